@@ -1,0 +1,108 @@
+import type { CommitQueue, CommitResult } from "./commit.ts";
+import { HoldfastError } from "./errors.ts";
+import type { EventDraft, JournalEvent } from "./events.ts";
+import { buildEntry } from "./journal.ts";
+import type { Ports } from "./ports.ts";
+import { newProjection, project } from "./project.ts";
+import type { Append, Blob, ClaimChange, Expected, Store } from "./store.ts";
+import type { RunIdentity, RunRow } from "./types.ts";
+
+export interface ActPlan {
+  readonly events: readonly EventDraft[];
+  readonly blobs?: readonly Blob[];
+  readonly claim?: ClaimChange;
+  readonly actor?: string | undefined;
+}
+
+export interface Acted {
+  readonly row: RunRow;
+  readonly events: readonly JournalEvent[];
+}
+
+/**
+ * Writing to a run without owning it. Each act reads the run, decides, and appends on condition that nothing changed in
+ * between; when something did, it reads and decides again. So of two acts at the same time one sees the other.
+ */
+export class Acts {
+  readonly #store: Store;
+  readonly #queue: CommitQueue;
+  readonly #ports: Ports;
+
+  constructor(store: Store, queue: CommitQueue, ports: Ports) {
+    this.#store = store;
+    this.#queue = queue;
+    this.#ports = ports;
+  }
+
+  /** `decide` answers what to write, or `null` for nothing. */
+  async act(runId: string, decide: (row: RunRow) => Promise<ActPlan | null> | ActPlan | null): Promise<Acted> {
+    for (;;) {
+      const row = await this.#store.read(runId);
+      if (!row) throw new HoldfastError("HF-1001", { run: runId });
+      const plan = await decide(row);
+      if (!plan) return { row, events: [] };
+      const acted = await this.write(row, plan);
+      if (acted) return acted;
+    }
+  }
+
+  /** One conditional append to the run as it was read; `null` when it has moved on since. */
+  async write(row: RunRow, plan: ActPlan): Promise<Acted | null> {
+    const expect: Expected = { seq: row.seq, epoch: row.claim.epoch, token: null };
+    const built = this.build(row, row, plan, expect);
+    const result = await this.#queue.submit(built.append);
+    return this.#taken(result) ? { row: built.row, events: built.events } : null;
+  }
+
+  /** Creates a run; `null` when the id is taken. */
+  async create(identity: RunIdentity, plan: ActPlan): Promise<Acted | null> {
+    const blank: RunRow = {
+      ...identity,
+      ...newProjection(identity.createdAt),
+      claim: { epoch: 0, owner: null, token: null, until: 0 },
+      seq: 0,
+      head: "",
+    };
+    const built = this.build(blank, blank, plan, null);
+    const result = await this.#queue.submit(built.append);
+    return this.#taken(result) ? { row: built.row, events: built.events } : null;
+  }
+
+  #taken(result: CommitResult): boolean {
+    if (!result.ok && result.reason === "lost") {
+      throw new HoldfastError("HF-3002", { message: String(result.error), ms: 0 }, { cause: result.error });
+    }
+    return result.ok;
+  }
+
+  build(row: RunRow, identity: RunIdentity, plan: ActPlan, expect: Expected | null): { append: Append; row: RunRow; events: JournalEvent[] } {
+    const at = this.#ports.clock.now();
+    const claim = plan.claim ?? { kind: "keep" };
+    const after = claimAfter(row, claim, at);
+    const stamp = { at, epoch: after.epoch, ...(plan.actor === undefined ? {} : { actor: plan.actor }) };
+    const events = plan.events.map((event, index): JournalEvent => ({ ...event, ...stamp, seq: row.seq + 1 + index }));
+    const blobs = plan.blobs ?? [];
+    const { entry, head } = buildEntry(events, { ...stamp, prev: row.head, seq: row.seq + 1, blobs: blobs.map((blob) => blob.hash) });
+    let run = row;
+    for (const event of events) run = { ...run, ...project(run, event, identity.parent !== null) };
+    const next: RunRow = { ...run, claim: after, seq: row.seq + events.length, head };
+    return { append: { run, expect, claim, entry, head, blobs }, row: next, events };
+  }
+}
+
+/** The claim as it stands after the change, as far as this process can know: expiry is on the store's clock. */
+function claimAfter(row: RunRow, change: ClaimChange, at: number): RunRow["claim"] {
+  const { claim } = row;
+  switch (change.kind) {
+    case "acquire":
+      return { epoch: claim.epoch + 1, owner: change.owner, token: change.token, until: at + change.ttlMs };
+    case "hold":
+      return { ...claim, until: at + change.ttlMs };
+    case "release":
+      return { epoch: claim.epoch, owner: null, token: null, until: 0 };
+    case "revoke":
+      return { epoch: claim.epoch + 1, owner: null, token: null, until: 0 };
+    case "keep":
+      return claim;
+  }
+}

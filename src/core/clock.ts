@@ -1,0 +1,50 @@
+/** Time as the engine sees it: real, or moved by hand in tests. */
+export interface Clock {
+  /** Wall time in epoch milliseconds. May jump either way. */
+  now(): number;
+  /** Milliseconds since some fixed moment. Never goes back. */
+  monotonic(): number;
+  /**
+   * Calls back once after `ms` milliseconds, of whatever length; returns a function that cancels it. A
+   * `background` timer does not keep the process alive.
+   */
+  setTimer(callback: () => void, ms: number, options?: TimerOptions): () => void;
+  /** Calls back soon: after pending microtasks and I/O callbacks. */
+  defer(callback: () => void): void;
+}
+
+export interface TimerOptions {
+  readonly background?: boolean;
+}
+
+/** The longest delay the platform takes; a longer one fires at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+function setTimer(callback: () => void, ms: number, options?: TimerOptions): () => void {
+  let left = ms > 0 ? ms : 0;
+  let timer: NodeJS.Timeout;
+  const arm = (): void => {
+    const part = Math.min(left, LONGEST_MS);
+    left -= part;
+    timer = setTimeout(left > 0 ? arm : callback, part);
+    if (options?.background === true) timer.unref();
+  };
+  arm();
+  return () => clearTimeout(timer);
+}
+
+/**
+ * The machine's own clocks.
+ *
+ * @example
+ * ```ts
+ * const cancel = systemClock.setTimer(() => undefined, 1000, { background: true });
+ * cancel();
+ * ```
+ */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimer,
+  defer: (callback) => void setImmediate(callback),
+};

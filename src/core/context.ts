@@ -1,0 +1,201 @@
+import type { RetryPolicy } from "./retry.ts";
+import type { SqlHandle } from "./store.ts";
+import type { Effect } from "./types.ts";
+import type { Workflow } from "./workflow.ts";
+
+/**
+ * What a workflow function is given. Everything it does through `ctx` is journaled under a stable name within its
+ * scope; after a crash the function runs again from the top and each finished call answers from the journal.
+ * Code between the calls runs again too, so effects belong inside steps.
+ */
+export interface Context {
+  readonly runId: string;
+  /** Raised when this process must stop working on the run. */
+  readonly abortSignal: AbortSignal;
+
+  /** Runs `work` once and remembers its outcome. See {@link StepOptions} for effects, retries and time limits. */
+  step<T>(name: string, work: (call: StepCall) => T | Promise<T>, options?: StepOptions<T>): Promise<T>;
+  /** The primitive under `step`, for code that owns its control flow: its outcome if it has one, else the right to act. */
+  beginStep<T>(name: string, options?: StepOptions<T>): Promise<StepHandle<T>>;
+  completeStep<T>(handle: OpenStep<T>, value: T): Promise<T>;
+  /** Records a failure. Answers a new handle when it is time to try again; throws the error when it is final. */
+  failStep<T>(handle: OpenStep<T>, error: unknown): Promise<OpenStep<T>>;
+
+  /** Runs `work` for each item; every item is saved when it ends, and only unfinished ones run again. */
+  each<I, T>(name: string, items: readonly I[], work: (item: I, index: number) => T | Promise<T>, options?: EachOptions): Promise<T[]>;
+  each<I, T>(name: string, items: readonly I[], work: (item: I, index: number) => T | Promise<T>, options: SettledOptions): Promise<Settled<T>[]>;
+  /** Runs branches side by side, each saved when it ends. */
+  all<B extends Branches>(name: string, branches: B, options?: EachOptions): Promise<BranchResults<B>>;
+  all<B extends Branches>(name: string, branches: B, options: SettledOptions): Promise<SettledResults<B>>;
+
+  /**
+   * The durable loop: `body` mutates a draft of the state, each iteration commits what changed, and a resumed run
+   * goes on at the next iteration without replaying the finished ones. Ends with `turn.done()`.
+   */
+  loop<S extends object>(name: string, initial: S, body: (state: S, turn: LoopTurn) => LoopResult | Promise<LoopResult>, options?: LoopOptions): Promise<S>;
+
+  /** The run's working memory: keyed values, part of every checkpoint. */
+  readonly memory: Memory;
+
+  /** Waits for a person. The answer is saved and never asked twice. */
+  gate(name: string, options: GateOptions): Promise<GateAnswer>;
+  /** Waits, across crashes and deploys. */
+  sleep(name: string, ms: number): Promise<void>;
+  /** Waits for the first of the named signals; one that came before the wait counts. */
+  signal<T = unknown>(name: string, options?: SignalOptions): Promise<ReceivedSignal<T>>;
+  /** Starts another workflow as a run of its own and waits for its result. */
+  child<I, O>(name: string, workflow: Workflow<I, O>, input: I): Promise<O>;
+  /** Writes through the store's own SQL transaction: the writes and the outcome commit together. SQL stores only. */
+  transaction<T>(name: string, work: (sql: SqlHandle) => T): Promise<T>;
+
+  /** Records a choice: who, what, why, which alternatives, how sure. */
+  decide(decision: Decision): void;
+  /** Records how an agent stands. */
+  agent(name: string, state: AgentState): void;
+  /** Adds tokens and cost to the run, or to the step it is called in. */
+  usage(usage: UsageReport): void;
+  /** Marks a checkpoint by name and waits until it is durable. */
+  checkpoint(label: string, trigger?: string): Promise<string>;
+
+  /** The time, the same on every replay. */
+  now(): number;
+  /** A number in [0, 1), the same on every replay. */
+  random(name?: string): number;
+  /** A version 4 UUID, the same on every replay. */
+  uuid(name?: string): string;
+}
+
+/** What a step's function is told about its call. */
+export interface StepCall {
+  readonly runId: string;
+  readonly step: string;
+  readonly attempt: number;
+  /** Rises with every takeover of the run: receivers may refuse a lower one than they have seen. */
+  readonly epoch: number;
+  /** The idempotency key: the same on every attempt, on every machine, after every crash. */
+  readonly key: string;
+  /** Raised on time-out, cancel, or when another worker has taken the run over. */
+  readonly signal: AbortSignal;
+}
+
+export interface StepOptions<T = unknown> {
+  /** What may happen when the outcome is unknown after a crash. Default `repeatable`. */
+  readonly effect?: Effect;
+  /** Serialisable arguments. Their digest is recorded: a `keyed` call is never repeated with others. */
+  readonly input?: unknown;
+  /** `false` for none, a number of attempts, or a policy. Default: 3 attempts, none again for `once`. */
+  readonly retry?: Partial<RetryPolicy> | number | false;
+  readonly timeoutMs?: number;
+  /** `keyed`: how long the receiver remembers the key. Default 24 h; after that the step counts as `once`. */
+  readonly keyWindowMs?: number;
+  /** Asks the outside world what became of a call whose outcome is unknown. */
+  readonly verify?: (call: StepCall) => Verdict<T> | Promise<Verdict<T>>;
+  /** Undoes the step, in reverse order, when the run is cancelled with compensation. */
+  readonly compensate?: (value: T, call: StepCall) => unknown;
+}
+
+export type Verdict<T> = { readonly status: "done"; readonly value: T } | { readonly status: "not-done" | "unknown" };
+
+export type StepHandle<T> = { readonly done: true; readonly value: T } | OpenStep<T>;
+
+/** The right to act, held only in the memory of the process that wrote the intent. */
+export interface OpenStep<T> extends StepCall {
+  readonly done: false;
+  readonly options: StepOptions<T>;
+}
+
+export type Branches = readonly (() => unknown)[] | Readonly<Record<string, () => unknown>>;
+export type BranchResults<B> = { -readonly [K in keyof B]: B[K] extends () => infer R ? Awaited<R> : never };
+export type SettledResults<B> = { -readonly [K in keyof B]: B[K] extends () => infer R ? Settled<Awaited<R>> : never };
+export type Settled<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
+
+interface GroupOptions extends Omit<StepOptions<never>, "verify" | "compensate" | "input"> {
+  readonly concurrency?: number;
+}
+
+export interface EachOptions extends GroupOptions {
+  /** The first failure stops the group: nothing new starts, running branches are told to abort. The default. */
+  readonly failure?: "fail-fast";
+}
+
+export type SettledOptions =
+  | (GroupOptions & { readonly failure: "continue" })
+  /** Ends as soon as `quorum` branches have succeeded; fails when that has become impossible. */
+  | (GroupOptions & { readonly failure: "quorum"; readonly quorum: number });
+
+declare const loopDone: unique symbol;
+export interface LoopDone {
+  readonly [loopDone]: true;
+}
+// biome-ignore lint/suspicious/noConfusingVoidType: a body that just ends is the common case.
+export type LoopResult = LoopDone | void;
+
+export interface LoopTurn {
+  readonly index: number;
+  /** Return it to end the loop after this iteration. */
+  done(): LoopDone;
+}
+
+export interface LoopOptions {
+  readonly maxIterations?: number;
+}
+
+export interface Memory {
+  get<T = unknown>(key: string): T | undefined;
+  set(key: string, value: unknown): void;
+  delete(key: string): void;
+  keys(): string[];
+}
+
+export interface GateOptions {
+  /** What the person sees. The answer is bound to its digest. */
+  readonly show?: unknown;
+  readonly choices: readonly string[];
+  /** Whether free text may come with the choice. */
+  readonly text?: boolean;
+  readonly timeoutMs?: number;
+  /** `fail` (the default), or the choice that counts as given. */
+  readonly onTimeout?: "fail" | { readonly choice: string };
+}
+
+export interface GateAnswer {
+  readonly choice: string;
+  readonly text?: string;
+  readonly actor: string;
+  readonly at: number;
+  readonly timedOut: boolean;
+}
+
+export interface SignalOptions {
+  /** Further names: the first signal of any of them ends the wait. */
+  readonly or?: readonly string[];
+  readonly timeoutMs?: number;
+}
+
+export interface ReceivedSignal<T = unknown> {
+  readonly name: string;
+  readonly payload: T;
+  readonly at: number;
+}
+
+export interface Decision {
+  readonly description: string;
+  readonly agent?: string;
+  readonly type?: string;
+  readonly rationale?: string;
+  readonly alternatives?: readonly string[];
+  readonly confidence?: number;
+}
+
+export interface AgentState {
+  readonly status: string;
+  readonly confidence?: number;
+  readonly blockers?: readonly string[];
+  readonly state?: unknown;
+}
+
+export interface UsageReport {
+  readonly tokens?: number;
+  readonly costUsd?: number;
+  readonly model?: string;
+}

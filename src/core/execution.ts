@@ -1,0 +1,360 @@
+import { createCarrier } from "./carrier.ts";
+import type { CommitQueue } from "./commit.ts";
+import { HoldfastError } from "./errors.ts";
+import type { EventDraft, JournalEvent } from "./events.ts";
+import { hmac } from "./hash.ts";
+import type { Ports } from "./ports.ts";
+import type { RunState } from "./replay.ts";
+import { RunMemory } from "./memory.ts";
+import { innerScope, type Scope } from "./scope.ts";
+import { takeSnapshot } from "./snapshot.ts";
+import type { Blob, Store, StoreIdentity } from "./store.ts";
+import type { RunRow, Waiting } from "./types.ts";
+import type { Encoded, Values } from "./values.ts";
+import type { Workflow } from "./workflow.ts";
+import { type PendingEvent, RunWriter } from "./writer.ts";
+
+/** How a process's work on a run came to an end. `stopped`: fenced, or the store stayed away. */
+export type ExecutionEnd = "completed" | "failed" | "waiting" | "paused" | "cancelled" | "stopped";
+
+export interface ExecutionDeps {
+  readonly store: Store;
+  readonly identity: StoreIdentity;
+  readonly queue: CommitQueue;
+  readonly ports: Ports;
+  readonly values: Values;
+  readonly settings: ExecutionSettings;
+  /** What an execution asks of the engine around it. */
+  readonly engine: EngineLinks;
+}
+
+export interface ExecutionSettings {
+  readonly claimMs: number;
+  /** A wait that ends within this time is sat out in memory; a longer one lets go of the run. */
+  readonly holdMs: number;
+  /** How long nothing must happen before a waiting run is let go. */
+  readonly quietMs: number;
+  /** Time limit assumed for steps that name none, when judging whether a lost worker may still be acting. */
+  readonly assumedStepMs: number;
+}
+
+export interface EngineLinks {
+  durable(row: RunRow, events: readonly JournalEvent[]): void;
+  startChild(workflow: Workflow, runId: string, input: unknown, parent: { runId: string; step: string }): Promise<RunRow>;
+  resumeChild(runId: string): Promise<void>;
+  /** Keeps the outcome of a call whose worker lost the run. */
+  evidence(runId: string, step: string, attempt: number, ok: boolean, data: Encoded): void;
+}
+
+interface Wait {
+  readonly waiting: Waiting;
+  readonly resolve: () => void;
+  cancelTimer: () => void;
+}
+
+/** Never settles: what a call gets when this process may not go on with the run. */
+const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
+
+/** The scope a ctx call was made in. One carrier serves all runs: it is keyed by the promise chain. */
+const scopes = createCarrier<{ execution: Execution; scope: Scope }>();
+
+/**
+ * One process's work on one claimed run, from claim to release. It owns the writer, knows which calls are under way and what
+ * the run waits for, and decides when to let go: finished, parked, paused, fenced.
+ */
+export class Execution {
+  readonly runId: string;
+  readonly workflow: Workflow;
+  readonly deps: ExecutionDeps;
+  readonly writer: RunWriter;
+  readonly ended: Promise<ExecutionEnd>;
+  /** Compensations to run, in the order the steps finished. */
+  readonly compensations: ((scope: Scope) => Promise<void>)[] = [];
+  readonly memory: RunMemory;
+  compensating = false;
+  /** Intents written so far: tells a loop whether an iteration has been made durable. */
+  intents = 0;
+  readonly #abort = new AbortController();
+  readonly #root: Scope;
+  readonly #waits = new Map<string, Wait>();
+  readonly #failedSteps = new WeakMap<object, readonly string[]>();
+  #calls = 0;
+  #callWaiters: (() => void)[] = [];
+  #draining = false;
+  #activity = 0;
+  #closed = false;
+  #parking: { settled: Promise<void>; resume: () => void; event: PendingEvent } | null = null;
+  #quietTimer: (() => void) | null = null;
+  #end!: (end: ExecutionEnd) => void;
+
+  constructor(deps: ExecutionDeps, workflow: Workflow, row: RunRow, state: RunState, deadline: number) {
+    this.deps = deps;
+    this.runId = row.id;
+    this.workflow = workflow;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    const hooks = {
+      durable: (events: readonly JournalEvent[]) => deps.engine.durable(this.writer.row, events),
+      outside: (events: readonly JournalEvent[]) => this.#outside(events),
+      stopped: (reason: string, error: unknown) => this.#stopped(reason, error),
+      quiet: () => this.#snapshotIfDue(),
+    };
+    const { store, queue, ports, settings } = deps;
+    this.writer = new RunWriter({ store, queue, ports, hooks, ttlMs: settings.claimMs }, row, state, deadline);
+    this.memory = new RunMemory(this);
+    this.#root = { prefix: "", node: state.root, counts: new Map(), abort: this.#abort.signal, frame: undefined, shared: false };
+  }
+
+  get state(): RunState {
+    return this.writer.state;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  get abortSignal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** The scope of the current promise chain, or the run's own. */
+  scope(): Scope {
+    const current = scopes.get();
+    return current?.execution === this ? current.scope : this.#root;
+  }
+
+  within<R>(scope: Scope, body: () => R): R {
+    return scopes.run({ execution: this, scope }, body);
+  }
+
+  /** Every ctx call passes here: it goes on only while this process may work on the run. */
+  async enter(): Promise<void> {
+    this.#activity++;
+    while (this.#parking) await this.#parking.settled;
+    if (this.#closed) await never();
+  }
+
+  /** The same for calls that answer at once. */
+  enterNow(): void {
+    this.#activity++;
+    if (this.#closed) throw new HoldfastError("HF-1009");
+  }
+
+  /** Writes an intent; answers when it is durable and the claim still surely held. */
+  async intent(event: EventDraft, blobs: readonly Blob[] = []): Promise<void> {
+    this.intents++;
+    if (this.#draining) await never();
+    await new Promise<void>((resolve) => {
+      this.writer.record({ event, blobs, intent: !this.compensating, onDurable: () => resolve() });
+    });
+    if (this.deps.ports.clock.monotonic() >= this.writer.deadline) await this.#renewNow();
+    if (this.#closed) await never();
+  }
+
+  /** A frozen process wakes up here: it acts only if the store says the run is still its own. */
+  async #renewNow(): Promise<void> {
+    const { token, epoch } = this.writer.row.claim;
+    const sentAt = this.deps.ports.clock.monotonic();
+    const ttlMs = this.deps.settings.claimMs;
+    const [row] = await this.deps.store.renew([{ runId: this.runId, epoch, token: token as string, ttlMs }]);
+    if (!row) this.fence();
+    else this.writer.deadline = sentAt + ttlMs;
+  }
+
+  /** Records something that needs no permission: an outcome, a note. */
+  record(event: EventDraft, blobs: readonly Blob[] = [], onDurable?: (event: JournalEvent) => void): void {
+    this.writer.record({ event, blobs, ...(onDurable ? { onDurable } : {}) });
+  }
+
+  /** Records an outcome that somebody outside may decide first; answers whether ours was taken. */
+  contest(event: EventDraft, blobs: readonly Blob[] = []): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.writer.record({ event, blobs, onDurable: () => resolve(true), onOvertaken: () => resolve(false) });
+    });
+  }
+
+  callStarted(): void {
+    this.#calls++;
+  }
+
+  callEnded(): void {
+    this.#calls--;
+    if (this.#calls === 0) for (const wake of this.#callWaiters.splice(0)) wake();
+    this.considerEnding();
+  }
+
+  /** Waits until somebody decides the step or its time has come. */
+  wait(key: string, waiting: Waiting): Promise<void> {
+    return new Promise((resolve) => {
+      const clock = this.deps.ports.clock;
+      const wake = () => this.#wake(key);
+      const delay = waiting.until === undefined ? undefined : Math.max(0, waiting.until - clock.now());
+      const cancelTimer = delay === undefined ? () => undefined : clock.setTimer(wake, delay);
+      this.#waits.set(key, { waiting, resolve, cancelTimer });
+      this.considerEnding();
+    });
+  }
+
+  #wake(key: string): void {
+    const wait = this.#waits.get(key);
+    if (!wait || this.#parking || this.#closed) return;
+    this.#waits.delete(key);
+    wait.cancelTimer();
+    this.#activity++;
+    wait.resolve();
+  }
+
+  /** The steps behind an error, so that resuming the run reopens them and nothing else. */
+  failedSteps(error: unknown): readonly string[] {
+    if (typeof error !== "object" || error === null) return [];
+    const own = this.#failedSteps.get(error);
+    if (own) return own;
+    const { cause, errors } = error as { cause?: unknown; errors?: unknown };
+    const inner = Array.isArray(errors) ? errors.flatMap((one) => this.failedSteps(one)) : [];
+    return [...this.failedSteps(cause), ...inner];
+  }
+
+  blame(error: unknown, steps: readonly string[]): void {
+    if (typeof error === "object" && error !== null) this.#failedSteps.set(error, steps);
+  }
+
+  /** The key receivers deduplicate by. Never stored, never logged. */
+  idempotencyKey(step: string, call: number): string {
+    const { id, lineage } = this.writer.row;
+    return hmac(this.deps.identity.secret, [id, lineage, step, call].join("|"));
+  }
+
+  /** The claim is not ours any more. */
+  fence(): void {
+    this.writer.close();
+    this.#stopped("fenced", undefined);
+  }
+
+  #stopped(reason: string, error: unknown): void {
+    if (this.#closed) return;
+    this.deps.ports.logger.warn(`run ${reason}`, { runId: this.runId, error: String(error ?? "") });
+    this.close("stopped");
+  }
+
+  /** Ends the work here. Whatever the body still awaits never settles. */
+  close(end: ExecutionEnd): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.writer.close();
+    this.#quietTimer?.();
+    for (const wait of this.#waits.values()) wait.cancelTimer();
+    this.#waits.clear();
+    if (end !== "completed" && end !== "failed") this.#abort.abort(new HoldfastError("HF-1009"));
+    this.#end(end);
+  }
+
+  /** Writes the run's last event here and gives up the claim. Whatever came from outside meanwhile is heard first. */
+  finish(end: ExecutionEnd, event: EventDraft, blobs: readonly Blob[] = []): void {
+    const onOvertaken = () => {
+      if (this.writer.row.control === "none") this.finish(end, event, blobs);
+      else this.considerEnding();
+    };
+    this.writer.record({ event, blobs, release: true, onDurable: () => this.close(end), onOvertaken });
+  }
+
+  /** Lets calls under way finish, then gives the run up for anyone to go on with. */
+  drain(): void {
+    this.deps.ports.probe("C22:draining", { runId: this.runId });
+    this.#draining = true;
+    this.considerEnding();
+  }
+
+  /** Answers when no call of user code is under way. */
+  async callsEnded(): Promise<void> {
+    while (this.#calls > 0) await new Promise<void>((resolve) => this.#callWaiters.push(resolve));
+  }
+
+  #outside(events: readonly JournalEvent[]): void {
+    if (this.#parking) this.#unpark();
+    for (const event of events) {
+      if (event.kind === "signal_received") this.#wakeForSignal(event.meta.name);
+      else if (event.step !== "") this.#wake(event.step);
+    }
+    this.considerEnding();
+  }
+
+  #wakeForSignal(name: string): void {
+    for (const [key, { waiting }] of this.#waits) {
+      if (waiting.names?.includes(name)) return this.#wake(key);
+    }
+  }
+
+  #unpark(): void {
+    const parking = this.#parking;
+    this.#parking = null;
+    this.writer.withdraw((one) => one === parking?.event);
+    parking?.resume();
+  }
+
+  /** Looks again after a moment without activity: nothing may be under way when the run is let go. */
+  considerEnding(): void {
+    if (this.#closed || this.#calls > 0) return;
+    if (this.#waits.size === 0 && this.writer.row.control === "none" && !this.#draining) return;
+    this.#quietTimer?.();
+    const seen = this.#activity;
+    this.#quietTimer = this.deps.ports.clock.setTimer(() => {
+      if (this.#closed || this.#calls > 0 || this.#parking) return;
+      if (seen !== this.#activity || !this.writer.idle) return this.considerEnding();
+      this.#letGo();
+    }, this.deps.settings.quietMs);
+  }
+
+  #letGo(): void {
+    const { control } = this.writer.row;
+    if (control === "pausing") return this.finish("paused", { kind: "run_paused", step: "", meta: {} });
+    if (control === "compensating") {
+      if (!this.compensating) void this.compensate().then(() => this.finish("cancelled", { kind: "run_cancelled", step: "", meta: {} }));
+      return;
+    }
+    if (this.#draining) return this.finish("stopped", { kind: "run_released", step: "", meta: {} });
+    const now = this.deps.ports.clock.now();
+    const waiting = [...this.#waits.values()].map((wait) => wait.waiting);
+    if (waiting.some((wait) => wait.until !== undefined && wait.until - now <= this.deps.settings.holdMs)) return;
+    this.#park(waiting);
+  }
+
+  #park(waiting: readonly Waiting[]): void {
+    let resume = (): void => undefined;
+    const settled = new Promise<void>((resolve) => {
+      resume = resolve;
+    });
+    const event: PendingEvent = {
+      event: { kind: "run_waiting", step: "", meta: { waiting } },
+      release: true,
+      onDurable: () => this.close("waiting"),
+    };
+    this.#parking = { settled, resume, event };
+    this.writer.record(event);
+  }
+
+  /** Undoes finished steps, the last one first. Each undo is a step of its own. */
+  async compensate(): Promise<void> {
+    this.compensating = true;
+    const scope = innerScope(this.#root, "compensate", { abort: this.#abort.signal });
+    for (const undo of [...this.compensations].reverse()) await undo(scope);
+  }
+
+  /** A full snapshot once the tail outweighs the last one: all of them together stay in proportion to the journal. */
+  #snapshotIfDue(): void {
+    const { state } = this.writer;
+    if (!state.looping || state.tailBytes < Math.max(MIN_TAIL_BYTES, 2 * state.snapshotBytes)) return;
+    const snapshot = takeSnapshot(state);
+    if (!snapshot) return;
+    const { probe } = this.deps.ports;
+    probe("C12:before-snapshot", { runId: this.runId });
+    const { data, blobs, text } = this.deps.values.encode("snapshot", snapshot, true);
+    state.tailBytes = 0;
+    state.snapshotBytes = text.length;
+    this.record({ kind: "snapshot_taken", step: "", meta: {}, data }, blobs, () => {
+      probe("C12:after-snapshot", { runId: this.runId });
+    });
+  }
+}
+
+const MIN_TAIL_BYTES = 32_768;

@@ -1,0 +1,149 @@
+import { randomBytes } from "node:crypto";
+import { HoldfastError } from "./errors.ts";
+import { digest } from "./hash.ts";
+
+/** Where ids and chance come from: the system's randomness, or a seed in tests. */
+export interface Ids {
+  /** 20 characters, 100 random bits. */
+  runId(): string;
+  /** 26 characters, 130 random bits: what a claim proves itself with. */
+  token(): string;
+  /** 20 characters, 100 random bits, for anything else. */
+  id(): string;
+  /** A number in [0, 1), for jitter. */
+  random(): number;
+}
+
+const CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz";
+const SHORT = 20;
+const LONG = 26;
+
+function base32(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += CROCKFORD.charAt(byte & 31);
+  return text;
+}
+
+// 53 bits are all a double in [0, 1) can hold.
+const fraction = (high32: number, low32: number): number => (high32 * 2 ** 21 + (low32 >>> 11)) / 2 ** 53;
+
+function idsFrom(bytes: (length: number) => Uint8Array): Ids {
+  return {
+    runId: () => base32(bytes(SHORT)),
+    token: () => base32(bytes(LONG)),
+    id: () => base32(bytes(SHORT)),
+    random: () => {
+      const drawn = bytes(8);
+      const view = new DataView(drawn.buffer, drawn.byteOffset, 8);
+      return fraction(view.getUint32(0), view.getUint32(4));
+    },
+  };
+}
+
+/**
+ * Ids from the system's cryptographic randomness.
+ *
+ * @example
+ * ```ts
+ * const runId: string = systemIds.runId();
+ * ```
+ */
+export const systemIds: Ids = idsFrom(randomBytes);
+
+/** The sfc32 generator: small, fast, and with enough state that two seeds never run into each other. */
+function sfc32(seed: Uint8Array): () => number {
+  const view = new DataView(seed.buffer, seed.byteOffset, 16);
+  let [a, b, c, d] = [view.getUint32(0), view.getUint32(4), view.getUint32(8), view.getUint32(12)];
+  return () => {
+    const sum = (((a + b) | 0) + d) | 0;
+    d = (d + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + sum) | 0;
+    return sum >>> 0;
+  };
+}
+
+/**
+ * The same ids in the same order for the same seed. For tests and simulation only.
+ *
+ * @example
+ * ```ts
+ * const same: boolean = seededIds(7).runId() === seededIds(7).runId();
+ * ```
+ */
+export function seededIds(seed: number): Ids {
+  const next = sfc32(digestBytes(`seed ${seed}`));
+  return idsFrom((length) => {
+    const bytes = new Uint8Array(length);
+    for (let i = 0; i < length; i++) bytes[i] = next() >>> 24;
+    return bytes;
+  });
+}
+
+const ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * Refuses anything that is not an id (HF-1004).
+ *
+ * @example
+ * ```ts
+ * function load(value: unknown): string {
+ *   checkId(value);
+ *   return value;
+ * }
+ * ```
+ */
+export function checkId(value: unknown): asserts value is string {
+  if (typeof value === "string" && ID.test(value)) return;
+  const shown =
+    typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : `A value of type ${typeof value}`;
+  throw new HoldfastError("HF-1004", { id: shown });
+}
+
+function digestBytes(text: string): Uint8Array {
+  return Buffer.from(digest(text), "base64url");
+}
+
+/**
+ * A number in [0, 1) that is always the same for the same text: chance that survives replay.
+ *
+ * @example
+ * ```ts
+ * const chance: number = derivedNumber("lineage|step|1");
+ * ```
+ */
+export function derivedNumber(text: string): number {
+  const bytes = digestBytes(text);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, 8);
+  return fraction(view.getUint32(0), view.getUint32(4));
+}
+
+/**
+ * A UUID of version 4 form that is always the same for the same text.
+ *
+ * @example
+ * ```ts
+ * const uuid: string = derivedUuid("lineage|step|1");
+ * ```
+ */
+export function derivedUuid(text: string): string {
+  const bytes = digestBytes(text);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = Buffer.from(bytes).toString("hex", 0, 16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/**
+ * The id of the child run that a step starts: always the same for the same parent and step.
+ *
+ * @example
+ * ```ts
+ * const child: string = childId("7k2m9qw4", "review[3]");
+ * ```
+ */
+export function childId(parentId: string, stepKey: string): string {
+  // As JSON, so that no two pairs give the same text and lone surrogates are escaped.
+  return base32(digestBytes(JSON.stringify([parentId, stepKey])).subarray(0, LONG));
+}

@@ -1,0 +1,79 @@
+import { decode } from "./codec.ts";
+import type { Memory } from "./context.ts";
+import { HoldfastError } from "./errors.ts";
+import type { Execution } from "./execution.ts";
+import type { MemoryWrite } from "./replay.ts";
+import { place } from "./scope.ts";
+
+/**
+ * Working memory as the body sees it. On a replay it is rebuilt at the same pace as the body goes through it: a write that
+ * is recorded applies its recorded value, and a step or iteration answered from the journal brings the writes made inside it.
+ */
+export class RunMemory implements Memory {
+  readonly #execution: Execution;
+  readonly #values = new Map<string, unknown>();
+  readonly #recorded = new Map<number, unknown>();
+  #writes: readonly MemoryWrite[] = [];
+
+  constructor(execution: Execution) {
+    this.#execution = execution;
+  }
+
+  /** Reads the recorded writes, so that memory can answer at once later. */
+  async load(): Promise<void> {
+    const { state, deps, runId } = this.#execution;
+    this.#writes = [...state.memory];
+    for (const write of this.#writes) {
+      if (write.data !== undefined) this.#recorded.set(write.seq, await deps.values.decode(runId, write.data));
+    }
+  }
+
+  get<T>(key: string): T | undefined {
+    return this.#values.get(key) as T | undefined;
+  }
+
+  keys(): string[] {
+    return [...this.#values.keys()];
+  }
+
+  set(key: string, value: unknown): void {
+    this.#write(key, { value });
+  }
+
+  delete(key: string): void {
+    this.#write(key, undefined);
+  }
+
+  #write(key: string, change: { value: unknown } | undefined): void {
+    if (typeof key !== "string" || key === "") throw new HoldfastError("HF-1005", { name: String(key) });
+    this.#execution.enterNow();
+    const scope = this.#execution.scope();
+    const at = place(scope, `memory:${key.replace(/[/#[\]]/g, "_")}`);
+    const note = scope.node?.notes.get(at.name);
+    if (note) return this.#apply(this.#writes.find((write) => write.seq === note.seq) ?? { seq: note.seq, step: at.key, name: key, data: undefined });
+    if (!change) {
+      this.#values.delete(key);
+      this.#execution.record({ kind: "memory_written", step: at.key, meta: { name: key, deleted: true } });
+      return;
+    }
+    const { data, blobs, text } = this.#execution.deps.values.encode(at.key, change.value);
+    this.#values.set(key, decode(text));
+    this.#execution.record({ kind: "memory_written", step: at.key, meta: { name: key }, data }, blobs);
+  }
+
+  #apply(write: MemoryWrite): void {
+    if (this.#recorded.has(write.seq)) this.#values.set(write.name, this.#recorded.get(write.seq));
+    else if (write.data === undefined) this.#values.delete(write.name);
+  }
+
+  /** A step was answered from the journal: what it wrote inside counts too. */
+  replayStep(key: string): void {
+    if (this.#writes.length === 0) return;
+    for (const write of this.#writes) if (write.step.startsWith(`${key}/`)) this.#apply(write);
+  }
+
+  /** A loop goes on after its finished iterations: memory is as it was when the last of them ended. */
+  replayUntil(seq: number): void {
+    for (const write of this.#writes) if (write.seq <= seq) this.#apply(write);
+  }
+}

@@ -1,0 +1,84 @@
+import type { AgentState, Decision, UsageReport } from "./context.ts";
+import { HoldfastError } from "./errors.ts";
+import type { EventMeta, UsageMeta } from "./events.ts";
+import type { Execution } from "./execution.ts";
+import { derivedNumber, derivedUuid } from "./ids.ts";
+import { place } from "./scope.ts";
+
+/** Notes: facts written beside the steps. Each has an address, so a replay finds it and does not write it twice. */
+type NoteKind = "usage_recorded" | "decision_made" | "agent_updated";
+
+function note<K extends NoteKind>(execution: Execution, name: string, kind: K, meta: EventMeta[K], value?: unknown): void {
+  execution.enterNow();
+  const scope = execution.scope();
+  const at = place(scope, name);
+  if (scope.node?.notes.has(at.name)) return;
+  const encoded = value === undefined ? undefined : execution.deps.values.encode(at.key, value);
+  const event = { kind, step: at.key, meta, ...(encoded ? { data: encoded.data } : {}) };
+  execution.record(event as Parameters<Execution["record"]>[0], encoded?.blobs);
+}
+
+export function decide(execution: Execution, decision: Decision): void {
+  note(execution, "decision", "decision_made", {}, decision);
+}
+
+export function agent(execution: Execution, name: string, state: AgentState): void {
+  note(execution, `agent:${name}`, "agent_updated", { agent: name }, state);
+}
+
+export function usage(execution: Execution, report: UsageReport): void {
+  const meta: UsageMeta = {
+    tokens: amount("tokens", report.tokens),
+    costUsd: amount("costUsd", report.costUsd),
+    ...(report.model === undefined ? {} : { model: report.model }),
+  };
+  const { frame } = execution.scope();
+  if (!frame) return note(execution, "usage", "usage_recorded", meta);
+  frame.usage = {
+    tokens: meta.tokens + (frame.usage?.tokens ?? 0),
+    costUsd: meta.costUsd + (frame.usage?.costUsd ?? 0),
+    ...(meta.model === undefined ? {} : { model: meta.model }),
+  };
+}
+
+function amount(option: string, value: number | undefined): number {
+  if (value === undefined) return 0;
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw new HoldfastError("HF-1003", { option, problem: "it must be a number of 0 or more" });
+}
+
+/** Marks a checkpoint and answers its address once it is durable. */
+export async function checkpoint(execution: Execution, label: string, trigger: string): Promise<string> {
+  await execution.enter();
+  const scope = execution.scope();
+  const at = place(scope, `checkpoint:${label}`);
+  const known = scope.node?.notes.get(at.name);
+  const seq =
+    known?.seq ??
+    (await new Promise<number>((resolve) => {
+      const event = { kind: "checkpoint_marked", step: at.key, meta: { label, trigger } } as const;
+      execution.record(event, [], (written) => resolve(written.seq));
+    }));
+  return `${execution.runId}@${seq}`;
+}
+
+export function now(execution: Execution): number {
+  execution.enterNow();
+  const scope = execution.scope();
+  const at = place(scope, "now");
+  const known = scope.node?.notes.get(at.name)?.value;
+  if (known !== undefined) return known;
+  const value = execution.deps.ports.clock.now();
+  execution.record({ kind: "value_recorded", step: at.key, meta: { value } });
+  return value;
+}
+
+/** Derived, not recorded: the same run asks the same place and gets the same answer. */
+function derive<T>(execution: Execution, name: string, from: (text: string) => T): T {
+  execution.enterNow();
+  const at = place(execution.scope(), name);
+  return from(execution.idempotencyKey(at.key, 0));
+}
+
+export const random = (execution: Execution, name: string): number => derive(execution, `random:${name}`, derivedNumber);
+export const uuid = (execution: Execution, name: string): string => derive(execution, `uuid:${name}`, derivedUuid);

@@ -1,0 +1,46 @@
+import type { Clock } from "./clock.ts";
+import type { Ids } from "./ids.ts";
+
+/** Where Holdfast writes what an operator may want to read. Never receives values or keys. */
+export interface Logger {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+const nothing = (): void => undefined;
+export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+/**
+ * The named points of the protocol at which a crash test may strike, numbered as in docs/reliability.md. A probe is called
+ * at each; production leaves it out.
+ */
+export type Point =
+  | "C01:before-create"
+  | "C01:after-create"
+  | "C02:claimed"
+  | "C03:before-intent"
+  | "C05:before-call"
+  | "C07:after-call"
+  | "C09:after-completion"
+  | "C10:branch-done"
+  | "C11:backoff"
+  | "C12:before-snapshot"
+  | "C12:after-snapshot"
+  | "C15:pause-requested"
+  | "C16:resumed"
+  | "C17:before-cancel"
+  | "C17:after-cancel"
+  | "C21:recovering"
+  | "C22:draining";
+
+export type Probe = (point: Point, where: { readonly runId: string; readonly step?: string }) => void;
+
+/** Everything impure the engine is given. */
+export interface Ports {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly probe: Probe;
+}

@@ -1,0 +1,115 @@
+import type { JournalEvent, UsageMeta } from "./events.ts";
+import type { RunProjection, Usage, Waiting } from "./types.ts";
+
+/**
+ * The run row as a pure function of the journal: what each event does to status, wake time and totals. The
+ * owner and acts from outside use the same function, so a row can always be rebuilt from its events.
+ */
+export function project(run: RunProjection, event: JournalEvent, hasParent: boolean): RunProjection {
+  const next = { ...run, updatedAt: event.at };
+  switch (event.kind) {
+    case "run_claimed":
+      return { ...next, status: "running", waiting: [], wakeAt: 0, recoveries: event.meta.recovery };
+    case "run_waiting":
+      return { ...next, status: "waiting", waiting: event.meta.waiting, wakeAt: wakeTime(event.meta.waiting) };
+    case "run_released":
+      return { ...next, status: "queued", wakeAt: event.at };
+    case "pause_requested":
+      return run.status === "running" ? { ...next, control: "pausing" } : paused(next);
+    case "run_paused":
+      return paused(next);
+    case "run_resumed":
+      return { ...next, status: "queued", control: "none", waiting: [], wakeAt: event.at, error: null, recoveries: 0 };
+    case "cancel_requested":
+      return run.status === "running"
+        ? { ...next, control: "compensating" }
+        : { ...next, status: "queued", control: "compensating", waiting: [], wakeAt: event.at };
+    case "run_completed":
+    case "run_failed":
+    case "run_cancelled":
+      return ended(next, event, hasParent);
+    case "parent_notified":
+      return { ...next, wakeAt: null };
+    case "gate_answered":
+    case "child_finished":
+    case "step_resolved":
+      return woken(next, event.at, (wait) => wait.step === event.step);
+    case "step_evidence":
+      return woken(next, event.at, (wait) => wait.kind === "decision" && wait.step === event.step);
+    case "signal_received":
+      return woken(next, event.at, (wait) => wait.names?.includes(event.meta.name) ?? false);
+    case "step_completed":
+      return {
+        ...next,
+        stepsDone: run.stepsDone + 1,
+        recoveries: 0,
+        usage: event.meta.usage ? addUsage(run.usage, event.meta.usage) : run.usage,
+      };
+    case "step_failed":
+      return event.meta.usage ? { ...next, usage: addUsage(run.usage, event.meta.usage) } : next;
+    case "usage_recorded":
+      return { ...next, usage: addUsage(run.usage, event.meta) };
+    case "loop_advanced":
+      return { ...next, recoveries: 0 };
+    case "snapshot_taken":
+      return { ...next, snapshotSeq: event.seq };
+    default:
+      return next;
+  }
+}
+
+/** A run as it is before its first event. */
+export const newProjection = (at: number): RunProjection => ({
+  status: "queued",
+  control: "none",
+  waiting: [],
+  wakeAt: at,
+  recoveries: 0,
+  stepsDone: 0,
+  usage: { tokens: 0, costUsd: 0 },
+  error: null,
+  updatedAt: at,
+  finishedAt: null,
+  snapshotSeq: 0,
+});
+
+const paused = (run: RunProjection): RunProjection => ({
+  ...run,
+  status: "paused",
+  control: "none",
+  waiting: [],
+  wakeAt: null,
+});
+
+/** A finished child stays due until its parent has been told. */
+function ended(
+  run: RunProjection,
+  event: JournalEvent & { kind: "run_completed" | "run_failed" | "run_cancelled" },
+  hasParent: boolean,
+): RunProjection {
+  const status = event.kind === "run_completed" ? "completed" : event.kind === "run_failed" ? "failed" : "cancelled";
+  return {
+    ...run,
+    status,
+    control: "none",
+    waiting: [],
+    wakeAt: hasParent ? event.at : null,
+    error: event.kind === "run_failed" ? event.meta.message : null,
+    finishedAt: event.at,
+  };
+}
+
+function woken(run: RunProjection, at: number, matches: (wait: Waiting) => boolean): RunProjection {
+  if (run.status !== "waiting" || !run.waiting.some(matches)) return run;
+  return { ...run, status: "queued", waiting: run.waiting.filter((wait) => !matches(wait)), wakeAt: at };
+}
+
+function wakeTime(waiting: readonly Waiting[]): number | null {
+  const times = waiting.flatMap((wait) => (wait.until === undefined || wait.kind === "decision" ? [] : [wait.until]));
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+const addUsage = (total: Usage, more: UsageMeta): Usage => ({
+  tokens: total.tokens + more.tokens,
+  costUsd: total.costUsd + more.costUsd,
+});

@@ -1,0 +1,83 @@
+import type { Raw } from "./events.ts";
+import { type LoopRecord, RunState, ScopeNode, type StepRecord } from "./replay.ts";
+
+/**
+ * A snapshot is the fold of everything before it, as plain data: step records by the position of their outcome (the
+ * values stay where they are), loop states in full, memory and the mailbox. Loading it and then the
+ * tail gives the same state as folding the whole journal.
+ */
+export interface Snapshot {
+  readonly input: Raw | null;
+  readonly root: NodeSnapshot;
+  readonly signals: readonly [seq: number, id: string, name: string, at: number, taken: boolean][];
+  readonly memory: readonly [seq: number, step: string, name: string, data: Raw | null][];
+}
+
+interface NodeSnapshot {
+  readonly records: readonly [name: string, record: Omit<StepRecord, "data">][];
+  readonly notes: readonly [name: string, seq: number, value: number | null][];
+  readonly loops: readonly [name: string, iteration: number, done: boolean, seq: number, state: unknown][];
+  readonly scopes: readonly [segment: string, node: NodeSnapshot][];
+}
+
+/** Plain data that stands for `state`, or `undefined` while some loop's state is not known in full here. */
+export function takeSnapshot(state: RunState): Snapshot | undefined {
+  const root = snapshotNode(state.root);
+  if (!root) return undefined;
+  return {
+    input: state.input ?? null,
+    root,
+    signals: state.signals.map((one) => [one.seq, one.id, one.name, one.at, one.taken]),
+    memory: latestMemory(state),
+  };
+}
+
+function latestMemory(state: RunState): Snapshot["memory"] {
+  const latest = new Map(state.memory.map((write) => [write.name, write]));
+  return [...latest.values()].map((write) => [write.seq, write.step, write.name, write.data ?? null]);
+}
+
+function snapshotNode(node: ScopeNode): NodeSnapshot | undefined {
+  const loops: NodeSnapshot["loops"][number][] = [];
+  for (const [name, loop] of node.loops) {
+    if (!loop.state) return undefined;
+    loops.push([name, loop.iteration, loop.done, loop.seq, loop.state.value]);
+  }
+  const scopes: [string, NodeSnapshot][] = [];
+  for (const [segment, child] of node.scopes) {
+    const inner = snapshotNode(child);
+    if (!inner) return undefined;
+    scopes.push([segment, inner]);
+  }
+  return {
+    records: [...node.records].map(([name, record]) => [name, withoutUndefined(record)]),
+    notes: [...node.notes].map(([name, note]) => [name, note.seq, note.value ?? null]),
+    loops,
+    scopes,
+  };
+}
+
+function withoutUndefined({ data: _, ...record }: StepRecord): Omit<StepRecord, "data"> {
+  const entries = Object.entries(record).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as unknown as Omit<StepRecord, "data">;
+}
+
+export function restoreSnapshot(snapshot: Snapshot): RunState {
+  const state = new RunState();
+  state.input = snapshot.input ?? undefined;
+  for (const [seq, id, name, at, taken] of snapshot.signals) state.signals.push({ seq, id, name, at, taken, data: undefined });
+  for (const [seq, step, name, data] of snapshot.memory) state.memory.push({ seq, step, name, data: data ?? undefined });
+  restoreNode(state.root, snapshot.root);
+  state.looping = true;
+  return state;
+}
+
+function restoreNode(node: ScopeNode, from: NodeSnapshot): void {
+  for (const [name, record] of from.records) node.records.set(name, { ...record });
+  for (const [name, seq, value] of from.notes) node.notes.set(name, { seq, ...(value === null ? {} : { value }) });
+  for (const [name, iteration, done, seq, value] of from.loops) {
+    const loop: LoopRecord = { iteration, done, seq, patches: [], state: { value } };
+    node.loops.set(name, loop);
+  }
+  for (const [segment, child] of from.scopes) restoreNode(node.child(segment), child);
+}

@@ -1,0 +1,361 @@
+import { dataDigest } from "./codec.ts";
+import type { OpenStep, StepCall, StepHandle, StepOptions, Verdict } from "./context.ts";
+import { HoldfastError } from "./errors.ts";
+import type { StepStarted } from "./events.ts";
+import type { Execution } from "./execution.ts";
+import { fingerprint } from "./hash.ts";
+import type { StepRecord } from "./replay.ts";
+import { defaultRetry, nextRetry, type RetryPolicy, retryable, retryPolicy } from "./retry.ts";
+import { type Address, type Frame, innerScope, type Scope } from "./scope.ts";
+import type { Encoded } from "./values.ts";
+
+/**
+ * The step protocol: look up, decide what an unknown outcome allows, write the intent, call, write the outcome. The
+ * outcome is not awaited: it travels with the next intent, and nothing acts before that append is durable.
+ */
+export interface StepPlace extends Address {
+  readonly scope: Scope;
+}
+
+const DAY_MS = 86_400_000;
+/** A key may be forgotten a little before its declared time. */
+const WINDOW_MARGIN = 0.9;
+
+/** The right to act, with what is needed to end it. */
+class Handle<T> implements OpenStep<T> {
+  readonly done = false;
+  readonly runId: string;
+  readonly step: string;
+  readonly attempt: number;
+  readonly epoch: number;
+  readonly options: StepOptions<T>;
+  readonly place: StepPlace;
+  readonly startedAt: number;
+  readonly frame: Frame;
+  signal: AbortSignal;
+  readonly #execution: Execution;
+  readonly #call: number;
+
+  constructor(execution: Execution, place: StepPlace, options: StepOptions<T>, started: StepStarted) {
+    this.#execution = execution;
+    this.#call = started.call;
+    this.runId = execution.runId;
+    this.step = place.key;
+    this.attempt = started.attempt;
+    this.epoch = execution.writer.row.claim.epoch;
+    this.options = options;
+    this.place = place;
+    this.signal = place.scope.abort;
+    this.startedAt = execution.deps.ports.clock.monotonic();
+    this.frame = { key: place.key, effect: started.effect, usage: undefined };
+  }
+
+  get key(): string {
+    return this.#execution.idempotencyKey(this.step, this.#call);
+  }
+}
+
+export async function runStep<T>(
+  execution: Execution,
+  place: StepPlace,
+  work: (call: StepCall) => T | Promise<T>,
+  options: StepOptions<T> = {},
+): Promise<T> {
+  let handle = await beginStep(execution, place, options);
+  while (!handle.done) {
+    const open = handle as Handle<T>;
+    let value: T;
+    try {
+      value = await callWork(execution, open, work);
+    } catch (error) {
+      handle = await failStep(execution, open, error);
+      continue;
+    }
+    return completeStep(execution, open, value);
+  }
+  return handle.value;
+}
+
+export async function beginStep<T>(execution: Execution, place: StepPlace, options: StepOptions<T> = {}): Promise<StepHandle<T>> {
+  await execution.enter();
+  const outer = place.scope.frame;
+  if (outer && outer.effect !== "repeatable") {
+    throw new HoldfastError("HF-1019", { step: place.key, outer: outer.key, effect: outer.effect });
+  }
+  const record = place.scope.node?.records.get(place.name);
+  return record ? continueStep(execution, place, options, record) : startStep(execution, place, options, undefined);
+}
+
+/** What to do about a step the journal already knows. */
+async function continueStep<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T>,
+  record: StepRecord,
+): Promise<StepHandle<T>> {
+  switch (record.status) {
+    case "completed": {
+      const value = (await recordedValue(execution, record)) as T;
+      execution.memory.replayStep(place.key);
+      addCompensation(execution, place, options, record, value);
+      return { done: true, value };
+    }
+    case "failed":
+      return continueFailed(execution, place, options, record);
+    case "in_doubt":
+      return awaitDecision(execution, place, options, record);
+    case "started":
+      if (record.rerun) return startStep(execution, place, options, record);
+      return continueUnknown(execution, place, options, record);
+  }
+}
+
+export function recordedValue(execution: Execution, record: StepRecord): unknown {
+  const { data } = record;
+  // A body asks for each outcome once; holding on to it would keep a long run's whole history in memory.
+  record.data = undefined;
+  return data === undefined ? execution.deps.values.at(execution.runId, record.seq) : execution.deps.values.decode(execution.runId, data);
+}
+
+async function continueFailed<T>(execution: Execution, place: StepPlace, options: StepOptions<T>, record: StepRecord): Promise<StepHandle<T>> {
+  if (record.retryAt !== undefined) {
+    await waitForRetry(execution, place.key, record.retryAt);
+    return startStep(execution, place, options, execution.state.find(place.key));
+  }
+  const error = await recordedValue(execution, record);
+  if (record.reopened) {
+    // A failed `once` call is tried again only where the error itself says that nothing happened.
+    if (record.effect !== "once" || provesNotDone(error)) return startStep(execution, place, options, record);
+    return continueUnknown(execution, place, options, record);
+  }
+  execution.blame(error, [place.key]);
+  throw error;
+}
+
+function provesNotDone(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  const { retryable: marked, status } = error as { retryable?: unknown; status?: unknown };
+  return marked === true || (typeof status === "number" && status >= 400 && status < 500);
+}
+
+/** The intent is there and the outcome is not: the effect class decides. */
+async function continueUnknown<T>(execution: Execution, place: StepPlace, options: StepOptions<T>, record: StepRecord): Promise<StepHandle<T>> {
+  if (record.effect === "repeatable") return startStep(execution, place, options, record);
+  if (record.effect === "keyed" && keyHolds(execution, options, record)) {
+    if (record.args === argsDigest(options)) return startStep(execution, place, options, record);
+    return enterDoubt(execution, place, options, record, new HoldfastError("HF-2104", { step: place.key, digest: record.args ?? "none" }));
+  }
+  const verdict = await askVerify(execution, place, options, record);
+  if (verdict.status !== "done") {
+    if (verdict.status === "not-done") return startStep(execution, place, options, record);
+    return enterDoubt(execution, place, options, record, undefined);
+  }
+  const encoded = execution.deps.values.encode(place.key, verdict.value, place.scope.shared);
+  execution.record({ kind: "step_completed", step: place.key, meta: {}, data: encoded.data }, encoded.blobs);
+  return { done: true, value: verdict.value };
+}
+
+function keyHolds<T>(execution: Execution, options: StepOptions<T>, record: StepRecord): boolean {
+  const age = execution.deps.ports.clock.now() - record.since;
+  return age < (options.keyWindowMs ?? DAY_MS) * WINDOW_MARGIN;
+}
+
+const argsDigest = <T>(options: StepOptions<T>): string | undefined =>
+  options.input === undefined ? undefined : dataDigest(options.input);
+
+async function askVerify<T>(execution: Execution, place: StepPlace, options: StepOptions<T>, record: StepRecord): Promise<Verdict<T>> {
+  if (!options.verify) return { status: "unknown" };
+  const call = new Handle(execution, place, options, { type: "call", effect: record.effect, attempt: record.attempt, call: record.call });
+  try {
+    return await options.verify(call);
+  } catch (error) {
+    const problem = new HoldfastError("HF-2111", { verb: "verify", step: place.key, message: String(error) }, { cause: error });
+    execution.deps.ports.logger.error(problem.message, { runId: execution.runId, code: problem.code });
+    return { status: "unknown" };
+  }
+}
+
+async function enterDoubt<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T>,
+  record: StepRecord,
+  reason: HoldfastError | undefined,
+): Promise<StepHandle<T>> {
+  const { settings, ports } = execution.deps;
+  const rerunAfter = ports.clock.now() + settings.claimMs + (record.timeoutMs ?? settings.assumedStepMs);
+  const error = reason ?? new HoldfastError("HF-2103", { step: place.key, attempt: record.attempt });
+  const encoded = execution.deps.values.encode(place.key, error);
+  const meta = { attempt: record.attempt, rerunAfter };
+  await execution.contest({ kind: "step_in_doubt", step: place.key, meta, data: encoded.data }, encoded.blobs);
+  return awaitDecision(execution, place, options, record);
+}
+
+/** Parked until a person, or the late outcome itself, says what happened. */
+async function awaitDecision<T>(execution: Execution, place: StepPlace, options: StepOptions<T>, record: StepRecord): Promise<StepHandle<T>> {
+  let current = execution.state.find(place.key) ?? record;
+  while (current.status === "in_doubt") {
+    const detail = new HoldfastError("HF-2103", { step: place.key, attempt: current.attempt }).message;
+    await execution.wait(place.key, { kind: "decision", step: place.key, since: execution.deps.ports.clock.now(), detail });
+    current = execution.state.find(place.key) ?? current;
+  }
+  return continueStep(execution, place, options, current);
+}
+
+async function startStep<T>(execution: Execution, place: StepPlace, options: StepOptions<T>, record: StepRecord | undefined): Promise<StepHandle<T>> {
+  const { probe } = execution.deps.ports;
+  const where = { runId: execution.runId, step: place.key };
+  const effect = options.effect ?? "repeatable";
+  const call = record?.call ?? 1;
+  const args = argsDigest(options);
+  const started: StepStarted = {
+    type: "call",
+    effect,
+    attempt: (record?.attempt ?? 0) + 1,
+    call,
+    ...(effect === "keyed" ? { key: fingerprint(execution.idempotencyKey(place.key, call)) } : {}),
+    ...(args === undefined ? {} : { args }),
+    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+  };
+  probe("C03:before-intent", where);
+  await execution.intent({ kind: "step_started", step: place.key, meta: started });
+  probe("C05:before-call", where);
+  execution.callStarted();
+  return new Handle(execution, place, options, started);
+}
+
+async function callWork<T>(execution: Execution, handle: Handle<T>, work: (call: StepCall) => T | Promise<T>): Promise<T> {
+  const { timeoutMs } = handle.options;
+  const { scope, name } = handle.place;
+  if (timeoutMs === undefined) {
+    const inner = innerScope(scope, name, { frame: handle.frame });
+    return execution.within(inner, () => work(handle));
+  }
+  const controller = new AbortController();
+  const stop = () => controller.abort(scope.abort.reason);
+  scope.abort.addEventListener("abort", stop, { once: true });
+  handle.signal = controller.signal;
+  const inner = innerScope(scope, name, { frame: handle.frame, abort: controller.signal });
+  let cancel = (): void => undefined;
+  const limit = new Promise<never>((_, reject) => {
+    cancel = execution.deps.ports.clock.setTimer(() => {
+      const error = new HoldfastError("HF-2102", { step: handle.step, timeoutMs });
+      controller.abort(error);
+      reject(error);
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([execution.within(inner, async () => work(handle)), limit]);
+  } finally {
+    cancel();
+    scope.abort.removeEventListener("abort", stop);
+  }
+}
+
+export async function completeStep<T>(execution: Execution, handle: OpenStep<T>, value: T): Promise<T> {
+  const open = handle as Handle<T>;
+  const { probe } = execution.deps.ports;
+  const where = { runId: execution.runId, step: open.step };
+  probe("C07:after-call", where);
+  let encoded: Encoded;
+  try {
+    encoded = execution.deps.values.encode(open.step, value, open.place.scope.shared);
+  } catch (error) {
+    return (await failStep(execution, open, error)) as never;
+  }
+  if (execution.closed) return abandon(execution, open, true, encoded);
+  const ms = Math.round(execution.deps.ports.clock.monotonic() - open.startedAt);
+  const meta = { ...(ms > 0 ? { ms } : {}), ...(open.frame.usage ? { usage: open.frame.usage } : {}) };
+  execution.record({ kind: "step_completed", step: open.step, meta, data: encoded.data }, encoded.blobs, () =>
+    probe("C09:after-completion", where),
+  );
+  execution.callEnded();
+  const seen = execution.deps.values.echo(encoded) as T;
+  addCompensation(execution, open.place, open.options, undefined, seen);
+  return seen;
+}
+
+/** Another worker has the run: the outcome is kept as evidence, and this call leads nowhere. */
+function abandon<T>(execution: Execution, open: Handle<T>, ok: boolean, encoded: Encoded): Promise<never> {
+  if (open.frame.effect !== "repeatable") execution.deps.engine.evidence(execution.runId, open.step, open.attempt, ok, encoded);
+  return new Promise<never>(() => undefined);
+}
+
+export async function failStep<T>(execution: Execution, handle: OpenStep<T>, thrown: unknown): Promise<OpenStep<T>> {
+  const open = handle as Handle<T>;
+  const encoded = encodeError(execution, open.step, thrown);
+  if (execution.closed) return abandon(execution, open, false, encoded);
+  const error = execution.deps.values.echo(encoded);
+  const record = execution.state.find(open.step);
+  if (open.frame.effect === "once" && HoldfastError.is(thrown, "HF-2102")) {
+    execution.callEnded();
+    return (await enterDoubt(execution, open.place, open.options, record as StepRecord, undefined)) as OpenStep<T>;
+  }
+  const next = decideRetry(execution, open, thrown, record);
+  const retryAt = next.retry ? execution.deps.ports.clock.now() + next.delayMs : undefined;
+  const meta = {
+    attempt: open.attempt,
+    ...(retryAt === undefined ? {} : { retryAt }),
+    ...(open.frame.usage ? { usage: open.frame.usage } : {}),
+  };
+  const written = new Promise<void>((resolve) => {
+    execution.record({ kind: "step_failed", step: open.step, meta, data: encoded.data }, encoded.blobs, () => resolve());
+  });
+  execution.callEnded();
+  if (retryAt === undefined) {
+    execution.blame(error, [open.step, ...execution.failedSteps(thrown)]);
+    throw error;
+  }
+  await written;
+  execution.deps.ports.probe("C11:backoff", { runId: execution.runId, step: open.step });
+  await waitForRetry(execution, open.step, retryAt);
+  return (await startStep(execution, open.place, open.options, execution.state.find(open.step))) as OpenStep<T>;
+}
+
+async function waitForRetry(execution: Execution, key: string, retryAt: number): Promise<void> {
+  const { clock } = execution.deps.ports;
+  while (clock.now() < retryAt) {
+    await execution.wait(key, { kind: "retry", step: key, since: clock.now(), until: retryAt });
+  }
+}
+
+function decideRetry<T>(execution: Execution, open: Handle<T>, error: unknown, record: StepRecord | undefined): ReturnType<typeof nextRetry> {
+  const { clock, ids } = execution.deps.ports;
+  if (open.place.scope.abort.aborted) return { retry: false, why: "The call was told to stop." };
+  const timedOut = HoldfastError.is(error, "HF-2102");
+  if (!timedOut && !retryable(error)) return { retry: false, why: "The error is final." };
+  const fallback: RetryPolicy = open.frame.effect === "once" ? { ...defaultRetry, attempts: 1 } : defaultRetry;
+  const policy = retryPolicy(open.options.retry, fallback);
+  const attempt = (record?.failures ?? 0) + 1;
+  return nextRetry(policy, { attempt, waitedMs: record?.waitedMs ?? 0, error, random: () => ids.random(), now: clock.now() });
+}
+
+/** Whatever was thrown becomes an Error with plain data. */
+function encodeError(execution: Execution, step: string, thrown: unknown): Encoded {
+  const error = thrown instanceof Error ? thrown : Object.assign(new Error(`Something other than an Error was thrown: ${describe(thrown)}`), { thrown });
+  try {
+    return execution.deps.values.encode(step, error);
+  } catch {
+    const plain = Object.assign(new Error(error.message), { name: error.name });
+    return execution.deps.values.encode(step, plain);
+  }
+}
+
+function describe(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return typeof value;
+  }
+}
+
+function addCompensation<T>(execution: Execution, place: StepPlace, options: StepOptions<T>, record: StepRecord | undefined, value: T): void {
+  const { compensate } = options;
+  if (!compensate || execution.compensating) return;
+  const effect = record?.effect ?? options.effect ?? "repeatable";
+  execution.compensations.push(async (scope) => {
+    const name = place.key.replaceAll("/", ">");
+    const undo: StepPlace = { scope, name, key: scope.prefix + name };
+    await runStep(execution, undo, (call) => compensate(value, call), { effect });
+  });
+}

@@ -1,0 +1,153 @@
+import type { Parent, RunIdentity, RunProjection, RunRow, RunStatus } from "./types.ts";
+
+/**
+ * The store contract: everything the engine asks of a place to keep runs.
+ *
+ * A run is one row (identity, projection, claim, position, head hash) and a list of journal entries. An entry is what one
+ * append writes: one or more events with consecutive positions, chained to the entry before it. The only way
+ * to change a run is `append`, which is atomic and conditional; `renew` moves nothing but a claim's expiry. Expected races
+ * are return values. An exception means the outcome is unknown: the caller looks it up before it goes on.
+ */
+export interface Store {
+  readonly name: string;
+  readonly capabilities: StoreCapabilities;
+
+  /** Opens or creates the store and says who it is. Called before anything else; may be called again. */
+  identity(): Promise<StoreIdentity>;
+  /** The store's clock in epoch milliseconds: the only clock claims and due times are judged by. */
+  now(): Promise<number>;
+  /** Applies each append on its own merits, all of them in one durable flush; results in the same order. */
+  append(batch: readonly Append[]): Promise<readonly AppendResult[]>;
+  /** Extends claims. Answers the row of each run whose claim is still held as stated, else `null`. */
+  renew(batch: readonly Renewal[]): Promise<readonly (RunRow | null)[]>;
+  read(runId: string): Promise<RunRow | null>;
+  /** Entries in order of position, starting with the entry that contains `from`; up to `limit` of them. */
+  entries(runId: string, range: EntryRange): Promise<readonly Entry[]>;
+  /** The stored blobs among `hashes`; a hash that is not stored is absent from the answer. */
+  blobs(hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Runs newest first (`createdAt`, then id, both descending), one page at a time. */
+  list(query: RunQuery): Promise<RunPage>;
+  /** Runs that may be claimed now: wake time reached and no live claim; longest due first. */
+  due(query: DueQuery): Promise<readonly RunRow[]>;
+  /** Present only with `capabilities.transactions`: user writes and one append in one commit. */
+  transaction?<T>(work: (sql: SqlHandle) => T, append: (value: T) => Append): Promise<TransactionResult<T>>;
+  close(): Promise<void>;
+}
+
+export interface StoreCapabilities {
+  /** What an acknowledged write survives. */
+  readonly durability: "power-loss" | "process" | "none";
+  readonly transactions: boolean;
+}
+
+export interface StoreIdentity {
+  /** New for every restored backup, so that a store that went back in time is noticed. */
+  readonly incarnation: string;
+  /** Key material for idempotency keys, made once with the store. Never logged. */
+  readonly secret: string;
+}
+
+/**
+ * One link of the journal. `head` is hashed exactly as stored and names the digest of `data`; retention may
+ * drop `data` (then `null`), never `head`.
+ */
+export interface Entry {
+  /** Position of its first event. */
+  readonly seq: number;
+  /** How many events it holds. */
+  readonly count: number;
+  readonly head: string;
+  readonly data: string | null;
+}
+
+export interface Blob {
+  readonly hash: string;
+  readonly data: string;
+}
+
+/** What an append does to the run's claim. */
+export type ClaimChange =
+  | { readonly kind: "acquire"; readonly owner: string; readonly token: string; readonly ttlMs: number }
+  | { readonly kind: "hold"; readonly ttlMs: number }
+  | { readonly kind: "release" }
+  /** Frees the claim and raises the epoch, so that the holder is fenced at once. */
+  | { readonly kind: "revoke" }
+  /** For acts from outside: whoever holds the claim goes on holding it. */
+  | { readonly kind: "keep" };
+
+export interface Append {
+  /** Identity and projection as they stand after this append. */
+  readonly run: RunIdentity & RunProjection;
+  /** `null` creates the run and is refused where it exists. */
+  readonly expect: Expected | null;
+  readonly claim: ClaimChange;
+  readonly entry: Entry;
+  /** Hash of `entry.head`: the run's new head. */
+  readonly head: string;
+  readonly blobs: readonly Blob[];
+}
+
+/**
+ * What must be true for an append to be taken. `token: null` is an act from outside, bound by position only;
+ * a token must be the one of the current claim. `acquire` also needs the claim to be free or expired.
+ */
+export interface Expected {
+  readonly seq: number;
+  readonly epoch: number;
+  readonly token: string | null;
+}
+
+export type AppendResult =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: Refusal; readonly row: RunRow | null };
+
+/**
+ * `exists`: create met a run of that id. `missing`: no such run. `fenced`: the claim is not the caller's any more.
+ * `held`: acquire met a live claim. `conflict`: the run has moved on; read and decide again. Judged in this order.
+ */
+export type Refusal = "exists" | "missing" | "fenced" | "held" | "conflict";
+
+export interface Renewal {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly token: string;
+  readonly ttlMs: number;
+}
+
+export interface EntryRange {
+  readonly from: number;
+  readonly limit: number;
+}
+
+/** Every filter given must match; an unknown filter is an error, never ignored. */
+export interface RunQuery {
+  readonly status?: readonly RunStatus[];
+  readonly workflow?: string;
+  readonly parent?: Parent["runId"];
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+export interface RunPage {
+  readonly runs: readonly RunRow[];
+  /** Pass to the next call; `null` on the last page. */
+  readonly cursor: string | null;
+}
+
+export interface DueQuery {
+  readonly workflows: readonly string[];
+  readonly limit: number;
+}
+
+/** The store's own SQL connection inside a transaction. Statements are constant text, values are bound. */
+export interface SqlHandle {
+  run(sql: string, ...values: readonly SqlValue[]): void;
+  all(sql: string, ...values: readonly SqlValue[]): readonly Readonly<Record<string, SqlValue>>[];
+}
+
+export type SqlValue = string | number | bigint | Uint8Array | null;
+
+export interface TransactionResult<T> {
+  readonly value: T;
+  readonly result: AppendResult;
+}

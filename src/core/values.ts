@@ -1,0 +1,108 @@
+import { decode, encode } from "./codec.ts";
+import { HoldfastError } from "./errors.ts";
+import type { Raw } from "./events.ts";
+import { digest } from "./hash.ts";
+import { damaged, parseEntry } from "./journal.ts";
+import type { Logger } from "./ports.ts";
+import type { Blob, Store } from "./store.ts";
+
+/** A value over this many characters lives once, as a blob under the digest of its text. */
+const INLINE_LIMIT = 8192;
+/** Strings from this length on are shared between the states of a loop, its steps and its snapshots. */
+const SHARED_LENGTH = 1024;
+const READ_AHEAD = 200;
+
+export interface Encoded {
+  readonly data: Raw;
+  readonly blobs: readonly Blob[];
+  readonly text: string;
+}
+
+export interface ValueLimits {
+  /** A larger value is refused. */
+  readonly valueBytes: number;
+  /** A larger value is logged. */
+  readonly warnBytes: number;
+}
+
+/** Turns values into what the journal holds and back. */
+export class Values {
+  readonly #store: Store;
+  readonly #limits: ValueLimits;
+  readonly #logger: Logger;
+  #ahead: { readonly runId: string; readonly values: ReadonlyMap<number, Raw | undefined> } | undefined;
+
+  constructor(store: Store, limits: ValueLimits, logger: Logger) {
+    this.#store = store;
+    this.#limits = limits;
+    this.#logger = logger;
+  }
+
+  /** `shared` stores long strings once by content: for values that come back in later states. */
+  encode(step: string, value: unknown, shared = false): Encoded {
+    const blobs: Blob[] = [];
+    const spill = (text: string): string => {
+      const hash = digest(text);
+      blobs.push({ hash, data: text });
+      return hash;
+    };
+    const text = shared ? encode(value, { spill, spillAt: SHARED_LENGTH }) : encode(value);
+    const bytes = blobs.reduce((sum, blob) => sum + blob.data.length, text.length);
+    if (bytes > this.#limits.warnBytes) this.#checkSize(step, bytes);
+    if (text.length <= INLINE_LIMIT) return { data: text, blobs, text };
+    return { data: { blob: spill(text) }, blobs, text };
+  }
+
+  /** The value as a replay would see it. */
+  echo({ text, blobs }: Encoded): unknown {
+    if (blobs.length === 0) return decode(text);
+    return decode(text, { blob: (hash) => blobs.find((blob) => blob.hash === hash)?.data as string });
+  }
+
+  #checkSize(step: string, bytes: number): void {
+    const limit = this.#limits.valueBytes;
+    if (bytes > limit) throw new HoldfastError("HF-2002", { step, bytes, limit });
+    this.#logger.warn("large value", { step, bytes, warnAt: this.#limits.warnBytes });
+  }
+
+  /** The value that `raw` stands for; a promise only where blobs must be fetched. */
+  decode(runId: string, raw: Raw | undefined): unknown {
+    if (raw === undefined) return undefined;
+    if (typeof raw === "string" && !raw.includes('["Blob","')) return decode(raw);
+    return this.#decodeBlobs(runId, raw);
+  }
+
+  async #decodeBlobs(runId: string, raw: Raw): Promise<unknown> {
+    const text = typeof raw === "string" ? raw : (await this.#blobs(runId, [raw.blob])).get(raw.blob);
+    const hashes = [...(text ?? "").matchAll(/\["Blob","([\w-]{43})"\]/g)].map((match) => match[1] as string);
+    const found = await this.#blobs(runId, [...new Set(hashes)]);
+    return decode(text ?? "", { blob: (hash) => found.get(hash) as string });
+  }
+
+  async #blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (hashes.length === 0) return new Map();
+    const found = await this.#store.blobs(hashes);
+    for (const hash of hashes) {
+      const data = found.get(hash);
+      if (data === undefined || digest(data) !== hash) throw damaged(runId, 0, `Blob ${hash} is missing or changed.`);
+    }
+    return found;
+  }
+
+  /** How long a stored value's text is. */
+  async size(raw: Raw | undefined): Promise<number> {
+    if (raw === undefined || typeof raw === "string") return raw?.length ?? 0;
+    return (await this.#store.blobs([raw.blob])).get(raw.blob)?.length ?? 0;
+  }
+
+  /** The value an event at `seq` carries, for records that were restored without it. Reads ahead. */
+  async at(runId: string, seq: number): Promise<unknown> {
+    if (this.#ahead?.runId !== runId || !this.#ahead.values.has(seq)) {
+      const entries = await this.#store.entries(runId, { from: seq, limit: READ_AHEAD });
+      const events = entries.flatMap((entry) => parseEntry(runId, entry).events);
+      this.#ahead = { runId, values: new Map(events.map((event) => [event.seq, event.data])) };
+      if (!this.#ahead.values.has(seq)) throw damaged(runId, seq, "An entry is missing.");
+    }
+    return this.decode(runId, this.#ahead.values.get(seq));
+  }
+}

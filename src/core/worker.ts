@@ -1,0 +1,254 @@
+import type { Acts } from "./acts.ts";
+import type { Control } from "./control.ts";
+import { HoldfastError } from "./errors.ts";
+import type { EventDraft, JournalEvent } from "./events.ts";
+import { Execution, type ExecutionDeps, type ExecutionEnd } from "./execution.ts";
+import { loadRun } from "./load.ts";
+import { RunState } from "./replay.ts";
+import { RunContext } from "./run-context.ts";
+import type { RunRow, Waiting } from "./types.ts";
+import { terminal } from "./types.ts";
+import type { Workflow } from "./workflow.ts";
+
+export interface WorkerSettings {
+  readonly sweepMs: number;
+  readonly concurrency: number;
+  readonly maxRecoveries: number;
+}
+
+export interface WorkerDeps {
+  readonly execution: ExecutionDeps;
+  readonly acts: Acts;
+  readonly control: Control;
+  readonly workflows: ReadonlyMap<string, Workflow>;
+  readonly settings: WorkerSettings;
+  readonly owner: string;
+}
+
+/**
+ * Claims runs and advances them. Recovery is a continuous sweep: whatever is due and not held by a live claim is taken, whether
+ * its worker died, its timer fired or a person answered. Claims are renewed on a timer of their own.
+ */
+export class Worker {
+  readonly #deps: WorkerDeps;
+  readonly #active = new Map<string, Execution>();
+  readonly #claiming = new Set<string>();
+  #cancelSweep: (() => void) | null = null;
+  #cancelRenew: (() => void) | null = null;
+  #sweeping = false;
+  #again = false;
+  #stopped = false;
+
+  constructor(deps: WorkerDeps) {
+    this.#deps = deps;
+  }
+
+  get #clock() {
+    return this.#deps.execution.ports.clock;
+  }
+
+  active(runId: string): Execution | undefined {
+    return this.#active.get(runId);
+  }
+
+  get running(): readonly Execution[] {
+    return [...this.#active.values()];
+  }
+
+  /** Begins sweeping and renewing. `background`: does not keep the process alive by itself. */
+  start(background: boolean): void {
+    if (this.#cancelSweep || this.#stopped) return;
+    const { sweepMs } = this.#deps.settings;
+    const again = () => {
+      this.#cancelSweep = this.#clock.setTimer(() => void this.sweep().finally(again), sweepMs, { background });
+    };
+    this.#cancelSweep = () => undefined;
+    void this.sweep().finally(again);
+  }
+
+  /** Looks for due runs now; answers the ids of those taken. */
+  async sweep(): Promise<string[]> {
+    if (this.#sweeping) {
+      this.#again = true;
+      return [];
+    }
+    this.#sweeping = true;
+    const taken: string[] = [];
+    try {
+      do {
+        this.#again = false;
+        taken.push(...(await this.#sweepOnce()));
+      } while (this.#again && !this.#stopped);
+    } catch (error) {
+      this.#deps.execution.ports.logger.error("sweep failed", { error: String(error) });
+    } finally {
+      this.#sweeping = false;
+    }
+    return taken;
+  }
+
+  async #sweepOnce(): Promise<string[]> {
+    const room = this.#deps.settings.concurrency - this.#active.size - this.#claiming.size;
+    if (this.#stopped || room <= 0) return [];
+    const rows = await this.#deps.execution.store.due({ workflows: [...this.#deps.workflows.keys()], limit: Math.min(room, 100) });
+    const taken = await Promise.all(rows.map((row) => this.#take(row)));
+    if (rows.length === 100) this.#again = true;
+    return taken.flatMap((id) => (id === undefined ? [] : [id]));
+  }
+
+  async #take(row: RunRow): Promise<string | undefined> {
+    if (this.#claiming.has(row.id) || this.#active.has(row.id)) return undefined;
+    this.#claiming.add(row.id);
+    try {
+      if (terminal(row.status) || row.status === "failed") {
+        await this.#deps.control.notifyParent(row);
+        return undefined;
+      }
+      return (await this.#claim(row)) ? row.id : undefined;
+    } catch (error) {
+      this.#deps.execution.ports.logger.error("claim failed", { runId: row.id, error: String(error) });
+      return undefined;
+    } finally {
+      this.#claiming.delete(row.id);
+    }
+  }
+
+  async #claim(row: RunRow): Promise<boolean> {
+    const { owner, acts, execution } = this.#deps;
+    const { ports, settings } = execution;
+    const recovery = row.status === "running" ? row.recoveries + 1 : row.recoveries;
+    const deadline = ports.clock.monotonic() + settings.claimMs;
+    const acted = await acts.write(row, {
+      events: [{ kind: "run_claimed", step: "", meta: { owner, recovery } }],
+      claim: { kind: "acquire", owner, token: ports.ids.token(), ttlMs: settings.claimMs },
+    });
+    if (!acted) return false;
+    execution.engine.durable(acted.row, acted.events);
+    ports.probe("C02:claimed", { runId: row.id });
+    if (recovery > 0) ports.probe("C21:recovering", { runId: row.id });
+    const tooOften = recovery > this.#deps.settings.maxRecoveries;
+    void this.execute(acted.row, deadline, tooOften ? { recoveries: recovery } : {});
+    return true;
+  }
+
+  /** Advances a claimed run until it ends, parks or is taken away. */
+  async execute(row: RunRow, deadline: number, options: { recoveries?: number; events?: readonly JournalEvent[] } = {}): Promise<ExecutionEnd> {
+    const { execution: deps, workflows, settings } = this.#deps;
+    const workflow = workflows.get(row.workflow) as Workflow;
+    let state: RunState;
+    let problem: HoldfastError | undefined;
+    try {
+      state = options.events ? folded(options.events) : await loadRun(deps.store, deps.values, row);
+    } catch (error) {
+      state = new RunState();
+      problem = HoldfastError.is(error) ? error : new HoldfastError("HF-3002", { message: String(error), ms: 0 });
+    }
+    if (options.recoveries !== undefined) {
+      problem ??= new HoldfastError("HF-2108", { run: row.id, recoveries: options.recoveries - 1, limit: settings.maxRecoveries });
+    }
+    const execution = new Execution(deps, workflow, row, state, deadline);
+    this.#active.set(row.id, execution);
+    this.#renewLater();
+    if (problem) parkForReview(execution, problem);
+    else void runBody(execution).catch((error: unknown) => deps.ports.logger.error("run broke", { runId: row.id, error: String(error) }));
+    const end = await execution.ended;
+    this.#active.delete(row.id);
+    if (row.parent && (end === "completed" || end === "failed" || end === "cancelled")) void this.#take(execution.writer.row);
+    else void this.sweep();
+    return end;
+  }
+
+  #renewLater(): void {
+    if (this.#cancelRenew || this.#active.size === 0) return;
+    this.#cancelRenew = this.#clock.setTimer(() => {
+      void this.#renew().finally(() => {
+        this.#cancelRenew = null;
+        this.#renewLater();
+      });
+    }, this.#deps.execution.settings.claimMs / 3);
+  }
+
+  async #renew(): Promise<void> {
+    const { store, settings, ports } = this.#deps.execution;
+    const held = this.running.filter((one) => !one.closed);
+    const sentAt = ports.clock.monotonic();
+    try {
+      const rows = await store.renew(
+        held.map(({ runId, writer }) => ({ runId, epoch: writer.row.claim.epoch, token: writer.row.claim.token as string, ttlMs: settings.claimMs })),
+      );
+      held.forEach((execution, index) => {
+        const row = rows[index];
+        if (!row) return execution.fence();
+        execution.writer.deadline = Math.max(execution.writer.deadline, sentAt + settings.claimMs);
+        if (row.seq > execution.writer.row.seq) void execution.writer.catchUp();
+      });
+    } catch (error) {
+      ports.logger.warn("claims could not be renewed", { error: String(error) });
+    }
+  }
+
+  /** Takes nothing new, lets calls under way finish, gives the runs back; after `drainMs` it just lets go. */
+  async stop(drainMs: number): Promise<void> {
+    this.#stopped = true;
+    this.#cancelSweep?.();
+    const open = this.running;
+    for (const execution of open) execution.drain();
+    let cancel = (): void => undefined;
+    const limit = new Promise<void>((resolve) => {
+      cancel = this.#clock.setTimer(resolve, drainMs);
+    });
+    await Promise.race([Promise.all(open.map((execution) => execution.ended)), limit]);
+    cancel();
+    for (const execution of this.running) execution.close("stopped");
+    this.#cancelRenew?.();
+  }
+}
+
+function folded(events: readonly JournalEvent[]): RunState {
+  const state = new RunState();
+  for (const event of events) state.apply(event);
+  return state;
+}
+
+function parkForReview(execution: Execution, problem: HoldfastError): void {
+  const since = execution.deps.ports.clock.now();
+  const waiting: Waiting = { kind: "review", step: "", since, detail: `${problem.code} ${problem.message} ${problem.why}` };
+  execution.finish("waiting", { kind: "run_waiting", step: "", meta: { waiting: [waiting] } });
+}
+
+async function runBody(execution: Execution): Promise<void> {
+  const { writer, workflow, deps, state, runId } = execution;
+  if (writer.row.control !== "none") execution.considerEnding();
+  if (writer.row.control === "pausing") return;
+  await execution.memory.load();
+  const input = await deps.values.decode(runId, state.input);
+  let ending: () => void;
+  try {
+    const result = await execution.within(execution.scope(), async () => workflow.body(new RunContext(execution), input));
+    const { data, blobs } = deps.values.encode("result", result);
+    ending = () => execution.finish("completed", { kind: "run_completed", step: "", meta: {}, data }, blobs);
+  } catch (error) {
+    ending = await failure(execution, error);
+  }
+  await execution.enter();
+  await execution.callsEnded();
+  if (writer.row.control === "none") ending();
+  else execution.considerEnding();
+}
+
+async function failure(execution: Execution, error: unknown): Promise<() => void> {
+  const { values } = execution.deps;
+  const compensated = execution.workflow.compensateOnFailure;
+  if (compensated && !execution.closed) await execution.compensate();
+  const steps = [...new Set(execution.failedSteps(error))];
+  const real = error instanceof Error ? error : new Error(`Something other than an Error was thrown: ${String(error)}`);
+  const meta = { message: real.message.slice(0, 500), steps, ...(compensated ? { compensated } : {}) };
+  let encoded: ReturnType<typeof values.encode>;
+  try {
+    encoded = values.encode("error", real);
+  } catch {
+    encoded = values.encode("error", new Error(real.message));
+  }
+  const event: EventDraft = { kind: "run_failed", step: "", meta, data: encoded.data };
+  return () => execution.finish("failed", event, encoded.blobs);
+}

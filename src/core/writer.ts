@@ -1,0 +1,234 @@
+import type { AppendSource, CommitQueue, CommitResult } from "./commit.ts";
+import type { EventDraft, JournalEvent } from "./events.ts";
+import { buildEntry, ChainCheck } from "./journal.ts";
+import type { Ports } from "./ports.ts";
+import { project } from "./project.ts";
+import type { RunState } from "./replay.ts";
+import type { Append, Blob, ClaimChange, Store } from "./store.ts";
+import type { RunRow } from "./types.ts";
+
+export interface PendingEvent {
+  readonly event: EventDraft;
+  readonly blobs?: readonly Blob[];
+  /** An intent is dropped, not written, once the run has been told to stop. */
+  readonly intent?: boolean;
+  /** The claim is given up with this event. */
+  readonly release?: boolean;
+  readonly onDurable?: (event: JournalEvent) => void;
+  /** Given for an outcome that somebody else may decide first; called when they did, and then it is not written. */
+  readonly onOvertaken?: () => void;
+}
+
+export interface WriterHooks {
+  /** Events are durable, in order. */
+  durable(events: readonly JournalEvent[]): void;
+  /** Somebody else wrote to this run: a signal, an answer, a pause. */
+  outside(events: readonly JournalEvent[]): void;
+  /** This process may not write to the run any more: fenced, or the store stayed away. */
+  stopped(reason: "fenced" | "lost", error: unknown): void;
+  /** Everything is durable and nothing is pending: the moment for a snapshot. */
+  quiet(): void;
+}
+
+export interface WriterDeps {
+  readonly store: Store;
+  readonly queue: CommitQueue;
+  readonly ports: Ports;
+  readonly hooks: WriterHooks;
+  readonly ttlMs: number;
+}
+
+/** An append on its way, and what to do when it has landed. */
+interface Flight {
+  readonly pending: PendingEvent[];
+  readonly events: JournalEvent[];
+  readonly append: Append;
+  readonly row: RunRow;
+  readonly sentAt: number;
+}
+
+/**
+ * The owner's pen: collects a run's events and writes them, one append at a time, each proving the claim. When
+ * an act from outside got in between, it reads that first, then writes what is still allowed.
+ */
+export class RunWriter implements AppendSource {
+  row: RunRow;
+  readonly state: RunState;
+  /** Monotonic time until which the claim is surely held. */
+  deadline: number;
+  readonly #deps: WriterDeps;
+  #pending: PendingEvent[] = [];
+  #flight: Flight | null = null;
+  #catchingUp = false;
+  #closed = false;
+  #reserved = false;
+  #idlers: (() => void)[] = [];
+
+  constructor(deps: WriterDeps, row: RunRow, state: RunState, deadline: number) {
+    this.#deps = deps;
+    this.row = row;
+    this.state = state;
+    this.deadline = deadline;
+  }
+
+  get idle(): boolean {
+    return this.#pending.length === 0 && this.#flight === null && !this.#catchingUp;
+  }
+
+  record(pending: PendingEvent): void {
+    if (this.#closed) return;
+    if (pending.intent && this.row.control !== "none") return;
+    this.#pending.push(pending);
+    this.#deps.queue.mark(this);
+  }
+
+  /** Takes back events that are not on their way yet. */
+  withdraw(matches: (pending: PendingEvent) => boolean): void {
+    this.#pending = this.#pending.filter((one) => !matches(one));
+  }
+
+  /** Writes nothing more; what is pending is dropped. */
+  close(): void {
+    this.#closed = true;
+    this.#pending = [];
+  }
+
+  take(): Append | null {
+    if (!this.#ready || this.#pending.length === 0) return null;
+    const pending = this.#pending;
+    this.#pending = [];
+    return this.#depart(pending);
+  }
+
+  get #ready(): boolean {
+    return this.#flight === null && !this.#catchingUp && !this.#reserved;
+  }
+
+  /**
+   * Runs `commit` with the pen in hand: nothing else of this run is written meanwhile. `commit` calls `depart` to build
+   * its append and answers the store's verdict.
+   */
+  async exclusive(commit: (depart: (pending: PendingEvent[]) => Append) => Promise<CommitResult>): Promise<CommitResult> {
+    await this.#untilIdle();
+    this.#reserved = true;
+    try {
+      const result = await commit((pending) => this.#depart(pending));
+      const flight = this.#flight;
+      if (result.ok || result.reason !== "conflict") this.settle(result);
+      else this.#flight = null;
+      if (flight && !result.ok && result.reason === "conflict") await this.catchUp();
+      return result;
+    } finally {
+      this.#reserved = false;
+      if (this.#pending.length > 0) this.#deps.queue.mark(this);
+    }
+  }
+
+  #untilIdle(): Promise<void> {
+    if (this.idle) return Promise.resolve();
+    return new Promise((resolve) => this.#idlers.push(resolve));
+  }
+
+  #depart(pending: PendingEvent[]): Append {
+    const at = this.#deps.ports.clock.now();
+    const { epoch, token } = this.row.claim;
+    const events = pending.map(({ event }, index): JournalEvent => ({ ...event, seq: this.row.seq + 1 + index, at, epoch }));
+    const blobs = pending.flatMap((one) => one.blobs ?? []);
+    const hashes = blobs.map((blob) => blob.hash);
+    const { entry, head } = buildEntry(events, { prev: this.row.head, seq: this.row.seq + 1, at, epoch, blobs: hashes });
+    const hasParent = this.row.parent !== null;
+    let run: RunRow = this.row;
+    for (const event of events) run = { ...run, ...project(run, event, hasParent) };
+    const claim: ClaimChange = pending.some((one) => one.release)
+      ? { kind: "release" }
+      : { kind: "hold", ttlMs: this.#deps.ttlMs };
+    const expect = { seq: this.row.seq, epoch, token };
+    const append: Append = { run, expect, claim, entry, head, blobs };
+    const row = { ...run, seq: this.row.seq + events.length, head };
+    this.#flight = { pending, events, append, row, sentAt: this.#deps.ports.clock.monotonic() };
+    return append;
+  }
+
+  settle(result: CommitResult): void {
+    const flight = this.#flight;
+    if (!flight) return;
+    this.#flight = null;
+    if (result.ok) return this.#landed(flight);
+    if (this.#closed) return;
+    if (result.reason === "conflict") {
+      this.#pending = [...flight.pending, ...this.#pending];
+      void this.catchUp();
+      return;
+    }
+    this.close();
+    const lost = result.reason === "lost";
+    this.#deps.hooks.stopped(lost ? "lost" : "fenced", lost ? result.error : undefined);
+  }
+
+  #landed(flight: Flight): void {
+    this.row = flight.row;
+    this.deadline = flight.sentAt + this.#deps.ttlMs;
+    for (const event of flight.events) this.state.apply(lighten(event));
+    const { head, data } = flight.append.entry;
+    this.state.tailBytes += head.length + (data?.length ?? 0);
+    this.#deps.hooks.durable(flight.events);
+    if (this.#pending.length === 0 && !this.#closed) this.#deps.hooks.quiet();
+    flight.pending.forEach((one, index) => one.onDurable?.(flight.events[index] as JournalEvent));
+    if (this.#pending.length > 0) this.#deps.queue.mark(this);
+    else if (this.#idlers.length > 0) for (const wake of this.#idlers.splice(0)) wake();
+  }
+
+  /** Reads what others have written to the run since, and hands it to the execution. */
+  async catchUp(): Promise<void> {
+    if (this.#catchingUp || this.#closed || this.#flight) return;
+    this.#catchingUp = true;
+    try {
+      const row = await this.#deps.store.read(this.row.id);
+      const mine = this.row.claim;
+      if (!row || row.claim.token !== mine.token || row.claim.epoch !== mine.epoch) {
+        this.close();
+        this.#deps.hooks.stopped("fenced", undefined);
+        return;
+      }
+      const events = await this.#readSince(row);
+      this.row = row;
+      for (const event of events) this.state.apply(event);
+      if (row.control !== "none") this.withdraw((one) => one.intent ?? false);
+      this.#dropOvertaken(events);
+      this.#catchingUp = false;
+      if (events.length > 0) this.#deps.hooks.outside(events);
+    } catch (error) {
+      this.close();
+      this.#deps.hooks.stopped("lost", error);
+    } finally {
+      this.#catchingUp = false;
+      if (this.#pending.length > 0) this.#deps.queue.mark(this);
+    }
+  }
+
+  #dropOvertaken(events: readonly JournalEvent[]): void {
+    const decided = new Set(events.map((event) => event.step));
+    const overtaken = this.#pending.filter((one) => one.onOvertaken && decided.has(one.event.step));
+    this.withdraw((one) => overtaken.includes(one));
+    for (const one of overtaken) one.onOvertaken?.();
+  }
+
+  async #readSince(row: RunRow): Promise<JournalEvent[]> {
+    const chain = new ChainCheck(row.id, this.row.seq + 1, this.row.head);
+    const events: JournalEvent[] = [];
+    for (let next = this.row.seq + 1; next <= row.seq; ) {
+      const entries = await this.#deps.store.entries(row.id, { from: next, limit: 100 });
+      for (const entry of entries) if (entry.seq <= row.seq) events.push(...chain.take(entry).events);
+      next = (events.at(-1)?.seq ?? row.seq) + 1;
+    }
+    chain.end(row.seq, row.head);
+    return events;
+  }
+}
+
+/** In a living run the body already has its outcomes; the record keeps only where they are. */
+function lighten(event: JournalEvent): JournalEvent {
+  if (event.kind !== "step_completed" && event.kind !== "step_failed") return event;
+  const { data: _, ...rest } = event;
+  return rest as JournalEvent;
+}

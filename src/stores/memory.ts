@@ -1,0 +1,174 @@
+import { HoldfastError } from "../core/errors.ts";
+import type { Append, AppendResult, ClaimChange, Entry, Refusal, RunQuery, Store } from "../core/store.ts";
+import type { Claim, RunRow } from "../core/types.ts";
+
+interface State {
+  readonly rows: Map<string, RunRow>;
+  readonly journals: Map<string, Entry[]>;
+  readonly blobs: Map<string, string>;
+  /** The time, or HF-3012 once the store is closed: every call begins with it. */
+  readonly now: () => number;
+}
+
+/**
+ * A store that forgets everything with the process: for tests and first steps. `clock` judges claims and
+ * due times.
+ *
+ * @example
+ * ```ts
+ * import { createMemoryStore } from "holdfast/stores/memory";
+ *
+ * export const store = createMemoryStore();
+ * ```
+ */
+export function createMemoryStore({ clock = Date }: { clock?: { now(): number } } = {}): Store {
+  let closed = false;
+  const now = (): number => {
+    if (closed) throw new HoldfastError("HF-3012");
+    return clock.now();
+  };
+  const incarnation = crypto.randomUUID();
+  const secret = crypto.randomUUID() + crypto.randomUUID();
+  const state: State = { rows: new Map(), journals: new Map(), blobs: new Map(), now };
+  return {
+    name: "memory",
+    capabilities: { durability: "none", transactions: false },
+    async identity() {
+      now();
+      return { incarnation, secret };
+    },
+    now: async () => now(),
+    ...writes(state),
+    ...reads(state),
+    async close() {
+      closed = true;
+    },
+  };
+}
+
+function writes(state: State): Pick<Store, "append" | "renew"> {
+  return {
+    async append(batch) {
+      const now = state.now();
+      return batch.map((append) => apply(state, append, now));
+    },
+    async renew(batch) {
+      const now = state.now();
+      return batch.map(({ runId, epoch, token, ttlMs }) => {
+        const row = state.rows.get(runId);
+        if (!row || row.claim.token !== token || row.claim.epoch !== epoch) return null;
+        const renewed = frozen({ ...row, claim: { ...row.claim, until: now + ttlMs } });
+        state.rows.set(runId, renewed);
+        return renewed;
+      });
+    },
+  };
+}
+
+function reads({
+  rows,
+  journals,
+  blobs,
+  now,
+}: State): Pick<Store, "read" | "entries" | "blobs" | "list" | "due"> {
+  return {
+    async read(runId) {
+      now();
+      return rows.get(runId) ?? null;
+    },
+    async entries(runId, { from, limit }) {
+      now();
+      checkLimit(limit);
+      return (journals.get(runId) ?? []).filter(({ seq, count }) => seq + count > from).slice(0, limit);
+    },
+    async blobs(hashes) {
+      now();
+      return new Map([...blobs].filter(([hash]) => hashes.includes(hash)));
+    },
+    async list(query) {
+      now();
+      const [at, id] = checkQuery(query);
+      const found = [...rows.values()]
+        .filter((row) => matches(row, query) && (row.createdAt < at || (row.createdAt === at && row.id < id)))
+        .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+      const runs = found.slice(0, query.limit);
+      const last = found.length > runs.length ? runs.at(-1) : undefined;
+      return { runs, cursor: last ? `${last.createdAt} ${last.id}` : null };
+    },
+    async due({ workflows, limit }) {
+      const time = now();
+      checkLimit(limit);
+      const wake = (row: RunRow): number => row.wakeAt ?? Number.POSITIVE_INFINITY;
+      return [...rows.values()]
+        .filter((row) => wake(row) <= time && row.claim.until <= time && workflows.includes(row.workflow))
+        .sort((a, b) => wake(a) - wake(b) || (a.id < b.id ? -1 : 1))
+        .slice(0, limit);
+    },
+  };
+}
+
+function apply({ rows, journals, blobs }: State, append: Append, now: number): AppendResult {
+  const before = rows.get(append.run.id) ?? null;
+  const reason = judge(append, before, now);
+  if (reason) return { ok: false, reason, row: before };
+  const { id, workflow, version, lineage, parent, createdAt } = before ?? append.run;
+  const claim = claimAfter(before?.claim ?? { epoch: 0, ...FREE }, append.claim, now);
+  const seq = append.entry.seq + append.entry.count - 1;
+  const identity = { id, workflow, version, lineage, parent, createdAt };
+  rows.set(id, frozen({ ...append.run, ...identity, claim, seq, head: append.head }));
+  if (!before) journals.set(id, []);
+  journals.get(id)?.push(frozen(append.entry));
+  for (const { hash, data } of append.blobs) if (!blobs.has(hash)) blobs.set(hash, data);
+  return { ok: true };
+}
+
+function judge({ expect, claim }: Append, row: RunRow | null, now: number): Refusal | null {
+  if (expect === null) return row ? "exists" : null;
+  if (!row) return "missing";
+  const theirs = row.claim.token !== expect.token || row.claim.epoch !== expect.epoch;
+  if (expect.token !== null && theirs) return "fenced";
+  if (claim.kind === "acquire" && row.claim.until > now) return "held";
+  return row.seq === expect.seq ? null : "conflict";
+}
+
+const FREE = { owner: null, token: null, until: 0 } as const;
+
+function claimAfter(claim: Claim, change: ClaimChange, now: number): Claim {
+  if (change.kind === "keep") return claim;
+  if (change.kind === "hold") return claim.token === null ? claim : { ...claim, until: now + change.ttlMs };
+  if (change.kind === "release") return { epoch: claim.epoch, ...FREE };
+  if (change.kind === "revoke") return { epoch: claim.epoch + 1, ...FREE };
+  return { epoch: claim.epoch + 1, owner: change.owner, token: change.token, until: now + change.ttlMs };
+}
+
+const FILTERS = ["status", "workflow", "parent", "cursor", "limit"];
+
+const check = (fine: boolean, option: string, problem: string): void => {
+  if (!fine) throw new HoldfastError("HF-1003", { option, problem });
+};
+
+const checkLimit = (limit: number, most = Number.MAX_SAFE_INTEGER): void =>
+  check(Number.isInteger(limit) && limit >= 1 && limit <= most, "limit", `it must be 1 to ${most}`);
+
+/** Refuses what it does not know, so that a mistyped filter never widens the answer. Gives the page's start. */
+function checkQuery(query: RunQuery): [createdAt: number, id: string] {
+  for (const key of Object.keys(query)) check(FILTERS.includes(key), key, "there is no such filter");
+  checkLimit(query.limit, 1000);
+  if (query.cursor === undefined) return [Number.POSITIVE_INFINITY, ""];
+  const [, createdAt, id] = /^(-?[\d.]+) (.+)$/.exec(query.cursor) ?? [];
+  check(id !== undefined, "cursor", "it was not made by list");
+  return [Number(createdAt), String(id)];
+}
+
+const matches = (row: RunRow, { status, workflow, parent }: RunQuery): boolean =>
+  (status?.includes(row.status) ?? true) &&
+  (workflow === undefined || row.workflow === workflow) &&
+  (parent === undefined || row.parent?.runId === parent);
+
+/** A copy nobody can change, so that neither caller nor store sees the other's edits. */
+const frozen = <T extends object>(value: T): T => freeze(structuredClone(value));
+
+function freeze<T extends object>(value: T): T {
+  for (const child of Object.values(value)) if (typeof child === "object" && child !== null) freeze(child);
+  return Object.freeze(value);
+}

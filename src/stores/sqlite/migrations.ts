@@ -1,0 +1,95 @@
+import { randomBytes } from "node:crypto";
+import { HoldfastError } from "../../core/errors.ts";
+import type { SqliteConnection } from "./driver.ts";
+
+/** "HFst": marks a file as ours. */
+const APPLICATION_ID = 0x48467374;
+
+const FIRST_SCHEMA = `
+  CREATE TABLE runs (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    workflow TEXT NOT NULL,
+    version TEXT NOT NULL,
+    lineage TEXT NOT NULL,
+    parent_run TEXT,
+    parent_step TEXT,
+    created_at INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    control TEXT NOT NULL,
+    waiting TEXT NOT NULL,
+    wake_at INTEGER,
+    recoveries INTEGER NOT NULL,
+    steps_done INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    cost_usd REAL NOT NULL,
+    error TEXT,
+    updated_at INTEGER NOT NULL,
+    finished_at INTEGER,
+    snapshot_seq INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    owner TEXT,
+    token TEXT,
+    claim_until INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    head TEXT NOT NULL
+  );
+  CREATE INDEX runs_by_age ON runs (created_at DESC, id DESC);
+  CREATE INDEX runs_by_status ON runs (status, created_at DESC, id DESC);
+  CREATE INDEX runs_by_workflow ON runs (workflow, created_at DESC, id DESC);
+  CREATE INDEX runs_by_parent ON runs (parent_run, created_at DESC, id DESC) WHERE parent_run IS NOT NULL;
+  CREATE INDEX runs_due ON runs (wake_at, id) WHERE wake_at IS NOT NULL;
+
+  -- A rowid table, so that the appends of all runs go to the same few pages at its end.
+  CREATE TABLE journal (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    head TEXT NOT NULL,
+    data TEXT
+  );
+  CREATE UNIQUE INDEX journal_by_run ON journal (run, seq);
+
+  CREATE TABLE blobs (n INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, data TEXT NOT NULL);
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+`;
+
+/**
+ * What each schema version adds. The index is the version a migration starts from; entries are never edited,
+ * only added. Each runs inside one transaction together with the new version number.
+ */
+const MIGRATIONS: readonly ((db: SqliteConnection) => void)[] = [firstSchema];
+
+/** One statement, so that what it says is of one moment even while another process is migrating. */
+const INSPECT = `SELECT (SELECT application_id FROM pragma_application_id),
+  (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)`;
+
+/** The schema version of a file, which is not touched. Refuses one that is not ours or that is newer. */
+export function inspect(db: SqliteConnection, file: string): number {
+  const [owner, version = 0, tables] = db.prepare(INSPECT).all()[0]?.map(Number) ?? [];
+  const isNew = owner === 0 && version === 0 && tables === 0;
+  if (owner !== APPLICATION_ID && !isNew) {
+    throw new HoldfastError("HF-3006", { file, message: "It holds the data of another program." });
+  }
+  if (version <= MIGRATIONS.length) return version;
+  throw new HoldfastError("HF-3005", { file, found: version, known: MIGRATIONS.length });
+}
+
+/** Brings the schema up to date. Safe when many processes start at once: whoever comes second finds it done. */
+export function migrate(db: SqliteConnection, file: string): void {
+  if (inspect(db, file) === MIGRATIONS.length) return;
+  db.exec("BEGIN IMMEDIATE");
+  // On failure the caller closes the connection, which rolls back.
+  for (const migration of MIGRATIONS.slice(inspect(db, file))) migration(db);
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+  db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+  db.exec("COMMIT");
+}
+
+function firstSchema(db: SqliteConnection): void {
+  db.exec(FIRST_SCHEMA);
+  const insert = db.prepare("INSERT INTO meta (key, value) VALUES (?, ?)");
+  insert.run("incarnation", randomBytes(32).toString("base64url"));
+  insert.run("secret", randomBytes(32).toString("base64url"));
+}

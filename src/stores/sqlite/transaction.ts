@@ -1,0 +1,65 @@
+import { HoldfastError } from "../../core/errors.ts";
+import type { Append, AppendResult, SqlHandle, TransactionResult } from "../../core/store.ts";
+import type { SqliteConnection } from "./driver.ts";
+import { isStoreFault } from "./errors.ts";
+
+/** What became of the caller's part: done, or thrown by the caller's own code. */
+export type Outcome<T> = TransactionResult<T> | { readonly result?: undefined; readonly thrown: unknown };
+
+interface Steps<T> {
+  readonly work: (sql: SqlHandle) => T;
+  readonly append: (value: T) => Append;
+  readonly apply: (append: Append) => AppendResult;
+}
+
+/** Statements that would end the transaction behind the store's back, or reach out of it. */
+const CONTROL =
+  /^(?:\s|--[^\n]*\n|\/\*[^]*?\*\/)*(?:begin|commit|end|rollback|savepoint|release|attach|detach|pragma|vacuum)\b/i;
+
+/** Runs the caller's writes, then the append, inside the transaction that is open. */
+export function runWork<T>(db: SqliteConnection, { work, append, apply }: Steps<T>): Outcome<T> {
+  const { handle, end } = handleOn(db);
+  let value: T;
+  let built: Append;
+  try {
+    value = work(handle);
+    if (isThenable(value)) {
+      // Its failure, if any, is not news: the work counts for nothing.
+      value.then(undefined, () => undefined);
+      throw new HoldfastError("HF-1018");
+    }
+    built = append(value);
+  } catch (thrown) {
+    return { thrown };
+  } finally {
+    end();
+  }
+  return { value, result: apply(built) };
+}
+
+/** `end` closes the handle; it throws what the disk or the file did wrong, even if the caller caught that. */
+function handleOn(db: SqliteConnection): { handle: SqlHandle; end: () => void } {
+  let isOver = false;
+  let fault: { readonly error: unknown } | undefined;
+  const query: SqlHandle["all"] = (sql, ...values) => {
+    if (isOver) throw new HoldfastError("HF-1009");
+    if (fault) throw fault.error;
+    if (CONTROL.test(sql))
+      throw new HoldfastError("HF-1003", { option: "sql", problem: "it controls transactions" });
+    try {
+      return db.query(sql, values);
+    } catch (error) {
+      // Some failures end the transaction; writes after that would stay on their own.
+      if (isStoreFault(error) || !db.isInTransaction()) fault = { error };
+      throw error;
+    }
+  };
+  const end = (): void => {
+    isOver = true;
+    if (fault) throw fault.error;
+  };
+  return { handle: { run: (sql, ...values) => void query(sql, ...values), all: query }, end };
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";

@@ -1,0 +1,268 @@
+import { readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  COMPUTED,
+  findCycles,
+  parseSource,
+  ROOT,
+  readTree,
+  resolveImport,
+  type SourceFile,
+} from "./source-tree.ts";
+
+interface Area {
+  /** The other areas it may import; every area may import itself (stores: see STORE_TO_STORE). */
+  readonly areas: readonly string[];
+  readonly node: boolean;
+  /** `dynamic`: only through import() or createRequire, so that loading the file needs no installed driver. */
+  readonly packages: "none" | "dynamic" | "any";
+}
+
+const ALL = ["index", "core", "stores", "security", "agent", "dag", "yaml", "adapters", "server", "testing"];
+
+/** Who may import whom. The area of a file is its folder in src; `index` is src/index.ts. */
+const AREAS: Record<string, Area> = {
+  index: { areas: ["core"], node: false, packages: "none" },
+  core: { areas: [], node: false, packages: "none" },
+  stores: { areas: ["core"], node: true, packages: "dynamic" },
+  security: { areas: ["core"], node: true, packages: "none" },
+  agent: { areas: ["core"], node: false, packages: "none" },
+  dag: { areas: ["core"], node: false, packages: "none" },
+  yaml: { areas: ["dag", "agent", "core"], node: false, packages: "any" },
+  adapters: { areas: ["core", "agent"], node: true, packages: "any" },
+  server: { areas: ALL, node: true, packages: "any" },
+  testing: { areas: ["core", "stores"], node: true, packages: "dynamic" },
+  cli: { areas: ALL, node: true, packages: "any" },
+};
+
+/** What single files may import beyond their area's rule, and why. */
+const EXCEPTIONS: readonly { file: string; allows: RegExp; reason: string }[] = [
+  { file: "core/clock.ts", allows: /^node:/, reason: "the one place that reads time and sets timers" },
+  { file: "core/ids.ts", allows: /^node:/, reason: "the one place that draws random bytes" },
+  { file: "core/hash.ts", allows: /^node:/, reason: "digests and keyed hashes come from the platform" },
+  { file: "core/carrier.ts", allows: /^node:/, reason: "carries the context across awaits" },
+  { file: "core/patch.ts", allows: /^mutative$/, reason: "drafts that report exactly the changed paths" },
+];
+
+/** Which store may be built on which other store. `open` chooses a store by URL and loads it lazily. */
+const STORE_TO_STORE: readonly { from: string; to: string; only?: "dynamic"; reason: string }[] = [
+  { from: "pglite", to: "postgres", reason: "the same SQL over an embedded server" },
+  { from: "open", to: "*", only: "dynamic", reason: "loads only the store that the URL names" },
+];
+
+/** Packages that published files may load although users are not asked to install them. */
+const UNDECLARED: readonly { area: string; name: string; reason: string }[] = [
+  { area: "testing", name: "fast-check", reason: "the caller of a property-based check brings it along" },
+];
+
+const IMPURE_ALLOWED = ["core/clock.ts", "core/ids.ts"];
+const ANY_ALLOWED = ["core/codec.ts"];
+
+const BUILTINS = new Set(builtinModules);
+const sources = readTree("src");
+const production = sources.filter((file) => !file.isTest);
+
+describe("the import rules", () => {
+  it("let every area import only what its row in the table allows", () => {
+    expect(production.flatMap(importProblems)).toEqual([]);
+  });
+
+  it("keep the import graph free of cycles at run time", () => {
+    expect(findCycles(production).map((cycle) => `import cycle: ${cycle}`)).toEqual([]);
+  });
+
+  it("let no published file load a package that users are not told to install", () => {
+    const manifest = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8"));
+    const { dependencies, optionalDependencies, peerDependencies } = manifest;
+    const declared = new Set(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }));
+    const problems = production.flatMap((file) =>
+      file.imports
+        .filter(({ specifier, kind }) => isPackage(specifier) && kind !== "type")
+        .map(({ specifier, kind, line }) => ({ name: packageName(specifier), kind, line }))
+        .filter(({ name, kind }) => !declared.has(name) && !isUndeclaredAllowed(file, name, kind))
+        .map(({ name, line }) => `${file.path}:${line} loads "${name}", which package.json does not declare`),
+    );
+    expect(problems).toEqual([]);
+  });
+});
+
+describe("the source rules", () => {
+  it("let only the clock and the ids of core touch time, timers and randomness", () => {
+    const problems = production
+      .filter((file) => areaOf(file.path) === "core" && !IMPURE_ALLOWED.includes(file.path))
+      .flatMap((file) => file.impure.map(({ what, line }) => `${file.path}:${line} uses ${what}`));
+    expect(problems).toEqual([]);
+  });
+
+  it("keep every source file within 500 lines and every test file within 600", () => {
+    const problems = sources
+      .filter((file) => file.lineCount > (file.isTest ? 600 : 500))
+      .map((file) => `${file.path} has ${file.lineCount} lines`);
+    expect(problems).toEqual([]);
+  });
+
+  it("keep the median source file within 120 lines", () => {
+    if (production.length < 20) return;
+    const sizes = production.map((file) => file.lineCount).sort((a, b) => a - b);
+    expect(sizes[Math.floor((sizes.length - 1) / 2)], "median lines per file in src").toBeLessThanOrEqual(
+      120,
+    );
+  });
+
+  it("leave no unfinished-work marker in the sources", () => {
+    const problems = sources.flatMap((file) =>
+      file.text
+        .split("\n")
+        .flatMap((text, i) =>
+          /\b(TODO|FIXME)\b/.test(text) ? [`${file.path}:${i + 1} ${text.trim()}`] : [],
+        ),
+    );
+    expect(problems).toEqual([]);
+  });
+
+  it("allow the type `any` only in the codec", () => {
+    const problems = sources
+      .filter((file) => !ANY_ALLOWED.includes(file.path))
+      .flatMap((file) => file.anyTypes.map(({ line }) => `${file.path}:${line} uses the type any`));
+    expect(problems).toEqual([]);
+  });
+
+  it("leave no focused test behind", () => {
+    const problems = [...sources, ...readTree("test")].flatMap((file) =>
+      file.focusedTests.map(({ what, line }) => `${file.path}:${line} has ${what}`),
+    );
+    expect(problems).toEqual([]);
+  });
+});
+
+describe("the rules themselves", () => {
+  const problemsOf = (file: string, text: string): string[] => importProblems(parseSource(file, text));
+
+  it("refuse what they should refuse", () => {
+    expect(problemsOf("core/engine.ts", 'import { readFile } from "node:fs";')).toHaveLength(1);
+    expect(problemsOf("core/engine.ts", 'import { readFile } from "fs";')).toHaveLength(1);
+    expect(problemsOf("core/engine.ts", 'export * from "../stores/memory.ts";')).toHaveLength(1);
+    expect(problemsOf("core/engine.ts", 'type S = import("../stores/memory.ts").S;')).toHaveLength(1);
+    expect(problemsOf("core/engine.ts", "await import(name);")).toHaveLength(1);
+    expect(problemsOf("core/engine.ts", 'import { create } from "mutative";')).toHaveLength(1);
+    expect(problemsOf("stores/redis/index.ts", 'import { createClient } from "@redis/client";')).toHaveLength(
+      1,
+    );
+    expect(problemsOf("stores/redis/index.ts", 'import { x } from "../memory.ts";')).toHaveLength(1);
+    expect(problemsOf("stores/open.ts", 'import { x } from "./memory.ts";')).toHaveLength(1);
+    expect(problemsOf("server/app.ts", 'import { x } from "../cli/output.ts";')).toHaveLength(1);
+    expect(problemsOf("misc/x.ts", 'import { x } from "../core/types.ts";')).toHaveLength(1);
+    expect(problemsOf("dag/graph.ts", 'import { x } from "../../bench/run.ts";')).toHaveLength(1);
+  });
+
+  it("accept what they should accept", () => {
+    expect(problemsOf("core/clock.ts", 'import { hrtime } from "node:process";')).toEqual([]);
+    expect(problemsOf("core/patch.ts", 'import { create } from "mutative";')).toEqual([]);
+    expect(problemsOf("stores/sqlite/index.ts", 'const d = await import("@photostructure/sqlite");')).toEqual(
+      [],
+    );
+    expect(problemsOf("stores/sqlite/index.ts", 'import { x } from "./driver.ts";')).toEqual([]);
+    expect(problemsOf("stores/sqlite/driver.ts", 'const r = createRequire(u); r("node:sqlite");')).toEqual(
+      [],
+    );
+    expect(problemsOf("stores/pglite.ts", 'import { x } from "./postgres/index.ts";')).toEqual([]);
+    expect(problemsOf("stores/open.ts", 'const s = await import("./sqlite/index.ts");')).toEqual([]);
+    expect(problemsOf("cli/main.ts", 'import { x } from "../server/app.ts";')).toEqual([]);
+    expect(problemsOf("core/engine.ts", '// import x from "node:fs"\nconst s = `import "node:fs"`;')).toEqual(
+      [],
+    );
+  });
+
+  it("see a cycle, and do not take an erased import for one", () => {
+    const a = parseSource("core/a.ts", 'import { b } from "./b.ts";');
+    const back = parseSource("core/b.ts", 'import { a } from "./a.ts";');
+    const erased = parseSource("core/b.ts", 'import type { A } from "./a.ts";');
+    expect(findCycles([a, back])).toEqual(["core/a.ts → core/b.ts → core/a.ts"]);
+    expect(findCycles([a, erased])).toEqual([]);
+  });
+
+  it("see time, randomness, `any` and focused tests in code but not in comments or text", () => {
+    const text =
+      'Date.now(); new Date(); setTimeout(f); // Math.random()\nconst s = "Math.random()"; new Date(0);';
+    expect(parseSource("core/a.ts", text).impure.map(({ what }) => what)).toEqual([
+      "Date.now",
+      "new Date()",
+      "setTimeout",
+    ]);
+    expect(parseSource("core/a.ts", "let x: Array<any>; // any\nlet any = 1;").anyTypes).toHaveLength(1);
+    expect(
+      parseSource("a.test.ts", 'it.only("x", f); describe.skip.only("y", f);').focusedTests,
+    ).toHaveLength(2);
+  });
+});
+
+function areaOf(file: string): string {
+  return file.includes("/") ? (file.split("/")[0] ?? "") : file.replace(/\.ts$/, "");
+}
+
+function storeOf(file: string): string {
+  return (file.split("/")[1] ?? "").replace(/\.ts$/, "");
+}
+
+function isBuiltin(specifier: string): boolean {
+  return specifier.startsWith("node:") || BUILTINS.has(specifier);
+}
+
+function isPackage(specifier: string): boolean {
+  return !specifier.startsWith(".") && !isBuiltin(specifier) && specifier !== COMPUTED;
+}
+
+function packageName(specifier: string): string {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+function isUndeclaredAllowed(file: SourceFile, name: string, kind: string): boolean {
+  return kind === "dynamic" && UNDECLARED.some((row) => row.area === areaOf(file.path) && row.name === name);
+}
+
+function importProblems(file: SourceFile): string[] {
+  const area = AREAS[areaOf(file.path)];
+  if (!area) return [`${file.path}: "${areaOf(file.path)}" has no row in the table of areas`];
+  return file.imports.flatMap((entry) => {
+    if (EXCEPTIONS.some((row) => row.file === file.path && row.allows.test(entry.specifier))) return [];
+    const rule = brokenRule(file.path, area, entry);
+    return rule === undefined ? [] : [`${file.path}:${entry.line} imports "${entry.specifier}": ${rule}`];
+  });
+}
+
+function brokenRule(
+  file: string,
+  area: Area,
+  { specifier, kind }: SourceFile["imports"][number],
+): string | undefined {
+  const name = areaOf(file);
+  if (specifier === COMPUTED) {
+    return area.packages === "none" ? `${name} may not import by a computed name` : undefined;
+  }
+  if (isBuiltin(specifier)) return area.node ? undefined : `${name} may not import node built-ins`;
+  if (isPackage(specifier)) {
+    if (area.packages === "none") return `${name} may not import packages`;
+    if (area.packages === "dynamic" && kind === "static") return `${name} may load packages only lazily`;
+    return undefined;
+  }
+  const target = resolveImport(file, specifier);
+  if (target === "../package.json") return area.node ? undefined : `${name} may not read the manifest`;
+  if (target.startsWith("..")) return "imports may not leave src";
+  const targetArea = areaOf(target);
+  if (name === "stores" && targetArea === "stores") return brokenStoreRule(file, target, kind);
+  if (targetArea === name || area.areas.includes(targetArea)) return undefined;
+  return `${name} may import only ${[...area.areas, "itself"].join(", ")}`;
+}
+
+function brokenStoreRule(file: string, target: string, kind: string): string | undefined {
+  const [from, to] = [storeOf(file), storeOf(target)];
+  if (from === to) return undefined;
+  const row = STORE_TO_STORE.find((entry) => entry.from === from && (entry.to === to || entry.to === "*"));
+  if (!row) return "a store may not import another store";
+  return row.only === "dynamic" && kind === "static" ? `${from} may load stores only lazily` : undefined;
+}

@@ -1,0 +1,93 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ROOT } from "./source-tree.ts";
+
+interface Manifest {
+  name: string;
+  bin: Record<string, string>;
+  exports: Record<string, string | Record<string, string>>;
+  dependencies: Record<string, string>;
+}
+
+const manifest: Manifest = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8"));
+const subpaths = Object.keys(manifest.exports).filter((subpath) => !subpath.endsWith(".json"));
+const targets = [
+  ...Object.values(manifest.exports).flatMap((entry) =>
+    typeof entry === "string" ? [entry] : Object.values(entry),
+  ),
+  ...Object.values(manifest.bin),
+];
+
+/**
+ * An empty project with the packed package and its plain dependencies: no optional dependency, no peer.
+ * It lies outside the repository, so nothing else can be resolved by accident.
+ */
+let project = "";
+
+beforeAll(() => {
+  const missing = targets.filter((target) => !existsSync(path.join(ROOT, target)));
+  if (missing.length > 0) return;
+  project = mkdtempSync(path.join(tmpdir(), "holdfast-exports-"));
+  const modules = path.join(project, "node_modules");
+  mkdirSync(modules);
+  const shell = process.platform === "win32";
+  const pack = ["pack", "--json", "--ignore-scripts", "--pack-destination", project];
+  const [packed] = JSON.parse(
+    execFileSync("npm", pack, { cwd: ROOT, encoding: "utf8", shell, stdio: "pipe" }),
+  );
+  execFileSync("tar", ["-xzf", packed.filename, "-C", "node_modules"], { cwd: project });
+  renameSync(path.join(modules, "package"), path.join(modules, manifest.name));
+  for (const dependency of Object.keys(manifest.dependencies)) {
+    const link = path.join(modules, dependency);
+    mkdirSync(path.dirname(link), { recursive: true });
+    symlinkSync(path.join(ROOT, "node_modules", dependency), link, "junction");
+  }
+});
+
+afterAll(() => {
+  if (project !== "") rmSync(project, { recursive: true, force: true });
+});
+
+describe("the package", () => {
+  it("contains every file that its exports and commands name", () => {
+    const missing = targets.filter((target) => !existsSync(path.join(ROOT, target)));
+    expect(missing, "missing after `npm run build`").toEqual([]);
+    const absent = targets.filter(
+      (target) => !existsSync(path.join(project, "node_modules", manifest.name, target)),
+    );
+    expect(absent, "missing in the packed tarball").toEqual([]);
+  });
+
+  it.each(subpaths)("can be imported at %s without any driver installed", (subpath) => {
+    const names = runInProject(`
+      const exported = await import(${JSON.stringify(specifierOf(subpath))});
+      console.log(JSON.stringify(Object.keys(exported)));
+    `);
+    expect(names, `named exports of ${subpath}`).not.toEqual([]);
+    expect(names, `${subpath} has a default export`).not.toContain("default");
+  });
+
+  it("loads no SQLite driver when only the engine is imported", () => {
+    // Some runtimes hold SQLite parts from the start, so only what the import adds counts.
+    const added = runInProject(`
+      const loaded = () => process.moduleLoadList.filter((name) => /sqlite/i.test(name));
+      const before = new Set(loaded());
+      await import(${JSON.stringify(manifest.name)});
+      console.log(JSON.stringify(loaded().filter((name) => !before.has(name))));
+    `);
+    expect(added).toEqual([]);
+  });
+});
+
+function specifierOf(subpath: string): string {
+  return path.posix.join(manifest.name, subpath);
+}
+
+function runInProject(code: string): string[] {
+  expect(project, "a packed package (run `npm run build` first)").not.toBe("");
+  const options = { cwd: project, encoding: "utf8", stdio: "pipe" } as const;
+  return JSON.parse(execFileSync(process.execPath, ["--input-type=module", "--eval", code], options));
+}
