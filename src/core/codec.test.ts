@@ -252,6 +252,8 @@ describe("refusals", () => {
     expect(refused(new (class extends Map {})())).toContain("instance of class");
     expect(refused(Object.create(Object.create(null)))).toBe("$: it is an instance of class (anonymous)");
     expect(refused(Object.create(Date.prototype))).toContain("reading it failed");
+    const raw: unknown = "rawJSON" in JSON ? (JSON.rawJSON as (text: string) => unknown)("1") : /x/;
+    expect(refused({ raw })).toContain("$.raw: it is an instance of class");
   });
 
   it("meet an invalid Date", () => {
@@ -275,9 +277,7 @@ describe("refusals", () => {
     expect(refused({ a: Object.defineProperty({}, "x", { get: getter, enumerable: true }) })).toBe(
       "$.a.x: it is computed by an accessor",
     );
-    expect(refused(Object.defineProperty({}, "x", { set: () => undefined, enumerable: true }))).toContain(
-      "accessor",
-    );
+    expect(refused(Object.defineProperty({}, "x", { set: vi.fn(), enumerable: true }))).toContain("accessor");
     const array = Object.defineProperty([1, 2], 1, { get: getter, enumerable: true });
     expect(refused(array)).toBe("$[1]: it is computed by an accessor");
     expect(getter).not.toHaveBeenCalled();
@@ -524,7 +524,7 @@ describe("damaged text", () => {
           const read = trip(decode(encoded, { blob: () => "blob" }));
           expect(same(trip(read), read)).toBe(true);
         });
-        if (error !== undefined) expect(HoldfastError.is(error, "HF-3011"), String(error)).toBe(true);
+        if (error !== undefined && !HoldfastError.is(error, "HF-3011")) throw error as Error;
         expect(Object.getOwnPropertyNames(Object.prototype)).toHaveLength(before);
       }),
       { numRuns: 3000 },

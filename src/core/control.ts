@@ -202,9 +202,9 @@ export class Control {
     return record;
   }
 
-  /** A fenced worker's outcome: kept, and it settles the step if nothing else has yet. */
-  async evidence(runId: string, step: string, attempt: number, ok: boolean, encoded: Encoded): Promise<void> {
-    await this.#act(runId, () => plan({ kind: "step_evidence", step, meta: { attempt, ok }, data: encoded.data }, { actor: "worker" }, undefined, encoded));
+  /** A fenced worker's result: kept, and it settles the step if nothing else has yet. */
+  async evidence(runId: string, step: string, attempt: number, encoded: Encoded): Promise<void> {
+    await this.#act(runId, () => plan({ kind: "step_evidence", step, meta: { attempt }, data: encoded.data }, { actor: "worker" }, undefined, encoded));
   }
 
   /** Tells the parent how its child ended, then notes on the child that it was told. */

@@ -219,8 +219,8 @@ export class Engine {
           const row = await this.#store.read(runId);
           if (row?.status === "failed" || row?.status === "paused") await this.#control.resume(runId, { actor: "parent" });
         },
-        evidence: (runId, step, attempt, ok, data) => {
-          void this.#control.evidence(runId, step, attempt, ok, data).catch((error: unknown) => {
+        evidence: (runId, step, attempt, data) => {
+          void this.#control.evidence(runId, step, attempt, data).catch((error: unknown) => {
             this.#ports.logger.warn("evidence was not kept", { runId, step, error: String(error) });
           });
         },
@@ -254,7 +254,7 @@ export class Engine {
         wake = resolve;
       });
       const off = this.#emitter.on("*", (event) => {
-        if (event.runId === runId) wake();
+        if (event.runId === runId && event.type.startsWith("run_")) wake();
       });
       const cancel = this.#ports.clock.setTimer(wake, sweepMs);
       try {

@@ -23,8 +23,8 @@ export interface EventMeta {
   step_failed: { attempt: number; retryAt?: number; usage?: UsageMeta };
   step_in_doubt: { attempt: number; rerunAfter: number };
   step_resolved: { action: "rerun" | "done" | "failed"; reason?: string };
-  /** An outcome that came after its worker lost the claim: proof of what happened, never an advance by itself. */
-  step_evidence: { attempt: number; ok: boolean };
+  /** A result that came after its worker lost the claim: proof that the call was made. A late failure proves nothing. */
+  step_evidence: { attempt: number };
   gate_answered: { digest: string; choice: string };
   child_finished: { child: string; status: RunStatus };
   signal_received: { name: string; id: string };

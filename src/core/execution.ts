@@ -42,8 +42,8 @@ export interface EngineLinks {
   durable(row: RunRow, events: readonly JournalEvent[]): void;
   startChild(workflow: Workflow, runId: string, input: unknown, parent: { runId: string; step: string }): Promise<RunRow>;
   resumeChild(runId: string): Promise<void>;
-  /** Keeps the outcome of a call whose worker lost the run. */
-  evidence(runId: string, step: string, attempt: number, ok: boolean, data: Encoded): void;
+  /** Keeps the result of a call whose worker lost the run. */
+  evidence(runId: string, step: string, attempt: number, data: Encoded): void;
 }
 
 interface Wait {
@@ -53,7 +53,7 @@ interface Wait {
 }
 
 /** Never settles: what a call gets when this process may not go on with the run. */
-const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
+export const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
 
 /** The scope a ctx call was made in. One carrier serves all runs: it is keyed by the promise chain. */
 const scopes = createCarrier<{ execution: Execution; scope: Scope }>();

@@ -80,7 +80,7 @@ describe("checkId", () => {
       } catch (error) {
         caught = error;
       }
-      expect(HoldfastError.is(caught, "HF-1004"), String(value)).toBe(true);
+      expect(HoldfastError.is(caught, "HF-1004")).toBe(true);
     }
   });
 });

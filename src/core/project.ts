@@ -31,7 +31,11 @@ export function project(run: RunProjection, event: JournalEvent, hasParent: bool
     case "parent_notified":
       return { ...next, wakeAt: null };
     case "gate_answered":
-    case "child_finished":
+    case "child_finished": {
+      const done = event.kind === "gate_answered" || event.meta.status === "completed";
+      const counted = { ...next, stepsDone: run.stepsDone + (done ? 1 : 0) };
+      return woken(counted, event.at, (wait) => wait.step === event.step);
+    }
     case "step_resolved":
       return woken(next, event.at, (wait) => wait.step === event.step);
     case "step_evidence":

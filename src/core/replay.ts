@@ -257,7 +257,7 @@ function applyOutcome(record: StepRecord, event: JournalEvent, signals: readonly
       return;
     case "step_evidence":
       if (record.attempt !== event.meta.attempt) return;
-      if (record.status === "in_doubt" || record.status === "started") settle(event.meta.ok ? "completed" : "failed");
+      if (record.status === "in_doubt" || record.status === "started") settle("completed");
       return;
     default:
   }

@@ -2,7 +2,7 @@ import { dataDigest } from "./codec.ts";
 import type { OpenStep, StepCall, StepHandle, StepOptions, Verdict } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
 import type { StepStarted } from "./events.ts";
-import type { Execution } from "./execution.ts";
+import { type Execution, never } from "./execution.ts";
 import { fingerprint } from "./hash.ts";
 import type { StepRecord } from "./replay.ts";
 import { defaultRetry, nextRetry, type RetryPolicy, retryable, retryPolicy } from "./retry.ts";
@@ -263,7 +263,7 @@ export async function completeStep<T>(execution: Execution, handle: OpenStep<T>,
   } catch (error) {
     return (await failStep(execution, open, error)) as never;
   }
-  if (execution.closed) return abandon(execution, open, true, encoded);
+  if (execution.closed) return abandon(execution, open, encoded);
   const ms = Math.round(execution.deps.ports.clock.monotonic() - open.startedAt);
   const meta = { ...(ms > 0 ? { ms } : {}), ...(open.frame.usage ? { usage: open.frame.usage } : {}) };
   execution.record({ kind: "step_completed", step: open.step, meta, data: encoded.data }, encoded.blobs, () =>
@@ -275,16 +275,16 @@ export async function completeStep<T>(execution: Execution, handle: OpenStep<T>,
   return seen;
 }
 
-/** Another worker has the run: the outcome is kept as evidence, and this call leads nowhere. */
-function abandon<T>(execution: Execution, open: Handle<T>, ok: boolean, encoded: Encoded): Promise<never> {
-  if (open.frame.effect !== "repeatable") execution.deps.engine.evidence(execution.runId, open.step, open.attempt, ok, encoded);
-  return new Promise<never>(() => undefined);
+/** Another worker has the run: the result is kept as evidence, and this call leads nowhere. */
+function abandon<T>(execution: Execution, open: Handle<T>, encoded: Encoded): Promise<never> {
+  if (open.frame.effect !== "repeatable") execution.deps.engine.evidence(execution.runId, open.step, open.attempt, encoded);
+  return never();
 }
 
 export async function failStep<T>(execution: Execution, handle: OpenStep<T>, thrown: unknown): Promise<OpenStep<T>> {
   const open = handle as Handle<T>;
+  if (execution.closed) return never();
   const encoded = encodeError(execution, open.step, thrown);
-  if (execution.closed) return abandon(execution, open, false, encoded);
   const error = execution.deps.values.echo(encoded);
   const record = execution.state.find(open.step);
   if (open.frame.effect === "once" && HoldfastError.is(thrown, "HF-2102")) {

@@ -1,5 +1,5 @@
 import { HoldfastError } from "./errors.ts";
-import type { Execution } from "./execution.ts";
+import { type Execution, never } from "./execution.ts";
 import { recordedValue, type StepPlace } from "./steps.ts";
 import type { SqlHandle } from "./store.ts";
 import type { PendingEvent } from "./writer.ts";
@@ -30,6 +30,6 @@ export async function transaction<T>(execution: Execution, place: StepPlace, wor
     if (result.ok) return value as T;
     // Somebody wrote to the run in between: everything was rolled back, so it may be done again.
     await execution.enter();
-    if (execution.writer.row.control !== "none") await new Promise<never>(() => undefined);
+    if (execution.writer.row.control !== "none") await never();
   }
 }

@@ -191,7 +191,7 @@ describe("settle", () => {
     let done = false;
     void (async () => {
       for (let i = 0; i < 100; i++) {
-        for (let j = 0; j < 50; j++) await null;
+        for (let j = 0; j < 50; j++) await Promise.resolve();
         await new Promise<void>((resolve) => clock.defer(resolve));
         await new Promise<void>((resolve) => setImmediate(resolve));
       }

@@ -63,6 +63,9 @@ export function loadDriver(name: DriverName): Promise<SqliteDriver | string> {
 export async function chooseDriver(choice: "auto" | DriverName): Promise<SqliteDriver> {
   const names: readonly DriverName[] =
     choice === "auto" ? ["node", "photostructure", "better-sqlite3"] : [choice];
+  if (!names.every((name) => Object.hasOwn(LOADERS, name))) {
+    throw new HoldfastError("HF-1003", { option: "driver", problem: `there is no driver ${choice}` });
+  }
   const missing: string[] = [];
   let tooOld: string | undefined;
   for (const name of names) {

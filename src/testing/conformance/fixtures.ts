@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import type { Append, Blob, ClaimChange, Entry, Expected, Refusal, Store } from "../../core/store.ts";
+import type { RunIdentity, RunProjection, RunRow } from "../../core/types.ts";
+
+/** What of an append a test cares about; the rest is filled in. */
+export interface AppendParts {
+  readonly run?: Partial<RunIdentity & RunProjection>;
+  readonly claim?: ClaimChange;
+  readonly entry?: Partial<Entry>;
+  readonly blobs?: readonly Blob[];
+  readonly expect?: Partial<Expected>;
+}
+
+export const HOUR = 3_600_000;
+
+/** A claim change that takes the run for `owner`, whose token is `<owner>-token`. */
+export const take = (owner: string, ttlMs = HOUR): ClaimChange => ({
+  kind: "acquire",
+  owner,
+  token: `${owner}-token`,
+  ttlMs,
+});
+
+/** A claim that has expired by the time anybody looks. */
+export const takeBriefly = (owner: string): ClaimChange => take(owner, 0);
+
+/** A running run called `run-1` unless told otherwise. */
+export function aRun(parts: Partial<RunIdentity & RunProjection> = {}): RunIdentity & RunProjection {
+  const id = parts.id ?? "run-1";
+  return {
+    id,
+    workflow: "orders",
+    version: "1",
+    lineage: id,
+    parent: null,
+    createdAt: 1_700_000_000_000,
+    status: "running",
+    control: "none",
+    waiting: [],
+    wakeAt: 0,
+    recoveries: 0,
+    stepsDone: 0,
+    usage: { tokens: 0, costUsd: 0 },
+    error: null,
+    updatedAt: 1_700_000_000_000,
+    finishedAt: null,
+    snapshotSeq: 0,
+    ...parts,
+  };
+}
+
+/** An entry of one event at `seq`. */
+export function anEntry(seq: number, parts: Partial<Entry> = {}): Entry {
+  return { seq, count: 1, head: `{"seq":${seq}}`, data: `{"value":${seq}}`, ...parts };
+}
+
+/** Creates a run, taken by `ada` unless told otherwise. */
+export function creation({ run, claim = take("ada"), entry, blobs = [] }: AppendParts = {}): Append {
+  const made = aRun(run);
+  return { run: made, expect: null, claim, entry: anEntry(1, entry), head: `${made.id}#1`, blobs };
+}
+
+/** The next append of whoever holds the claim in `row`. */
+export function step(row: RunRow, parts: AppendParts = {}): Append {
+  const { claim: held, seq, head: _, ...run } = row;
+  const entry = anEntry(seq + 1, parts.entry);
+  return {
+    run: { ...run, ...parts.run },
+    expect: { seq, epoch: held.epoch, token: held.token, ...parts.expect },
+    claim: parts.claim ?? { kind: "hold", ttlMs: HOUR },
+    entry,
+    head: `${row.id}#${entry.seq}`,
+    blobs: parts.blobs ?? [],
+  };
+}
+
+/** An act from outside on `row`: bound by position only, and it leaves the claim alone. */
+export function outsideAct(row: RunRow, parts: AppendParts = {}): Append {
+  return step(row, { claim: { kind: "keep" }, ...parts, expect: { ...parts.expect, token: null } });
+}
+
+/** Appends, insists that it was taken, and gives the row as it is then. */
+export async function accepted(store: Store, append: Append): Promise<RunRow> {
+  assert.deepEqual(await store.append([append]), [{ ok: true }]);
+  const row = await store.read(append.run.id);
+  assert.ok(row, `run ${append.run.id} is there after an append that was taken`);
+  return row;
+}
+
+/** Appends, and insists that it was refused for this reason and left nothing behind. */
+export async function refused(store: Store, append: Append, reason: Refusal): Promise<void> {
+  const { id } = append.run;
+  const before = await everythingOf(store, id);
+  assert.deepEqual(await store.append([append]), [{ ok: false, reason, row: before.row }]);
+  assert.deepEqual(await everythingOf(store, id), before, "a refused append leaves nothing behind");
+}
+
+/** The row of a run and its whole journal. */
+export async function everythingOf(
+  store: Store,
+  runId: string,
+): Promise<{ row: RunRow | null; entries: readonly Entry[] }> {
+  return { row: await store.read(runId), entries: await store.entries(runId, { from: 1, limit: 1000 }) };
+}

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { accepted, creation, everythingOf, refused, step } from "./fixtures.ts";
+import type { Behaviour } from "./suite.ts";
+
+export const positions: Behaviour = {
+  name: "positions",
+  cases: {
+    "move by the number of events of each entry": async ({ store }) => {
+      const first = await accepted(store, creation());
+      const second = await accepted(store, step(first, { entry: { count: 4 } }));
+      const third = await accepted(store, step(second));
+      assert.deepEqual([first.seq, second.seq, third.seq], [1, 5, 6]);
+      const { entries } = await everythingOf(store, "run-1");
+      assert.deepEqual(
+        entries.map(({ seq }) => seq),
+        [1, 2, 6],
+      );
+      assert.equal(third.head, "run-1#6");
+    },
+
+    "refuse an append that is behind": async ({ store }) => {
+      const first = await accepted(store, creation());
+      await accepted(store, step(first));
+      await refused(store, step(first), "conflict");
+    },
+
+    "refuse an append that is ahead": async ({ store }) => {
+      const first = await accepted(store, creation());
+      await refused(store, step(first, { expect: { seq: 2 } }), "conflict");
+    },
+
+    "refuse the very same append sent twice": async ({ store }) => {
+      const append = step(await accepted(store, creation()));
+      await accepted(store, append);
+      await refused(store, append, "conflict");
+    },
+
+    "let one of eight appends for the same position through": async ({ store }) => {
+      const row = await accepted(store, creation());
+      const appends = Array.from({ length: 8 }, (_, i) => step(row, { entry: { data: `"writer ${i}"` } }));
+      const results = await Promise.all(appends.map((append) => store.append([append])));
+      assert.equal(results.filter(([result]) => result?.ok).length, 1);
+      const { row: after, entries } = await everythingOf(store, "run-1");
+      assert.equal(after?.seq, 2);
+      const winner = appends[results.findIndex(([result]) => result?.ok)];
+      assert.deepEqual(entries[1], winner?.entry);
+    },
+
+    "change the projection and never the identity": async ({ store }) => {
+      const row = await accepted(store, creation());
+      const run = {
+        status: "completed",
+        wakeAt: null,
+        stepsDone: 2,
+        createdAt: 5,
+        workflow: "other",
+      } as const;
+      const after = await accepted(store, step(row, { run }));
+      assert.deepEqual([after.status, after.wakeAt, after.stepsDone], ["completed", null, 2]);
+      assert.deepEqual([after.createdAt, after.workflow], [row.createdAt, row.workflow]);
+    },
+
+    "of one run are not touched by another": async ({ store }) => {
+      const one = await accepted(store, creation({ run: { id: "one" } }));
+      const two = await accepted(store, creation({ run: { id: "two" } }));
+      await accepted(store, step(one));
+      assert.deepEqual(await store.read("two"), two);
+    },
+  },
+};
