@@ -1,7 +1,29 @@
 export type { Clock } from "./core/clock.ts";
 export type {
-  AgentState, Branches, BranchResults, Context, Decision, EachOptions, GateAnswer, GateOptions, LoopDone, LoopOptions, LoopResult, LoopTurn,
-  Memory, OpenStep, ReceivedSignal, Settled, SettledOptions, SettledResults, SignalOptions, StepCall, StepHandle, StepOptions, UsageReport, Verdict,
+  AgentState,
+  Branches,
+  BranchResults,
+  Context,
+  Decision,
+  EachOptions,
+  GateAnswer,
+  GateOptions,
+  LoopDone,
+  LoopOptions,
+  LoopResult,
+  LoopTurn,
+  Memory,
+  OpenStep,
+  ReceivedSignal,
+  Settled,
+  SettledOptions,
+  SettledResults,
+  SignalOptions,
+  StepCall,
+  StepHandle,
+  StepOptions,
+  UsageReport,
+  Verdict,
 } from "./core/context.ts";
 export type { Act, OpenGate, Resolution } from "./core/control.ts";
 export type { EngineEvent, EngineEventOf, EngineEventType } from "./core/emitter.ts";

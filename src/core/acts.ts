@@ -35,7 +35,10 @@ export class Acts {
   }
 
   /** `decide` answers what to write, or `null` for nothing. */
-  async act(runId: string, decide: (row: RunRow) => Promise<ActPlan | null> | ActPlan | null): Promise<Acted> {
+  async act(
+    runId: string,
+    decide: (row: RunRow) => Promise<ActPlan | null> | ActPlan | null,
+  ): Promise<Acted> {
     for (;;) {
       const row = await this.#store.read(runId);
       if (!row) throw new HoldfastError("HF-1001", { run: runId });
@@ -75,14 +78,21 @@ export class Acts {
     return result.ok;
   }
 
-  build(row: RunRow, identity: RunIdentity, plan: ActPlan, expect: Expected | null): { append: Append; row: RunRow; events: JournalEvent[] } {
+  build(
+    row: RunRow,
+    identity: RunIdentity,
+    plan: ActPlan,
+    expect: Expected | null,
+  ): { append: Append; row: RunRow; events: JournalEvent[] } {
     const at = this.#ports.clock.now();
     const claim = plan.claim ?? { kind: "keep" };
     const after = claimAfter(row, claim, at);
     const stamp = { at, epoch: after.epoch, ...(plan.actor === undefined ? {} : { actor: plan.actor }) };
-    const events = plan.events.map((event, index): JournalEvent => ({ ...event, ...stamp, seq: row.seq + 1 + index }));
+    const events = plan.events.map(
+      (event, index): JournalEvent => ({ ...event, ...stamp, seq: row.seq + 1 + index }),
+    );
     const blobs = plan.blobs ?? [];
-    const { entry, head } = buildEntry(events, { ...stamp, prev: row.head, seq: row.seq + 1, blobs: blobs.map((blob) => blob.hash) });
+    const { entry, head } = buildEntry(events, { ...stamp, prev: row.head, seq: row.seq + 1 });
     let run = row;
     for (const event of events) run = { ...run, ...project(run, event, identity.parent !== null) };
     const next: RunRow = { ...run, claim: after, seq: row.seq + events.length, head };

@@ -179,8 +179,8 @@ function scanPlain(state: State, object: object, depth: number): number {
   let last = "";
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string;
-    if (key === "$" || (state.sorted && key < last)) found |= WRITE;
-    else if (forbidden(key)) return bad(state, `it has a key "${key}"`);
+    if ((state.sorted && key < last) || !tame(key)) found |= WRITE;
+    if (forbidden(key)) return bad(state, `it has a key "${key}"`);
     last = key;
     const property = getOwnPropertyDescriptor(object, key) as PropertyDescriptor;
     if (property.get !== undefined || property.set !== undefined) {
@@ -191,6 +191,18 @@ function scanPlain(state: State, object: object, depth: number): number {
     if (found >= BAD) return within(state, keySegment(key));
   }
   return found;
+}
+
+/**
+ * Whether a key can be written as a JSON key. "$" means a tag. Keys that need an escape are listed in a tag as well:
+ * JSON.parse of Node 24 and 26 may read an escaped key as another one (nodejs/node#63785).
+ */
+function tame(key: string): boolean {
+  for (let i = 0; i < key.length; i++) {
+    const unit = key.charCodeAt(i);
+    if (unit < 0x20 || unit === 0x22 || unit === 0x5c || (unit >= 0xd800 && unit <= 0xdfff)) return false;
+  }
+  return key !== "$";
 }
 
 function scanArray(state: State, array: readonly unknown[], depth: number): number {
@@ -327,18 +339,14 @@ function writeEntries(state: State, entries: Iterable<readonly [unknown, unknown
 function writePlain(state: State, object: any, depth: number): string {
   const keys = Object.keys(object);
   if (state.sorted) keys.sort();
-  if (Object.hasOwn(object, "$")) {
-    let entries = "";
-    for (const key of keys) {
-      if (entries !== "") entries += ",";
-      entries += `[${quote(key)},${write(state, object[key], depth + 1)}]`;
-    }
-    return `{"$":["Object",[${entries}]]}`;
+  if (!keys.every(tame)) {
+    const pairs = keys.map((key) => `[${quote(key)},${write(state, object[key], depth + 1)}]`);
+    return `{"$":["Object",[${pairs.join(",")}]]}`;
   }
   let text = "{";
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string;
-    text += `${i === 0 ? "" : ","}${quote(key)}:${write(state, object[key], depth + 1)}`;
+    text += `${i === 0 ? "" : ","}"${key}":${write(state, object[key], depth + 1)}`;
   }
   return `${text}}`;
 }

@@ -3,7 +3,9 @@ import type { Ports } from "./ports.ts";
 import type { Append, AppendResult, Store } from "./store.ts";
 
 /** What became of an append: the store's answer, or `lost` when the store stayed away too long. */
-export type CommitResult = AppendResult | { readonly ok: false; readonly reason: "lost"; readonly error: unknown };
+export type CommitResult =
+  | AppendResult
+  | { readonly ok: false; readonly reason: "lost"; readonly error: unknown };
 
 /** A run with something to write. `take` is asked once per flush; `settle` is told what became of it. */
 export interface AppendSource {
@@ -15,7 +17,11 @@ export interface CommitOptions {
   /** How long to keep trying while the store fails, before the runs are stopped cleanly. */
   readonly patienceMs: number;
   /** Told of every failed flush: what could not be saved yet, and since when. */
-  onFailure(failure: { readonly runIds: readonly string[]; readonly error: unknown; readonly sinceMs: number }): void;
+  onFailure(failure: {
+    readonly runIds: readonly string[];
+    readonly error: unknown;
+    readonly sinceMs: number;
+  }): void;
 }
 
 /**

@@ -22,8 +22,18 @@ export interface Context {
   failStep<T>(handle: OpenStep<T>, error: unknown): Promise<OpenStep<T>>;
 
   /** Runs `work` for each item; every item is saved when it ends, and only unfinished ones run again. */
-  each<I, T>(name: string, items: readonly I[], work: (item: I, index: number) => T | Promise<T>, options?: EachOptions): Promise<T[]>;
-  each<I, T>(name: string, items: readonly I[], work: (item: I, index: number) => T | Promise<T>, options: SettledOptions): Promise<Settled<T>[]>;
+  each<I, T>(
+    name: string,
+    items: readonly I[],
+    work: (item: I, index: number) => T | Promise<T>,
+    options?: EachOptions,
+  ): Promise<T[]>;
+  each<I, T>(
+    name: string,
+    items: readonly I[],
+    work: (item: I, index: number) => T | Promise<T>,
+    options: SettledOptions,
+  ): Promise<Settled<T>[]>;
   /** Runs branches side by side, each saved when it ends. */
   all<B extends Branches>(name: string, branches: B, options?: EachOptions): Promise<BranchResults<B>>;
   all<B extends Branches>(name: string, branches: B, options: SettledOptions): Promise<SettledResults<B>>;
@@ -32,7 +42,12 @@ export interface Context {
    * The durable loop: `body` mutates a draft of the state, each iteration commits what changed, and a resumed run
    * goes on at the next iteration without replaying the finished ones. Ends with `turn.done()`.
    */
-  loop<S extends object>(name: string, initial: S, body: (state: S, turn: LoopTurn) => LoopResult | Promise<LoopResult>, options?: LoopOptions): Promise<S>;
+  loop<S extends object>(
+    name: string,
+    initial: S,
+    body: (state: S, turn: LoopTurn) => LoopResult | Promise<LoopResult>,
+    options?: LoopOptions,
+  ): Promise<S>;
 
   /** The run's working memory: keyed values, part of every checkpoint. */
   readonly memory: Memory;
@@ -94,7 +109,9 @@ export interface StepOptions<T = unknown> {
   readonly compensate?: (value: T, call: StepCall) => unknown;
 }
 
-export type Verdict<T> = { readonly status: "done"; readonly value: T } | { readonly status: "not-done" | "unknown" };
+export type Verdict<T> =
+  | { readonly status: "done"; readonly value: T }
+  | { readonly status: "not-done" | "unknown" };
 
 export type StepHandle<T> = { readonly done: true; readonly value: T } | OpenStep<T>;
 
@@ -106,8 +123,12 @@ export interface OpenStep<T> extends StepCall {
 
 export type Branches = readonly (() => unknown)[] | Readonly<Record<string, () => unknown>>;
 export type BranchResults<B> = { -readonly [K in keyof B]: B[K] extends () => infer R ? Awaited<R> : never };
-export type SettledResults<B> = { -readonly [K in keyof B]: B[K] extends () => infer R ? Settled<Awaited<R>> : never };
-export type Settled<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
+export type SettledResults<B> = {
+  -readonly [K in keyof B]: B[K] extends () => infer R ? Settled<Awaited<R>> : never;
+};
+export type Settled<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: unknown };
 
 interface GroupOptions extends Omit<StepOptions<never>, "verify" | "compensate" | "input"> {
   readonly concurrency?: number;

@@ -52,7 +52,10 @@ export class Control {
     this.#deps = deps;
   }
 
-  async #act(runId: string, decide: (row: RunRow) => Promise<ActPlan | null> | ActPlan | null): Promise<RunRow> {
+  async #act(
+    runId: string,
+    decide: (row: RunRow) => Promise<ActPlan | null> | ActPlan | null,
+  ): Promise<RunRow> {
     const { row, events } = await this.#deps.acts.act(runId, decide);
     if (events.length > 0) this.#deps.written(row, events);
     return row;
@@ -61,7 +64,8 @@ export class Control {
   pause(runId: string, act: Act): Promise<RunRow> {
     return this.#act(runId, (row) => {
       if (row.status === "paused" || row.control === "pausing") return null;
-      if (terminal(row.status) || row.status === "failed") throw wrongStatus(row, "be paused", "It is not running.", "Nothing to do.");
+      if (terminal(row.status) || row.status === "failed")
+        throw wrongStatus(row, "be paused", "It is not running.", "Nothing to do.");
       return plan({ kind: "pause_requested", step: "", meta: because(act) }, act);
     }).then((row) => {
       this.#deps.ports.probe("C15:pause-requested", { runId });
@@ -74,11 +78,21 @@ export class Control {
       if (row.status === "queued" || (row.status === "running" && row.control === "none")) return null;
       const review = row.status === "waiting" && row.waiting.some((wait) => wait.kind === "review");
       if (row.status === "failed" && (await this.#compensated(row))) {
-        throw wrongStatus(row, "be resumed", "Its steps were undone when it failed.", "Fork it from a checkpoint, or start a new run.");
+        throw wrongStatus(
+          row,
+          "be resumed",
+          "Its steps were undone when it failed.",
+          "Fork it from a checkpoint, or start a new run.",
+        );
       }
-      if (row.status !== "paused" && row.status !== "failed" && row.control !== "pausing" && !review) throw cannotResume(row);
+      if (row.status !== "paused" && row.status !== "failed" && row.control !== "pausing" && !review)
+        throw cannotResume(row);
       const meta = { ...because(act), ...(act.retryFailed ? { retryFailed: true } : {}) };
-      return plan({ kind: "run_resumed", step: "", meta }, act, row.status === "running" ? { kind: "revoke" } : undefined);
+      return plan(
+        { kind: "run_resumed", step: "", meta },
+        act,
+        row.status === "running" ? { kind: "revoke" } : undefined,
+      );
     }).then((row) => {
       this.#deps.ports.probe("C16:resumed", { runId });
       return row;
@@ -94,7 +108,8 @@ export class Control {
     this.#deps.ports.probe("C17:before-cancel", { runId });
     return this.#act(runId, (row) => {
       if (row.status === "cancelled" || row.control === "compensating") return null;
-      if (row.status === "completed") throw wrongStatus(row, "be cancelled", "It has finished.", "Nothing to do.");
+      if (row.status === "completed")
+        throw wrongStatus(row, "be cancelled", "It has finished.", "Nothing to do.");
       const meta = because(act);
       if (act.compensate) return plan({ kind: "cancel_requested", step: "", meta }, act);
       return plan({ kind: "run_cancelled", step: "", meta }, act, { kind: "revoke" });
@@ -110,15 +125,25 @@ export class Control {
     const encoded = values.encode(`signal:${name}`, payload);
     const id = options.id ?? ports.ids.id();
     await this.#act(runId, async (row) => {
-      if (terminal(row.status)) throw wrongStatus(row, "take a signal", "It has ended.", "Start or fork a run.");
+      if (terminal(row.status))
+        throw wrongStatus(row, "take a signal", "It has ended.", "Start or fork a run.");
       if (options.id !== undefined) {
         const known = (await loadRun(store, values, row)).signals.find((one) => one.id === id);
-        if (known && (known.name !== name || (known.data !== undefined && JSON.stringify(known.data) !== JSON.stringify(encoded.data)))) {
+        if (
+          known &&
+          (known.name !== name ||
+            (known.data !== undefined && JSON.stringify(known.data) !== JSON.stringify(encoded.data)))
+        ) {
           throw new HoldfastError("HF-1020", { id, run: runId });
         }
         if (known) return null;
       }
-      return plan({ kind: "signal_received", step: "", meta: { name, id }, data: encoded.data }, options, undefined, encoded);
+      return plan(
+        { kind: "signal_received", step: "", meta: { name, id }, data: encoded.data },
+        options,
+        undefined,
+        encoded,
+      );
     });
   }
 
@@ -126,44 +151,89 @@ export class Control {
     const { store, values } = this.#deps;
     const row = await this.#read(runId);
     const state = await loadRun(store, values, row);
-    const open = [...state.steps()].filter(([, record]) => record.type === "gate" && record.status === "started");
+    const open = [...state.steps()].filter(
+      ([, record]) => record.type === "gate" && record.status === "started",
+    );
     return Promise.all(
       open.map(async ([gate, record]) => {
-        const shown = (await (record.data === undefined ? values.at(runId, record.seq) : values.decode(runId, record.data))) as Pick<OpenGate, "show" | "choices" | "text">;
-        return { runId, gate, ...shown, digest: record.args ?? "", since: record.since, until: record.until ?? null };
+        const shown = (await (record.data === undefined
+          ? values.at(runId, record.seq)
+          : values.decode(runId, record.data))) as Pick<OpenGate, "show" | "choices" | "text">;
+        return {
+          runId,
+          gate,
+          ...shown,
+          digest: record.args ?? "",
+          since: record.since,
+          until: record.until ?? null,
+        };
       }),
     );
   }
 
-  async answer(runId: string, gate: string, answer: { choice: string; text?: string; digest?: string } & Act): Promise<GateAnswer> {
+  async answer(
+    runId: string,
+    gate: string,
+    answer: { choice: string; text?: string; digest?: string } & Act,
+  ): Promise<GateAnswer> {
     const { values, ports } = this.#deps;
     let given: GateAnswer | undefined;
     await this.#act(runId, async (row) => {
       if (terminal(row.status)) throw new HoldfastError("HF-1013", { run: runId, gate });
       const { record, shown } = await this.#openGate(row, gate);
       if (!shown.choices.includes(answer.choice)) {
-        throw new HoldfastError("HF-1015", { choice: answer.choice, gate, choices: shown.choices.join(", ") });
+        throw new HoldfastError("HF-1015", {
+          choice: answer.choice,
+          gate,
+          choices: shown.choices.join(", "),
+        });
       }
-      if (answer.text !== undefined && !shown.text) throw new HoldfastError("HF-1003", { option: "text", problem: "this gate takes no free text" });
-      if (answer.digest !== undefined && answer.digest !== record.args) throw new HoldfastError("HF-1016", { gate });
-      if (record.until !== undefined && ports.clock.now() >= record.until) throw new HoldfastError("HF-1013", { run: runId, gate });
+      if (answer.text !== undefined && !shown.text)
+        throw new HoldfastError("HF-1003", { option: "text", problem: "this gate takes no free text" });
+      if (answer.digest !== undefined && answer.digest !== record.args)
+        throw new HoldfastError("HF-1016", { gate });
+      if (record.until !== undefined && ports.clock.now() >= record.until)
+        throw new HoldfastError("HF-1013", { run: runId, gate });
       const text = answer.text === undefined ? {} : { text: answer.text };
-      given = { choice: answer.choice, ...text, actor: answer.actor ?? "unknown", at: ports.clock.now(), timedOut: false };
+      given = {
+        choice: answer.choice,
+        ...text,
+        actor: answer.actor ?? "unknown",
+        at: ports.clock.now(),
+        timedOut: false,
+      };
       const encoded = values.encode(gate, given);
       const meta = { digest: record.args ?? "", choice: answer.choice };
-      return plan({ kind: "gate_answered", step: gate, meta, data: encoded.data }, answer, undefined, encoded);
+      return plan(
+        { kind: "gate_answered", step: gate, meta, data: encoded.data },
+        answer,
+        undefined,
+        encoded,
+      );
     });
     return given as GateAnswer;
   }
 
-  async #openGate(row: RunRow, gate: string): Promise<{ record: StepRecord; shown: Pick<OpenGate, "choices" | "text"> }> {
+  async #openGate(
+    row: RunRow,
+    gate: string,
+  ): Promise<{ record: StepRecord; shown: Pick<OpenGate, "choices" | "text"> }> {
     const { store, values } = this.#deps;
     const record = (await loadRun(store, values, row)).find(gate);
-    if (record?.type !== "gate" || record.status === "failed") throw new HoldfastError("HF-1013", { run: row.id, gate });
-    const value = await (record.data === undefined ? values.at(row.id, record.seq) : values.decode(row.id, record.data));
+    if (record?.type !== "gate" || record.status === "failed")
+      throw new HoldfastError("HF-1013", { run: row.id, gate });
+    const value = await (record.data === undefined
+      ? values.at(row.id, record.seq)
+      : values.decode(row.id, record.data));
     if (record.status === "completed") {
       const { choice, actor, at } = value as GateAnswer;
-      throw new HoldfastError("HF-1014", { gate, run: row.id, choice, actor, at: new Date(at).toISOString() });
+      throw new HoldfastError("HF-1014", {
+        gate,
+        run: row.id,
+        choice,
+        actor,
+        at: new Date(at).toISOString(),
+      });
     }
     return { record, shown: value as Pick<OpenGate, "choices" | "text"> };
   }
@@ -181,7 +251,12 @@ export class Control {
       }
       const encoded = this.#resolved(step, resolution);
       const meta = { action: resolution.action, ...because(resolution) };
-      const event: EventDraft = { kind: "step_resolved", step, meta, ...(encoded ? { data: encoded.data } : {}) };
+      const event: EventDraft = {
+        kind: "step_resolved",
+        step,
+        meta,
+        ...(encoded ? { data: encoded.data } : {}),
+      };
       return plan(event, resolution, undefined, encoded);
     });
   }
@@ -204,7 +279,14 @@ export class Control {
 
   /** A fenced worker's result: kept, and it settles the step if nothing else has yet. */
   async evidence(runId: string, step: string, attempt: number, encoded: Encoded): Promise<void> {
-    await this.#act(runId, () => plan({ kind: "step_evidence", step, meta: { attempt }, data: encoded.data }, { actor: "worker" }, undefined, encoded));
+    await this.#act(runId, () =>
+      plan(
+        { kind: "step_evidence", step, meta: { attempt }, data: encoded.data },
+        { actor: "worker" },
+        undefined,
+        encoded,
+      ),
+    );
   }
 
   /** Tells the parent how its child ended, then notes on the child that it was told. */
@@ -218,13 +300,25 @@ export class Control {
         const record = (await loadRun(store, values, row)).find(parent.step);
         if (record?.status !== "started" || record.child !== child.id) return null;
         const message = child.error ?? "It was cancelled.";
-        const failure = status === "completed" ? undefined : values.encode(parent.step, new HoldfastError("HF-2107", { child: child.id, status, message }));
+        const failure =
+          status === "completed"
+            ? undefined
+            : values.encode(parent.step, new HoldfastError("HF-2107", { child: child.id, status, message }));
         const data = failure ? failure.data : ended?.data;
-        const event: EventDraft = { kind: "child_finished", step: parent.step, meta: { child: child.id, status }, ...(data === undefined ? {} : { data }) };
+        const event: EventDraft = {
+          kind: "child_finished",
+          step: parent.step,
+          meta: { child: child.id, status },
+          ...(data === undefined ? {} : { data }),
+        };
         return plan(event, {}, undefined, failure);
       });
     }
-    await this.#act(child.id, (row) => (row.wakeAt === null || row.status !== status ? null : plan({ kind: "parent_notified", step: "", meta: {} }, {})));
+    await this.#act(child.id, (row) =>
+      row.wakeAt === null || row.status !== status
+        ? null
+        : plan({ kind: "parent_notified", step: "", meta: {} }, {}),
+    );
   }
 
   async #read(runId: string): Promise<RunRow> {
@@ -249,7 +343,8 @@ const wrongStatus = (row: RunRow, verb: string, why: string, fix: string): Holdf
   new HoldfastError("HF-1007", { run: row.id, status: row.status, verb, why, fix });
 
 function cannotResume(row: RunRow): HoldfastError {
-  if (terminal(row.status)) return wrongStatus(row, "be resumed", "It has ended.", "Fork it from a checkpoint to go on from there.");
+  if (terminal(row.status))
+    return wrongStatus(row, "be resumed", "It has ended.", "Fork it from a checkpoint to go on from there.");
   const what = row.waiting.map((wait) => `${wait.kind} ${wait.step}`).join(", ");
   return wrongStatus(row, "be resumed", `It waits for: ${what}.`, "Answer or resolve what it waits for.");
 }

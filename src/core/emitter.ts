@@ -1,14 +1,55 @@
 import type { EventKind, JournalEvent } from "./events.ts";
 import type { Logger } from "./ports.ts";
 
+interface JournaledEvent<K extends EventKind> {
+  readonly type: K;
+  readonly runId: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly step: string;
+  readonly actor?: string;
+}
+
 /** What listeners are told. Sent only after the append behind it is durable. */
 export type EngineEvent =
-  | { readonly type: EventKind; readonly runId: string; readonly seq: number; readonly at: number; readonly step: string; readonly actor?: string }
-  | { readonly type: "checkpoint_saved"; readonly runId: string; readonly seq: number; readonly at: number; readonly step: string; readonly checkpointId: string }
-  | { readonly type: "recovered"; readonly runId: string; readonly seq: number; readonly at: number; readonly recovery: number }
-  | { readonly type: "in_doubt"; readonly runId: string; readonly seq: number; readonly at: number; readonly step: string }
-  | { readonly type: "gate_waiting"; readonly runId: string; readonly seq: number; readonly at: number; readonly step: string; readonly digest: string }
-  | { readonly type: "checkpoint_failed"; readonly runId: string; readonly at: number; readonly error: unknown; readonly sinceMs: number };
+  | { [K in EventKind]: JournaledEvent<K> }[EventKind]
+  | {
+      readonly type: "checkpoint_saved";
+      readonly runId: string;
+      readonly seq: number;
+      readonly at: number;
+      readonly step: string;
+      readonly checkpointId: string;
+    }
+  | {
+      readonly type: "recovered";
+      readonly runId: string;
+      readonly seq: number;
+      readonly at: number;
+      readonly recovery: number;
+    }
+  | {
+      readonly type: "in_doubt";
+      readonly runId: string;
+      readonly seq: number;
+      readonly at: number;
+      readonly step: string;
+    }
+  | {
+      readonly type: "gate_waiting";
+      readonly runId: string;
+      readonly seq: number;
+      readonly at: number;
+      readonly step: string;
+      readonly digest: string;
+    }
+  | {
+      readonly type: "checkpoint_failed";
+      readonly runId: string;
+      readonly at: number;
+      readonly error: unknown;
+      readonly sinceMs: number;
+    };
 
 export type EngineEventType = EngineEvent["type"];
 export type EngineEventOf<T extends EngineEventType> = Extract<EngineEvent, { type: T }>;
@@ -35,7 +76,14 @@ export class Emitter {
     if (this.#listeners.size === 0) return;
     for (const event of events) {
       const { kind, seq, at, step, actor } = event;
-      this.emit({ type: kind, runId, seq, at, step, ...(actor === undefined ? {} : { actor }) });
+      this.emit({
+        type: kind,
+        runId,
+        seq,
+        at,
+        step,
+        ...(actor === undefined ? {} : { actor }),
+      } as EngineEvent);
       for (const more of derived(runId, event)) this.emit(more);
     }
   }
@@ -90,11 +138,15 @@ function derived(runId: string, event: JournalEvent): EngineEvent[] {
     case "checkpoint_marked":
       return [{ type: "checkpoint_saved", runId, seq, at, step, checkpointId: `${runId}@${seq}` }];
     case "run_claimed":
-      return event.meta.recovery > 0 ? [{ type: "recovered", runId, seq, at, recovery: event.meta.recovery }] : [];
+      return event.meta.recovery > 0
+        ? [{ type: "recovered", runId, seq, at, recovery: event.meta.recovery }]
+        : [];
     case "step_in_doubt":
       return [{ type: "in_doubt", runId, seq, at, step }];
     case "step_started":
-      return event.meta.type === "gate" ? [{ type: "gate_waiting", runId, seq, at, step, digest: event.meta.args ?? "" }] : [];
+      return event.meta.type === "gate"
+        ? [{ type: "gate_waiting", runId, seq, at, step, digest: event.meta.args ?? "" }]
+        : [];
     default:
       return [];
   }

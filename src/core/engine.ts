@@ -106,7 +106,10 @@ export class Engine {
       onFailure: ({ runIds, error, sinceMs }) => this.#saveFailed(runIds, error, sinceMs),
     });
     this.#acts = new Acts(this.#store, this.#queue, this.#ports);
-    const limits = { valueBytes: options.limits?.valueBytes ?? 100_000_000, warnBytes: options.limits?.warnBytes ?? 500_000 };
+    const limits = {
+      valueBytes: options.limits?.valueBytes ?? 100_000_000,
+      warnBytes: options.limits?.warnBytes ?? 500_000,
+    };
     this.#values = new Values(this.#store, limits, this.#ports.logger);
     this.#control = new Control({
       store: this.#store,
@@ -139,18 +142,25 @@ export class Engine {
 
   async #create(workflow: Workflow, id: string, input: unknown, parent: Parent | null): Promise<RunRow> {
     const { clock, ids, probe } = this.#ports;
-    const worker = this.#options.execute === false ? null : await this.#work(true);
+    const worker = await this.#ownWorker();
     const { name, version } = workflow;
     const encoded = this.#values.encode("input", input);
     const identity = { id, workflow: name, version, lineage: id, parent, createdAt: clock.now() };
-    const created = { kind: "run_created", step: "", meta: { workflow: name, version, lineage: id, ...(parent ? { parent } : {}) }, data: encoded.data } as const;
+    const created = {
+      kind: "run_created",
+      step: "",
+      meta: { workflow: name, version, lineage: id, ...(parent ? { parent } : {}) },
+      data: encoded.data,
+    } as const;
     const claimed = { kind: "run_claimed", step: "", meta: { owner: this.#owner, recovery: 0 } } as const;
     const deadline = clock.monotonic() + this.#claimMs;
     probe("C01:before-create", { runId: id });
     const acted = await this.#acts.create(identity, {
       events: worker ? [created, claimed] : [created],
       blobs: encoded.blobs,
-      claim: worker ? { kind: "acquire", owner: this.#owner, token: ids.token(), ttlMs: this.#claimMs } : { kind: "keep" },
+      claim: worker
+        ? { kind: "acquire", owner: this.#owner, token: ids.token(), ttlMs: this.#claimMs }
+        : { kind: "keep" },
     });
     probe("C01:after-create", { runId: id });
     if (!acted) return this.#existing(workflow, id);
@@ -162,7 +172,8 @@ export class Engine {
   async #existing(workflow: Workflow, id: string): Promise<RunRow> {
     const row = await this.#store.read(id);
     if (!row) throw new HoldfastError("HF-1001", { run: id });
-    if (row.workflow !== workflow.name) throw new HoldfastError("HF-1002", { run: id, workflow: row.workflow });
+    if (row.workflow !== workflow.name)
+      throw new HoldfastError("HF-1002", { run: id, workflow: row.workflow });
     return row;
   }
 
@@ -177,6 +188,12 @@ export class Engine {
     this.#checkOpen();
     const worker = await this.#work(true);
     return worker.sweep();
+  }
+
+  /** The worker, running, if this engine may advance runs at all. */
+  async #ownWorker(): Promise<Worker | null> {
+    if (this.#options.execute === false || this.#workflows.size === 0 || this.#closed) return null;
+    return this.#work(true);
   }
 
   #work(background: boolean): Promise<Worker> {
@@ -195,7 +212,11 @@ export class Engine {
       acts: this.#acts,
       control: this.#control,
       workflows: this.#workflows,
-      settings: { sweepMs: positive("sweepMs", sweepMs), concurrency: positive("concurrency", concurrency), maxRecoveries },
+      settings: {
+        sweepMs: positive("sweepMs", sweepMs),
+        concurrency: positive("concurrency", concurrency),
+        maxRecoveries,
+      },
       owner: this.#owner,
     });
   }
@@ -217,7 +238,8 @@ export class Engine {
         },
         resumeChild: async (runId) => {
           const row = await this.#store.read(runId);
-          if (row?.status === "failed" || row?.status === "paused") await this.#control.resume(runId, { actor: "parent" });
+          if (row?.status === "failed" || row?.status === "paused")
+            await this.#control.resume(runId, { actor: "parent" });
         },
         evidence: (runId, step, attempt, data) => {
           void this.#control.evidence(runId, step, attempt, data).catch((error: unknown) => {
@@ -231,13 +253,21 @@ export class Engine {
   /** The run's result once it has completed; throws when it failed (HF-2101) or was cancelled (HF-2110). */
   async result<O = unknown>(runId: string): Promise<O> {
     const row = await this.#until(runId, ({ status }) => terminal(status) || status === "failed");
-    if (row.status === "cancelled") throw new HoldfastError("HF-2110", { run: runId, reason: "Somebody cancelled it." });
+    if (row.status === "cancelled")
+      throw new HoldfastError("HF-2110", { run: runId, reason: "Somebody cancelled it." });
     const event = await lastEvent(this.#store, row, ["run_completed", "run_failed"]);
     const value = await this.#values.decode(runId, event?.data);
     if (row.status === "completed") return value as O;
     const steps = event?.kind === "run_failed" ? event.meta.steps : [];
-    const why = steps.length === 0 ? "Its function threw." : "The step failed for good, and the workflow did not handle it.";
-    throw new HoldfastError("HF-2101", { step: steps[0] ?? `Run ${runId}`, attempts: 1, message: row.error ?? "", why }, { cause: value });
+    const why =
+      steps.length === 0
+        ? "Its function threw."
+        : "The step failed for good, and the workflow did not handle it.";
+    throw new HoldfastError(
+      "HF-2101",
+      { step: steps[0] ?? `Run ${runId}`, attempts: 1, message: row.error ?? "", why },
+      { cause: value },
+    );
   }
 
   /** The run once nothing is under way: ended, paused, or waiting for something. */
@@ -247,6 +277,7 @@ export class Engine {
 
   async #until(runId: string, done: (row: RunRow) => boolean): Promise<RunRow> {
     const { sweepMs = 1_000 } = this.#options;
+    await this.#ownWorker();
     for (;;) {
       // Listen first: an event between the read and the wait must not be missed.
       let wake = (): void => undefined;
@@ -299,7 +330,12 @@ export class Engine {
   }
 
   /** Puts a message into the run's mailbox. The same delivery id twice is one message. */
-  async signal(runId: string, name: string, payload?: unknown, options: Act & { id?: string } = {}): Promise<void> {
+  async signal(
+    runId: string,
+    name: string,
+    payload?: unknown,
+    options: Act & { id?: string } = {},
+  ): Promise<void> {
     checkId(runId);
     await this.#control.signal(runId, name, payload, options);
   }
@@ -311,7 +347,11 @@ export class Engine {
   }
 
   /** Answers a gate. The first answer counts; a second one is told of it (HF-1014). */
-  async answer(runId: string, gate: string, answer: { choice: string; text?: string; digest?: string } & Act): Promise<GateAnswer> {
+  async answer(
+    runId: string,
+    gate: string,
+    answer: { choice: string; text?: string; digest?: string } & Act,
+  ): Promise<GateAnswer> {
     checkId(runId);
     return this.#control.answer(runId, gate, answer);
   }
@@ -342,11 +382,11 @@ export class Engine {
 
   #written(row: RunRow, events: readonly JournalEvent[]): void {
     this.#emitter.journal(row.id, events);
-    void this.#worker?.then((worker) => {
-      const execution = worker.active(row.id);
+    void this.#ownWorker().then((worker) => {
+      const execution = worker?.active(row.id);
       if (execution && row.claim.token === execution.writer.row.claim.token) void execution.writer.catchUp();
       else if (execution) execution.fence();
-      if (!this.#closed) void worker.sweep();
+      void worker?.sweep();
     });
   }
 

@@ -3,9 +3,9 @@ import type { CommitQueue } from "./commit.ts";
 import { HoldfastError } from "./errors.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { hmac } from "./hash.ts";
+import { RunMemory } from "./memory.ts";
 import type { Ports } from "./ports.ts";
 import type { RunState } from "./replay.ts";
-import { RunMemory } from "./memory.ts";
 import { innerScope, type Scope } from "./scope.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import type { Blob, Store, StoreIdentity } from "./store.ts";
@@ -40,7 +40,12 @@ export interface ExecutionSettings {
 
 export interface EngineLinks {
   durable(row: RunRow, events: readonly JournalEvent[]): void;
-  startChild(workflow: Workflow, runId: string, input: unknown, parent: { runId: string; step: string }): Promise<RunRow>;
+  startChild(
+    workflow: Workflow,
+    runId: string,
+    input: unknown,
+    parent: { runId: string; step: string },
+  ): Promise<RunRow>;
   resumeChild(runId: string): Promise<void>;
   /** Keeps the result of a call whose worker lost the run. */
   evidence(runId: string, step: string, attempt: number, data: Encoded): void;
@@ -101,9 +106,21 @@ export class Execution {
       quiet: () => this.#snapshotIfDue(),
     };
     const { store, queue, ports, settings } = deps;
-    this.writer = new RunWriter({ store, queue, ports, hooks, ttlMs: settings.claimMs }, row, state, deadline);
+    this.writer = new RunWriter(
+      { store, queue, ports, hooks, ttlMs: settings.claimMs },
+      row,
+      state,
+      deadline,
+    );
     this.memory = new RunMemory(this);
-    this.#root = { prefix: "", node: state.root, counts: new Map(), abort: this.#abort.signal, frame: undefined, shared: false };
+    this.#root = {
+      prefix: "",
+      node: state.root,
+      counts: new Map(),
+      abort: this.#abort.signal,
+      frame: undefined,
+      shared: false,
+    };
   }
 
   get state(): RunState {
@@ -309,13 +326,17 @@ export class Execution {
     const { control } = this.writer.row;
     if (control === "pausing") return this.finish("paused", { kind: "run_paused", step: "", meta: {} });
     if (control === "compensating") {
-      if (!this.compensating) void this.compensate().then(() => this.finish("cancelled", { kind: "run_cancelled", step: "", meta: {} }));
+      if (!this.compensating)
+        void this.compensate().then(() =>
+          this.finish("cancelled", { kind: "run_cancelled", step: "", meta: {} }),
+        );
       return;
     }
     if (this.#draining) return this.finish("stopped", { kind: "run_released", step: "", meta: {} });
     const now = this.deps.ports.clock.now();
     const waiting = [...this.#waits.values()].map((wait) => wait.waiting);
-    if (waiting.some((wait) => wait.until !== undefined && wait.until - now <= this.deps.settings.holdMs)) return;
+    if (waiting.some((wait) => wait.until !== undefined && wait.until - now <= this.deps.settings.holdMs))
+      return;
     this.#park(waiting);
   }
 

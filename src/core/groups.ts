@@ -13,12 +13,22 @@ interface Branch {
 }
 
 /** Runs the branches, at most `concurrency` at once, until the failure rule says the group is decided. */
-async function runGroup(execution: Execution, scope: Scope, name: string, branches: readonly Branch[], options: Options): Promise<Settled<unknown>[]> {
+async function runGroup(
+  execution: Execution,
+  scope: Scope,
+  name: string,
+  branches: readonly Branch[],
+  options: Options,
+): Promise<Settled<unknown>[]> {
   const results: Settled<unknown>[] = new Array(branches.length);
   const controller = new AbortController();
   const stop = () => controller.abort(scope.abort.reason);
   scope.abort.addEventListener("abort", stop, { once: true });
-  const inner: Scope = { ...innerScope(scope, "", { abort: controller.signal }), prefix: scope.prefix, node: scope.node };
+  const inner: Scope = {
+    ...innerScope(scope, "", { abort: controller.signal }),
+    prefix: scope.prefix,
+    node: scope.node,
+  };
   const rule = groupRule(options, branches.length);
   let next = 0;
   const lane = async () => {
@@ -80,7 +90,10 @@ function groupRule(options: Options, total: number): GroupRule {
         failure === "quorum"
           ? new HoldfastError("HF-2106", { group, succeeded, total, quorum }, { cause: errors[0] })
           : firstCause(errors);
-      execution.blame(error, errors.flatMap((one) => execution.failedSteps(one)));
+      execution.blame(
+        error,
+        errors.flatMap((one) => execution.failedSteps(one)),
+      );
       throw error;
     },
   };
@@ -88,17 +101,26 @@ function groupRule(options: Options, total: number): GroupRule {
 
 /** Branches that were only told to stop are not the reason. */
 const firstCause = (errors: readonly unknown[]): unknown =>
-  errors.find((error) => !HoldfastError.is(error, "HF-1009") && (error as { name?: string } | null)?.name !== "AbortError") ?? errors[0];
+  errors.find(
+    (error) =>
+      !HoldfastError.is(error, "HF-1009") && (error as { name?: string } | null)?.name !== "AbortError",
+  ) ?? errors[0];
 
 function checkQuorum(quorum: number, total: number): number {
   if (Number.isInteger(quorum) && quorum >= 1 && quorum <= total) return quorum;
-  throw new HoldfastError("HF-1003", { option: "quorum", problem: `it must be a whole number from 1 to ${total}` });
+  throw new HoldfastError("HF-1003", {
+    option: "quorum",
+    problem: `it must be a whole number from 1 to ${total}`,
+  });
 }
 
 function checkConcurrency(options: Options): void {
   const { concurrency } = options;
   if (concurrency === undefined || (Number.isInteger(concurrency) && concurrency >= 1)) return;
-  throw new HoldfastError("HF-1003", { option: "concurrency", problem: "it must be a whole number of 1 or more" });
+  throw new HoldfastError("HF-1003", {
+    option: "concurrency",
+    problem: "it must be a whole number of 1 or more",
+  });
 }
 
 const plain = (results: readonly Settled<unknown>[], options: Options): unknown[] =>
@@ -106,16 +128,32 @@ const plain = (results: readonly Settled<unknown>[], options: Options): unknown[
     ? results.map((result) => (result.ok ? result.value : undefined))
     : results.map((result) => result ?? { ok: false, error: new HoldfastError("HF-1009") });
 
-export async function each<I>(execution: Execution, scope: Scope, name: string, items: readonly I[], work: (item: I, index: number) => unknown, options: Options): Promise<unknown[]> {
+export async function each<I>(
+  execution: Execution,
+  scope: Scope,
+  name: string,
+  items: readonly I[],
+  work: (item: I, index: number) => unknown,
+  options: Options,
+): Promise<unknown[]> {
   checkConcurrency(options);
   const branches = items.map((item, index) => ({ segment: String(index), work: () => work(item, index) }));
   const limited = { ...options, concurrency: options.concurrency ?? 8 };
   return plain(await runGroup(execution, scope, name, branches, limited), options);
 }
 
-export async function all(execution: Execution, scope: Scope, name: string, given: Branches, options: Options): Promise<unknown> {
+export async function all(
+  execution: Execution,
+  scope: Scope,
+  name: string,
+  given: Branches,
+  options: Options,
+): Promise<unknown> {
   checkConcurrency(options);
-  const list = Object.entries(given as Readonly<Record<string, () => unknown>>).map(([segment, work]) => ({ segment, work }));
+  const list = Object.entries(given as Readonly<Record<string, () => unknown>>).map(([segment, work]) => ({
+    segment,
+    work,
+  }));
   const results = plain(await runGroup(execution, scope, name, list, options), options);
   if (Array.isArray(given)) return results;
   return Object.fromEntries(list.map(({ segment }, index) => [segment, results[index]]));

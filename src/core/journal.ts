@@ -1,5 +1,5 @@
 import { HoldfastError } from "./errors.ts";
-import type { EventDraft, JournalEvent, Raw } from "./events.ts";
+import type { EventDraft, JournalEvent, Raw, StepStarted } from "./events.ts";
 import { digest } from "./hash.ts";
 import type { Entry } from "./store.ts";
 
@@ -7,7 +7,7 @@ import type { Entry } from "./store.ts";
  * The journal's format. An entry's head is one line of JSON, hashed exactly as stored:
  *
  *   p  hash of the entry before ("" for the first)    t  time    e  epoch    a  actor, when a person acted
- *   d  digest of the entry's data                      b  hashes of the blobs its values live in
+ *   d  digest of the entry's data                      b  hashes of the blobs its values point into
  *   v  the events: [kind, step, meta, value]; value = length within data, or the hash of a blob, or 0
  *
  * Each head names the hash of the one before, and the run row names the last, so a change anywhere breaks
@@ -33,7 +33,10 @@ export interface EntryContext {
 }
 
 /** Builds the entry that holds `events` and the hash that the run row will carry. */
-export function buildEntry(events: readonly EventDraft[], context: EntryContext): { entry: Entry; head: string } {
+export function buildEntry(
+  events: readonly EventDraft[],
+  context: EntryContext,
+): { entry: Entry; head: string } {
   let data = "";
   const rows: [string, string, unknown, number | string][] = [];
   for (const event of events) {
@@ -44,7 +47,12 @@ export function buildEntry(events: readonly EventDraft[], context: EntryContext)
     } else if (event.data) {
       value = event.data.blob;
     }
-    rows.push([event.kind, event.step, event.meta, value]);
+    rows.push([
+      event.kind,
+      event.step,
+      event.kind === "step_started" ? shortened(event.meta) : event.meta,
+      value,
+    ]);
   }
   const head: Head = {
     p: context.prev,
@@ -78,13 +86,28 @@ export function parseEntry(runId: string, entry: Entry): ParsedEntry {
   }
   let offset = 0;
   const events = head.v.map(([kind, step, meta, value], index) => {
-    const event = { kind, step, meta, seq: entry.seq + index, at: head.t, epoch: head.e } as Mutable;
+    const full = kind === "step_started" ? { ...PLAIN_START, ...(meta as object) } : meta;
+    const event = { kind, step, meta: full, seq: entry.seq + index, at: head.t, epoch: head.e } as Mutable;
     if (head.a !== undefined) event.actor = head.a;
     if (typeof value === "string") event.data = { blob: value };
     else if (value > 0 && entry.data !== null) event.data = entry.data.slice(offset, (offset += value));
     return event as unknown as JournalEvent;
   });
   return { prev: head.p, events, pruned };
+}
+
+/** What most intents say; only what differs is written. */
+const PLAIN_START = { type: "call", effect: "repeatable", attempt: 1, call: 1 } as const;
+
+function shortened(meta: StepStarted): Partial<StepStarted> {
+  const { type, effect, attempt, call, ...rest } = meta;
+  return {
+    ...(type === PLAIN_START.type ? {} : { type }),
+    ...(effect === PLAIN_START.effect ? {} : { effect }),
+    ...(attempt === PLAIN_START.attempt ? {} : { attempt }),
+    ...(call === PLAIN_START.call ? {} : { call }),
+    ...rest,
+  };
 }
 
 interface Mutable {

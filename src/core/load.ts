@@ -1,11 +1,11 @@
-import type { Entry, Store } from "./store.ts";
-import { ChainCheck, damaged, type ParsedEntry, parseEntry } from "./journal.ts";
+import { HoldfastError } from "./errors.ts";
 import type { EventKind, JournalEvent } from "./events.ts";
+import { ChainCheck, damaged, type ParsedEntry, parseEntry } from "./journal.ts";
 import { RunState } from "./replay.ts";
 import { restoreSnapshot, type Snapshot } from "./snapshot.ts";
+import type { Entry, Store } from "./store.ts";
 import type { RunRow } from "./types.ts";
 import type { Values } from "./values.ts";
-import { HoldfastError } from "./errors.ts";
 
 const PAGE = 2_000;
 
@@ -35,7 +35,8 @@ async function loadFrom(store: Store, values: Values, row: RunRow, from: number)
       for (const event of parsed.events.slice(1)) state.apply(event);
       continue;
     }
-    if (parsed.pruned && row.status !== "completed") throw damaged(row.id, entry.seq, "Its values have been dropped.");
+    if (parsed.pruned && row.status !== "completed")
+      throw damaged(row.id, entry.seq, "Its values have been dropped.");
     for (const event of parsed.events) state.apply(event);
     state.tailBytes += entry.head.length + (entry.data?.length ?? 0);
   }
@@ -66,7 +67,11 @@ async function* readEntries(store: Store, row: RunRow, from: number): AsyncGener
 }
 
 /** The newest event of one of these kinds, looked for from the end of the journal. */
-export async function lastEvent(store: Store, row: RunRow, kinds: readonly EventKind[]): Promise<JournalEvent | undefined> {
+export async function lastEvent(
+  store: Store,
+  row: RunRow,
+  kinds: readonly EventKind[],
+): Promise<JournalEvent | undefined> {
   for (let seq = row.seq; seq > 0; ) {
     const [entry] = await store.entries(row.id, { from: seq, limit: 1 });
     if (!entry) return undefined;

@@ -44,7 +44,13 @@ export async function loop<S extends object>(
   return state;
 }
 
-async function advance(execution: Execution, place: StepPlace, record: LoopRecord, change: Advance, done: boolean): Promise<void> {
+async function advance(
+  execution: Execution,
+  place: StepPlace,
+  record: LoopRecord,
+  change: Advance,
+  done: boolean,
+): Promise<void> {
   const iteration = record.iteration;
   const { data, blobs } = execution.deps.values.encode(place.key, change, true);
   record.iteration = iteration + 1;
@@ -56,13 +62,19 @@ async function advance(execution: Execution, place: StepPlace, record: LoopRecor
 }
 
 /** The state after the last finished iteration: the newest full one and the patches since. */
-async function restoreState<S extends object>(execution: Execution, place: StepPlace, record: LoopRecord, initial: S): Promise<S> {
+async function restoreState<S extends object>(
+  execution: Execution,
+  place: StepPlace,
+  record: LoopRecord,
+  initial: S,
+): Promise<S> {
   const { values } = execution.deps;
   let state = (record.state?.value as S | undefined) ?? (values.echo(values.encode(place.key, initial)) as S);
-  for (const raw of record.patches.splice(0)) {
+  for (const raw of record.changes.splice(0)) {
     const change = (await values.decode(execution.runId, raw)) as Advance;
     state = "state" in change ? (change.state as S) : applyPatches(state, change.patches);
   }
   record.state = { value: state };
+  record.live = true;
   return state;
 }

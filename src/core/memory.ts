@@ -24,7 +24,8 @@ export class RunMemory implements Memory {
     const { state, deps, runId } = this.#execution;
     this.#writes = [...state.memory];
     for (const write of this.#writes) {
-      if (write.data !== undefined) this.#recorded.set(write.seq, await deps.values.decode(runId, write.data));
+      if (write.data !== undefined)
+        this.#recorded.set(write.seq, await deps.values.decode(runId, write.data));
     }
   }
 
@@ -50,7 +51,15 @@ export class RunMemory implements Memory {
     const scope = this.#execution.scope();
     const at = place(scope, `memory:${key.replace(/[/#[\]]/g, "_")}`);
     const note = scope.node?.notes.get(at.name);
-    if (note) return this.#apply(this.#writes.find((write) => write.seq === note.seq) ?? { seq: note.seq, step: at.key, name: key, data: undefined });
+    if (note)
+      return this.#apply(
+        this.#writes.find((write) => write.seq === note.seq) ?? {
+          seq: note.seq,
+          step: at.key,
+          name: key,
+          data: undefined,
+        },
+      );
     if (!change) {
       this.#values.delete(key);
       this.#execution.record({ kind: "memory_written", step: at.key, meta: { name: key, deleted: true } });

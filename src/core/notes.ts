@@ -8,7 +8,13 @@ import { place } from "./scope.ts";
 /** Notes: facts written beside the steps. Each has an address, so a replay finds it and does not write it twice. */
 type NoteKind = "usage_recorded" | "decision_made" | "agent_updated";
 
-function note<K extends NoteKind>(execution: Execution, name: string, kind: K, meta: EventMeta[K], value?: unknown): void {
+function note<K extends NoteKind>(
+  execution: Execution,
+  name: string,
+  kind: K,
+  meta: EventMeta[K],
+  value?: unknown,
+): void {
   execution.enterNow();
   const scope = execution.scope();
   const at = place(scope, name);
@@ -80,5 +86,7 @@ function derive<T>(execution: Execution, name: string, from: (text: string) => T
   return from(execution.idempotencyKey(at.key, 0));
 }
 
-export const random = (execution: Execution, name: string): number => derive(execution, `random:${name}`, derivedNumber);
-export const uuid = (execution: Execution, name: string): string => derive(execution, `uuid:${name}`, derivedUuid);
+export const random = (execution: Execution, name: string): number =>
+  derive(execution, `random:${name}`, derivedNumber);
+export const uuid = (execution: Execution, name: string): string =>
+  derive(execution, `uuid:${name}`, derivedUuid);

@@ -1,14 +1,28 @@
 import { apply, create, type Patches } from "mutative";
 
 /** What one iteration changed: operation, path, value. */
-export type StatePatch = readonly [op: "add" | "replace" | "remove", path: readonly (string | number)[], value?: unknown];
+export type StatePatch = readonly [
+  op: "add" | "replace" | "remove",
+  path: readonly (string | number)[],
+  value?: unknown,
+];
 
 /** A draft to mutate, and the function that ends it with the next state and what changed. */
-export function openDraft<S extends object>(state: S): { draft: S; finish: () => { next: S; patches: StatePatch[] } } {
+export function openDraft<S extends object>(
+  state: S,
+): { draft: S; finish: () => { next: S; patches: StatePatch[] } } {
   const [draft, finalize] = create(state, { enablePatches: { arrayLengthAssignment: true } });
   const finish = () => {
-    const [next, patches] = finalize() as unknown as [S, { op: StatePatch[0]; path: (string | number)[]; value?: unknown }[]];
-    return { next, patches: patches.map(({ op, path, value }): StatePatch => (op === "remove" ? [op, path] : [op, path, value])) };
+    const [next, patches] = finalize() as unknown as [
+      S,
+      { op: StatePatch[0]; path: (string | number)[]; value?: unknown }[],
+    ];
+    return {
+      next,
+      patches: patches.map(
+        ({ op, path, value }): StatePatch => (op === "remove" ? [op, path] : [op, path, value]),
+      ),
+    };
   };
   return { draft: draft as S, finish };
 }

@@ -11,7 +11,12 @@ export function project(run: RunProjection, event: JournalEvent, hasParent: bool
     case "run_claimed":
       return { ...next, status: "running", waiting: [], wakeAt: 0, recoveries: event.meta.recovery };
     case "run_waiting":
-      return { ...next, status: "waiting", waiting: event.meta.waiting, wakeAt: wakeTime(event.meta.waiting) };
+      return {
+        ...next,
+        status: "waiting",
+        waiting: event.meta.waiting,
+        wakeAt: wakeTime(event.meta.waiting),
+      };
     case "run_released":
       return { ...next, status: "queued", wakeAt: event.at };
     case "pause_requested":
@@ -19,7 +24,15 @@ export function project(run: RunProjection, event: JournalEvent, hasParent: bool
     case "run_paused":
       return paused(next);
     case "run_resumed":
-      return { ...next, status: "queued", control: "none", waiting: [], wakeAt: event.at, error: null, recoveries: 0 };
+      return {
+        ...next,
+        status: "queued",
+        control: "none",
+        waiting: [],
+        wakeAt: event.at,
+        error: null,
+        recoveries: 0,
+      };
     case "cancel_requested":
       return run.status === "running"
         ? { ...next, control: "compensating" }
@@ -91,7 +104,8 @@ function ended(
   event: JournalEvent & { kind: "run_completed" | "run_failed" | "run_cancelled" },
   hasParent: boolean,
 ): RunProjection {
-  const status = event.kind === "run_completed" ? "completed" : event.kind === "run_failed" ? "failed" : "cancelled";
+  const status =
+    event.kind === "run_completed" ? "completed" : event.kind === "run_failed" ? "failed" : "cancelled";
   return {
     ...run,
     status,
@@ -109,7 +123,9 @@ function woken(run: RunProjection, at: number, matches: (wait: Waiting) => boole
 }
 
 function wakeTime(waiting: readonly Waiting[]): number | null {
-  const times = waiting.flatMap((wait) => (wait.until === undefined || wait.kind === "decision" ? [] : [wait.until]));
+  const times = waiting.flatMap((wait) =>
+    wait.until === undefined || wait.kind === "decision" ? [] : [wait.until],
+  );
   return times.length === 0 ? null : Math.min(...times);
 }
 

@@ -41,11 +41,13 @@ export interface LoopRecord {
   /** Finished iterations: the next one to run has this index. */
   iteration: number;
   done: boolean;
-  /** Position of the last advance, and the patches since `state` was last known in full. */
+  /** Position of the last advance. */
   seq: number;
-  patches: Raw[];
-  /** The state itself where this process has it. */
+  /** The newest state known in full, and the changes recorded since. */
   state?: { readonly value: unknown } | undefined;
+  changes: Raw[];
+  /** The loop runs in this process, which keeps `state` up to date itself. */
+  live: boolean;
 }
 
 export interface Signal {
@@ -144,7 +146,7 @@ export class RunState {
     this.looping = true;
     const { node, name } = this.#place(key);
     let loop = node.loops.get(name);
-    if (!loop) node.loops.set(name, (loop = { iteration: 0, done: false, seq: 0, patches: [] }));
+    if (!loop) node.loops.set(name, (loop = { iteration: 0, done: false, seq: 0, changes: [], live: false }));
     return loop;
   }
 
@@ -187,7 +189,7 @@ export class RunState {
     loop.iteration = Math.max(loop.iteration, event.meta.iteration + 1);
     if (event.meta.done) loop.done = true;
     loop.seq = event.seq;
-    if (event.data !== undefined && loop.state === undefined) loop.patches.push(event.data);
+    if (event.data !== undefined && !loop.live) loop.changes.push(event.data);
     // What ran inside a finished iteration is never asked for again.
     node.scopes.delete(`${name}[${event.meta.iteration}]`);
   }
@@ -252,7 +254,8 @@ function applyOutcome(record: StepRecord, event: JournalEvent, signals: readonly
       record.rerunAfter = event.meta.rerunAfter;
       return;
     case "step_resolved":
-      if (event.meta.action === "rerun") Object.assign(record, { status: "started", rerun: true, seq: event.seq });
+      if (event.meta.action === "rerun")
+        Object.assign(record, { status: "started", rerun: true, seq: event.seq });
       else settle(event.meta.action === "done" ? "completed" : "failed");
       return;
     case "step_evidence":

@@ -1,6 +1,26 @@
-import { all, each } from "./groups.ts";
-import type { AgentState, Branches, Context, Decision, EachOptions, GateAnswer, GateOptions, LoopOptions, LoopResult, LoopTurn, Memory, OpenStep, ReceivedSignal, SettledOptions, SignalOptions, StepCall, StepHandle, StepOptions, UsageReport } from "./context.ts";
+import type {
+  AgentState,
+  Branches,
+  Context,
+  Decision,
+  EachOptions,
+  GateAnswer,
+  GateOptions,
+  LoopOptions,
+  LoopResult,
+  LoopTurn,
+  Memory,
+  OpenStep,
+  ReceivedSignal,
+  SettledOptions,
+  SignalOptions,
+  StepCall,
+  StepHandle,
+  StepOptions,
+  UsageReport,
+} from "./context.ts";
 import type { Execution } from "./execution.ts";
+import { all, each } from "./groups.ts";
 import { loop } from "./loop.ts";
 import { agent, checkpoint, decide, now, random, usage, uuid } from "./notes.ts";
 import { address, checkName } from "./scope.ts";
@@ -35,7 +55,11 @@ export class RunContext implements Context {
     return { scope, ...address(scope, name) };
   }
 
-  async step<T>(name: string, work: (call: StepCall) => T | Promise<T>, options?: StepOptions<T>): Promise<T> {
+  async step<T>(
+    name: string,
+    work: (call: StepCall) => T | Promise<T>,
+    options?: StepOptions<T>,
+  ): Promise<T> {
     return runStep(this.#execution, this.#place(name), work, options);
   }
 
@@ -51,7 +75,12 @@ export class RunContext implements Context {
     return failStep(this.#execution, handle, error);
   }
 
-  async each<I>(name: string, items: readonly I[], work: (item: I, index: number) => unknown, options: EachOptions | SettledOptions = {}): Promise<never> {
+  async each<I>(
+    name: string,
+    items: readonly I[],
+    work: (item: I, index: number) => unknown,
+    options: EachOptions | SettledOptions = {},
+  ): Promise<never> {
     const { scope, name: unique } = this.#place(name);
     return (await each(this.#execution, scope, unique, items, work, options)) as never;
   }
@@ -61,7 +90,12 @@ export class RunContext implements Context {
     return (await all(this.#execution, scope, unique, branches, options)) as never;
   }
 
-  async loop<S extends object>(name: string, initial: S, body: (state: S, turn: LoopTurn) => LoopResult | Promise<LoopResult>, options: LoopOptions = {}): Promise<S> {
+  async loop<S extends object>(
+    name: string,
+    initial: S,
+    body: (state: S, turn: LoopTurn) => LoopResult | Promise<LoopResult>,
+    options: LoopOptions = {},
+  ): Promise<S> {
     return loop(this.#execution, this.#place(name), initial, body, options);
   }
 

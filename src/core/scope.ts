@@ -36,7 +36,8 @@ export interface Address {
 const NAME = /^[^/#[\]\u0000-\u001f\u007f]{1,128}$/;
 
 export function checkName(name: unknown): asserts name is string {
-  if (typeof name !== "string" || !NAME.test(name)) throw new HoldfastError("HF-1005", { name: String(name) });
+  if (typeof name !== "string" || !NAME.test(name))
+    throw new HoldfastError("HF-1005", { name: String(name) });
 }
 
 /** The address of the next call of this name in the scope: the second one gets `#2`. */
@@ -53,7 +54,11 @@ export function place(scope: Scope, name: string): Address {
   return { name: unique, key: scope.prefix + unique };
 }
 
-export function innerScope(scope: Scope, segment: string, change: Partial<Pick<Scope, "abort" | "frame" | "shared">>): Scope {
+export function innerScope(
+  scope: Scope,
+  segment: string,
+  change: Partial<Pick<Scope, "abort" | "frame" | "shared">>,
+): Scope {
   return {
     prefix: `${scope.prefix}${segment}/`,
     node: scope.node?.scopes.get(segment),
@@ -65,5 +70,11 @@ export function innerScope(scope: Scope, segment: string, change: Partial<Pick<S
 }
 
 /** A note in the journal under an address of its own, so that a replay does not write it twice. */
-export type Note = "memory_written" | "usage_recorded" | "decision_made" | "agent_updated" | "checkpoint_marked" | "value_recorded";
+export type Note =
+  | "memory_written"
+  | "usage_recorded"
+  | "decision_made"
+  | "agent_updated"
+  | "checkpoint_marked"
+  | "value_recorded";
 export type NoteMeta<K extends Note> = EventMeta[K];

@@ -40,7 +40,7 @@ function latestMemory(state: RunState): Snapshot["memory"] {
 function snapshotNode(node: ScopeNode): NodeSnapshot | undefined {
   const loops: NodeSnapshot["loops"][number][] = [];
   for (const [name, loop] of node.loops) {
-    if (!loop.state) return undefined;
+    if (!loop.live || !loop.state) return undefined;
     loops.push([name, loop.iteration, loop.done, loop.seq, loop.state.value]);
   }
   const scopes: [string, NodeSnapshot][] = [];
@@ -65,8 +65,10 @@ function withoutUndefined({ data: _, ...record }: StepRecord): Omit<StepRecord, 
 export function restoreSnapshot(snapshot: Snapshot): RunState {
   const state = new RunState();
   state.input = snapshot.input ?? undefined;
-  for (const [seq, id, name, at, taken] of snapshot.signals) state.signals.push({ seq, id, name, at, taken, data: undefined });
-  for (const [seq, step, name, data] of snapshot.memory) state.memory.push({ seq, step, name, data: data ?? undefined });
+  for (const [seq, id, name, at, taken] of snapshot.signals)
+    state.signals.push({ seq, id, name, at, taken, data: undefined });
+  for (const [seq, step, name, data] of snapshot.memory)
+    state.memory.push({ seq, step, name, data: data ?? undefined });
   restoreNode(state.root, snapshot.root);
   state.looping = true;
   return state;
@@ -74,9 +76,10 @@ export function restoreSnapshot(snapshot: Snapshot): RunState {
 
 function restoreNode(node: ScopeNode, from: NodeSnapshot): void {
   for (const [name, record] of from.records) node.records.set(name, { ...record });
-  for (const [name, seq, value] of from.notes) node.notes.set(name, { seq, ...(value === null ? {} : { value }) });
+  for (const [name, seq, value] of from.notes)
+    node.notes.set(name, { seq, ...(value === null ? {} : { value }) });
   for (const [name, iteration, done, seq, value] of from.loops) {
-    const loop: LoopRecord = { iteration, done, seq, patches: [], state: { value } };
+    const loop: LoopRecord = { iteration, done, seq, state: { value }, changes: [], live: false };
     node.loops.set(name, loop);
   }
   for (const [segment, child] of from.scopes) restoreNode(node.child(segment), child);

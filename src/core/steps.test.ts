@@ -17,7 +17,9 @@ describe("a step", () => {
     let calls = 0;
     const flow = workflow("flow", (ctx) => ctx.step("count", () => ++calls));
     const engine = lab.engine([flow]);
-    await lab.drive(Promise.all(Array.from({ length: 20 }, () => engine.start(flow, undefined, { id: "one" }))));
+    await lab.drive(
+      Promise.all(Array.from({ length: 20 }, () => engine.start(flow, undefined, { id: "one" }))),
+    );
     expect(await lab.drive(engine.result("one"))).toBe(1);
     await lab.drive(engine.start(flow, undefined, { id: "one" }));
     expect(calls).toBe(1);
@@ -93,7 +95,9 @@ describe("a step", () => {
   it("refuses a value that cannot be saved, with its path, and does not try again", async () => {
     const lab = createLab();
     let calls = 0;
-    const flow = workflow("flow", (ctx) => ctx.step("bad", () => (calls++, { list: [1, { fn: () => 1 }] }) as unknown));
+    const flow = workflow("flow", (ctx) =>
+      ctx.step("bad", () => (calls++, { list: [1, { fn: () => 1 }] }) as unknown),
+    );
     const engine = lab.engine([flow]);
     const { id } = await lab.drive(engine.start(flow, undefined));
     const error = await lab.drive(engine.result(id)).catch((thrown: HoldfastError) => thrown);
@@ -103,7 +107,9 @@ describe("a step", () => {
 
   it("refuses steps inside a step that may not be repeated", async () => {
     const lab = createLab();
-    const flow = workflow("flow", (ctx) => ctx.step("mail", () => ctx.step("inner", () => 1), { effect: "once" }));
+    const flow = workflow("flow", (ctx) =>
+      ctx.step("mail", () => ctx.step("inner", () => 1), { effect: "once" }),
+    );
     const engine = lab.engine([flow]);
     const { id } = await lab.drive(engine.start(flow, undefined));
     await expect(lab.drive(engine.result(id))).rejects.toThrow("inside mail");
@@ -126,7 +132,10 @@ describe("a step whose outcome is unknown", () => {
   const interrupted = (effect: Effect, extra: object = {}) => {
     const calls: StepCall[] = [];
     const flow = workflow("flow", async (ctx, _: undefined) =>
-      ctx.step("act", (call) => (calls.push(call), calls.length === 1 ? hangs() : `call ${calls.length}`), { effect, ...extra }),
+      ctx.step("act", (call) => (calls.push(call), calls.length === 1 ? hangs() : `call ${calls.length}`), {
+        effect,
+        ...extra,
+      }),
     );
     return { flow: flow as AnyWorkflow, calls };
   };
@@ -164,7 +173,9 @@ describe("a step whose outcome is unknown", () => {
   it("waits for a decision when it is keyed and its arguments have changed", async () => {
     const lab = createLab();
     let amount = 5;
-    const flow = workflow("flow", (ctx) => ctx.step("pay", () => hangs(), { effect: "keyed", input: { amount: amount++ } })) as AnyWorkflow;
+    const flow = workflow("flow", (ctx) =>
+      ctx.step("pay", () => hangs(), { effect: "keyed", input: { amount: amount++ } }),
+    ) as AnyWorkflow;
     const { run } = await lab.afterCrash(await start(lab, flow), [flow], "r");
     expect(run.waiting[0]).toMatchObject({ kind: "decision", step: "pay" });
   });
@@ -174,7 +185,8 @@ describe("a step whose outcome is unknown", () => {
     const { flow, calls } = interrupted("once");
     let { engine, run } = await lab.afterCrash(await start(lab, flow), [flow], "r");
     expect(run.waiting[0]).toMatchObject({ kind: "decision", step: "act" });
-    for (let restart = 0; restart < 3; restart++) ({ engine, run } = await lab.afterCrash(engine, [flow], "r"));
+    for (let restart = 0; restart < 3; restart++)
+      ({ engine, run } = await lab.afterCrash(engine, [flow], "r"));
     expect(run.waiting[0]?.kind).toBe("decision");
     expect(calls).toHaveLength(1);
   });
@@ -210,10 +222,19 @@ describe("a step whose outcome is unknown", () => {
     const lab = createLab();
     const { flow, calls } = interrupted("once");
     const { engine } = await lab.afterCrash(await start(lab, flow), [flow], "r");
-    await lab.drive(engine.resolve("r", "act", { action: "done", value: "paid", actor: "ada", reason: "saw it in the bank" }));
+    await lab.drive(
+      engine.resolve("r", "act", {
+        action: "done",
+        value: "paid",
+        actor: "ada",
+        reason: "saw it in the bank",
+      }),
+    );
     expect(await lab.drive(engine.result("r"))).toBe("paid");
     expect(calls).toHaveLength(1);
-    await expect(lab.drive(engine.resolve("r", "act", { action: "done" }))).rejects.toMatchObject({ code: "HF-1011" });
+    await expect(lab.drive(engine.resolve("r", "act", { action: "done" }))).rejects.toMatchObject({
+      code: "HF-1011",
+    });
   });
 
   it("fails when a person says so", async () => {
@@ -228,7 +249,9 @@ describe("a step whose outcome is unknown", () => {
     const lab = createLab();
     const { flow, calls } = interrupted("once", { timeoutMs: 60_000 });
     const { engine } = await lab.afterCrash(await start(lab, flow), [flow], "r");
-    await expect(lab.drive(engine.resolve("r", "act", { action: "rerun" }))).rejects.toMatchObject({ code: "HF-1012" });
+    await expect(lab.drive(engine.resolve("r", "act", { action: "rerun" }))).rejects.toMatchObject({
+      code: "HF-1012",
+    });
     await lab.clock.advance(70_000);
     await lab.drive(engine.resolve("r", "act", { action: "rerun" }));
     expect(await lab.drive(engine.result("r"))).toBe("call 2");
@@ -239,7 +262,9 @@ describe("a step whose outcome is unknown", () => {
     const lab = createLab();
     const reply = signalled<string>();
     let calls = 0;
-    const flow = workflow("flow", (ctx) => ctx.step("mail", () => (calls++, reply.promise), { effect: "once" })) as AnyWorkflow;
+    const flow = workflow("flow", (ctx) =>
+      ctx.step("mail", () => (calls++, reply.promise), { effect: "once" }),
+    ) as AnyWorkflow;
     const frozen = await start(lab, flow);
     // A second engine takes the run over, as after a long stall of the first.
     const row = await lab.store.read("r");
@@ -264,9 +289,21 @@ function takeOver(row: RunRow | null): Append {
   if (!row) throw new Error("no run");
   const at = row.updatedAt;
   const events = [{ kind: "run_released", step: "", meta: {} }] as const;
-  const { entry, head } = buildEntry(events, { prev: row.head, seq: row.seq + 1, at, epoch: row.claim.epoch + 1 });
+  const { entry, head } = buildEntry(events, {
+    prev: row.head,
+    seq: row.seq + 1,
+    at,
+    epoch: row.claim.epoch + 1,
+  });
   const run = { ...row, status: "queued", wakeAt: at } as const;
-  return { run, expect: { seq: row.seq, epoch: row.claim.epoch, token: null }, claim: { kind: "revoke" }, entry, head, blobs: [] };
+  return {
+    run,
+    expect: { seq: row.seq, epoch: row.claim.epoch, token: null },
+    claim: { kind: "revoke" },
+    entry,
+    head,
+    blobs: [],
+  };
 }
 
 describe("a failing step", () => {
@@ -298,7 +335,10 @@ describe("a failing step", () => {
     ) as AnyWorkflow;
     const engine = lab.engine([flow]);
     await lab.drive(engine.start(flow, undefined, { id: "r" }));
-    expect((await lab.drive(engine.settled("r"))).waiting[0]).toMatchObject({ kind: "retry", step: "limited" });
+    expect((await lab.drive(engine.settled("r"))).waiting[0]).toMatchObject({
+      kind: "retry",
+      step: "limited",
+    });
     const after = await lab.afterCrash(engine, [flow], "r");
     expect(await lab.drive(after.engine.result("r"))).toBe("through");
     expect((at[1] as number) - (at[0] as number)).toBeGreaterThanOrEqual(90_000);
@@ -329,9 +369,21 @@ describe("a failing step", () => {
     let bCalls = 0;
     let cFails = true;
     const flow = workflow("flow", async (ctx, _: undefined) => {
-      await ctx.step("a", () => Promise.reject(Object.assign(new RangeError("no"), { code: "E_A", cause: new Error("deep") })), { retry: false }).catch((error: Error) => {
-        seen.push([error.name, error.message, (error as { code?: string }).code, (error.cause as Error).message]);
-      });
+      await ctx
+        .step(
+          "a",
+          () =>
+            Promise.reject(Object.assign(new RangeError("no"), { code: "E_A", cause: new Error("deep") })),
+          { retry: false },
+        )
+        .catch((error: Error) => {
+          seen.push([
+            error.name,
+            error.message,
+            (error as { code?: string }).code,
+            (error.cause as Error).message,
+          ]);
+        });
       await ctx.step("b", () => ++bCalls);
       return ctx.step("c", () => (cFails ? Promise.reject(new Error("c fails")) : "fine"), { retry: false });
     }) as AnyWorkflow;
@@ -341,25 +393,35 @@ describe("a failing step", () => {
     cFails = false;
     await lab.drive(engine.resume("r"));
     expect(await lab.drive(engine.result("r"))).toBe("fine");
-    expect(seen).toEqual([["RangeError", "no", "E_A", "deep"], ["RangeError", "no", "E_A", "deep"]]);
+    expect(seen).toEqual([
+      ["RangeError", "no", "E_A", "deep"],
+      ["RangeError", "no", "E_A", "deep"],
+    ]);
     expect(bCalls).toBe(1);
   });
 
   it("is not called again by a resume when it is once and may have happened", async () => {
     const lab = createLab();
     let calls = 0;
-    const flow = workflow("flow", (ctx) => ctx.step("mail", () => (calls++, Promise.reject(new Error("connection reset"))), { effect: "once" }));
+    const flow = workflow("flow", (ctx) =>
+      ctx.step("mail", () => (calls++, Promise.reject(new Error("connection reset"))), { effect: "once" }),
+    );
     const engine = lab.engine([flow]);
     const { id } = await lab.drive(engine.start(flow, undefined));
     await expect(lab.drive(engine.result(id))).rejects.toThrow("connection reset");
     await lab.drive(engine.resume(id));
-    expect((await lab.drive(engine.settled(id))).waiting[0]).toMatchObject({ kind: "decision", step: "mail" });
+    expect((await lab.drive(engine.settled(id))).waiting[0]).toMatchObject({
+      kind: "decision",
+      step: "mail",
+    });
     expect(calls).toBe(1);
   });
 
   it("contains what is thrown when it is not an Error", async () => {
     const lab = createLab();
-    const flow = workflow("flow", (ctx) => ctx.step("odd", () => Promise.reject({ reason: "just an object" }), { retry: false }));
+    const flow = workflow("flow", (ctx) =>
+      ctx.step("odd", () => Promise.reject({ reason: "just an object" }), { retry: false }),
+    );
     const engine = lab.engine([flow]);
     const { id } = await lab.drive(engine.start(flow, undefined));
     await expect(lab.drive(engine.result(id))).rejects.toThrow("Something other than an Error was thrown");
@@ -369,7 +431,9 @@ describe("a failing step", () => {
     const lab = createLab();
     const late = signalled<string>();
     let signal: AbortSignal | undefined;
-    const flow = workflow("flow", (ctx) => ctx.step("slow", (call) => ((signal = call.signal), late.promise), { timeoutMs: 1_000, retry: false }));
+    const flow = workflow("flow", (ctx) =>
+      ctx.step("slow", (call) => ((signal = call.signal), late.promise), { timeoutMs: 1_000, retry: false }),
+    );
     const engine = lab.engine([flow]);
     const { id } = await lab.drive(engine.start(flow, undefined));
     await expect(lab.drive(engine.result(id))).rejects.toThrow("within 1000 ms");
@@ -381,9 +445,14 @@ describe("a failing step", () => {
 
   it("is in doubt, not failed, when it is once and ran out of time", async () => {
     const lab = createLab();
-    const flow = workflow("flow", (ctx) => ctx.step("mail", () => hangs(), { effect: "once", timeoutMs: 1_000 }));
+    const flow = workflow("flow", (ctx) =>
+      ctx.step("mail", () => hangs(), { effect: "once", timeoutMs: 1_000 }),
+    );
     const engine = lab.engine([flow]);
     const { id } = await lab.drive(engine.start(flow, undefined));
-    expect((await lab.drive(engine.settled(id))).waiting[0]).toMatchObject({ kind: "decision", step: "mail" });
+    expect((await lab.drive(engine.settled(id))).waiting[0]).toMatchObject({
+      kind: "decision",
+      step: "mail",
+    });
   });
 });

@@ -76,14 +76,20 @@ export async function runStep<T>(
   return handle.value;
 }
 
-export async function beginStep<T>(execution: Execution, place: StepPlace, options: StepOptions<T> = {}): Promise<StepHandle<T>> {
+export async function beginStep<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T> = {},
+): Promise<StepHandle<T>> {
   await execution.enter();
   const outer = place.scope.frame;
   if (outer && outer.effect !== "repeatable") {
     throw new HoldfastError("HF-1019", { step: place.key, outer: outer.key, effect: outer.effect });
   }
   const record = place.scope.node?.records.get(place.name);
-  return record ? continueStep(execution, place, options, record) : startStep(execution, place, options, undefined);
+  return record
+    ? continueStep(execution, place, options, record)
+    : startStep(execution, place, options, undefined);
 }
 
 /** What to do about a step the journal already knows. */
@@ -114,10 +120,17 @@ export function recordedValue(execution: Execution, record: StepRecord): unknown
   const { data } = record;
   // A body asks for each outcome once; holding on to it would keep a long run's whole history in memory.
   record.data = undefined;
-  return data === undefined ? execution.deps.values.at(execution.runId, record.seq) : execution.deps.values.decode(execution.runId, data);
+  return data === undefined
+    ? execution.deps.values.at(execution.runId, record.seq)
+    : execution.deps.values.decode(execution.runId, data);
 }
 
-async function continueFailed<T>(execution: Execution, place: StepPlace, options: StepOptions<T>, record: StepRecord): Promise<StepHandle<T>> {
+async function continueFailed<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T>,
+  record: StepRecord,
+): Promise<StepHandle<T>> {
   if (record.retryAt !== undefined) {
     await waitForRetry(execution, place.key, record.retryAt);
     return startStep(execution, place, options, execution.state.find(place.key));
@@ -139,11 +152,22 @@ function provesNotDone(error: unknown): boolean {
 }
 
 /** The intent is there and the outcome is not: the effect class decides. */
-async function continueUnknown<T>(execution: Execution, place: StepPlace, options: StepOptions<T>, record: StepRecord): Promise<StepHandle<T>> {
+async function continueUnknown<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T>,
+  record: StepRecord,
+): Promise<StepHandle<T>> {
   if (record.effect === "repeatable") return startStep(execution, place, options, record);
   if (record.effect === "keyed" && keyHolds(execution, options, record)) {
     if (record.args === argsDigest(options)) return startStep(execution, place, options, record);
-    return enterDoubt(execution, place, options, record, new HoldfastError("HF-2104", { step: place.key, digest: record.args ?? "none" }));
+    return enterDoubt(
+      execution,
+      place,
+      options,
+      record,
+      new HoldfastError("HF-2104", { step: place.key, digest: record.args ?? "none" }),
+    );
   }
   const verdict = await askVerify(execution, place, options, record);
   if (verdict.status !== "done") {
@@ -163,13 +187,27 @@ function keyHolds<T>(execution: Execution, options: StepOptions<T>, record: Step
 const argsDigest = <T>(options: StepOptions<T>): string | undefined =>
   options.input === undefined ? undefined : dataDigest(options.input);
 
-async function askVerify<T>(execution: Execution, place: StepPlace, options: StepOptions<T>, record: StepRecord): Promise<Verdict<T>> {
+async function askVerify<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T>,
+  record: StepRecord,
+): Promise<Verdict<T>> {
   if (!options.verify) return { status: "unknown" };
-  const call = new Handle(execution, place, options, { type: "call", effect: record.effect, attempt: record.attempt, call: record.call });
+  const call = new Handle(execution, place, options, {
+    type: "call",
+    effect: record.effect,
+    attempt: record.attempt,
+    call: record.call,
+  });
   try {
     return await options.verify(call);
   } catch (error) {
-    const problem = new HoldfastError("HF-2111", { verb: "verify", step: place.key, message: String(error) }, { cause: error });
+    const problem = new HoldfastError(
+      "HF-2111",
+      { verb: "verify", step: place.key, message: String(error) },
+      { cause: error },
+    );
     execution.deps.ports.logger.error(problem.message, { runId: execution.runId, code: problem.code });
     return { status: "unknown" };
   }
@@ -187,22 +225,40 @@ async function enterDoubt<T>(
   const error = reason ?? new HoldfastError("HF-2103", { step: place.key, attempt: record.attempt });
   const encoded = execution.deps.values.encode(place.key, error);
   const meta = { attempt: record.attempt, rerunAfter };
-  await execution.contest({ kind: "step_in_doubt", step: place.key, meta, data: encoded.data }, encoded.blobs);
+  await execution.contest(
+    { kind: "step_in_doubt", step: place.key, meta, data: encoded.data },
+    encoded.blobs,
+  );
   return awaitDecision(execution, place, options, record);
 }
 
 /** Parked until a person, or the late outcome itself, says what happened. */
-async function awaitDecision<T>(execution: Execution, place: StepPlace, options: StepOptions<T>, record: StepRecord): Promise<StepHandle<T>> {
+async function awaitDecision<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T>,
+  record: StepRecord,
+): Promise<StepHandle<T>> {
   let current = execution.state.find(place.key) ?? record;
   while (current.status === "in_doubt") {
     const detail = new HoldfastError("HF-2103", { step: place.key, attempt: current.attempt }).message;
-    await execution.wait(place.key, { kind: "decision", step: place.key, since: execution.deps.ports.clock.now(), detail });
+    await execution.wait(place.key, {
+      kind: "decision",
+      step: place.key,
+      since: execution.deps.ports.clock.now(),
+      detail,
+    });
     current = execution.state.find(place.key) ?? current;
   }
   return continueStep(execution, place, options, current);
 }
 
-async function startStep<T>(execution: Execution, place: StepPlace, options: StepOptions<T>, record: StepRecord | undefined): Promise<StepHandle<T>> {
+async function startStep<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T>,
+  record: StepRecord | undefined,
+): Promise<StepHandle<T>> {
   const { probe } = execution.deps.ports;
   const where = { runId: execution.runId, step: place.key };
   const effect = options.effect ?? "repeatable";
@@ -224,7 +280,11 @@ async function startStep<T>(execution: Execution, place: StepPlace, options: Ste
   return new Handle(execution, place, options, started);
 }
 
-async function callWork<T>(execution: Execution, handle: Handle<T>, work: (call: StepCall) => T | Promise<T>): Promise<T> {
+async function callWork<T>(
+  execution: Execution,
+  handle: Handle<T>,
+  work: (call: StepCall) => T | Promise<T>,
+): Promise<T> {
   const { timeoutMs } = handle.options;
   const { scope, name } = handle.place;
   if (timeoutMs === undefined) {
@@ -277,11 +337,16 @@ export async function completeStep<T>(execution: Execution, handle: OpenStep<T>,
 
 /** Another worker has the run: the result is kept as evidence, and this call leads nowhere. */
 function abandon<T>(execution: Execution, open: Handle<T>, encoded: Encoded): Promise<never> {
-  if (open.frame.effect !== "repeatable") execution.deps.engine.evidence(execution.runId, open.step, open.attempt, encoded);
+  if (open.frame.effect !== "repeatable")
+    execution.deps.engine.evidence(execution.runId, open.step, open.attempt, encoded);
   return never();
 }
 
-export async function failStep<T>(execution: Execution, handle: OpenStep<T>, thrown: unknown): Promise<OpenStep<T>> {
+export async function failStep<T>(
+  execution: Execution,
+  handle: OpenStep<T>,
+  thrown: unknown,
+): Promise<OpenStep<T>> {
   const open = handle as Handle<T>;
   if (execution.closed) return never();
   const encoded = encodeError(execution, open.step, thrown);
@@ -289,7 +354,13 @@ export async function failStep<T>(execution: Execution, handle: OpenStep<T>, thr
   const record = execution.state.find(open.step);
   if (open.frame.effect === "once" && HoldfastError.is(thrown, "HF-2102")) {
     execution.callEnded();
-    return (await enterDoubt(execution, open.place, open.options, record as StepRecord, undefined)) as OpenStep<T>;
+    return (await enterDoubt(
+      execution,
+      open.place,
+      open.options,
+      record as StepRecord,
+      undefined,
+    )) as OpenStep<T>;
   }
   const next = decideRetry(execution, open, thrown, record);
   const retryAt = next.retry ? execution.deps.ports.clock.now() + next.delayMs : undefined;
@@ -299,7 +370,9 @@ export async function failStep<T>(execution: Execution, handle: OpenStep<T>, thr
     ...(open.frame.usage ? { usage: open.frame.usage } : {}),
   };
   const written = new Promise<void>((resolve) => {
-    execution.record({ kind: "step_failed", step: open.step, meta, data: encoded.data }, encoded.blobs, () => resolve());
+    execution.record({ kind: "step_failed", step: open.step, meta, data: encoded.data }, encoded.blobs, () =>
+      resolve(),
+    );
   });
   execution.callEnded();
   if (retryAt === undefined) {
@@ -309,7 +382,12 @@ export async function failStep<T>(execution: Execution, handle: OpenStep<T>, thr
   await written;
   execution.deps.ports.probe("C11:backoff", { runId: execution.runId, step: open.step });
   await waitForRetry(execution, open.step, retryAt);
-  return (await startStep(execution, open.place, open.options, execution.state.find(open.step))) as OpenStep<T>;
+  return (await startStep(
+    execution,
+    open.place,
+    open.options,
+    execution.state.find(open.step),
+  )) as OpenStep<T>;
 }
 
 async function waitForRetry(execution: Execution, key: string, retryAt: number): Promise<void> {
@@ -319,20 +397,35 @@ async function waitForRetry(execution: Execution, key: string, retryAt: number):
   }
 }
 
-function decideRetry<T>(execution: Execution, open: Handle<T>, error: unknown, record: StepRecord | undefined): ReturnType<typeof nextRetry> {
+function decideRetry<T>(
+  execution: Execution,
+  open: Handle<T>,
+  error: unknown,
+  record: StepRecord | undefined,
+): ReturnType<typeof nextRetry> {
   const { clock, ids } = execution.deps.ports;
   if (open.place.scope.abort.aborted) return { retry: false, why: "The call was told to stop." };
   const timedOut = HoldfastError.is(error, "HF-2102");
   if (!timedOut && !retryable(error)) return { retry: false, why: "The error is final." };
-  const fallback: RetryPolicy = open.frame.effect === "once" ? { ...defaultRetry, attempts: 1 } : defaultRetry;
+  const fallback: RetryPolicy =
+    open.frame.effect === "once" ? { ...defaultRetry, attempts: 1 } : defaultRetry;
   const policy = retryPolicy(open.options.retry, fallback);
   const attempt = (record?.failures ?? 0) + 1;
-  return nextRetry(policy, { attempt, waitedMs: record?.waitedMs ?? 0, error, random: () => ids.random(), now: clock.now() });
+  return nextRetry(policy, {
+    attempt,
+    waitedMs: record?.waitedMs ?? 0,
+    error,
+    random: () => ids.random(),
+    now: clock.now(),
+  });
 }
 
 /** Whatever was thrown becomes an Error with plain data. */
 function encodeError(execution: Execution, step: string, thrown: unknown): Encoded {
-  const error = thrown instanceof Error ? thrown : Object.assign(new Error(`Something other than an Error was thrown: ${describe(thrown)}`), { thrown });
+  const error =
+    thrown instanceof Error
+      ? thrown
+      : Object.assign(new Error(`Something other than an Error was thrown: ${describe(thrown)}`), { thrown });
   try {
     return execution.deps.values.encode(step, error);
   } catch {
@@ -349,7 +442,13 @@ function describe(value: unknown): string {
   }
 }
 
-function addCompensation<T>(execution: Execution, place: StepPlace, options: StepOptions<T>, record: StepRecord | undefined, value: T): void {
+function addCompensation<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T>,
+  record: StepRecord | undefined,
+  value: T,
+): void {
   const { compensate } = options;
   if (!compensate || execution.compensating) return;
   const effect = record?.effect ?? options.effect ?? "repeatable";

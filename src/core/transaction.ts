@@ -5,12 +5,17 @@ import type { SqlHandle } from "./store.ts";
 import type { PendingEvent } from "./writer.ts";
 
 /** Exactly once: the user's writes and the step's outcome are one commit, so there is nothing to be in doubt about. */
-export async function transaction<T>(execution: Execution, place: StepPlace, work: (sql: SqlHandle) => T): Promise<T> {
+export async function transaction<T>(
+  execution: Execution,
+  place: StepPlace,
+  work: (sql: SqlHandle) => T,
+): Promise<T> {
   await execution.enter();
   const record = place.scope.node?.records.get(place.name);
   if (record?.status === "completed") return (await recordedValue(execution, record)) as T;
   const { store, values } = execution.deps;
-  if (!store.transaction) throw new HoldfastError("HF-1017", { store: store.name, feature: "ctx.transaction" });
+  if (!store.transaction)
+    throw new HoldfastError("HF-1017", { store: store.name, feature: "ctx.transaction" });
   const run = store.transaction.bind(store);
   const meta = { type: "transaction", effect: "once", attempt: (record?.attempt ?? 0) + 1, call: 1 } as const;
   for (;;) {

@@ -84,7 +84,8 @@ export class Values {
     const found = await this.#store.blobs(hashes);
     for (const hash of hashes) {
       const data = found.get(hash);
-      if (data === undefined || digest(data) !== hash) throw damaged(runId, 0, `Blob ${hash} is missing or changed.`);
+      if (data === undefined || digest(data) !== hash)
+        throw damaged(runId, 0, `Blob ${hash} is missing or changed.`);
     }
     return found;
   }

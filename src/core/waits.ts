@@ -11,13 +11,26 @@ import type { Waiting } from "./types.ts";
 import type { Workflow } from "./workflow.ts";
 
 /** Steps that wait instead of calling: gates, timers, signals and children. Each is opened once and decided once. */
-async function open(execution: Execution, place: StepPlace, meta: Omit<StepStarted, "effect" | "attempt" | "call">, shown?: unknown): Promise<StepRecord> {
+async function open(
+  execution: Execution,
+  place: StepPlace,
+  meta: Omit<StepStarted, "effect" | "attempt" | "call">,
+  shown?: unknown,
+): Promise<StepRecord> {
   const known = place.scope.node?.records.get(place.name);
-  const current = known && meta.args !== undefined && known.status === "started" && known.args !== meta.args ? undefined : known;
+  const current =
+    known && meta.args !== undefined && known.status === "started" && known.args !== meta.args
+      ? undefined
+      : known;
   if (current && !current.reopened) return current;
   const started: StepStarted = { effect: "repeatable", attempt: (known?.attempt ?? 0) + 1, call: 1, ...meta };
   const encoded = shown === undefined ? undefined : execution.deps.values.encode(place.key, shown);
-  const event: EventDraft = { kind: "step_started", step: place.key, meta: started, ...(encoded ? { data: encoded.data } : {}) };
+  const event: EventDraft = {
+    kind: "step_started",
+    step: place.key,
+    meta: started,
+    ...(encoded ? { data: encoded.data } : {}),
+  };
   await execution.intent(event, encoded?.blobs);
   return execution.state.find(place.key) as StepRecord;
 }
@@ -57,7 +70,11 @@ async function outcome(execution: Execution, place: StepPlace, record: StepRecor
   throw value;
 }
 
-export async function gate(execution: Execution, place: StepPlace, options: GateOptions): Promise<GateAnswer> {
+export async function gate(
+  execution: Execution,
+  place: StepPlace,
+  options: GateOptions,
+): Promise<GateAnswer> {
   checkGate(options);
   await execution.enter();
   const { clock } = execution.deps.ports;
@@ -69,33 +86,61 @@ export async function gate(execution: Execution, place: StepPlace, options: Gate
       const at = new Date(record.until ?? 0).toISOString();
       return failWait(execution, place, new HoldfastError("HF-2105", { gate: place.key, until: at }));
     }
-    const answer: GateAnswer = { choice: options.onTimeout.choice, actor: "timeout", at: clock.now(), timedOut: true };
+    const answer: GateAnswer = {
+      choice: options.onTimeout.choice,
+      actor: "timeout",
+      at: clock.now(),
+      timedOut: true,
+    };
     const { data, blobs } = execution.deps.values.encode(place.key, answer);
     await execution.contest({ kind: "step_completed", step: place.key, meta: {}, data }, blobs);
   };
-  return (await outcome(execution, place, await untilDecided(execution, place, record, { kind: "gate" }, overdue))) as GateAnswer;
+  return (await outcome(
+    execution,
+    place,
+    await untilDecided(execution, place, record, { kind: "gate" }, overdue),
+  )) as GateAnswer;
 }
 
 function checkGate(options: GateOptions): void {
   const { choices, onTimeout } = options;
-  if (!Array.isArray(choices) || choices.length === 0 || choices.some((one) => typeof one !== "string" || one === "")) {
-    throw new HoldfastError("HF-1003", { option: "choices", problem: "it must be a list of at least one text" });
+  if (
+    !Array.isArray(choices) ||
+    choices.length === 0 ||
+    choices.some((one) => typeof one !== "string" || one === "")
+  ) {
+    throw new HoldfastError("HF-1003", {
+      option: "choices",
+      problem: "it must be a list of at least one text",
+    });
   }
   if (typeof onTimeout === "object" && !choices.includes(onTimeout.choice)) {
-    throw new HoldfastError("HF-1003", { option: "onTimeout.choice", problem: "it is not one of the choices" });
+    throw new HoldfastError("HF-1003", {
+      option: "onTimeout.choice",
+      problem: "it is not one of the choices",
+    });
   }
 }
 
 export async function sleep(execution: Execution, place: StepPlace, ms: number): Promise<void> {
-  if (!Number.isFinite(ms) || ms < 0) throw new HoldfastError("HF-1003", { option: "ms", problem: "it must be a number of 0 or more" });
+  if (!Number.isFinite(ms) || ms < 0)
+    throw new HoldfastError("HF-1003", { option: "ms", problem: "it must be a number of 0 or more" });
   await execution.enter();
-  const record = await open(execution, place, { type: "timer", until: execution.deps.ports.clock.now() + ms });
+  const record = await open(execution, place, {
+    type: "timer",
+    until: execution.deps.ports.clock.now() + ms,
+  });
   await untilDecided(execution, place, record, { kind: "timer" }, async () => {
     await execution.contest({ kind: "step_completed", step: place.key, meta: {} });
   });
 }
 
-export async function signal<T>(execution: Execution, place: StepPlace, names: readonly string[], options: SignalOptions): Promise<ReceivedSignal<T>> {
+export async function signal<T>(
+  execution: Execution,
+  place: StepPlace,
+  names: readonly string[],
+  options: SignalOptions,
+): Promise<ReceivedSignal<T>> {
   await execution.enter();
   const { clock } = execution.deps.ports;
   const until = options.timeoutMs === undefined ? {} : { until: clock.now() + options.timeoutMs };
@@ -109,10 +154,20 @@ export async function signal<T>(execution: Execution, place: StepPlace, names: r
     }
     if (record.until !== undefined && clock.now() >= record.until) {
       const at = new Date(record.until).toISOString();
-      await failWait(execution, place, new HoldfastError("HF-2109", { signal: names.join(" or "), until: at }));
+      await failWait(
+        execution,
+        place,
+        new HoldfastError("HF-2109", { signal: names.join(" or "), until: at }),
+      );
     } else {
       const limit = record.until === undefined ? {} : { until: record.until };
-      await execution.wait(place.key, { kind: "signal", step: place.key, since: record.since, names, ...limit });
+      await execution.wait(place.key, {
+        kind: "signal",
+        step: place.key,
+        since: record.since,
+        names,
+        ...limit,
+      });
     }
     record = execution.state.find(place.key) ?? record;
   }
@@ -123,11 +178,19 @@ export async function signal<T>(execution: Execution, place: StepPlace, names: r
 
 async function received<T>(execution: Execution, found: Signal): Promise<ReceivedSignal<T>> {
   const { values } = execution.deps;
-  const payload = found.data === undefined ? values.at(execution.runId, found.seq) : values.decode(execution.runId, found.data);
+  const payload =
+    found.data === undefined
+      ? values.at(execution.runId, found.seq)
+      : values.decode(execution.runId, found.data);
   return { name: found.name, payload: (await payload) as T, at: found.at };
 }
 
-export async function child<I, O>(execution: Execution, place: StepPlace, workflow: Workflow<I, O>, input: I): Promise<O> {
+export async function child<I, O>(
+  execution: Execution,
+  place: StepPlace,
+  workflow: Workflow<I, O>,
+  input: I,
+): Promise<O> {
   await execution.enter();
   const { engine } = execution.deps;
   const known = place.scope.node?.records.get(place.name);
@@ -138,6 +201,12 @@ export async function child<I, O>(execution: Execution, place: StepPlace, workfl
     const parent = { runId: execution.runId, step: place.key };
     await engine.startChild(workflow as Workflow, id, input, parent);
   }
-  const decided = await untilDecided(execution, place, record, { kind: "child", detail: id }, async () => undefined);
+  const decided = await untilDecided(
+    execution,
+    place,
+    record,
+    { kind: "child", detail: id },
+    async () => undefined,
+  );
   return (await outcome(execution, place, decided)) as O;
 }

@@ -35,7 +35,7 @@ export class Worker {
   readonly #claiming = new Set<string>();
   #cancelSweep: (() => void) | null = null;
   #cancelRenew: (() => void) | null = null;
-  #sweeping = false;
+  #sweeping: Promise<string[]> | null = null;
   #again = false;
   #stopped = false;
 
@@ -60,29 +60,32 @@ export class Worker {
     if (this.#cancelSweep || this.#stopped) return;
     const { sweepMs } = this.#deps.settings;
     const again = () => {
-      this.#cancelSweep = this.#clock.setTimer(() => void this.sweep().finally(again), sweepMs, { background });
+      this.#cancelSweep = this.#clock.setTimer(() => void this.sweep().finally(again), sweepMs, {
+        background,
+      });
     };
     this.#cancelSweep = () => undefined;
     void this.sweep().finally(again);
   }
 
-  /** Looks for due runs now; answers the ids of those taken. */
-  async sweep(): Promise<string[]> {
-    if (this.#sweeping) {
-      this.#again = true;
-      return [];
-    }
-    this.#sweeping = true;
+  /** Looks for due runs now; answers the ids of those taken, also by a sweep that was already under way. */
+  sweep(): Promise<string[]> {
+    this.#again = true;
+    this.#sweeping ??= this.#sweepWhileAsked().finally(() => {
+      this.#sweeping = null;
+    });
+    return this.#sweeping;
+  }
+
+  async #sweepWhileAsked(): Promise<string[]> {
     const taken: string[] = [];
     try {
-      do {
+      while (this.#again && !this.#stopped) {
         this.#again = false;
         taken.push(...(await this.#sweepOnce()));
-      } while (this.#again && !this.#stopped);
+      }
     } catch (error) {
       this.#deps.execution.ports.logger.error("sweep failed", { error: String(error) });
-    } finally {
-      this.#sweeping = false;
     }
     return taken;
   }
@@ -90,7 +93,10 @@ export class Worker {
   async #sweepOnce(): Promise<string[]> {
     const room = this.#deps.settings.concurrency - this.#active.size - this.#claiming.size;
     if (this.#stopped || room <= 0) return [];
-    const rows = await this.#deps.execution.store.due({ workflows: [...this.#deps.workflows.keys()], limit: Math.min(room, 100) });
+    const rows = await this.#deps.execution.store.due({
+      workflows: [...this.#deps.workflows.keys()],
+      limit: Math.min(room, 100),
+    });
     const taken = await Promise.all(rows.map((row) => this.#take(row)));
     if (rows.length === 100) this.#again = true;
     return taken.flatMap((id) => (id === undefined ? [] : [id]));
@@ -132,7 +138,11 @@ export class Worker {
   }
 
   /** Advances a claimed run until it ends, parks or is taken away. */
-  async execute(row: RunRow, deadline: number, options: { recoveries?: number; events?: readonly JournalEvent[] } = {}): Promise<ExecutionEnd> {
+  async execute(
+    row: RunRow,
+    deadline: number,
+    options: { recoveries?: number; events?: readonly JournalEvent[] } = {},
+  ): Promise<ExecutionEnd> {
     const { execution: deps, workflows, settings } = this.#deps;
     const workflow = workflows.get(row.workflow) as Workflow;
     let state: RunState;
@@ -141,19 +151,29 @@ export class Worker {
       state = options.events ? folded(options.events) : await loadRun(deps.store, deps.values, row);
     } catch (error) {
       state = new RunState();
-      problem = HoldfastError.is(error) ? error : new HoldfastError("HF-3002", { message: String(error), ms: 0 });
+      problem = HoldfastError.is(error)
+        ? error
+        : new HoldfastError("HF-3002", { message: String(error), ms: 0 });
     }
     if (options.recoveries !== undefined) {
-      problem ??= new HoldfastError("HF-2108", { run: row.id, recoveries: options.recoveries - 1, limit: settings.maxRecoveries });
+      problem ??= new HoldfastError("HF-2108", {
+        run: row.id,
+        recoveries: options.recoveries - 1,
+        limit: settings.maxRecoveries,
+      });
     }
     const execution = new Execution(deps, workflow, row, state, deadline);
     this.#active.set(row.id, execution);
     this.#renewLater();
     if (problem) parkForReview(execution, problem);
-    else void runBody(execution).catch((error: unknown) => deps.ports.logger.error("run broke", { runId: row.id, error: String(error) }));
+    else
+      void runBody(execution).catch((error: unknown) =>
+        deps.ports.logger.error("run broke", { runId: row.id, error: String(error) }),
+      );
     const end = await execution.ended;
     this.#active.delete(row.id);
-    if (row.parent && (end === "completed" || end === "failed" || end === "cancelled")) void this.#take(execution.writer.row);
+    if (row.parent && (end === "completed" || end === "failed" || end === "cancelled"))
+      void this.#take(execution.writer.row);
     else void this.sweep();
     return end;
   }
@@ -174,7 +194,12 @@ export class Worker {
     const sentAt = ports.clock.monotonic();
     try {
       const rows = await store.renew(
-        held.map(({ runId, writer }) => ({ runId, epoch: writer.row.claim.epoch, token: writer.row.claim.token as string, ttlMs: settings.claimMs })),
+        held.map(({ runId, writer }) => ({
+          runId,
+          epoch: writer.row.claim.epoch,
+          token: writer.row.claim.token as string,
+          ttlMs: settings.claimMs,
+        })),
       );
       held.forEach((execution, index) => {
         const row = rows[index];
@@ -212,7 +237,12 @@ function folded(events: readonly JournalEvent[]): RunState {
 
 function parkForReview(execution: Execution, problem: HoldfastError): void {
   const since = execution.deps.ports.clock.now();
-  const waiting: Waiting = { kind: "review", step: "", since, detail: `${problem.code} ${problem.message} ${problem.why}` };
+  const waiting: Waiting = {
+    kind: "review",
+    step: "",
+    since,
+    detail: `${problem.code} ${problem.message} ${problem.why}`,
+  };
   execution.finish("waiting", { kind: "run_waiting", step: "", meta: { waiting: [waiting] } });
 }
 
@@ -224,7 +254,9 @@ async function runBody(execution: Execution): Promise<void> {
   const input = await deps.values.decode(runId, state.input);
   let ending: () => void;
   try {
-    const result = await execution.within(execution.scope(), async () => workflow.body(new RunContext(execution), input));
+    const result = await execution.within(execution.scope(), async () =>
+      workflow.body(new RunContext(execution), input),
+    );
     const { data, blobs } = deps.values.encode("result", result);
     ending = () => execution.finish("completed", { kind: "run_completed", step: "", meta: {}, data }, blobs);
   } catch (error) {
@@ -241,7 +273,8 @@ async function failure(execution: Execution, error: unknown): Promise<() => void
   const compensated = execution.workflow.compensateOnFailure;
   if (compensated && !execution.closed) await execution.compensate();
   const steps = [...new Set(execution.failedSteps(error))];
-  const real = error instanceof Error ? error : new Error(`Something other than an Error was thrown: ${String(error)}`);
+  const real =
+    error instanceof Error ? error : new Error(`Something other than an Error was thrown: ${String(error)}`);
   const meta = { message: real.message.slice(0, 500), steps, ...(compensated ? { compensated } : {}) };
   let encoded: ReturnType<typeof values.encode>;
   try {

@@ -35,7 +35,11 @@ export interface Workflow<I = unknown, O = unknown> {
  * ```
  */
 export function workflow<I, O>(name: string, body: WorkflowBody<I, O>): Workflow<I, O>;
-export function workflow<I, O>(name: string, options: WorkflowOptions, body: WorkflowBody<I, O>): Workflow<I, O>;
+export function workflow<I, O>(
+  name: string,
+  options: WorkflowOptions,
+  body: WorkflowBody<I, O>,
+): Workflow<I, O>;
 export function workflow<I, O>(
   name: string,
   first: WorkflowOptions | WorkflowBody<I, O>,
@@ -44,6 +48,12 @@ export function workflow<I, O>(
   const options = typeof first === "function" ? {} : first;
   const body = typeof first === "function" ? first : second;
   checkName(name);
-  if (typeof body !== "function") throw new HoldfastError("HF-1003", { option: "body", problem: "it is not a function" });
-  return { name, version: options.version ?? "1", compensateOnFailure: options.compensateOnFailure ?? false, body };
+  if (typeof body !== "function")
+    throw new HoldfastError("HF-1003", { option: "body", problem: "it is not a function" });
+  return {
+    name,
+    version: options.version ?? "1",
+    compensateOnFailure: options.compensateOnFailure ?? false,
+    body,
+  };
 }

@@ -108,7 +108,9 @@ export class RunWriter implements AppendSource {
    * Runs `commit` with the pen in hand: nothing else of this run is written meanwhile. `commit` calls `depart` to build
    * its append and answers the store's verdict.
    */
-  async exclusive(commit: (depart: (pending: PendingEvent[]) => Append) => Promise<CommitResult>): Promise<CommitResult> {
+  async exclusive(
+    commit: (depart: (pending: PendingEvent[]) => Append) => Promise<CommitResult>,
+  ): Promise<CommitResult> {
     await this.#untilIdle();
     this.#reserved = true;
     try {
@@ -132,10 +134,17 @@ export class RunWriter implements AppendSource {
   #depart(pending: PendingEvent[]): Append {
     const at = this.#deps.ports.clock.now();
     const { epoch, token } = this.row.claim;
-    const events = pending.map(({ event }, index): JournalEvent => ({ ...event, seq: this.row.seq + 1 + index, at, epoch }));
-    const blobs = pending.flatMap((one) => one.blobs ?? []);
-    const hashes = blobs.map((blob) => blob.hash);
-    const { entry, head } = buildEntry(events, { prev: this.row.head, seq: this.row.seq + 1, at, epoch, blobs: hashes });
+    const events = pending.map(
+      ({ event }, index): JournalEvent => ({ ...event, seq: this.row.seq + 1 + index, at, epoch }),
+    );
+    const blobs = distinctBlobs(pending);
+    const { entry, head } = buildEntry(events, {
+      prev: this.row.head,
+      seq: this.row.seq + 1,
+      at,
+      epoch,
+      blobs: innerBlobs(pending),
+    });
     const hasParent = this.row.parent !== null;
     let run: RunRow = this.row;
     for (const event of events) run = { ...run, ...project(run, event, hasParent) };
@@ -231,4 +240,25 @@ function lighten(event: JournalEvent): JournalEvent {
   if (event.kind !== "step_completed" && event.kind !== "step_failed") return event;
   const { data: _, ...rest } = event;
   return rest as JournalEvent;
+}
+
+const NO_BLOBS: readonly Blob[] = [];
+
+function distinctBlobs(pending: readonly PendingEvent[]): readonly Blob[] {
+  const all = pending.flatMap((one) => one.blobs ?? NO_BLOBS);
+  return all.length < 2 ? all : [...new Map(all.map((blob) => [blob.hash, blob])).values()];
+}
+
+/**
+ * Blobs that values of this entry point into: what must be kept for it besides the values themselves. A snapshot points to
+ * what earlier entries have named already, and is read itself where that matters.
+ */
+function innerBlobs(pending: readonly PendingEvent[]): readonly string[] {
+  const hashes = new Set<string>();
+  for (const { event, blobs } of pending) {
+    if (!blobs || event.kind === "snapshot_taken") continue;
+    const own = typeof event.data === "object" ? event.data.blob : undefined;
+    for (const { hash } of blobs) if (hash !== own) hashes.add(hash);
+  }
+  return [...hashes];
 }

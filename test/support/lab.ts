@@ -1,6 +1,6 @@
-import { createEngine, type Engine, type EngineOptions, type Run, type Workflow } from "../../src/index.ts";
 import { seededIds } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
+import { createEngine, type Engine, type EngineOptions, type Run, type Workflow } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/stores/memory.ts";
 import { createFakeClock, type FakeClock } from "../../src/testing/fake-clock.ts";
 
@@ -17,7 +17,11 @@ export interface Lab {
   /** Lets the engine stop dead: nothing is released, its claims run out by themselves. */
   crash(engine: Engine): Promise<void>;
   /** Crashes, waits until the claims have run out, and goes on in a new engine until the run is at rest. */
-  afterCrash(engine: Engine, workflows: readonly Workflow<never, unknown>[], runId: string): Promise<{ engine: Engine; run: Run }>;
+  afterCrash(
+    engine: Engine,
+    workflows: readonly Workflow<never, unknown>[],
+    runId: string,
+  ): Promise<{ engine: Engine; run: Run }>;
 }
 
 export function createLab(store?: Store): Lab {
@@ -35,7 +39,8 @@ export function createLab(store?: Store): Lab {
         open = false;
       });
       done.catch(() => undefined);
-      for (let turn = 0; open && turn < 5_000; turn++) await clock.advance(turn < 50 ? 10 : 500);
+      for (let turn = 0; open && turn < 5_000; turn++)
+        await clock.advance(turn < 50 ? 10 : turn < 500 ? 500 : 10_000);
       if (open) throw new Error("nothing more happens, and the promise has not settled");
       return done;
     },
@@ -56,7 +61,11 @@ export function createLab(store?: Store): Lab {
 }
 
 /** A promise that is settled by hand: a call that hangs until the test says so. */
-export function signalled<T = void>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
+export function signalled<T = void>(): {
+  promise: Promise<T>;
+  resolve: (value: T) => void;
+  reject: (error: unknown) => void;
+} {
   let resolve!: (value: T) => void;
   let reject!: (error: unknown) => void;
   const promise = new Promise<T>((yes, no) => {

@@ -5,8 +5,8 @@ import { inspect, migrate } from "./migrations.ts";
 import { SQL } from "./statements.ts";
 
 /**
- * Of new files. An append rewrites about four pages, so small ones cost less to sync; large ones hold more
- * entries of a few KiB and read faster.
+ * Of new files. Measured against 8 KiB with entries of 2 KiB: commits take the same time, because the sync
+ * outweighs the bytes; reading a long journal is a quarter faster and the file a fifth smaller.
  */
 const PAGE_SIZE = 16_384;
 /** A checkpoint is due after so many pages, and the WAL file is cut back to so many bytes. */
@@ -51,7 +51,7 @@ export class Connection {
       this.identity = { incarnation: meta.get("incarnation") ?? "", secret: meta.get("secret") ?? "" };
       this.#inodes = this.#stats().map((stat) => stat?.ino);
     } catch (error) {
-      this.close();
+      this.db.close();
       throw error;
     }
   }
@@ -105,11 +105,19 @@ export class Connection {
     }
   }
 
+  /**
+   * Empties the WAL as far as others let it, then closes. Not every driver finalizes its statements on close;
+   * SQLite then keeps the handle until they are collected, and would keep the WAL as well.
+   */
   close(): void {
+    this.#rollBack();
     try {
+      this.db.exec("PRAGMA busy_timeout = 0");
+      this.checkpoint();
+      this.#statements.clear();
       this.db.close();
     } catch {
-      // Given up either way; what was acknowledged is already on the disk.
+      // Given up either way; what was acknowledged is on the disk.
     }
   }
 

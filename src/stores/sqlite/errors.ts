@@ -1,18 +1,18 @@
 import { type ErrorCode, HoldfastError } from "../../core/errors.ts";
 
-/** Primary result codes, by number as node:sqlite gives them. better-sqlite3 gives names. */
-const NAMES: Readonly<Record<number, string>> = {
-  3: "PERM",
-  5: "BUSY",
-  6: "LOCKED",
-  8: "READONLY",
-  10: "IOERR",
-  11: "CORRUPT",
-  13: "FULL",
-  14: "CANTOPEN",
-  15: "PROTOCOL",
-  26: "NOTADB",
-};
+/** Primary result codes with SQLite's own text for them. */
+const RESULTS: readonly (readonly [code: number, name: string, text: string])[] = [
+  [3, "PERM", "access permission denied"],
+  [5, "BUSY", "database is locked"],
+  [6, "LOCKED", "database table is locked"],
+  [8, "READONLY", "attempt to write a readonly database"],
+  [10, "IOERR", "disk I/O error"],
+  [11, "CORRUPT", "database disk image is malformed"],
+  [13, "FULL", "database or disk is full"],
+  [14, "CANTOPEN", "unable to open database file"],
+  [15, "PROTOCOL", "locking protocol"],
+  [26, "NOTADB", "file is not a database"],
+];
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
   FULL: "HF-3003",
@@ -26,14 +26,21 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   EROFS: "HF-3004",
   EISDIR: "HF-3004",
   ENOTDIR: "HF-3004",
+  // Also what Node says when it may not make a folder on a read-only disk.
+  ENOENT: "HF-3004",
   CORRUPT: "HF-3006",
   NOTADB: "HF-3006",
 };
 
-/** What went wrong, in one word: a primary SQLite code without its prefix, or an errno name. */
+/**
+ * What went wrong, in one word: a primary SQLite code without its prefix, or an errno name. better-sqlite3 gives
+ * names; the others give numbers, but @photostructure/sqlite leaves them out of errors met while reading rows.
+ */
 function causeOf(error: unknown): string {
-  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
-  if (typeof errcode === "number") return NAMES[errcode & 0xff] ?? "OTHER";
+  const { code, errcode, message } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof errcode === "number")
+    return RESULTS.find(([number]) => number === (errcode & 0xff))?.[1] ?? "OTHER";
+  if (code === "ERR_SQLITE_ERROR") return RESULTS.find(([, , text]) => message === text)?.[1] ?? "OTHER";
   if (typeof code !== "string") return "OTHER";
   return /^SQLITE_([A-Z]+)/.exec(code)?.[1] ?? code;
 }

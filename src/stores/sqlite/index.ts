@@ -6,6 +6,7 @@ import type { Store } from "../../core/store.ts";
 import { Connection } from "./connection.ts";
 import { chooseDriver, type DriverName } from "./driver.ts";
 import { storeError } from "./errors.ts";
+import { isNetworkFs } from "./network-fs.ts";
 import { SqliteStore } from "./store.ts";
 
 /** Options of the SQLite store. */
@@ -47,21 +48,13 @@ export async function openSqliteStore(options: SqliteOptions = {}): Promise<Stor
     const connection = new Connection(driver, file);
     // A write that failed to sync may be in the WAL but not on the disk. Copied over and synced, it is.
     if (isAgain) connection.checkpoint();
-    return connection;
+    if (!connection.isBroken) return connection;
+    connection.close();
+    throw new Error("its WAL cannot be written back");
   };
   const store = new SqliteStore({ file, busyMs, clock, connect });
   await store.identity();
   return store;
-}
-
-/** As `statfs` reports them on Linux: 9P, AFS, Ceph, CIFS, FUSE, NFS, SMB and SMB2. */
-const NETWORK_FILE_SYSTEMS: readonly number[] = [
-  0x01021997, 0x5346414f, 0x00c36400, 0xff534d42, 0x65735546, 0x6969, 0x517b, 0xfe534d42,
-];
-
-/** Whether a Linux file system type is one whose locks and shared memory may not reach every user of a file. */
-export function isNetworkFs(type: number): boolean {
-  return NETWORK_FILE_SYSTEMS.includes(type >>> 0);
 }
 
 function resolveFile(file: string): string {

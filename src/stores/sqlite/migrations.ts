@@ -80,11 +80,15 @@ export function inspect(db: SqliteConnection, file: string): number {
 export function migrate(db: SqliteConnection, file: string): void {
   if (inspect(db, file) === MIGRATIONS.length) return;
   db.exec("BEGIN IMMEDIATE");
-  // On failure the caller closes the connection, which rolls back.
-  for (const migration of MIGRATIONS.slice(inspect(db, file))) migration(db);
-  db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-  db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
-  db.exec("COMMIT");
+  try {
+    for (const migration of MIGRATIONS.slice(inspect(db, file))) migration(db);
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    db.exec("COMMIT");
+  } catch (error) {
+    if (db.isInTransaction()) db.exec("ROLLBACK");
+    throw error;
+  }
 }
 
 function firstSchema(db: SqliteConnection): void {

@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
-  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,8 @@ import {
 } from "../../testing/conformance/index.ts";
 import { acceptable, chooseDriver, type DriverName, loadDriver, type SqliteConnection } from "./driver.ts";
 import { isBusy, storeError } from "./errors.ts";
-import { isNetworkFs, openSqliteStore, type SqliteOptions } from "./index.ts";
+import { openSqliteStore, type SqliteOptions } from "./index.ts";
+import { isNetworkFs } from "./network-fs.ts";
 
 const clock = {
   time: 1_800_000_000_000,
@@ -53,8 +54,13 @@ async function open(options: SqliteOptions = {}): Promise<Store> {
 /** A connection that knows nothing of Holdfast. */
 async function connect(file: string): Promise<SqliteConnection> {
   const connection = (await chooseDriver("auto")).connect(file);
-  opened.push({ close: () => connection.close() });
-  return connection;
+  let isOpen = true;
+  const close = () => {
+    if (isOpen) connection.close();
+    isOpen = false;
+  };
+  opened.push({ close });
+  return { ...connection, close };
 }
 
 const DRIVERS: readonly DriverName[] = ["node", "photostructure", "better-sqlite3"];
@@ -135,7 +141,7 @@ describe("opening a SQLite store", () => {
     db.close();
     const before = readFileSync(file);
     await expect(open({ file })).rejects.toMatchObject({ code: "HF-3005", detail: { found: 99, known: 1 } });
-    expect(readFileSync(file)).toEqual(before);
+    expect(readFileSync(file).equals(before)).toBe(true);
   });
 
   it("does not touch the database of another program", async () => {
@@ -147,7 +153,7 @@ describe("opening a SQLite store", () => {
       db.close();
       const before = readFileSync(file);
       await expect(open({ file })).rejects.toMatchObject({ code: "HF-3006" });
-      expect(readFileSync(file)).toEqual(before);
+      expect(readFileSync(file).equals(before)).toBe(true);
     }
   });
 
@@ -201,6 +207,13 @@ describe("failures of SQLite", () => {
     );
     const ioErrors = [{ errcode: 10 | (4 << 8) }, { code: "SQLITE_IOERR_FSYNC" }, new Error("odd"), null];
     expect(codes(ioErrors)).toEqual(Array(4).fill("HF-3013"));
+  });
+
+  it("are known by their text where a driver leaves out the code", () => {
+    const failure = (text: string) => Object.assign(new Error(text), { code: "ERR_SQLITE_ERROR" });
+    expect(isBusy(failure("database is locked"))).toBe(true);
+    const texts = ["database or disk is full", "database disk image is malformed", "no such table: t"];
+    expect(codes(texts.map(failure))).toEqual(["HF-3003", "HF-3006", "HF-3013"]);
   });
 
   it("tell a lock from everything else", () => {
@@ -284,7 +297,7 @@ describe("several connections on one file", () => {
     expect(size).toBeGreaterThan(16 * 1024 * 1024);
     reader.exec("COMMIT");
     for (let i = 0; i < 8; i++) size = await grow();
-    expect(size).toBeLessThan(16 * 1024 * 1024);
+    expect(size).toBeLessThanOrEqual(16 * 1024 * 1024);
   });
 });
 
@@ -295,7 +308,7 @@ describe("a store that loses its file", () => {
     const row = await accepted(store, creation());
     renameSync(file, `${file}.away`);
     await expect(store.append([step(row)])).rejects.toMatchObject({ code: "HF-3013" });
-    await expect(store.read(row.id)).rejects.toMatchObject({ code: "HF-3013" });
+    await expect(store.read(row.id)).rejects.toMatchObject({ code: "HF-3004" });
     expect(existsSync(file)).toBe(false);
     renameSync(`${file}.away`, file);
     expect(await store.read(row.id)).toEqual(row);
@@ -317,7 +330,8 @@ describe("a store that loses its file", () => {
     const store = await open({ file });
     await accepted(store, creation());
     await store.close();
-    truncateSync(file, 16_384 + 100);
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(0xff, 16_384));
     const damaged = async () => everythingOf(await open({ file }), "run-1");
     await expect(damaged()).rejects.toMatchObject({ code: "HF-3006" });
   });
@@ -402,23 +416,29 @@ describe("network file systems", () => {
   });
 });
 
-/** A file system of two megabytes, where this process may mount one. */
-const small = path.join(root, "small");
-const mount = (...args: string[]): boolean => spawnSync("mount", args, { stdio: "ignore" }).status === 0;
-spawnSync("mkdir", [small]);
-const hasMount = process.platform === "linux" && mount("-t", "tmpfs", "-o", "size=2m", "tmpfs", small);
-const whyNot = hasMount ? "" : " (skipped: this process may not mount a file system)";
+/** A file system in memory, where this process may mount one. */
+const mounted: string[] = [];
+const mountTmpfs = (name: string, options: string): string | undefined => {
+  const folder = path.join(root, name);
+  mkdirSync(folder);
+  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder], { stdio: "ignore" });
+  if (status !== 0) return undefined;
+  mounted.push(folder);
+  return folder;
+};
+const small = mountTmpfs("small", "size=2m");
+const readOnly = mountTmpfs("read-only", "size=1m,ro");
+const whyNot = small && readOnly ? "" : " (skipped: this process may not mount a file system)";
 
-describe.skipIf(!hasMount)(`a small disk${whyNot}`, () => {
-  afterAll(async () => {
-    for (const one of opened.splice(0)) await one.close();
-    spawnSync("umount", [small]);
+describe.skipIf(whyNot !== "")(`a disk${whyNot}`, () => {
+  afterAll(() => {
+    for (const folder of mounted) spawnSync("umount", ["--lazy", folder]);
   });
 
-  it("that is full refuses writes, keeps what was acknowledged, and takes writes again after some is freed", async () => {
-    const ballast = path.join(small, "ballast");
+  it("that is full refuses writes, keeps what was acknowledged, and is written again once it has room", async () => {
+    const ballast = path.join(small ?? "", "ballast");
     writeFileSync(ballast, Buffer.alloc(512 * 1024));
-    const store = await open({ file: path.join(small, "runs.db") });
+    const store = await open({ file: path.join(small ?? "", "runs.db") });
     let row = await accepted(store, creation());
     const data = "x".repeat(32 * 1024);
     const fill = async () => {
@@ -432,12 +452,9 @@ describe.skipIf(!hasMount)(`a small disk${whyNot}`, () => {
     await accepted(store, step(row, { entry: { data } }));
   });
 
-  it("that is read-only is told, and the file is not touched", async () => {
-    for (const one of opened.splice(0)) await one.close();
-    expect(mount("-o", "remount,ro", small)).toBe(true);
-    await expect(open({ file: path.join(small, "runs.db") })).rejects.toMatchObject({ code: "HF-3004" });
-    await expect(open({ file: path.join(small, "new", "runs.db") })).rejects.toMatchObject({
-      code: "HF-3004",
-    });
+  it("that is read-only is told from one that is broken", async () => {
+    const file = path.join(readOnly ?? "", "runs.db");
+    await expect(open({ file })).rejects.toMatchObject({ code: "HF-3004" });
+    await expect(open({ file: path.join(file, "deeper.db") })).rejects.toMatchObject({ code: "HF-3004" });
   });
 });

@@ -1,0 +1,3 @@
+import { runChildFromArgs } from "./run-child.ts";
+
+await runChildFromArgs();

@@ -1,0 +1,63 @@
+import type { Point } from "../../core/ports.ts";
+import type { RunStatus } from "../../core/types.ts";
+import type { ScenarioName } from "./scenarios.ts";
+
+/** Where a worker process is struck: at a named point of the protocol, or on one side of one of its writes. */
+export type Strike =
+  | { readonly point: Point; readonly nth: number }
+  | { readonly write: number; readonly side: "before" | "after" };
+
+export interface RunPlan {
+  readonly id: string;
+  readonly scenario: ScenarioName;
+}
+
+/** What a person does to every run while one of its steps is under way. Done again by every process, as people do. */
+export type PlannedAct =
+  | { readonly kind: "pause"; readonly step: string }
+  | { readonly kind: "resume" }
+  | { readonly kind: "cancel"; readonly step: string };
+
+/** Everything a worker process is told, as JSON on its command line. */
+export interface ChildConfig {
+  readonly file: string;
+  readonly witnessPort: number;
+  /** Every acknowledged append is added here, one line of JSON each. */
+  readonly ackFile: string;
+  readonly runs: readonly RunPlan[];
+  readonly kill?: Strike | null;
+  /** SIGSTOP instead; the parent is told on standard output first. */
+  readonly freeze?: Strike | null;
+  readonly claimMs?: number;
+  readonly maxRecoveries?: number;
+  readonly concurrency?: number;
+  readonly act?: PlannedAct;
+  /** Starts every run so many times at once. */
+  readonly starts?: number;
+  /** When to end: all runs ended, or nothing left to do without a person. */
+  readonly until?: "ended" | "settled";
+  /** Other processes work on the same file: only the runs named here are waited for. */
+  readonly shared?: boolean;
+  /** Goes on starting runs of these plans, each under new ids, for so long. */
+  readonly repeatMs?: number;
+}
+
+export interface RunOutcome {
+  readonly status: RunStatus;
+  readonly waiting: readonly string[];
+  readonly value: unknown;
+}
+
+/** The last line a worker process prints. */
+export interface ChildReport {
+  readonly results: Readonly<Record<string, RunOutcome>>;
+  readonly writes: number;
+  readonly points: Readonly<Partial<Record<Point, number>>>;
+  /** Appends the store refused, by reason. */
+  readonly refused: Readonly<Record<string, number>>;
+  readonly recoveries: number;
+  /** Runs started, for a worker that goes on starting them. */
+  readonly started: number;
+  /** What the engine logged as errors. */
+  readonly errors: readonly string[];
+}

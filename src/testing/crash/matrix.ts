@@ -1,0 +1,139 @@
+import type { Point } from "../../core/ports.ts";
+import type { ChildReport, RunPlan, Strike } from "./config.ts";
+import type { SpawnOptions } from "./processes.ts";
+import type { ScenarioName } from "./scenarios.ts";
+import { type Expectations, Lane, type Problem, resultProblems } from "./site.ts";
+
+export interface MatrixOptions {
+  readonly scenario: ScenarioName;
+  /** Which strikes to try. Default both: on either side of each write, and at each named point. */
+  readonly kinds?: readonly ("write" | "point")[];
+  /** At most so many cases, spread evenly over all that there are. */
+  readonly limit?: number;
+  /** Runs of the scenario under way in the process that is killed. Default 2. */
+  readonly runs?: number;
+  /** Cases at a time. Default 2. */
+  readonly lanes?: number;
+  /** Called after each case. */
+  readonly onCase?: (at: string, problems: readonly Problem[]) => void;
+  readonly spawn?: SpawnOptions;
+}
+
+export interface MatrixReport {
+  readonly scenario: ScenarioName;
+  /** All strikes there are, and how many were tried. */
+  readonly possible: number;
+  readonly cases: number;
+  readonly kills: number;
+  /** Cases that ended before their strike: the timing was another this time. */
+  readonly missed: number;
+  readonly calls: number;
+  readonly problems: readonly Problem[];
+  readonly seconds: number;
+}
+
+/**
+ * Kills a worker process at every place there is, one case each, lets a second process finish, and checks that the
+ * result is the same as without a crash and that every promise was kept.
+ *
+ * @example
+ * ```ts
+ * import { crashMatrix } from "holdfast/testing";
+ *
+ * const report = await crashMatrix({ scenario: "sequence", limit: 20 });
+ * console.log(report.kills, report.problems);
+ * ```
+ */
+export async function crashMatrix(options: MatrixOptions): Promise<MatrixReport> {
+  const started = performance.now();
+  const { scenario, limit = Number.POSITIVE_INFINITY, lanes = 2, onCase } = options;
+  const runs = Array.from({ length: options.runs ?? 2 }, (_, index): RunPlan => ({ id: `${scenario}-${index + 1}`, scenario }));
+  const open = await Promise.all(Array.from({ length: lanes }, () => Lane.open(options.spawn)));
+  const problems: Problem[] = [];
+  const count = { cases: 0, kills: 0, missed: 0, calls: 0 };
+  try {
+    const baseline = await uninterrupted(open[0] as Lane, runs);
+    const all = strikesOf(baseline, options.kinds ?? ["write", "point"]);
+    const strikes = spread(all, limit);
+    const expected = expectations(baseline, runs);
+    const work = async (lane: Lane): Promise<void> => {
+      for (let strike = strikes.shift(); strike; strike = strikes.shift()) {
+        const result = await strikeOnce(lane, runs, strike, expected);
+        count.cases++;
+        count.calls += result.calls;
+        if (result.isKilled) count.kills++;
+        else count.missed++;
+        problems.push(...result.problems);
+        onCase?.(nameOf(scenario, strike), result.problems);
+      }
+    };
+    await Promise.all(open.map(work));
+    return { scenario, possible: all.length, ...count, problems, seconds: (performance.now() - started) / 1000 };
+  } finally {
+    await Promise.all(open.map((lane) => lane.close()));
+  }
+}
+
+/** What the runs do when nothing goes wrong: the result to compare with, and the places to strike at. */
+export async function uninterrupted(lane: Lane, runs: readonly RunPlan[]): Promise<ChildReport> {
+  const site = await lane.site();
+  const end = await site.run({ runs });
+  const problems = [...resultProblems("uninterrupted", { runs }, end, {}), ...(await site.check("uninterrupted"))];
+  site.remove();
+  if (!end.report || problems.length > 0) throw new Error(`The uninterrupted run failed: ${JSON.stringify(problems)}`);
+  return end.report;
+}
+
+export function expectations({ results }: ChildReport, runs: readonly RunPlan[]): Expectations {
+  return Object.fromEntries(
+    runs.flatMap(({ id, scenario }) => {
+      const found = results[id];
+      return found ? [[scenario, { status: found.status, value: found.value }]] : [];
+    }),
+  );
+}
+
+/** Every place there is: points first, in the order they were met, then both sides of each write. */
+export function strikesOf({ writes, points }: ChildReport, kinds: readonly ("write" | "point")[]): Strike[] {
+  const atPoints = Object.entries(points).flatMap(([point, hits]) =>
+    Array.from({ length: hits }, (_, index): Strike => ({ point: point as Point, nth: index + 1 })),
+  );
+  const atWrites = Array.from({ length: writes }, (_, index) => index + 1).flatMap((write): Strike[] => [
+    { write, side: "before" },
+    { write, side: "after" },
+  ]);
+  return [...(kinds.includes("point") ? atPoints : []), ...(kinds.includes("write") ? atWrites : [])];
+}
+
+/** `most` of the list, evenly spaced, the first and the last among them. */
+export function spread<T>(list: readonly T[], most: number): T[] {
+  if (list.length <= most) return [...list];
+  const gap = (list.length - 1) / Math.max(1, most - 1);
+  return Array.from({ length: most }, (_, index) => list[Math.round(index * gap)] as T);
+}
+
+export const nameOf = (scenario: string, strike: Strike): string =>
+  "point" in strike
+    ? `${scenario}: killed at ${strike.point}, hit ${strike.nth}`
+    : `${scenario}: killed ${strike.side} write ${strike.write}`;
+
+async function strikeOnce(
+  lane: Lane,
+  runs: readonly RunPlan[],
+  strike: Strike,
+  expected: Expectations,
+): Promise<{ isKilled: boolean; calls: number; problems: Problem[] }> {
+  const site = await lane.site();
+  const at = nameOf(runs[0]?.scenario ?? "", strike);
+  const first = await site.run({ runs, kill: strike });
+  const problems: Problem[] = [];
+  const isKilled = first.signal === "SIGKILL" && !first.isOverdue;
+  if (!isKilled && first.code !== 0) {
+    problems.push({ at, rule: "harness", runId: "", message: `The worker ended with ${first.code ?? first.signal}. ${first.stderr}` });
+  }
+  const second = await site.run({ runs });
+  problems.push(...resultProblems(at, { runs }, second, expected), ...(await site.check(at)));
+  const calls = site.witness.calls().length;
+  site.remove();
+  return { isKilled, calls, problems };
+}

@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { builtScript } from "./built-script.ts";
+import type { ChildConfig, ChildReport } from "./config.ts";
+import { onLines } from "./wire.ts";
+
+/** How a worker process ended. */
+export interface ChildEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Its report, when it ended in good order. */
+  readonly report: ChildReport | null;
+  readonly stderr: string;
+  /** It did not end by itself in time and was killed. */
+  readonly isOverdue: boolean;
+}
+
+export interface WorkerProcess {
+  readonly pid: number;
+  readonly ended: Promise<ChildEnd>;
+  /** Settles when it prints this line; rejects when it ends first. */
+  printed(line: string): Promise<void>;
+  signal(signal: NodeJS.Signals): void;
+}
+
+export interface SpawnOptions {
+  /** Another script than the real worker: for the broken ones that prove the harness. */
+  readonly script?: string;
+  readonly execArgv?: readonly string[];
+  readonly patienceMs?: number;
+}
+
+const PATIENCE_MS = 30_000;
+
+export function spawnWorker(config: ChildConfig, options: SpawnOptions = {}): WorkerProcess {
+  const { script = builtScript(import.meta.url, "./child"), execArgv = [], patienceMs = PATIENCE_MS } = options;
+  const args = [...execArgv, script, JSON.stringify(config)];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const lines: string[] = [];
+  const listeners = new Set<() => void>();
+  onLines(child.stdout, (line) => {
+    lines.push(line);
+    for (const look of listeners) look();
+  });
+  const ended = endOf(child, lines, patienceMs);
+  const printed = (wanted: string) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => {
+        if (lines.includes(wanted)) resolve();
+      };
+      listeners.add(look);
+      look();
+      void ended.then(({ stderr }) => reject(new Error(`The worker ended without "${wanted}". ${stderr}`)));
+    });
+  return { pid: child.pid ?? 0, ended, printed, signal: (signal) => void child.kill(signal) };
+}
+
+function endOf(child: ChildProcess, lines: readonly string[], patienceMs: number): Promise<ChildEnd> {
+  let stderr = "";
+  let isOverdue = false;
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+    stderr += chunk;
+  });
+  const timer = setTimeout(() => {
+    isOverdue = true;
+    child.kill("SIGKILL");
+  }, patienceMs);
+  return new Promise((resolve) => {
+    child.once("close", (code, signal) => {
+      clearTimeout(timer);
+      const last = lines.at(-1);
+      const report = code === 0 && last?.startsWith("{") ? (JSON.parse(last) as ChildReport) : null;
+      resolve({ code, signal, report, stderr, isOverdue });
+    });
+  });
+}

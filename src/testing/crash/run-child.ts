@@ -1,0 +1,162 @@
+import { openSync, writeSync } from "node:fs";
+import { createEngine, type Engine } from "../../core/engine.ts";
+import type { Store } from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import { openSqliteStore } from "../../stores/sqlite/index.ts";
+import { createWitnessClient, type WitnessClient } from "../witness.ts";
+import { Attendant } from "./attendant.ts";
+import type { ChildConfig, ChildReport, RunOutcome, RunPlan } from "./config.ts";
+import { createScenarios, type Scenarios } from "./scenarios.ts";
+import { Striker } from "./striker.ts";
+
+const UNFINISHED = ["queued", "running", "waiting", "paused"] as const;
+const ROUND_MS = 15;
+const SHARED_ROUND_MS = 60;
+const DRAIN_MS = 2_000;
+
+/** What a deliberately broken worker replaces. */
+export interface ChildParts {
+  readonly store?: (store: Store) => Store;
+  readonly scenarios?: typeof createScenarios;
+}
+
+/** The worker process: starts its runs, recovers what others left, and ends when there is nothing left to do. */
+export async function runChild(config: ChildConfig, parts: ChildParts = {}): Promise<ChildReport> {
+  const striker = new Striker(config, openSync(config.ackFile, "a"));
+  const real = await openSqliteStore({ file: config.file });
+  const store = striker.wrap(parts.store ? parts.store(real) : real);
+  const witness = createWitnessClient(config.witnessPort);
+  const acting = new Set<string>();
+  const scenarios = (parts.scenarios ?? createScenarios)(witness, ({ runId, step }) => {
+    const { act } = config;
+    if (!act || act.kind === "resume" || act.step !== step || acting.has(runId)) return;
+    acting.add(runId);
+    void (act.kind === "pause" ? engine.pause(runId, { actor: "tester" }) : engine.cancel(runId, { actor: "tester" }));
+  });
+  const errors: string[] = [];
+  const engine = openEngine(config, store, scenarios, striker, errors);
+  process.once("SIGTERM", () => void engine.close({ drainMs: DRAIN_MS }).then(() => process.exit(0)));
+  let recoveries = 0;
+  engine.on("recovered", () => recoveries++);
+  const child = { config, store, engine, scenarios, witness };
+  const plans = config.repeatMs === undefined ? await startAll(child, config.runs) : await repeat(child, config.repeatMs);
+  await untilDone(child, plans);
+  const results: Record<string, RunOutcome> = {};
+  for (const { id } of config.runs) results[id] = await outcome(engine, id);
+  await engine.close();
+  witness.close();
+  await real.close();
+  const { writes, points, refused } = striker;
+  return { results, writes, points, refused, recoveries, started: plans.length, errors };
+}
+
+interface Child {
+  readonly config: ChildConfig;
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly scenarios: Scenarios;
+  readonly witness: WitnessClient;
+}
+
+function openEngine(config: ChildConfig, store: Store, { workflows }: Scenarios, { probe }: Striker, errors: string[]): Engine {
+  const quiet = (): void => undefined;
+  const note = (message: string, fields?: Readonly<Record<string, unknown>>) => {
+    errors.push(`${message} ${JSON.stringify(fields ?? {})}`);
+  };
+  const { claimMs = 200, maxRecoveries = 1_000_000, concurrency = 1_000 } = config;
+  return createEngine({
+    store,
+    workflows,
+    claimMs,
+    maxRecoveries,
+    concurrency,
+    probe,
+    sweepMs: 20,
+    holdMs: 15,
+    assumedStepMs: claimMs,
+    owner: `worker-${process.pid}`,
+    logger: { debug: quiet, info: quiet, warn: quiet, error: note },
+  });
+}
+
+async function startAll({ config, engine, scenarios }: Child, plans: readonly RunPlan[]): Promise<readonly RunPlan[]> {
+  const times = Array.from({ length: config.starts ?? 1 });
+  const start = ({ id, scenario }: RunPlan) => engine.start(scenarios.main[scenario], { order: "A-1" }, { id });
+  await Promise.all(plans.flatMap((plan) => times.map(() => start(plan))));
+  await engine.work();
+  return plans;
+}
+
+/** Keeps as many runs under way as there are plans, until the time is over. */
+async function repeat(child: Child, ms: number): Promise<readonly RunPlan[]> {
+  const { engine, scenarios, config } = child;
+  const end = performance.now() + ms;
+  const attendant = attendantOf(child);
+  const started: RunPlan[] = [];
+  await engine.work();
+  const lane = async ({ id, scenario }: RunPlan, index: number) => {
+    for (let round = 0; performance.now() < end; round++) {
+      const plan = { id: `${id}-${index}-${round}`, scenario };
+      await engine.start(scenarios.main[scenario], { order: "A-1" }, { id: plan.id });
+      started.push(plan);
+      await attendant.greet(plan.id);
+      await engine.result(plan.id).catch(() => undefined);
+    }
+  };
+  let isOver = false;
+  const lanes = Promise.all(config.runs.map(lane)).finally(() => {
+    isOver = true;
+  });
+  await attend(child, () => isOver);
+  await lanes;
+  return started;
+}
+
+async function untilDone(child: Child, plans: readonly RunPlan[]): Promise<void> {
+  const { config, store, scenarios } = child;
+  const attendant = attendantOf(child);
+  for (const { id } of plans) await attendant.greet(id);
+  const mine = new Set(plans.map(({ id }) => id));
+  const workflows = scenarios.workflows.map(({ name }) => name);
+  await attend(child, async (rows) => {
+    if (config.shared === true) return !rows.some(({ id }) => mine.has(id));
+    if (rows.some((row) => config.until !== "settled" || !isSettled(row))) return false;
+    return (await store.due({ workflows, limit: 1 })).length === 0;
+  });
+}
+
+/** Looks at the store in short rounds: other processes may be the ones that advance a run. */
+async function attend(child: Child, isDone: (rows: readonly RunRow[]) => boolean | Promise<boolean>): Promise<void> {
+  const attendant = attendantOf(child);
+  for (;;) {
+    const { runs } = await child.store.list({ status: UNFINISHED, limit: 200 });
+    await attendant.tend(runs);
+    if (await isDone(runs)) return;
+    await new Promise((resolve) => setTimeout(resolve, child.config.shared === true ? SHARED_ROUND_MS : ROUND_MS));
+  }
+}
+
+const attendantOf = ({ engine, witness, config }: Child): Attendant => new Attendant(engine, witness, config);
+
+const isSettled = (row: RunRow): boolean =>
+  row.status === "paused" || (row.status === "waiting" && row.waiting.some(({ kind }) => kind === "review"));
+
+async function outcome(engine: Engine, id: string): Promise<RunOutcome> {
+  const run = await engine.get(id);
+  if (!run) return { status: "queued", waiting: ["missing"], value: null };
+  const waiting = run.waiting.map(({ kind }) => kind);
+  if (run.status === "completed") return { status: run.status, waiting, value: await engine.result(id) };
+  return { status: run.status, waiting, value: run.error };
+}
+
+/** For scripts: reads the plan from the command line and prints the report as the last line. */
+export async function runChildFromArgs(parts: ChildParts = {}): Promise<void> {
+  const config = JSON.parse(process.argv[2] ?? "{}") as ChildConfig;
+  try {
+    writeSync(1, `${JSON.stringify(await runChild(config, parts))}\n`);
+    process.exit(0);
+  } catch (error) {
+    writeSync(2, `${error instanceof Error ? error.stack : String(error)}\n`);
+    process.exit(2);
+  }
+}

@@ -1,0 +1,181 @@
+import type { Context, StepCall, StepOptions } from "../../core/context.ts";
+import type { Effect } from "../../core/types.ts";
+import { type Workflow, workflow } from "../../core/workflow.ts";
+import type { WitnessClient } from "../witness.ts";
+
+/** The workflows that crash tests run. Every step of theirs tells the witness; none depends on chance or time. */
+export const scenarioNames = ["sequence", "group", "loop", "gates", "retries", "family", "ledger", "undo"] as const;
+
+export type ScenarioName = (typeof scenarioNames)[number];
+
+export interface Scenarios {
+  readonly main: Readonly<Record<ScenarioName, Workflow<ScenarioInput, unknown>>>;
+  /** All of them, children included. */
+  readonly workflows: readonly Workflow<never, unknown>[];
+}
+
+export interface ScenarioInput {
+  readonly order: string;
+}
+
+interface ActOptions extends Pick<StepOptions<string>, "retry" | "verify" | "compensate"> {
+  readonly refuse?: number;
+}
+
+/** `onCall` hears of every call before it is made. */
+export function createScenarios(witness: WitnessClient, onCall: (call: StepCall) => void): Scenarios {
+  const tell = (call: StepCall, effect: Effect, args: unknown, refuse = 0): Promise<string> => {
+    onCall(call);
+    return witness.call(call, { effect, args, refuse });
+  };
+  const act = (ctx: Context, name: string, effect: Effect, args: unknown, more: ActOptions = {}): Promise<string> => {
+    const { refuse, ...options } = more;
+    return ctx.step(name, (call) => tell(call, effect, args, refuse), { ...options, effect, input: args });
+  };
+  const world: World = {
+    act,
+    undoable: (ctx, name, effect, args) =>
+      act(ctx, name, effect, args, { compensate: (value, call) => tell(call, effect, { undo: value }) }),
+    verify: async (call) => {
+      const value = await witness.seen(call.runId, call.step);
+      return value === null ? { status: "not-done" } : { status: "done", value };
+    },
+  };
+  const family = familyOf(world);
+  const main = {
+    sequence: sequenceOf(world),
+    group: groupOf(world),
+    loop: loopOf(world),
+    gates: gatesOf(world),
+    retries: retriesOf(world),
+    family: family.root,
+    ledger: ledgerOf(world),
+    undo: undoOf(world),
+  };
+  return { main, workflows: [...Object.values(main), ...family.descendants] };
+}
+
+interface World {
+  act(ctx: Context, name: string, effect: Effect, args: unknown, options?: ActOptions): Promise<string>;
+  undoable(ctx: Context, name: string, effect: Effect, args: unknown): Promise<string>;
+  verify: NonNullable<StepOptions<string>["verify"]>;
+}
+
+const sequenceOf = ({ act, verify }: World) =>
+  workflow("sequence", async (ctx, { order }: ScenarioInput) => {
+    const loaded = await act(ctx, "load", "repeatable", order);
+    const charged = await act(ctx, "charge", "keyed", { order, loaded });
+    const mailed = await act(ctx, "mail", "once", charged);
+    const booked = await act(ctx, "book", "once", mailed, { verify });
+    const filed = await act(ctx, "file", "repeatable", booked);
+    return { loaded, charged, mailed, booked, filed };
+  });
+
+const EFFECTS: readonly Effect[] = ["repeatable", "keyed", "once"];
+const effectOf = (index: number): Effect => EFFECTS[index % EFFECTS.length] as Effect;
+
+const groupOf = ({ act }: World) =>
+  workflow("group", async (ctx, { order }: ScenarioInput) => {
+    const items = [0, 1, 2, 3, 4, 5];
+    const matched = await ctx.each("match", items, (item) => act(ctx, "ask", effectOf(item), { order, item }), {
+      concurrency: 3,
+    });
+    const branches = await ctx.all("side", {
+      left: async () => [await act(ctx, "one", "keyed", order), await act(ctx, "two", "once", order)],
+      right: () => act(ctx, "three", "repeatable", matched),
+    });
+    return { matched, branches };
+  });
+
+const ITERATIONS = 30;
+
+/** Short enough to stay out of the blobs, so that the journal's tail grows past the size that calls for a snapshot. */
+const PADDING = "holdfast ".repeat(100);
+
+const loopOf = ({ act }: World) =>
+  workflow("loop", async (ctx, { order }: ScenarioInput) => {
+    const initial: { seen: string[]; text: string[] } = { seen: [], text: [] };
+    const state = await ctx.loop("turn", initial, async (draft, turn) => {
+      const answer = await act(ctx, "ask", effectOf(turn.index), { order, index: turn.index, last: ctx.memory.get("last") });
+      ctx.memory.set("last", answer);
+      ctx.usage({ tokens: 10, costUsd: 0.001 });
+      draft.seen.push(answer);
+      draft.text.push(`${turn.index} ${PADDING}`, `${turn.index} again ${PADDING}`);
+      return turn.index + 1 === ITERATIONS ? turn.done() : undefined;
+    });
+    return { seen: state.seen, text: state.text.map((one) => one.length), last: ctx.memory.get("last") };
+  });
+
+const SLEEP_MS = 40;
+
+const gatesOf = ({ act }: World) =>
+  workflow("gates", async (ctx, { order }: ScenarioInput) => {
+    const prepared = await act(ctx, "prepare", "keyed", order);
+    const { choice } = await ctx.gate("approve", { show: prepared, choices: ["yes", "no"] });
+    const go = await ctx.signal<string>("go");
+    await ctx.sleep("pause", SLEEP_MS);
+    const finished = await act(ctx, "finish", "once", { choice, go: go.payload });
+    return { prepared, choice, go: go.payload, finished };
+  });
+
+const QUICKLY = { attempts: 6, baseMs: 10, maxMs: 20 };
+
+const retriesOf = ({ act }: World) =>
+  workflow("retries", async (ctx, { order }: ScenarioInput) => {
+    const read = await act(ctx, "read", "repeatable", order, { refuse: 2, retry: QUICKLY });
+    const paid = await act(ctx, "pay", "keyed", read, { refuse: 2, retry: QUICKLY });
+    const sent = await act(ctx, "send", "once", paid, { refuse: 1, retry: QUICKLY });
+    return { read, paid, sent };
+  });
+
+function familyOf({ act }: World): { root: Workflow<ScenarioInput, unknown>; descendants: readonly Workflow<never, unknown>[] } {
+  const tool = workflow("family-tool", async (ctx, { order }: ScenarioInput) => {
+    const used = await act(ctx, "use", "once", order);
+    return { used, noted: await act(ctx, "note", "keyed", used) };
+  });
+  const agent = workflow("family-agent", async (ctx, { order }: ScenarioInput) => {
+    const planned = await act(ctx, "plan", "repeatable", order);
+    const made = await ctx.child("tool", tool, { order: planned });
+    return { planned, made };
+  });
+  const team = workflow("family-team", async (ctx, { order }: ScenarioInput) => {
+    const [first, second] = await Promise.all([
+      ctx.child("first", agent, { order: `${order} 1` }),
+      ctx.child("second", agent, { order: `${order} 2` }),
+    ]);
+    return { first, second, merged: await act(ctx, "merge", "keyed", [first, second]) };
+  });
+  const root = workflow("family", async (ctx, { order }: ScenarioInput) => {
+    const opened = await act(ctx, "open", "keyed", order);
+    const result = await ctx.child("team", team, { order });
+    return { opened, result, closed: await act(ctx, "close", "once", opened) };
+  });
+  return { root, descendants: [team, agent, tool] };
+}
+
+const LEDGER = "create table if not exists ledger (run text not null, step text not null, amount integer not null)";
+
+const ledgerOf = ({ act }: World) =>
+  workflow("ledger", async (ctx, { order }: ScenarioInput) => {
+    const enter = (name: string, amount: number) =>
+      ctx.transaction(name, (sql) => {
+        sql.run(LEDGER);
+        sql.run("insert into ledger (run, step, amount) values (?, ?, ?)", ctx.runId, name, amount);
+        return sql.all("select sum(amount) as total from ledger where run = ?", ctx.runId)[0]?.["total"] as number;
+      });
+    const totals = [await enter("open", 100)];
+    const quoted = await act(ctx, "quote", "repeatable", order);
+    for (const amount of [5, 7, 11]) totals.push(await enter(`entry ${amount}`, amount));
+    const sent = await act(ctx, "send", "once", totals);
+    return { totals, quoted, sent, closing: await enter("close", 1) };
+  });
+
+const undoOf = ({ act, undoable }: World) =>
+  workflow("undo", async (ctx, { order }: ScenarioInput) => {
+    const reserved = await undoable(ctx, "reserve", "keyed", order);
+    const noted = await act(ctx, "note", "repeatable", reserved);
+    const paid = await undoable(ctx, "pay", "once", noted);
+    await undoable(ctx, "ship", "repeatable", paid);
+    await ctx.signal("stop");
+    return { reserved, noted, paid };
+  });

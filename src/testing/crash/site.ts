@@ -1,0 +1,160 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { openSqliteStore } from "../../stores/sqlite/index.ts";
+import { chooseDriver } from "../../stores/sqlite/driver.ts";
+import { checkInvariants } from "../invariants.ts";
+import { startWitness, type Witness } from "../witness.ts";
+import type { AckedWrite, Violation } from "../witness-log.ts";
+import type { ChildConfig, RunOutcome } from "./config.ts";
+import { type ChildEnd, type SpawnOptions, spawnWorker, type WorkerProcess } from "./processes.ts";
+import type { ScenarioName } from "./scenarios.ts";
+import type { LoggedCall } from "./wire.ts";
+import { undoProblems } from "./undo-check.ts";
+
+/** A broken promise, or something about the case itself that is not as it must be. */
+export interface Problem {
+  /** Which case, in words that let it be repeated. */
+  readonly at: string;
+  readonly rule: Violation["invariant"] | "result" | "harness";
+  readonly runId: string;
+  readonly message: string;
+}
+
+export type Expectations = Readonly<Partial<Record<ScenarioName, Omit<RunOutcome, "waiting">>>>;
+
+/** Where one case happens: a store file of its own, the log of the witness and the log of acknowledgements. */
+export class Site {
+  readonly folder: string;
+  readonly witness: Witness;
+  readonly #spawn: SpawnOptions;
+
+  constructor(folder: string, witness: Witness, spawn: SpawnOptions) {
+    this.folder = folder;
+    this.witness = witness;
+    this.#spawn = spawn;
+  }
+
+  get file(): string {
+    return path.join(this.folder, "runs.db");
+  }
+
+  get walBytes(): number {
+    return statSync(`${this.file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  /** Starts a worker process on the site's store. */
+  start(plan: Omit<ChildConfig, "file" | "witnessPort" | "ackFile">, spawn: SpawnOptions = {}): WorkerProcess {
+    const { file, witness } = this;
+    const config = { ...plan, file, witnessPort: witness.port, ackFile: path.join(this.folder, "acks.jsonl") };
+    return spawnWorker(config, { ...this.#spawn, ...spawn });
+  }
+
+  /** The same, and waits for its end. */
+  run(plan: Omit<ChildConfig, "file" | "witnessPort" | "ackFile">, spawn?: SpawnOptions): Promise<ChildEnd> {
+    return this.start(plan, spawn).ended;
+  }
+
+  acked(): AckedWrite[] {
+    const file = path.join(this.folder, "acks.jsonl");
+    if (!existsSync(file)) return [];
+    const lines = readFileSync(file, "utf8").split("\n");
+    // A worker may have been killed in the middle of its last line; nothing was acknowledged to anyone by half a line.
+    return lines.flatMap((line) => (line.endsWith("}") ? [JSON.parse(line) as AckedWrite] : []));
+  }
+
+  /** Every promise, checked against the store, the witness and the acknowledgements. */
+  async check(at: string, options: { readonly healed?: boolean; readonly zombies?: boolean } = {}): Promise<Problem[]> {
+    const calls = this.witness.calls();
+    const store = await openSqliteStore({ file: this.file });
+    try {
+      const effectRows = await ledgerRows(this.file);
+      const evidence = { calls, acked: this.acked(), effectRows, healed: options.healed ?? true };
+      const violations = await checkInvariants(store, evidence);
+      const twice = options.zombies === true ? [] : carriedOutTwice(calls);
+      const undone = await undoProblems(store, calls);
+      return [...violations, ...twice, ...undone].map(({ invariant, ...rest }) => ({ at, rule: invariant, ...rest }));
+    } finally {
+      await store.close();
+    }
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** A witness and, one after the other, the sites it watches. */
+export class Lane {
+  readonly #witness: Witness;
+  readonly #root: string;
+  readonly #spawn: SpawnOptions;
+  #count = 0;
+
+  private constructor(witness: Witness, root: string, spawn: SpawnOptions) {
+    this.#witness = witness;
+    this.#root = root;
+    this.#spawn = spawn;
+  }
+
+  static async open(spawn: SpawnOptions = {}): Promise<Lane> {
+    const root = mkdtempSync(path.join(tmpdir(), "holdfast-crash-"));
+    return new Lane(await startWitness({ file: path.join(root, "witness.jsonl") }), root, spawn);
+  }
+
+  /** An empty store and a witness that has seen nothing. */
+  async site(): Promise<Site> {
+    const folder = mkdtempSync(path.join(this.#root, `case-${++this.#count}-`));
+    await this.#witness.begin(path.join(folder, "witness.jsonl"));
+    return new Site(folder, this.#witness, this.#spawn);
+  }
+
+  async close(): Promise<void> {
+    await this.#witness.stop();
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+}
+
+async function ledgerRows(file: string): Promise<{ runId: string; step: string }[]> {
+  const connection = (await chooseDriver("auto")).connect(file);
+  try {
+    const [table] = connection.query("select name from sqlite_master where name = 'ledger'", []);
+    if (!table) return [];
+    return connection.query("select run, step from ledger", []).map((row) => ({ runId: String(row["run"]), step: String(row["step"]) }));
+  } finally {
+    connection.close();
+  }
+}
+
+/** The attendant lets a step run again only when the witness has not seen it; so nothing `once` happens twice. */
+function carriedOutTwice(calls: readonly LoggedCall[]): Violation[] {
+  const done = new Map<string, LoggedCall[]>();
+  for (const call of calls) {
+    if (call.effect === "repeatable" || call.outcome !== "done") continue;
+    const where = `${call.runId} ${call.step}`;
+    done.set(where, [...(done.get(where) ?? []), call]);
+  }
+  return [...done.values()].flatMap((list) => {
+    const [first] = list;
+    if (!first || list.length < 2) return [];
+    const invariant = first.effect === "once" ? "I3" : "I4";
+    return [{ invariant, runId: first.runId, message: `Step ${first.step} was carried out ${list.length} times.` }];
+  });
+}
+
+/** What differs between how the runs ended and how they must end. */
+export function resultProblems(at: string, { runs }: Pick<ChildConfig, "runs">, end: ChildEnd, expected: Expectations): Problem[] {
+  const { report } = end;
+  if (!report) {
+    const why = end.isOverdue ? "it did not come to an end" : `it ended with ${end.code ?? end.signal}`;
+    return [{ at, rule: "I10", runId: "", message: `The last worker could not finish: ${why}. ${end.stderr}`.trim() }];
+  }
+  return runs.flatMap(({ id, scenario }) => {
+    const found = report.results[id];
+    const wanted = expected[scenario];
+    if (!wanted || (found?.status === wanted.status && isDeepStrictEqual(found.value, wanted.value))) return [];
+    const message = `It ended as ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}.`;
+    return [{ at, rule: "result" as const, runId: id, message }];
+  });
+}

@@ -1,0 +1,106 @@
+import { writeSync } from "node:fs";
+import type { Point, Probe } from "../../core/ports.ts";
+import type { Append, AppendResult, Store } from "../../core/store.ts";
+import type { AckedWrite } from "../witness-log.ts";
+import type { ChildConfig, Strike } from "./config.ts";
+
+export const FROZEN = "frozen";
+
+/** Counts what this process does to its store and at which points it was, and strikes it where it was told to. */
+export class Striker {
+  readonly #config: ChildConfig;
+  readonly #acks: number;
+  readonly points: Partial<Record<Point, number>> = {};
+  readonly refused: Record<string, number> = {};
+  writes = 0;
+
+  /** `acks`: descriptor of the file that acknowledged appends are noted in. */
+  constructor(config: ChildConfig, acks: number) {
+    this.#config = config;
+    this.#acks = acks;
+  }
+
+  readonly probe: Probe = (point) => {
+    const nth = (this.points[point] ?? 0) + 1;
+    this.points[point] = nth;
+    this.#strike((strike) => "point" in strike && strike.point === point && strike.nth === nth);
+  };
+
+  /** The store, with every write counted and every acknowledgement noted before the engine hears of it. */
+  wrap(store: Store): Store {
+    const transaction: Store["transaction"] = async (work, build) => {
+      this.#before();
+      let built: Append | undefined;
+      const done = await inner(work, (value) => (built = build(value)));
+      if (built) this.#note([built], [done.result]);
+      this.#after();
+      return done;
+    };
+    const inner = store.transaction?.bind(store) as NonNullable<Store["transaction"]>;
+    return withParts(store, {
+      append: (batch) => this.#append(store, batch),
+      ...(store.transaction ? { transaction } : {}),
+    });
+  }
+
+  async #append(store: Store, batch: readonly Append[]): Promise<readonly AppendResult[]> {
+    this.#before();
+    const results = await store.append(batch);
+    this.#note(batch, results);
+    this.#after();
+    return results;
+  }
+
+  #before(): void {
+    this.writes++;
+    this.#strike((strike) => "write" in strike && strike.write === this.writes && strike.side === "before");
+  }
+
+  #after(): void {
+    this.#strike((strike) => "write" in strike && strike.write === this.writes && strike.side === "after");
+  }
+
+  #note(batch: readonly Append[], results: readonly AppendResult[]): void {
+    const lines = batch.flatMap((append, index) => {
+      const result = results[index];
+      if (!result?.ok) {
+        const reason = result?.reason ?? "unanswered";
+        this.refused[reason] = (this.refused[reason] ?? 0) + 1;
+        return [];
+      }
+      const ack: AckedWrite = { runId: append.run.id, seq: append.entry.seq, head: append.entry.head };
+      return [`${JSON.stringify(ack)}\n`];
+    });
+    if (lines.length > 0) writeSync(this.#acks, lines.join(""));
+  }
+
+  /** A signal to oneself takes effect before the call returns: nothing after it runs. */
+  #strike(isHere: (strike: Strike) => boolean): void {
+    const { kill, freeze } = this.#config;
+    if (kill && isHere(kill)) process.kill(process.pid, "SIGKILL");
+    if (freeze && isHere(freeze)) {
+      writeSync(1, `${FROZEN}\n`);
+      process.kill(process.pid, "SIGSTOP");
+    }
+  }
+}
+
+/** The store with some of its methods replaced. */
+export function withParts(store: Store, parts: Partial<Store>): Store {
+  return {
+    name: store.name,
+    capabilities: store.capabilities,
+    identity: () => store.identity(),
+    now: () => store.now(),
+    append: (batch) => store.append(batch),
+    renew: (batch) => store.renew(batch),
+    read: (runId) => store.read(runId),
+    entries: (runId, range) => store.entries(runId, range),
+    blobs: (hashes) => store.blobs(hashes),
+    list: (query) => store.list(query),
+    due: (query) => store.due(query),
+    ...(store.transaction ? { transaction: store.transaction.bind(store) } : {}),
+    close: () => store.close(),
+    ...parts,
+  };
+}

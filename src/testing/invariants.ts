@@ -1,0 +1,326 @@
+import { isDeepStrictEqual } from "node:util";
+import type { JournalEvent } from "../core/events.ts";
+import { ChainCheck, parseEntry } from "../core/journal.ts";
+import { newProjection, project } from "../core/project.ts";
+import type { Entry, Store } from "../core/store.ts";
+import { type RunProjection, type RunRow, terminal } from "../core/types.ts";
+import type { AckedWrite, Violation, WitnessCall } from "./witness-log.ts";
+
+/** What was seen from outside the store. */
+export interface Evidence {
+  /** Every call the outside world received. */
+  readonly calls: readonly WitnessCall[];
+  /** Every write the store acknowledged. */
+  readonly acked?: readonly AckedWrite[];
+  /** Rows that `ctx.transaction` steps wrote. */
+  readonly effectRows?: readonly { readonly runId: string; readonly step: string }[];
+  /** The faults are over and there was time to recover: every run must have come to rest. */
+  readonly healed?: boolean;
+  /** Which steps call the witness. Unless given: those it was called by at least once, in any run. */
+  readonly witnessed?: (step: string) => boolean;
+}
+
+type Invariant = Violation["invariant"];
+type Report = (invariant: Invariant, message: string) => void;
+
+/** One run with everything that is known about it. */
+interface Case {
+  readonly row: RunRow;
+  readonly entries: readonly Entry[];
+  readonly events: readonly JournalEvent[];
+  readonly calls: readonly WitnessCall[];
+  readonly report: Report;
+}
+
+/**
+ * Checks the promises I1–I8 and I10 for every run, reading only the store and the evidence. Answers what was
+ * broken, each in a sentence; an empty list means that every promise was kept.
+ *
+ * @example
+ * ```ts
+ * import { createMemoryStore } from "holdfast/stores/memory";
+ * import { checkInvariants } from "holdfast/testing";
+ *
+ * const violations = await checkInvariants(createMemoryStore(), { calls: [] });
+ * console.log(violations.map(({ invariant, message }) => `${invariant} ${message}`));
+ * ```
+ */
+export async function checkInvariants(store: Store, evidence: Evidence): Promise<Violation[]> {
+  const violations: Violation[] = [];
+  const callsOf = byRun(evidence.calls);
+  const ackedOf = byRun(evidence.acked ?? []);
+  const rowsOf = byRun(evidence.effectRows ?? []);
+  const known = new Set(evidence.calls.map((call) => call.step));
+  const witnessed = evidence.witnessed ?? ((step: string) => known.has(step));
+  const seen = new Set<string>();
+  for await (const row of allRuns(store)) {
+    seen.add(row.id);
+    const report: Report = (invariant, message) => void violations.push({ invariant, runId: row.id, message });
+    const entries = await allEntries(store, row.id);
+    const events = checkChain(row, entries, report);
+    const one: Case = { row, entries, events, calls: callsOf.get(row.id) ?? [], report };
+    checkAcked(one, ackedOf.get(row.id) ?? []);
+    checkCalls(one);
+    checkSteps(one, witnessed);
+    if (evidence.effectRows) checkTransactions(one, rowsOf.get(row.id) ?? []);
+    checkOrder(one);
+    checkProjection(one);
+    if (evidence.healed) checkRest(one);
+  }
+  for (const [runId, calls] of callsOf) {
+    if (!seen.has(runId)) violations.push({ invariant: "I3", runId, message: orphan("call", runId, calls.length) });
+  }
+  for (const [runId, acked] of ackedOf) {
+    if (!seen.has(runId)) violations.push({ invariant: "I2", runId, message: orphan("write", runId, acked.length) });
+  }
+  return violations;
+}
+
+const orphan = (what: string, runId: string, count: number): string =>
+  `The store holds no run ${runId}, but ${count} ${what}(s) of it were ${what === "call" ? "received" : "acknowledged"}.`;
+
+function byRun<T extends { readonly runId: string }>(list: readonly T[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of list) {
+    const group = groups.get(one.runId);
+    if (group) group.push(one);
+    else groups.set(one.runId, [one]);
+  }
+  return groups;
+}
+
+async function* allRuns(store: Store): AsyncGenerator<RunRow> {
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<Store["list"]>> = await store.list({
+      limit: 200,
+      ...(cursor === null ? {} : { cursor }),
+    });
+    yield* page.runs;
+    cursor = page.cursor;
+  } while (cursor !== null);
+}
+
+const PAGE = 500;
+
+async function allEntries(store: Store, runId: string): Promise<Entry[]> {
+  const all: Entry[] = [];
+  for (let from = 1; ; ) {
+    const page = await store.entries(runId, { from, limit: PAGE });
+    all.push(...page);
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return all;
+    from = Math.max(from + 1, last.seq + last.count);
+  }
+}
+
+/** I1. Goes on after a break in the chain, so that what else is wrong is seen too. */
+function checkChain(row: RunRow, entries: readonly Entry[], report: Report): JournalEvent[] {
+  const events: JournalEvent[] = [];
+  const chain = new ChainCheck(row.id, 1, "");
+  let whole = true;
+  let epoch = 0;
+  const attempt = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      if (whole) report("I1", `${String((error as Error).message)} ${(error as { why?: string }).why ?? ""}`.trim());
+      whole = false;
+    }
+  };
+  for (const entry of entries) {
+    if (whole) attempt(() => events.push(...chain.take(entry).events));
+    if (!whole) attempt(() => events.push(...parseEntry(row.id, entry).events));
+    const now = events.at(-1)?.epoch ?? epoch;
+    if (now < epoch) report("I1", `The entry at #${entry.seq} has epoch ${now}, but one before it has epoch ${epoch}.`);
+    epoch = Math.max(epoch, now);
+  }
+  if (whole) attempt(() => chain.end(row.seq, row.head));
+  if (row.claim.epoch < epoch) report("I1", `The run's epoch is ${row.claim.epoch}, but its journal reached ${epoch}.`);
+  return events;
+}
+
+/** I2. */
+function checkAcked({ entries, report }: Case, acked: readonly AckedWrite[]): void {
+  const heads = new Map(entries.map((entry) => [entry.seq, entry.head]));
+  for (const { seq, head } of acked) {
+    const stored = heads.get(seq);
+    if (stored === head) continue;
+    const found = stored === undefined ? "nothing is there" : "something else is there";
+    report("I2", `The write at #${seq} was acknowledged, but ${found}.`);
+  }
+}
+
+type Started = JournalEvent & { kind: "step_started" };
+
+const attemptOf = (step: string, attempt: number): string => `${step}|${attempt}`;
+
+function intentsOf(events: readonly JournalEvent[]): Started[] {
+  return events.filter((event): event is Started => event.kind === "step_started");
+}
+
+/** I3 and I4: what the outside world saw, held against what was announced. */
+function checkCalls({ events, calls, report }: Case): void {
+  const intents = new Map(intentsOf(events).map((event) => [attemptOf(event.step, event.meta.attempt), event.meta]));
+  const once = new Set<string>();
+  const first = new Map<string, WitnessCall>();
+  for (const call of calls) {
+    const { step, attempt } = call;
+    const intent = intents.get(attemptOf(step, attempt));
+    if (!intent) {
+      report("I3", `Step ${step} called the outside world as attempt ${attempt}, which the journal never announced.`);
+      continue;
+    }
+    if (intent.effect === "once" || call.effect === "once") {
+      const before = once.has(attemptOf(step, attempt));
+      once.add(attemptOf(step, attempt));
+      if (before) report("I3", `Step ${step} may be called once, but attempt ${attempt} called twice.`);
+    }
+    if (intent.effect !== "keyed") continue;
+    if (intent.key !== undefined && intent.key !== call.key) {
+      report("I4", `Attempt ${attempt} of step ${step} carried another key than its intent announced.`);
+    }
+    const group = `${step}|${intent.call}`;
+    const other = first.get(group) ?? call;
+    first.set(group, other);
+    if (other.key !== call.key) report("I4", `Attempts ${other.attempt} and ${attempt} of step ${step} carried different keys.`);
+    if (other.args !== call.args) {
+      report("I4", `Attempts ${other.attempt} and ${attempt} of step ${step} carried different arguments under one key.`);
+    }
+  }
+}
+
+/** I5. */
+function checkTransactions({ events, report }: Case, rows: readonly { readonly step: string }[]): void {
+  const typed = new Set(intentsOf(events).flatMap(({ step, meta }) => (meta.type === "transaction" ? [step] : [])));
+  const completed = new Set(events.flatMap(({ kind, step }) => (kind === "step_completed" && typed.has(step) ? [step] : [])));
+  const written = new Map<string, number>();
+  for (const { step } of rows) written.set(step, (written.get(step) ?? 0) + 1);
+  for (const [step, count] of written) {
+    if (!completed.has(step)) report("I5", `Transaction ${step} left a row, but the journal does not say that it happened.`);
+    if (count > 1) report("I5", `Transaction ${step} left ${count} rows instead of one.`);
+  }
+  for (const step of completed) {
+    if (!written.has(step)) report("I5", `Transaction ${step} is recorded as done, but its row is not there.`);
+  }
+}
+
+/** Where a step stands, as far as the journal says. */
+interface Standing {
+  attempt: number;
+  type: string;
+  settled: "done" | "open";
+  intents: number;
+  /** An outcome was recorded by the caller itself, so the outside world must have been called. */
+  called: boolean;
+}
+
+/** I6. */
+function checkSteps({ events, calls, report }: Case, witnessed: (step: string) => boolean): void {
+  const steps = new Map<string, Standing>();
+  for (const event of events) {
+    if (event.step === "") continue;
+    const standing = steps.get(event.step);
+    if (event.kind === "step_started") {
+      if (standing?.settled === "done") report("I6", `Step ${event.step} was started again at #${event.seq} after it was done.`);
+      const { attempt, type } = event.meta;
+      steps.set(event.step, { attempt, type, settled: "open", intents: (standing?.intents ?? 0) + 1, called: false });
+    } else if (standing) {
+      settle(standing, event, report);
+    }
+  }
+  const counts = new Map<string, number>();
+  for (const { step } of calls) counts.set(step, (counts.get(step) ?? 0) + 1);
+  for (const [step, { intents, called, type }] of steps) {
+    const count = counts.get(step) ?? 0;
+    if (count > intents) report("I6", `Step ${step} was announced ${intents} time(s) but called ${count} times.`);
+    if (called && count === 0 && type === "call" && calls.length > 0 && witnessed(step)) {
+      report("I6", `Step ${step} is recorded as completed, but the outside world never saw it.`);
+    }
+  }
+}
+
+function settle(standing: Standing, event: JournalEvent, report: Report): void {
+  const done = (): void => {
+    if (standing.settled === "done") report("I6", `Step ${event.step} was decided a second time at #${event.seq}.`);
+    standing.settled = "done";
+  };
+  switch (event.kind) {
+    case "step_completed":
+      standing.called = true;
+      return done();
+    case "gate_answered":
+      return done();
+    case "step_resolved":
+      if (event.meta.action === "done") done();
+      return;
+    case "child_finished":
+      if (event.meta.status === "completed") done();
+      return;
+    case "step_evidence":
+      if (event.meta.attempt === standing.attempt && standing.settled === "open") standing.settled = "done";
+      return;
+    default:
+  }
+}
+
+const AFTER_COMPLETION = new Set(["step_evidence", "parent_notified"]);
+
+/** I7: what may follow a pause, a cancel and an end. */
+function checkOrder({ events, report }: Case): void {
+  let stop: { kind: "pause_requested" | "run_failed"; seq: number } | undefined;
+  let undoing = 0;
+  let ended: JournalEvent | undefined;
+  for (const event of events) {
+    if (ended?.kind === "run_completed" && !AFTER_COMPLETION.has(event.kind)) {
+      report("I7", `${event.kind} at #${event.seq} came after the run was completed at #${ended.seq}.`);
+    }
+    if (event.kind === "pause_requested" || event.kind === "run_failed") stop = { kind: event.kind, seq: event.seq };
+    else if (event.kind === "run_resumed") stop = undefined;
+    else if (event.kind === "cancel_requested") undoing = event.seq;
+    else if (event.kind === "run_cancelled" || event.kind === "run_completed") ended = event;
+    if (event.kind !== "step_started") continue;
+    const undo = undoing > 0 && event.step.startsWith("compensate/");
+    if (ended?.kind === "run_cancelled") report("I7", `Step ${event.step} was started at #${event.seq} after the run was cancelled at #${ended.seq}.`);
+    else if (undoing > 0 && !undo) report("I7", `Step ${event.step} was started at #${event.seq} after a cancel was accepted at #${undoing}.`);
+    else if (stop && !undo) {
+      const what = stop.kind === "run_failed" ? "the run failed" : "a pause was accepted";
+      report("I7", `Step ${event.step} was started at #${event.seq} after ${what} at #${stop.seq}.`);
+    }
+  }
+}
+
+const PROJECTED = [
+  "status",
+  "control",
+  "waiting",
+  "wakeAt",
+  "recoveries",
+  "stepsDone",
+  "usage",
+  "error",
+  "finishedAt",
+  "snapshotSeq",
+] as const satisfies readonly (keyof RunProjection)[];
+
+/** I8: the row is what its journal says, and nothing else. */
+function checkProjection({ row, events, report }: Case): void {
+  let run = newProjection(row.createdAt);
+  for (const event of events) run = project(run, event, row.parent !== null);
+  for (const field of PROJECTED) {
+    if (isDeepStrictEqual(run[field], row[field])) continue;
+    const [says, is] = [JSON.stringify(run[field]), JSON.stringify(row[field])];
+    report("I8", `The run's ${field} is ${is}, but its journal says ${says}.`);
+  }
+  const last = events.at(-1)?.seq ?? 0;
+  if (last !== row.seq) report("I8", `The run stands at #${row.seq}, but its journal ends at #${last}.`);
+}
+
+/** I10. */
+function checkRest({ row, report }: Case): void {
+  const { status, waiting } = row;
+  if (terminal(status) || status === "failed" || status === "paused") return;
+  if (status === "waiting" && waiting.length > 0) return;
+  const what = status === "waiting" ? "waiting without saying for what" : `still ${status}`;
+  report("I10", `The faults are over, but the run is ${what}.`);
+}
