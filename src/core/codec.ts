@@ -2,7 +2,7 @@ import { forbidden, MAX_DEPTH, NAMED } from "./decode.ts";
 import { HoldfastError } from "./errors.ts";
 import { digest } from "./hash.ts";
 
-export { type DecodeOptions, decode } from "./decode.ts";
+export { decode } from "./decode.ts";
 
 /**
  * The one codec: JSON, plus tags for what JSON cannot say. A tag is an object whose only key is "$", with an
@@ -29,8 +29,8 @@ const WRITE = 1;
 const BAD = 2;
 
 /**
- * Printable ASCII needs no escape, and finding that out is several times faster than JSON.stringify, enough to
- * pay for writing by hand from WRITE_FROM on. PRINTABLE_TO keeps the pattern's backtracking stack small.
+ * Printable ASCII needs no escape, and finding that out is several times faster than JSON.stringify: enough
+ * to pay for writing by hand from WRITE_FROM on. PRINTABLE_TO keeps the pattern's backtracking stack small.
  */
 const PRINTABLE = /^[ !#-[\]-~]*$/;
 const PRINTABLE_TO = 65_536;
@@ -194,8 +194,8 @@ function scanPlain(state: State, object: object, depth: number): number {
 }
 
 /**
- * Whether a key can be written as a JSON key. "$" means a tag. Keys that need an escape are listed in a tag as well:
- * JSON.parse of Node 24 and 26 may read an escaped key as another one (nodejs/node#63785).
+ * Whether a key can be written as a JSON key. "$" means a tag. Keys that need an escape are listed in a tag
+ * as well: JSON.parse of Node 24 and 26 may read an escaped key as another one (nodejs/node#63785).
  */
 function tame(key: string): boolean {
   for (let i = 0; i < key.length; i++) {

@@ -23,8 +23,8 @@ const INTEGER = /^-?\d+$/;
 type Blobs = DecodeOptions["blob"];
 
 /**
- * Reads what `encode` wrote, as fresh plain data. Anything else is refused (HF-3011); no class is ever revived
- * and nothing is put in the place of what cannot be read.
+ * Reads what `encode` wrote, as fresh plain data. Anything else is refused (HF-3011); no class is ever
+ * revived and nothing is put in the place of what cannot be read.
  *
  * @example
  * ```ts

@@ -24,7 +24,8 @@ export const defaultRetry: RetryPolicy = {
 export type RetryOption = Partial<RetryPolicy> | number | false;
 
 /**
- * The policy an option stands for, with the gaps filled from `fallback`. Refuses what makes no sense (HF-1003).
+ * The policy an option stands for, with the gaps filled from `fallback`. Refuses what makes no sense
+ * (HF-1003).
  *
  * @example
  * ```ts
@@ -83,8 +84,8 @@ export type RetryDecision =
   | { readonly retry: false; readonly why: string };
 
 /**
- * Whether to try again after a failed attempt, and how long to wait: exponential back-off with full jitter, and
- * never sooner than the receiver asks for.
+ * Whether to try again after a failed attempt, and how long to wait: exponential back-off with full jitter,
+ * and never sooner than the receiver asks for.
  *
  * @example
  * ```ts
@@ -106,7 +107,8 @@ export function nextRetry(policy: RetryPolicy, failed: FailedAttempt): RetryDeci
   const backOff = random() * Math.min(policy.maxMs, policy.baseMs * policy.factor ** (attempt - 1) || 0);
   const left = policy.maxWaitMs - waitedMs;
   const asked = retryAfterMs(error, now);
-  const total = `the retry policy allows ${seconds(policy.maxWaitMs)} in total${waitedMs > 0 ? `, ${seconds(waitedMs)} of it are used` : ""}.`;
+  const used = waitedMs > 0 ? `, ${seconds(waitedMs)} of it are used` : "";
+  const total = `the retry policy allows ${seconds(policy.maxWaitMs)} in total${used}.`;
   if (asked !== undefined && asked > left) {
     return { retry: false, why: `The receiver asks to wait ${seconds(asked)}; ${total}` };
   }
@@ -152,8 +154,8 @@ function isNetworkFailure(error: unknown): boolean {
 }
 
 /**
- * How long the receiver asks to wait, from the error's own fields or its response headers; `undefined` when it
- * does not say.
+ * How long the receiver asks to wait, from the error's own fields or its response headers; `undefined` when
+ * it does not say.
  *
  * @example
  * ```ts

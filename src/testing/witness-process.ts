@@ -15,55 +15,81 @@ interface Pending {
 
 const RETRY_AFTER_MS = 15;
 
-let log = openSync(process.argv[2] ?? "witness.jsonl", "a");
-let calls = 0;
-let results = new Map<string, string>();
-let refused = new Map<string, number>();
-let arrived: Pending[] = [];
-let held: Pending[] = [];
-let holds: { match: CallMatch; left: number }[] = [];
-const watchers = new Set<Socket>();
-
 const send = (socket: Socket, message: object): void => {
   if (!socket.destroyed) socket.write(`${JSON.stringify(message)}\n`);
 };
 
 const place = (runId: string, step: string): string => `${runId} ${step}`;
 
-function receive(socket: Socket, id: number, { call, refuse }: Request & { do: "call" }): void {
-  const where = place(call.runId, call.step);
-  const before = refused.get(where) ?? 0;
-  const n = ++calls;
-  if (before < refuse) {
-    refused.set(where, before + 1);
-    const reply = { id, status: 429, retryAfterMs: RETRY_AFTER_MS };
-    arrived.push({ socket, call: { n, ...call, outcome: "refused" }, reply });
-  } else {
-    const known = call.effect === "keyed" ? results.get(call.key) : undefined;
-    const result = known ?? `${call.step} ${call.args.slice(0, 12)}`;
-    results.set(where, result);
-    if (call.effect === "keyed") results.set(call.key, result);
-    const outcome = known === undefined ? "done" : "repeated";
-    arrived.push({ socket, call: { n, ...call, outcome }, reply: { id, status: 200, result } });
-  }
-  // Whatever arrives in the same turn is synced together.
-  if (arrived.length === 1) setImmediate(flush);
-}
+/** One log file and what the receivers behind it remember. */
+class Log {
+  readonly watchers = new Set<Socket>();
+  readonly #name: string;
+  readonly #file: number;
+  readonly #results = new Map<string, string>();
+  readonly #refused = new Map<string, number>();
+  #calls = 0;
+  #arrived: Pending[] = [];
+  #held: Pending[] = [];
+  #holds: { match: CallMatch; left: number }[] = [];
 
-function flush(): void {
-  const batch = arrived;
-  arrived = [];
-  writeSync(log, batch.map(({ call }) => `${JSON.stringify(call)}\n`).join(""));
-  fsyncSync(log);
-  for (const pending of batch) {
-    const hold = holds.find(({ match, left }) => left > 0 && matches(match, pending.call));
-    if (hold) {
-      hold.left--;
-      held.push(pending);
+  constructor(name: string, file: string) {
+    this.#name = name;
+    this.#file = openSync(file, "a");
+  }
+
+  receive(socket: Socket, id: number, { call, refuse }: Request & { do: "call" }): void {
+    const where = place(call.runId, call.step);
+    const before = this.#refused.get(where) ?? 0;
+    const n = ++this.#calls;
+    if (before < refuse) {
+      this.#refused.set(where, before + 1);
+      const reply = { id, status: 429, retryAfterMs: RETRY_AFTER_MS };
+      this.#arrived.push({ socket, call: { n, ...call, outcome: "refused" }, reply });
     } else {
-      send(pending.socket, pending.reply);
+      const known = call.effect === "keyed" ? this.#results.get(call.key) : undefined;
+      const result = known ?? `${call.step} ${call.args.slice(0, 12)}`;
+      this.#results.set(where, result);
+      if (call.effect === "keyed") this.#results.set(call.key, result);
+      const outcome = known === undefined ? "done" : "repeated";
+      this.#arrived.push({ socket, call: { n, ...call, outcome }, reply: { id, status: 200, result } });
     }
-    for (const watcher of watchers) send(watcher, { call: pending.call });
+    // Whatever arrives in the same turn is synced together.
+    if (this.#arrived.length === 1) setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    const batch = this.#arrived;
+    this.#arrived = [];
+    writeSync(this.#file, batch.map(({ call }) => `${JSON.stringify(call)}\n`).join(""));
+    fsyncSync(this.#file);
+    for (const pending of batch) {
+      const hold = this.#holds.find(({ match, left }) => left > 0 && matches(match, pending.call));
+      if (hold) {
+        hold.left--;
+        this.#held.push(pending);
+      } else {
+        send(pending.socket, pending.reply);
+      }
+      for (const watcher of this.watchers) send(watcher, { log: this.#name, call: pending.call });
+    }
+  }
+
+  seen(runId: string, step: string): string | null {
+    return this.#results.get(place(runId, step)) ?? null;
+  }
+
+  hold(match: CallMatch, times: number): void {
+    this.#holds.push({ match, left: times });
+  }
+
+  release(): void {
+    this.#holds = [];
+    for (const { socket, reply } of this.#held.splice(0)) send(socket, reply);
+  }
+
+  close(): void {
+    closeSync(this.#file);
   }
 }
 
@@ -72,34 +98,35 @@ const matches = (match: CallMatch, call: LoggedCall): boolean =>
   (match.step === undefined || match.step === call.step) &&
   (match.effect === undefined || match.effect === call.effect);
 
-function begin(file: string): void {
-  closeSync(log);
-  log = openSync(file, "a");
-  calls = 0;
-  results = new Map();
-  refused = new Map();
-  held = [];
-  holds = [];
+const logs = new Map<string, Log>();
+
+function logOf(name: string): Log {
+  let log = logs.get(name);
+  if (!log) logs.set(name, (log = new Log(name, name === "" ? (process.argv[2] ?? "witness.jsonl") : name)));
+  return log;
 }
 
-function answer(socket: Socket, id: number, request: Exclude<Request, { do: "call" }>): void {
+function answer(socket: Socket, id: number, request: Request): void {
+  const log = logOf(request.log);
   let result: string | null = null;
   switch (request.do) {
+    case "call":
+      return log.receive(socket, id, request);
     case "seen":
-      result = results.get(place(request.runId, request.step)) ?? null;
+      result = log.seen(request.runId, request.step);
       break;
     case "watch":
-      watchers.add(socket);
+      log.watchers.add(socket);
       break;
     case "hold":
-      holds.push({ match: request.match, left: request.times });
+      log.hold(request.match, request.times);
       break;
     case "release":
-      holds = [];
-      for (const one of held.splice(0)) send(one.socket, one.reply);
+      log.release();
       break;
-    case "begin":
-      begin(request.file);
+    case "forget":
+      log.close();
+      logs.delete(request.log);
       break;
   }
   send(socket, { id, status: 200, result });
@@ -107,11 +134,9 @@ function answer(socket: Socket, id: number, request: Exclude<Request, { do: "cal
 
 const server = createServer({ noDelay: true }, (socket) => {
   socket.on("error", () => socket.destroy());
-  socket.on("close", () => watchers.delete(socket));
   onLines(socket, (line) => {
     const { id, ...request } = JSON.parse(line) as Request & { id: number };
-    if (request.do === "call") receive(socket, id, request);
-    else answer(socket, id, request);
+    answer(socket, id, request as Request);
   });
 });
 

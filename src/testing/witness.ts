@@ -8,9 +8,8 @@ import type { Effect } from "../core/types.ts";
 import { builtScript } from "./crash/built-script.ts";
 import { type CallMatch, type LoggedCall, onLines, WitnessConnection } from "./crash/wire.ts";
 
-/** The outside world, as seen by the test: every call it received is on the disk before it was answered. */
-export interface Witness {
-  readonly port: number;
+/** One log of the outside world, as the test sees it: every call is on the disk before it was answered. */
+export interface WitnessLog {
   /** What the log holds, in order of arrival. */
   calls(): LoggedCall[];
   /** The first call for which `matches` holds, past calls included; rejects when there is none in time. */
@@ -18,8 +17,15 @@ export interface Witness {
   /** The next `times` calls like this are written down but not answered until `release`. */
   hold(match: CallMatch, times?: number): Promise<void>;
   release(): Promise<void>;
-  /** Forgets everything and goes on with another log. */
-  begin(file: string): Promise<void>;
+}
+
+/** The witness process. It keeps any number of logs; the one it was started with is its own. */
+export interface Witness extends WitnessLog {
+  readonly port: number;
+  /** A log of its own for one case; clients name it by its file. */
+  log(file: string): Promise<WitnessLog>;
+  /** Lets go of a log; its file stays. */
+  forget(file: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -42,34 +48,58 @@ export async function startWitness({ file }: { readonly file: string }): Promise
     onLines(child.stdout, (line) => resolve(Number(line)));
     child.once("exit", (code) => reject(gone(`it ended with code ${code}`)));
   });
-  const witness = new WitnessHandle(child, port, file);
-  await witness.watch();
-  return witness;
+  const open = new Map<string, Log>();
+  const connection = new WitnessConnection(port, ({ log, call }) => open.get(log)?.take(call));
+  const openLog = async (name: string, path: string): Promise<Log> => {
+    const log = new Log(connection, name, path);
+    open.set(name, log);
+    await connection.ask({ log: name, do: "watch" });
+    return log;
+  };
+  const own = await openLog("", file);
+  return {
+    port,
+    calls: () => own.calls(),
+    waitFor: (matches, timeoutMs) => own.waitFor(matches, timeoutMs),
+    hold: (match, times) => own.hold(match, times),
+    release: () => own.release(),
+    log: (path) => openLog(path, path),
+    async forget(path) {
+      open.delete(path);
+      await connection.ask({ log: path, do: "forget" });
+    },
+    stop: () => stop(child, connection),
+  };
+}
+
+async function stop(child: ChildProcess, connection: WitnessConnection): Promise<void> {
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  connection.close();
+  child.stdin?.end();
+  if (child.exitCode === null) await ended;
 }
 
 const gone = (message: string): HoldfastError =>
   new HoldfastError("HF-3002", { message: `The witness cannot be reached: ${message}`, ms: 0 });
 
-class WitnessHandle implements Witness {
-  readonly port: number;
-  readonly #child: ChildProcess;
-  readonly #connection: WitnessConnection;
-  readonly #waiting = new Set<(call: LoggedCall) => void>();
-  #seen: LoggedCall[] = [];
-  #file: string;
+const PATIENCE_MS = 20_000;
 
-  constructor(child: ChildProcess, port: number, file: string) {
-    this.#child = child;
+class Log implements WitnessLog {
+  readonly #connection: WitnessConnection;
+  readonly #name: string;
+  readonly #file: string;
+  readonly #waiting = new Set<(call: LoggedCall) => void>();
+  readonly #seen: LoggedCall[] = [];
+
+  constructor(connection: WitnessConnection, name: string, file: string) {
+    this.#connection = connection;
+    this.#name = name;
     this.#file = file;
-    this.port = port;
-    this.#connection = new WitnessConnection(port, (call) => {
-      this.#seen.push(call);
-      for (const look of this.#waiting) look(call);
-    });
   }
 
-  async watch(): Promise<void> {
-    await this.#connection.ask({ do: "watch" });
+  take(call: LoggedCall): void {
+    this.#seen.push(call);
+    for (const look of this.#waiting) look(call);
   }
 
   calls(): LoggedCall[] {
@@ -77,7 +107,7 @@ class WitnessHandle implements Witness {
     return lines.flatMap((line) => (line === "" ? [] : [JSON.parse(line) as LoggedCall]));
   }
 
-  waitFor(matches: (call: LoggedCall) => boolean, timeoutMs = 20_000): Promise<LoggedCall> {
+  waitFor(matches: (call: LoggedCall) => boolean, timeoutMs = PATIENCE_MS): Promise<LoggedCall> {
     const past = this.#seen.find(matches);
     if (past) return Promise.resolve(past);
     return new Promise((resolve, reject) => {
@@ -95,24 +125,11 @@ class WitnessHandle implements Witness {
   }
 
   async hold(match: CallMatch, times = 1): Promise<void> {
-    await this.#connection.ask({ do: "hold", match, times });
+    await this.#connection.ask({ log: this.#name, do: "hold", match, times });
   }
 
   async release(): Promise<void> {
-    await this.#connection.ask({ do: "release" });
-  }
-
-  async begin(file: string): Promise<void> {
-    await this.#connection.ask({ do: "begin", file });
-    this.#file = file;
-    this.#seen = [];
-  }
-
-  async stop(): Promise<void> {
-    const ended = new Promise<void>((resolve) => this.#child.once("exit", () => resolve()));
-    this.#connection.close();
-    this.#child.stdin?.end();
-    if (this.#child.exitCode === null) await ended;
+    await this.#connection.ask({ log: this.#name, do: "release" });
   }
 }
 
@@ -132,6 +149,13 @@ export interface WitnessClient {
   close(): void;
 }
 
+export interface WitnessClientOptions {
+  /** File of the log to tell; the witness's own unless given. */
+  readonly log?: string;
+  /** Who calls, for the log. Default: the process id. */
+  readonly caller?: string;
+}
+
 /**
  * Connects step functions to a witness.
  *
@@ -146,18 +170,19 @@ export interface WitnessClient {
  * );
  * ```
  */
-export function createWitnessClient(port: number, caller = String(process.pid)): WitnessClient {
+export function createWitnessClient(port: number, options: WitnessClientOptions = {}): WitnessClient {
+  const { log = "", caller = String(process.pid) } = options;
   const connection = new WitnessConnection(port);
   return {
     async call({ runId, step, attempt, epoch, key }, { effect, args, refuse = 0 }) {
       const sent = { runId, step, effect, attempt, epoch, key: fingerprint(key), args: dataDigest(args), caller };
-      const reply = await connection.ask({ do: "call", call: sent, refuse });
+      const reply = await connection.ask({ log, do: "call", call: sent, refuse });
       if (reply.status === 200) return reply.result as string;
       const { status, retryAfterMs } = reply;
       throw Object.assign(new Error(`The witness answered ${status}.`), { status, retryAfterMs });
     },
     async seen(runId, step) {
-      return (await connection.ask({ do: "seen", runId, step })).result ?? null;
+      return (await connection.ask({ log, do: "seen", runId, step })).result ?? null;
     },
     close: () => connection.close(),
   };

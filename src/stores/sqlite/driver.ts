@@ -41,7 +41,7 @@ export function acceptable(version: string): boolean {
   return true;
 }
 
-const LOADERS: Readonly<Record<DriverName, () => Promise<Omit<SqliteDriver, "version"> | string>>> = {
+const LOADERS: Readonly<Record<DriverName, () => Promise<Omit<SqliteDriver, "version">>>> = {
   node: async () => fromDatabaseSync("node", loadNodeSqlite()),
   photostructure: () =>
     imported("@photostructure/sqlite", (found) => fromDatabaseSync("photostructure", found)),
@@ -54,7 +54,10 @@ const loaded = new Map<DriverName, Promise<SqliteDriver | string>>();
 export function loadDriver(name: DriverName): Promise<SqliteDriver | string> {
   const known = loaded.get(name);
   if (known) return known;
-  const loading = LOADERS[name]().then(withVersion, (error: unknown) => `${name}: ${String(error)}`);
+  // A driver may be there and still not work: its binary may be missing, which shows on first use.
+  const loading = LOADERS[name]()
+    .then(withVersion)
+    .catch((error: unknown) => `${name}: ${String(error)}`);
   loaded.set(name, loading);
   return loading;
 }
@@ -78,8 +81,7 @@ export async function chooseDriver(choice: "auto" | DriverName): Promise<SqliteD
   throw new HoldfastError("HF-3008", { message: missing.join("; ") });
 }
 
-function withVersion(driver: Omit<SqliteDriver, "version"> | string): SqliteDriver | string {
-  if (typeof driver === "string") return driver;
+function withVersion(driver: Omit<SqliteDriver, "version">): SqliteDriver {
   const probe = driver.connect(":memory:");
   const version = String(probe.prepare("SELECT sqlite_version()").all()[0]?.[0]);
   probe.close();

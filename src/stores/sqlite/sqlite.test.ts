@@ -35,7 +35,13 @@ const clock = {
 };
 
 const root = mkdtempSync(path.join(tmpdir(), "holdfast-sqlite-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const mounted: string[] = [];
+const run = (command: string, ...args: string[]) =>
+  spawnSync(command, args, { stdio: "ignore" }).status === 0;
+afterAll(() => {
+  for (const folder of mounted) run("umount", "--lazy", folder);
+  rmSync(root, { recursive: true, force: true });
+});
 
 let count = 0;
 const newFile = (): string => path.join(root, String(++count), "runs.db");
@@ -417,12 +423,10 @@ describe("network file systems", () => {
 });
 
 /** A file system in memory, where this process may mount one. */
-const mounted: string[] = [];
 const mountTmpfs = (name: string, options: string): string | undefined => {
   const folder = path.join(root, name);
   mkdirSync(folder);
-  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder], { stdio: "ignore" });
-  if (status !== 0) return undefined;
+  if (!run("mount", "-t", "tmpfs", "-o", options, "tmpfs", folder)) return undefined;
   mounted.push(folder);
   return folder;
 };
@@ -431,10 +435,6 @@ const readOnly = mountTmpfs("read-only", "size=1m,ro");
 const whyNot = small && readOnly ? "" : " (skipped: this process may not mount a file system)";
 
 describe.skipIf(whyNot !== "")(`a disk${whyNot}`, () => {
-  afterAll(() => {
-    for (const folder of mounted) spawnSync("umount", ["--lazy", folder]);
-  });
-
   it("that is full refuses writes, keeps what was acknowledged, and is written again once it has room", async () => {
     const ballast = path.join(small ?? "", "ballast");
     writeFileSync(ballast, Buffer.alloc(512 * 1024));

@@ -22,6 +22,7 @@ export type PlannedAct =
 export interface ChildConfig {
   readonly file: string;
   readonly witnessPort: number;
+  readonly witnessLog: string;
   /** Every acknowledged append is added here, one line of JSON each. */
   readonly ackFile: string;
   readonly runs: readonly RunPlan[];

@@ -1,8 +1,8 @@
 import type { Point } from "../../core/ports.ts";
 import type { ChildReport, RunPlan, Strike } from "./config.ts";
-import type { SpawnOptions } from "./processes.ts";
+import type { ChildEnd, SpawnOptions } from "./processes.ts";
 import type { ScenarioName } from "./scenarios.ts";
-import { type Expectations, Lane, type Problem, resultProblems } from "./site.ts";
+import { type Expectations, Lab, type Problem, resultProblems, type Site } from "./site.ts";
 
 export interface MatrixOptions {
   readonly scenario: ScenarioName;
@@ -48,40 +48,44 @@ export async function crashMatrix(options: MatrixOptions): Promise<MatrixReport>
   const started = performance.now();
   const { scenario, limit = Number.POSITIVE_INFINITY, lanes = 2, onCase } = options;
   const runs = Array.from({ length: options.runs ?? 2 }, (_, index): RunPlan => ({ id: `${scenario}-${index + 1}`, scenario }));
-  const open = await Promise.all(Array.from({ length: lanes }, () => Lane.open(options.spawn)));
+  const lab = await Lab.open(options.spawn);
   const problems: Problem[] = [];
   const count = { cases: 0, kills: 0, missed: 0, calls: 0 };
   try {
-    const baseline = await uninterrupted(open[0] as Lane, runs);
+    const baseline = await uninterrupted(lab, runs);
     const all = strikesOf(baseline, options.kinds ?? ["write", "point"]);
     const strikes = spread(all, limit);
     const expected = expectations(baseline, runs);
-    const work = async (lane: Lane): Promise<void> => {
-      for (let strike = strikes.shift(); strike; strike = strikes.shift()) {
-        const result = await strikeOnce(lane, runs, strike, expected);
-        count.cases++;
-        count.calls += result.calls;
-        if (result.isKilled) count.kills++;
-        else count.missed++;
-        problems.push(...result.problems);
-        onCase?.(nameOf(scenario, strike), result.problems);
+    const lane = async (): Promise<void> => {
+      for (let batch = strikes.splice(0, BATCH); batch.length > 0; batch = strikes.splice(0, BATCH)) {
+        for (const result of await strikeBatch(lab, runs, batch, expected)) {
+          count.cases++;
+          count.calls += result.calls;
+          count[result.isKilled ? "kills" : "missed"]++;
+          problems.push(...result.problems);
+          onCase?.(result.at, result.problems);
+        }
       }
     };
-    await Promise.all(open.map(work));
+    await Promise.all(Array.from({ length: lanes }, lane));
     return { scenario, possible: all.length, ...count, problems, seconds: (performance.now() - started) / 1000 };
   } finally {
-    await Promise.all(open.map((lane) => lane.close()));
+    await lab.close();
   }
 }
 
+/** So many cases are finished by one process: starting processes is what takes the time. */
+const BATCH = 4;
+
 /** What the runs do when nothing goes wrong: the result to compare with, and the places to strike at. */
-export async function uninterrupted(lane: Lane, runs: readonly RunPlan[]): Promise<ChildReport> {
-  const site = await lane.site();
+export async function uninterrupted(lab: Lab, runs: readonly RunPlan[]): Promise<ChildReport> {
+  const site = await lab.site();
   const end = await site.run({ runs });
-  const problems = [...resultProblems("uninterrupted", { runs }, end, {}), ...(await site.check("uninterrupted"))];
-  site.remove();
-  if (!end.report || problems.length > 0) throw new Error(`The uninterrupted run failed: ${JSON.stringify(problems)}`);
-  return end.report;
+  const problems = [...resultProblems("uninterrupted", runs, end, {}), ...(await site.check("uninterrupted"))];
+  await site.remove();
+  const [report] = end.reports;
+  if (!report || problems.length > 0) throw new Error(`The uninterrupted run failed: ${JSON.stringify(problems)}`);
+  return report;
 }
 
 export function expectations({ results }: ChildReport, runs: readonly RunPlan[]): Expectations {
@@ -117,23 +121,31 @@ export const nameOf = (scenario: string, strike: Strike): string =>
     ? `${scenario}: killed at ${strike.point}, hit ${strike.nth}`
     : `${scenario}: killed ${strike.side} write ${strike.write}`;
 
-async function strikeOnce(
-  lane: Lane,
-  runs: readonly RunPlan[],
-  strike: Strike,
-  expected: Expectations,
-): Promise<{ isKilled: boolean; calls: number; problems: Problem[] }> {
-  const site = await lane.site();
-  const at = nameOf(runs[0]?.scenario ?? "", strike);
-  const first = await site.run({ runs, kill: strike });
-  const problems: Problem[] = [];
-  const isKilled = first.signal === "SIGKILL" && !first.isOverdue;
-  if (!isKilled && first.code !== 0) {
-    problems.push({ at, rule: "harness", runId: "", message: `The worker ended with ${first.code ?? first.signal}. ${first.stderr}` });
+interface CaseResult {
+  readonly at: string;
+  readonly isKilled: boolean;
+  readonly calls: number;
+  readonly problems: Problem[];
+}
+
+async function strikeBatch(lab: Lab, runs: readonly RunPlan[], strikes: readonly Strike[], expected: Expectations): Promise<CaseResult[]> {
+  const struck: { at: string; site: Site; end: ChildEnd }[] = [];
+  for (const kill of strikes) {
+    const site = await lab.site();
+    struck.push({ at: nameOf(runs[0]?.scenario ?? "", kill), site, end: await site.run({ runs, kill }) });
   }
-  const second = await site.run({ runs });
-  problems.push(...resultProblems(at, { runs }, second, expected), ...(await site.check(at)));
-  const calls = site.witness.calls().length;
-  site.remove();
-  return { isKilled, calls, problems };
+  const last = await lab.spawn(struck.map(({ site }) => site.config({ runs }))).ended;
+  const results: CaseResult[] = [];
+  for (const [index, { at, site, end }] of struck.entries()) {
+    const isKilled = end.signal === "SIGKILL" && !end.isOverdue;
+    const problems = isKilled || end.code === 0 ? [] : [brokenWorker(at, end)];
+    problems.push(...resultProblems(at, runs, last, expected, index), ...(await site.check(at)));
+    results.push({ at, isKilled, calls: site.witness.calls().length, problems });
+    await site.remove();
+  }
+  return results;
+}
+
+function brokenWorker(at: string, { code, signal, stderr }: ChildEnd): Problem {
+  return { at, rule: "harness", runId: "", message: `The worker ended with ${code ?? signal}. ${stderr}` };
 }

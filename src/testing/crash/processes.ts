@@ -7,8 +7,8 @@ import { onLines } from "./wire.ts";
 export interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Its report, when it ended in good order. */
-  readonly report: ChildReport | null;
+  /** Its reports, one for each store it worked on, when it ended in good order. */
+  readonly reports: readonly ChildReport[];
   readonly stderr: string;
   /** It did not end by itself in time and was killed. */
   readonly isOverdue: boolean;
@@ -31,9 +31,10 @@ export interface SpawnOptions {
 
 const PATIENCE_MS = 30_000;
 
-export function spawnWorker(config: ChildConfig, options: SpawnOptions = {}): WorkerProcess {
+/** Starts a worker process, on one store or on several at once. */
+export function spawnWorker(configs: readonly ChildConfig[], options: SpawnOptions = {}): WorkerProcess {
   const { script = builtScript(import.meta.url, "./child"), execArgv = [], patienceMs = PATIENCE_MS } = options;
-  const args = [...execArgv, script, JSON.stringify(config)];
+  const args = [...execArgv, script, JSON.stringify(configs)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   const lines: string[] = [];
   const listeners = new Set<() => void>();
@@ -68,8 +69,8 @@ function endOf(child: ChildProcess, lines: readonly string[], patienceMs: number
     child.once("close", (code, signal) => {
       clearTimeout(timer);
       const last = lines.at(-1);
-      const report = code === 0 && last?.startsWith("{") ? (JSON.parse(last) as ChildReport) : null;
-      resolve({ code, signal, report, stderr, isOverdue });
+      const reports = code === 0 && last?.startsWith("[") ? (JSON.parse(last) as ChildReport[]) : [];
+      resolve({ code, signal, reports, stderr, isOverdue });
     });
   });
 }

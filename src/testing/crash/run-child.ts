@@ -25,7 +25,7 @@ export async function runChild(config: ChildConfig, parts: ChildParts = {}): Pro
   const striker = new Striker(config, openSync(config.ackFile, "a"));
   const real = await openSqliteStore({ file: config.file });
   const store = striker.wrap(parts.store ? parts.store(real) : real);
-  const witness = createWitnessClient(config.witnessPort);
+  const witness = createWitnessClient(config.witnessPort, { log: config.witnessLog });
   const acting = new Set<string>();
   const scenarios = (parts.scenarios ?? createScenarios)(witness, ({ runId, step }) => {
     const { act } = config;
@@ -149,11 +149,12 @@ async function outcome(engine: Engine, id: string): Promise<RunOutcome> {
   return { status: run.status, waiting, value: run.error };
 }
 
-/** For scripts: reads the plan from the command line and prints the report as the last line. */
+/** For scripts: reads one plan or several from the command line and prints their reports, in order, at the end. */
 export async function runChildFromArgs(parts: ChildParts = {}): Promise<void> {
-  const config = JSON.parse(process.argv[2] ?? "{}") as ChildConfig;
+  const configs = JSON.parse(process.argv[2] ?? "[]") as readonly ChildConfig[];
   try {
-    writeSync(1, `${JSON.stringify(await runChild(config, parts))}\n`);
+    const reports = await Promise.all(configs.map((config) => runChild(config, parts)));
+    writeSync(1, `${JSON.stringify(reports)}\n`);
     process.exit(0);
   } catch (error) {
     writeSync(2, `${error instanceof Error ? error.stack : String(error)}\n`);

@@ -5,9 +5,9 @@ import { isDeepStrictEqual } from "node:util";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
 import { chooseDriver } from "../../stores/sqlite/driver.ts";
 import { checkInvariants } from "../invariants.ts";
-import { startWitness, type Witness } from "../witness.ts";
+import { startWitness, type Witness, type WitnessLog } from "../witness.ts";
 import type { AckedWrite, Violation } from "../witness-log.ts";
-import type { ChildConfig, RunOutcome } from "./config.ts";
+import type { ChildConfig, RunOutcome, RunPlan } from "./config.ts";
 import { type ChildEnd, type SpawnOptions, spawnWorker, type WorkerProcess } from "./processes.ts";
 import type { ScenarioName } from "./scenarios.ts";
 import type { LoggedCall } from "./wire.ts";
@@ -24,16 +24,18 @@ export interface Problem {
 
 export type Expectations = Readonly<Partial<Record<ScenarioName, Omit<RunOutcome, "waiting">>>>;
 
-/** Where one case happens: a store file of its own, the log of the witness and the log of acknowledgements. */
+export type WorkPlan = Omit<ChildConfig, "file" | "witnessPort" | "witnessLog" | "ackFile">;
+
+/** Where one case happens: a store file of its own, a log of the witness and the log of acknowledgements. */
 export class Site {
   readonly folder: string;
-  readonly witness: Witness;
-  readonly #spawn: SpawnOptions;
+  readonly witness: WitnessLog;
+  readonly #lab: Lab;
 
-  constructor(folder: string, witness: Witness, spawn: SpawnOptions) {
+  constructor(lab: Lab, folder: string, witness: WitnessLog) {
+    this.#lab = lab;
     this.folder = folder;
     this.witness = witness;
-    this.#spawn = spawn;
   }
 
   get file(): string {
@@ -44,15 +46,19 @@ export class Site {
     return statSync(`${this.file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   }
 
+  config(plan: WorkPlan): ChildConfig {
+    const { file, folder } = this;
+    const logs = { ackFile: path.join(folder, "acks.jsonl"), witnessLog: path.join(folder, "witness.jsonl") };
+    return { ...plan, ...logs, file, witnessPort: this.#lab.witness.port };
+  }
+
   /** Starts a worker process on the site's store. */
-  start(plan: Omit<ChildConfig, "file" | "witnessPort" | "ackFile">, spawn: SpawnOptions = {}): WorkerProcess {
-    const { file, witness } = this;
-    const config = { ...plan, file, witnessPort: witness.port, ackFile: path.join(this.folder, "acks.jsonl") };
-    return spawnWorker(config, { ...this.#spawn, ...spawn });
+  start(plan: WorkPlan, spawn: SpawnOptions = {}): WorkerProcess {
+    return this.#lab.spawn([this.config(plan)], spawn);
   }
 
   /** The same, and waits for its end. */
-  run(plan: Omit<ChildConfig, "file" | "witnessPort" | "ackFile">, spawn?: SpawnOptions): Promise<ChildEnd> {
+  run(plan: WorkPlan, spawn?: SpawnOptions): Promise<ChildEnd> {
     return this.start(plan, spawn).ended;
   }
 
@@ -80,38 +86,41 @@ export class Site {
     }
   }
 
-  remove(): void {
+  async remove(): Promise<void> {
+    await this.#lab.witness.forget(path.join(this.folder, "witness.jsonl"));
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
 
-/** A witness and, one after the other, the sites it watches. */
-export class Lane {
-  readonly #witness: Witness;
+/** A folder for sites and the witness that watches them all. */
+export class Lab {
+  readonly witness: Witness;
   readonly #root: string;
   readonly #spawn: SpawnOptions;
-  #count = 0;
 
   private constructor(witness: Witness, root: string, spawn: SpawnOptions) {
-    this.#witness = witness;
+    this.witness = witness;
     this.#root = root;
     this.#spawn = spawn;
   }
 
-  static async open(spawn: SpawnOptions = {}): Promise<Lane> {
+  static async open(spawn: SpawnOptions = {}): Promise<Lab> {
     const root = mkdtempSync(path.join(tmpdir(), "holdfast-crash-"));
-    return new Lane(await startWitness({ file: path.join(root, "witness.jsonl") }), root, spawn);
+    return new Lab(await startWitness({ file: path.join(root, "witness.jsonl") }), root, spawn);
   }
 
-  /** An empty store and a witness that has seen nothing. */
+  /** An empty store and a witness that has seen nothing of it. */
   async site(): Promise<Site> {
-    const folder = mkdtempSync(path.join(this.#root, `case-${++this.#count}-`));
-    await this.#witness.begin(path.join(folder, "witness.jsonl"));
-    return new Site(folder, this.#witness, this.#spawn);
+    const folder = mkdtempSync(path.join(this.#root, "case-"));
+    return new Site(this, folder, await this.witness.log(path.join(folder, "witness.jsonl")));
+  }
+
+  spawn(configs: readonly ChildConfig[], options: SpawnOptions = {}): WorkerProcess {
+    return spawnWorker(configs, { ...this.#spawn, ...options });
   }
 
   async close(): Promise<void> {
-    await this.#witness.stop();
+    await this.witness.stop();
     rmSync(this.#root, { recursive: true, force: true });
   }
 }
@@ -144,8 +153,8 @@ function carriedOutTwice(calls: readonly LoggedCall[]): Violation[] {
 }
 
 /** What differs between how the runs ended and how they must end. */
-export function resultProblems(at: string, { runs }: Pick<ChildConfig, "runs">, end: ChildEnd, expected: Expectations): Problem[] {
-  const { report } = end;
+export function resultProblems(at: string, runs: readonly RunPlan[], end: ChildEnd, expected: Expectations, index = 0): Problem[] {
+  const report = end.reports[index];
   if (!report) {
     const why = end.isOverdue ? "it did not come to an end" : `it ended with ${end.code ?? end.signal}`;
     return [{ at, rule: "I10", runId: "", message: `The last worker could not finish: ${why}. ${end.stderr}`.trim() }];

@@ -19,13 +19,20 @@ export interface CallMatch {
 }
 
 /** What the witness can be asked. One JSON object per line, answered in any order. */
-export type Request =
+export type Request = { readonly log: string } & (
   | { readonly do: "call"; readonly call: Omit<WitnessCall, "n">; readonly refuse: number }
   | { readonly do: "seen"; readonly runId: string; readonly step: string }
   | { readonly do: "watch" }
   | { readonly do: "hold"; readonly match: CallMatch; readonly times: number }
   | { readonly do: "release" }
-  | { readonly do: "begin"; readonly file: string };
+  | { readonly do: "forget" }
+);
+
+/** Sent unasked to whoever watches a log. */
+export interface Notice {
+  readonly log: string;
+  readonly call: LoggedCall;
+}
 
 export interface Reply {
   readonly id: number;
@@ -49,12 +56,12 @@ export function onLines(socket: NodeJS.ReadableStream, take: (line: string) => v
 /** One connection to the witness. */
 export class WitnessConnection {
   readonly #port: number;
-  readonly #onCall: ((call: LoggedCall) => void) | undefined;
+  readonly #onCall: ((notice: Notice) => void) | undefined;
   readonly #open = new Map<number, { resolve: (reply: Reply) => void; reject: (error: Error) => void }>();
   #socket: Socket | null = null;
   #id = 0;
 
-  constructor(port: number, onCall?: (call: LoggedCall) => void) {
+  constructor(port: number, onCall?: (notice: Notice) => void) {
     this.#port = port;
     this.#onCall = onCall;
   }
@@ -75,7 +82,7 @@ export class WitnessConnection {
     if (this.#socket) return this.#socket;
     const socket = connect({ port: this.#port, host: "127.0.0.1", noDelay: true });
     this.#socket = socket;
-    onLines(socket, (line) => this.#take(JSON.parse(line) as Reply | { call: LoggedCall }));
+    onLines(socket, (line) => this.#take(JSON.parse(line) as Reply | Notice));
     const gone = (cause?: unknown) => {
       this.#socket = null;
       const error = new HoldfastError("HF-3002", { message: "the witness is gone", ms: 0 }, { cause });
@@ -87,8 +94,8 @@ export class WitnessConnection {
     return socket;
   }
 
-  #take(message: Reply | { call: LoggedCall }): void {
-    if ("call" in message) return this.#onCall?.(message.call);
+  #take(message: Reply | Notice): void {
+    if ("call" in message) return this.#onCall?.(message);
     this.#open.get(message.id)?.resolve(message);
     this.#open.delete(message.id);
   }

@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { createEngine, type Engine, type EngineOptions, type Workflow } from "holdfast";
+import { openSqliteStore } from "holdfast/stores/sqlite";
+import { chooseDriver } from "../src/stores/sqlite/driver.ts";
+
+/** 2 KiB of text, a little different each time. */
+export const payload = (n: number): string => `${n}:`.padEnd(2048, "lorem ipsum dolor sit amet ");
+
+export const median = (values: readonly number[]): number => quantile(values, 0.5);
+
+export function quantile(values: readonly number[], q: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
+}
+
+/** A scratch folder on the file system of the project, not in a memory file system. */
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(resolve("."), ".tmp-bench-"));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+type AnyWorkflow = Workflow<never, unknown>;
+
+export async function withEngine<T>(
+  file: string,
+  workflows: readonly AnyWorkflow[],
+  work: (engine: Engine) => Promise<T>,
+  options: Partial<EngineOptions> = {},
+): Promise<T> {
+  const store = await openSqliteStore({ file });
+  const engine = createEngine({ store, workflows, ...options });
+  try {
+    return await work(engine);
+  } finally {
+    await engine.close({ drainMs: 0 });
+    await store.close();
+  }
+}
+
+/** One-row commits on the same file system with the same driver and settings: what no engine can beat. */
+export async function rawCommits(file: string, count: number): Promise<number> {
+  const driver = await chooseDriver("auto");
+  const db = driver.connect(file);
+  db.exec("PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE steps (id INTEGER PRIMARY KEY, run INTEGER, seq INTEGER, out TEXT)");
+  const insert = db.prepare("INSERT INTO steps (run, seq, out) VALUES (1, ?, ?)");
+  const start = performance.now();
+  for (let n = 0; n < count; n++) insert.run(n, payload(n));
+  const rate = (count / (performance.now() - start)) * 1000;
+  db.close();
+  return rate;
+}
+
+export const fileBytes = (file: string): number => statSync(file).size;
+
+export async function sqliteVersion(): Promise<string> {
+  return (await chooseDriver("auto")).version;
+}

@@ -1,0 +1,172 @@
+import { digest } from "../core/hash.ts";
+import { type RunRow, terminal } from "../core/types.ts";
+import type { Store } from "../core/store.ts";
+import { checkInvariants } from "./invariants.ts";
+import { heal, scheduleChaos, startWeather } from "./simulator/chaos.ts";
+import { Operator } from "./simulator/operator.ts";
+import type { Breakage } from "./simulator/program.ts";
+import { expected, makeProgram } from "./simulator/sections.ts";
+import { World } from "./simulator/world.ts";
+import { checkOutcomes } from "./simulator/outcomes.ts";
+import type { Violation } from "./witness-log.ts";
+
+export interface SimulationOptions {
+  readonly workers: number;
+  /** Most runs that are started; at least one is. */
+  readonly runs: number;
+  /** How long things go wrong, in simulated time. */
+  readonly chaosMs: number;
+  /** `false`: nothing goes wrong, to see what the programs answer then. */
+  readonly faults: boolean;
+  /** Whether the programs use `ctx.transaction`. */
+  readonly transactions: boolean;
+  /** Puts something between the engines and the store, to prove that the checks notice it. */
+  readonly wrapStore: (store: Store) => Store;
+  /** Makes the programs break the rules, to prove that the checks notice it. */
+  readonly breakage: Breakage;
+}
+
+/** A broken promise, or a run that ended otherwise than it would have without faults. */
+export interface SimulationFinding {
+  readonly invariant: Violation["invariant"] | "result" | "undo" | "replay";
+  readonly runId: string;
+  readonly message: string;
+}
+
+export interface SimulationReport {
+  readonly seed: number;
+  /** Faults and forceful acts that happened, by kind. */
+  readonly faults: Readonly<Record<string, number>>;
+  readonly runs: number;
+  /** Calls the outside world received. */
+  readonly calls: number;
+  /** Journal events written. */
+  readonly events: number;
+  readonly simulatedMs: number;
+  /** Stands for everything that was written: equal for two simulations that went alike. */
+  readonly digest: string;
+  readonly findings: readonly SimulationFinding[];
+}
+
+const TICK_MS = 500;
+const QUIET_TICKS = 16;
+const JUMP_MS = 1_800_000;
+const MOST_TICKS = 1_200;
+
+/**
+ * One simulated history: a few workers on one store advance a few runs while everything goes wrong that may; then
+ * the faults end, time passes, and all promises are checked. The same seed is the same history.
+ *
+ * @example
+ * ```ts
+ * import { simulate } from "holdfast/testing";
+ *
+ * const { findings } = await simulate(42);
+ * console.log(findings.length === 0 ? "every promise was kept" : findings);
+ * ```
+ */
+export async function simulate(seed: number, options: Partial<SimulationOptions> = {}): Promise<SimulationReport> {
+  const { workers = 3, runs = 3, chaosMs = 15_000, faults = true, transactions = true } = options;
+  const world = new World(seed, { wrapStore: options.wrapStore, breakage: options.breakage });
+  const operator = new Operator(world);
+  const { random, clock } = world;
+  if (faults) startWeather(world);
+  for (let left = workers; left > 0; left--) world.spawn();
+  const heavy = random.chance(0.06);
+  for (let left = heavy ? 1 : random.int(1, runs); left > 0; left--) {
+    const id = `run-${left}`;
+    const input = makeProgram(random, { transactions, heavy });
+    const { engine, program } = random.pick(world.workers);
+    clock.setTimer(() => {
+      world.wanted.set(id, input);
+      engine.start(program, input, { id }).catch(() => undefined);
+    }, random.int(0, chaosMs / 3));
+  }
+  if (faults) scheduleChaos(world, operator, chaosMs);
+  await clock.advance(chaosMs);
+  heal(world);
+  while (world.living.length < workers) world.spawn();
+  await comeToRest(world, operator);
+  return report(world, operator);
+}
+
+/** Lets time pass and people tidy up until every run has ended, or for long enough. */
+async function comeToRest(world: World, operator: Operator): Promise<void> {
+  const { clock } = world;
+  let before = "";
+  let quiet = 0;
+  for (let tick = 0; tick < MOST_TICKS; tick++) {
+    const runs = await operator.runs();
+    if (runs.length >= world.wanted.size && runs.every(atRest)) return;
+    if (runs.length < world.wanted.size || tick === 0) operator.startAgain();
+    await operator.tidyUp();
+    await clock.advance(TICK_MS);
+    const now = runs.map((row) => row.head).join();
+    quiet = now === before ? quiet + 1 : 0;
+    before = now;
+    // Nothing but the clock moves: hours may pass at once.
+    if (quiet % QUIET_TICKS === QUIET_TICKS - 1) clock.jump(JUMP_MS);
+    if (quiet > 20 * QUIET_TICKS) return;
+  }
+}
+
+const atRest = (row: RunRow): boolean => terminal(row.status) && row.wakeAt === null;
+
+async function report(world: World, operator: Operator): Promise<SimulationReport> {
+  const { outside, store, ledger, acked, faults, seed, clock } = world;
+  const findings: SimulationFinding[] = [
+    ...(await checkInvariants(store, {
+      calls: outside.calls,
+      acked,
+      effectRows: ledger.rows,
+      healed: true,
+      witnessed: (step) => /(^|[/>])[cbx]\d+(#\d+)?$/.test(step),
+    })),
+    ...outside.contradictions.map((one) => ({ invariant: "replay" as const, ...one })),
+    ...operator.broken.map((one) => ({ invariant: "result" as const, ...one })),
+    ...(await checkOutcomes(world)),
+  ];
+  const runs = await operator.runs();
+  return {
+    seed,
+    faults: Object.fromEntries([...faults].sort(([a], [b]) => (a < b ? -1 : 1))),
+    runs: runs.length,
+    calls: outside.calls.length,
+    events: runs.reduce((sum, row) => sum + row.seq, 0),
+    simulatedMs: clock.monotonic(),
+    digest: digest(runs.map((row) => row.head).sort().join()),
+    findings,
+  };
+}
+
+/**
+ * Simulates `count` seeds from `from` on, and answers the reports with findings.
+ *
+ * @example
+ * ```ts
+ * import { simulateMany } from "holdfast/testing";
+ *
+ * const { failed } = await simulateMany(1, 1_000);
+ * for (const { seed, findings } of failed) console.log(seed, findings);
+ * ```
+ */
+export async function simulateMany(
+  from: number,
+  count: number,
+  options: Partial<SimulationOptions> & { onReport?: (report: SimulationReport) => void } = {},
+): Promise<{ readonly runs: number; readonly calls: number; readonly events: number; readonly failed: readonly SimulationReport[] }> {
+  const { onReport, ...rest } = options;
+  const failed: SimulationReport[] = [];
+  const total = { runs: 0, calls: 0, events: 0 };
+  for (let seed = from; seed < from + count; seed++) {
+    const one = await simulate(seed, rest);
+    total.runs += one.runs;
+    total.calls += one.calls;
+    total.events += one.events;
+    if (one.findings.length > 0) failed.push(one);
+    onReport?.(one);
+  }
+  return { ...total, failed };
+}
+
+export { expected };

@@ -1,0 +1,123 @@
+import type { Engine } from "../../core/engine.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import type { JournalEvent } from "../../core/events.ts";
+import { parseEntry } from "../../core/journal.ts";
+import type { Store } from "../../core/store.ts";
+import { type RunRow, terminal } from "../../core/types.ts";
+import { valueOf } from "./outside.ts";
+import type { SimulatedWorker, World } from "./world.ts";
+
+/** A step that somebody outside has to decide. */
+interface OpenStep {
+  readonly step: string;
+  readonly kind: "gate" | "signal" | "decision";
+}
+
+/** The people around the runs: they start, pause, answer, resolve and cancel, sometimes twice and at bad moments. */
+export class Operator {
+  readonly #world: World;
+  readonly #desk: SimulatedWorker;
+  /** Acts that failed in a way no act may fail. */
+  readonly broken: { readonly runId: string; readonly message: string }[] = [];
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#desk = world.desk();
+  }
+
+  async runs(): Promise<readonly RunRow[]> {
+    return (await this.#world.store.list({ limit: 1_000 })).runs;
+  }
+
+  /** One random act on one random run, through any process. */
+  async actAtRandom(cancels: boolean): Promise<void> {
+    const { random, living } = this.#world;
+    const runs = (await this.runs()).filter((row) => !terminal(row.status));
+    if (runs.length === 0) return;
+    const row = random.pick(runs);
+    const { engine } = random.chance(0.5) || living.length === 0 ? this.#desk : random.pick(living);
+    const dice = random.next();
+    if (dice < 0.2) this.#do(row.id, () => engine.pause(row.id, { reason: "a pause" }));
+    else if (dice < 0.45) this.#do(row.id, () => engine.resume(row.id));
+    else if (dice < 0.55 && cancels && row.parent === null) this.#cancel(row.id, engine);
+    else if (dice < 0.6) this.startAgain();
+    else await this.#decide(row, engine, 0.6);
+  }
+
+  #cancel(runId: string, engine: Engine): void {
+    const compensate = this.#world.random.chance(0.6);
+    this.#world.count(compensate ? "cancel with undo" : "cancel");
+    this.#do(runId, () => engine.cancel(runId, { compensate, reason: "not needed" }));
+  }
+
+  /** Starts every wanted run once more: those that exist stay as they are. */
+  startAgain(): void {
+    for (const [id, input] of this.#world.wanted) {
+      this.#do(id, () => this.#desk.engine.start(this.#desk.program, input, { id }));
+    }
+  }
+
+  /** Moves on everything that waits for people, without mistakes. */
+  async tidyUp(): Promise<void> {
+    const { engine } = this.#desk;
+    for (const row of await this.runs()) {
+      if (terminal(row.status)) continue;
+      const review = row.waiting.some((wait) => wait.kind === "review");
+      const stumbled = row.status === "failed" && row.parent === null && row.error?.startsWith("planned failure") === true;
+      if (row.status === "paused" || review || stumbled || childStumbled(row)) this.#do(row.id, () => engine.resume(row.id));
+      else await this.#decide(row, engine, 0);
+    }
+  }
+
+  async #decide(row: RunRow, engine: Engine, carelessness: number): Promise<void> {
+    const { random, clock } = this.#world;
+    for (const { step, kind } of openSteps(await journal(this.#world.store, row.id))) {
+      if (random.chance(carelessness)) continue;
+      if (kind === "gate") {
+        this.#do(row.id, () => engine.answer(row.id, step, { choice: "yes", actor: "Ada" }));
+        if (random.chance(carelessness)) this.#do(row.id, () => engine.answer(row.id, step, { choice: "no", actor: "Ben" }));
+      } else if (kind === "signal") {
+        const id = random.chance(0.5) ? { id: `delivery-${clock.monotonic()}` } : {};
+        this.#do(row.id, () => engine.signal(row.id, "go", { step }, id));
+        if ("id" in id) this.#do(row.id, () => engine.signal(row.id, "go", { step }, id));
+      } else {
+        this.#resolve(row.id, step, engine);
+      }
+    }
+  }
+
+  #resolve(runId: string, step: string, engine: Engine): void {
+    const { outside, random } = this.#world;
+    if (outside.saw(runId, step)) this.#do(runId, () => engine.resolve(runId, step, { action: "done", value: valueOf(step) }));
+    else this.#do(runId, () => engine.resolve(runId, step, { action: random.chance(0.5) ? "rerun" : "failed" }));
+  }
+
+  /** Nobody waits for the answer: the process that acts may die first. */
+  #do(runId: string, act: () => Promise<unknown>): void {
+    act().catch((error: unknown) => {
+      if (HoldfastError.is(error)) return;
+      this.broken.push({ runId, message: `An act from outside failed: ${String(error)}` });
+    });
+  }
+}
+
+const childStumbled = (row: RunRow): boolean =>
+  row.status === "failed" && row.parent === null && row.error?.includes("planned failure") === true;
+
+export async function journal(store: Store, runId: string): Promise<JournalEvent[]> {
+  const entries = await store.entries(runId, { from: 1, limit: 1_000_000 });
+  return entries.flatMap((entry) => parseEntry(runId, entry).events);
+}
+
+function openSteps(events: readonly JournalEvent[]): OpenStep[] {
+  const open = new Map<string, OpenStep>();
+  for (const { kind, step, ...event } of events) {
+    if (kind === "step_started") {
+      const { type } = (event as JournalEvent & { kind: "step_started" }).meta;
+      if (type === "gate" || type === "signal") open.set(step, { step, kind: type });
+      else open.delete(step);
+    } else if (kind === "step_in_doubt") open.set(step, { step, kind: "decision" });
+    else if (kind.startsWith("step_") || kind === "gate_answered") open.delete(step);
+  }
+  return [...open.values()];
+}

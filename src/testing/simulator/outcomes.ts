@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from "node:util";
+import { decode } from "../../core/codec.ts";
+import type { JournalEvent } from "../../core/events.ts";
+import type { Store } from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import type { SimulationFinding } from "../simulator.ts";
+import { journal } from "./operator.ts";
+import { expected } from "./sections.ts";
+import type { World } from "./world.ts";
+
+/** Faults may cost time, never change a result: every run ends as it would have without them. */
+export async function checkOutcomes({ store, wanted }: World): Promise<SimulationFinding[]> {
+  const findings: SimulationFinding[] = [];
+  for (const [runId, input] of wanted) {
+    const row = await store.read(runId);
+    if (!row) {
+      findings.push({ invariant: "result", runId, message: "The run does not exist, though its start was repeated." });
+      continue;
+    }
+    const events = await journal(store, runId);
+    const message = row.status === "cancelled" ? undefined : await wrongResult(store, row, events, expected(input.body));
+    if (message !== undefined) findings.push({ invariant: "result", runId, message });
+    for (const step of notUndone(row, events)) {
+      findings.push({ invariant: "undo", runId, message: `The run was cancelled with undo, but ${step} was not undone.` });
+    }
+  }
+  return findings;
+}
+
+async function wrongResult(store: Store, row: RunRow, events: readonly JournalEvent[], wanted: unknown): Promise<string | undefined> {
+  if (row.status !== "completed") {
+    const waits = row.waiting.map(({ kind, step, detail }) => `${kind} ${step} ${detail ?? ""}`).join("; ");
+    return `The run should have completed, but it is ${row.status} (${row.control}). ${row.error ?? ""} ${waits}`.trim();
+  }
+  const data = events.findLast((event) => event.kind === "run_completed")?.data;
+  const text = typeof data === "object" ? (await store.blobs([data.blob])).get(data.blob) : data;
+  const result = text === undefined ? undefined : decode(text);
+  if (isDeepStrictEqual(result, wanted)) return undefined;
+  return `The run answered ${JSON.stringify(result)}, but without faults it answers ${JSON.stringify(wanted)}.`;
+}
+
+/** Completed bookings of a run that was cancelled with undo and whose undo is not recorded. */
+function notUndone(row: RunRow, events: readonly JournalEvent[]): string[] {
+  const asked = events.findIndex((event) => event.kind === "cancel_requested");
+  if (row.status !== "cancelled" || asked < 0) return [];
+  const done = (list: readonly JournalEvent[]): string[] =>
+    list.flatMap((event) => (event.kind === "step_completed" ? [event.step] : []));
+  const undone = new Set(done(events.slice(asked)));
+  const booked = done(events.slice(0, asked)).filter((step) => /(^|\/)b\d+$/.test(step));
+  return booked.filter((step) => !undone.has(`compensate/${step.replaceAll("/", ">")}`));
+}
