@@ -8,7 +8,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["src/**/*.test.ts", "test/{architecture,exports,requirements}.test.ts"],
+          include: ["src/**/*.test.ts", "test/{architecture,docs,exports,requirements}.test.ts"],
           testTimeout: 20_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 0 },

@@ -3,7 +3,7 @@ import { HoldfastError } from "./errors.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry } from "./journal.ts";
 import type { Ports } from "./ports.ts";
-import { newProjection, project } from "./project.ts";
+import { newProjection, projectAll } from "./project.ts";
 import type { Append, Blob, ClaimChange, Expected, Store } from "./store.ts";
 import type { RunIdentity, RunRow } from "./types.ts";
 
@@ -93,8 +93,7 @@ export class Acts {
     );
     const blobs = plan.blobs ?? [];
     const { entry, head } = buildEntry(events, { ...stamp, prev: row.head, seq: row.seq + 1 });
-    let run = row;
-    for (const event of events) run = { ...run, ...project(run, event, identity.parent !== null) };
+    const run = projectAll(row, events, identity.parent !== null);
     const next: RunRow = { ...run, claim: after, seq: row.seq + events.length, head };
     return { append: { run, expect, claim, entry, head, blobs }, row: next, events };
   }

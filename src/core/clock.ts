@@ -35,12 +35,6 @@ function setTimer(callback: () => void, ms: number, options?: TimerOptions): () 
 
 /**
  * The machine's own clocks.
- *
- * @example
- * ```ts
- * const cancel = systemClock.setTimer(() => undefined, 1000, { background: true });
- * cancel();
- * ```
  */
 export const systemClock: Clock = {
   now: () => Date.now(),

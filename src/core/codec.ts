@@ -60,11 +60,6 @@ interface State {
 /**
  * Writes plain data as text; refuses anything that would not come back the same (HF-2001, with its path).
  * Properties of an Error that cannot be saved are left out, so that a failure can always be recorded.
- *
- * @example
- * ```ts
- * const text: string = encode({ at: new Date(0), tags: new Set(["a"]) });
- * ```
  */
 export function encode(value: unknown, options?: EncodeOptions): string {
   const spill = options?.spill;
@@ -96,11 +91,6 @@ export function encode(value: unknown, options?: EncodeOptions): string {
 
 /**
  * The digest of a value's data: equal for equal data, whatever the order of object keys.
- *
- * @example
- * ```ts
- * const same: boolean = dataDigest({ a: 1, b: 2 }) === dataDigest({ b: 2, a: 1 });
- * ```
  */
 export function dataDigest(value: unknown): string {
   return digest(encode(value, { sorted: true }));

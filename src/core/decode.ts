@@ -25,11 +25,6 @@ type Blobs = DecodeOptions["blob"];
 /**
  * Reads what `encode` wrote, as fresh plain data. Anything else is refused (HF-3011); no class is ever
  * revived and nothing is put in the place of what cannot be read.
- *
- * @example
- * ```ts
- * const value: unknown = decode('{"at":{"$":["Date",0]}}');
- * ```
  */
 export function decode(text: string, options?: DecodeOptions): unknown {
   if (typeof text !== "string") throw unreadable("it is not text");

@@ -3,11 +3,6 @@ import { createHmac, hash } from "node:crypto";
 /**
  * SHA-256 of the text as UTF-8, in base64url (43 characters). The text must be well-formed, as everything the
  * codec writes is: UTF-8 has no bytes for a lone surrogate.
- *
- * @example
- * ```ts
- * const name: string = digest("hello");
- * ```
  */
 export function digest(text: string): string {
   return hash("sha256", text, "base64url");
@@ -15,11 +10,6 @@ export function digest(text: string): string {
 
 /**
  * HMAC-SHA-256 of the text as UTF-8, in base64url.
- *
- * @example
- * ```ts
- * const key: string = hmac("store secret", "run|lineage|step|1");
- * ```
  */
 export function hmac(secret: string, text: string): string {
   return createHmac("sha256", secret).update(text).digest("base64url");
@@ -27,11 +17,6 @@ export function hmac(secret: string, text: string): string {
 
 /**
  * A short name for a secret, such as an idempotency key, that does not reveal it.
- *
- * @example
- * ```ts
- * const shown: string = fingerprint(hmac("store secret", "run|lineage|step|1"));
- * ```
  */
 export function fingerprint(secretText: string): string {
   return digest(secretText).slice(0, 10);

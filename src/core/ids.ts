@@ -42,11 +42,6 @@ function idsFrom(bytes: (length: number) => Uint8Array): Ids {
 
 /**
  * Ids from the system's cryptographic randomness.
- *
- * @example
- * ```ts
- * const runId: string = systemIds.runId();
- * ```
  */
 export const systemIds: Ids = idsFrom(randomBytes);
 
@@ -66,11 +61,6 @@ function sfc32(seed: Uint8Array): () => number {
 
 /**
  * The same ids in the same order for the same seed. For tests and simulation only.
- *
- * @example
- * ```ts
- * const same: boolean = seededIds(7).runId() === seededIds(7).runId();
- * ```
  */
 export function seededIds(seed: number): Ids {
   const next = sfc32(digestBytes(`seed ${seed}`));
@@ -85,14 +75,6 @@ const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
  * Refuses anything that is not an id (HF-1004).
- *
- * @example
- * ```ts
- * function load(value: unknown): string {
- *   checkId(value);
- *   return value;
- * }
- * ```
  */
 export function checkId(value: unknown): asserts value is string {
   if (typeof value === "string" && ID.test(value)) return;
@@ -107,11 +89,6 @@ function digestBytes(text: string): Uint8Array {
 
 /**
  * A number in [0, 1) that is always the same for the same text: chance that survives replay.
- *
- * @example
- * ```ts
- * const chance: number = derivedNumber("lineage|step|1");
- * ```
  */
 export function derivedNumber(text: string): number {
   const bytes = digestBytes(text);
@@ -121,11 +98,6 @@ export function derivedNumber(text: string): number {
 
 /**
  * A UUID of version 4 form that is always the same for the same text.
- *
- * @example
- * ```ts
- * const uuid: string = derivedUuid("lineage|step|1");
- * ```
  */
 export function derivedUuid(text: string): string {
   const bytes = digestBytes(text);
@@ -137,11 +109,6 @@ export function derivedUuid(text: string): string {
 
 /**
  * The id of the child run that a step starts: always the same for the same parent and step.
- *
- * @example
- * ```ts
- * const child: string = childId("7k2m9qw4", "review[3]");
- * ```
  */
 export function childId(parentId: string, stepKey: string): string {
   // As JSON, so that no two pairs give the same text and lone surrogates are escaped.

@@ -5,27 +5,32 @@ import type { RunProjection, Usage, Waiting } from "./types.ts";
  * The run row as a pure function of the journal: what each event does to status, wake time and totals. The
  * owner and acts from outside use the same function, so a row can always be rebuilt from its events.
  */
-export function project(run: RunProjection, event: JournalEvent, hasParent: boolean): RunProjection {
-  const next = { ...run, updatedAt: event.at };
+export function projectAll<R extends RunProjection>(run: R, events: readonly JournalEvent[], hasParent: boolean): R {
+  let next: RunProjection = run;
+  for (const event of events) next = project(next, event, hasParent);
+  return { ...run, ...next, updatedAt: events.at(-1)?.at ?? run.updatedAt };
+}
+
+function project(run: RunProjection, event: JournalEvent, hasParent: boolean): RunProjection {
   switch (event.kind) {
     case "run_claimed":
-      return { ...next, status: "running", waiting: [], wakeAt: 0, recoveries: event.meta.recovery };
+      return { ...run, status: "running", waiting: [], wakeAt: 0, recoveries: event.meta.recovery };
     case "run_waiting":
       return {
-        ...next,
+        ...run,
         status: "waiting",
         waiting: event.meta.waiting,
         wakeAt: wakeTime(event.meta.waiting),
       };
     case "run_released":
-      return { ...next, status: "queued", wakeAt: event.at };
+      return { ...run, status: "queued", wakeAt: event.at };
     case "pause_requested":
-      return run.status === "running" ? { ...next, control: "pausing" } : paused(next);
+      return run.status === "running" ? { ...run, control: "pausing" } : paused(run);
     case "run_paused":
-      return paused(next);
+      return paused(run);
     case "run_resumed":
       return {
-        ...next,
+        ...run,
         status: "queued",
         control: "none",
         waiting: [],
@@ -35,43 +40,43 @@ export function project(run: RunProjection, event: JournalEvent, hasParent: bool
       };
     case "cancel_requested":
       return run.status === "running"
-        ? { ...next, control: "compensating" }
-        : { ...next, status: "queued", control: "compensating", waiting: [], wakeAt: event.at };
+        ? { ...run, control: "compensating" }
+        : { ...run, status: "queued", control: "compensating", waiting: [], wakeAt: event.at };
     case "run_completed":
     case "run_failed":
     case "run_cancelled":
-      return ended(next, event, hasParent);
+      return ended(run, event, hasParent);
     case "parent_notified":
-      return { ...next, wakeAt: null };
+      return { ...run, wakeAt: null };
     case "gate_answered":
     case "child_finished": {
       const done = event.kind === "gate_answered" || event.meta.status === "completed";
-      const counted = { ...next, stepsDone: run.stepsDone + (done ? 1 : 0) };
+      const counted = { ...run, stepsDone: run.stepsDone + (done ? 1 : 0) };
       return woken(counted, event.at, (wait) => wait.step === event.step);
     }
     case "step_resolved":
-      return woken(next, event.at, (wait) => wait.step === event.step);
+      return woken(run, event.at, (wait) => wait.step === event.step);
     case "step_evidence":
-      return woken(next, event.at, (wait) => wait.kind === "decision" && wait.step === event.step);
+      return woken(run, event.at, (wait) => wait.kind === "decision" && wait.step === event.step);
     case "signal_received":
-      return woken(next, event.at, (wait) => wait.names?.includes(event.meta.name) ?? false);
+      return woken(run, event.at, (wait) => wait.names?.includes(event.meta.name) ?? false);
     case "step_completed":
       return {
-        ...next,
+        ...run,
         stepsDone: run.stepsDone + 1,
         recoveries: 0,
         usage: event.meta.usage ? addUsage(run.usage, event.meta.usage) : run.usage,
       };
     case "step_failed":
-      return event.meta.usage ? { ...next, usage: addUsage(run.usage, event.meta.usage) } : next;
+      return event.meta.usage ? { ...run, usage: addUsage(run.usage, event.meta.usage) } : run;
     case "usage_recorded":
-      return { ...next, usage: addUsage(run.usage, event.meta) };
+      return { ...run, usage: addUsage(run.usage, event.meta) };
     case "loop_advanced":
-      return { ...next, recoveries: 0 };
+      return { ...run, recoveries: 0 };
     case "snapshot_taken":
-      return { ...next, snapshotSeq: event.seq };
+      return { ...run, snapshotSeq: event.seq };
     default:
-      return next;
+      return run;
   }
 }
 

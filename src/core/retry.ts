@@ -26,11 +26,6 @@ export type RetryOption = Partial<RetryPolicy> | number | false;
 /**
  * The policy an option stands for, with the gaps filled from `fallback`. Refuses what makes no sense
  * (HF-1003).
- *
- * @example
- * ```ts
- * const policy: RetryPolicy = retryPolicy({ attempts: 5 }, defaultRetry);
- * ```
  */
 export function retryPolicy(options: RetryOption | undefined, fallback: RetryPolicy): RetryPolicy {
   if (options === undefined) return fallback;
@@ -86,12 +81,6 @@ export type RetryDecision =
 /**
  * Whether to try again after a failed attempt, and how long to wait: exponential back-off with full jitter,
  * and never sooner than the receiver asks for.
- *
- * @example
- * ```ts
- * const failed = { attempt: 1, waitedMs: 0, error: new Error("busy"), random: () => 0.5, now: 0 };
- * const next: RetryDecision = nextRetry(defaultRetry, failed);
- * ```
  */
 export function nextRetry(policy: RetryPolicy, failed: FailedAttempt): RetryDecision {
   const { attempt, waitedMs, error, random, now } = failed;
@@ -126,11 +115,6 @@ const PASSING_STATUS = new Set([408, 409, 425, 429]);
 /**
  * Whether an error may pass by itself. Decided by name and fields, not by class, so that an error read back
  * from the store gets the same answer. What the error itself says (`retryable`) counts most.
- *
- * @example
- * ```ts
- * const again: boolean = retryable(new Error("connection reset"));
- * ```
  */
 export function retryable(error: unknown): boolean {
   const name = read(error, "name");
@@ -156,11 +140,6 @@ function isNetworkFailure(error: unknown): boolean {
 /**
  * How long the receiver asks to wait, from the error's own fields or its response headers; `undefined` when
  * it does not say.
- *
- * @example
- * ```ts
- * const wait = retryAfterMs({ headers: { "Retry-After": "30" } }, 0);
- * ```
  */
 export function retryAfterMs(error: unknown, now: number): number | undefined {
   const own = milliseconds(read(error, "retryAfterMs")) ?? delay(read(error, "retryAfter"), now);

@@ -443,6 +443,16 @@ describe("a failing step", () => {
     expect((await engine.get(id))?.status).toBe("failed");
   });
 
+  it("is tried again after its time limit when it may be repeated", async () => {
+    const lab = createLab();
+    const flow = workflow("flow", (ctx) =>
+      ctx.step("slow", ({ attempt }) => (attempt === 1 ? hangs() : "quick"), { timeoutMs: 1_000 }),
+    );
+    const engine = lab.engine([flow]);
+    const { id } = await lab.drive(engine.start(flow, undefined));
+    expect(await lab.drive(engine.result(id))).toBe("quick");
+  });
+
   it("is in doubt, not failed, when it is once and ran out of time", async () => {
     const lab = createLab();
     const flow = workflow("flow", (ctx) =>

@@ -5,7 +5,7 @@ import type { StepStarted } from "./events.ts";
 import { type Execution, never } from "./execution.ts";
 import { fingerprint } from "./hash.ts";
 import type { StepRecord } from "./replay.ts";
-import { defaultRetry, nextRetry, type RetryPolicy, retryable, retryPolicy } from "./retry.ts";
+import { defaultRetry, nextRetry, type RetryPolicy, retryPolicy } from "./retry.ts";
 import { type Address, type Frame, innerScope, type Scope } from "./scope.ts";
 import type { Encoded } from "./values.ts";
 
@@ -400,19 +400,16 @@ async function waitForRetry(execution: Execution, key: string, retryAt: number):
 function decideRetry<T>(
   execution: Execution,
   open: Handle<T>,
-  error: unknown,
+  thrown: unknown,
   record: StepRecord | undefined,
 ): ReturnType<typeof nextRetry> {
   const { clock, ids } = execution.deps.ports;
   if (open.place.scope.abort.aborted) return { retry: false, why: "The call was told to stop." };
-  const timedOut = HoldfastError.is(error, "HF-2102");
-  if (!timedOut && !retryable(error)) return { retry: false, why: "The error is final." };
-  const fallback: RetryPolicy =
-    open.frame.effect === "once" ? { ...defaultRetry, attempts: 1 } : defaultRetry;
-  const policy = retryPolicy(open.options.retry, fallback);
-  const attempt = (record?.failures ?? 0) + 1;
-  return nextRetry(policy, {
-    attempt,
+  // Our own errors are final, but for a time limit: the next try may be quicker.
+  const error = HoldfastError.is(thrown, "HF-2102") ? new Error(thrown.message) : thrown;
+  const fallback: RetryPolicy = open.frame.effect === "once" ? { ...defaultRetry, attempts: 1 } : defaultRetry;
+  return nextRetry(retryPolicy(open.options.retry, fallback), {
+    attempt: (record?.failures ?? 0) + 1,
     waitedMs: record?.waitedMs ?? 0,
     error,
     random: () => ids.random(),

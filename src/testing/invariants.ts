@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JournalEvent } from "../core/events.ts";
 import { ChainCheck, parseEntry } from "../core/journal.ts";
-import { newProjection, project } from "../core/project.ts";
+import { newProjection, projectAll } from "../core/project.ts";
 import type { Entry, Store } from "../core/store.ts";
 import { type RunProjection, type RunRow, terminal } from "../core/types.ts";
 import type { AckedWrite, Violation, WitnessCall } from "./witness-log.ts";
@@ -305,8 +305,7 @@ const PROJECTED = [
 
 /** I8: the row is what its journal says, and nothing else. */
 function checkProjection({ row, events, report }: Case): void {
-  let run = newProjection(row.createdAt);
-  for (const event of events) run = project(run, event, row.parent !== null);
+  const run = projectAll(newProjection(row.createdAt), events, row.parent !== null);
   for (const field of PROJECTED) {
     if (isDeepStrictEqual(run[field], row[field])) continue;
     const [says, is] = [JSON.stringify(run[field]), JSON.stringify(row[field])];

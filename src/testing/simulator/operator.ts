@@ -60,11 +60,13 @@ export class Operator {
   /** Moves on everything that waits for people, without mistakes. */
   async tidyUp(): Promise<void> {
     const { engine } = this.#desk;
-    for (const row of await this.runs()) {
+    const runs = await this.runs();
+    for (const row of runs) {
       if (terminal(row.status)) continue;
       const review = row.waiting.some((wait) => wait.kind === "review");
-      const stumbled = row.status === "failed" && row.parent === null && row.error?.startsWith("planned failure") === true;
-      if (row.status === "paused" || review || stumbled || childStumbled(row)) this.#do(row.id, () => engine.resume(row.id));
+      // Only the run itself is resumed: its children must follow.
+      const failed = row.parent === null && stumbled(row, runs);
+      if (row.status === "paused" || review || failed) this.#do(row.id, () => engine.resume(row.id));
       else await this.#decide(row, engine, 0);
     }
   }
@@ -101,8 +103,11 @@ export class Operator {
   }
 }
 
-const childStumbled = (row: RunRow): boolean =>
-  row.status === "failed" && row.parent === null && row.error?.includes("planned failure") === true;
+/** Whether the run failed because a step of it, or of a run below it, was meant to. */
+const stumbled = (row: RunRow, runs: readonly RunRow[]): boolean =>
+  row.status === "failed" &&
+  (row.error?.startsWith("planned failure") === true ||
+    runs.some((child) => child.parent?.runId === row.id && stumbled(child, runs)));
 
 export async function journal(store: Store, runId: string): Promise<JournalEvent[]> {
   const entries = await store.entries(runId, { from: 1, limit: 1_000_000 });

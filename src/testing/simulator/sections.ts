@@ -23,6 +23,7 @@ export interface SectionOptions {
   readonly transactions: boolean;
   /** Long loops and large values, so that snapshots and blobs are used. */
   readonly heavy: boolean;
+  readonly avoid: ReadonlySet<string>;
 }
 
 /** Where a section stands: what is allowed there. */
@@ -47,7 +48,7 @@ export function makeProgram(random: Random, options: SectionOptions): ProgramInp
     id: id("c"),
     effect,
     bad: effect === "once" ? [] : bad(),
-    slow: random.chance(0.08),
+    slow: random.chance(0.08) && !options.avoid.has("timeouts"),
   });
   const leaf = (place: Place): Section => {
     const kind = random.pick(LEAVES);
@@ -62,7 +63,7 @@ export function makeProgram(random: Random, options: SectionOptions): ProgramInp
       case "sleep":
         return { kind, id: id("z"), ms: random.pick([0, 200, 900, 2_500, 7_000]) };
       case "transaction":
-        return options.transactions ? { kind, id: id("t") } : call("keyed");
+        return options.transactions && !(place.parallel && options.avoid.has("parallel-transactions")) ? { kind, id: id("t") } : call("keyed");
       default:
         return { kind, id: id(kind.charAt(0)) };
     }
@@ -79,7 +80,7 @@ export function makeProgram(random: Random, options: SectionOptions): ProgramInp
       case "all":
         return { kind, id: id("a"), branches: [list({ ...inner, parallel: true }, 2), list({ ...inner, parallel: true }, 2)] };
       case "nest":
-        return { kind, id: id("n"), bad: bad(), body: list(inner, 3) };
+        return { kind, id: id("n"), bad: options.avoid.has("nested-retries") ? [] : bad(), body: list(inner, 3) };
       case "loop":
         return { kind, id: id("l"), turns: options.heavy ? 18 : random.int(2, 3), pad: options.heavy ? 2_400 : 0, body: list({ ...inner, depth: 3 }, options.heavy ? 1 : 2) };
       case "child":
