@@ -35,14 +35,23 @@ for (const [name, run] of Object.entries(cases)) {
   results[name] = report;
   if (!values.json) print(name, report);
 }
-const machine = { node: process.version, sqlite: await sqliteVersion(), cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length };
+const machine = {
+  node: process.version,
+  sqlite: await sqliteVersion(),
+  cpu: cpus()[0]?.model ?? "unknown",
+  cores: cpus().length,
+};
 const date = new Date().toISOString().slice(0, 10);
-process.stdout.write(values.json ? `${JSON.stringify({ date, machine, results })}\n` : `\n${date}  ${JSON.stringify(machine)}\n`);
+process.stdout.write(
+  values.json ? `${JSON.stringify({ date, machine, results })}\n` : `\n${date}  ${JSON.stringify(machine)}\n`,
+);
 
 function print(name: string, { figures, goals }: CaseReport): void {
   process.stdout.write(`\n${name}\n`);
-  for (const [figure, value] of Object.entries(figures)) process.stdout.write(`  ${figure.padEnd(52)} ${format(value)}\n`);
-  for (const { goal, measured, met } of goals) process.stdout.write(`  ${met ? "met   " : "MISSED"}  ${goal.padEnd(60)} ${format(measured)}\n`);
+  for (const [figure, value] of Object.entries(figures))
+    process.stdout.write(`  ${figure.padEnd(52)} ${format(value)}\n`);
+  for (const { goal, measured, met } of goals)
+    process.stdout.write(`  ${met ? "met   " : "MISSED"}  ${goal.padEnd(60)} ${format(measured)}\n`);
 }
 
 function format(value: number): string {

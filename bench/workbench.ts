@@ -46,7 +46,9 @@ export async function withEngine<T>(
 export async function rawCommits(file: string, count: number): Promise<number> {
   const driver = await chooseDriver("auto");
   const db = driver.connect(file);
-  db.exec("PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE steps (id INTEGER PRIMARY KEY, run INTEGER, seq INTEGER, out TEXT)");
+  db.exec(
+    "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE steps (id INTEGER PRIMARY KEY, run INTEGER, seq INTEGER, out TEXT)",
+  );
   const insert = db.prepare("INSERT INTO steps (run, seq, out) VALUES (1, ?, ?)");
   const start = performance.now();
   for (let n = 0; n < count; n++) insert.run(n, payload(n));

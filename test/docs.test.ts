@@ -17,7 +17,10 @@ function examples(): { from: string; code: string }[] {
   return files.flatMap((file) => {
     const text = readFileSync(file, "utf8");
     const plain = file.endsWith(".md") ? text : text.replace(/^[ \t]*\* ?/gm, "");
-    return [...plain.matchAll(/```ts\n(.*?)```/gs)].map((match) => ({ from: file.slice(root.length + 1), code: match[1] as string }));
+    return [...plain.matchAll(/```ts\n(.*?)```/gs)].map((match) => ({
+      from: file.slice(root.length + 1),
+      code: match[1] as string,
+    }));
   });
 }
 
@@ -30,11 +33,18 @@ describe("the documentation", () => {
       found.forEach(({ from, code }, index) => {
         writeFileSync(join(folder, `example-${index}.ts`), `// ${from}\n${code}\nexport {};\n`);
       });
-      const config = { extends: "../tsconfig.json", include: ["*.ts"], compilerOptions: { noEmit: true, noUnusedLocals: false } };
+      const config = {
+        extends: "../tsconfig.json",
+        include: ["*.ts"],
+        compilerOptions: { noEmit: true, noUnusedLocals: false },
+      };
       writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
       const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
       const { stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
-      const named = stdout.replace(/\S*example-(\d+)\.ts/g, (_, index: string) => found[Number(index)]?.from ?? "");
+      const named = stdout.replace(
+        /\S*example-(\d+)\.ts/g,
+        (_, index: string) => found[Number(index)]?.from ?? "",
+      );
       expect(named).toBe("");
     } finally {
       rmSync(folder, { recursive: true, force: true });

@@ -34,5 +34,8 @@ export async function concurrent({ quick }: { quick: boolean }): Promise<CaseRep
       }
     }),
   );
-  return { figures, goals: [{ goal: "flushes per step at 100 runs ≤ 0.1", measured: syncsAt100, met: syncsAt100 <= 0.1 }] };
+  return {
+    figures,
+    goals: [{ goal: "flushes per step at 100 runs ≤ 0.1", measured: syncsAt100, met: syncsAt100 <= 0.1 }],
+  };
 }

@@ -6,19 +6,23 @@ const times: number[] = [];
 
 /** A conversation that grows by 2 KiB with each turn. */
 const conversation = workflow("conversation", (ctx, turns: number) =>
-  ctx.loop("turn", { messages: [] as string[] }, (state, turn) => {
-    state.messages.push(payload(turn.index));
-    times.push(performance.now());
-    return turn.index === turns - 1 ? turn.done() : undefined;
-  }).then((state) => state.messages.length),
+  ctx
+    .loop("turn", { messages: [] as string[] }, (state, turn) => {
+      state.messages.push(payload(turn.index));
+      times.push(performance.now());
+      return turn.index === turns - 1 ? turn.done() : undefined;
+    })
+    .then((state) => state.messages.length),
 );
 
 /** The same with the message made by a step, as an agent does. */
 const agent = workflow("agent", (ctx, turns: number) =>
-  ctx.loop("turn", { messages: [] as string[] }, async (state, turn) => {
-    state.messages.push(await ctx.step("ask", () => payload(turn.index)));
-    return turn.index === turns - 1 ? turn.done() : undefined;
-  }).then((state) => state.messages.length),
+  ctx
+    .loop("turn", { messages: [] as string[] }, async (state, turn) => {
+      state.messages.push(await ctx.step("ask", () => payload(turn.index)));
+      return turn.index === turns - 1 ? turn.done() : undefined;
+    })
+    .then((state) => state.messages.length),
 );
 
 export async function growth({ quick }: { quick: boolean }): Promise<CaseReport> {
@@ -33,13 +37,18 @@ export async function growth({ quick }: { quick: boolean }): Promise<CaseReport>
     const gaps = times.slice(1).map((time, index) => time - (times[index] as number));
     figures[`ms per iteration around ${turns}`] = median(gaps.slice(-Math.min(100, gaps.length)));
     if (turns > 100) slowdown = median(gaps.slice(-200)) / median(gaps.slice(10, 210));
-    figures[`the same with a step in each, ${turns} iterations`] = (await storedBytes(agent, turns)) / (turns * 2048);
+    figures[`the same with a step in each, ${turns} iterations`] =
+      (await storedBytes(agent, turns)) / (turns * 2048);
   }
   return {
     figures,
     goals: [
       { goal: "loop bytes ≤ 1.5 × unique bytes at the last size", measured: last, met: last <= 1.5 },
-      { goal: "time per iteration at the end ≤ 1.2 × at the start", measured: slowdown, met: slowdown <= 1.2 },
+      {
+        goal: "time per iteration at the end ≤ 1.2 × at the start",
+        measured: slowdown,
+        met: slowdown <= 1.2,
+      },
     ],
   };
 }

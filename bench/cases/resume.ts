@@ -27,10 +27,24 @@ const looping = workflow("looping", async (ctx, count: number) => {
 export async function resume({ quick }: { quick: boolean }): Promise<CaseReport> {
   const figures: Record<string, number> = {};
   const goals: Goal[] = [];
-  for (const [count, limit] of quick ? [[1_000, 100], [10_000, 100]] as const : [[1_000, 100], [10_000, 100], [100_000, 1_000]] as const) {
+  for (const [count, limit] of quick
+    ? ([
+        [1_000, 100],
+        [10_000, 100],
+      ] as const)
+    : ([
+        [1_000, 100],
+        [10_000, 100],
+        [100_000, 1_000],
+      ] as const)) {
     const ms = await measure(long, count, count > 50_000 ? 3 : 5);
     figures[`ms to the first new step, ${count} finished steps`] = ms;
-    if (count >= 10_000) goals.push({ goal: `resume with ${count} finished steps ≤ ${limit} ms`, measured: ms, met: ms <= limit });
+    if (count >= 10_000)
+      goals.push({
+        goal: `resume with ${count} finished steps ≤ ${limit} ms`,
+        measured: ms,
+        met: ms <= limit,
+      });
   }
   const turns = quick ? 10_000 : 100_000;
   const ms = await measure(looping, turns, 5);
@@ -51,7 +65,9 @@ function measure(flow: typeof long, count: number, rounds: number): Promise<numb
     });
     const times: number[] = [];
     for (const id of ids) {
-      await withEngine(file, [], async (client) => client.answer(id, "go", { choice: "on" }), { execute: false });
+      await withEngine(file, [], async (client) => client.answer(id, "go", { choice: "on" }), {
+        execute: false,
+      });
       await withEngine(file, [flow], async (engine) => {
         const start = performance.now();
         await engine.recover();

@@ -8,7 +8,12 @@ import { type Command, printError } from "./output.ts";
 const commands: readonly Command[] = [demo, explain];
 
 const help = (): string =>
-  ["holdfast <command>", "", ...commands.map(({ usage, summary }) => `  ${usage.padEnd(18)} ${summary}`), ""].join("\n");
+  [
+    "holdfast <command>",
+    "",
+    ...commands.map(({ usage, summary }) => `  ${usage.padEnd(18)} ${summary}`),
+    "",
+  ].join("\n");
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({

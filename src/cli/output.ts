@@ -15,7 +15,11 @@ export function printError(error: unknown): void {
     return;
   }
   process.stderr.write(`✗ ${error.message}  ${error.code}\n`);
-  for (const [label, text] of [["Why", error.why], ["Safe", error.safe], ["Fix", error.fix]] as const) {
+  for (const [label, text] of [
+    ["Why", error.why],
+    ["Safe", error.safe],
+    ["Fix", error.fix],
+  ] as const) {
     process.stderr.write(`  ${label.padEnd(5)} ${text}\n`);
   }
 }

@@ -1,3 +1,4 @@
+import { claimAfter, UNCLAIMED } from "./claim.ts";
 import type { CommitQueue, CommitResult } from "./commit.ts";
 import { HoldfastError } from "./errors.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
@@ -62,7 +63,7 @@ export class Acts {
     const blank: RunRow = {
       ...identity,
       ...newProjection(identity.createdAt),
-      claim: { epoch: 0, owner: null, token: null, until: 0 },
+      claim: UNCLAIMED,
       seq: 0,
       head: "",
     };
@@ -86,7 +87,8 @@ export class Acts {
   ): { append: Append; row: RunRow; events: JournalEvent[] } {
     const at = this.#ports.clock.now();
     const claim = plan.claim ?? { kind: "keep" };
-    const after = claimAfter(row, claim, at);
+    // Expiry is on the store's clock; this is as close as this process can know it.
+    const after = claimAfter(row.claim, claim, at);
     const stamp = { at, epoch: after.epoch, ...(plan.actor === undefined ? {} : { actor: plan.actor }) };
     const events = plan.events.map(
       (event, index): JournalEvent => ({ ...event, ...stamp, seq: row.seq + 1 + index }),
@@ -96,22 +98,5 @@ export class Acts {
     const run = projectAll(row, events, identity.parent !== null);
     const next: RunRow = { ...run, claim: after, seq: row.seq + events.length, head };
     return { append: { run, expect, claim, entry, head, blobs }, row: next, events };
-  }
-}
-
-/** The claim as it stands after the change, as far as this process can know: expiry is on the store's clock. */
-function claimAfter(row: RunRow, change: ClaimChange, at: number): RunRow["claim"] {
-  const { claim } = row;
-  switch (change.kind) {
-    case "acquire":
-      return { epoch: claim.epoch + 1, owner: change.owner, token: change.token, until: at + change.ttlMs };
-    case "hold":
-      return { ...claim, until: at + change.ttlMs };
-    case "release":
-      return { epoch: claim.epoch, owner: null, token: null, until: 0 };
-    case "revoke":
-      return { epoch: claim.epoch + 1, owner: null, token: null, until: 0 };
-    case "keep":
-      return claim;
   }
 }

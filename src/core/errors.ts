@@ -301,6 +301,12 @@ export const errorTable = {
     safe: "The handle was given up; after reopening, each write in flight is looked up before anything goes on.",
     fix: "Check the disk.",
   },
+  "HF-3014": {
+    what: "{file} is damaged: {message}",
+    why: "SQLite found pages that are not as it wrote them.",
+    safe: "Nothing more is written to the file.",
+    fix: "Restore it from a backup; keep the damaged file for a look with sqlite3 .recover.",
+  },
 } as const satisfies Record<string, ErrorEntry>;
 
 /** A stable error code such as `HF-1001`. */

@@ -5,7 +5,11 @@ import type { RunProjection, Usage, Waiting } from "./types.ts";
  * The run row as a pure function of the journal: what each event does to status, wake time and totals. The
  * owner and acts from outside use the same function, so a row can always be rebuilt from its events.
  */
-export function projectAll<R extends RunProjection>(run: R, events: readonly JournalEvent[], hasParent: boolean): R {
+export function projectAll<R extends RunProjection>(
+  run: R,
+  events: readonly JournalEvent[],
+  hasParent: boolean,
+): R {
   let next: RunProjection = run;
   for (const event of events) next = project(next, event, hasParent);
   return { ...run, ...next, updatedAt: events.at(-1)?.at ?? run.updatedAt };

@@ -407,7 +407,8 @@ function decideRetry<T>(
   if (open.place.scope.abort.aborted) return { retry: false, why: "The call was told to stop." };
   // Our own errors are final, but for a time limit: the next try may be quicker.
   const error = HoldfastError.is(thrown, "HF-2102") ? new Error(thrown.message) : thrown;
-  const fallback: RetryPolicy = open.frame.effect === "once" ? { ...defaultRetry, attempts: 1 } : defaultRetry;
+  const fallback: RetryPolicy =
+    open.frame.effect === "once" ? { ...defaultRetry, attempts: 1 } : defaultRetry;
   return nextRetry(retryPolicy(open.options.retry, fallback), {
     attempt: (record?.failures ?? 0) + 1,
     waitedMs: record?.waitedMs ?? 0,

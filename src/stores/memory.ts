@@ -1,6 +1,8 @@
+import { claimAfter, refusal, UNCLAIMED } from "../core/claim.ts";
 import { HoldfastError } from "../core/errors.ts";
-import type { Append, AppendResult, ClaimChange, Entry, Refusal, RunQuery, Store } from "../core/store.ts";
-import type { Claim, RunRow } from "../core/types.ts";
+import { byAge, checkLimit, checkQuery, cursorAfter } from "../core/query.ts";
+import type { Append, AppendResult, Entry, RunQuery, Store } from "../core/store.ts";
+import type { RunRow } from "../core/types.ts";
 
 interface State {
   readonly rows: Map<string, RunRow>;
@@ -87,13 +89,14 @@ function reads({
     },
     async list(query) {
       now();
-      const [at, id] = checkQuery(query);
+      const after = checkQuery(query);
       const found = [...rows.values()]
-        .filter((row) => matches(row, query) && (row.createdAt < at || (row.createdAt === at && row.id < id)))
-        .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+        .filter((row) => matches(row, query) && (after === null || byAge(after, row) < 0))
+        .filter((row) => row.id !== after?.id)
+        .sort(byAge);
       const runs = found.slice(0, query.limit);
       const last = found.length > runs.length ? runs.at(-1) : undefined;
-      return { runs, cursor: last ? `${last.createdAt} ${last.id}` : null };
+      return { runs, cursor: last ? cursorAfter(last) : null };
     },
     async due({ workflows, limit }) {
       const time = now();
@@ -109,10 +112,10 @@ function reads({
 
 function apply({ rows, journals, blobs }: State, append: Append, now: number): AppendResult {
   const before = rows.get(append.run.id) ?? null;
-  const reason = judge(append, before, now);
+  const reason = refusal(append, before, now);
   if (reason) return { ok: false, reason, row: before };
   const { id, workflow, version, lineage, parent, createdAt } = before ?? append.run;
-  const claim = claimAfter(before?.claim ?? { epoch: 0, ...FREE }, append.claim, now);
+  const claim = claimAfter(before?.claim ?? UNCLAIMED, append.claim, now);
   const seq = append.entry.seq + append.entry.count - 1;
   const identity = { id, workflow, version, lineage, parent, createdAt };
   rows.set(id, frozen({ ...append.run, ...identity, claim, seq, head: append.head }));
@@ -120,44 +123,6 @@ function apply({ rows, journals, blobs }: State, append: Append, now: number): A
   journals.get(id)?.push(frozen(append.entry));
   for (const { hash, data } of append.blobs) if (!blobs.has(hash)) blobs.set(hash, data);
   return { ok: true };
-}
-
-function judge({ expect, claim }: Append, row: RunRow | null, now: number): Refusal | null {
-  if (expect === null) return row ? "exists" : null;
-  if (!row) return "missing";
-  const theirs = row.claim.token !== expect.token || row.claim.epoch !== expect.epoch;
-  if (expect.token !== null && theirs) return "fenced";
-  if (claim.kind === "acquire" && row.claim.until > now) return "held";
-  return row.seq === expect.seq ? null : "conflict";
-}
-
-const FREE = { owner: null, token: null, until: 0 } as const;
-
-function claimAfter(claim: Claim, change: ClaimChange, now: number): Claim {
-  if (change.kind === "keep") return claim;
-  if (change.kind === "hold") return claim.token === null ? claim : { ...claim, until: now + change.ttlMs };
-  if (change.kind === "release") return { epoch: claim.epoch, ...FREE };
-  if (change.kind === "revoke") return { epoch: claim.epoch + 1, ...FREE };
-  return { epoch: claim.epoch + 1, owner: change.owner, token: change.token, until: now + change.ttlMs };
-}
-
-const FILTERS = ["status", "workflow", "parent", "cursor", "limit"];
-
-const check = (fine: boolean, option: string, problem: string): void => {
-  if (!fine) throw new HoldfastError("HF-1003", { option, problem });
-};
-
-const checkLimit = (limit: number, most = Number.MAX_SAFE_INTEGER): void =>
-  check(Number.isInteger(limit) && limit >= 1 && limit <= most, "limit", `it must be 1 to ${most}`);
-
-/** Refuses what it does not know, so that a mistyped filter never widens the answer. Gives the page's start. */
-function checkQuery(query: RunQuery): [createdAt: number, id: string] {
-  for (const key of Object.keys(query)) check(FILTERS.includes(key), key, "there is no such filter");
-  checkLimit(query.limit, 1000);
-  if (query.cursor === undefined) return [Number.POSITIVE_INFINITY, ""];
-  const [, createdAt, id] = /^(-?[\d.]+) (.+)$/.exec(query.cursor) ?? [];
-  check(id !== undefined, "cursor", "it was not made by list");
-  return [Number(createdAt), String(id)];
 }
 
 const matches = (row: RunRow, { status, workflow, parent }: RunQuery): boolean =>

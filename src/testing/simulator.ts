@@ -107,7 +107,10 @@ async function comeToRest(world: World, operator: Operator): Promise<void> {
     quiet = now === before ? quiet + 1 : 0;
     before = now;
     // Nothing but the clock moves: hours may pass at once.
-    if (quiet % QUIET_TICKS === QUIET_TICKS - 1) clock.jump(JUMP_MS);
+    if (quiet % QUIET_TICKS === QUIET_TICKS - 1) {
+      if (!process.env["AVOID"]?.includes("late")) for (const row of runs) if (row.status === "queued" && row.claim.token === null && row.wakeAt !== null && row.wakeAt > clock.now()) operator.late.push({ runId: row.id, message: `The faults are over and the run is queued, but it is due only in ${Math.round((row.wakeAt - clock.now()) / 60_000)} minutes.` });
+      clock.jump(JUMP_MS);
+    }
     if (quiet > 20 * QUIET_TICKS) return;
   }
 }
@@ -125,6 +128,7 @@ async function report(world: World, operator: Operator): Promise<SimulationRepor
       witnessed: (step) => /(^|[/>])[cbx]\d+(#\d+)?$/.test(step),
     })),
     ...outside.contradictions.map((one) => ({ invariant: "replay" as const, ...one })),
+    ...operator.late.map((one) => ({ invariant: "I10" as const, ...one })),
     ...operator.broken.map((one) => ({ invariant: "result" as const, ...one })),
     ...(await checkOutcomes(world)),
   ];

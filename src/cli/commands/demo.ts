@@ -43,7 +43,14 @@ async function perform(file: string, witness: Witness, json: boolean): Promise<n
   const ran = finished.ran ?? [];
   const saved = reused.reduce((sum, { tokens }) => sum + tokens, 0);
   const duplicates = countDuplicates(witness);
-  const report = { reused: reused.map(({ name }) => name), ran, tokensSaved: saved, usdSaved: saved * PRICE, duplicates, run: RUN_ID };
+  const report = {
+    reused: reused.map(({ name }) => name),
+    ran,
+    tokensSaved: saved,
+    usdSaved: saved * PRICE,
+    duplicates,
+    run: RUN_ID,
+  };
   if (json) say(JSON.stringify(report));
   else summarise(report);
   return duplicates === 0 && ran.length === agents.length - reused.length ? 0 : 1;
@@ -55,16 +62,30 @@ function countDuplicates(witness: Witness): number {
   return calls.length - new Set(calls.map((call) => call.step)).size;
 }
 
-function summarise(report: { reused: readonly string[]; ran: readonly string[]; tokensSaved: number; usdSaved: number; duplicates: number }): void {
+function summarise(report: {
+  reused: readonly string[];
+  ran: readonly string[];
+  tokensSaved: number;
+  usdSaved: number;
+  duplicates: number;
+}): void {
   say(bold("\n3. What the journal and the witness say\n"));
-  say(`   reused    ${report.reused.length} agents    ${report.tokensSaved.toLocaleString("en")} tokens · $${report.usdSaved.toFixed(2)} not spent again`);
+  say(
+    `   reused    ${report.reused.length} agents    ${report.tokensSaved.toLocaleString("en")} tokens · $${report.usdSaved.toFixed(2)} not spent again`,
+  );
   say(`   ran       ${report.ran.length} agents    ${report.ran.join(", ")}`);
-  say(`   effects   ${report.duplicates} duplicates, counted by a separate process that wrote down every call`);
+  say(
+    `   effects   ${report.duplicates} duplicates, counted by a separate process that wrote down every call`,
+  );
   say(dim("\n   Next: wrap your own function in workflow() and ctx.step(). See README.md.\n"));
 }
 
 /** Runs the first process until it meets the rate limit, then kills it. Answers the agents that had finished. */
-async function untilRateLimit(file: string, port: number, tell: (line: string) => void): Promise<Set<string>> {
+async function untilRateLimit(
+  file: string,
+  port: number,
+  tell: (line: string) => void,
+): Promise<Set<string>> {
   const completed = new Set<string>();
   const child = startProcess(file, port);
   for await (const line of lines(child)) {
@@ -91,7 +112,11 @@ async function untilFinished(file: string, port: number, tell: (line: string) =>
 }
 
 const startProcess = (file: string, port: number): ChildProcess =>
-  spawn(process.execPath, [fileURLToPath(new URL("../demo/process.js", import.meta.url)), file, String(port)], { stdio: ["ignore", "pipe", "inherit"] });
+  spawn(
+    process.execPath,
+    [fileURLToPath(new URL("../demo/process.js", import.meta.url)), file, String(port)],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
 
 async function* lines(child: ChildProcess): AsyncGenerator<Line> {
   if (!child.stdout) return;

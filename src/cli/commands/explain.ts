@@ -10,10 +10,20 @@ export const explain: Command = {
     const code = `HF-${(given ?? "").toUpperCase().replace(/^HF-?/, "")}`;
     const entry = explainError(code);
     if (!entry) {
-      throw new HoldfastError("HF-1003", { option: "code", problem: `${given ?? "nothing"} is not one of ${Object.keys(errorTable).join(", ")}` });
+      throw new HoldfastError("HF-1003", {
+        option: "code",
+        problem: `${given ?? "nothing"} is not one of ${Object.keys(errorTable).join(", ")}`,
+      });
     }
     if (json) say(JSON.stringify({ code, ...entry }));
-    else for (const [label, text] of [[code, entry.what], ["Why", entry.why], ["Safe", entry.safe], ["Fix", entry.fix]]) say(`${label?.padEnd(8)} ${text}`);
+    else
+      for (const [label, text] of [
+        [code, entry.what],
+        ["Why", entry.why],
+        ["Safe", entry.safe],
+        ["Fix", entry.fix],
+      ])
+        say(`${label?.padEnd(8)} ${text}`);
     return 0;
   },
 };

@@ -23,7 +23,10 @@ export const THINKING_MS = 250;
 export const RUN_ID = "ten-agents";
 
 /** The demo's workflow: each agent is one step, and its effect on the world is written down by the witness. */
-export function tenAgents(witness: WitnessClient, think: () => Promise<void>): Workflow<{ question: string }, string> {
+export function tenAgents(
+  witness: WitnessClient,
+  think: () => Promise<void>,
+): Workflow<{ question: string }, string> {
   return workflow("ten-agents", { version: "1.0" }, async (ctx, input: { question: string }) => {
     let report = input.question;
     for (const { name, tokens } of agents) {
@@ -34,7 +37,11 @@ export function tenAgents(witness: WitnessClient, think: () => Promise<void>): W
         ctx.usage({ tokens, costUsd: tokens * PRICE });
         return `${name} done`;
       };
-      report = await ctx.step(name, work, { effect: "keyed", input: { agent: name }, retry: { attempts: 5, maxWaitMs: 60_000 } });
+      report = await ctx.step(name, work, {
+        effect: "keyed",
+        input: { agent: name },
+        retry: { attempts: 5, maxWaitMs: 60_000 },
+      });
     }
     return report;
   });

@@ -1,7 +1,7 @@
 import { createEngine } from "../../core/engine.ts";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
 import { createWitnessClient } from "../../testing/witness.ts";
-import { RUN_ID, tenAgents, THINKING_MS } from "./agents.ts";
+import { RUN_ID, THINKING_MS, tenAgents } from "./agents.ts";
 
 /** The process that the demo kills. It reports on stdout, one line of JSON each. */
 const [file, port] = process.argv.slice(2) as [string, string];

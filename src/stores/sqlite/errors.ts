@@ -28,7 +28,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   ENOTDIR: "HF-3004",
   // Also what Node says when it may not make a folder on a read-only disk.
   ENOENT: "HF-3004",
-  CORRUPT: "HF-3006",
+  CORRUPT: "HF-3014",
   NOTADB: "HF-3006",
 };
 

@@ -209,7 +209,7 @@ describe("failures of SQLite", () => {
     expect(codes(readOnly)).toEqual(Array(3).fill("HF-3004"));
     expect(codes([{ errcode: 14 }, { code: "EACCES" }, { code: "EROFS" }])).toEqual(Array(3).fill("HF-3004"));
     expect(codes([{ errcode: 11 }, { errcode: 26 }, { code: "SQLITE_NOTADB" }])).toEqual(
-      Array(3).fill("HF-3006"),
+      ["HF-3014", "HF-3006", "HF-3006"],
     );
     const ioErrors = [{ errcode: 10 | (4 << 8) }, { code: "SQLITE_IOERR_FSYNC" }, new Error("odd"), null];
     expect(codes(ioErrors)).toEqual(Array(4).fill("HF-3013"));
@@ -219,7 +219,7 @@ describe("failures of SQLite", () => {
     const failure = (text: string) => Object.assign(new Error(text), { code: "ERR_SQLITE_ERROR" });
     expect(isBusy(failure("database is locked"))).toBe(true);
     const texts = ["database or disk is full", "database disk image is malformed", "no such table: t"];
-    expect(codes(texts.map(failure))).toEqual(["HF-3003", "HF-3006", "HF-3013"]);
+    expect(codes(texts.map(failure))).toEqual(["HF-3003", "HF-3014", "HF-3013"]);
   });
 
   it("tell a lock from everything else", () => {
@@ -339,7 +339,7 @@ describe("a store that loses its file", () => {
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.fill(0xff, 16_384));
     const damaged = async () => everythingOf(await open({ file }), "run-1");
-    await expect(damaged()).rejects.toMatchObject({ code: "HF-3006" });
+    await expect(damaged()).rejects.toMatchObject({ code: "HF-3014" });
   });
 });
 

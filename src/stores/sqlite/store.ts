@@ -1,12 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { refusal } from "../../core/claim.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { byAge, checkLimit, checkQuery, cursorAfter } from "../../core/query.ts";
 import type {
   Append,
   AppendResult,
   DueQuery,
   Entry,
   EntryRange,
-  Refusal,
   Renewal,
   RunPage,
   RunQuery,
@@ -18,7 +19,6 @@ import type {
 import type { RunRow } from "../../core/types.ts";
 import type { Connection } from "./connection.ts";
 import { isBusy, storeError } from "./errors.ts";
-import { byAge, checkLimit, checkQuery, readCursor, writeCursor } from "./query.ts";
 import { insertValues, listSql, SQL, toEntry, toRow, UPDATES, updateValues } from "./statements.ts";
 import { runWork } from "./transaction.ts";
 
@@ -172,7 +172,7 @@ function apply(connection: Connection, append: Append, now: number): AppendResul
   const { run, entry } = append;
   if (!change(connection, append, now)) {
     const row = readRow(connection, run.id);
-    return { ok: false, reason: refusal(append, row, now), row };
+    return { ok: false, reason: refusal(append, row, now) ?? "conflict", row };
   }
   connection.prepare(SQL.entry).run(entry.seq, entry.count, entry.head, entry.data, run.id);
   for (const { hash, data } of append.blobs) connection.prepare(SQL.blob).run(hash, data);
@@ -191,14 +191,6 @@ function change(connection: Connection, append: Append, now: number): boolean {
   };
   // Taking or freeing a claim nearly always changes the status, so it is not worth a try.
   return ((claim.kind === "hold" || claim.kind === "keep") && run(true)) || run(false);
-}
-
-function refusal({ expect, claim }: Append, row: RunRow | null, now: number): Refusal {
-  if (expect === null) return "exists";
-  if (row === null) return "missing";
-  const isForeign = row.claim.token !== expect.token || row.claim.epoch !== expect.epoch;
-  if (expect.token !== null && isForeign) return "fenced";
-  return claim.kind === "acquire" && row.claim.until > now ? "held" : "conflict";
 }
 
 function readRow(connection: Connection, runId: string): RunRow | null {
@@ -221,9 +213,9 @@ function readEntries(connection: Connection, runId: string, { from, limit }: Ent
 }
 
 function listRuns(connection: Connection, query: RunQuery): RunPage {
-  checkQuery(query);
+  const start = checkQuery(query);
   const { status, workflow, parent, limit } = query;
-  const after = query.cursor === undefined ? [] : readCursor(query.cursor);
+  const after = start ? [start.createdAt, start.id] : [];
   const given = [
     ...(workflow === undefined ? [] : [["workflow", workflow] as const]),
     ...(parent === undefined ? [] : [["parent_run", parent] as const]),
@@ -245,5 +237,5 @@ function listRuns(connection: Connection, query: RunQuery): RunPage {
     : page(given);
   const runs = found.sort(byAge).slice(0, limit);
   const last = found.length > limit ? runs.at(-1) : undefined;
-  return { runs, cursor: last ? writeCursor(last) : null };
+  return { runs, cursor: last ? cursorAfter(last) : null };
 }
