@@ -31,6 +31,29 @@ describe("pause", () => {
     expect(calls).toEqual(["a", "b"]);
   });
 
+  it("is taken back by a resume while it is still pausing, and nothing is interrupted", async () => {
+    const lab = createLab();
+    const first = signalled<string>();
+    const calls: string[] = [];
+    const flow = workflow("flow", async (ctx) => {
+      await ctx.all("both", [
+        () => ctx.step("a", () => (calls.push("a"), first.promise), { effect: "once" }),
+        async () => {
+          for (let n = 0; n < 3; n++) await ctx.step("b", () => calls.push("b"));
+        },
+      ]);
+      return "end";
+    });
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.drive(engine.pause("r"));
+    await lab.drive(engine.resume("r"));
+    first.resolve("done");
+    expect(await lab.drive(engine.result("r"))).toBe("end");
+    expect(calls.sort()).toEqual(["a", "b", "b", "b"]);
+    expect((await engine.get("r"))?.claim.epoch).toBe(1);
+  });
+
   it("holds when the worker dies while pausing", async () => {
     const lab = createLab();
     const flow = workflow("flow", async (ctx) => {

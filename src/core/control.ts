@@ -88,11 +88,7 @@ export class Control {
       if (row.status !== "paused" && row.status !== "failed" && row.control !== "pausing" && !review)
         throw cannotResume(row);
       const meta = { ...because(act), ...(act.retryFailed ? { retryFailed: true } : {}) };
-      return plan(
-        { kind: "run_resumed", step: "", meta },
-        act,
-        row.status === "running" ? { kind: "revoke" } : undefined,
-      );
+      return plan({ kind: "run_resumed", step: "", meta }, act);
     }).then((row) => {
       this.#deps.ports.probe("C16:resumed", { runId });
       return row;

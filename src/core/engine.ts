@@ -241,6 +241,7 @@ export class Engine {
           if (row?.status === "failed" || row?.status === "paused")
             await this.#control.resume(runId, { actor: "parent" });
         },
+        notifyParent: (child) => this.#control.notifyParent(child),
         evidence: (runId, step, attempt, data) => {
           void this.#control.evidence(runId, step, attempt, data).catch((error: unknown) => {
             this.#ports.logger.warn("evidence was not kept", { runId, step, error: String(error) });

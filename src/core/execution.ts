@@ -1,3 +1,4 @@
+import { Calls } from "./calls.ts";
 import { createCarrier } from "./carrier.ts";
 import type { CommitQueue } from "./commit.ts";
 import { HoldfastError } from "./errors.ts";
@@ -6,7 +7,7 @@ import { hmac } from "./hash.ts";
 import { RunMemory } from "./memory.ts";
 import type { Ports } from "./ports.ts";
 import type { RunState } from "./replay.ts";
-import { innerScope, type Scope } from "./scope.ts";
+import { type Frame, innerScope, type Scope } from "./scope.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import type { Blob, Store, StoreIdentity } from "./store.ts";
 import type { RunRow, Waiting } from "./types.ts";
@@ -47,12 +48,15 @@ export interface EngineLinks {
     parent: { runId: string; step: string },
   ): Promise<RunRow>;
   resumeChild(runId: string): Promise<void>;
+  /** Hands a child's outcome to its parent. */
+  notifyParent(child: RunRow): Promise<void>;
   /** Keeps the result of a call whose worker lost the run. */
   evidence(runId: string, step: string, attempt: number, data: Encoded): void;
 }
 
 interface Wait {
   readonly waiting: Waiting;
+  readonly frame: Frame | undefined;
   readonly resolve: () => void;
   cancelTimer: () => void;
 }
@@ -76,6 +80,7 @@ export class Execution {
   /** Compensations to run, in the order the steps finished. */
   readonly compensations: ((scope: Scope) => Promise<void>)[] = [];
   readonly memory: RunMemory;
+  readonly calls = new Calls();
   compensating = false;
   /** Intents written so far: tells a loop whether an iteration has been made durable. */
   intents = 0;
@@ -83,8 +88,6 @@ export class Execution {
   readonly #root: Scope;
   readonly #waits = new Map<string, Wait>();
   readonly #failedSteps = new WeakMap<object, readonly string[]>();
-  #calls = 0;
-  #callWaiters: (() => void)[] = [];
   #draining = false;
   #activity = 0;
   #closed = false;
@@ -103,7 +106,10 @@ export class Execution {
       durable: (events: readonly JournalEvent[]) => deps.engine.durable(this.writer.row, events),
       outside: (events: readonly JournalEvent[]) => this.#outside(events),
       stopped: (reason: string, error: unknown) => this.#stopped(reason, error),
-      quiet: () => this.#snapshotIfDue(),
+      quiet: () => {
+        this.#snapshotIfDue();
+        this.considerEnding();
+      },
     };
     const { store, queue, ports, settings } = deps;
     this.writer = new RunWriter(
@@ -143,6 +149,12 @@ export class Execution {
 
   within<R>(scope: Scope, body: () => R): R {
     return scopes.run({ execution: this, scope }, body);
+  }
+
+  /** Whether a ctx call may go on at once. */
+  get isOpen(): boolean {
+    this.#activity++;
+    return !this.#closed && !this.#parking;
   }
 
   /** Every ctx call passes here: it goes on only while this process may work on the run. */
@@ -191,24 +203,20 @@ export class Execution {
     });
   }
 
-  callStarted(): void {
-    this.#calls++;
-  }
-
-  callEnded(): void {
-    this.#calls--;
-    if (this.#calls === 0) for (const wake of this.#callWaiters.splice(0)) wake();
+  callEnded(frame: Frame): void {
+    this.calls.end(frame);
     this.considerEnding();
   }
 
   /** Waits until somebody decides the step or its time has come. */
-  wait(key: string, waiting: Waiting): Promise<void> {
+  wait(key: string, waiting: Waiting, frame: Frame | undefined): Promise<void> {
+    this.calls.block(frame);
     return new Promise((resolve) => {
       const clock = this.deps.ports.clock;
       const wake = () => this.#wake(key);
       const delay = waiting.until === undefined ? undefined : Math.max(0, waiting.until - clock.now());
       const cancelTimer = delay === undefined ? () => undefined : clock.setTimer(wake, delay);
-      this.#waits.set(key, { waiting, resolve, cancelTimer });
+      this.#waits.set(key, { waiting, frame, resolve, cancelTimer });
       this.considerEnding();
     });
   }
@@ -217,6 +225,7 @@ export class Execution {
     const wait = this.#waits.get(key);
     if (!wait || this.#parking || this.#closed) return;
     this.#waits.delete(key);
+    this.calls.unblock(wait.frame);
     wait.cancelTimer();
     this.#activity++;
     wait.resolve();
@@ -250,7 +259,10 @@ export class Execution {
 
   #stopped(reason: string, error: unknown): void {
     if (this.#closed) return;
-    this.deps.ports.logger.warn(`run ${reason}`, { runId: this.runId, error: String(error ?? "") });
+    this.deps.ports.logger.warn(`run ${reason}`, {
+      runId: this.runId,
+      ...(error ? { error: describeError(error) } : {}),
+    });
     this.close("stopped");
   }
 
@@ -269,7 +281,7 @@ export class Execution {
   /** Writes the run's last event here and gives up the claim. Whatever came from outside meanwhile is heard first. */
   finish(end: ExecutionEnd, event: EventDraft, blobs: readonly Blob[] = []): void {
     const onOvertaken = () => {
-      if (this.writer.row.control === "none") this.finish(end, event, blobs);
+      if (this.writer.row.control === "none" && end !== "paused") this.finish(end, event, blobs);
       else this.considerEnding();
     };
     this.writer.record({ event, blobs, release: true, onDurable: () => this.close(end), onOvertaken });
@@ -280,11 +292,6 @@ export class Execution {
     this.deps.ports.probe("C22:draining", { runId: this.runId });
     this.#draining = true;
     this.considerEnding();
-  }
-
-  /** Answers when no call of user code is under way. */
-  async callsEnded(): Promise<void> {
-    while (this.#calls > 0) await new Promise<void>((resolve) => this.#callWaiters.push(resolve));
   }
 
   #outside(events: readonly JournalEvent[]): void {
@@ -307,16 +314,19 @@ export class Execution {
     this.#parking = null;
     this.writer.withdraw((one) => one === parking?.event);
     parking?.resume();
+    // Timers that fired meanwhile were passed over.
+    const now = this.deps.ports.clock.now();
+    for (const [key, { waiting }] of this.#waits) if ((waiting.until ?? Infinity) <= now) this.#wake(key);
   }
 
   /** Looks again after a moment without activity: nothing may be under way when the run is let go. */
   considerEnding(): void {
-    if (this.#closed || this.#calls > 0) return;
+    if (this.#closed || this.calls.active > 0) return;
     if (this.#waits.size === 0 && this.writer.row.control === "none" && !this.#draining) return;
     this.#quietTimer?.();
     const seen = this.#activity;
     this.#quietTimer = this.deps.ports.clock.setTimer(() => {
-      if (this.#closed || this.#calls > 0 || this.#parking) return;
+      if (this.#closed || this.calls.active > 0 || this.#parking) return;
       if (seen !== this.#activity || !this.writer.idle) return this.considerEnding();
       this.#letGo();
     }, this.deps.settings.quietMs);
@@ -377,5 +387,7 @@ export class Execution {
     });
   }
 }
+
+const describeError = (error: unknown): string => (error instanceof Error ? error.message : "unknown");
 
 const MIN_TAIL_BYTES = 32_768;

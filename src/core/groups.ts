@@ -20,7 +20,7 @@ async function runGroup(
   branches: readonly Branch[],
   options: Options,
 ): Promise<Settled<unknown>[]> {
-  const results: Settled<unknown>[] = new Array(branches.length);
+  const results: Settled<unknown>[] = Array.from({ length: branches.length });
   const controller = new AbortController();
   const stop = () => controller.abort(scope.abort.reason);
   scope.abort.addEventListener("abort", stop, { once: true });

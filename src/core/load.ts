@@ -3,7 +3,7 @@ import type { EventKind, JournalEvent } from "./events.ts";
 import { ChainCheck, damaged, type ParsedEntry, parseEntry } from "./journal.ts";
 import { RunState } from "./replay.ts";
 import { restoreSnapshot, type Snapshot } from "./snapshot.ts";
-import type { Entry, Store } from "./store.ts";
+import type { Store } from "./store.ts";
 import type { RunRow } from "./types.ts";
 import type { Values } from "./values.ts";
 
@@ -27,18 +27,21 @@ export async function loadRun(store: Store, values: Values, row: RunRow): Promis
 async function loadFrom(store: Store, values: Values, row: RunRow, from: number): Promise<RunState> {
   let state = new RunState();
   const chain = new ChainCheck(row.id, from, from === 1 ? "" : undefined);
-  for await (const entry of readEntries(store, row, from)) {
-    const parsed = chain.take(entry);
-    if (entry.seq === from && from > 1) {
-      const restored = await restore(values, row, parsed);
-      state = restored;
-      for (const event of parsed.events.slice(1)) state.apply(event);
-      continue;
+  for (let next = from; next <= row.seq; ) {
+    const entries = await store.entries(row.id, { from: next, limit: PAGE });
+    if (entries.length === 0) break;
+    for (const entry of entries) {
+      next = entry.seq + entry.count;
+      // Entries written after the row was read belong to a later state.
+      if (entry.seq > row.seq) break;
+      const parsed = chain.take(entry);
+      if (parsed.pruned && row.status !== "completed")
+        throw damaged(row.id, entry.seq, "Its values have been dropped.");
+      const isSnapshot = entry.seq === from && from > 1;
+      if (isSnapshot) state = await restore(values, row, parsed);
+      else state.tailBytes += entry.head.length + (entry.data?.length ?? 0);
+      for (const event of isSnapshot ? parsed.events.slice(1) : parsed.events) state.apply(event);
     }
-    if (parsed.pruned && row.status !== "completed")
-      throw damaged(row.id, entry.seq, "Its values have been dropped.");
-    for (const event of parsed.events) state.apply(event);
-    state.tailBytes += entry.head.length + (entry.data?.length ?? 0);
   }
   chain.end(row.seq, row.head);
   return state;
@@ -51,19 +54,6 @@ async function restore(values: Values, row: RunRow, parsed: ParsedEntry): Promis
   const state = restoreSnapshot(snapshot);
   state.snapshotBytes = await values.size(event.data);
   return state;
-}
-
-async function* readEntries(store: Store, row: RunRow, from: number): AsyncGenerator<Entry> {
-  for (let next = from; next <= row.seq; ) {
-    const entries = await store.entries(row.id, { from: next, limit: PAGE });
-    if (entries.length === 0) return;
-    for (const entry of entries) {
-      // Entries written after the row was read belong to a later state.
-      if (entry.seq > row.seq) return;
-      yield entry;
-      next = entry.seq + entry.count;
-    }
-  }
 }
 
 /** The newest event of one of these kinds, looked for from the end of the journal. */

@@ -51,15 +51,8 @@ export class RunMemory implements Memory {
     const scope = this.#execution.scope();
     const at = place(scope, `memory:${key.replace(/[/#[\]]/g, "_")}`);
     const note = scope.node?.notes.get(at.name);
-    if (note)
-      return this.#apply(
-        this.#writes.find((write) => write.seq === note.seq) ?? {
-          seq: note.seq,
-          step: at.key,
-          name: key,
-          data: undefined,
-        },
-      );
+    const recorded = note && this.#writes.find((write) => write.seq === note.seq);
+    if (recorded) return this.#apply(recorded);
     if (!change) {
       this.#values.delete(key);
       this.#execution.record({ kind: "memory_written", step: at.key, meta: { name: key, deleted: true } });

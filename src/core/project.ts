@@ -15,17 +15,13 @@ export function projectAll<R extends RunProjection>(
   return { ...run, ...next, updatedAt: events.at(-1)?.at ?? run.updatedAt };
 }
 
+/** What happens to the run itself; everything else is about its steps. */
 function project(run: RunProjection, event: JournalEvent, hasParent: boolean): RunProjection {
   switch (event.kind) {
     case "run_claimed":
       return { ...run, status: "running", waiting: [], wakeAt: 0, recoveries: event.meta.recovery };
     case "run_waiting":
-      return {
-        ...run,
-        status: "waiting",
-        waiting: event.meta.waiting,
-        wakeAt: wakeTime(event.meta.waiting),
-      };
+      return { ...run, status: "waiting", waiting: event.meta.waiting, wakeAt: wakeTime(event.meta.waiting) };
     case "run_released":
       return { ...run, status: "queued", wakeAt: event.at };
     case "pause_requested":
@@ -33,25 +29,24 @@ function project(run: RunProjection, event: JournalEvent, hasParent: boolean): R
     case "run_paused":
       return paused(run);
     case "run_resumed":
-      return {
-        ...run,
-        status: "queued",
-        control: "none",
-        waiting: [],
-        wakeAt: event.at,
-        error: null,
-        recoveries: 0,
-      };
+      return run.status === "running" ? { ...run, control: "none" } : resumed(run, event.at);
     case "cancel_requested":
-      return run.status === "running"
-        ? { ...run, control: "compensating" }
-        : { ...run, status: "queued", control: "compensating", waiting: [], wakeAt: event.at };
+      return { ...(run.status === "running" ? run : resumed(run, event.at)), control: "compensating" };
     case "run_completed":
     case "run_failed":
     case "run_cancelled":
       return ended(run, event, hasParent);
     case "parent_notified":
       return { ...run, wakeAt: null };
+    case "snapshot_taken":
+      return { ...run, snapshotSeq: event.seq };
+    default:
+      return projectStep(run, event);
+  }
+}
+
+function projectStep(run: RunProjection, event: JournalEvent): RunProjection {
+  switch (event.kind) {
     case "gate_answered":
     case "child_finished": {
       const done = event.kind === "gate_answered" || event.meta.status === "completed";
@@ -64,21 +59,16 @@ function project(run: RunProjection, event: JournalEvent, hasParent: boolean): R
       return woken(run, event.at, (wait) => wait.kind === "decision" && wait.step === event.step);
     case "signal_received":
       return woken(run, event.at, (wait) => wait.names?.includes(event.meta.name) ?? false);
-    case "step_completed":
-      return {
-        ...run,
-        stepsDone: run.stepsDone + 1,
-        recoveries: 0,
-        usage: event.meta.usage ? addUsage(run.usage, event.meta.usage) : run.usage,
-      };
+    case "step_completed": {
+      const usage = event.meta.usage ? addUsage(run.usage, event.meta.usage) : run.usage;
+      return { ...run, stepsDone: run.stepsDone + 1, recoveries: 0, usage };
+    }
     case "step_failed":
       return event.meta.usage ? { ...run, usage: addUsage(run.usage, event.meta.usage) } : run;
     case "usage_recorded":
       return { ...run, usage: addUsage(run.usage, event.meta) };
     case "loop_advanced":
       return { ...run, recoveries: 0 };
-    case "snapshot_taken":
-      return { ...run, snapshotSeq: event.seq };
     default:
       return run;
   }
@@ -105,6 +95,17 @@ const paused = (run: RunProjection): RunProjection => ({
   control: "none",
   waiting: [],
   wakeAt: null,
+});
+
+const resumed = (run: RunProjection, at: number): RunProjection => ({
+  ...run,
+  status: "queued",
+  control: "none",
+  waiting: [],
+  wakeAt: at,
+  error: null,
+  recoveries: 0,
+  finishedAt: null,
 });
 
 /** A finished child stays due until its parent has been told. */

@@ -7,7 +7,12 @@ import type { Effect } from "./types.ts";
 export interface Frame {
   readonly key: string;
   readonly effect: Effect;
+  /** The call it was made in. */
+  readonly outer: Frame | undefined;
   usage: UsageMeta | undefined;
+  /** Waits of the run's own that it sits in. */
+  waits: number;
+  ended: boolean;
 }
 
 /**
@@ -32,11 +37,11 @@ export interface Address {
   readonly key: string;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
-const NAME = /^[^/#[\]\u0000-\u001f\u007f]{1,128}$/;
+/** Reserved by the address grammar, or not printable. */
+const REFUSED = /[/#[\]\p{Cc}]/u;
 
 export function checkName(name: unknown): asserts name is string {
-  if (typeof name !== "string" || !NAME.test(name))
+  if (typeof name !== "string" || name === "" || name.length > 128 || REFUSED.test(name))
     throw new HoldfastError("HF-1005", { name: String(name) });
 }
 

@@ -1,5 +1,5 @@
 import type { Raw } from "./events.ts";
-import { type LoopRecord, RunState, ScopeNode, type StepRecord } from "./replay.ts";
+import { type LoopRecord, RunState, type ScopeNode, type StepRecord } from "./replay.ts";
 
 /**
  * A snapshot is the fold of everything before it, as plain data: step records by the position of their outcome (the

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, signalled } from "../../test/support/lab.ts";
-import { type Effect, HoldfastError, type StepCall, workflow } from "../index.ts";
+import { type Effect, type HoldfastError, type StepCall, workflow } from "../index.ts";
 
 describe("a step", () => {
   it("gives the value its function returned, as a replay would see it", async () => {

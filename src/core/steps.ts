@@ -47,7 +47,14 @@ class Handle<T> implements OpenStep<T> {
     this.place = place;
     this.signal = place.scope.abort;
     this.startedAt = execution.deps.ports.clock.monotonic();
-    this.frame = { key: place.key, effect: started.effect, usage: undefined };
+    this.frame = {
+      key: place.key,
+      effect: started.effect,
+      outer: place.scope.frame,
+      usage: undefined,
+      waits: 0,
+      ended: false,
+    };
   }
 
   get key(): string {
@@ -61,6 +68,9 @@ export async function runStep<T>(
   work: (call: StepCall) => T | Promise<T>,
   options: StepOptions<T> = {},
 ): Promise<T> {
+  const known = place.scope.node?.records.get(place.name);
+  // The common case of a replay, without a detour: a long history is walked through on every resume.
+  if (known?.status === "completed" && execution.isOpen) return replayStep(execution, place, options, known);
   let handle = await beginStep(execution, place, options);
   while (!handle.done) {
     const open = handle as Handle<T>;
@@ -82,14 +92,17 @@ export async function beginStep<T>(
   options: StepOptions<T> = {},
 ): Promise<StepHandle<T>> {
   await execution.enter();
-  const outer = place.scope.frame;
-  if (outer && outer.effect !== "repeatable") {
-    throw new HoldfastError("HF-1019", { step: place.key, outer: outer.key, effect: outer.effect });
-  }
+  refuseInside(place);
   const record = place.scope.node?.records.get(place.name);
   return record
     ? continueStep(execution, place, options, record)
     : startStep(execution, place, options, undefined);
+}
+
+/** Only a call that may be made again can contain calls and waits of the run's own. */
+export function refuseInside({ key, scope: { frame } }: StepPlace): void {
+  if (!frame || frame.effect === "repeatable") return;
+  throw new HoldfastError("HF-1019", { step: key, outer: frame.key, effect: frame.effect });
 }
 
 /** What to do about a step the journal already knows. */
@@ -100,12 +113,8 @@ async function continueStep<T>(
   record: StepRecord,
 ): Promise<StepHandle<T>> {
   switch (record.status) {
-    case "completed": {
-      const value = (await recordedValue(execution, record)) as T;
-      execution.memory.replayStep(place.key);
-      addCompensation(execution, place, options, record, value);
-      return { done: true, value };
-    }
+    case "completed":
+      return { done: true, value: await replayStep(execution, place, options, record) };
     case "failed":
       return continueFailed(execution, place, options, record);
     case "in_doubt":
@@ -114,6 +123,18 @@ async function continueStep<T>(
       if (record.rerun) return startStep(execution, place, options, record);
       return continueUnknown(execution, place, options, record);
   }
+}
+
+async function replayStep<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T>,
+  record: StepRecord,
+): Promise<T> {
+  const value = (await recordedValue(execution, record)) as T;
+  execution.memory.replayStep(place.key);
+  addCompensation(execution, place, options, record, value);
+  return value;
 }
 
 export function recordedValue(execution: Execution, record: StepRecord): unknown {
@@ -132,7 +153,7 @@ async function continueFailed<T>(
   record: StepRecord,
 ): Promise<StepHandle<T>> {
   if (record.retryAt !== undefined) {
-    await waitForRetry(execution, place.key, record.retryAt);
+    await waitForRetry(execution, place, record.retryAt);
     return startStep(execution, place, options, execution.state.find(place.key));
   }
   const error = await recordedValue(execution, record);
@@ -242,12 +263,8 @@ async function awaitDecision<T>(
   let current = execution.state.find(place.key) ?? record;
   while (current.status === "in_doubt") {
     const detail = new HoldfastError("HF-2103", { step: place.key, attempt: current.attempt }).message;
-    await execution.wait(place.key, {
-      kind: "decision",
-      step: place.key,
-      since: execution.deps.ports.clock.now(),
-      detail,
-    });
+    const since = execution.deps.ports.clock.now();
+    await execution.wait(place.key, { kind: "decision", step: place.key, since, detail }, place.scope.frame);
     current = execution.state.find(place.key) ?? current;
   }
   return continueStep(execution, place, options, current);
@@ -276,7 +293,7 @@ async function startStep<T>(
   probe("C03:before-intent", where);
   await execution.intent({ kind: "step_started", step: place.key, meta: started });
   probe("C05:before-call", where);
-  execution.callStarted();
+  execution.calls.start();
   return new Handle(execution, place, options, started);
 }
 
@@ -329,7 +346,7 @@ export async function completeStep<T>(execution: Execution, handle: OpenStep<T>,
   execution.record({ kind: "step_completed", step: open.step, meta, data: encoded.data }, encoded.blobs, () =>
     probe("C09:after-completion", where),
   );
-  execution.callEnded();
+  execution.callEnded(open.frame);
   const seen = execution.deps.values.echo(encoded) as T;
   addCompensation(execution, open.place, open.options, undefined, seen);
   return seen;
@@ -353,7 +370,7 @@ export async function failStep<T>(
   const error = execution.deps.values.echo(encoded);
   const record = execution.state.find(open.step);
   if (open.frame.effect === "once" && HoldfastError.is(thrown, "HF-2102")) {
-    execution.callEnded();
+    execution.callEnded(open.frame);
     return (await enterDoubt(
       execution,
       open.place,
@@ -374,14 +391,14 @@ export async function failStep<T>(
       resolve(),
     );
   });
-  execution.callEnded();
+  execution.callEnded(open.frame);
   if (retryAt === undefined) {
     execution.blame(error, [open.step, ...execution.failedSteps(thrown)]);
     throw error;
   }
   await written;
   execution.deps.ports.probe("C11:backoff", { runId: execution.runId, step: open.step });
-  await waitForRetry(execution, open.step, retryAt);
+  await waitForRetry(execution, open.place, retryAt);
   return (await startStep(
     execution,
     open.place,
@@ -390,10 +407,10 @@ export async function failStep<T>(
   )) as OpenStep<T>;
 }
 
-async function waitForRetry(execution: Execution, key: string, retryAt: number): Promise<void> {
+async function waitForRetry(execution: Execution, { key, scope }: StepPlace, retryAt: number): Promise<void> {
   const { clock } = execution.deps.ports;
   while (clock.now() < retryAt) {
-    await execution.wait(key, { kind: "retry", step: key, since: clock.now(), until: retryAt });
+    await execution.wait(key, { kind: "retry", step: key, since: clock.now(), until: retryAt }, scope.frame);
   }
 }
 

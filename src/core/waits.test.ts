@@ -229,4 +229,60 @@ describe("a child", () => {
     await lab.drive(engine.resume("r"));
     expect(await lab.drive(engine.result("r"))).toBe("well");
   });
+
+  it("that was resumed and finished by itself is not waited for in vain", async () => {
+    const lab = createLab();
+    let broken = true;
+    const child = workflow("child", (ctx) =>
+      ctx.step("work", () => (broken ? Promise.reject(new Error("broken")) : "well"), { retry: false }),
+    );
+    const parent = workflow("parent", (ctx) => ctx.child("child", child, undefined));
+    const engine = lab.engine([parent, child]);
+    await lab.drive(engine.start(parent, undefined, { id: "r" }));
+    await expect(lab.drive(engine.result("r"))).rejects.toThrow("ended as failed");
+    broken = false;
+    const { runs } = await lab.store.list({ workflow: "child", limit: 1 });
+    await lab.drive(engine.resume(runs[0]?.id as string));
+    await lab.drive(engine.result(runs[0]?.id as string));
+    await lab.clock.advance(10_000);
+    await lab.drive(engine.resume("r"));
+    expect(await lab.drive(engine.result("r"))).toBe("well");
+  });
+});
+
+describe("several waits at once", () => {
+  it("leave the run waiting for what is left when one of them has ended", async () => {
+    const lab = createLab();
+    const flow = workflow("flow", async (ctx) => {
+      const [, answer] = await ctx.all("both", [
+        () => ctx.sleep("nap", 1_000),
+        () => ctx.gate("ok", { choices: ["yes"] }),
+      ]);
+      return answer?.choice;
+    });
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.clock.advance(5_000);
+    const run = await engine.get("r");
+    expect([run?.status, run?.waiting.map((wait) => wait.kind)]).toEqual(["waiting", ["gate"]]);
+    await lab.drive(engine.answer("r", "both[1]/ok", { choice: "yes" }));
+    expect(await lab.drive(engine.result("r"))).toBe("yes");
+  });
+});
+
+describe("memory", () => {
+  it("keeps the last attempt's write of a step that was tried again", async () => {
+    const lab = createLab();
+    const flow = workflow("flow", async (ctx) => {
+      await ctx.step("work", ({ attempt }) => {
+        ctx.memory.set("attempt", attempt);
+        if (attempt < 3) throw new Error("again");
+      });
+      await ctx.sleep("long", 60_000);
+      return ctx.memory.get("attempt");
+    });
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    expect(await lab.drive(engine.result("r"))).toBe(3);
+  });
 });

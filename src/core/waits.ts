@@ -6,8 +6,8 @@ import type { Execution } from "./execution.ts";
 import { childId } from "./ids.ts";
 import type { Signal, StepRecord } from "./replay.ts";
 import type { StepPlace } from "./steps.ts";
-import { recordedValue } from "./steps.ts";
-import type { Waiting } from "./types.ts";
+import { recordedValue, refuseInside } from "./steps.ts";
+import { terminal, type Waiting } from "./types.ts";
 import type { Workflow } from "./workflow.ts";
 
 /** Steps that wait instead of calling: gates, timers, signals and children. Each is opened once and decided once. */
@@ -17,6 +17,7 @@ async function open(
   meta: Omit<StepStarted, "effect" | "attempt" | "call">,
   shown?: unknown,
 ): Promise<StepRecord> {
+  refuseInside(place);
   const known = place.scope.node?.records.get(place.name);
   const current =
     known && meta.args !== undefined && known.status === "started" && known.args !== meta.args
@@ -50,7 +51,8 @@ async function untilDecided(
       await overdue();
     } else {
       const until = current.until === undefined ? {} : { until: current.until };
-      await execution.wait(place.key, { ...waiting, step: place.key, since: current.since, ...until });
+      const wait = { ...waiting, step: place.key, since: current.since, ...until };
+      await execution.wait(place.key, wait, place.scope.frame);
     }
     current = execution.state.find(place.key) ?? current;
   }
@@ -161,13 +163,8 @@ export async function signal<T>(
       );
     } else {
       const limit = record.until === undefined ? {} : { until: record.until };
-      await execution.wait(place.key, {
-        kind: "signal",
-        step: place.key,
-        since: record.since,
-        names,
-        ...limit,
-      });
+      const wait = { kind: "signal", step: place.key, since: record.since, names, ...limit } as const;
+      await execution.wait(place.key, wait, place.scope.frame);
     }
     record = execution.state.find(place.key) ?? record;
   }
@@ -199,7 +196,9 @@ export async function child<I, O>(
   if (record.status === "started") {
     if (known?.reopened) await engine.resumeChild(id);
     const parent = { runId: execution.runId, step: place.key };
-    await engine.startChild(workflow as Workflow, id, input, parent);
+    const row = await engine.startChild(workflow as Workflow, id, input, parent);
+    // It may have ended, and told so, before this wait was opened anew.
+    if (terminal(row.status) || row.status === "failed") await engine.notifyParent(row);
   }
   const decided = await untilDecided(
     execution,

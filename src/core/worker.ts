@@ -263,7 +263,7 @@ async function runBody(execution: Execution): Promise<void> {
     ending = await failure(execution, error);
   }
   await execution.enter();
-  await execution.callsEnded();
+  await execution.calls.none();
   if (writer.row.control === "none") ending();
   else execution.considerEnding();
 }

@@ -10,7 +10,7 @@ import type { RunRow } from "./types.ts";
 export interface PendingEvent {
   readonly event: EventDraft;
   readonly blobs?: readonly Blob[];
-  /** An intent is dropped, not written, once the run has been told to stop. */
+  /** An intent is held back while the run is told to stop. */
   readonly intent?: boolean;
   /** The claim is given up with this event. */
   readonly release?: boolean;
@@ -58,6 +58,7 @@ export class RunWriter implements AppendSource {
   deadline: number;
   readonly #deps: WriterDeps;
   #pending: PendingEvent[] = [];
+  #held: PendingEvent[] = [];
   #flight: Flight | null = null;
   #catchingUp = false;
   #closed = false;
@@ -77,7 +78,10 @@ export class RunWriter implements AppendSource {
 
   record(pending: PendingEvent): void {
     if (this.#closed) return;
-    if (pending.intent && this.row.control !== "none") return;
+    if (pending.intent && this.row.control !== "none") {
+      this.#held.push(pending);
+      return;
+    }
     this.#pending.push(pending);
     this.#deps.queue.mark(this);
   }
@@ -91,6 +95,7 @@ export class RunWriter implements AppendSource {
   close(): void {
     this.#closed = true;
     this.#pending = [];
+    this.#held = [];
   }
 
   take(): Append | null {
@@ -199,7 +204,7 @@ export class RunWriter implements AppendSource {
       const events = await this.#readSince(row);
       this.row = row;
       for (const event of events) this.state.apply(event);
-      if (row.control !== "none") this.withdraw((one) => one.intent ?? false);
+      this.#holdIntents();
       this.#dropOvertaken(events);
       this.#catchingUp = false;
       if (events.length > 0) this.#deps.hooks.outside(events);
@@ -210,6 +215,16 @@ export class RunWriter implements AppendSource {
       this.#catchingUp = false;
       if (this.#pending.length > 0) this.#deps.queue.mark(this);
     }
+  }
+
+  /** Intents wait while the run is told to stop, and go out after all if it is told to go on before it has. */
+  #holdIntents(): void {
+    if (this.row.control === "none") {
+      this.#pending.push(...this.#held.splice(0));
+      return;
+    }
+    this.#held.push(...this.#pending.filter((one) => one.intent));
+    this.withdraw((one) => one.intent ?? false);
   }
 
   #dropOvertaken(events: readonly JournalEvent[]): void {

@@ -1,6 +1,5 @@
 import type { Engine } from "../../core/engine.ts";
-import { HoldfastError } from "../../core/errors.ts";
-import type { ErrorCode } from "../../core/errors.ts";
+import { type ErrorCode, HoldfastError } from "../../core/errors.ts";
 import type { RunRow, Waiting } from "../../core/types.ts";
 import type { WitnessClient } from "../witness.ts";
 import type { ChildConfig } from "./config.ts";
@@ -55,7 +54,8 @@ export class Attendant {
   }
 }
 
-async function expected(act: Promise<unknown>): Promise<void> {
+/** Waits for an act, whose being too late or too early is no surprise. */
+export async function expected(act: Promise<unknown>): Promise<void> {
   try {
     await act;
   } catch (error) {

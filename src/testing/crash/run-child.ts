@@ -4,10 +4,10 @@ import type { Store } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
 import { createWitnessClient, type WitnessClient } from "../witness.ts";
-import { Attendant } from "./attendant.ts";
+import { Attendant, expected } from "./attendant.ts";
 import type { ChildConfig, ChildReport, RunOutcome, RunPlan } from "./config.ts";
 import { createScenarios, type Scenarios } from "./scenarios.ts";
-import { Striker } from "./striker.ts";
+import { freeze, Striker } from "./striker.ts";
 
 const UNFINISHED = ["queued", "running", "waiting", "paused"] as const;
 const ROUND_MS = 15;
@@ -31,10 +31,12 @@ export async function runChild(config: ChildConfig, parts: ChildParts = {}): Pro
     const { act } = config;
     if (!act || act.kind === "resume" || act.step !== step || acting.has(runId)) return;
     acting.add(runId);
-    void (act.kind === "pause" ? engine.pause(runId, { actor: "tester" }) : engine.cancel(runId, { actor: "tester" }));
+    void expected(act.kind === "pause" ? engine.pause(runId, { actor: "tester" }) : engine.cancel(runId, { actor: "tester" }));
   });
   const errors: string[] = [];
   const engine = openEngine(config, store, scenarios, striker, errors);
+  // Frozen between two turns of the event loop, so never while SQLite holds its lock.
+  process.once("SIGUSR2", freeze);
   process.once("SIGTERM", () => void engine.close({ drainMs: DRAIN_MS }).then(() => process.exit(0)));
   let recoveries = 0;
   engine.on("recovered", () => recoveries++);

@@ -76,7 +76,8 @@ export class Site {
     const store = await openSqliteStore({ file: this.file });
     try {
       const effectRows = await ledgerRows(this.file);
-      const evidence = { calls, acked: this.acked(), effectRows, healed: options.healed ?? true };
+      const witnessed = (step: string) => !BRANCH.test(step);
+      const evidence = { calls, acked: this.acked(), effectRows, healed: options.healed ?? true, witnessed };
       const violations = await checkInvariants(store, evidence);
       const twice = options.zombies === true ? [] : carriedOutTwice(calls);
       const undone = await undoProblems(store, calls);
@@ -124,6 +125,9 @@ export class Lab {
     rmSync(this.#root, { recursive: true, force: true });
   }
 }
+
+/** Branches of a group only hold steps; everything else calls the witness. */
+const BRANCH = /^(match|side)\[\w+\]$/;
 
 async function ledgerRows(file: string): Promise<{ runId: string; step: string }[]> {
   const connection = (await chooseDriver("auto")).connect(file);

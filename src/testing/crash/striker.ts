@@ -6,6 +6,12 @@ import type { ChildConfig, Strike } from "./config.ts";
 
 export const FROZEN = "frozen";
 
+/** Stops this process until somebody sends SIGCONT, and says so first. */
+export function freeze(): void {
+  writeSync(1, `${FROZEN}\n`);
+  process.kill(process.pid, "SIGSTOP");
+}
+
 /** Counts what this process does to its store and at which points it was, and strikes it where it was told to. */
 export class Striker {
   readonly #config: ChildConfig;
@@ -76,12 +82,9 @@ export class Striker {
 
   /** A signal to oneself takes effect before the call returns: nothing after it runs. */
   #strike(isHere: (strike: Strike) => boolean): void {
-    const { kill, freeze } = this.#config;
+    const { kill, freeze: frozen } = this.#config;
     if (kill && isHere(kill)) process.kill(process.pid, "SIGKILL");
-    if (freeze && isHere(freeze)) {
-      writeSync(1, `${FROZEN}\n`);
-      process.kill(process.pid, "SIGSTOP");
-    }
+    if (frozen && isHere(frozen)) freeze();
   }
 }
 

@@ -31,8 +31,8 @@ export function startWeather(world: World): void {
 
 /** Draws what will go wrong and when, and what people will do meanwhile. */
 export function scheduleChaos(world: World, operator: Operator, chaosMs: number): void {
-  const { random, clock } = world;
-  const cancels = random.chance(0.4);
+  const { random, clock, without } = world;
+  const cancels = random.chance(0.4) && !without.has("cancels");
   for (let left = random.int(0, 8); left > 0; left--) {
     const strike = random.pick(STRIKES);
     clock.setTimer(() => strike(world), random.int(0, chaosMs));
@@ -74,7 +74,10 @@ function freeze({ machine }: SimulatedWorker, world: World): void {
   world.clock.setTimer(() => machine.thaw(), world.random.int(CLAIM_MS / 2, 3 * CLAIM_MS));
 }
 
-const skew = (world: World): number => world.random.pick([-3, -1, 1, 3]) * HOUR_MS;
+function skew(world: World): number {
+  const ms = world.random.pick([-3, -1, 1, 3]) * HOUR_MS;
+  return world.without.has("clock-jumps") ? 0 : ms;
+}
 
 const STRIKES: readonly Strike[] = [
   withVictim("crash", ({ machine }, world) => {

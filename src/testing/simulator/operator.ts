@@ -17,8 +17,8 @@ interface OpenStep {
 export class Operator {
   readonly #world: World;
   readonly #desk: SimulatedWorker;
+  readonly #open = new Map<string, { readonly head: string; readonly steps: readonly OpenStep[] }>();
   /** Acts that failed in a way no act may fail. */
-  readonly late: { readonly runId: string; readonly message: string }[] = [];
   readonly broken: { readonly runId: string; readonly message: string }[] = [];
 
   constructor(world: World) {
@@ -67,14 +67,14 @@ export class Operator {
       const review = row.waiting.some((wait) => wait.kind === "review");
       // Only the run itself is resumed: its children must follow.
       const failed = row.parent === null && stumbled(row, runs);
-      if (row.status === "paused" || review || failed || (process.env["AVOID"]?.includes("pausing") && row.control === "pausing")) this.#do(row.id, () => engine.resume(row.id));
+      if (row.status === "paused" || review || failed) this.#do(row.id, () => engine.resume(row.id));
       else await this.#decide(row, engine, 0);
     }
   }
 
   async #decide(row: RunRow, engine: Engine, carelessness: number): Promise<void> {
     const { random, clock } = this.#world;
-    for (const { step, kind } of openSteps(await journal(this.#world.store, row.id))) {
+    for (const { step, kind } of await this.#openSteps(row)) {
       if (random.chance(carelessness)) continue;
       if (kind === "gate") {
         this.#do(row.id, () => engine.answer(row.id, step, { choice: "yes", actor: "Ada" }));
@@ -87,6 +87,15 @@ export class Operator {
         this.#resolve(row.id, step, engine);
       }
     }
+  }
+
+  /** What people have to decide in a run; looked up again only when the run has moved. */
+  async #openSteps({ id, head }: RunRow): Promise<readonly OpenStep[]> {
+    const known = this.#open.get(id);
+    if (known?.head === head) return known.steps;
+    const steps = openSteps(await journal(this.#world.store, id));
+    this.#open.set(id, { head, steps });
+    return steps;
   }
 
   #resolve(runId: string, step: string, engine: Engine): void {

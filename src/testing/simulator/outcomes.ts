@@ -8,6 +8,9 @@ import { journal } from "./operator.ts";
 import { expected } from "./sections.ts";
 import type { World } from "./world.ts";
 
+/** Far more than the longest program has waits and the worst seed has crashes. */
+const MOST_CLAIMS = 120;
+
 /** Faults may cost time, never change a result: every run ends as it would have without them. */
 export async function checkOutcomes({ store, wanted }: World): Promise<SimulationFinding[]> {
   const findings: SimulationFinding[] = [];
@@ -20,6 +23,8 @@ export async function checkOutcomes({ store, wanted }: World): Promise<Simulatio
     const events = await journal(store, runId);
     const message = row.status === "cancelled" ? undefined : await wrongResult(store, row, events, expected(input.body));
     if (message !== undefined) findings.push({ invariant: "result", runId, message });
+    const claims = events.filter((event) => event.kind === "run_claimed").length;
+    if (claims > MOST_CLAIMS) findings.push({ invariant: "churn", runId, message: `The run was claimed ${claims} times.` });
     for (const step of notUndone(row, events)) {
       findings.push({ invariant: "undo", runId, message: `The run was cancelled with undo, but ${step} was not undone.` });
     }

@@ -19,11 +19,20 @@ export interface ProgramInput {
   readonly pad: string;
 }
 
+/** What a simulation can do without, to narrow a finding down. */
+export type SimulatedFeature =
+  | "cancels"
+  | "clock-jumps"
+  | "nested-retries"
+  | "parallel-transactions"
+  | "stumbles"
+  | "timeouts"
+  | "transactions";
+
 export interface SectionOptions {
-  readonly transactions: boolean;
   /** Long loops and large values, so that snapshots and blobs are used. */
   readonly heavy: boolean;
-  readonly avoid: ReadonlySet<string>;
+  readonly without: ReadonlySet<SimulatedFeature>;
 }
 
 /** Where a section stands: what is allowed there. */
@@ -38,6 +47,9 @@ interface Place {
 const LEAVES = ["call", "call", "call", "book", "memory", "sleep", "gate", "signal", "notes", "transaction"] as const;
 const GROUPS = ["each", "all", "nest", "loop", "child", "stumble"] as const;
 
+const lacksTransactions = ({ parallel }: Place, { without }: SectionOptions): boolean =>
+  without.has("transactions") || (parallel && without.has("parallel-transactions"));
+
 /** Makes up a program. */
 export function makeProgram(random: Random, options: SectionOptions): ProgramInput {
   let count = 0;
@@ -48,7 +60,7 @@ export function makeProgram(random: Random, options: SectionOptions): ProgramInp
     id: id("c"),
     effect,
     bad: effect === "once" ? [] : bad(),
-    slow: random.chance(0.08) && !options.avoid.has("timeouts"),
+    slow: random.chance(0.08) && !options.without.has("timeouts"),
   });
   const leaf = (place: Place): Section => {
     const kind = random.pick(LEAVES);
@@ -63,7 +75,7 @@ export function makeProgram(random: Random, options: SectionOptions): ProgramInp
       case "sleep":
         return { kind, id: id("z"), ms: random.pick([0, 200, 900, 2_500, 7_000]) };
       case "transaction":
-        return options.transactions && !(place.parallel && options.avoid.has("parallel-transactions")) ? { kind, id: id("t") } : call("keyed");
+        return lacksTransactions(place, options) ? call("keyed") : { kind, id: id("t") };
       default:
         return { kind, id: id(kind.charAt(0)) };
     }
@@ -80,14 +92,14 @@ export function makeProgram(random: Random, options: SectionOptions): ProgramInp
       case "all":
         return { kind, id: id("a"), branches: [list({ ...inner, parallel: true }, 2), list({ ...inner, parallel: true }, 2)] };
       case "nest":
-        return { kind, id: id("n"), bad: options.avoid.has("nested-retries") ? [] : bad(), body: list(inner, 3) };
+        return { kind, id: id("n"), bad: options.without.has("nested-retries") ? [] : bad(), body: list(inner, 3) };
       case "loop":
         return { kind, id: id("l"), turns: options.heavy ? 18 : random.int(2, 3), pad: options.heavy ? 2_400 : 0, body: list({ ...inner, depth: 3 }, options.heavy ? 1 : 2) };
       case "child":
         if (place.children === 0) return leaf(place);
         return { kind, id: id("h"), body: list({ depth: 1, parallel: false, children: place.children - 1, top: true }, 3) };
       case "stumble":
-        return place.top ? { kind, id: id("x") } : leaf(place);
+        return place.top && !options.without.has("stumbles") ? { kind, id: id("x") } : leaf(place);
     }
   };
   const body = list({ depth: 0, parallel: false, children: 2, top: true }, 6);

@@ -2,7 +2,6 @@ import { createEngine, type Engine } from "../../core/engine.ts";
 import { seededIds } from "../../core/ids.ts";
 import { silentLogger } from "../../core/ports.ts";
 import type { Store } from "../../core/store.ts";
-import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { createFaultyStore, type StoreFault, type StoreMethod } from "../faulty-store.ts";
 import type { AckedWrite } from "../witness-log.ts";
 import { createLedgerStore, type LedgerStore } from "./ledger-store.ts";
@@ -10,7 +9,8 @@ import { Machine, reach } from "./machine.ts";
 import { Outside } from "./outside.ts";
 import { type Breakage, createProgram } from "./program.ts";
 import { Random } from "./random.ts";
-import type { ProgramInput } from "./sections.ts";
+import type { ProgramInput, SimulatedFeature } from "./sections.ts";
+import { createSimulatedTime, type SimulatedTime } from "./time.ts";
 
 export const CLAIM_MS = 3_000;
 const SETTINGS = {
@@ -25,6 +25,7 @@ const SETTINGS = {
 export interface WorldOptions {
   readonly wrapStore?: ((store: Store) => Store) | undefined;
   readonly breakage?: Breakage | undefined;
+  readonly without: readonly SimulatedFeature[];
 }
 
 /** A process that advances runs. */
@@ -40,7 +41,7 @@ export interface SimulatedWorker {
 /** Everything there is in one simulation. All chance comes from the seed, all time from one clock. */
 export class World {
   readonly random: Random;
-  readonly clock: FakeClock;
+  readonly clock: SimulatedTime;
   readonly outside: Outside;
   readonly ledger: LedgerStore;
   /** The store itself, without faults. */
@@ -54,14 +55,16 @@ export class World {
   /** Decides about store calls while faults are on. */
   weather: ((method: StoreMethod) => StoreFault | undefined) | null = null;
   readonly seed: number;
+  readonly without: ReadonlySet<SimulatedFeature>;
   readonly #options: WorldOptions;
   #made = 0;
 
   constructor(seed: number, options: WorldOptions) {
     this.seed = seed;
     this.#options = options;
+    this.without = new Set(options.without);
     this.random = new Random(seed);
-    this.clock = createFakeClock();
+    this.clock = createSimulatedTime();
     this.outside = new Outside(this.random);
     this.ledger = createLedgerStore(seed, { now: () => this.clock.now() + this.storeSkewMs });
     this.store = options.wrapStore?.(this.ledger.store) ?? this.ledger.store;

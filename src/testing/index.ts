@@ -1,0 +1,42 @@
+export {
+  type ConformanceOptions,
+  type ConformanceRunner,
+  type MovableClock,
+  storeConformance,
+} from "./conformance/index.ts";
+export type { ChildConfig, ChildReport, PlannedAct, RunOutcome, RunPlan, Strike } from "./crash/config.ts";
+export { type ContentionOptions, type ContentionReport, contention } from "./crash/contention.ts";
+export { crashMatrix, type MatrixOptions, type MatrixReport } from "./crash/matrix.ts";
+export type { ChildEnd, SpawnOptions, WorkerProcess } from "./crash/processes.ts";
+export { type ScenarioName, scenarioNames } from "./crash/scenarios.ts";
+export { Lab, type Problem, Site, type WorkPlan } from "./crash/site.ts";
+export { type SoakOptions, type SoakProgress, type SoakReport, soak } from "./crash/soak.ts";
+export type { CallMatch, CallOutcome, LoggedCall } from "./crash/wire.ts";
+export { type ZombieOptions, type ZombieReport, zombieRounds } from "./crash/zombies.ts";
+export { createFakeClock, type FakeClock } from "./fake-clock.ts";
+export {
+  createFaultyStore,
+  type FaultPlan,
+  type FaultyStore,
+  type PlannedFault,
+  type StoreFault,
+  type StoreMethod,
+} from "./faulty-store.ts";
+export { checkInvariants, type Evidence } from "./invariants.ts";
+export {
+  type SimulationFinding,
+  type SimulationOptions,
+  type SimulationReport,
+  simulate,
+  simulateMany,
+} from "./simulator.ts";
+export {
+  createWitnessClient,
+  startWitness,
+  type Witness,
+  type WitnessClient,
+  type WitnessClientOptions,
+  type WitnessedCall,
+  type WitnessLog,
+} from "./witness.ts";
+export type { AckedWrite, Violation, WitnessCall } from "./witness-log.ts";

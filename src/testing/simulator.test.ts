@@ -1,0 +1,106 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Append, AppendResult, Store } from "../core/store.ts";
+import { type SimulationOptions, type SimulationReport, simulate, simulateMany } from "./simulator.ts";
+
+const MINUTE_MS = 60_000;
+
+/** Takes every write, whoever sends it and whatever happened since: what a store without fencing would do. */
+function withoutFencing(store: Store): Store {
+  const force = async (append: Append, result: AppendResult): Promise<AppendResult> => {
+    if (result.ok || !result.row || append.expect === null) return result;
+    const { seq, claim } = result.row;
+    const entry = { ...append.entry, seq: seq + 1 };
+    const expect = { seq, epoch: claim.epoch, token: claim.token };
+    const kind = append.claim.kind === "acquire" ? ({ kind: "keep" } as const) : append.claim;
+    const [again] = await store.append([{ ...append, entry, expect, claim: kind }]);
+    return again ?? result;
+  };
+  return {
+    ...store,
+    async append(batch) {
+      const results = await store.append(batch);
+      return Promise.all(batch.map((append, index) => force(append, results[index] as AppendResult)));
+    },
+  };
+}
+
+/** The first of some seeds in which something was found. */
+async function firstCaught(count: number, options: Partial<SimulationOptions>): Promise<SimulationReport | undefined> {
+  for (let seed = 1; seed <= count; seed++) {
+    const report = await simulate(seed, options);
+    if (report.findings.length > 0) return report;
+  }
+  return undefined;
+}
+
+const invariantsOf = (report: SimulationReport | undefined): string[] => (report?.findings ?? []).map(({ invariant }) => invariant);
+
+describe("simulate", () => {
+  it("keeps every promise whatever goes wrong", { timeout: 5 * MINUTE_MS }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), async (seed) => {
+        const { findings, faults } = await simulate(seed);
+        expect(findings, `seed ${seed}, ${JSON.stringify(faults)}`).toEqual([]);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("keeps every promise when nothing goes wrong", { timeout: MINUTE_MS }, async () => {
+    const { failed, runs, calls } = await simulateMany(1, 40, { faults: false });
+    expect(failed).toEqual([]);
+    expect(runs).toBeGreaterThan(40);
+    expect(calls).toBeGreaterThan(100);
+  });
+
+  it("tells the same history for the same seed, and another for another", { timeout: MINUTE_MS }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), async (seed) => {
+        const [first, second, other] = [await simulate(seed), await simulate(seed), await simulate(seed + 1)];
+        expect(second).toEqual(first);
+        expect(other.digest).not.toBe(first.digest);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it("injects every kind of fault within a few hundred seeds", { timeout: 2 * MINUTE_MS }, async () => {
+    const seen = new Set<string>();
+    await simulateMany(1, 150, { onReport: ({ faults }) => Object.keys(faults).forEach((kind) => seen.add(kind)) });
+    expect([...seen].sort()).toEqual([
+      "cancel",
+      "cancel with undo",
+      "clock jump of a worker",
+      "clock jump of the store",
+      "crash",
+      "crash at a probe",
+      "crash at a write",
+      "failed call",
+      "freeze",
+      "freeze at a probe",
+      "lost acknowledgement",
+      "outage",
+      "restart in good order",
+      "slow call",
+    ]);
+  });
+});
+
+describe("the simulator's checks", () => {
+  it("catch a store that lets fenced workers write", { timeout: MINUTE_MS }, async () => {
+    const caught = await firstCaught(60, { wrapStore: withoutFencing });
+    expect(invariantsOf(caught)).toContain("I1");
+  });
+
+  it("catch a program that acts outside its steps", { timeout: MINUTE_MS }, async () => {
+    const caught = await firstCaught(10, { breakage: "calls-outside-steps" });
+    expect(invariantsOf(caught)).toContain("I3");
+  });
+
+  it("catch a program that records the outcome first and acts afterwards", { timeout: MINUTE_MS }, async () => {
+    const found = new Set<string>();
+    await simulateMany(1, 60, { breakage: "outcome-before-call", onReport: (report) => invariantsOf(report).forEach((one) => found.add(one)) });
+    expect([...found]).toContain("I6");
+  });
+});
