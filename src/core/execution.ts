@@ -103,7 +103,12 @@ export class Execution {
       this.#end = resolve;
     });
     const hooks = {
-      durable: (events: readonly JournalEvent[]) => deps.engine.durable(this.writer.row, events),
+      durable: (events: readonly JournalEvent[]) => {
+        deps.engine.durable(this.writer.row, events);
+        // A call given up at its time limit may still end what a later attempt waits for.
+        if (this.#waits.size > 0)
+          for (const event of events) if (event.kind === "step_completed") this.#wake(event.step);
+      },
       outside: (events: readonly JournalEvent[]) => this.#outside(events),
       stopped: (reason: string, error: unknown) => this.#stopped(reason, error),
       quiet: () => {

@@ -1,7 +1,7 @@
 import type { Branches, EachOptions, Settled, SettledOptions, StepOptions } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Execution } from "./execution.ts";
-import { innerScope, type Scope } from "./scope.ts";
+import { type Scope, siblingScope } from "./scope.ts";
 import { runStep } from "./steps.ts";
 
 /** A group: branches side by side, each a step of its own, addressed by its place in the group. */
@@ -24,11 +24,7 @@ async function runGroup(
   const controller = new AbortController();
   const stop = () => controller.abort(scope.abort.reason);
   scope.abort.addEventListener("abort", stop, { once: true });
-  const inner: Scope = {
-    ...innerScope(scope, "", { abort: controller.signal }),
-    prefix: scope.prefix,
-    node: scope.node,
-  };
+  const inner = siblingScope(scope, controller.signal);
   const rule = groupRule(options, branches.length);
   let next = 0;
   const lane = async () => {

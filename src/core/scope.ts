@@ -1,5 +1,5 @@
 import { HoldfastError } from "./errors.ts";
-import type { EventMeta, UsageMeta } from "./events.ts";
+import type { UsageMeta } from "./events.ts";
 import type { ScopeNode } from "./replay.ts";
 import type { Effect } from "./types.ts";
 
@@ -59,27 +59,45 @@ export function place(scope: Scope, name: string): Address {
   return { name: unique, key: scope.prefix + unique };
 }
 
-export function innerScope(
-  scope: Scope,
-  segment: string,
-  change: Partial<Pick<Scope, "abort" | "frame" | "shared">>,
-): Scope {
-  return {
-    prefix: `${scope.prefix}${segment}/`,
-    node: scope.node?.scopes.get(segment),
-    counts: new Map(),
-    abort: change.abort ?? scope.abort,
-    frame: "frame" in change ? change.frame : scope.frame,
-    shared: change.shared ?? scope.shared,
-  };
+/** A scope below another. What the journal holds for it is looked up anew until found: a retried call meets its own past. */
+class InnerScope implements Scope {
+  readonly prefix: string;
+  readonly counts = new Map<string, number>();
+  readonly abort: AbortSignal;
+  readonly frame: Frame | undefined;
+  readonly shared: boolean;
+  readonly #outer: Scope;
+  readonly #segment: string;
+  #node: ScopeNode | undefined;
+
+  constructor(outer: Scope, segment: string, change: ScopeChange) {
+    this.#outer = outer;
+    this.#segment = segment;
+    this.prefix = `${outer.prefix}${segment}/`;
+    this.abort = change.abort ?? outer.abort;
+    this.frame = change.frame ?? outer.frame;
+    this.shared = change.shared ?? outer.shared;
+  }
+
+  get node(): ScopeNode | undefined {
+    this.#node ??= this.#outer.node?.scopes.get(this.#segment);
+    return this.#node;
+  }
 }
 
-/** A note in the journal under an address of its own, so that a replay does not write it twice. */
-export type Note =
-  | "memory_written"
-  | "usage_recorded"
-  | "decision_made"
-  | "agent_updated"
-  | "checkpoint_marked"
-  | "value_recorded";
-export type NoteMeta<K extends Note> = EventMeta[K];
+type ScopeChange = Partial<Pick<Scope, "abort" | "frame" | "shared">>;
+
+export const innerScope = (outer: Scope, segment: string, change: ScopeChange): Scope =>
+  new InnerScope(outer, segment, change);
+
+/** The same addresses under another abort signal. */
+export const siblingScope = (scope: Scope, abort: AbortSignal): Scope => ({
+  prefix: scope.prefix,
+  get node() {
+    return scope.node;
+  },
+  counts: scope.counts,
+  abort,
+  frame: scope.frame,
+  shared: scope.shared,
+});

@@ -92,6 +92,8 @@ export async function beginStep<T>(
   options: StepOptions<T> = {},
 ): Promise<StepHandle<T>> {
   await execution.enter();
+  // A call that was given up may still be running; what it starts now leads nowhere.
+  if (place.scope.frame?.ended) await never();
   refuseInside(place);
   const record = place.scope.node?.records.get(place.name);
   return record

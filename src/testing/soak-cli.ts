@@ -33,7 +33,16 @@ function readArgs() {
   try {
     const text = { type: "string" } as const;
     const flag = { type: "boolean" } as const;
-    const options = { store: text, kills: text, seed: text, zombies: text, contention: text, simulate: text, json: flag, help: flag };
+    const options = {
+      store: text,
+      kills: text,
+      seed: text,
+      zombies: text,
+      contention: text,
+      simulate: text,
+      json: flag,
+      help: flag,
+    };
     return parseArgs({ options }).values;
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
@@ -58,39 +67,84 @@ async function main(): Promise<void> {
   await contended(totals, count(args.contention, 0), say);
   await simulated(totals, count(args.simulate, 0), seed, say);
   const { problems, summary } = totals;
-  for (const { at, rule, runId, message } of problems.slice(0, 50)) console.error(`${rule} ${runId}: ${message}\n   ${at}`);
-  console.log(JSON.stringify({ ...summary, violations: problems.length, seconds: round((performance.now() - started) / 1000) }));
+  for (const { at, rule, runId, message } of problems.slice(0, 50))
+    console.error(`${rule} ${runId}: ${message}\n   ${at}`);
+  console.log(
+    JSON.stringify({
+      ...summary,
+      violations: problems.length,
+      seconds: round((performance.now() - started) / 1000),
+    }),
+  );
   process.exit(problems.length === 0 ? 0 : 1);
 }
 
-async function soaked({ summary, problems }: Totals, kills: number, seed: number, say: (line: string) => void): Promise<void> {
+async function soaked(
+  { summary, problems }: Totals,
+  kills: number,
+  seed: number,
+  say: (line: string) => void,
+): Promise<void> {
   if (kills === 0) return;
   const report = await soak({
     kills,
     seed,
-    onStore: (now) => say(`${now.kills}/${kills} kills, ${now.runs} runs, ${now.effects} effects, ${now.problems.length} violations`),
+    onStore: (now) =>
+      say(
+        `${now.kills}/${kills} kills, ${now.runs} runs, ${now.effects} effects, ${now.problems.length} violations`,
+      ),
   });
   problems.push(...report.problems);
   const { runs, effects, recognised, duplicates, stores, killsPerMinute } = report;
-  Object.assign(summary, { kills: report.kills, runs, effects, recognised, duplicates, stores, killsPerMinute });
+  Object.assign(summary, {
+    kills: report.kills,
+    runs,
+    effects,
+    recognised,
+    duplicates,
+    stores,
+    killsPerMinute,
+  });
 }
 
-async function frozen({ summary, problems }: Totals, rounds: number, say: (line: string) => void): Promise<void> {
+async function frozen(
+  { summary, problems }: Totals,
+  rounds: number,
+  say: (line: string) => void,
+): Promise<void> {
   if (rounds === 0) return;
-  const report = await zombieRounds({ rounds, onRound: (at, found) => say(`${at}: ${found.length} violations`) });
+  const report = await zombieRounds({
+    rounds,
+    onRound: (at, found) => say(`${at}: ${found.length} violations`),
+  });
   problems.push(...report.problems);
   Object.assign(summary, { zombies: report.rounds, lateWritesRefused: report.refused });
 }
 
-async function contended({ summary, problems }: Totals, seconds: number, say: (line: string) => void): Promise<void> {
+async function contended(
+  { summary, problems }: Totals,
+  seconds: number,
+  say: (line: string) => void,
+): Promise<void> {
   if (seconds === 0) return;
   const report = await contention({ seconds });
-  say(`${report.processes} processes shared one file: ${report.runs} runs, ${report.problems.length} violations`);
+  say(
+    `${report.processes} processes shared one file: ${report.runs} runs, ${report.problems.length} violations`,
+  );
   problems.push(...report.problems);
-  Object.assign(summary, { contentionSeconds: seconds, contentionRuns: report.runs, walBytes: report.walBytes });
+  Object.assign(summary, {
+    contentionSeconds: seconds,
+    contentionRuns: report.runs,
+    walBytes: report.walBytes,
+  });
 }
 
-async function simulated({ summary, problems }: Totals, histories: number, seed: number, say: (line: string) => void): Promise<void> {
+async function simulated(
+  { summary, problems }: Totals,
+  histories: number,
+  seed: number,
+  say: (line: string) => void,
+): Promise<void> {
   if (histories === 0) return;
   const { runs, events, failed } = await simulateMany(seed, histories, {
     onReport: (one) => {
@@ -99,7 +153,12 @@ async function simulated({ summary, problems }: Totals, histories: number, seed:
   });
   for (const { seed: at, findings } of failed) {
     const first = findings.slice(0, 3).map(({ invariant, message }) => `${invariant} ${message}`);
-    problems.push({ at: `simulated seed ${at}`, rule: "result", runId: findings[0]?.runId ?? "", message: first.join(" ") });
+    problems.push({
+      at: `simulated seed ${at}`,
+      rule: "result",
+      runId: findings[0]?.runId ?? "",
+      message: first.join(" "),
+    });
   }
   Object.assign(summary, { simulated: histories, simulatedRuns: runs, simulatedEvents: events });
 }

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { type CallMatch, type LoggedCall, onLines, type Reply, type Request } from "./crash/wire.ts";
 
 /**

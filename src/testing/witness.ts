@@ -175,7 +175,16 @@ export function createWitnessClient(port: number, options: WitnessClientOptions 
   const connection = new WitnessConnection(port);
   return {
     async call({ runId, step, attempt, epoch, key }, { effect, args, refuse = 0 }) {
-      const sent = { runId, step, effect, attempt, epoch, key: fingerprint(key), args: dataDigest(args), caller };
+      const sent = {
+        runId,
+        step,
+        effect,
+        attempt,
+        epoch,
+        key: fingerprint(key),
+        args: dataDigest(args),
+        caller,
+      };
       const reply = await connection.ask({ log, do: "call", call: sent, refuse });
       if (reply.status === 200) return reply.result as string;
       const { status, retryAfterMs } = reply;

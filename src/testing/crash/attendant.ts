@@ -50,7 +50,11 @@ export class Attendant {
   async #decide(runId: string, step: string): Promise<void> {
     const value = await this.#witness.seen(runId, step);
     const resolution = value === null ? ({ action: "rerun" } as const) : ({ action: "done", value } as const);
-    await this.#engine.resolve(runId, step, { ...resolution, actor: "tester", reason: "the witness was asked" });
+    await this.#engine.resolve(runId, step, {
+      ...resolution,
+      actor: "tester",
+      reason: "the witness was asked",
+    });
   }
 }
 

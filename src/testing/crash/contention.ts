@@ -1,6 +1,6 @@
 import type { RunPlan } from "./config.ts";
 import type { ChildEnd } from "./processes.ts";
-import { type ScenarioName } from "./scenarios.ts";
+import type { ScenarioName } from "./scenarios.ts";
 import { Lab, type Problem } from "./site.ts";
 
 export interface ContentionOptions {
@@ -20,7 +20,16 @@ export interface ContentionReport {
   readonly seconds: number;
 }
 
-const MIX: readonly ScenarioName[] = ["sequence", "group", "gates", "retries", "family", "ledger", "sequence", "loop"];
+const MIX: readonly ScenarioName[] = [
+  "sequence",
+  "group",
+  "gates",
+  "retries",
+  "family",
+  "ledger",
+  "sequence",
+  "loop",
+];
 /** On two cores a process may wait its turn for a while without being dead. */
 const CLAIM_MS = 10_000;
 const SAMPLE_MS = 20;
@@ -50,7 +59,10 @@ export async function contention(options: ContentionOptions): Promise<Contention
   }, SAMPLE_MS);
   try {
     const plansOf = (n: number) =>
-      Array.from({ length: runs }, (_, index): RunPlan => ({ id: `p${n}`, scenario: MIX[index % MIX.length] as ScenarioName }));
+      Array.from(
+        { length: runs },
+        (_, index): RunPlan => ({ id: `p${n}`, scenario: MIX[index % MIX.length] as ScenarioName }),
+      );
     const ends = await Promise.all(
       Array.from({ length: processes }, (_, n) =>
         site.run({ runs: plansOf(n), repeatMs: seconds * 1000, claimMs: CLAIM_MS, shared: true }),
@@ -60,7 +72,14 @@ export async function contention(options: ContentionOptions): Promise<Contention
     if (walBytes > WAL_LIMIT) problems.push(problem(`The WAL grew to ${walBytes} bytes.`));
     const total = ends.reduce((sum, { reports }) => sum + (reports[0]?.started ?? 0), 0);
     const calls = site.witness.calls().length;
-    return { processes, runs: total, calls, walBytes, problems, seconds: (performance.now() - started) / 1000 };
+    return {
+      processes,
+      runs: total,
+      calls,
+      walBytes,
+      problems,
+      seconds: (performance.now() - started) / 1000,
+    };
   } finally {
     clearInterval(sampling);
     await lab.close();
@@ -72,5 +91,8 @@ const problem = (message: string): Problem => ({ at: AT, rule: "harness", runId:
 function endProblems({ code, signal, stderr, reports, isOverdue }: ChildEnd): Problem[] {
   const errors = reports.flatMap((report) => report.errors).map(problem);
   if (code === 0) return errors;
-  return [...errors, problem(`A worker ended with ${isOverdue ? "no end in sight" : (code ?? signal)}. ${stderr}`)];
+  return [
+    ...errors,
+    problem(`A worker ended with ${isOverdue ? "no end in sight" : (code ?? signal)}. ${stderr}`),
+  ];
 }

@@ -47,7 +47,10 @@ export interface MatrixReport {
 export async function crashMatrix(options: MatrixOptions): Promise<MatrixReport> {
   const started = performance.now();
   const { scenario, limit = Number.POSITIVE_INFINITY, lanes = 2, onCase } = options;
-  const runs = Array.from({ length: options.runs ?? 2 }, (_, index): RunPlan => ({ id: `${scenario}-${index + 1}`, scenario }));
+  const runs = Array.from(
+    { length: options.runs ?? 2 },
+    (_, index): RunPlan => ({ id: `${scenario}-${index + 1}`, scenario }),
+  );
   const lab = await Lab.open(options.spawn);
   const problems: Problem[] = [];
   const count = { cases: 0, kills: 0, missed: 0, calls: 0 };
@@ -58,6 +61,7 @@ export async function crashMatrix(options: MatrixOptions): Promise<MatrixReport>
     const expected = expectations(baseline, runs);
     const lane = async (): Promise<void> => {
       for (let batch = strikes.splice(0, BATCH); batch.length > 0; batch = strikes.splice(0, BATCH)) {
+        if (problems.length >= ENOUGH) return;
         for (const result of await strikeBatch(lab, runs, batch, expected)) {
           count.cases++;
           count.calls += result.calls;
@@ -68,7 +72,13 @@ export async function crashMatrix(options: MatrixOptions): Promise<MatrixReport>
       }
     };
     await Promise.all(Array.from({ length: lanes }, lane));
-    return { scenario, possible: all.length, ...count, problems, seconds: (performance.now() - started) / 1000 };
+    return {
+      scenario,
+      possible: all.length,
+      ...count,
+      problems,
+      seconds: (performance.now() - started) / 1000,
+    };
   } finally {
     await lab.close();
   }
@@ -76,15 +86,22 @@ export async function crashMatrix(options: MatrixOptions): Promise<MatrixReport>
 
 /** So many cases are finished by one process: starting processes is what takes the time. */
 const BATCH = 4;
+const ALONE_MS = 8_000;
+/** After so many problems further ones would say nothing new. */
+const ENOUGH = 20;
 
 /** What the runs do when nothing goes wrong: the result to compare with, and the places to strike at. */
 export async function uninterrupted(lab: Lab, runs: readonly RunPlan[]): Promise<ChildReport> {
   const site = await lab.site();
   const end = await site.run({ runs });
-  const problems = [...resultProblems("uninterrupted", runs, end, {}), ...(await site.check("uninterrupted"))];
+  const problems = [
+    ...resultProblems("uninterrupted", runs, end, {}),
+    ...(await site.check("uninterrupted")),
+  ];
   await site.remove();
   const [report] = end.reports;
-  if (!report || problems.length > 0) throw new Error(`The uninterrupted run failed: ${JSON.stringify(problems)}`);
+  if (!report || problems.length > 0)
+    throw new Error(`The uninterrupted run failed: ${JSON.stringify(problems)}`);
   return report;
 }
 
@@ -128,15 +145,25 @@ interface CaseResult {
   readonly problems: Problem[];
 }
 
-async function strikeBatch(lab: Lab, runs: readonly RunPlan[], strikes: readonly Strike[], expected: Expectations): Promise<CaseResult[]> {
+async function strikeBatch(
+  lab: Lab,
+  runs: readonly RunPlan[],
+  strikes: readonly Strike[],
+  expected: Expectations,
+): Promise<CaseResult[]> {
   const struck: { at: string; site: Site; end: ChildEnd }[] = [];
   for (const kill of strikes) {
     const site = await lab.site();
     struck.push({ at: nameOf(runs[0]?.scenario ?? "", kill), site, end: await site.run({ runs, kill }) });
   }
-  const last = await lab.spawn(struck.map(({ site }) => site.config({ runs }))).ended;
+  const together = await lab.spawn(struck.map(({ site }) => site.config({ runs }))).ended;
   const results: CaseResult[] = [];
-  for (const [index, { at, site, end }] of struck.entries()) {
+  for (const [position, { at, site, end }] of struck.entries()) {
+    // One that cannot end stops them all, so each is tried on its own before it is blamed.
+    const isWhole = together.reports.length > 0;
+    const [last, index] = isWhole
+      ? [together, position]
+      : [await site.run({ runs }, { patienceMs: ALONE_MS }), 0];
     const isKilled = end.signal === "SIGKILL" && !end.isOverdue;
     const problems = isKilled || end.code === 0 ? [] : [brokenWorker(at, end)];
     problems.push(...resultProblems(at, runs, last, expected, index), ...(await site.check(at)));

@@ -29,11 +29,15 @@ export interface SpawnOptions {
   readonly patienceMs?: number;
 }
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 20_000;
 
 /** Starts a worker process, on one store or on several at once. */
 export function spawnWorker(configs: readonly ChildConfig[], options: SpawnOptions = {}): WorkerProcess {
-  const { script = builtScript(import.meta.url, "./child"), execArgv = [], patienceMs = PATIENCE_MS } = options;
+  const {
+    script = builtScript(import.meta.url, "./child"),
+    execArgv = [],
+    patienceMs = PATIENCE_MS,
+  } = options;
   const args = [...execArgv, script, JSON.stringify(configs)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   const lines: string[] = [];

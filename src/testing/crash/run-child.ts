@@ -31,7 +31,11 @@ export async function runChild(config: ChildConfig, parts: ChildParts = {}): Pro
     const { act } = config;
     if (!act || act.kind === "resume" || act.step !== step || acting.has(runId)) return;
     acting.add(runId);
-    void expected(act.kind === "pause" ? engine.pause(runId, { actor: "tester" }) : engine.cancel(runId, { actor: "tester" }));
+    void expected(
+      act.kind === "pause"
+        ? engine.pause(runId, { actor: "tester" })
+        : engine.cancel(runId, { actor: "tester" }),
+    );
   });
   const errors: string[] = [];
   const engine = openEngine(config, store, scenarios, striker, errors);
@@ -41,7 +45,8 @@ export async function runChild(config: ChildConfig, parts: ChildParts = {}): Pro
   let recoveries = 0;
   engine.on("recovered", () => recoveries++);
   const child = { config, store, engine, scenarios, witness };
-  const plans = config.repeatMs === undefined ? await startAll(child, config.runs) : await repeat(child, config.repeatMs);
+  const plans =
+    config.repeatMs === undefined ? await startAll(child, config.runs) : await repeat(child, config.repeatMs);
   await untilDone(child, plans);
   const results: Record<string, RunOutcome> = {};
   for (const { id } of config.runs) results[id] = await outcome(engine, id);
@@ -60,7 +65,13 @@ interface Child {
   readonly witness: WitnessClient;
 }
 
-function openEngine(config: ChildConfig, store: Store, { workflows }: Scenarios, { probe }: Striker, errors: string[]): Engine {
+function openEngine(
+  config: ChildConfig,
+  store: Store,
+  { workflows }: Scenarios,
+  { probe }: Striker,
+  errors: string[],
+): Engine {
   const quiet = (): void => undefined;
   const note = (message: string, fields?: Readonly<Record<string, unknown>>) => {
     errors.push(`${message} ${JSON.stringify(fields ?? {})}`);
@@ -81,9 +92,13 @@ function openEngine(config: ChildConfig, store: Store, { workflows }: Scenarios,
   });
 }
 
-async function startAll({ config, engine, scenarios }: Child, plans: readonly RunPlan[]): Promise<readonly RunPlan[]> {
+async function startAll(
+  { config, engine, scenarios }: Child,
+  plans: readonly RunPlan[],
+): Promise<readonly RunPlan[]> {
   const times = Array.from({ length: config.starts ?? 1 });
-  const start = ({ id, scenario }: RunPlan) => engine.start(scenarios.main[scenario], { order: "A-1" }, { id });
+  const start = ({ id, scenario }: RunPlan) =>
+    engine.start(scenarios.main[scenario], { order: "A-1" }, { id });
   await Promise.all(plans.flatMap((plan) => times.map(() => start(plan))));
   await engine.work();
   return plans;
@@ -128,13 +143,18 @@ async function untilDone(child: Child, plans: readonly RunPlan[]): Promise<void>
 }
 
 /** Looks at the store in short rounds: other processes may be the ones that advance a run. */
-async function attend(child: Child, isDone: (rows: readonly RunRow[]) => boolean | Promise<boolean>): Promise<void> {
+async function attend(
+  child: Child,
+  isDone: (rows: readonly RunRow[]) => boolean | Promise<boolean>,
+): Promise<void> {
   const attendant = attendantOf(child);
   for (;;) {
     const { runs } = await child.store.list({ status: UNFINISHED, limit: 200 });
     await attendant.tend(runs);
     if (await isDone(runs)) return;
-    await new Promise((resolve) => setTimeout(resolve, child.config.shared === true ? SHARED_ROUND_MS : ROUND_MS));
+    await new Promise((resolve) =>
+      setTimeout(resolve, child.config.shared === true ? SHARED_ROUND_MS : ROUND_MS),
+    );
   }
 }
 

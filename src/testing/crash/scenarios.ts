@@ -4,7 +4,16 @@ import { type Workflow, workflow } from "../../core/workflow.ts";
 import type { WitnessClient } from "../witness.ts";
 
 /** The workflows that crash tests run. Every step of theirs tells the witness; none depends on chance or time. */
-export const scenarioNames = ["sequence", "group", "loop", "gates", "retries", "family", "ledger", "undo"] as const;
+export const scenarioNames = [
+  "sequence",
+  "group",
+  "loop",
+  "gates",
+  "retries",
+  "family",
+  "ledger",
+  "undo",
+] as const;
 
 export type ScenarioName = (typeof scenarioNames)[number];
 
@@ -28,7 +37,13 @@ export function createScenarios(witness: WitnessClient, onCall: (call: StepCall)
     onCall(call);
     return witness.call(call, { effect, args, refuse });
   };
-  const act = (ctx: Context, name: string, effect: Effect, args: unknown, more: ActOptions = {}): Promise<string> => {
+  const act = (
+    ctx: Context,
+    name: string,
+    effect: Effect,
+    args: unknown,
+    more: ActOptions = {},
+  ): Promise<string> => {
     const { refuse, ...options } = more;
     return ctx.step(name, (call) => tell(call, effect, args, refuse), { ...options, effect, input: args });
   };
@@ -56,9 +71,15 @@ export function createScenarios(witness: WitnessClient, onCall: (call: StepCall)
 }
 
 interface World {
-  act(ctx: Context, name: string, effect: Effect, args: unknown, options?: ActOptions): Promise<string>;
-  undoable(ctx: Context, name: string, effect: Effect, args: unknown): Promise<string>;
-  verify: NonNullable<StepOptions<string>["verify"]>;
+  readonly act: (
+    ctx: Context,
+    name: string,
+    effect: Effect,
+    args: unknown,
+    options?: ActOptions,
+  ) => Promise<string>;
+  readonly undoable: (ctx: Context, name: string, effect: Effect, args: unknown) => Promise<string>;
+  readonly verify: NonNullable<StepOptions<string>["verify"]>;
 }
 
 const sequenceOf = ({ act, verify }: World) =>
@@ -77,9 +98,14 @@ const effectOf = (index: number): Effect => EFFECTS[index % EFFECTS.length] as E
 const groupOf = ({ act }: World) =>
   workflow("group", async (ctx, { order }: ScenarioInput) => {
     const items = [0, 1, 2, 3, 4, 5];
-    const matched = await ctx.each("match", items, (item) => act(ctx, "ask", effectOf(item), { order, item }), {
-      concurrency: 3,
-    });
+    const matched = await ctx.each(
+      "match",
+      items,
+      (item) => act(ctx, "ask", effectOf(item), { order, item }),
+      {
+        concurrency: 3,
+      },
+    );
     const branches = await ctx.all("side", {
       left: async () => [await act(ctx, "one", "keyed", order), await act(ctx, "two", "once", order)],
       right: () => act(ctx, "three", "repeatable", matched),
@@ -96,7 +122,11 @@ const loopOf = ({ act }: World) =>
   workflow("loop", async (ctx, { order }: ScenarioInput) => {
     const initial: { seen: string[]; text: string[] } = { seen: [], text: [] };
     const state = await ctx.loop("turn", initial, async (draft, turn) => {
-      const answer = await act(ctx, "ask", effectOf(turn.index), { order, index: turn.index, last: ctx.memory.get("last") });
+      const answer = await act(ctx, "ask", effectOf(turn.index), {
+        order,
+        index: turn.index,
+        last: ctx.memory.get("last"),
+      });
       ctx.memory.set("last", answer);
       ctx.usage({ tokens: 10, costUsd: 0.001 });
       draft.seen.push(answer);
@@ -128,7 +158,10 @@ const retriesOf = ({ act }: World) =>
     return { read, paid, sent };
   });
 
-function familyOf({ act }: World): { root: Workflow<ScenarioInput, unknown>; descendants: readonly Workflow<never, unknown>[] } {
+function familyOf({ act }: World): {
+  root: Workflow<ScenarioInput, unknown>;
+  descendants: readonly Workflow<never, unknown>[];
+} {
   const tool = workflow("family-tool", async (ctx, { order }: ScenarioInput) => {
     const used = await act(ctx, "use", "once", order);
     return { used, noted: await act(ctx, "note", "keyed", used) };
@@ -153,7 +186,8 @@ function familyOf({ act }: World): { root: Workflow<ScenarioInput, unknown>; des
   return { root, descendants: [team, agent, tool] };
 }
 
-const LEDGER = "create table if not exists ledger (run text not null, step text not null, amount integer not null)";
+const LEDGER =
+  "create table if not exists ledger (run text not null, step text not null, amount integer not null)";
 
 const ledgerOf = ({ act }: World) =>
   workflow("ledger", async (ctx, { order }: ScenarioInput) => {
@@ -161,7 +195,9 @@ const ledgerOf = ({ act }: World) =>
       ctx.transaction(name, (sql) => {
         sql.run(LEDGER);
         sql.run("insert into ledger (run, step, amount) values (?, ?, ?)", ctx.runId, name, amount);
-        return sql.all("select sum(amount) as total from ledger where run = ?", ctx.runId)[0]?.["total"] as number;
+        return sql.all("select sum(amount) as total from ledger where run = ?", ctx.runId)[0]?.[
+          "total"
+        ] as number;
       });
     const totals = [await enter("open", 100)];
     const quoted = await act(ctx, "quote", "repeatable", order);

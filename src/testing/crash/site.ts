@@ -2,16 +2,16 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { openSqliteStore } from "../../stores/sqlite/index.ts";
 import { chooseDriver } from "../../stores/sqlite/driver.ts";
+import { openSqliteStore } from "../../stores/sqlite/index.ts";
 import { checkInvariants } from "../invariants.ts";
 import { startWitness, type Witness, type WitnessLog } from "../witness.ts";
 import type { AckedWrite, Violation } from "../witness-log.ts";
 import type { ChildConfig, RunOutcome, RunPlan } from "./config.ts";
 import { type ChildEnd, type SpawnOptions, spawnWorker, type WorkerProcess } from "./processes.ts";
 import type { ScenarioName } from "./scenarios.ts";
-import type { LoggedCall } from "./wire.ts";
 import { undoProblems } from "./undo-check.ts";
+import type { LoggedCall } from "./wire.ts";
 
 /** A broken promise, or something about the case itself that is not as it must be. */
 export interface Problem {
@@ -71,7 +71,10 @@ export class Site {
   }
 
   /** Every promise, checked against the store, the witness and the acknowledgements. */
-  async check(at: string, options: { readonly healed?: boolean; readonly zombies?: boolean } = {}): Promise<Problem[]> {
+  async check(
+    at: string,
+    options: { readonly healed?: boolean; readonly zombies?: boolean } = {},
+  ): Promise<Problem[]> {
     const calls = this.witness.calls();
     const store = await openSqliteStore({ file: this.file });
     try {
@@ -81,7 +84,11 @@ export class Site {
       const violations = await checkInvariants(store, evidence);
       const twice = options.zombies === true ? [] : carriedOutTwice(calls);
       const undone = await undoProblems(store, calls);
-      return [...violations, ...twice, ...undone].map(({ invariant, ...rest }) => ({ at, rule: invariant, ...rest }));
+      return [...violations, ...twice, ...undone].map(({ invariant, ...rest }) => ({
+        at,
+        rule: invariant,
+        ...rest,
+      }));
     } finally {
       await store.close();
     }
@@ -134,7 +141,9 @@ async function ledgerRows(file: string): Promise<{ runId: string; step: string }
   try {
     const [table] = connection.query("select name from sqlite_master where name = 'ledger'", []);
     if (!table) return [];
-    return connection.query("select run, step from ledger", []).map((row) => ({ runId: String(row["run"]), step: String(row["step"]) }));
+    return connection
+      .query("select run, step from ledger", [])
+      .map((row) => ({ runId: String(row["run"]), step: String(row["step"]) }));
   } finally {
     connection.close();
   }
@@ -152,21 +161,37 @@ function carriedOutTwice(calls: readonly LoggedCall[]): Violation[] {
     const [first] = list;
     if (!first || list.length < 2) return [];
     const invariant = first.effect === "once" ? "I3" : "I4";
-    return [{ invariant, runId: first.runId, message: `Step ${first.step} was carried out ${list.length} times.` }];
+    return [
+      { invariant, runId: first.runId, message: `Step ${first.step} was carried out ${list.length} times.` },
+    ];
   });
 }
 
 /** What differs between how the runs ended and how they must end. */
-export function resultProblems(at: string, runs: readonly RunPlan[], end: ChildEnd, expected: Expectations, index = 0): Problem[] {
+export function resultProblems(
+  at: string,
+  runs: readonly RunPlan[],
+  end: ChildEnd,
+  expected: Expectations,
+  index = 0,
+): Problem[] {
   const report = end.reports[index];
   if (!report) {
     const why = end.isOverdue ? "it did not come to an end" : `it ended with ${end.code ?? end.signal}`;
-    return [{ at, rule: "I10", runId: "", message: `The last worker could not finish: ${why}. ${end.stderr}`.trim() }];
+    return [
+      {
+        at,
+        rule: "I10",
+        runId: "",
+        message: `The last worker could not finish: ${why}. ${end.stderr}`.trim(),
+      },
+    ];
   }
   return runs.flatMap(({ id, scenario }) => {
     const found = report.results[id];
     const wanted = expected[scenario];
-    if (!wanted || (found?.status === wanted.status && isDeepStrictEqual(found.value, wanted.value))) return [];
+    if (!wanted || (found?.status === wanted.status && isDeepStrictEqual(found.value, wanted.value)))
+      return [];
     const message = `It ended as ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}.`;
     return [{ at, rule: "result" as const, runId: id, message }];
   });

@@ -1,5 +1,5 @@
-import type { Point } from "../../core/ports.ts";
 import { seededIds } from "../../core/ids.ts";
+import type { Point } from "../../core/ports.ts";
 import type { RunPlan, Strike } from "./config.ts";
 import { expectations, uninterrupted } from "./matrix.ts";
 import type { ChildEnd } from "./processes.ts";
@@ -9,7 +9,7 @@ import { type Expectations, Lab, type Problem, resultProblems, type Site } from 
 export interface SoakOptions {
   readonly kills: number;
   readonly seed: number;
-  /** Stores worked on at a time. Default 2. */
+  /** Stores worked on at a time. Default 3: a worker often waits for the claim of a dead one. */
   readonly lanes?: number;
   readonly onStore?: (progress: SoakProgress) => void;
 }
@@ -75,9 +75,10 @@ const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(rando
  * console.log(report.kills, report.duplicates, report.problems);
  * ```
  */
-export async function soak({ kills, seed, lanes = 2, onStore }: SoakOptions): Promise<SoakReport> {
+export async function soak({ kills, seed, lanes = 3, onStore }: SoakOptions): Promise<SoakReport> {
   const started = performance.now();
-  const { random } = seededIds(seed);
+  const ids = seededIds(seed);
+  const random = () => ids.random();
   const lab = await Lab.open();
   const problems: Problem[] = [];
   const total = { kills: 0, stores: 0, runs: 0, effects: 0, recognised: 0, duplicates: 0, problems };
@@ -110,7 +111,12 @@ async function expectedResults(lab: Lab): Promise<Expectations> {
 }
 
 /** Works on one store until it has seen its share of kills; whenever all its runs have ended, there are new ones. */
-async function soakStore(site: Site, random: Random, expected: Expectations, at: string): Promise<Omit<SoakProgress, "stores">> {
+async function soakStore(
+  site: Site,
+  random: Random,
+  expected: Expectations,
+  at: string,
+): Promise<Omit<SoakProgress, "stores">> {
   const most = upTo(random, MOST_KILLS);
   const problems: Problem[] = [];
   const strikes: string[] = [];
@@ -120,7 +126,8 @@ async function soakStore(site: Site, random: Random, expected: Expectations, at:
     const runs = newRuns(random, all.length);
     all.push(...runs);
     for (let end: ChildEnd | null = null; end === null; ) {
-      const { strike, ended } = kills < most ? generation(site, random, runs) : { strike: "none", ended: site.run({ runs }) };
+      const { strike, ended } =
+        kills < most ? generation(site, random, runs) : { strike: "none", ended: site.run({ runs }) };
       const next = await ended;
       strikes.push(strike);
       if (next.signal === "SIGKILL" && !next.isOverdue) kills++;
@@ -144,7 +151,11 @@ function newRuns(random: Random, before: number): RunPlan[] {
 }
 
 /** One worker process and how it will die. */
-function generation(site: Site, random: Random, runs: readonly RunPlan[]): { strike: string; ended: Promise<ChildEnd> } {
+function generation(
+  site: Site,
+  random: Random,
+  runs: readonly RunPlan[],
+): { strike: string; ended: Promise<ChildEnd> } {
   const kind = random();
   if (kind < 0.2) {
     const delayMs = Math.floor(random() * MOST_DELAY_MS);

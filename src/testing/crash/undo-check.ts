@@ -13,16 +13,27 @@ export async function undoProblems(store: Store, calls: readonly LoggedCall[]): 
     const entries = await store.entries(id, { from: 1, limit: 10_000 });
     const events = entries.flatMap((entry) => parseEntry(id, entry).events);
     if (!events.some(({ kind }) => kind === "cancel_requested")) continue;
-    const isDone = (step: string) => events.some((event) => event.step === step && DONE.has(event.kind) && isOk(event));
+    const isDone = (step: string) =>
+      events.some((event) => event.step === step && DONE.has(event.kind) && isOk(event));
     const done = UNDONE.filter(isDone);
     const missing = done.filter((step) => !isDone(`compensate/${step}`));
-    const order = calls.filter(({ runId, outcome }) => runId === id && outcome === "done").map(({ step }) => step);
+    const order = calls
+      .filter(({ runId, outcome }) => runId === id && outcome === "done")
+      .map(({ step }) => step);
     const firsts = done.map((step) => order.indexOf(`compensate/${step}`)).filter((at) => at >= 0);
     for (const step of missing) {
-      problems.push({ invariant: "I7", runId: id, message: `The run was cancelled, but step ${step} was not undone.` });
+      problems.push({
+        invariant: "I7",
+        runId: id,
+        message: `The run was cancelled, but step ${step} was not undone.`,
+      });
     }
     if (firsts.some((at, index) => at > (firsts[index - 1] ?? Number.POSITIVE_INFINITY))) {
-      problems.push({ invariant: "I7", runId: id, message: `The steps were undone out of order: ${order.join(", ")}.` });
+      problems.push({
+        invariant: "I7",
+        runId: id,
+        message: `The steps were undone out of order: ${order.join(", ")}.`,
+      });
     }
   }
   return problems;

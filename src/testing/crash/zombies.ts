@@ -21,7 +21,9 @@ export interface ZombieReport {
 }
 
 /** Where a worker freezes: in the middle of a call, just before a write, or at a point of the protocol. */
-type Freeze = { readonly call: string; readonly scenario: ScenarioName } | { readonly strike: Strike; readonly scenario: ScenarioName };
+type Freeze =
+  | { readonly call: string; readonly scenario: ScenarioName }
+  | { readonly strike: Strike; readonly scenario: ScenarioName };
 
 const FREEZES: readonly Freeze[] = [
   { scenario: "sequence", call: "mail" },
@@ -91,17 +93,28 @@ async function zombieRound(site: Site, round: Round): Promise<{ refused: number;
   await site.witness.release();
   zombie.signal("SIGCONT");
   const end = await zombie.ended;
-  problems.push(...resultProblems(`${at}, woken`, runs, end, expected), ...(await site.check(at, { zombies: true })));
+  problems.push(
+    ...resultProblems(`${at}, woken`, runs, end, expected),
+    ...(await site.check(at, { zombies: true })),
+  );
   const refusals = end.reports[0]?.refused["fenced"] ?? 0;
   if (problems.length === 0 && mustBeRefused(freeze) && refusals === 0) {
-    problems.push({ at, rule: "harness", runId: "", message: "The woken worker had something to write, but nothing was refused." });
+    problems.push({
+      at,
+      rule: "harness",
+      runId: "",
+      message: "The woken worker had something to write, but nothing was refused.",
+    });
   }
   await site.remove();
   return { refused: refusals, problems };
 }
 
 const mustBeRefused = (freeze: Freeze): boolean =>
-  "strike" in freeze && "write" in freeze.strike && freeze.strike.side === "before" && freeze.scenario !== "ledger";
+  "strike" in freeze &&
+  "write" in freeze.strike &&
+  freeze.strike.side === "before" &&
+  freeze.scenario !== "ledger";
 
 async function startFrozen(site: Site, { freeze, runs, spawn }: Round): Promise<WorkerProcess> {
   if ("strike" in freeze) {

@@ -1,0 +1,28 @@
+import type { Append, AppendResult, Store } from "../../../src/core/store.ts";
+import { runChildFromArgs } from "../../../src/testing/crash/run-child.ts";
+import { withParts } from "../../../src/testing/crash/striker.ts";
+
+/** A worker whose store takes whatever it writes, whoever holds the claim: what was refused is written behind the end. */
+async function force(store: Store, append: Append): Promise<AppendResult> {
+  const row = await store.read(append.run.id);
+  if (!row) return { ok: false, reason: "missing", row };
+  const expect = { seq: row.seq, epoch: row.claim.epoch, token: null };
+  const entry = { ...append.entry, seq: row.seq + 1 };
+  const [result] = await store.append([{ ...append, expect, entry, claim: { kind: "keep" } }]);
+  return result as AppendResult;
+}
+
+await runChildFromArgs({
+  store: (store) =>
+    withParts(store, {
+      async append(batch) {
+        const results = await store.append(batch);
+        return Promise.all(
+          batch.map(async (append, index) => {
+            const result = results[index] as AppendResult;
+            return !result.ok && result.reason === "fenced" ? force(store, append) : result;
+          }),
+        );
+      },
+    }),
+});

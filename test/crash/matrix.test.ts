@@ -1,0 +1,17 @@
+import { describe, expect, it } from "vitest";
+import { crashMatrix } from "../../src/testing/crash/matrix.ts";
+import { scenarioNames } from "../../src/testing/crash/scenarios.ts";
+
+const LIMIT = 36;
+
+describe("a worker process killed at any place", () => {
+  it.each(scenarioNames)("leaves %s to end as if nothing had happened", async (scenario) => {
+    const { problems, ...figures } = await crashMatrix({ scenario, limit: LIMIT });
+    const { cases, possible, kills, missed, seconds } = figures;
+    console.log(
+      `${scenario}: ${cases} of ${possible} cases, ${kills} kills, ${missed} missed, ${seconds.toFixed(1)} s`,
+    );
+    expect(problems).toEqual([]);
+    expect(kills).toBeGreaterThanOrEqual(cases * 0.75);
+  });
+});
