@@ -3,9 +3,9 @@ import type { CommitQueue, CommitResult } from "./commit.ts";
 import { HoldfastError } from "./errors.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry } from "./journal.ts";
-import type { Ports } from "./ports.ts";
 import { newProjection, projectAll } from "./project.ts";
 import type { Append, Blob, ClaimChange, Expected, Store } from "./store.ts";
+import type { StoreTime } from "./store-time.ts";
 import type { RunIdentity, RunRow } from "./types.ts";
 
 export interface ActPlan {
@@ -27,12 +27,12 @@ export interface Acted {
 export class Acts {
   readonly #store: Store;
   readonly #queue: CommitQueue;
-  readonly #ports: Ports;
+  readonly #time: StoreTime;
 
-  constructor(store: Store, queue: CommitQueue, ports: Ports) {
+  constructor(store: Store, queue: CommitQueue, time: StoreTime) {
     this.#store = store;
     this.#queue = queue;
-    this.#ports = ports;
+    this.#time = time;
   }
 
   /** `decide` answers what to write, or `null` for nothing. */
@@ -85,7 +85,7 @@ export class Acts {
     plan: ActPlan,
     expect: Expected | null,
   ): { append: Append; row: RunRow; events: JournalEvent[] } {
-    const at = this.#ports.clock.now();
+    const at = this.#time.now();
     const claim = plan.claim ?? { kind: "keep" };
     // Expiry is on the store's clock; this is as close as this process can know it.
     const after = claimAfter(row.claim, claim, at);

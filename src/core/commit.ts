@@ -106,6 +106,18 @@ export class CommitQueue {
     return appends.map((append) => results.get(append) ?? { ok: false, reason: "lost", error });
   }
 
+  /** What became of an append that was not sent through here: a `conflict` when it did not happen. */
+  async outcomeOf(append: Append | undefined, runId: string, first: unknown): Promise<CommitResult> {
+    let landed = false;
+    const error = await this.#patiently([runId], first, async () => {
+      // Also without an append: the store must answer before anything is tried again.
+      await this.#store.read(runId);
+      landed = append !== undefined && (await this.#landed(append));
+    });
+    if (error !== undefined) return { ok: false, reason: "lost", error };
+    return landed ? { ok: true } : { ok: false, reason: "conflict", row: null };
+  }
+
   async #landed(append: Append): Promise<boolean> {
     const [entry] = await this.#store.entries(append.run.id, { from: append.entry.seq, limit: 1 });
     return entry?.seq === append.entry.seq && entry.head === append.entry.head;

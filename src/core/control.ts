@@ -64,6 +64,7 @@ export class Control {
   pause(runId: string, act: Act): Promise<RunRow> {
     return this.#act(runId, (row) => {
       if (row.status === "paused" || row.control === "pausing") return null;
+      if (row.control === "compensating") throw beingCancelled(row, "be paused");
       if (terminal(row.status) || row.status === "failed")
         throw wrongStatus(row, "be paused", "It is not running.", "Nothing to do.");
       return plan({ kind: "pause_requested", step: "", meta: because(act) }, act);
@@ -75,6 +76,7 @@ export class Control {
 
   resume(runId: string, act: Act & { retryFailed?: boolean }): Promise<RunRow> {
     return this.#act(runId, async (row) => {
+      if (row.control === "compensating") throw beingCancelled(row, "be resumed");
       if (row.status === "queued" || (row.status === "running" && row.control === "none")) return null;
       const review = row.status === "waiting" && row.waiting.some((wait) => wait.kind === "review");
       if (row.status === "failed" && (await this.#compensated(row))) {
@@ -95,6 +97,16 @@ export class Control {
     });
   }
 
+  /** Resumes a failed run unless that was done for this very reason before. */
+  async resumeOnce(runId: string, reason: string): Promise<void> {
+    await this.#act(runId, async (row) => {
+      if (row.status !== "failed") return null;
+      const last = await lastEvent(this.#deps.store, row, ["run_resumed"]);
+      if (last?.kind === "run_resumed" && last.meta.reason === reason) return null;
+      return plan({ kind: "run_resumed", step: "", meta: { reason } }, { actor: "parent" });
+    });
+  }
+
   async #compensated(row: RunRow): Promise<boolean> {
     const event = await lastEvent(this.#deps.store, row, ["run_failed"]);
     return event?.kind === "run_failed" && event.meta.compensated === true;
@@ -103,7 +115,7 @@ export class Control {
   cancel(runId: string, act: Act & { compensate?: boolean }): Promise<RunRow> {
     this.#deps.ports.probe("C17:before-cancel", { runId });
     return this.#act(runId, (row) => {
-      if (row.status === "cancelled" || row.control === "compensating") return null;
+      if (row.status === "cancelled" || (row.control === "compensating" && act.compensate)) return null;
       if (row.status === "completed")
         throw wrongStatus(row, "be cancelled", "It has finished.", "Nothing to do.");
       const meta = because(act);
@@ -172,7 +184,7 @@ export class Control {
     gate: string,
     answer: { choice: string; text?: string; digest?: string } & Act,
   ): Promise<GateAnswer> {
-    const { values, ports } = this.#deps;
+    const { values } = this.#deps;
     let given: GateAnswer | undefined;
     await this.#act(runId, async (row) => {
       if (terminal(row.status)) throw new HoldfastError("HF-1013", { run: runId, gate });
@@ -188,14 +200,15 @@ export class Control {
         throw new HoldfastError("HF-1003", { option: "text", problem: "this gate takes no free text" });
       if (answer.digest !== undefined && answer.digest !== record.args)
         throw new HoldfastError("HF-1016", { gate });
-      if (record.until !== undefined && ports.clock.now() >= record.until)
+      const now = await this.#deps.store.now();
+      if (record.until !== undefined && now >= record.until)
         throw new HoldfastError("HF-1013", { run: runId, gate });
       const text = answer.text === undefined ? {} : { text: answer.text };
       given = {
         choice: answer.choice,
         ...text,
         actor: answer.actor ?? "unknown",
-        at: ports.clock.now(),
+        at: now,
         timedOut: false,
       };
       const encoded = values.encode(gate, given);
@@ -239,10 +252,9 @@ export class Control {
       await this.#inDoubt(await this.#read(runId), step);
       return this.cancel(runId, resolution);
     }
-    const { ports } = this.#deps;
     return this.#act(runId, async (row) => {
       const record = await this.#inDoubt(row, step);
-      if (resolution.action === "rerun" && ports.clock.now() < (record.rerunAfter ?? 0)) {
+      if (resolution.action === "rerun" && (await this.#deps.store.now()) < (record.rerunAfter ?? 0)) {
         throw new HoldfastError("HF-1012", { step, after: new Date(record.rerunAfter ?? 0).toISOString() });
       }
       const encoded = this.#resolved(step, resolution);
@@ -337,6 +349,14 @@ function plan(event: EventDraft, act: Act, claim?: ClaimChange, encoded?: Encode
 
 const wrongStatus = (row: RunRow, verb: string, why: string, fix: string): HoldfastError =>
   new HoldfastError("HF-1007", { run: row.id, status: row.status, verb, why, fix });
+
+const beingCancelled = (row: RunRow, verb: string): HoldfastError =>
+  wrongStatus(
+    row,
+    verb,
+    "It is being cancelled, and what it did is being undone.",
+    "Wait until it has ended.",
+  );
 
 function cannotResume(row: RunRow): HoldfastError {
   if (terminal(row.status))

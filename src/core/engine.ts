@@ -11,6 +11,7 @@ import { checkId, type Ids, systemIds } from "./ids.ts";
 import { lastEvent } from "./load.ts";
 import { type Logger, type Ports, type Probe, silentLogger } from "./ports.ts";
 import type { RunPage, RunQuery, Store, StoreIdentity } from "./store.ts";
+import { StoreTime } from "./store-time.ts";
 import { type Parent, type RunRow, terminal } from "./types.ts";
 import { Values } from "./values.ts";
 import { Worker } from "./worker.ts";
@@ -81,6 +82,7 @@ export class Engine {
   readonly #workflows = new Map<string, Workflow>();
   readonly #emitter: Emitter;
   readonly #queue: CommitQueue;
+  readonly #time: StoreTime;
   readonly #acts: Acts;
   readonly #values: Values;
   readonly #control: Control;
@@ -105,7 +107,8 @@ export class Engine {
       patienceMs: positive("storePatienceMs", options.storePatienceMs ?? 60_000),
       onFailure: ({ runIds, error, sinceMs }) => this.#saveFailed(runIds, error, sinceMs),
     });
-    this.#acts = new Acts(this.#store, this.#queue, this.#ports);
+    this.#time = new StoreTime(this.#store, this.#ports.clock);
+    this.#acts = new Acts(this.#store, this.#queue, this.#time);
     const limits = {
       valueBytes: options.limits?.valueBytes ?? 100_000_000,
       warnBytes: options.limits?.warnBytes ?? 500_000,
@@ -145,7 +148,7 @@ export class Engine {
     const worker = await this.#ownWorker();
     const { name, version } = workflow;
     const encoded = this.#values.encode("input", input);
-    const identity = { id, workflow: name, version, lineage: id, parent, createdAt: clock.now() };
+    const identity = { id, workflow: name, version, lineage: id, parent, createdAt: this.#time.now() };
     const created = {
       kind: "run_created",
       step: "",
@@ -206,6 +209,7 @@ export class Engine {
 
   async #openWorker(): Promise<Worker> {
     const identity = await this.#store.identity();
+    await this.#time.read();
     const { sweepMs = 1_000, concurrency = 1_000, maxRecoveries = 3 } = this.#options;
     return new Worker({
       execution: this.#executionDeps(identity),
@@ -228,6 +232,7 @@ export class Engine {
       identity,
       queue: this.#queue,
       ports: this.#ports,
+      time: this.#time,
       values: this.#values,
       settings: { claimMs: this.#claimMs, holdMs, quietMs: 10, assumedStepMs },
       engine: {
@@ -236,11 +241,7 @@ export class Engine {
           this.register(workflow as Workflow<never, unknown>);
           return this.#create(workflow, runId, input, parent);
         },
-        resumeChild: async (runId) => {
-          const row = await this.#store.read(runId);
-          if (row?.status === "failed" || row?.status === "paused")
-            await this.#control.resume(runId, { actor: "parent" });
-        },
+        resumeChild: (runId, reason) => this.#control.resumeOnce(runId, reason),
         notifyParent: (child) => this.#control.notifyParent(child),
         evidence: (runId, step, attempt, data) => {
           void this.#control.evidence(runId, step, attempt, data).catch((error: unknown) => {

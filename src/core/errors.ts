@@ -41,7 +41,7 @@ export const errorTable = {
   },
   "HF-1005": {
     what: "{name} is not a valid step name.",
-    why: "Names are strings of 1 to 128 printable characters without '/', '#', '[' or ']'.",
+    why: "Names are strings of 1 to 128 printable characters without '/', '#', '[' or ']', and not 'compensate'.",
     safe: UNCHANGED,
     fix: "Rename the step.",
   },
@@ -220,6 +220,13 @@ export const errorTable = {
     why: "Its body did not call done().",
     safe: SAVED,
     fix: "Raise maxIterations, then resume the run.",
+  },
+
+  "HF-2113": {
+    what: "Run {run} was not undone in full: {steps}.",
+    why: "These steps belong to finished branches or iterations, whose code is not run again.",
+    safe: "Everything else was undone. Nothing more of the run will be done.",
+    fix: "Undo them by hand, then cancel the run without compensation.",
   },
 
   // 3xxx: the store

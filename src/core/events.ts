@@ -61,6 +61,8 @@ export interface StepStarted {
   /** Digest of the arguments, or of what a gate shows. */
   readonly args?: string;
   readonly timeoutMs?: number;
+  /** It can be undone, so a cancel with compensation must undo it. */
+  readonly undo?: true;
   /** Waits: when they give up or fire. */
   readonly until?: number;
   readonly child?: string;

@@ -6,10 +6,11 @@ import type { EventDraft, JournalEvent } from "./events.ts";
 import { hmac } from "./hash.ts";
 import { RunMemory } from "./memory.ts";
 import type { Ports } from "./ports.ts";
-import type { RunState } from "./replay.ts";
+import { type RunState, UNDO } from "./replay.ts";
 import { type Frame, innerScope, type Scope } from "./scope.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import type { Blob, Store, StoreIdentity } from "./store.ts";
+import type { StoreTime } from "./store-time.ts";
 import type { RunRow, Waiting } from "./types.ts";
 import type { Encoded, Values } from "./values.ts";
 import type { Workflow } from "./workflow.ts";
@@ -23,6 +24,7 @@ export interface ExecutionDeps {
   readonly identity: StoreIdentity;
   readonly queue: CommitQueue;
   readonly ports: Ports;
+  readonly time: StoreTime;
   readonly values: Values;
   readonly settings: ExecutionSettings;
   /** What an execution asks of the engine around it. */
@@ -47,7 +49,8 @@ export interface EngineLinks {
     input: unknown,
     parent: { runId: string; step: string },
   ): Promise<RunRow>;
-  resumeChild(runId: string): Promise<void>;
+  /** Resumes a failed child, once for each `reason`. */
+  resumeChild(runId: string, reason: string): Promise<void>;
   /** Hands a child's outcome to its parent. */
   notifyParent(child: RunRow): Promise<void>;
   /** Keeps the result of a call whose worker lost the run. */
@@ -77,8 +80,8 @@ export class Execution {
   readonly deps: ExecutionDeps;
   readonly writer: RunWriter;
   readonly ended: Promise<ExecutionEnd>;
-  /** Compensations to run, in the order the steps finished. */
-  readonly compensations: ((scope: Scope) => Promise<void>)[] = [];
+  /** How to undo finished steps, as far as this process has met them. */
+  readonly undos = new Map<string, (scope: Scope) => Promise<void>>();
   readonly memory: RunMemory;
   readonly calls = new Calls();
   compensating = false;
@@ -89,6 +92,7 @@ export class Execution {
   readonly #waits = new Map<string, Wait>();
   readonly #failedSteps = new WeakMap<object, readonly string[]>();
   #draining = false;
+  #busy = 0;
   #activity = 0;
   #closed = false;
   #parking: { settled: Promise<void>; resume: () => void; event: PendingEvent } | null = null;
@@ -116,9 +120,9 @@ export class Execution {
         this.considerEnding();
       },
     };
-    const { store, queue, ports, settings } = deps;
+    const { store, queue, ports, settings, time } = deps;
     this.writer = new RunWriter(
-      { store, queue, ports, hooks, ttlMs: settings.claimMs },
+      { store, queue, ports, time, hooks, ttlMs: settings.claimMs },
       row,
       state,
       deadline,
@@ -176,12 +180,17 @@ export class Execution {
   }
 
   /** Writes an intent; answers when it is durable and the claim still surely held. */
-  async intent(event: EventDraft, blobs: readonly Blob[] = []): Promise<void> {
+  async intent(event: EventDraft, frame: Frame | undefined, blobs: readonly Blob[] = []): Promise<void> {
     this.intents++;
     if (this.#draining) await never();
+    // While the run is told to stop, an intent is held back, and the calls around it are as good as waiting.
+    this.calls.block(frame);
     await new Promise<void>((resolve) => {
-      this.writer.record({ event, blobs, intent: !this.compensating, onDurable: () => resolve() });
+      const intent = !event.step.startsWith(UNDO_PREFIX);
+      this.writer.record({ event, blobs, intent, onDurable: () => resolve() });
+      this.considerEnding();
     });
+    this.calls.unblock(frame);
     if (this.deps.ports.clock.monotonic() >= this.writer.deadline) await this.#renewNow();
     if (this.#closed) await never();
   }
@@ -191,9 +200,25 @@ export class Execution {
     const { token, epoch } = this.writer.row.claim;
     const sentAt = this.deps.ports.clock.monotonic();
     const ttlMs = this.deps.settings.claimMs;
-    const [row] = await this.deps.store.renew([{ runId: this.runId, epoch, token: token as string, ttlMs }]);
-    if (!row) this.fence();
-    else this.writer.deadline = sentAt + ttlMs;
+    try {
+      const claim = { runId: this.runId, epoch, token: token as string, ttlMs };
+      const [row] = await this.busy(this.deps.store.renew([claim]));
+      if (row) this.writer.deadline = sentAt + ttlMs;
+      else this.fence();
+    } catch (error) {
+      this.#stopped("lost", error);
+    }
+  }
+
+  /** The engine itself is at work for the run: it is not let go meanwhile. */
+  async busy<T>(work: Promise<T>): Promise<T> {
+    this.#busy++;
+    try {
+      return await work;
+    } finally {
+      this.#busy--;
+      this.considerEnding();
+    }
   }
 
   /** Records something that needs no permission: an outcome, a note. */
@@ -217,10 +242,10 @@ export class Execution {
   wait(key: string, waiting: Waiting, frame: Frame | undefined): Promise<void> {
     this.calls.block(frame);
     return new Promise((resolve) => {
-      const clock = this.deps.ports.clock;
+      const { ports, time } = this.deps;
       const wake = () => this.#wake(key);
-      const delay = waiting.until === undefined ? undefined : Math.max(0, waiting.until - clock.now());
-      const cancelTimer = delay === undefined ? () => undefined : clock.setTimer(wake, delay);
+      const delay = waiting.until === undefined ? undefined : Math.max(0, waiting.until - time.now());
+      const cancelTimer = delay === undefined ? () => undefined : ports.clock.setTimer(wake, delay);
       this.#waits.set(key, { waiting, frame, resolve, cancelTimer });
       this.considerEnding();
     });
@@ -262,6 +287,11 @@ export class Execution {
     this.#stopped("fenced", undefined);
   }
 
+  /** The store stayed away: stop before the next effect, and leave the rest to a later claim. */
+  giveUp(error: unknown): void {
+    this.#stopped("lost", error);
+  }
+
   #stopped(reason: string, error: unknown): void {
     if (this.#closed) return;
     this.deps.ports.logger.warn(`run ${reason}`, {
@@ -286,7 +316,9 @@ export class Execution {
   /** Writes the run's last event here and gives up the claim. Whatever came from outside meanwhile is heard first. */
   finish(end: ExecutionEnd, event: EventDraft, blobs: readonly Blob[] = []): void {
     const onOvertaken = () => {
-      if (this.writer.row.control === "none" && end !== "paused") this.finish(end, event, blobs);
+      const stands =
+        end === "cancelled" || this.compensating || (end !== "paused" && this.writer.row.control === "none");
+      if (stands) this.finish(end, event, blobs);
       else this.considerEnding();
     };
     this.writer.record({ event, blobs, release: true, onDurable: () => this.close(end), onOvertaken });
@@ -320,18 +352,18 @@ export class Execution {
     this.writer.withdraw((one) => one === parking?.event);
     parking?.resume();
     // Timers that fired meanwhile were passed over.
-    const now = this.deps.ports.clock.now();
+    const now = this.deps.time.now();
     for (const [key, { waiting }] of this.#waits) if ((waiting.until ?? Infinity) <= now) this.#wake(key);
   }
 
   /** Looks again after a moment without activity: nothing may be under way when the run is let go. */
   considerEnding(): void {
-    if (this.#closed || this.calls.active > 0) return;
+    if (this.#closed || this.calls.active > 0 || this.#busy > 0) return;
     if (this.#waits.size === 0 && this.writer.row.control === "none" && !this.#draining) return;
     this.#quietTimer?.();
     const seen = this.#activity;
     this.#quietTimer = this.deps.ports.clock.setTimer(() => {
-      if (this.#closed || this.calls.active > 0 || this.#parking) return;
+      if (this.#closed || this.calls.active > 0 || this.#busy > 0 || this.#parking) return;
       if (seen !== this.#activity || !this.writer.idle) return this.considerEnding();
       this.#letGo();
     }, this.deps.settings.quietMs);
@@ -341,14 +373,11 @@ export class Execution {
     const { control } = this.writer.row;
     if (control === "pausing") return this.finish("paused", { kind: "run_paused", step: "", meta: {} });
     if (control === "compensating") {
-      if (!this.compensating)
-        void this.compensate().then(() =>
-          this.finish("cancelled", { kind: "run_cancelled", step: "", meta: {} }),
-        );
+      if (!this.compensating) void this.#undoAndCancel();
       return;
     }
     if (this.#draining) return this.finish("stopped", { kind: "run_released", step: "", meta: {} });
-    const now = this.deps.ports.clock.now();
+    const now = this.deps.time.now();
     const waiting = [...this.#waits.values()].map((wait) => wait.waiting);
     if (waiting.some((wait) => wait.until !== undefined && wait.until - now <= this.deps.settings.holdMs))
       return;
@@ -369,11 +398,37 @@ export class Execution {
     this.writer.record(event);
   }
 
-  /** Undoes finished steps, the last one first. Each undo is a step of its own. */
-  async compensate(): Promise<void> {
+  /**
+   * Undoes finished steps, the last one first; each undo is a step of its own. Answers the steps that could not be undone: how to
+   * do that is code, and the code of a finished branch or iteration is not run again to find it.
+   */
+  async compensate(): Promise<readonly string[]> {
     this.compensating = true;
-    const scope = innerScope(this.#root, "compensate", { abort: this.#abort.signal });
-    for (const undo of [...this.compensations].reverse()) await undo(scope);
+    await this.writer.whenIdle();
+    const scope = innerScope(this.#root, UNDO, { abort: this.#abort.signal });
+    const steps = [...this.state.undoable].sort(([, a], [, b]) => b - a).map(([step]) => step);
+    for (const step of steps) await this.undos.get(step)?.(scope);
+    return steps.filter((step) => !this.undos.has(step));
+  }
+
+  async #undoAndCancel(): Promise<void> {
+    try {
+      const left = await this.compensate();
+      if (left.length === 0) return this.finish("cancelled", { kind: "run_cancelled", step: "", meta: {} });
+      this.parkForReview(new HoldfastError("HF-2113", { run: this.runId, steps: left.join(", ") }));
+    } catch (error) {
+      const message = describeError(error);
+      this.parkForReview(
+        new HoldfastError("HF-2111", { verb: "compensate", step: "A step", message }, { cause: error }),
+      );
+    }
+  }
+
+  /** Leaves the run to a person, with the reason. */
+  parkForReview(problem: HoldfastError): void {
+    const detail = `${problem.code} ${problem.message} ${problem.why}`;
+    const waiting: Waiting = { kind: "review", step: "", since: this.deps.time.now(), detail };
+    this.finish("waiting", { kind: "run_waiting", step: "", meta: { waiting: [waiting] } });
   }
 
   /** A full snapshot once the tail outweighs the last one: all of them together stay in proportion to the journal. */
@@ -394,5 +449,8 @@ export class Execution {
 }
 
 const describeError = (error: unknown): string => (error instanceof Error ? error.message : "unknown");
+
+/** Steps below it undo others. */
+const UNDO_PREFIX = `${UNDO}/`;
 
 const MIN_TAIL_BYTES = 32_768;

@@ -20,7 +20,7 @@ export async function loop<S extends object>(
 ): Promise<S> {
   await execution.enter();
   const record = execution.state.loop(place.key);
-  let state = await restoreState(execution, place, record, initial);
+  let state = await execution.busy(restoreState(execution, place, record, initial));
   if (record.iteration > 0) execution.memory.replayUntil(record.seq);
   while (!record.done) {
     const index = record.iteration;

@@ -74,7 +74,7 @@ export function now(execution: Execution): number {
   const at = place(scope, "now");
   const known = scope.node?.notes.get(at.name)?.value;
   if (known !== undefined) return known;
-  const value = execution.deps.ports.clock.now();
+  const value = execution.deps.time.now();
   execution.record({ kind: "value_recorded", step: at.key, meta: { value } });
   return value;
 }

@@ -15,23 +15,26 @@ export function projectAll<R extends RunProjection>(
   return { ...run, ...next, updatedAt: events.at(-1)?.at ?? run.updatedAt };
 }
 
+/** Due at once. Not a time of this process's clock: the store's may be behind it. */
+const NOW = 0;
+
 /** What happens to the run itself; everything else is about its steps. */
 function project(run: RunProjection, event: JournalEvent, hasParent: boolean): RunProjection {
   switch (event.kind) {
     case "run_claimed":
-      return { ...run, status: "running", waiting: [], wakeAt: 0, recoveries: event.meta.recovery };
+      return { ...run, status: "running", waiting: [], wakeAt: NOW, recoveries: event.meta.recovery };
     case "run_waiting":
       return { ...run, status: "waiting", waiting: event.meta.waiting, wakeAt: wakeTime(event.meta.waiting) };
     case "run_released":
-      return { ...run, status: "queued", wakeAt: event.at };
+      return { ...run, status: "queued", wakeAt: NOW };
     case "pause_requested":
       return run.status === "running" ? { ...run, control: "pausing" } : paused(run);
     case "run_paused":
       return paused(run);
     case "run_resumed":
-      return run.status === "running" ? { ...run, control: "none" } : resumed(run, event.at);
+      return run.status === "running" ? { ...run, control: "none" } : resumed(run);
     case "cancel_requested":
-      return { ...(run.status === "running" ? run : resumed(run, event.at)), control: "compensating" };
+      return { ...(run.status === "running" ? run : resumed(run)), control: "compensating" };
     case "run_completed":
     case "run_failed":
     case "run_cancelled":
@@ -51,14 +54,14 @@ function projectStep(run: RunProjection, event: JournalEvent): RunProjection {
     case "child_finished": {
       const done = event.kind === "gate_answered" || event.meta.status === "completed";
       const counted = { ...run, stepsDone: run.stepsDone + (done ? 1 : 0) };
-      return woken(counted, event.at, (wait) => wait.step === event.step);
+      return woken(counted, (wait) => wait.step === event.step);
     }
     case "step_resolved":
-      return woken(run, event.at, (wait) => wait.step === event.step);
+      return woken(run, (wait) => wait.step === event.step);
     case "step_evidence":
-      return woken(run, event.at, (wait) => wait.kind === "decision" && wait.step === event.step);
+      return woken(run, (wait) => wait.kind === "decision" && wait.step === event.step);
     case "signal_received":
-      return woken(run, event.at, (wait) => wait.names?.includes(event.meta.name) ?? false);
+      return woken(run, (wait) => wait.names?.includes(event.meta.name) ?? false);
     case "step_completed": {
       const usage = event.meta.usage ? addUsage(run.usage, event.meta.usage) : run.usage;
       return { ...run, stepsDone: run.stepsDone + 1, recoveries: 0, usage };
@@ -79,7 +82,7 @@ export const newProjection = (at: number): RunProjection => ({
   status: "queued",
   control: "none",
   waiting: [],
-  wakeAt: at,
+  wakeAt: NOW,
   recoveries: 0,
   stepsDone: 0,
   usage: { tokens: 0, costUsd: 0 },
@@ -97,12 +100,12 @@ const paused = (run: RunProjection): RunProjection => ({
   wakeAt: null,
 });
 
-const resumed = (run: RunProjection, at: number): RunProjection => ({
+const resumed = (run: RunProjection): RunProjection => ({
   ...run,
   status: "queued",
   control: "none",
   waiting: [],
-  wakeAt: at,
+  wakeAt: NOW,
   error: null,
   recoveries: 0,
   finishedAt: null,
@@ -121,15 +124,15 @@ function ended(
     status,
     control: "none",
     waiting: [],
-    wakeAt: hasParent ? event.at : null,
+    wakeAt: hasParent ? NOW : null,
     error: event.kind === "run_failed" ? event.meta.message : null,
     finishedAt: event.at,
   };
 }
 
-function woken(run: RunProjection, at: number, matches: (wait: Waiting) => boolean): RunProjection {
+function woken(run: RunProjection, matches: (wait: Waiting) => boolean): RunProjection {
   if (run.status !== "waiting" || !run.waiting.some(matches)) return run;
-  return { ...run, status: "queued", waiting: run.waiting.filter((wait) => !matches(wait)), wakeAt: at };
+  return { ...run, status: "queued", waiting: run.waiting.filter((wait) => !matches(wait)), wakeAt: NOW };
 }
 
 function wakeTime(waiting: readonly Waiting[]): number | null {

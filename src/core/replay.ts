@@ -1,6 +1,12 @@
 import type { JournalEvent, Raw, StepStarted, StepType } from "./events.ts";
 import type { Effect, RunStatus } from "./types.ts";
 
+/** The scope of the steps that undo others. The name is refused to users. */
+export const UNDO = "compensate";
+
+/** The key of the step that undoes `step`. */
+export const undoKey = (step: string): string => `${UNDO}/${step.replaceAll("/", ">")}`;
+
 /**
  * What the journal says about a run, in the shape the engine asks for it: step records by scope and name, loop
  * positions, the mailbox and memory. Folding is pure; the same fold serves loading and living runs.
@@ -18,6 +24,7 @@ export interface StepRecord {
   data?: Raw | undefined;
   args?: string | undefined;
   timeoutMs?: number | undefined;
+  undo?: true | undefined;
   until?: number | undefined;
   child?: string | undefined;
   names?: readonly string[] | undefined;
@@ -86,6 +93,8 @@ export class RunState {
   readonly root = new ScopeNode();
   readonly signals: Signal[] = [];
   readonly memory: MemoryWrite[] = [];
+  /** Finished steps that can be undone and have not been, with the position of their outcome. */
+  readonly undoable = new Map<string, number>();
   /** The run's input and the position it is stored at. */
   input: Raw | undefined;
   /** How the run ended, when it did. */
@@ -176,6 +185,12 @@ export class RunState {
     return { node, name: start === 0 ? key : key.slice(start) };
   }
 
+  #finished(key: string, record: StepRecord): void {
+    if (record.undo) this.undoable.set(key, record.seq);
+    if (!key.startsWith(`${UNDO}/`)) return;
+    for (const step of this.undoable.keys()) if (undoKey(step) === key) this.undoable.delete(step);
+  }
+
   #note(event: JournalEvent): void {
     const { node, name } = this.#place(event.step);
     const value = event.kind === "value_recorded" ? { value: event.meta.value } : {};
@@ -201,6 +216,7 @@ export class RunState {
       node.records.set(name, startedRecord(event.meta, event, record));
     } else if (record) {
       applyOutcome(record, event, this.signals);
+      if (record.status === "completed") this.#finished(event.step, record);
     }
   }
 }
@@ -219,6 +235,7 @@ function startedRecord(meta: StepStarted, event: JournalEvent, before: StepRecor
     data: event.data,
     args: meta.args,
     timeoutMs: meta.timeoutMs,
+    undo: meta.undo,
     until: meta.until,
     child: meta.child,
     names: meta.names,

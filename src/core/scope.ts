@@ -1,6 +1,6 @@
 import { HoldfastError } from "./errors.ts";
 import type { UsageMeta } from "./events.ts";
-import type { ScopeNode } from "./replay.ts";
+import { type ScopeNode, UNDO } from "./replay.ts";
 import type { Effect } from "./types.ts";
 
 /** A call of user code that is under way; usage reported inside it belongs to its outcome. */
@@ -41,7 +41,8 @@ export interface Address {
 const REFUSED = /[/#[\]\p{Cc}]/u;
 
 export function checkName(name: unknown): asserts name is string {
-  if (typeof name !== "string" || name === "" || name.length > 128 || REFUSED.test(name))
+  const isText = typeof name === "string" && name !== "" && name.length <= 128;
+  if (!isText || REFUSED.test(name) || name === UNDO)
     throw new HoldfastError("HF-1005", { name: String(name) });
 }
 

@@ -10,6 +10,7 @@ export interface Snapshot {
   readonly input: Raw | null;
   readonly root: NodeSnapshot;
   readonly signals: readonly [seq: number, id: string, name: string, at: number, taken: boolean][];
+  readonly undoable: readonly (readonly [step: string, seq: number])[];
   readonly memory: readonly [seq: number, step: string, name: string, data: Raw | null][];
 }
 
@@ -28,13 +29,22 @@ export function takeSnapshot(state: RunState): Snapshot | undefined {
     input: state.input ?? null,
     root,
     signals: state.signals.map((one) => [one.seq, one.id, one.name, one.at, one.taken]),
-    memory: latestMemory(state),
+    undoable: [...state.undoable],
+    memory: neededMemory(state),
   };
 }
 
-function latestMemory(state: RunState): Snapshot["memory"] {
-  const latest = new Map(state.memory.map((write) => [write.name, write]));
-  return [...latest.values()].map((write) => [write.seq, write.step, write.name, write.data ?? null]);
+/** The writes a replay may still ask for by address, and the last one of each name. */
+function neededMemory(state: RunState): Snapshot["memory"] {
+  const latest = new Map(state.memory.map((write) => [write.name, write.seq]));
+  const asked = new Set(noteSeqs(state.root));
+  const needed = state.memory.filter(({ seq, name }) => asked.has(seq) || latest.get(name) === seq);
+  return needed.map((write) => [write.seq, write.step, write.name, write.data ?? null]);
+}
+
+function* noteSeqs(node: ScopeNode): Generator<number> {
+  for (const note of node.notes.values()) yield note.seq;
+  for (const scope of node.scopes.values()) yield* noteSeqs(scope);
 }
 
 function snapshotNode(node: ScopeNode): NodeSnapshot | undefined {
@@ -69,6 +79,7 @@ export function restoreSnapshot(snapshot: Snapshot): RunState {
     state.signals.push({ seq, id, name, at, taken, data: undefined });
   for (const [seq, step, name, data] of snapshot.memory)
     state.memory.push({ seq, step, name, data: data ?? undefined });
+  for (const [step, seq] of snapshot.undoable) state.undoable.set(step, seq);
   restoreNode(state.root, snapshot.root);
   state.looping = true;
   return state;

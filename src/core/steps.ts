@@ -4,7 +4,7 @@ import { HoldfastError } from "./errors.ts";
 import type { StepStarted } from "./events.ts";
 import { type Execution, never } from "./execution.ts";
 import { fingerprint } from "./hash.ts";
-import type { StepRecord } from "./replay.ts";
+import { type StepRecord, undoKey } from "./replay.ts";
 import { defaultRetry, nextRetry, type RetryPolicy, retryPolicy } from "./retry.ts";
 import { type Address, type Frame, innerScope, type Scope } from "./scope.ts";
 import type { Encoded } from "./values.ts";
@@ -143,9 +143,11 @@ export function recordedValue(execution: Execution, record: StepRecord): unknown
   const { data } = record;
   // A body asks for each outcome once; holding on to it would keep a long run's whole history in memory.
   record.data = undefined;
-  return data === undefined
-    ? execution.deps.values.at(execution.runId, record.seq)
-    : execution.deps.values.decode(execution.runId, data);
+  const value =
+    data === undefined
+      ? execution.deps.values.at(execution.runId, record.seq)
+      : execution.deps.values.decode(execution.runId, data);
+  return value instanceof Promise ? execution.busy(value) : value;
 }
 
 async function continueFailed<T>(
@@ -203,7 +205,7 @@ async function continueUnknown<T>(
 }
 
 function keyHolds<T>(execution: Execution, options: StepOptions<T>, record: StepRecord): boolean {
-  const age = execution.deps.ports.clock.now() - record.since;
+  const age = execution.deps.time.now() - record.since;
   return age < (options.keyWindowMs ?? DAY_MS) * WINDOW_MARGIN;
 }
 
@@ -243,8 +245,9 @@ async function enterDoubt<T>(
   record: StepRecord,
   reason: HoldfastError | undefined,
 ): Promise<StepHandle<T>> {
-  const { settings, ports } = execution.deps;
-  const rerunAfter = ports.clock.now() + settings.claimMs + (record.timeoutMs ?? settings.assumedStepMs);
+  const { settings } = execution.deps;
+  const rerunAfter =
+    execution.deps.time.now() + settings.claimMs + (record.timeoutMs ?? settings.assumedStepMs);
   const error = reason ?? new HoldfastError("HF-2103", { step: place.key, attempt: record.attempt });
   const encoded = execution.deps.values.encode(place.key, error);
   const meta = { attempt: record.attempt, rerunAfter };
@@ -265,7 +268,7 @@ async function awaitDecision<T>(
   let current = execution.state.find(place.key) ?? record;
   while (current.status === "in_doubt") {
     const detail = new HoldfastError("HF-2103", { step: place.key, attempt: current.attempt }).message;
-    const since = execution.deps.ports.clock.now();
+    const since = execution.deps.time.now();
     await execution.wait(place.key, { kind: "decision", step: place.key, since, detail }, place.scope.frame);
     current = execution.state.find(place.key) ?? current;
   }
@@ -290,10 +293,11 @@ async function startStep<T>(
     call,
     ...(effect === "keyed" ? { key: fingerprint(execution.idempotencyKey(place.key, call)) } : {}),
     ...(args === undefined ? {} : { args }),
+    ...(options.compensate ? { undo: true as const } : {}),
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
   };
   probe("C03:before-intent", where);
-  await execution.intent({ kind: "step_started", step: place.key, meta: started });
+  await execution.intent({ kind: "step_started", step: place.key, meta: started }, place.scope.frame);
   probe("C05:before-call", where);
   execution.calls.start();
   return new Handle(execution, place, options, started);
@@ -382,7 +386,7 @@ export async function failStep<T>(
     )) as OpenStep<T>;
   }
   const next = decideRetry(execution, open, thrown, record);
-  const retryAt = next.retry ? execution.deps.ports.clock.now() + next.delayMs : undefined;
+  const retryAt = next.retry ? execution.deps.time.now() + next.delayMs : undefined;
   const meta = {
     attempt: open.attempt,
     ...(retryAt === undefined ? {} : { retryAt }),
@@ -410,9 +414,9 @@ export async function failStep<T>(
 }
 
 async function waitForRetry(execution: Execution, { key, scope }: StepPlace, retryAt: number): Promise<void> {
-  const { clock } = execution.deps.ports;
-  while (clock.now() < retryAt) {
-    await execution.wait(key, { kind: "retry", step: key, since: clock.now(), until: retryAt }, scope.frame);
+  const { time } = execution.deps;
+  while (time.now() < retryAt) {
+    await execution.wait(key, { kind: "retry", step: key, since: time.now(), until: retryAt }, scope.frame);
   }
 }
 
@@ -422,7 +426,7 @@ function decideRetry<T>(
   thrown: unknown,
   record: StepRecord | undefined,
 ): ReturnType<typeof nextRetry> {
-  const { clock, ids } = execution.deps.ports;
+  const { time, ports } = execution.deps;
   if (open.place.scope.abort.aborted) return { retry: false, why: "The call was told to stop." };
   // Our own errors are final, but for a time limit: the next try may be quicker.
   const error = HoldfastError.is(thrown, "HF-2102") ? new Error(thrown.message) : thrown;
@@ -432,8 +436,8 @@ function decideRetry<T>(
     attempt: (record?.failures ?? 0) + 1,
     waitedMs: record?.waitedMs ?? 0,
     error,
-    random: () => ids.random(),
-    now: clock.now(),
+    random: () => ports.ids.random(),
+    now: time.now(),
   });
 }
 
@@ -469,9 +473,9 @@ function addCompensation<T>(
   const { compensate } = options;
   if (!compensate || execution.compensating) return;
   const effect = record?.effect ?? options.effect ?? "repeatable";
-  execution.compensations.push(async (scope) => {
-    const name = place.key.replaceAll("/", ">");
-    const undo: StepPlace = { scope, name, key: scope.prefix + name };
+  execution.undos.set(place.key, async (scope) => {
+    const key = undoKey(place.key);
+    const undo: StepPlace = { scope, name: key.slice(scope.prefix.length), key };
     await runStep(execution, undo, (call) => compensate(value, call), { effect });
   });
 }

@@ -1,8 +1,9 @@
+import type { CommitResult } from "./commit.ts";
 import { HoldfastError } from "./errors.ts";
 import { type Execution, never } from "./execution.ts";
-import { recordedValue, type StepPlace } from "./steps.ts";
-import type { SqlHandle } from "./store.ts";
-import type { PendingEvent } from "./writer.ts";
+import { recordedValue, refuseInside, type StepPlace } from "./steps.ts";
+import type { Append, SqlHandle } from "./store.ts";
+import type { Depart } from "./writer.ts";
 
 /** Exactly once: the user's writes and the step's outcome are one commit, so there is nothing to be in doubt about. */
 export async function transaction<T>(
@@ -11,30 +12,88 @@ export async function transaction<T>(
   work: (sql: SqlHandle) => T,
 ): Promise<T> {
   await execution.enter();
+  refuseInside(place);
   const record = place.scope.node?.records.get(place.name);
   if (record?.status === "completed") return (await recordedValue(execution, record)) as T;
-  const { store, values } = execution.deps;
-  if (!store.transaction)
-    throw new HoldfastError("HF-1017", { store: store.name, feature: "ctx.transaction" });
-  const run = store.transaction.bind(store);
-  const meta = { type: "transaction", effect: "once", attempt: (record?.attempt ?? 0) + 1, call: 1 } as const;
+  const attempt = new Attempt(execution, place, work, (record?.attempt ?? 0) + 1);
+  const { frame } = place.scope;
   for (;;) {
-    let value: unknown;
-    const result = await execution.writer.exclusive(async (depart) => {
-      const done = await run(work, (made) => {
-        const { data, blobs } = values.encode(place.key, made);
-        const events: PendingEvent[] = [
-          { event: { kind: "step_started", step: place.key, meta }, intent: true },
-          { event: { kind: "step_completed", step: place.key, meta: {}, data }, blobs },
-        ];
-        return depart(events);
-      });
-      value = done.value;
-      return done.result;
-    });
-    if (result.ok) return value as T;
-    // Somebody wrote to the run in between: everything was rolled back, so it may be done again.
     await execution.enter();
-    if (execution.writer.row.control !== "none") await never();
+    // Held back while the run is told to stop, like any intent.
+    execution.calls.block(frame);
+    execution.considerEnding();
+    const result = await execution.writer.exclusive((depart) => attempt.run(depart));
+    execution.calls.unblock(frame);
+    if (execution.closed) return never();
+    if (attempt.thrown) throw attempt.thrown.error;
+    if (result.ok) return attempt.value as T;
+    if (result.reason === "lost") execution.giveUp(result.error);
+    // Else somebody wrote to the run in between: everything was rolled back, so it may be done again.
+  }
+}
+
+/** One transaction, and after an error of the store: what became of it. */
+class Attempt<T> {
+  value: T | undefined;
+  thrown: { readonly error: unknown } | undefined;
+  readonly #execution: Execution;
+  readonly #place: StepPlace;
+  readonly #work: (sql: SqlHandle) => T;
+  readonly #number: number;
+  #append: Append | undefined;
+
+  constructor(execution: Execution, place: StepPlace, work: (sql: SqlHandle) => T, number: number) {
+    this.#execution = execution;
+    this.#place = place;
+    this.#work = work;
+    this.#number = number;
+  }
+
+  async run(depart: Depart): Promise<CommitResult> {
+    const { store, queue } = this.#execution.deps;
+    if (!store.transaction)
+      throw new HoldfastError("HF-1017", { store: store.name, feature: "ctx.transaction" });
+    this.#append = undefined;
+    try {
+      const { value, result } = await store.transaction(
+        (sql) => this.#call(sql),
+        (made) => this.#build(made, depart),
+      );
+      this.value = value;
+      return result;
+    } catch (error) {
+      if (this.thrown) return { ok: false, reason: "conflict", row: null };
+      return queue.outcomeOf(this.#append, this.#execution.runId, error);
+    }
+  }
+
+  #call(sql: SqlHandle): T {
+    try {
+      return this.#work(sql);
+    } catch (error) {
+      this.thrown = { error };
+      throw error;
+    }
+  }
+
+  #build(made: T, depart: Depart): Append {
+    const { key } = this.#place;
+    this.value = made;
+    const { data, blobs } = this.#encode(made);
+    const meta = { type: "transaction", effect: "once", attempt: this.#number, call: 1 } as const;
+    this.#append = depart([
+      { event: { kind: "step_started", step: key, meta } },
+      { event: { kind: "step_completed", step: key, meta: {}, data }, blobs },
+    ]);
+    return this.#append;
+  }
+
+  #encode(made: T): ReturnType<Execution["deps"]["values"]["encode"]> {
+    try {
+      return this.#execution.deps.values.encode(this.#place.key, made);
+    } catch (error) {
+      this.thrown = { error };
+      throw error;
+    }
   }
 }

@@ -32,7 +32,7 @@ async function open(
     meta: started,
     ...(encoded ? { data: encoded.data } : {}),
   };
-  await execution.intent(event, encoded?.blobs);
+  await execution.intent(event, place.scope.frame, encoded?.blobs);
   return execution.state.find(place.key) as StepRecord;
 }
 
@@ -44,10 +44,10 @@ async function untilDecided(
   waiting: Omit<Waiting, "step" | "since" | "until">,
   overdue: () => Promise<void>,
 ): Promise<StepRecord> {
-  const { clock } = execution.deps.ports;
+  const { time } = execution.deps;
   let current = record;
   while (current.status === "started") {
-    if (current.until !== undefined && clock.now() >= current.until) {
+    if (current.until !== undefined && time.now() >= current.until) {
       await overdue();
     } else {
       const until = current.until === undefined ? {} : { until: current.until };
@@ -79,9 +79,9 @@ export async function gate(
 ): Promise<GateAnswer> {
   checkGate(options);
   await execution.enter();
-  const { clock } = execution.deps.ports;
+  const { time } = execution.deps;
   const shown = { show: options.show, choices: [...options.choices], text: options.text ?? false };
-  const until = options.timeoutMs === undefined ? {} : { until: clock.now() + options.timeoutMs };
+  const until = options.timeoutMs === undefined ? {} : { until: time.now() + options.timeoutMs };
   const record = await open(execution, place, { type: "gate", args: dataDigest(shown), ...until }, shown);
   const overdue = async () => {
     if (typeof options.onTimeout !== "object") {
@@ -91,7 +91,7 @@ export async function gate(
     const answer: GateAnswer = {
       choice: options.onTimeout.choice,
       actor: "timeout",
-      at: clock.now(),
+      at: time.now(),
       timedOut: true,
     };
     const { data, blobs } = execution.deps.values.encode(place.key, answer);
@@ -130,7 +130,7 @@ export async function sleep(execution: Execution, place: StepPlace, ms: number):
   await execution.enter();
   const record = await open(execution, place, {
     type: "timer",
-    until: execution.deps.ports.clock.now() + ms,
+    until: execution.deps.time.now() + ms,
   });
   await untilDecided(execution, place, record, { kind: "timer" }, async () => {
     await execution.contest({ kind: "step_completed", step: place.key, meta: {} });
@@ -144,8 +144,8 @@ export async function signal<T>(
   options: SignalOptions,
 ): Promise<ReceivedSignal<T>> {
   await execution.enter();
-  const { clock } = execution.deps.ports;
-  const until = options.timeoutMs === undefined ? {} : { until: clock.now() + options.timeoutMs };
+  const { time } = execution.deps;
+  const until = options.timeoutMs === undefined ? {} : { until: time.now() + options.timeoutMs };
   let record = await open(execution, place, { type: "signal", names, ...until });
   while (record.status === "started") {
     const found = execution.state.signals.find((one) => !one.taken && names.includes(one.name));
@@ -154,7 +154,7 @@ export async function signal<T>(
       execution.record({ kind: "step_completed", step: place.key, meta: { took: found.seq } });
       return received(execution, found);
     }
-    if (record.until !== undefined && clock.now() >= record.until) {
+    if (record.until !== undefined && time.now() >= record.until) {
       const at = new Date(record.until).toISOString();
       await failWait(
         execution,
@@ -194,9 +194,10 @@ export async function child<I, O>(
   const id = known?.child ?? childId(execution.runId, place.key);
   const record = await open(execution, place, { type: "child", child: id });
   if (record.status === "started") {
-    if (known?.reopened) await engine.resumeChild(id);
+    // Said again on every attempt: this process may have died before the child was told.
+    if (record.attempt > 1) await execution.busy(engine.resumeChild(id, `${place.key} ${record.attempt}`));
     const parent = { runId: execution.runId, step: place.key };
-    const row = await engine.startChild(workflow as Workflow, id, input, parent);
+    const row = await execution.busy(engine.startChild(workflow as Workflow, id, input, parent));
     // It may have ended, and told so, before this wait was opened anew.
     if (terminal(row.status) || row.status === "failed") await engine.notifyParent(row);
   }

@@ -6,7 +6,7 @@ import { Execution, type ExecutionDeps, type ExecutionEnd } from "./execution.ts
 import { loadRun } from "./load.ts";
 import { RunState } from "./replay.ts";
 import { RunContext } from "./run-context.ts";
-import type { RunRow, Waiting } from "./types.ts";
+import type { RunRow } from "./types.ts";
 import { terminal } from "./types.ts";
 import type { Workflow } from "./workflow.ts";
 
@@ -93,6 +93,7 @@ export class Worker {
   async #sweepOnce(): Promise<string[]> {
     const room = this.#deps.settings.concurrency - this.#active.size - this.#claiming.size;
     if (this.#stopped || room <= 0) return [];
+    await this.#deps.execution.time.read();
     const rows = await this.#deps.execution.store.due({
       workflows: [...this.#deps.workflows.keys()],
       limit: Math.min(room, 100),
@@ -165,7 +166,7 @@ export class Worker {
     const execution = new Execution(deps, workflow, row, state, deadline);
     this.#active.set(row.id, execution);
     this.#renewLater();
-    if (problem) parkForReview(execution, problem);
+    if (problem) execution.parkForReview(problem);
     else
       void runBody(execution).catch((error: unknown) =>
         deps.ports.logger.error("run broke", { runId: row.id, error: String(error) }),
@@ -235,23 +236,12 @@ function folded(events: readonly JournalEvent[]): RunState {
   return state;
 }
 
-function parkForReview(execution: Execution, problem: HoldfastError): void {
-  const since = execution.deps.ports.clock.now();
-  const waiting: Waiting = {
-    kind: "review",
-    step: "",
-    since,
-    detail: `${problem.code} ${problem.message} ${problem.why}`,
-  };
-  execution.finish("waiting", { kind: "run_waiting", step: "", meta: { waiting: [waiting] } });
-}
-
 async function runBody(execution: Execution): Promise<void> {
   const { writer, workflow, deps, state, runId } = execution;
   if (writer.row.control !== "none") execution.considerEnding();
   if (writer.row.control === "pausing") return;
-  await execution.memory.load();
-  const input = await deps.values.decode(runId, state.input);
+  await execution.busy(execution.memory.load());
+  const input = await execution.busy(Promise.resolve(deps.values.decode(runId, state.input)));
   let ending: () => void;
   try {
     const result = await execution.within(execution.scope(), async () =>
@@ -271,11 +261,11 @@ async function runBody(execution: Execution): Promise<void> {
 async function failure(execution: Execution, error: unknown): Promise<() => void> {
   const { values } = execution.deps;
   const compensated = execution.workflow.compensateOnFailure;
-  if (compensated && !execution.closed) await execution.compensate();
+  const left = compensated && !execution.closed ? await execution.compensate() : [];
   const steps = [...new Set(execution.failedSteps(error))];
   const real =
     error instanceof Error ? error : new Error(`Something other than an Error was thrown: ${String(error)}`);
-  const meta = { message: real.message.slice(0, 500), steps, ...(compensated ? { compensated } : {}) };
+  const meta = { message: `${real.message.slice(0, 500)}${left.length > 0 ? ` (not undone: ${left.join(", ")})` : ""}`, steps, ...(compensated ? { compensated } : {}) };
   let encoded: ReturnType<typeof values.encode>;
   try {
     encoded = values.encode("error", real);

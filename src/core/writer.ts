@@ -5,6 +5,7 @@ import type { Ports } from "./ports.ts";
 import { projectAll } from "./project.ts";
 import type { RunState } from "./replay.ts";
 import type { Append, Blob, ClaimChange, Store } from "./store.ts";
+import type { StoreTime } from "./store-time.ts";
 import type { RunRow } from "./types.ts";
 
 export interface PendingEvent {
@@ -18,6 +19,8 @@ export interface PendingEvent {
   /** Given for an outcome that somebody else may decide first; called when they did, and then it is not written. */
   readonly onOvertaken?: () => void;
 }
+
+export type Depart = (pending: PendingEvent[]) => Append;
 
 export interface WriterHooks {
   /** Events are durable, in order. */
@@ -34,6 +37,7 @@ export interface WriterDeps {
   readonly store: Store;
   readonly queue: CommitQueue;
   readonly ports: Ports;
+  readonly time: StoreTime;
   readonly hooks: WriterHooks;
   readonly ttlMs: number;
 }
@@ -62,7 +66,11 @@ export class RunWriter implements AppendSource {
   #flight: Flight | null = null;
   #catchingUp = false;
   #closed = false;
+  /** Somebody writes by itself. */
   #reserved = false;
+  #turns: Promise<unknown> = Promise.resolve();
+  /** Something came from outside while it could not be read. */
+  #missed = false;
   #idlers: (() => void)[] = [];
 
   constructor(deps: WriterDeps, row: RunRow, state: RunState, deadline: number) {
@@ -110,34 +118,52 @@ export class RunWriter implements AppendSource {
   }
 
   /**
-   * Runs `commit` with the pen in hand: nothing else of this run is written meanwhile. `commit` calls `depart` to build
-   * its append and answers the store's verdict.
+   * Lets `commit` write by itself, with the pen in hand: nothing else of this run is written meanwhile. It is given `depart`,
+   * which builds its append; it answers the store's verdict. A refused append is not tried again here.
    */
-  async exclusive(
-    commit: (depart: (pending: PendingEvent[]) => Append) => Promise<CommitResult>,
-  ): Promise<CommitResult> {
-    await this.#untilIdle();
+  exclusive(commit: (depart: Depart) => Promise<CommitResult>): Promise<CommitResult> {
+    const turn = this.#turns.then(() => this.#alone(commit));
+    this.#turns = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Answers when everything recorded so far is durable. */
+  async whenIdle(): Promise<void> {
+    while (!this.idle && !this.#closed) await new Promise<void>((resolve) => this.#idlers.push(resolve));
+  }
+
+  async #alone(commit: (depart: Depart) => Promise<CommitResult>): Promise<CommitResult> {
+    while (!this.idle || this.row.control !== "none")
+      await new Promise<void>((resolve) => this.#idlers.push(resolve));
     this.#reserved = true;
+    let result: CommitResult = { ok: false, reason: "lost", error: undefined };
     try {
-      const result = await commit((pending) => this.#depart(pending));
-      const flight = this.#flight;
-      if (result.ok || result.reason !== "conflict") this.settle(result);
-      else this.#flight = null;
-      if (flight && !result.ok && result.reason === "conflict") await this.catchUp();
+      result = await commit((pending) => this.#depart(pending));
       return result;
     } finally {
       this.#reserved = false;
-      if (this.#pending.length > 0) this.#deps.queue.mark(this);
+      if (result.ok) this.settle(result);
+      else this.#flight = null;
+      if (!result.ok && result.reason === "conflict") await this.catchUp();
+      else if (!result.ok && result.reason === "fenced") this.#stop("fenced", undefined);
+      if (this.#missed) void this.catchUp();
+      this.#settled();
     }
   }
 
-  #untilIdle(): Promise<void> {
-    if (this.idle) return Promise.resolve();
-    return new Promise((resolve) => this.#idlers.push(resolve));
+  /** What waits for a quiet moment looks again, and what is pending goes out. */
+  #settled(): void {
+    if (this.#pending.length > 0) this.#deps.queue.mark(this);
+    for (const look of this.#idlers.splice(0)) look();
+  }
+
+  #stop(reason: "fenced" | "lost", error: unknown): void {
+    this.close();
+    this.#deps.hooks.stopped(reason, error);
   }
 
   #depart(pending: PendingEvent[]): Append {
-    const at = this.#deps.ports.clock.now();
+    const at = this.#deps.time.now();
     const { epoch, token } = this.row.claim;
     const events = pending.map(({ event }, index) => stamped(event, this.row.seq + 1 + index, at, epoch));
     const blobs = distinctBlobs(pending);
@@ -171,9 +197,8 @@ export class RunWriter implements AppendSource {
       void this.catchUp();
       return;
     }
-    this.close();
     const lost = result.reason === "lost";
-    this.#deps.hooks.stopped(lost ? "lost" : "fenced", lost ? result.error : undefined);
+    this.#stop(lost ? "lost" : "fenced", lost ? result.error : undefined);
   }
 
   #landed(flight: Flight): void {
@@ -185,20 +210,20 @@ export class RunWriter implements AppendSource {
     this.#deps.hooks.durable(flight.events);
     if (this.#pending.length === 0 && !this.#closed) this.#deps.hooks.quiet();
     flight.pending.forEach((one, index) => one.onDurable?.(flight.events[index] as JournalEvent));
-    if (this.#pending.length > 0) this.#deps.queue.mark(this);
-    else if (this.#idlers.length > 0) for (const wake of this.#idlers.splice(0)) wake();
+    this.#settled();
   }
 
   /** Reads what others have written to the run since, and hands it to the execution. */
   async catchUp(): Promise<void> {
     if (this.#catchingUp || this.#closed || this.#flight) return;
+    this.#missed = this.#reserved;
+    if (this.#missed) return;
     this.#catchingUp = true;
     try {
       const row = await this.#deps.store.read(this.row.id);
       const mine = this.row.claim;
       if (!row || row.claim.token !== mine.token || row.claim.epoch !== mine.epoch) {
-        this.close();
-        this.#deps.hooks.stopped("fenced", undefined);
+        this.#stop("fenced", undefined);
         return;
       }
       const events = await this.#readSince(row);
@@ -209,11 +234,10 @@ export class RunWriter implements AppendSource {
       this.#catchingUp = false;
       if (events.length > 0) this.#deps.hooks.outside(events);
     } catch (error) {
-      this.close();
-      this.#deps.hooks.stopped("lost", error);
+      this.#stop("lost", error);
     } finally {
       this.#catchingUp = false;
-      if (this.#pending.length > 0) this.#deps.queue.mark(this);
+      this.#settled();
     }
   }
 

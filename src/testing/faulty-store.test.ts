@@ -8,10 +8,21 @@ import { createFaultyStore, type FaultPlan } from "./faulty-store.ts";
 import type { AckedWrite } from "./witness-log.ts";
 
 const creation = (id: string): Append => {
-  const event = { kind: "run_created", step: "", meta: { workflow: "w", version: "1", lineage: id } } as const;
+  const event = {
+    kind: "run_created",
+    step: "",
+    meta: { workflow: "w", version: "1", lineage: id },
+  } as const;
   const { entry, head } = buildEntry([event], { prev: "", seq: 1, at: 0, epoch: 0 });
   const identity = { id, workflow: "w", version: "1", lineage: id, parent: null, createdAt: 0 };
-  return { run: { ...identity, ...newProjection(0) }, expect: null, claim: { kind: "keep" }, entry, head, blobs: [] };
+  return {
+    run: { ...identity, ...newProjection(0) },
+    expect: null,
+    claim: { kind: "keep" },
+    entry,
+    head,
+    blobs: [],
+  };
 };
 
 const setUp = (plan: FaultPlan) => {
@@ -24,7 +35,13 @@ const settled = async (promise: Promise<unknown>): Promise<string> => {
     for (let left = 5; left > 0; left--) await new Promise((resolve) => void setImmediate(resolve));
     return "pending";
   };
-  return Promise.race([promise.then(() => "resolved", () => "rejected"), turns()]);
+  return Promise.race([
+    promise.then(
+      () => "resolved",
+      () => "rejected",
+    ),
+    turns(),
+  ]);
 };
 
 describe("createFaultyStore", () => {
@@ -37,7 +54,11 @@ describe("createFaultyStore", () => {
     expect(await store.renew([])).toEqual([]);
     expect(await store.blobs([])).toEqual(new Map());
     expect(await store.identity()).toEqual(await inner.identity());
-    expect([store.name, store.capabilities, typeof (await store.now())]).toEqual(["memory", inner.capabilities, "number"]);
+    expect([store.name, store.capabilities, typeof (await store.now())]).toEqual([
+      "memory",
+      inner.capabilities,
+      "number",
+    ]);
     await store.close();
     await expect(inner.read("a")).rejects.toThrow();
   });
@@ -51,7 +72,9 @@ describe("createFaultyStore", () => {
   });
 
   it("applies a write whose acknowledgement is lost", async () => {
-    const { store, inner } = setUp({ faults: [{ method: "append", call: 1, fault: { kind: "fail-after" } }] });
+    const { store, inner } = setUp({
+      faults: [{ method: "append", call: 1, fault: { kind: "fail-after" } }],
+    });
     await expect(store.append([creation("a")])).rejects.toMatchObject({ code: "HF-3002" });
     expect(await inner.read("a")).not.toBeNull();
   });
@@ -86,7 +109,13 @@ describe("createFaultyStore", () => {
 
   it("fails every call while it is down, whatever the method", async () => {
     const { store } = setUp({ down: [{ from: 2, to: 4 }] });
-    const calls = [() => store.read("a"), () => store.now(), () => store.due({ workflows: [], limit: 1 }), () => store.renew([]), () => store.read("a")];
+    const calls = [
+      () => store.read("a"),
+      () => store.now(),
+      () => store.due({ workflows: [], limit: 1 }),
+      () => store.renew([]),
+      () => store.read("a"),
+    ];
     const outcomes: string[] = [];
     for (const call of calls) outcomes.push(await settled(call()));
     expect(outcomes).toEqual(["resolved", "resolved", "rejected", "rejected", "resolved"]);

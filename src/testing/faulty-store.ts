@@ -4,15 +4,7 @@ import type { Append, AppendResult, Store } from "../core/store.ts";
 import type { AckedWrite } from "./witness-log.ts";
 
 /** The methods of a store that can be made to fail. */
-export type StoreMethod =
-  | "append"
-  | "renew"
-  | "read"
-  | "entries"
-  | "blobs"
-  | "list"
-  | "due"
-  | "transaction";
+export type StoreMethod = "append" | "renew" | "read" | "entries" | "blobs" | "list" | "due" | "transaction";
 
 /**
  * What goes wrong with one call. `fail`: nothing happens, and it throws. `fail-after`: it happens, and it throws,

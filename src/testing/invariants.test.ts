@@ -11,13 +11,18 @@ import type { WitnessCall } from "./witness-log.ts";
 type Short = EventDraft | [kind: EventDraft["kind"], step: string, meta?: object];
 
 /** A run as the engine would have written it: one entry per list of events. Each `epochs` belongs to an entry. */
-function history(entries: readonly (readonly Short[])[], epochs: readonly number[] = []): { row: RunRow; entries: Entry[] } {
+function history(
+  entries: readonly (readonly Short[])[],
+  epochs: readonly number[] = [],
+): { row: RunRow; entries: Entry[] } {
   const written: Entry[] = [];
   let [prev, seq] = ["", 0];
   let run = newProjection(0);
   const all = [[["run_created", "", { workflow: "w", version: "1", lineage: "r" }]], ...entries] as Short[][];
   all.forEach((list, index) => {
-    const drafts = list.map((one) => (Array.isArray(one) ? ({ kind: one[0], step: one[1], meta: one[2] ?? {} } as EventDraft) : one));
+    const drafts = list.map((one) =>
+      Array.isArray(one) ? ({ kind: one[0], step: one[1], meta: one[2] ?? {} } as EventDraft) : one,
+    );
     const epoch = epochs[index - 1] ?? 1;
     const built = buildEntry(drafts, { prev, seq: seq + 1, at: index, epoch });
     const events = drafts.map((draft, at) => ({ ...draft, seq: seq + 1 + at, at: index, epoch }));
@@ -34,7 +39,8 @@ function history(entries: readonly (readonly Short[])[], epochs: readonly number
 const storeOf = ({ row, entries }: { row: RunRow; entries: readonly Entry[] }): Store => ({
   ...createMemoryStore(),
   list: async () => ({ runs: [row], cursor: null }),
-  entries: async (_, { from, limit }) => entries.filter(({ seq, count }) => seq + count > from).slice(0, limit),
+  entries: async (_, { from, limit }) =>
+    entries.filter(({ seq, count }) => seq + count > from).slice(0, limit),
 });
 
 const call = (step: string, change: Partial<WitnessCall> = {}): WitnessCall => ({
@@ -50,19 +56,32 @@ const call = (step: string, change: Partial<WitnessCall> = {}): WitnessCall => (
   ...change,
 });
 
-const check = async (entries: readonly (readonly Short[])[], evidence: Partial<Evidence> = {}, epochs?: readonly number[]): Promise<string[]> => {
+const check = async (
+  entries: readonly (readonly Short[])[],
+  evidence: Partial<Evidence> = {},
+  epochs?: readonly number[],
+): Promise<string[]> => {
   const violations = await checkInvariants(storeOf(history(entries, epochs)), { calls: [], ...evidence });
   return violations.map(({ invariant, message }) => `${invariant} ${message}`);
 };
 
-const started = (step: string, meta: object = {}): Short => ["step_started", step, { type: "call", effect: "repeatable", attempt: 1, call: 1, ...meta }];
+const started = (step: string, meta: object = {}): Short => [
+  "step_started",
+  step,
+  { type: "call", effect: "repeatable", attempt: 1, call: 1, ...meta },
+];
 const completed = (step: string): Short => ["step_completed", step];
 const claimed: Short = ["run_claimed", "", { owner: "worker", recovery: 0 }];
 
 describe("checkInvariants", () => {
   it("finds nothing in an empty store or a good history", async () => {
     expect(await checkInvariants(createMemoryStore(), { calls: [], healed: true })).toEqual([]);
-    const good = [[claimed], [started("a")], [completed("a"), started("b", { effect: "once" })], [completed("b"), ["run_completed", ""]]] as Short[][];
+    const good = [
+      [claimed],
+      [started("a")],
+      [completed("a"), started("b", { effect: "once" })],
+      [completed("b"), ["run_completed", ""]],
+    ] as Short[][];
     const calls = [call("a"), call("b", { effect: "once" })];
     expect(await check(good, { calls, healed: true, effectRows: [] })).toEqual([]);
   });
@@ -84,16 +103,25 @@ describe("checkInvariants", () => {
   });
 
   it("I1: notices an epoch that falls, in the journal or in the run", async () => {
-    expect(await check([[claimed], [started("a")]], {}, [3, 2])).toEqual(["I1 The entry at #3 has epoch 2, but one before it has epoch 3."]);
+    expect(await check([[claimed], [started("a")]], {}, [3, 2])).toEqual([
+      "I1 The entry at #3 has epoch 2, but one before it has epoch 3.",
+    ]);
     const { row, entries } = history([[claimed]], [4]);
-    const [violation] = await checkInvariants(storeOf({ row: { ...row, claim: { ...row.claim, epoch: 3 } }, entries }), { calls: [] });
+    const [violation] = await checkInvariants(
+      storeOf({ row: { ...row, claim: { ...row.claim, epoch: 3 } }, entries }),
+      { calls: [] },
+    );
     expect(violation?.message).toBe("The run's epoch is 3, but its journal reached 4.");
   });
 
   it("I2: notices an acknowledged write that is gone or replaced", async () => {
     const head = history([[claimed]]).entries[1]?.head ?? "";
     expect(await check([[claimed]], { acked: [{ runId: "r", seq: 2, head }] })).toEqual([]);
-    const acked = [{ runId: "r", seq: 2, head: "other" }, { runId: "r", seq: 3, head }, { runId: "gone", seq: 1, head }];
+    const acked = [
+      { runId: "r", seq: 2, head: "other" },
+      { runId: "r", seq: 3, head },
+      { runId: "gone", seq: 1, head },
+    ];
     expect(await check([[claimed]], { acked })).toEqual([
       "I2 The write at #2 was acknowledged, but something else is there.",
       "I2 The write at #3 was acknowledged, but nothing is there.",
@@ -102,7 +130,12 @@ describe("checkInvariants", () => {
   });
 
   it("I3: notices a call without an intent, whatever its class", async () => {
-    const calls = [call("a"), call("a", { attempt: 2 }), call("b", { effect: "keyed" }), call("c", { runId: "gone" })];
+    const calls = [
+      call("a"),
+      call("a", { attempt: 2 }),
+      call("b", { effect: "keyed" }),
+      call("c", { runId: "gone" }),
+    ];
     expect(await check([[started("a")]], { calls })).toEqual([
       "I3 Step a called the outside world as attempt 2, which the journal never announced.",
       "I3 Step b called the outside world as attempt 1, which the journal never announced.",
@@ -122,9 +155,14 @@ describe("checkInvariants", () => {
   it("I4: notices keyed calls with another key or other arguments", async () => {
     const keyed = (attempt: number) => started("a", { effect: "keyed", attempt, key: "key" });
     const entries = [[keyed(1)], [keyed(2)]];
-    const second = (change: Partial<WitnessCall>) => [call("a", { effect: "keyed" }), call("a", { effect: "keyed", attempt: 2, ...change })];
+    const second = (change: Partial<WitnessCall>) => [
+      call("a", { effect: "keyed" }),
+      call("a", { effect: "keyed", attempt: 2, ...change }),
+    ];
     expect(await check(entries, { calls: second({}) })).toEqual([]);
-    expect(await check(entries, { calls: second({ args: "other" }) })).toEqual(["I4 Attempts 1 and 2 of step a carried different arguments under one key."]);
+    expect(await check(entries, { calls: second({ args: "other" }) })).toEqual([
+      "I4 Attempts 1 and 2 of step a carried different arguments under one key.",
+    ]);
     expect(await check(entries, { calls: second({ key: "other" }) })).toEqual([
       "I4 Attempt 2 of step a carried another key than its intent announced.",
       "I4 Attempts 1 and 2 of step a carried different keys.",
@@ -135,26 +173,51 @@ describe("checkInvariants", () => {
     const done = [[started("t", { type: "transaction" }), completed("t")]];
     const row = { runId: "r", step: "t" };
     expect(await check(done, { effectRows: [row] })).toEqual([]);
-    expect(await check(done, { effectRows: [] })).toEqual(["I5 Transaction t is recorded as done, but its row is not there."]);
-    expect(await check(done, { effectRows: [row, row] })).toEqual(["I5 Transaction t left 2 rows instead of one."]);
-    expect(await check([], { effectRows: [row] })).toEqual(["I5 Transaction t left a row, but the journal does not say that it happened."]);
+    expect(await check(done, { effectRows: [] })).toEqual([
+      "I5 Transaction t is recorded as done, but its row is not there.",
+    ]);
+    expect(await check(done, { effectRows: [row, row] })).toEqual([
+      "I5 Transaction t left 2 rows instead of one.",
+    ]);
+    expect(await check([], { effectRows: [row] })).toEqual([
+      "I5 Transaction t left a row, but the journal does not say that it happened.",
+    ]);
   });
 
   it("I6: notices a step that is started or decided again after it was done", async () => {
-    const ways: Short[] = [completed("a"), ["gate_answered", "a", { digest: "", choice: "yes" }], ["step_resolved", "a", { action: "done" }], ["step_evidence", "a", { attempt: 1 }], ["child_finished", "a", { child: "c", status: "completed" }]];
+    const ways: Short[] = [
+      completed("a"),
+      ["gate_answered", "a", { digest: "", choice: "yes" }],
+      ["step_resolved", "a", { action: "done" }],
+      ["step_evidence", "a", { attempt: 1 }],
+      ["child_finished", "a", { child: "c", status: "completed" }],
+    ];
     for (const way of ways) {
-      expect(await check([[started("a")], [way], [started("a", { attempt: 2 })]])).toEqual(["I6 Step a was started again at #4 after it was done."]);
+      expect(await check([[started("a")], [way], [started("a", { attempt: 2 })]])).toEqual([
+        "I6 Step a was started again at #4 after it was done.",
+      ]);
     }
-    expect(await check([[started("a")], [completed("a")], [completed("a")]])).toEqual(["I6 Step a was decided a second time at #4."]);
+    expect(await check([[started("a")], [completed("a")], [completed("a")]])).toEqual([
+      "I6 Step a was decided a second time at #4.",
+    ]);
   });
 
   it("I6: lets a step start again after a failure, a doubt, a rerun or stale evidence", async () => {
-    const ways: Short[] = [["step_failed", "a", { attempt: 1 }], ["step_in_doubt", "a", { attempt: 1, rerunAfter: 0 }], ["step_resolved", "a", { action: "rerun" }], ["step_evidence", "a", { attempt: 7 }]];
-    for (const way of ways) expect(await check([[started("a")], [way], [started("a", { attempt: 2 })]])).toEqual([]);
+    const ways: Short[] = [
+      ["step_failed", "a", { attempt: 1 }],
+      ["step_in_doubt", "a", { attempt: 1, rerunAfter: 0 }],
+      ["step_resolved", "a", { action: "rerun" }],
+      ["step_evidence", "a", { attempt: 7 }],
+    ];
+    for (const way of ways)
+      expect(await check([[started("a")], [way], [started("a", { attempt: 2 })]])).toEqual([]);
   });
 
   it("I6: notices an outcome that the outside world knows nothing of", async () => {
-    const entries = [[started("a"), started("b")], [completed("a"), completed("b")]];
+    const entries = [
+      [started("a"), started("b")],
+      [completed("a"), completed("b")],
+    ];
     const message = "I6 Step b is recorded as completed, but the outside world never saw it.";
     expect(await check(entries, { calls: [call("a")] })).toEqual([]);
     expect(await check(entries, { calls: [call("a")], witnessed: () => true })).toEqual([message]);
@@ -163,20 +226,36 @@ describe("checkInvariants", () => {
 
   it("I7: notices what starts after a pause, a failure, a cancel or the end", async () => {
     const after = (event: Short, step = "a") => check([[claimed], [event], [started(step)]]);
-    expect(await after(["pause_requested", ""])).toEqual(["I7 Step a was started at #4 after a pause was accepted at #3."]);
-    expect(await after(["run_failed", "", { message: "", steps: [] }])).toEqual(["I7 Step a was started at #4 after the run failed at #3."]);
-    expect(await after(["cancel_requested", ""])).toEqual(["I7 Step a was started at #4 after a cancel was accepted at #3."]);
+    expect(await after(["pause_requested", ""])).toEqual([
+      "I7 Step a was started at #4 after a pause was accepted at #3.",
+    ]);
+    expect(await after(["run_failed", "", { message: "", steps: [] }])).toEqual([
+      "I7 Step a was started at #4 after the run failed at #3.",
+    ]);
+    expect(await after(["cancel_requested", ""])).toEqual([
+      "I7 Step a was started at #4 after a cancel was accepted at #3.",
+    ]);
     expect(await after(["cancel_requested", ""], "compensate/a")).toEqual([]);
-    expect(await after(["run_cancelled", ""])).toEqual(["I7 Step a was started at #4 after the run was cancelled at #3."]);
-    expect(await after(["run_completed", ""])).toEqual(["I7 step_started at #4 came after the run was completed at #3."]);
-    expect(await check([[claimed], [["pause_requested", ""]], [["run_resumed", ""]], [started("a")]])).toEqual([]);
+    expect(await after(["run_cancelled", ""])).toEqual([
+      "I7 Step a was started at #4 after the run was cancelled at #3.",
+    ]);
+    expect(await after(["run_completed", ""])).toEqual([
+      "I7 step_started at #4 came after the run was completed at #3.",
+    ]);
+    expect(
+      await check([[claimed], [["pause_requested", ""]], [["run_resumed", ""]], [started("a")]]),
+    ).toEqual([]);
     expect(await check([[claimed], [["run_completed", ""]], [["parent_notified", ""]]])).toEqual([]);
   });
 
   it("I8: notices a run that is not what its journal says", async () => {
     const { row, entries } = history([[claimed], [started("a")]]);
     const wrong = storeOf({ row: { ...row, status: "queued", stepsDone: 3 }, entries });
-    expect((await checkInvariants(wrong, { calls: [] })).map(({ invariant, message }) => `${invariant} ${message}`)).toEqual([
+    expect(
+      (await checkInvariants(wrong, { calls: [] })).map(
+        ({ invariant, message }) => `${invariant} ${message}`,
+      ),
+    ).toEqual([
       'I8 The run\'s status is "queued", but its journal says "running".',
       "I8 The run's stepsDone is 3, but its journal says 0.",
     ]);
@@ -187,10 +266,14 @@ describe("checkInvariants", () => {
   it("I10: notices a run that has not come to rest once the faults are over", async () => {
     const waiting: Short = ["run_waiting", "", { waiting: [{ kind: "gate", step: "g", since: 0 }] }];
     expect(await check([[claimed], [waiting]], { healed: true })).toEqual([]);
-    expect(await check([[claimed]], { healed: true })).toEqual(["I10 The faults are over, but the run is still running."]);
+    expect(await check([[claimed]], { healed: true })).toEqual([
+      "I10 The faults are over, but the run is still running.",
+    ]);
     expect(await check([[claimed]])).toEqual([]);
     const silent: Short = ["run_waiting", "", { waiting: [] }];
-    expect(await check([[claimed], [silent]], { healed: true })).toEqual(["I10 The faults are over, but the run is waiting without saying for what."]);
+    expect(await check([[claimed], [silent]], { healed: true })).toEqual([
+      "I10 The faults are over, but the run is waiting without saying for what.",
+    ]);
   });
 
   it("reads every page of runs and entries", async () => {
@@ -204,6 +287,10 @@ describe("checkInvariants", () => {
       },
     };
     const violations = await checkInvariants(store, { calls: [], healed: true });
-    expect(violations.map(({ runId, invariant }) => `${runId} ${invariant}`)).toEqual(["a I10", "b I10", "c I10"]);
+    expect(violations.map(({ runId, invariant }) => `${runId} ${invariant}`)).toEqual([
+      "a I10",
+      "b I10",
+      "c I10",
+    ]);
   });
 });

@@ -55,7 +55,8 @@ export async function checkInvariants(store: Store, evidence: Evidence): Promise
   const seen = new Set<string>();
   for await (const row of allRuns(store)) {
     seen.add(row.id);
-    const report: Report = (invariant, message) => void violations.push({ invariant, runId: row.id, message });
+    const report: Report = (invariant, message) =>
+      void violations.push({ invariant, runId: row.id, message });
     const entries = await allEntries(store, row.id);
     const events = checkChain(row, entries, report);
     const one: Case = { row, entries, events, calls: callsOf.get(row.id) ?? [], report };
@@ -68,10 +69,12 @@ export async function checkInvariants(store: Store, evidence: Evidence): Promise
     if (evidence.healed) checkRest(one);
   }
   for (const [runId, calls] of callsOf) {
-    if (!seen.has(runId)) violations.push({ invariant: "I3", runId, message: orphan("call", runId, calls.length) });
+    if (!seen.has(runId))
+      violations.push({ invariant: "I3", runId, message: orphan("call", runId, calls.length) });
   }
   for (const [runId, acked] of ackedOf) {
-    if (!seen.has(runId)) violations.push({ invariant: "I2", runId, message: orphan("write", runId, acked.length) });
+    if (!seen.has(runId))
+      violations.push({ invariant: "I2", runId, message: orphan("write", runId, acked.length) });
   }
   return violations;
 }
@@ -124,7 +127,8 @@ function checkChain(row: RunRow, entries: readonly Entry[], report: Report): Jou
     try {
       work();
     } catch (error) {
-      if (whole) report("I1", `${String((error as Error).message)} ${(error as { why?: string }).why ?? ""}`.trim());
+      if (whole)
+        report("I1", `${String((error as Error).message)} ${(error as { why?: string }).why ?? ""}`.trim());
       whole = false;
     }
   };
@@ -132,11 +136,13 @@ function checkChain(row: RunRow, entries: readonly Entry[], report: Report): Jou
     if (whole) attempt(() => events.push(...chain.take(entry).events));
     if (!whole) attempt(() => events.push(...parseEntry(row.id, entry).events));
     const now = events.at(-1)?.epoch ?? epoch;
-    if (now < epoch) report("I1", `The entry at #${entry.seq} has epoch ${now}, but one before it has epoch ${epoch}.`);
+    if (now < epoch)
+      report("I1", `The entry at #${entry.seq} has epoch ${now}, but one before it has epoch ${epoch}.`);
     epoch = Math.max(epoch, now);
   }
   if (whole) attempt(() => chain.end(row.seq, row.head));
-  if (row.claim.epoch < epoch) report("I1", `The run's epoch is ${row.claim.epoch}, but its journal reached ${epoch}.`);
+  if (row.claim.epoch < epoch)
+    report("I1", `The run's epoch is ${row.claim.epoch}, but its journal reached ${epoch}.`);
   return events;
 }
 
@@ -161,14 +167,19 @@ function intentsOf(events: readonly JournalEvent[]): Started[] {
 
 /** I3 and I4: what the outside world saw, held against what was announced. */
 function checkCalls({ events, calls, report }: Case): void {
-  const intents = new Map(intentsOf(events).map((event) => [attemptOf(event.step, event.meta.attempt), event.meta]));
+  const intents = new Map(
+    intentsOf(events).map((event) => [attemptOf(event.step, event.meta.attempt), event.meta]),
+  );
   const once = new Set<string>();
   const first = new Map<string, WitnessCall>();
   for (const call of calls) {
     const { step, attempt } = call;
     const intent = intents.get(attemptOf(step, attempt));
     if (!intent) {
-      report("I3", `Step ${step} called the outside world as attempt ${attempt}, which the journal never announced.`);
+      report(
+        "I3",
+        `Step ${step} called the outside world as attempt ${attempt}, which the journal never announced.`,
+      );
       continue;
     }
     if (intent.effect === "once" || call.effect === "once") {
@@ -183,25 +194,35 @@ function checkCalls({ events, calls, report }: Case): void {
     const group = `${step}|${intent.call}`;
     const other = first.get(group) ?? call;
     first.set(group, other);
-    if (other.key !== call.key) report("I4", `Attempts ${other.attempt} and ${attempt} of step ${step} carried different keys.`);
+    if (other.key !== call.key)
+      report("I4", `Attempts ${other.attempt} and ${attempt} of step ${step} carried different keys.`);
     if (other.args !== call.args) {
-      report("I4", `Attempts ${other.attempt} and ${attempt} of step ${step} carried different arguments under one key.`);
+      report(
+        "I4",
+        `Attempts ${other.attempt} and ${attempt} of step ${step} carried different arguments under one key.`,
+      );
     }
   }
 }
 
 /** I5. */
 function checkTransactions({ events, report }: Case, rows: readonly { readonly step: string }[]): void {
-  const typed = new Set(intentsOf(events).flatMap(({ step, meta }) => (meta.type === "transaction" ? [step] : [])));
-  const completed = new Set(events.flatMap(({ kind, step }) => (kind === "step_completed" && typed.has(step) ? [step] : [])));
+  const typed = new Set(
+    intentsOf(events).flatMap(({ step, meta }) => (meta.type === "transaction" ? [step] : [])),
+  );
+  const completed = new Set(
+    events.flatMap(({ kind, step }) => (kind === "step_completed" && typed.has(step) ? [step] : [])),
+  );
   const written = new Map<string, number>();
   for (const { step } of rows) written.set(step, (written.get(step) ?? 0) + 1);
   for (const [step, count] of written) {
-    if (!completed.has(step)) report("I5", `Transaction ${step} left a row, but the journal does not say that it happened.`);
+    if (!completed.has(step))
+      report("I5", `Transaction ${step} left a row, but the journal does not say that it happened.`);
     if (count > 1) report("I5", `Transaction ${step} left ${count} rows instead of one.`);
   }
   for (const step of completed) {
-    if (!written.has(step)) report("I5", `Transaction ${step} is recorded as done, but its row is not there.`);
+    if (!written.has(step))
+      report("I5", `Transaction ${step} is recorded as done, but its row is not there.`);
   }
 }
 
@@ -222,9 +243,16 @@ function checkSteps({ events, calls, report }: Case, witnessed: (step: string) =
     if (event.step === "") continue;
     const standing = steps.get(event.step);
     if (event.kind === "step_started") {
-      if (standing?.settled === "done") report("I6", `Step ${event.step} was started again at #${event.seq} after it was done.`);
+      if (standing?.settled === "done")
+        report("I6", `Step ${event.step} was started again at #${event.seq} after it was done.`);
       const { attempt, type } = event.meta;
-      steps.set(event.step, { attempt, type, settled: "open", intents: (standing?.intents ?? 0) + 1, called: false });
+      steps.set(event.step, {
+        attempt,
+        type,
+        settled: "open",
+        intents: (standing?.intents ?? 0) + 1,
+        called: false,
+      });
     } else if (standing) {
       settle(standing, event, report);
     }
@@ -233,7 +261,8 @@ function checkSteps({ events, calls, report }: Case, witnessed: (step: string) =
   for (const { step } of calls) counts.set(step, (counts.get(step) ?? 0) + 1);
   for (const [step, { intents, called, type }] of steps) {
     const count = counts.get(step) ?? 0;
-    if (count > intents) report("I6", `Step ${step} was announced ${intents} time(s) but called ${count} times.`);
+    if (count > intents)
+      report("I6", `Step ${step} was announced ${intents} time(s) but called ${count} times.`);
     if (called && count === 0 && type === "call" && calls.length > 0 && witnessed(step)) {
       report("I6", `Step ${step} is recorded as completed, but the outside world never saw it.`);
     }
@@ -242,7 +271,8 @@ function checkSteps({ events, calls, report }: Case, witnessed: (step: string) =
 
 function settle(standing: Standing, event: JournalEvent, report: Report): void {
   const done = (): void => {
-    if (standing.settled === "done") report("I6", `Step ${event.step} was decided a second time at #${event.seq}.`);
+    if (standing.settled === "done")
+      report("I6", `Step ${event.step} was decided a second time at #${event.seq}.`);
     standing.settled = "done";
   };
   switch (event.kind) {
@@ -275,14 +305,23 @@ function checkOrder({ events, report }: Case): void {
     if (ended?.kind === "run_completed" && !AFTER_COMPLETION.has(event.kind)) {
       report("I7", `${event.kind} at #${event.seq} came after the run was completed at #${ended.seq}.`);
     }
-    if (event.kind === "pause_requested" || event.kind === "run_failed") stop = { kind: event.kind, seq: event.seq };
+    if (event.kind === "pause_requested" || event.kind === "run_failed")
+      stop = { kind: event.kind, seq: event.seq };
     else if (event.kind === "run_resumed") stop = undefined;
     else if (event.kind === "cancel_requested") undoing = event.seq;
     else if (event.kind === "run_cancelled" || event.kind === "run_completed") ended = event;
     if (event.kind !== "step_started") continue;
     const undo = undoing > 0 && event.step.startsWith("compensate/");
-    if (ended?.kind === "run_cancelled") report("I7", `Step ${event.step} was started at #${event.seq} after the run was cancelled at #${ended.seq}.`);
-    else if (undoing > 0 && !undo) report("I7", `Step ${event.step} was started at #${event.seq} after a cancel was accepted at #${undoing}.`);
+    if (ended?.kind === "run_cancelled")
+      report(
+        "I7",
+        `Step ${event.step} was started at #${event.seq} after the run was cancelled at #${ended.seq}.`,
+      );
+    else if (undoing > 0 && !undo)
+      report(
+        "I7",
+        `Step ${event.step} was started at #${event.seq} after a cancel was accepted at #${undoing}.`,
+      );
     else if (stop && !undo) {
       const what = stop.kind === "run_failed" ? "the run failed" : "a pause was accepted";
       report("I7", `Step ${event.step} was started at #${event.seq} after ${what} at #${stop.seq}.`);

@@ -68,7 +68,10 @@ const MOST_TICKS = 1_200;
  * console.log(findings.length === 0 ? "every promise was kept" : findings);
  * ```
  */
-export async function simulate(seed: number, options: Partial<SimulationOptions> = {}): Promise<SimulationReport> {
+export async function simulate(
+  seed: number,
+  options: Partial<SimulationOptions> = {},
+): Promise<SimulationReport> {
   const { workers = 3, runs = 3, chaosMs = 15_000, faults = true, without = [] } = options;
   const world = new World(seed, { wrapStore: options.wrapStore, breakage: options.breakage, without });
   const operator = new Operator(world);
@@ -80,10 +83,13 @@ export async function simulate(seed: number, options: Partial<SimulationOptions>
     const id = `run-${left}`;
     const input = makeProgram(random, { heavy, without: world.without });
     const { engine, program } = random.pick(world.workers);
-    clock.setTimer(() => {
-      world.wanted.set(id, input);
-      engine.start(program, input, { id }).catch(() => undefined);
-    }, random.int(0, chaosMs / 3));
+    clock.setTimer(
+      () => {
+        world.wanted.set(id, input);
+        engine.start(program, input, { id }).catch(() => undefined);
+      },
+      random.int(0, chaosMs / 3),
+    );
   }
   if (faults) scheduleChaos(world, operator, chaosMs);
   await clock.advance(chaosMs);
@@ -137,7 +143,11 @@ async function report(world: World, operator: Operator, late: readonly string[])
       witnessed: (step) => /(^|[/>])[cbx]\d+(#\d+)?$/.test(step),
     })),
     ...outside.contradictions.map((one) => ({ invariant: "replay" as const, ...one })),
-    ...late.map((runId) => ({ invariant: "I10" as const, runId, message: "The run was free to go on, but it was due only hours later." })),
+    ...late.map((runId) => ({
+      invariant: "I10" as const,
+      runId,
+      message: "The run was free to go on, but it was due only hours later.",
+    })),
     ...operator.broken.map((one) => ({ invariant: "result" as const, ...one })),
     ...(await checkOutcomes(world)),
   ];
@@ -149,7 +159,12 @@ async function report(world: World, operator: Operator, late: readonly string[])
     calls: outside.calls.length,
     events: runs.reduce((sum, row) => sum + row.seq, 0),
     simulatedMs: clock.monotonic(),
-    digest: digest(runs.map((row) => row.head).sort().join()),
+    digest: digest(
+      runs
+        .map((row) => row.head)
+        .sort()
+        .join(),
+    ),
     findings,
   };
 }
@@ -169,7 +184,12 @@ export async function simulateMany(
   from: number,
   count: number,
   options: Partial<SimulationOptions> & { onReport?: (report: SimulationReport) => void } = {},
-): Promise<{ readonly runs: number; readonly calls: number; readonly events: number; readonly failed: readonly SimulationReport[] }> {
+): Promise<{
+  readonly runs: number;
+  readonly calls: number;
+  readonly events: number;
+  readonly failed: readonly SimulationReport[];
+}> {
   const { onReport, ...rest } = options;
   const failed: SimulationReport[] = [];
   const total = { runs: 0, calls: 0, events: 0 };

@@ -14,7 +14,8 @@ export function startWeather(world: World): void {
   const outages = random.chance(0.2) ? [world.clock.monotonic() + random.int(0, 10_000)] : [];
   world.weather = (method): StoreFault | undefined => {
     const now = world.clock.monotonic();
-    if (outages.some((at) => now >= at && now < at + 2 * CLAIM_MS)) return counted("outage", { kind: "fail" });
+    if (outages.some((at) => now >= at && now < at + 2 * CLAIM_MS))
+      return counted("outage", { kind: "fail" });
     if (random.chance(fail)) return counted("failed call", { kind: "fail" });
     if ((method === "append" || method === "transaction" || method === "renew") && random.chance(lost)) {
       return counted("lost acknowledgement", { kind: "fail-after" });

@@ -99,7 +99,8 @@ export function reach(store: Store, machine: Machine): Store {
     }
   };
   const transact = store.transaction?.bind(store);
-  const transaction: Store["transaction"] | undefined = transact && ((work, append) => through(() => transact(work, append)));
+  const transaction: Store["transaction"] | undefined =
+    transact && ((work, append) => through(() => transact(work, append)));
   return {
     name: store.name,
     capabilities: store.capabilities,

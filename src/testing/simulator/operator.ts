@@ -78,7 +78,8 @@ export class Operator {
       if (random.chance(carelessness)) continue;
       if (kind === "gate") {
         this.#do(row.id, () => engine.answer(row.id, step, { choice: "yes", actor: "Ada" }));
-        if (random.chance(carelessness)) this.#do(row.id, () => engine.answer(row.id, step, { choice: "no", actor: "Ben" }));
+        if (random.chance(carelessness))
+          this.#do(row.id, () => engine.answer(row.id, step, { choice: "no", actor: "Ben" }));
       } else if (kind === "signal") {
         const id = random.chance(0.5) ? { id: `delivery-${clock.monotonic()}` } : {};
         this.#do(row.id, () => engine.signal(row.id, "go", { step }, id));
@@ -100,8 +101,10 @@ export class Operator {
 
   #resolve(runId: string, step: string, engine: Engine): void {
     const { outside, random } = this.#world;
-    if (outside.saw(runId, step)) this.#do(runId, () => engine.resolve(runId, step, { action: "done", value: valueOf(step) }));
-    else this.#do(runId, () => engine.resolve(runId, step, { action: random.chance(0.5) ? "rerun" : "failed" }));
+    if (outside.saw(runId, step))
+      this.#do(runId, () => engine.resolve(runId, step, { action: "done", value: valueOf(step) }));
+    else
+      this.#do(runId, () => engine.resolve(runId, step, { action: random.chance(0.5) ? "rerun" : "failed" }));
   }
 
   /** Nobody waits for the answer: the process that acts may die first. */
@@ -117,7 +120,9 @@ export class Operator {
 const stumbled = (row: RunRow, runs: readonly RunRow[]): boolean =>
   row.status === "failed" &&
   (row.error?.startsWith("planned failure") === true ||
-    runs.some((child) => child.parent?.runId === row.id && (child.status === "completed" || stumbled(child, runs))));
+    runs.some(
+      (child) => child.parent?.runId === row.id && (child.status === "completed" || stumbled(child, runs)),
+    ));
 
 export async function journal(store: Store, runId: string): Promise<JournalEvent[]> {
   const entries = await store.entries(runId, { from: 1, limit: 1_000_000 });

@@ -17,22 +17,37 @@ export async function checkOutcomes({ store, wanted }: World): Promise<Simulatio
   for (const [runId, input] of wanted) {
     const row = await store.read(runId);
     if (!row) {
-      findings.push({ invariant: "result", runId, message: "The run does not exist, though its start was repeated." });
+      findings.push({
+        invariant: "result",
+        runId,
+        message: "The run does not exist, though its start was repeated.",
+      });
       continue;
     }
     const events = await journal(store, runId);
-    const message = row.status === "cancelled" ? undefined : await wrongResult(store, row, events, expected(input.body));
+    const message =
+      row.status === "cancelled" ? undefined : await wrongResult(store, row, events, expected(input.body));
     if (message !== undefined) findings.push({ invariant: "result", runId, message });
     const claims = events.filter((event) => event.kind === "run_claimed").length;
-    if (claims > MOST_CLAIMS) findings.push({ invariant: "churn", runId, message: `The run was claimed ${claims} times.` });
+    if (claims > MOST_CLAIMS)
+      findings.push({ invariant: "churn", runId, message: `The run was claimed ${claims} times.` });
     for (const step of notUndone(row, events)) {
-      findings.push({ invariant: "undo", runId, message: `The run was cancelled with undo, but ${step} was not undone.` });
+      findings.push({
+        invariant: "undo",
+        runId,
+        message: `The run was cancelled with undo, but ${step} was not undone.`,
+      });
     }
   }
   return findings;
 }
 
-async function wrongResult(store: Store, row: RunRow, events: readonly JournalEvent[], wanted: unknown): Promise<string | undefined> {
+async function wrongResult(
+  store: Store,
+  row: RunRow,
+  events: readonly JournalEvent[],
+  wanted: unknown,
+): Promise<string | undefined> {
   if (row.status !== "completed") {
     const waits = row.waiting.map(({ kind, step, detail }) => `${kind} ${step} ${detail ?? ""}`).join("; ");
     return `The run should have completed, but it is ${row.status} (${row.control}). ${row.error ?? ""} ${waits}`.trim();

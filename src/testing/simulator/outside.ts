@@ -16,7 +16,8 @@ export interface Request {
 }
 
 /** What every step of this name answers, whoever calls it and how often. */
-export const valueOf = (step: string): string => `value of ${(step.split("/").at(-1) ?? step).replace(/#.*$/, "")}`;
+export const valueOf = (step: string): string =>
+  `value of ${(step.split("/").at(-1) ?? step).replace(/#.*$/, "")}`;
 
 /** The world outside: writes down every call before it answers, and knows keys it has seen. */
 export class Outside {
@@ -47,7 +48,8 @@ export class Outside {
     });
     await machine.pause(this.#time(ms));
     await machine.alive();
-    if (bad.includes(call.attempt)) throw new Error(`planned failure of ${call.step}, attempt ${call.attempt}`);
+    if (bad.includes(call.attempt))
+      throw new Error(`planned failure of ${call.step}, attempt ${call.attempt}`);
     return valueOf(call.step);
   }
 
@@ -62,7 +64,10 @@ export class Outside {
     const before = this.#seen.get(key);
     this.#seen.set(key, text);
     if (before === undefined || before === text) return;
-    this.contradictions.push({ runId, message: `A replay saw ${what} as ${text}, which was ${before} before.` });
+    this.contradictions.push({
+      runId,
+      message: `A replay saw ${what} as ${text}, which was ${before} before.`,
+    });
   }
 
   #time(ms: number): number {

@@ -14,9 +14,15 @@ const CALL_MS = 60;
 const SLOW_MS = 700;
 
 /** The workflow that carries out sections, as one machine knows it. */
-export function createProgram(outside: Outside, machine: Machine, breakage?: Breakage): Workflow<ProgramInput, unknown[]> {
-  const program: Workflow<ProgramInput, unknown[]> = workflow("simulated", async (ctx, { body }: ProgramInput) =>
-    new Interpreter(ctx, outside, machine, program, breakage).run(body, ""),
+export function createProgram(
+  outside: Outside,
+  machine: Machine,
+  breakage?: Breakage,
+): Workflow<ProgramInput, unknown[]> {
+  const program: Workflow<ProgramInput, unknown[]> = workflow(
+    "simulated",
+    async (ctx, { body }: ProgramInput) =>
+      new Interpreter(ctx, outside, machine, program, breakage).run(body, ""),
   );
   return program;
 }
@@ -28,7 +34,13 @@ class Interpreter {
   readonly #program: Workflow<ProgramInput, unknown[]>;
   readonly #breakage: Breakage | undefined;
 
-  constructor(ctx: Context, outside: Outside, machine: Machine, program: Workflow<ProgramInput, unknown[]>, breakage?: Breakage) {
+  constructor(
+    ctx: Context,
+    outside: Outside,
+    machine: Machine,
+    program: Workflow<ProgramInput, unknown[]>,
+    breakage?: Breakage,
+  ) {
     this.#ctx = ctx;
     this.#outside = outside;
     this.#machine = machine;
@@ -80,10 +92,20 @@ class Interpreter {
     switch (section.kind) {
       case "each": {
         const items = Array.from({ length: section.count }, (_, index) => index);
-        return ctx.each(section.id, items, async (index) => this.#section(section.item, `${prefix}${section.id}[${index}]/`), { concurrency: section.concurrency });
+        return ctx.each(
+          section.id,
+          items,
+          async (index) => this.#section(section.item, `${prefix}${section.id}[${index}]/`),
+          { concurrency: section.concurrency },
+        );
       }
       case "all":
-        return ctx.all(section.id, section.branches.map((branch, index) => () => this.run(branch, `${prefix}${section.id}[${index}]/`)));
+        return ctx.all(
+          section.id,
+          section.branches.map(
+            (branch, index) => () => this.run(branch, `${prefix}${section.id}[${index}]/`),
+          ),
+        );
       case "nest":
         return ctx.step(
           section.id,
@@ -110,7 +132,12 @@ class Interpreter {
     return { turns: state.turns, log: state.log, pads: state.pads.join("").length };
   }
 
-  #receive(call: StepCall, effect: Of<"call">["effect"], bad: readonly number[], ms = CALL_MS): Promise<string> {
+  #receive(
+    call: StepCall,
+    effect: Of<"call">["effect"],
+    bad: readonly number[],
+    ms = CALL_MS,
+  ): Promise<string> {
     return this.#outside.receive(this.#machine, call, { effect, args: call.step, bad, ms });
   }
 
@@ -120,7 +147,9 @@ class Interpreter {
     const options = {
       effect,
       input: { id },
-      ...(slow ? { timeoutMs: SLOW_MS, retry: { attempts: effect === "once" ? 1 : 20, ...QUICK } } : { retry: { attempts: effect === "once" ? 1 : 4, ...QUICK } }),
+      ...(slow
+        ? { timeoutMs: SLOW_MS, retry: { attempts: effect === "once" ? 1 : 20, ...QUICK } }
+        : { retry: { attempts: effect === "once" ? 1 : 4, ...QUICK } }),
     };
     const work = (call: StepCall) => this.#receive(call, effect, bad, slow ? SLOW_MS : CALL_MS);
     try {
@@ -137,7 +166,14 @@ class Interpreter {
   }
 
   #fake(step: string, effect: Of<"call">["effect"]): Promise<string> {
-    const call = { runId: this.#ctx.runId, step: `outside-${step}`, attempt: 1, epoch: 1, key: step, signal: this.#ctx.abortSignal };
+    const call = {
+      runId: this.#ctx.runId,
+      step: `outside-${step}`,
+      attempt: 1,
+      epoch: 1,
+      key: step,
+      signal: this.#ctx.abortSignal,
+    };
     return this.#receive(call, effect, []);
   }
 
