@@ -76,9 +76,9 @@ export class Control {
 
   resume(runId: string, act: Act & { retryFailed?: boolean }): Promise<RunRow> {
     return this.#act(runId, async (row) => {
-      if (row.control === "compensating") throw beingCancelled(row, "be resumed");
       if (row.status === "queued" || (row.status === "running" && row.control === "none")) return null;
       const review = row.status === "waiting" && row.waiting.some((wait) => wait.kind === "review");
+      if (row.control === "compensating" && !review) throw beingCancelled(row, "be resumed");
       if (row.status === "failed" && (await this.#compensated(row))) {
         throw wrongStatus(
           row,

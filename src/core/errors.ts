@@ -224,7 +224,7 @@ export const errorTable = {
 
   "HF-2113": {
     what: "Run {run} was not undone in full: {steps}.",
-    why: "These steps belong to finished branches or iterations, whose code is not run again.",
+    why: "These steps belong to finished iterations of a loop, whose code is not run again.",
     safe: "Everything else was undone. Nothing more of the run will be done.",
     fix: "Undo them by hand, then cancel the run without compensation.",
   },

@@ -210,15 +210,34 @@ export class Execution {
     }
   }
 
-  /** The engine itself is at work for the run: it is not let go meanwhile. */
+  /** The engine itself is at work for the run: it is not let go meanwhile, and a failing store is not the body's affair. */
   async busy<T>(work: Promise<T>): Promise<T> {
     this.#busy++;
     try {
       return await work;
+    } catch (error) {
+      return this.#workFailed(error);
     } finally {
       this.#busy--;
       this.considerEnding();
     }
+  }
+
+  /** The same for what may be at hand already. */
+  read<T>(get: () => T | Promise<T>): T | Promise<T> {
+    try {
+      const value = get();
+      return value instanceof Promise ? this.busy(value) : value;
+    } catch (error) {
+      return this.#workFailed(error);
+    }
+  }
+
+  #workFailed<T>(error: unknown): Promise<T> {
+    if (isDamage(error)) this.parkForReview(error);
+    else if (HoldfastError.is(error) && !error.code.startsWith("HF-3")) throw error;
+    else this.giveUp(error);
+    return never();
   }
 
   /** Records something that needs no permission: an outcome, a note. */
@@ -449,6 +468,10 @@ export class Execution {
 }
 
 const describeError = (error: unknown): string => (error instanceof Error ? error.message : "unknown");
+
+/** What is stored is not as it was written: waiting will not mend that. */
+export const isDamage = (error: unknown): error is HoldfastError =>
+  HoldfastError.is(error, "HF-3010") || HoldfastError.is(error, "HF-3011");
 
 /** Steps below it undo others. */
 const UNDO_PREFIX = `${UNDO}/`;

@@ -32,6 +32,8 @@ function project(run: RunProjection, event: JournalEvent, hasParent: boolean): R
     case "run_paused":
       return paused(run);
     case "run_resumed":
+      // What was accepted as a cancel stays one: only its undoing is taken up again.
+      if (run.control === "compensating") return { ...resumed(run), control: "compensating" };
       return run.status === "running" ? { ...run, control: "none" } : resumed(run);
     case "cancel_requested":
       return { ...(run.status === "running" ? run : resumed(run)), control: "compensating" };

@@ -70,7 +70,10 @@ export async function runStep<T>(
 ): Promise<T> {
   const known = place.scope.node?.records.get(place.name);
   // The common case of a replay, without a detour: a long history is walked through on every resume.
-  if (known?.status === "completed" && execution.isOpen) return replayStep(execution, place, options, known);
+  if (known?.status === "completed" && execution.isOpen) {
+    await meetUndos(execution, place, work, options, known);
+    return replayStep(execution, place, options, known);
+  }
   let handle = await beginStep(execution, place, options);
   while (!handle.done) {
     const open = handle as Handle<T>;
@@ -127,6 +130,31 @@ async function continueStep<T>(
   }
 }
 
+/**
+ * A run that is being undone must know how to undo what happened inside a finished step. That is code, so the step's function is gone
+ * through once more; every call of the run's own inside it is answered from the journal.
+ */
+async function meetUndos<T>(
+  execution: Execution,
+  place: StepPlace,
+  work: (call: StepCall) => T | Promise<T>,
+  options: StepOptions<T>,
+  record: StepRecord,
+): Promise<void> {
+  if (execution.writer.row.control !== "compensating" || record.effect !== "repeatable") return;
+  const inside = [...execution.state.undoable.keys()].some((step) => step.startsWith(`${place.key}/`));
+  if (!inside || execution.compensating) return;
+  const { attempt, call, type, effect } = record;
+  const handle = new Handle(execution, place, options, { type, effect, attempt, call });
+  execution.calls.start();
+  try {
+    await callWork(execution, handle, work);
+  } catch {
+    // Its outcome is in the journal; only what it met on the way counts here.
+  }
+  execution.callEnded(handle.frame);
+}
+
 async function replayStep<T>(
   execution: Execution,
   place: StepPlace,
@@ -143,11 +171,10 @@ export function recordedValue(execution: Execution, record: StepRecord): unknown
   const { data } = record;
   // A body asks for each outcome once; holding on to it would keep a long run's whole history in memory.
   record.data = undefined;
-  const value =
-    data === undefined
-      ? execution.deps.values.at(execution.runId, record.seq)
-      : execution.deps.values.decode(execution.runId, data);
-  return value instanceof Promise ? execution.busy(value) : value;
+  const { values } = execution.deps;
+  return execution.read(() =>
+    data === undefined ? values.at(execution.runId, record.seq) : values.decode(execution.runId, data),
+  );
 }
 
 async function continueFailed<T>(

@@ -175,10 +175,11 @@ export async function signal<T>(
 
 async function received<T>(execution: Execution, found: Signal): Promise<ReceivedSignal<T>> {
   const { values } = execution.deps;
-  const payload =
+  const payload = execution.read(() =>
     found.data === undefined
       ? values.at(execution.runId, found.seq)
-      : values.decode(execution.runId, found.data);
+      : values.decode(execution.runId, found.data),
+  );
   return { name: found.name, payload: (await payload) as T, at: found.at };
 }
 

@@ -2,7 +2,7 @@ import type { Acts } from "./acts.ts";
 import type { Control } from "./control.ts";
 import { HoldfastError } from "./errors.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
-import { Execution, type ExecutionDeps, type ExecutionEnd } from "./execution.ts";
+import { Execution, type ExecutionDeps, type ExecutionEnd, isDamage } from "./execution.ts";
 import { loadRun } from "./load.ts";
 import { RunState } from "./replay.ts";
 import { RunContext } from "./run-context.ts";
@@ -151,10 +151,12 @@ export class Worker {
     try {
       state = options.events ? folded(options.events) : await loadRun(deps.store, deps.values, row);
     } catch (error) {
+      if (!isDamage(error)) {
+        deps.ports.logger.warn("run could not be read", { runId: row.id, error: String(error) });
+        return "stopped";
+      }
       state = new RunState();
-      problem = HoldfastError.is(error)
-        ? error
-        : new HoldfastError("HF-3002", { message: String(error), ms: 0 });
+      problem = error;
     }
     if (options.recoveries !== undefined) {
       problem ??= new HoldfastError("HF-2108", {
@@ -241,7 +243,7 @@ async function runBody(execution: Execution): Promise<void> {
   if (writer.row.control !== "none") execution.considerEnding();
   if (writer.row.control === "pausing") return;
   await execution.busy(execution.memory.load());
-  const input = await execution.busy(Promise.resolve(deps.values.decode(runId, state.input)));
+  const input = await execution.read(() => deps.values.decode(runId, state.input));
   let ending: () => void;
   try {
     const result = await execution.within(execution.scope(), async () =>
@@ -265,7 +267,11 @@ async function failure(execution: Execution, error: unknown): Promise<() => void
   const steps = [...new Set(execution.failedSteps(error))];
   const real =
     error instanceof Error ? error : new Error(`Something other than an Error was thrown: ${String(error)}`);
-  const meta = { message: `${real.message.slice(0, 500)}${left.length > 0 ? ` (not undone: ${left.join(", ")})` : ""}`, steps, ...(compensated ? { compensated } : {}) };
+  const meta = {
+    message: `${real.message.slice(0, 500)}${left.length > 0 ? ` (not undone: ${left.join(", ")})` : ""}`,
+    steps,
+    ...(compensated ? { compensated } : {}),
+  };
   let encoded: ReturnType<typeof values.encode>;
   try {
     encoded = values.encode("error", real);

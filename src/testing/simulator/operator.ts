@@ -67,7 +67,10 @@ export class Operator {
       const review = row.waiting.some((wait) => wait.kind === "review");
       // Only the run itself is resumed: its children must follow.
       const failed = row.parent === null && stumbled(row, runs);
-      if (row.status === "paused" || review || failed) this.#do(row.id, () => engine.resume(row.id));
+      // What could not be undone was named; a person takes note and ends the run.
+      const told = row.waiting.some((wait) => wait.detail?.startsWith("HF-2113") === true);
+      if (told) this.#do(row.id, () => engine.cancel(row.id));
+      else if (row.status === "paused" || review || failed) this.#do(row.id, () => engine.resume(row.id));
       else await this.#decide(row, engine, 0);
     }
   }

@@ -59,7 +59,7 @@ async function wrongResult(
   return `The run answered ${JSON.stringify(result)}, but without faults it answers ${JSON.stringify(wanted)}.`;
 }
 
-/** Completed bookings of a run that was cancelled with undo and whose undo is not recorded. */
+/** Bookings of a run that was cancelled with undo which were neither undone nor named as impossible to undo. */
 function notUndone(row: RunRow, events: readonly JournalEvent[]): string[] {
   const asked = events.findIndex((event) => event.kind === "cancel_requested");
   if (row.status !== "cancelled" || asked < 0) return [];
@@ -67,5 +67,9 @@ function notUndone(row: RunRow, events: readonly JournalEvent[]): string[] {
     list.flatMap((event) => (event.kind === "step_completed" ? [event.step] : []));
   const undone = new Set(done(events.slice(asked)));
   const booked = done(events.slice(0, asked)).filter((step) => /(^|\/)b\d+$/.test(step));
-  return booked.filter((step) => !undone.has(`compensate/${step.replaceAll("/", ">")}`));
+  const named = events.flatMap((event) => (event.kind === "run_waiting" ? event.meta.waiting : []));
+  const told = named.map(({ detail }) => detail ?? "").join();
+  return booked.filter(
+    (step) => !undone.has(`compensate/${step.replaceAll("/", ">")}`) && !told.includes(step),
+  );
 }

@@ -5,7 +5,7 @@ import { seededIds } from "../../core/ids.ts";
 import type { Store } from "../../core/store.ts";
 import { type Workflow, workflow } from "../../core/workflow.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
-import { createFaultyStore, type FaultPlan } from "../faulty-store.ts";
+import { createFaultyStore, type FaultPlan, type StoreMethod } from "../faulty-store.ts";
 import { checkInvariants } from "../invariants.ts";
 import { createLedgerStore } from "./ledger-store.ts";
 
@@ -257,6 +257,56 @@ describe("a run", () => {
   });
 });
 
+describe("a store that fails one read", () => {
+  const failing = (method: StoreMethod, from: number) => {
+    const world: Setting = setting([]);
+    let calls = 0;
+    const choose: FaultPlan["choose"] = (one) =>
+      one === method && ++calls === from ? { kind: "fail" } : undefined;
+    return { world, store: faulty(world.ledger.store, { choose }, world.clock), failed: () => calls >= from };
+  };
+
+  it("does not leave a run hanging whose input is being read", async () => {
+    const { world, store, failed } = failing("blobs", 1);
+    const program = workflow("w", async (_ctx, input: string) => input.length);
+    const engine = world.engine({ store, workflows: [program] });
+    await now(world, engine.start(program, "x".repeat(10_000), { id: "r" }));
+    await world.clock.advance(120_000);
+    expect(failed()).toBe(true);
+    expect(await statusOf(engine, "r")).toBe("completed");
+  });
+
+  it("does not make a run fail whose recorded values are being read", async () => {
+    const { world, store, failed } = failing("entries", 1);
+    const program = workflow("w", async (ctx) =>
+      ctx.step("outer", async ({ attempt }) => {
+        const inner = await ctx.step("inner", () => "done");
+        if (attempt === 1) throw new Error("once more");
+        return inner;
+      }),
+    );
+    const engine = world.engine({ store, workflows: [program] });
+    await now(world, engine.start(program, undefined, { id: "r" }));
+    await world.clock.advance(120_000);
+    expect(failed()).toBe(true);
+    expect(await statusOf(engine, "r")).toBe("completed");
+  });
+
+  it("does not leave a run for ever between cancelled and not", async () => {
+    const { world, store, failed } = failing("entries", 1);
+    const program = workflow("w", async (ctx) => ctx.gate("ask", { choices: ["yes"] }));
+    const engine = world.engine({ store, workflows: [program] });
+    await now(world, engine.start(program, undefined, { id: "r" }));
+    await world.clock.advance(1_000);
+    await now(world, engine.cancel("r", { compensate: true }));
+    await world.clock.advance(60_000);
+    if ((await statusOf(engine, "r")) === "waiting") await now(world, engine.resume("r"));
+    await world.clock.advance(60_000);
+    expect(failed()).toBe(true);
+    expect(await statusOf(engine, "r")).toBe("cancelled");
+  });
+});
+
 describe("a resumed parent", () => {
   const scene = () => {
     const child = workflow("child", async (ctx) =>
@@ -324,7 +374,7 @@ describe("a cancel with undo", () => {
     compensate: (value: string) => void undone.push(value),
   });
 
-  it("undoes what happened in finished iterations and branches, though they are not replayed", async () => {
+  it("undoes what happened in finished branches, and names what it cannot undo of finished iterations", async () => {
     const undone: string[] = [];
     const program = workflow("w", async (ctx) => {
       await ctx.step("plain", () => "plain", booking(undone));
@@ -342,8 +392,12 @@ describe("a cancel with undo", () => {
     await world.clock.advance(5_000);
     await now(world, engine.cancel("r", { compensate: true }));
     await world.clock.advance(5_000);
+    expect(undone).toEqual(["in the branch", "plain"]);
+    const run = await engine.get("r");
+    expect(run?.status).toBe("waiting");
+    expect(run?.waiting[0]?.detail).toContain("l[0]/book");
+    await now(world, engine.cancel("r"));
     expect(await statusOf(engine, "r")).toBe("cancelled");
-    expect(undone).toEqual(["in the branch", "in the loop", "plain"]);
   });
 
   it("undoes everything though the store is slow to answer", async () => {
