@@ -286,7 +286,12 @@ export class Control {
   }
 
   /** A fenced worker's result: kept, and it settles the step if nothing else has yet. */
-  async evidence(runId: string, step: string, attempt: number, encoded: Encoded): Promise<void> {
+  async evidence(
+    runId: string,
+    step: string,
+    attempt: number,
+    encoded: Pick<Encoded, "data" | "blobs">,
+  ): Promise<void> {
     await this.#act(runId, () =>
       plan(
         { kind: "step_evidence", step, meta: { attempt }, data: encoded.data },
@@ -338,7 +343,7 @@ export class Control {
 
 const because = (act: Act): { reason?: string } => (act.reason === undefined ? {} : { reason: act.reason });
 
-function plan(event: EventDraft, act: Act, claim?: ClaimChange, encoded?: Encoded): ActPlan {
+function plan(event: EventDraft, act: Act, claim?: ClaimChange, encoded?: Pick<Encoded, "blobs">): ActPlan {
   return {
     events: [event],
     actor: act.actor,

@@ -34,6 +34,11 @@ export interface EngineOptions {
   readonly maxRecoveries?: number;
   /** Waits that end within this time are sat out in memory. Default 5 s. */
   readonly holdMs?: number;
+  /**
+   * A run that waits is let go when nothing has happened for this long. Default 100 ms. A promise of the workflow's own that is
+   * awaited for longer beside a wait is abandoned, and made again when the run goes on.
+   */
+  readonly quietMs?: number;
   /** How long a failing store is retried before runs are stopped cleanly. Default 60 s. */
   readonly storePatienceMs?: number;
   /** Time limit assumed for steps that name none, before an unknown `once` call may be run again. Default 5 min. */
@@ -226,7 +231,7 @@ export class Engine {
   }
 
   #executionDeps(identity: StoreIdentity): ExecutionDeps {
-    const { holdMs = 5_000, assumedStepMs = 300_000 } = this.#options;
+    const { holdMs = 5_000, quietMs = 100, assumedStepMs = 300_000 } = this.#options;
     return {
       store: this.#store,
       identity,
@@ -234,7 +239,7 @@ export class Engine {
       ports: this.#ports,
       time: this.#time,
       values: this.#values,
-      settings: { claimMs: this.#claimMs, holdMs, quietMs: 10, assumedStepMs },
+      settings: { claimMs: this.#claimMs, holdMs, quietMs, assumedStepMs },
       engine: {
         durable: (row, events) => this.#emitter.journal(row.id, events),
         startChild: (workflow, runId, input, parent) => {

@@ -54,7 +54,7 @@ export interface EngineLinks {
   /** Hands a child's outcome to its parent. */
   notifyParent(child: RunRow): Promise<void>;
   /** Keeps the result of a call whose worker lost the run. */
-  evidence(runId: string, step: string, attempt: number, data: Encoded): void;
+  evidence(runId: string, step: string, attempt: number, data: Pick<Encoded, "data" | "blobs">): void;
 }
 
 interface Wait {
@@ -85,6 +85,8 @@ export class Execution {
   readonly memory: RunMemory;
   readonly calls = new Calls();
   compensating = false;
+  /** The workflow's function has returned or thrown. */
+  bodyEnded = false;
   /** Intents written so far: tells a loop whether an iteration has been made durable. */
   intents = 0;
   readonly #abort = new AbortController();
@@ -114,7 +116,10 @@ export class Execution {
           for (const event of events) if (event.kind === "step_completed") this.#wake(event.step);
       },
       outside: (events: readonly JournalEvent[]) => this.#outside(events),
-      stopped: (reason: string, error: unknown) => this.#stopped(reason, error),
+      stopped: (reason: string, error: unknown, unsaved: readonly PendingEvent[]) => {
+        this.#keepEvidence(unsaved);
+        this.#stopped(reason, error);
+      },
       quiet: () => {
         this.#snapshotIfDue();
         this.considerEnding();
@@ -306,6 +311,15 @@ export class Execution {
     this.#stopped("fenced", undefined);
   }
 
+  /** Results that could not be written any more still prove what happened. */
+  #keepEvidence(unsaved: readonly PendingEvent[]): void {
+    for (const { event, blobs = [] } of unsaved) {
+      const record = event.kind === "step_completed" ? this.state.find(event.step) : undefined;
+      if (!record || record.effect === "repeatable" || event.data === undefined) continue;
+      this.deps.engine.evidence(this.runId, event.step, record.attempt, { data: event.data, blobs });
+    }
+  }
+
   /** The store stayed away: stop before the next effect, and leave the rest to a later claim. */
   giveUp(error: unknown): void {
     this.#stopped("lost", error);
@@ -391,16 +405,23 @@ export class Execution {
   #letGo(): void {
     const { control } = this.writer.row;
     if (control === "pausing") return this.finish("paused", { kind: "run_paused", step: "", meta: {} });
-    if (control === "compensating") {
-      if (!this.compensating) void this.#undoAndCancel();
-      return;
+    const waiting = [...this.#waits.values()].map((wait) => wait.waiting);
+    if (control === "compensating" && !this.compensating) {
+      // What is in doubt must be decided before it can be known whether to undo it.
+      const doubts = waiting.filter((wait) => wait.kind === "decision");
+      if (doubts.length > 0) return this.#park(doubts);
+      return this.#knowsUndos ? void this.#undoAndCancel() : this.considerEnding();
     }
     if (this.#draining) return this.finish("stopped", { kind: "run_released", step: "", meta: {} });
     const now = this.deps.time.now();
-    const waiting = [...this.#waits.values()].map((wait) => wait.waiting);
-    if (waiting.some((wait) => wait.until !== undefined && wait.until - now <= this.deps.settings.holdMs))
-      return;
-    this.#park(waiting);
+    const soon = (wait: Waiting) => wait.until !== undefined && wait.until - now <= this.deps.settings.holdMs;
+    if (waiting.length > 0 && !waiting.some(soon)) this.#park(waiting);
+  }
+
+  /** Whether the replay has come as far as it can: it has met every undo, or stands at something that is not recorded. */
+  get #knowsUndos(): boolean {
+    const isBlocked = this.#waits.size > 0 || this.writer.holdsBack || this.bodyEnded;
+    return isBlocked || [...this.state.undoable.keys()].every((step) => this.undos.has(step));
   }
 
   #park(waiting: readonly Waiting[]): void {
@@ -423,6 +444,9 @@ export class Execution {
    */
   async compensate(): Promise<readonly string[]> {
     this.compensating = true;
+    // From here on only the undoing counts.
+    for (const wait of this.#waits.values()) wait.cancelTimer();
+    this.#waits.clear();
     await this.writer.whenIdle();
     const scope = innerScope(this.#root, UNDO, { abort: this.#abort.signal });
     const steps = [...this.state.undoable].sort(([, a], [, b]) => b - a).map(([step]) => step);

@@ -254,6 +254,7 @@ async function runBody(execution: Execution): Promise<void> {
   } catch (error) {
     ending = await failure(execution, error);
   }
+  execution.bodyEnded = true;
   await execution.enter();
   await execution.calls.none();
   if (writer.row.control === "none") ending();

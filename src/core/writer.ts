@@ -28,7 +28,7 @@ export interface WriterHooks {
   /** Somebody else wrote to this run: a signal, an answer, a pause. */
   outside(events: readonly JournalEvent[]): void;
   /** This process may not write to the run any more: fenced, or the store stayed away. */
-  stopped(reason: "fenced" | "lost", error: unknown): void;
+  stopped(reason: "fenced" | "lost", error: unknown, unsaved: readonly PendingEvent[]): void;
   /** Everything is durable and nothing is pending: the moment for a snapshot. */
   quiet(): void;
 }
@@ -82,6 +82,11 @@ export class RunWriter implements AppendSource {
 
   get idle(): boolean {
     return this.#pending.length === 0 && this.#flight === null && !this.#catchingUp;
+  }
+
+  /** Whether something may not be written because the run is told to stop. */
+  get holdsBack(): boolean {
+    return this.#held.length > 0;
   }
 
   record(pending: PendingEvent): void {
@@ -157,9 +162,10 @@ export class RunWriter implements AppendSource {
     for (const look of this.#idlers.splice(0)) look();
   }
 
-  #stop(reason: "fenced" | "lost", error: unknown): void {
+  #stop(reason: "fenced" | "lost", error: unknown, flown: readonly PendingEvent[] = []): void {
+    const unsaved = [...flown, ...this.#pending];
     this.close();
-    this.#deps.hooks.stopped(reason, error);
+    this.#deps.hooks.stopped(reason, error, unsaved);
   }
 
   #depart(pending: PendingEvent[]): Append {
@@ -198,7 +204,7 @@ export class RunWriter implements AppendSource {
       return;
     }
     const lost = result.reason === "lost";
-    this.#stop(lost ? "lost" : "fenced", lost ? result.error : undefined);
+    this.#stop(lost ? "lost" : "fenced", lost ? result.error : undefined, flight.pending);
   }
 
   #landed(flight: Flight): void {
