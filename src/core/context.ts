@@ -18,8 +18,8 @@ export interface Context {
   /** The primitive under `step`, for code that owns its control flow: its outcome if it has one, else the right to act. */
   beginStep<T>(name: string, options?: StepOptions<T>): Promise<StepHandle<T>>;
   completeStep<T>(handle: OpenStep<T>, value: T): Promise<T>;
-  /** Records a failure. Answers a new handle when it is time to try again; throws the error when it is final. */
-  failStep<T>(handle: OpenStep<T>, error: unknown): Promise<OpenStep<T>>;
+  /** Records a failure. Answers a new handle when it is time to try again (or what became of it); throws when it is final. */
+  failStep<T>(handle: OpenStep<T>, error: unknown): Promise<StepHandle<T>>;
 
   /** Runs `work` for each item; every item is saved when it ends, and only unfinished ones run again. */
   each<I, T>(

@@ -6,7 +6,7 @@ import { type Act, Control, type OpenGate, type Resolution } from "./control.ts"
 import { Emitter, type EngineEvent, type EngineEventOf, type EngineEventType } from "./emitter.ts";
 import { HoldfastError } from "./errors.ts";
 import type { JournalEvent } from "./events.ts";
-import type { ExecutionDeps } from "./execution.ts";
+import type { ExecutionDeps } from "./execution-deps.ts";
 import { checkId, type Ids, systemIds } from "./ids.ts";
 import { lastEvent } from "./load.ts";
 import { type Logger, type Ports, type Probe, silentLogger } from "./ports.ts";

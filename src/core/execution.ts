@@ -1,61 +1,21 @@
 import { Calls } from "./calls.ts";
 import { createCarrier } from "./carrier.ts";
-import type { CommitQueue } from "./commit.ts";
 import { HoldfastError } from "./errors.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
+import type { ExecutionDeps } from "./execution-deps.ts";
 import { hmac } from "./hash.ts";
 import { RunMemory } from "./memory.ts";
-import type { Ports } from "./ports.ts";
 import { type RunState, UNDO } from "./replay.ts";
-import { type Frame, innerScope, type Scope } from "./scope.ts";
+import type { Frame, Scope } from "./scope.ts";
 import { takeSnapshot } from "./snapshot.ts";
-import type { Blob, Store, StoreIdentity } from "./store.ts";
-import type { StoreTime } from "./store-time.ts";
+import type { Blob } from "./store.ts";
 import type { RunRow, Waiting } from "./types.ts";
-import type { Encoded, Values } from "./values.ts";
+import { knowsUndos, undoAndCancel } from "./undo.ts";
 import type { Workflow } from "./workflow.ts";
 import { type PendingEvent, RunWriter } from "./writer.ts";
 
 /** How a process's work on a run came to an end. `stopped`: fenced, or the store stayed away. */
 export type ExecutionEnd = "completed" | "failed" | "waiting" | "paused" | "cancelled" | "stopped";
-
-export interface ExecutionDeps {
-  readonly store: Store;
-  readonly identity: StoreIdentity;
-  readonly queue: CommitQueue;
-  readonly ports: Ports;
-  readonly time: StoreTime;
-  readonly values: Values;
-  readonly settings: ExecutionSettings;
-  /** What an execution asks of the engine around it. */
-  readonly engine: EngineLinks;
-}
-
-export interface ExecutionSettings {
-  readonly claimMs: number;
-  /** A wait that ends within this time is sat out in memory; a longer one lets go of the run. */
-  readonly holdMs: number;
-  /** How long nothing must happen before a waiting run is let go. */
-  readonly quietMs: number;
-  /** Time limit assumed for steps that name none, when judging whether a lost worker may still be acting. */
-  readonly assumedStepMs: number;
-}
-
-export interface EngineLinks {
-  durable(row: RunRow, events: readonly JournalEvent[]): void;
-  startChild(
-    workflow: Workflow,
-    runId: string,
-    input: unknown,
-    parent: { runId: string; step: string },
-  ): Promise<RunRow>;
-  /** Resumes a failed child, once for each `reason`. */
-  resumeChild(runId: string, reason: string): Promise<void>;
-  /** Hands a child's outcome to its parent. */
-  notifyParent(child: RunRow): Promise<void>;
-  /** Keeps the result of a call whose worker lost the run. */
-  evidence(runId: string, step: string, attempt: number, data: Pick<Encoded, "data" | "blobs">): void;
-}
 
 interface Wait {
   readonly waiting: Waiting;
@@ -153,6 +113,22 @@ export class Execution {
 
   get abortSignal(): AbortSignal {
     return this.#abort.signal;
+  }
+
+  /** Whether the run waits for anything here. */
+  get isWaiting(): boolean {
+    return this.#waits.size > 0;
+  }
+
+  /** What the body waits for does not count any more. */
+  dropWaits(): void {
+    for (const wait of this.#waits.values()) wait.cancelTimer();
+    this.#waits.clear();
+  }
+
+  /** The run's own scope, for steps made by the engine. */
+  get rootScope(): Scope {
+    return this.#root;
   }
 
   /** The scope of the current promise chain, or the run's own. */
@@ -340,8 +316,7 @@ export class Execution {
     this.#closed = true;
     this.writer.close();
     this.#quietTimer?.();
-    for (const wait of this.#waits.values()) wait.cancelTimer();
-    this.#waits.clear();
+    this.dropWaits();
     if (end !== "completed" && end !== "failed") this.#abort.abort(new HoldfastError("HF-1009"));
     this.#end(end);
   }
@@ -410,18 +385,12 @@ export class Execution {
       // What is in doubt must be decided before it can be known whether to undo it.
       const doubts = waiting.filter((wait) => wait.kind === "decision");
       if (doubts.length > 0) return this.#park(doubts);
-      return this.#knowsUndos ? void this.#undoAndCancel() : this.considerEnding();
+      return knowsUndos(this) ? void undoAndCancel(this) : this.considerEnding();
     }
     if (this.#draining) return this.finish("stopped", { kind: "run_released", step: "", meta: {} });
     const now = this.deps.time.now();
     const soon = (wait: Waiting) => wait.until !== undefined && wait.until - now <= this.deps.settings.holdMs;
     if (waiting.length > 0 && !waiting.some(soon)) this.#park(waiting);
-  }
-
-  /** Whether the replay has come as far as it can: it has met every undo, or stands at something that is not recorded. */
-  get #knowsUndos(): boolean {
-    const isBlocked = this.#waits.size > 0 || this.writer.holdsBack || this.bodyEnded;
-    return isBlocked || [...this.state.undoable.keys()].every((step) => this.undos.has(step));
   }
 
   #park(waiting: readonly Waiting[]): void {
@@ -436,35 +405,6 @@ export class Execution {
     };
     this.#parking = { settled, resume, event };
     this.writer.record(event);
-  }
-
-  /**
-   * Undoes finished steps, the last one first; each undo is a step of its own. Answers the steps that could not be undone: how to
-   * do that is code, and the code of a finished branch or iteration is not run again to find it.
-   */
-  async compensate(): Promise<readonly string[]> {
-    this.compensating = true;
-    // From here on only the undoing counts.
-    for (const wait of this.#waits.values()) wait.cancelTimer();
-    this.#waits.clear();
-    await this.writer.whenIdle();
-    const scope = innerScope(this.#root, UNDO, { abort: this.#abort.signal });
-    const steps = [...this.state.undoable].sort(([, a], [, b]) => b - a).map(([step]) => step);
-    for (const step of steps) await this.undos.get(step)?.(scope);
-    return steps.filter((step) => !this.undos.has(step));
-  }
-
-  async #undoAndCancel(): Promise<void> {
-    try {
-      const left = await this.compensate();
-      if (left.length === 0) return this.finish("cancelled", { kind: "run_cancelled", step: "", meta: {} });
-      this.parkForReview(new HoldfastError("HF-2113", { run: this.runId, steps: left.join(", ") }));
-    } catch (error) {
-      const message = describeError(error);
-      this.parkForReview(
-        new HoldfastError("HF-2111", { verb: "compensate", step: "A step", message }, { cause: error }),
-      );
-    }
   }
 
   /** Leaves the run to a person, with the reason. */
@@ -491,7 +431,7 @@ export class Execution {
   }
 }
 
-const describeError = (error: unknown): string => (error instanceof Error ? error.message : "unknown");
+export const describeError = (error: unknown): string => (error instanceof Error ? error.message : "unknown");
 
 /** What is stored is not as it was written: waiting will not mend that. */
 export const isDamage = (error: unknown): error is HoldfastError =>

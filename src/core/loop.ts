@@ -1,10 +1,10 @@
+import type { StepPlace } from "./call.ts";
 import type { LoopDone, LoopOptions, LoopResult, LoopTurn } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Execution } from "./execution.ts";
 import { applyPatches, openDraft, type StatePatch } from "./patch.ts";
 import type { LoopRecord } from "./replay.ts";
 import { innerScope } from "./scope.ts";
-import type { StepPlace } from "./steps.ts";
 
 /** What an iteration writes: the state in full the first time, afterwards only what changed. */
 type Advance = { readonly state: object } | { readonly patches: readonly StatePatch[] };

@@ -1,3 +1,4 @@
+import type { StepPlace } from "./call.ts";
 import type {
   AgentState,
   Branches,
@@ -24,7 +25,7 @@ import { all, each } from "./groups.ts";
 import { loop } from "./loop.ts";
 import { agent, checkpoint, decide, now, random, usage, uuid } from "./notes.ts";
 import { address, checkName } from "./scope.ts";
-import { beginStep, completeStep, failStep, runStep, type StepPlace } from "./steps.ts";
+import { beginStep, completeStep, failStep, runStep } from "./steps.ts";
 import type { SqlHandle } from "./store.ts";
 import { transaction } from "./transaction.ts";
 import { child, gate, signal, sleep } from "./waits.ts";
@@ -71,7 +72,7 @@ export class RunContext implements Context {
     return completeStep(this.#execution, handle, value);
   }
 
-  failStep<T>(handle: OpenStep<T>, error: unknown): Promise<OpenStep<T>> {
+  failStep<T>(handle: OpenStep<T>, error: unknown): Promise<StepHandle<T>> {
     return failStep(this.#execution, handle, error);
   }
 

@@ -1,67 +1,18 @@
-import { dataDigest } from "./codec.ts";
-import type { OpenStep, StepCall, StepHandle, StepOptions, Verdict } from "./context.ts";
+import { argsDigest, callWork, Handle, type StepPlace } from "./call.ts";
+import type { OpenStep, StepCall, StepHandle, StepOptions } from "./context.ts";
+import { awaitDecision, enterDoubt, settleUnknown } from "./doubt.ts";
 import { HoldfastError } from "./errors.ts";
 import type { StepStarted } from "./events.ts";
 import { type Execution, never } from "./execution.ts";
 import { fingerprint } from "./hash.ts";
 import { type StepRecord, undoKey } from "./replay.ts";
 import { defaultRetry, nextRetry, type RetryPolicy, retryPolicy } from "./retry.ts";
-import { type Address, type Frame, innerScope, type Scope } from "./scope.ts";
 import type { Encoded } from "./values.ts";
 
 /**
  * The step protocol: look up, decide what an unknown outcome allows, write the intent, call, write the outcome. The
  * outcome is not awaited: it travels with the next intent, and nothing acts before that append is durable.
  */
-export interface StepPlace extends Address {
-  readonly scope: Scope;
-}
-
-const DAY_MS = 86_400_000;
-/** A key may be forgotten a little before its declared time. */
-const WINDOW_MARGIN = 0.9;
-
-/** The right to act, with what is needed to end it. */
-class Handle<T> implements OpenStep<T> {
-  readonly done = false;
-  readonly runId: string;
-  readonly step: string;
-  readonly attempt: number;
-  readonly epoch: number;
-  readonly options: StepOptions<T>;
-  readonly place: StepPlace;
-  readonly startedAt: number;
-  readonly frame: Frame;
-  signal: AbortSignal;
-  readonly #execution: Execution;
-  readonly #call: number;
-
-  constructor(execution: Execution, place: StepPlace, options: StepOptions<T>, started: StepStarted) {
-    this.#execution = execution;
-    this.#call = started.call;
-    this.runId = execution.runId;
-    this.step = place.key;
-    this.attempt = started.attempt;
-    this.epoch = execution.writer.row.claim.epoch;
-    this.options = options;
-    this.place = place;
-    this.signal = place.scope.abort;
-    this.startedAt = execution.deps.ports.clock.monotonic();
-    this.frame = {
-      key: place.key,
-      effect: started.effect,
-      outer: place.scope.frame,
-      usage: undefined,
-      waits: 0,
-      ended: false,
-    };
-  }
-
-  get key(): string {
-    return this.#execution.idempotencyKey(this.step, this.#call);
-  }
-}
-
 export async function runStep<T>(
   execution: Execution,
   place: StepPlace,
@@ -123,7 +74,8 @@ async function continueStep<T>(
     case "failed":
       return continueFailed(execution, place, options, record);
     case "in_doubt":
-      return awaitDecision(execution, place, options, record);
+      await awaitDecision(execution, place);
+      return continueStep(execution, place, options, execution.state.find(place.key) ?? record);
     case "started":
       if (record.rerun) return startStep(execution, place, options, record);
       return continueUnknown(execution, place, options, record);
@@ -203,103 +155,22 @@ function provesNotDone(error: unknown): boolean {
   return marked === true || (typeof status === "number" && status >= 400 && status < 500);
 }
 
-/** The intent is there and the outcome is not: the effect class decides. */
 async function continueUnknown<T>(
   execution: Execution,
   place: StepPlace,
   options: StepOptions<T>,
   record: StepRecord,
 ): Promise<StepHandle<T>> {
-  if (record.effect === "repeatable") return startStep(execution, place, options, record);
-  if (record.effect === "keyed" && keyHolds(execution, options, record)) {
-    if (record.args === argsDigest(options)) return startStep(execution, place, options, record);
-    return enterDoubt(
-      execution,
-      place,
-      options,
-      record,
-      new HoldfastError("HF-2104", { step: place.key, digest: record.args ?? "none" }),
-    );
+  const settled = await settleUnknown(execution, place, options, record);
+  if (settled === "call") return startStep(execution, place, options, record);
+  if (settled === "decided") {
+    return continueStep(execution, place, options, execution.state.find(place.key) ?? record);
   }
-  const verdict = await askVerify(execution, place, options, record);
-  if (verdict.status !== "done") {
-    if (verdict.status === "not-done") return startStep(execution, place, options, record);
-    return enterDoubt(execution, place, options, record, undefined);
-  }
-  const encoded = execution.deps.values.encode(place.key, verdict.value, place.scope.shared);
+  const encoded = execution.deps.values.encode(place.key, settled.value, place.scope.shared);
   execution.record({ kind: "step_completed", step: place.key, meta: {}, data: encoded.data }, encoded.blobs);
-  return { done: true, value: verdict.value };
-}
-
-function keyHolds<T>(execution: Execution, options: StepOptions<T>, record: StepRecord): boolean {
-  const age = execution.deps.time.now() - record.since;
-  return age < (options.keyWindowMs ?? DAY_MS) * WINDOW_MARGIN;
-}
-
-const argsDigest = <T>(options: StepOptions<T>): string | undefined =>
-  options.input === undefined ? undefined : dataDigest(options.input);
-
-async function askVerify<T>(
-  execution: Execution,
-  place: StepPlace,
-  options: StepOptions<T>,
-  record: StepRecord,
-): Promise<Verdict<T>> {
-  if (!options.verify) return { status: "unknown" };
-  const call = new Handle(execution, place, options, {
-    type: "call",
-    effect: record.effect,
-    attempt: record.attempt,
-    call: record.call,
-  });
-  try {
-    return await options.verify(call);
-  } catch (error) {
-    const problem = new HoldfastError(
-      "HF-2111",
-      { verb: "verify", step: place.key, message: String(error) },
-      { cause: error },
-    );
-    execution.deps.ports.logger.error(problem.message, { runId: execution.runId, code: problem.code });
-    return { status: "unknown" };
-  }
-}
-
-async function enterDoubt<T>(
-  execution: Execution,
-  place: StepPlace,
-  options: StepOptions<T>,
-  record: StepRecord,
-  reason: HoldfastError | undefined,
-): Promise<StepHandle<T>> {
-  const { settings } = execution.deps;
-  const rerunAfter =
-    execution.deps.time.now() + settings.claimMs + (record.timeoutMs ?? settings.assumedStepMs);
-  const error = reason ?? new HoldfastError("HF-2103", { step: place.key, attempt: record.attempt });
-  const encoded = execution.deps.values.encode(place.key, error);
-  const meta = { attempt: record.attempt, rerunAfter };
-  await execution.contest(
-    { kind: "step_in_doubt", step: place.key, meta, data: encoded.data },
-    encoded.blobs,
-  );
-  return awaitDecision(execution, place, options, record);
-}
-
-/** Parked until a person, or the late outcome itself, says what happened. */
-async function awaitDecision<T>(
-  execution: Execution,
-  place: StepPlace,
-  options: StepOptions<T>,
-  record: StepRecord,
-): Promise<StepHandle<T>> {
-  let current = execution.state.find(place.key) ?? record;
-  while (current.status === "in_doubt") {
-    const detail = new HoldfastError("HF-2103", { step: place.key, attempt: current.attempt }).message;
-    const since = execution.deps.time.now();
-    await execution.wait(place.key, { kind: "decision", step: place.key, since, detail }, place.scope.frame);
-    current = execution.state.find(place.key) ?? current;
-  }
-  return continueStep(execution, place, options, current);
+  const value = execution.deps.values.echo(encoded) as T;
+  addCompensation(execution, place, options, record, value);
+  return { done: true, value };
 }
 
 async function startStep<T>(
@@ -328,38 +199,6 @@ async function startStep<T>(
   probe("C05:before-call", where);
   execution.calls.start();
   return new Handle(execution, place, options, started);
-}
-
-async function callWork<T>(
-  execution: Execution,
-  handle: Handle<T>,
-  work: (call: StepCall) => T | Promise<T>,
-): Promise<T> {
-  const { timeoutMs } = handle.options;
-  const { scope, name } = handle.place;
-  if (timeoutMs === undefined) {
-    const inner = innerScope(scope, name, { frame: handle.frame });
-    return execution.within(inner, () => work(handle));
-  }
-  const controller = new AbortController();
-  const stop = () => controller.abort(scope.abort.reason);
-  scope.abort.addEventListener("abort", stop, { once: true });
-  handle.signal = controller.signal;
-  const inner = innerScope(scope, name, { frame: handle.frame, abort: controller.signal });
-  let cancel = (): void => undefined;
-  const limit = new Promise<never>((_, reject) => {
-    cancel = execution.deps.ports.clock.setTimer(() => {
-      const error = new HoldfastError("HF-2102", { step: handle.step, timeoutMs });
-      controller.abort(error);
-      reject(error);
-    }, timeoutMs);
-  });
-  try {
-    return await Promise.race([execution.within(inner, async () => work(handle)), limit]);
-  } finally {
-    cancel();
-    scope.abort.removeEventListener("abort", stop);
-  }
 }
 
 export async function completeStep<T>(execution: Execution, handle: OpenStep<T>, value: T): Promise<T> {
@@ -396,7 +235,7 @@ export async function failStep<T>(
   execution: Execution,
   handle: OpenStep<T>,
   thrown: unknown,
-): Promise<OpenStep<T>> {
+): Promise<StepHandle<T>> {
   const open = handle as Handle<T>;
   if (execution.closed) return never();
   const encoded = encodeError(execution, open.step, thrown);
@@ -404,13 +243,13 @@ export async function failStep<T>(
   const record = execution.state.find(open.step);
   if (open.frame.effect === "once" && HoldfastError.is(thrown, "HF-2102")) {
     execution.callEnded(open.frame);
-    return (await enterDoubt(
+    await enterDoubt(execution, open.place, record as StepRecord);
+    return await continueStep(
       execution,
       open.place,
       open.options,
-      record as StepRecord,
-      undefined,
-    )) as OpenStep<T>;
+      execution.state.find(open.step) as StepRecord,
+    );
   }
   const next = decideRetry(execution, open, thrown, record);
   const retryAt = next.retry ? execution.deps.time.now() + next.delayMs : undefined;

@@ -1,7 +1,8 @@
+import type { StepPlace } from "./call.ts";
 import type { CommitResult } from "./commit.ts";
 import { HoldfastError } from "./errors.ts";
 import { type Execution, never } from "./execution.ts";
-import { recordedValue, refuseInside, type StepPlace } from "./steps.ts";
+import { recordedValue, refuseInside } from "./steps.ts";
 import type { Append, SqlHandle } from "./store.ts";
 import type { Depart } from "./writer.ts";
 

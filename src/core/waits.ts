@@ -1,3 +1,4 @@
+import type { StepPlace } from "./call.ts";
 import { dataDigest } from "./codec.ts";
 import type { GateAnswer, GateOptions, ReceivedSignal, SignalOptions } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
@@ -5,7 +6,6 @@ import type { EventDraft, StepStarted } from "./events.ts";
 import type { Execution } from "./execution.ts";
 import { childId } from "./ids.ts";
 import type { Signal, StepRecord } from "./replay.ts";
-import type { StepPlace } from "./steps.ts";
 import { recordedValue, refuseInside } from "./steps.ts";
 import { terminal, type Waiting } from "./types.ts";
 import type { Workflow } from "./workflow.ts";

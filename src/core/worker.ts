@@ -2,12 +2,14 @@ import type { Acts } from "./acts.ts";
 import type { Control } from "./control.ts";
 import { HoldfastError } from "./errors.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
-import { Execution, type ExecutionDeps, type ExecutionEnd, isDamage } from "./execution.ts";
+import { Execution, type ExecutionEnd, isDamage } from "./execution.ts";
+import type { ExecutionDeps } from "./execution-deps.ts";
 import { loadRun } from "./load.ts";
 import { RunState } from "./replay.ts";
 import { RunContext } from "./run-context.ts";
 import type { RunRow } from "./types.ts";
 import { terminal } from "./types.ts";
+import { compensate } from "./undo.ts";
 import type { Workflow } from "./workflow.ts";
 
 export interface WorkerSettings {
@@ -264,7 +266,7 @@ async function runBody(execution: Execution): Promise<void> {
 async function failure(execution: Execution, error: unknown): Promise<() => void> {
   const { values } = execution.deps;
   const compensated = execution.workflow.compensateOnFailure;
-  const left = compensated && !execution.closed ? await execution.compensate() : [];
+  const left = compensated && !execution.closed ? await compensate(execution) : [];
   const steps = [...new Set(execution.failedSteps(error))];
   const real =
     error instanceof Error ? error : new Error(`Something other than an Error was thrown: ${String(error)}`);

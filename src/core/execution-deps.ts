@@ -1,0 +1,47 @@
+import type { CommitQueue } from "./commit.ts";
+import type { JournalEvent } from "./events.ts";
+import type { Ports } from "./ports.ts";
+import type { Store, StoreIdentity } from "./store.ts";
+import type { StoreTime } from "./store-time.ts";
+import type { RunRow } from "./types.ts";
+import type { Encoded, Values } from "./values.ts";
+import type { Workflow } from "./workflow.ts";
+
+/** What an execution is given: the same for all runs of an engine. */
+export interface ExecutionDeps {
+  readonly store: Store;
+  readonly identity: StoreIdentity;
+  readonly queue: CommitQueue;
+  readonly ports: Ports;
+  readonly time: StoreTime;
+  readonly values: Values;
+  readonly settings: ExecutionSettings;
+  /** What an execution asks of the engine around it. */
+  readonly engine: EngineLinks;
+}
+
+export interface ExecutionSettings {
+  readonly claimMs: number;
+  /** A wait that ends within this time is sat out in memory; a longer one lets go of the run. */
+  readonly holdMs: number;
+  /** How long nothing must happen before a waiting run is let go. */
+  readonly quietMs: number;
+  /** Time limit assumed for steps that name none, when judging whether a lost worker may still be acting. */
+  readonly assumedStepMs: number;
+}
+
+export interface EngineLinks {
+  durable(row: RunRow, events: readonly JournalEvent[]): void;
+  startChild(
+    workflow: Workflow,
+    runId: string,
+    input: unknown,
+    parent: { runId: string; step: string },
+  ): Promise<RunRow>;
+  /** Resumes a failed child, once for each `reason`. */
+  resumeChild(runId: string, reason: string): Promise<void>;
+  /** Hands a child's outcome to its parent. */
+  notifyParent(child: RunRow): Promise<void>;
+  /** Keeps the result of a call whose worker lost the run. */
+  evidence(runId: string, step: string, attempt: number, data: Pick<Encoded, "data" | "blobs">): void;
+}
