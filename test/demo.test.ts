@@ -4,8 +4,17 @@ import { expect, it } from "vitest";
 import { ROOT } from "./source-tree.ts";
 
 it("the demo resumes at agent nine after a kill, and the witness saw no effect twice", () => {
-  const { stdout, status } = spawnSync(process.execPath, [path.join(ROOT, "dist/cli/main.js"), "demo", "--json"], { encoding: "utf8" });
-  const report = JSON.parse(stdout) as { reused: string[]; ran: string[]; duplicates: number; tokensSaved: number };
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    [path.join(ROOT, "dist/cli/main.js"), "demo", "--json"],
+    { encoding: "utf8" },
+  );
+  const report = JSON.parse(stdout) as {
+    reused: string[];
+    ran: string[];
+    duplicates: number;
+    tokensSaved: number;
+  };
   expect(status).toBe(0);
   expect(report.reused).toHaveLength(8);
   expect(report.ran).toEqual(["reviewer", "publisher"]);

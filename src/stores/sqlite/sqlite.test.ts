@@ -208,9 +208,11 @@ describe("failures of SQLite", () => {
     const readOnly = [{ errcode: 8 }, { errcode: 8 | (4 << 8) }, { code: "SQLITE_READONLY_DBMOVED" }];
     expect(codes(readOnly)).toEqual(Array(3).fill("HF-3004"));
     expect(codes([{ errcode: 14 }, { code: "EACCES" }, { code: "EROFS" }])).toEqual(Array(3).fill("HF-3004"));
-    expect(codes([{ errcode: 11 }, { errcode: 26 }, { code: "SQLITE_NOTADB" }])).toEqual(
-      ["HF-3014", "HF-3006", "HF-3006"],
-    );
+    expect(codes([{ errcode: 11 }, { errcode: 26 }, { code: "SQLITE_NOTADB" }])).toEqual([
+      "HF-3014",
+      "HF-3006",
+      "HF-3006",
+    ]);
     const ioErrors = [{ errcode: 10 | (4 << 8) }, { code: "SQLITE_IOERR_FSYNC" }, new Error("odd"), null];
     expect(codes(ioErrors)).toEqual(Array(4).fill("HF-3013"));
   });

@@ -63,6 +63,8 @@ async function wrongResult(
 function notUndone(row: RunRow, events: readonly JournalEvent[]): string[] {
   const asked = events.findIndex((event) => event.kind === "cancel_requested");
   if (row.status !== "cancelled" || asked < 0) return [];
+  // Somebody may still decide to end the run at once, without undo; such a cancel gives its reason.
+  if (events.some((event) => event.kind === "run_cancelled" && event.meta.reason !== undefined)) return [];
   const done = (list: readonly JournalEvent[]): string[] =>
     list.flatMap((event) => (event.kind === "step_completed" ? [event.step] : []));
   const undone = new Set(done(events.slice(asked)));

@@ -103,6 +103,27 @@ describe("steps", () => {
   });
 });
 
+describe("a resume", () => {
+  it("tries again what failed, however deep it lies and however often it was replayed", async () => {
+    const program = workflow("w", async (ctx) =>
+      ctx.step("outer", () => ctx.step("middle", () => ctx.step("inner", fails, once), once), { retry: 2 }),
+    );
+    const once = { retry: false } as const;
+    const fails = ({ attempt }: { readonly attempt: number }): string => {
+      if (attempt === 1) throw new Error("the first time");
+      return "done";
+    };
+    const world = setting([program]);
+    const engine = world.engine();
+    await now(world, engine.start(program, undefined, { id: "r" }));
+    await world.clock.advance(60_000);
+    expect(await statusOf(engine, "r")).toBe("failed");
+    await now(world, engine.resume("r"));
+    await world.clock.advance(60_000);
+    expect(await statusOf(engine, "r")).toBe("completed");
+  });
+});
+
 describe("transactions", () => {
   it("side by side leave the journal whole", async () => {
     const program = workflow("w", async (ctx) =>
