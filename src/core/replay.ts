@@ -165,11 +165,13 @@ export class RunState {
     for (const [segment, scope] of node.scopes) yield* this.steps(scope, `${prefix}${segment}/`);
   }
 
+  /** Lets failed steps be tried afresh, with what failed inside them: that is why they failed. */
   #reopen(all: boolean): void {
-    const steps = all ? [...this.steps()].map(([key]) => key) : this.failedSteps;
-    for (const key of steps) {
-      const record = this.find(key);
-      if (record?.status === "failed") Object.assign(record, { reopened: true, failures: 0, waitedMs: 0 });
+    const steps = new Set(this.failedSteps);
+    for (const [key, record] of this.steps()) {
+      if (record.status !== "failed") continue;
+      const within = all || steps.has(key) || this.failedSteps.some((step) => key.startsWith(`${step}/`));
+      if (within) Object.assign(record, { reopened: true, failures: 0, waitedMs: 0 });
     }
     this.outcome = undefined;
     this.failedSteps = [];
