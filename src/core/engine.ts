@@ -205,7 +205,11 @@ export class Engine {
   }
 
   #work(background: boolean): Promise<Worker> {
-    this.#worker ??= this.#openWorker();
+    this.#worker ??= this.#openWorker().catch((error: unknown) => {
+      // A store that cannot be opened now may be there later.
+      this.#worker = null;
+      throw error;
+    });
     return this.#worker.then((worker) => {
       worker.start(background);
       return worker;

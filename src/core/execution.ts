@@ -160,20 +160,25 @@ export class Execution {
     if (this.#closed) throw new HoldfastError("HF-1009");
   }
 
-  /** Writes an intent; answers when it is durable and the claim still surely held. */
-  async intent(event: EventDraft, frame: Frame | undefined, blobs: readonly Blob[] = []): Promise<void> {
+  /**
+   * Writes an intent; answers `true` when it is durable and the claim still surely held, `false` when somebody outside has decided the
+   * step in the meantime and the intent was not written.
+   */
+  async intent(event: EventDraft, frame: Frame | undefined, blobs: readonly Blob[] = []): Promise<boolean> {
     this.intents++;
     if (this.#draining) await never();
     // While the run is told to stop, an intent is held back, and the calls around it are as good as waiting.
     this.calls.block(frame);
-    await new Promise<void>((resolve) => {
+    const written = await new Promise<boolean>((resolve) => {
       const intent = !event.step.startsWith(UNDO_PREFIX);
-      this.writer.record({ event, blobs, intent, onDurable: () => resolve() });
+      const [onDurable, onOvertaken] = [() => resolve(true), () => resolve(false)];
+      this.writer.record({ event, blobs, intent, onDurable, onOvertaken });
       this.considerEnding();
     });
     this.calls.unblock(frame);
     if (this.deps.ports.clock.monotonic() >= this.writer.deadline) await this.#renewNow();
     if (this.#closed) await never();
+    return written;
   }
 
   /** A frozen process wakes up here: it acts only if the store says the run is still its own. */

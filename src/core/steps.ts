@@ -195,7 +195,10 @@ async function startStep<T>(
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
   };
   probe("C03:before-intent", where);
-  await execution.intent({ kind: "step_started", step: place.key, meta: started }, place.scope.frame);
+  const intent = { kind: "step_started", step: place.key, meta: started } as const;
+  if (!(await execution.intent(intent, place.scope.frame))) {
+    return continueStep(execution, place, options, execution.state.find(place.key) as StepRecord);
+  }
   probe("C05:before-call", where);
   execution.calls.start();
   return new Handle(execution, place, options, started);

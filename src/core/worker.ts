@@ -135,6 +135,13 @@ export class Worker {
     execution.engine.durable(acted.row, acted.events);
     ports.probe("C02:claimed", { runId: row.id });
     if (recovery > 0) ports.probe("C21:recovering", { runId: row.id });
+    if (this.#stopped) {
+      await acts.write(acted.row, {
+        events: [{ kind: "run_released", step: "", meta: {} }],
+        claim: { kind: "release" },
+      });
+      return false;
+    }
     const tooOften = recovery > this.#deps.settings.maxRecoveries;
     void this.execute(acted.row, deadline, tooOften ? { recoveries: recovery } : {});
     return true;

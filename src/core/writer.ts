@@ -259,8 +259,10 @@ export class RunWriter implements AppendSource {
 
   #dropOvertaken(events: readonly JournalEvent[]): void {
     const decided = new Set(events.map((event) => event.step));
-    const overtaken = this.#pending.filter((one) => one.onOvertaken && decided.has(one.event.step));
-    this.withdraw((one) => overtaken.includes(one));
+    const isOvertaken = (one: PendingEvent) => one.onOvertaken !== undefined && decided.has(one.event.step);
+    const overtaken = [...this.#pending, ...this.#held].filter(isOvertaken);
+    this.withdraw(isOvertaken);
+    this.#held = this.#held.filter((one) => !isOvertaken(one));
     for (const one of overtaken) one.onOvertaken?.();
   }
 
