@@ -1,7 +1,10 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createEngine, type Engine, type EngineOptions, type Workflow } from "holdfast";
+import { createMemoryStore } from "holdfast/stores/memory";
 import { openSqliteStore } from "holdfast/stores/sqlite";
+import type { Entry, Store } from "../src/core/store.ts";
+import type { RunRow } from "../src/core/types.ts";
 import { chooseDriver } from "../src/stores/sqlite/driver.ts";
 
 /** 2 KiB of text, a little different each time. */
@@ -55,6 +58,23 @@ export async function rawCommits(file: string, count: number): Promise<number> {
   const rate = (count / (performance.now() - start)) * 1000;
   db.close();
   return rate;
+}
+
+/** A store that keeps only each run's last append: what is left is the cost of the engine itself. */
+export function createNullStore(): Store {
+  const last = new Map<string, { row: RunRow; entry: Entry }>();
+  const claim = { epoch: 1, owner: "bench", token: "bench", until: Number.MAX_SAFE_INTEGER };
+  return {
+    ...createMemoryStore(),
+    append: async (batch) =>
+      batch.map(({ run, entry, head }) => {
+        last.set(run.id, { row: { ...run, claim, seq: entry.seq + entry.count - 1, head }, entry });
+        return { ok: true };
+      }),
+    read: async (id) => last.get(id)?.row ?? null,
+    renew: async (batch) => batch.map(({ runId }) => last.get(runId)?.row ?? null),
+    entries: async (id) => [last.get(id)?.entry].filter((entry) => entry !== undefined),
+  };
 }
 
 export const fileBytes = (file: string): number => statSync(file).size;

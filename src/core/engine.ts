@@ -86,6 +86,7 @@ export class Engine {
   readonly #ports: Ports;
   readonly #workflows = new Map<string, Workflow>();
   readonly #emitter: Emitter;
+  readonly #watchers = new Map<string, Set<() => void>>();
   readonly #queue: CommitQueue;
   readonly #time: StoreTime;
   readonly #acts: Acts;
@@ -172,7 +173,7 @@ export class Engine {
     });
     probe("C01:after-create", { runId: id });
     if (!acted) return this.#existing(workflow, id);
-    this.#emitter.journal(id, acted.events);
+    this.#announce(id, acted.events);
     if (worker) void worker.execute(acted.row, deadline, { events: acted.events });
     return acted.row;
   }
@@ -245,7 +246,7 @@ export class Engine {
       values: this.#values,
       settings: { claimMs: this.#claimMs, holdMs, quietMs, assumedStepMs },
       engine: {
-        durable: (row, events) => this.#emitter.journal(row.id, events),
+        durable: (row, events) => this.#announce(row.id, events),
         startChild: (workflow, runId, input, parent) => {
           this.register(workflow as Workflow<never, unknown>);
           return this.#create(workflow, runId, input, parent);
@@ -290,14 +291,12 @@ export class Engine {
     const { sweepMs = 1_000 } = this.#options;
     await this.#ownWorker();
     for (;;) {
-      // Listen first: an event between the read and the wait must not be missed.
+      // Watch first: a change between the read and the wait must not be missed.
       let wake = (): void => undefined;
       const changed = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      const off = this.#emitter.on("*", (event) => {
-        if (event.runId === runId && event.type.startsWith("run_")) wake();
-      });
+      const unwatch = this.#watch(runId, wake);
       const cancel = this.#ports.clock.setTimer(wake, sweepMs);
       try {
         const row = await this.#store.read(runId);
@@ -306,10 +305,27 @@ export class Engine {
         this.#checkOpen();
         await changed;
       } finally {
-        off();
+        unwatch();
         cancel();
       }
     }
+  }
+
+  /** Calls `wake` when something happens to the run itself. By run, so that a thousand waiters cost no more than one. */
+  #watch(runId: string, wake: () => void): () => void {
+    const watchers = this.#watchers.get(runId) ?? new Set();
+    this.#watchers.set(runId, watchers.add(wake));
+    return () => {
+      watchers.delete(wake);
+      if (watchers.size === 0) this.#watchers.delete(runId);
+    };
+  }
+
+  #announce(runId: string, events: readonly JournalEvent[]): void {
+    this.#emitter.journal(runId, events);
+    const watchers = this.#watchers.get(runId);
+    if (watchers && events.some((event) => event.kind.startsWith("run_")))
+      for (const wake of watchers) wake();
   }
 
   /** One run, or `null`. */
@@ -392,7 +408,7 @@ export class Engine {
   }
 
   #written(row: RunRow, events: readonly JournalEvent[]): void {
-    this.#emitter.journal(row.id, events);
+    this.#announce(row.id, events);
     void this.#ownWorker().then((worker) => {
       const execution = worker?.active(row.id);
       if (execution && row.claim.token === execution.writer.row.claim.token) void execution.writer.catchUp();
