@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, signalled } from "../../test/support/lab.ts";
 import { type Effect, type HoldfastError, type StepCall, workflow } from "../index.ts";
+import { buildEntry } from "./journal.ts";
+import type { Append } from "./store.ts";
+import type { RunRow } from "./types.ts";
 
 describe("a step", () => {
   it("gives the value its function returned, as a replay would see it", async () => {
@@ -278,11 +281,25 @@ describe("a step whose outcome is unknown", () => {
     expect(calls).toBe(1);
     await lab.crash(frozen);
   });
+  it("is settled by a result that its worker could not write any more", async () => {
+    const lab = createLab();
+    const reply = signalled<string>();
+    let calls = 0;
+    const flow = workflow("flow", (ctx) =>
+      ctx.step("mail", () => (calls++, reply.promise), { effect: "once" }),
+    ) as AnyWorkflow;
+    const frozen = await start(lab, flow);
+    await lab.store.append([takeOver(await lab.store.read("r"))]);
+    // The worker does not know yet that it has lost the run: its write is refused.
+    reply.resolve("sent");
+    await lab.clock.settle();
+    const other = lab.engine([flow]);
+    await lab.drive(other.recover());
+    expect(await lab.drive(other.result("r"))).toBe("sent");
+    expect(calls).toBe(1);
+    await lab.crash(frozen);
+  });
 });
-
-import { buildEntry } from "./journal.ts";
-import type { Append } from "./store.ts";
-import type { RunRow } from "./types.ts";
 
 /** An append that takes the claim away, as a takeover after its expiry does. */
 function takeOver(row: RunRow | null): Append {

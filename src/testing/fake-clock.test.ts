@@ -4,7 +4,7 @@ import { createFakeClock } from "./fake-clock.ts";
 
 describe("createFakeClock", () => {
   it("stands still until it is moved", async () => {
-    const clock = createFakeClock(1000);
+    const clock = createFakeClock({ start: 1000 });
     await clock.settle();
     expect([clock.now(), clock.monotonic()]).toEqual([1000, 0]);
     await clock.advance(250);
@@ -16,7 +16,7 @@ describe("createFakeClock", () => {
   });
 
   it("fires a timer exactly when it is due, and once", async () => {
-    const clock = createFakeClock(0);
+    const clock = createFakeClock({ start: 0 });
     const fired: number[] = [];
     clock.setTimer(() => fired.push(clock.now()), 100);
     await clock.advance(99);
@@ -27,7 +27,7 @@ describe("createFakeClock", () => {
   });
 
   it("fires timers in order of time, then in the order they were set", async () => {
-    const clock = createFakeClock(0);
+    const clock = createFakeClock({ start: 0 });
     const order: string[] = [];
     for (const [name, ms] of [
       ["c", 30],
@@ -45,7 +45,7 @@ describe("createFakeClock", () => {
   it("fires every due timer in time order, whatever the delays are", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(100), { maxLength: 12 }), fc.nat(100), async (delays, ms) => {
-        const clock = createFakeClock(0);
+        const clock = createFakeClock({ start: 0 });
         const fired: [number, number][] = [];
         delays.forEach(
           (delay, index) => void clock.setTimer(() => fired.push([clock.monotonic(), index]), delay),
@@ -60,7 +60,7 @@ describe("createFakeClock", () => {
   });
 
   it("fires timers that timers set inside the window", async () => {
-    const clock = createFakeClock(0);
+    const clock = createFakeClock({ start: 0 });
     const fired: number[] = [];
     const again = (): void => {
       fired.push(clock.now());
@@ -73,7 +73,7 @@ describe("createFakeClock", () => {
   });
 
   it("fires timers that an asynchronous chain sets inside the window", async () => {
-    const clock = createFakeClock(0);
+    const clock = createFakeClock({ start: 0 });
     const sleep = (ms: number): Promise<void> => new Promise((resolve) => void clock.setTimer(resolve, ms));
     const at: number[] = [];
     const worker = (async () => {
@@ -89,7 +89,7 @@ describe("createFakeClock", () => {
   });
 
   it("drains promises and deferred callbacks between two timers", async () => {
-    const clock = createFakeClock(0);
+    const clock = createFakeClock({ start: 0 });
     const order: string[] = [];
     clock.setTimer(() => {
       order.push("first");
@@ -102,7 +102,7 @@ describe("createFakeClock", () => {
   });
 
   it("does not fire a timer that was cancelled, also by an earlier timer", async () => {
-    const clock = createFakeClock(0);
+    const clock = createFakeClock({ start: 0 });
     const callback = vi.fn();
     const cancel = clock.setTimer(callback, 20);
     clock.setTimer(() => cancel(), 10);
@@ -112,7 +112,7 @@ describe("createFakeClock", () => {
   });
 
   it("fires a timer without delay only when time is advanced", async () => {
-    const clock = createFakeClock(0);
+    const clock = createFakeClock({ start: 0 });
     const callback = vi.fn();
     clock.setTimer(callback, 0);
     clock.setTimer(callback, -5);
@@ -124,7 +124,7 @@ describe("createFakeClock", () => {
   });
 
   it("takes delays beyond the platform's limit", async () => {
-    const clock = createFakeClock(0);
+    const clock = createFakeClock({ start: 0 });
     const callback = vi.fn();
     clock.setTimer(callback, 2 ** 40);
     await clock.advance(2 ** 40 - 1);
@@ -134,7 +134,7 @@ describe("createFakeClock", () => {
   });
 
   it("passes on what a timer throws, and goes on afterwards", async () => {
-    const clock = createFakeClock(0);
+    const clock = createFakeClock({ start: 0 });
     const callback = vi.fn();
     clock.setTimer(() => {
       throw new Error("broken");
@@ -149,7 +149,7 @@ describe("createFakeClock", () => {
 
 describe("jump", () => {
   it("moves wall time only, either way", async () => {
-    const clock = createFakeClock(1000);
+    const clock = createFakeClock({ start: 1000 });
     const callback = vi.fn();
     clock.setTimer(callback, 100);
     clock.jump(-5000);
@@ -202,7 +202,7 @@ describe("settle", () => {
   });
 
   it("lets no time pass", async () => {
-    const clock = createFakeClock(5);
+    const clock = createFakeClock({ start: 5 });
     const callback = vi.fn();
     clock.setTimer(callback, 1);
     clock.defer(() => undefined);

@@ -17,8 +17,16 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A promise chain may need a turn of its own before it defers again, so one quiet turn proves nothing. */
-const QUIET_TURNS = 4;
+export interface FakeClockOptions {
+  /** Wall time at the start. */
+  readonly start?: number;
+  /**
+   * How many turns of the event loop must pass without anything new before things count as settled. One turn drains all promises of code
+   * that does no I/O; real I/O may need a few. Default 4.
+   */
+  readonly quietTurns?: number;
+}
+
 const DEFAULT_START = Date.UTC(2026, 0, 1);
 
 // Taken at load, so that a test framework's fake timers cannot stop it.
@@ -38,7 +46,7 @@ const turn = (): Promise<void> => new Promise((resolve) => void realImmediate(re
  * await clock.advance(60_000);
  * ```
  */
-export function createFakeClock(start: number = DEFAULT_START): FakeClock {
+export function createFakeClock({ start = DEFAULT_START, quietTurns = 4 }: FakeClockOptions = {}): FakeClock {
   let wall = start;
   let elapsed = 0;
   const deferred: (() => void)[] = [];
@@ -59,7 +67,7 @@ export function createFakeClock(start: number = DEFAULT_START): FakeClock {
   };
 
   const settle = async (): Promise<void> => {
-    for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
+    for (let quiet = 0; quiet < quietTurns; quiet++) {
       // A whole turn before each callback drains every microtask, as between two real immediates.
       await turn();
       const callback = deferred.shift();

@@ -13,7 +13,7 @@ export { Lab, type Problem, Site, type WorkPlan } from "./crash/site.ts";
 export { type SoakOptions, type SoakProgress, type SoakReport, soak } from "./crash/soak.ts";
 export type { CallMatch, CallOutcome, LoggedCall } from "./crash/wire.ts";
 export { type ZombieOptions, type ZombieReport, zombieRounds } from "./crash/zombies.ts";
-export { createFakeClock, type FakeClock } from "./fake-clock.ts";
+export { createFakeClock, type FakeClock, type FakeClockOptions } from "./fake-clock.ts";
 export {
   createFaultyStore,
   type FaultPlan,

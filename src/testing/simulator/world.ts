@@ -2,6 +2,7 @@ import { createEngine, type Engine } from "../../core/engine.ts";
 import { seededIds } from "../../core/ids.ts";
 import { silentLogger } from "../../core/ports.ts";
 import type { Store } from "../../core/store.ts";
+import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { createFaultyStore, type StoreFault, type StoreMethod } from "../faulty-store.ts";
 import type { AckedWrite } from "../witness-log.ts";
 import { createLedgerStore, type LedgerStore } from "./ledger-store.ts";
@@ -10,7 +11,6 @@ import { Outside } from "./outside.ts";
 import { type Breakage, createProgram } from "./program.ts";
 import { Random } from "./random.ts";
 import type { ProgramInput, SimulatedFeature } from "./sections.ts";
-import { createSimulatedTime, type SimulatedTime } from "./time.ts";
 
 export const CLAIM_MS = 3_000;
 const SETTINGS = {
@@ -41,7 +41,7 @@ export interface SimulatedWorker {
 /** Everything there is in one simulation. All chance comes from the seed, all time from one clock. */
 export class World {
   readonly random: Random;
-  readonly clock: SimulatedTime;
+  readonly clock: FakeClock;
   readonly outside: Outside;
   readonly ledger: LedgerStore;
   /** The store itself, without faults. */
@@ -64,7 +64,7 @@ export class World {
     this.#options = options;
     this.without = new Set(options.without);
     this.random = new Random(seed);
-    this.clock = createSimulatedTime();
+    this.clock = createFakeClock({ quietTurns: 1 });
     this.outside = new Outside(this.random);
     this.ledger = createLedgerStore(seed, { now: () => this.clock.now() + this.storeSkewMs });
     this.store = options.wrapStore?.(this.ledger.store) ?? this.ledger.store;
