@@ -13,6 +13,9 @@ export class RunMemory implements Memory {
   readonly #execution: Execution;
   readonly #values = new Map<string, unknown>();
   readonly #recorded = new Map<number, unknown>();
+  /** Recorded writes by the steps they were made in. */
+  readonly #inside = new Map<string, MemoryWrite[]>();
+  readonly #bySeq = new Map<number, MemoryWrite>();
   #writes: readonly MemoryWrite[] = [];
 
   constructor(execution: Execution) {
@@ -24,6 +27,12 @@ export class RunMemory implements Memory {
     const { state, deps, runId } = this.#execution;
     this.#writes = [...state.memory];
     for (const write of this.#writes) {
+      this.#bySeq.set(write.seq, write);
+      for (const step of around(write.step)) {
+        const writes = this.#inside.get(step);
+        if (writes) writes.push(write);
+        else this.#inside.set(step, [write]);
+      }
       if (write.data !== undefined)
         this.#recorded.set(write.seq, await deps.values.decode(runId, write.data));
     }
@@ -51,7 +60,7 @@ export class RunMemory implements Memory {
     const scope = this.#execution.scope();
     const at = place(scope, `memory:${key.replace(/[/#[\]]/g, "_")}`);
     const note = scope.node?.notes.get(at.name);
-    const recorded = note && this.#writes.find((write) => write.seq === note.seq);
+    const recorded = note && this.#bySeq.get(note.seq);
     if (recorded) return this.#apply(recorded);
     if (!change) {
       this.#values.delete(key);
@@ -70,12 +79,17 @@ export class RunMemory implements Memory {
 
   /** A step was answered from the journal: what it wrote inside counts too. */
   replayStep(key: string): void {
-    if (this.#writes.length === 0) return;
-    for (const write of this.#writes) if (write.step.startsWith(`${key}/`)) this.#apply(write);
+    for (const write of this.#inside.get(key) ?? []) this.#apply(write);
   }
 
   /** A loop goes on after its finished iterations: memory is as it was when the last of them ended. */
   replayUntil(seq: number): void {
     for (const write of this.#writes) if (write.seq <= seq) this.#apply(write);
   }
+}
+
+/** The keys of the steps around a key, outermost first. */
+function around(key: string): string[] {
+  const parts = key.split("/");
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/"));
 }

@@ -22,8 +22,10 @@ export async function runStep<T>(
   const known = place.scope.node?.records.get(place.name);
   // The common case of a replay, without a detour: a long history is walked through on every resume.
   if (known?.status === "completed" && execution.isOpen) {
-    await meetUndos(execution, place, work, options, known);
-    return replayStep(execution, place, options, known);
+    if (execution.writer.row.control === "compensating")
+      await meetUndos(execution, place, work, options, known);
+    const value = recordedValue(execution, known);
+    return replayed(execution, place, options, known, (value instanceof Promise ? await value : value) as T);
   }
   let handle = await beginStep(execution, place, options);
   while (!handle.done) {
@@ -70,7 +72,10 @@ async function continueStep<T>(
 ): Promise<StepHandle<T>> {
   switch (record.status) {
     case "completed":
-      return { done: true, value: await replayStep(execution, place, options, record) };
+      return {
+        done: true,
+        value: replayed(execution, place, options, record, (await recordedValue(execution, record)) as T),
+      };
     case "failed":
       return continueFailed(execution, place, options, record);
     case "in_doubt":
@@ -93,7 +98,7 @@ async function meetUndos<T>(
   options: StepOptions<T>,
   record: StepRecord,
 ): Promise<void> {
-  if (execution.writer.row.control !== "compensating" || record.effect !== "repeatable") return;
+  if (record.effect !== "repeatable") return;
   const inside = [...execution.state.undoable.keys()].some((step) => step.startsWith(`${place.key}/`));
   if (!inside || execution.compensating) return;
   const { attempt, call, type, effect } = record;
@@ -107,13 +112,14 @@ async function meetUndos<T>(
   execution.callEnded(handle.frame);
 }
 
-async function replayStep<T>(
+/** A step is answered from the journal: what belongs to its outcome comes with it. */
+function replayed<T>(
   execution: Execution,
   place: StepPlace,
   options: StepOptions<T>,
   record: StepRecord,
-): Promise<T> {
-  const value = (await recordedValue(execution, record)) as T;
+  value: T,
+): T {
   execution.memory.replayStep(place.key);
   addCompensation(execution, place, options, record, value);
   return value;
