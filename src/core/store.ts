@@ -22,7 +22,7 @@ export interface Store {
   renew(batch: readonly Renewal[]): Promise<readonly (RunRow | null)[]>;
   read(runId: string): Promise<RunRow | null>;
   /** Entries in order of position, starting with the entry that contains `from`; up to `limit` of them. */
-  entries(runId: string, range: EntryRange): Promise<readonly Entry[]>;
+  entries(runId: string, range: { readonly from: number; readonly limit: number }): Promise<readonly Entry[]>;
   /** The stored blobs among `hashes`; a hash that is not stored is absent from the answer. */
   blobs(hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Runs newest first (`createdAt`, then id, both descending), one page at a time. */
@@ -114,11 +114,6 @@ export interface Renewal {
   readonly ttlMs: number;
 }
 
-export interface EntryRange {
-  readonly from: number;
-  readonly limit: number;
-}
-
 /** Every filter given must match; an unknown filter is an error, never ignored. */
 export interface RunQuery {
   readonly status?: readonly RunStatus[];
@@ -139,7 +134,7 @@ export interface DueQuery {
   readonly limit: number;
 }
 
-/** The store's own SQL connection inside a transaction. Statements are constant text, values are bound. */
+/** The store's own connection inside a transaction. Statements are constant text, values are bound. */
 export interface SqlHandle {
   run(sql: string, ...values: readonly SqlValue[]): void;
   all(sql: string, ...values: readonly SqlValue[]): readonly Readonly<Record<string, SqlValue>>[];

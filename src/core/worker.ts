@@ -36,6 +36,7 @@ export class Worker {
   readonly #active = new Map<string, Execution>();
   readonly #claiming = new Set<string>();
   #cancelSweep: (() => void) | null = null;
+  #inBackground = true;
   #cancelRenew: (() => void) | null = null;
   #sweeping: Promise<string[]> | null = null;
   #again = false;
@@ -57,17 +58,18 @@ export class Worker {
     return [...this.#active.values()];
   }
 
-  /** Begins sweeping and renewing. `background`: does not keep the process alive by itself. */
+  /** Begins sweeping. `background`: does not keep the process alive by itself; a later call without it does. */
   start(background: boolean): void {
-    if (this.#cancelSweep || this.#stopped) return;
-    const { sweepMs } = this.#deps.settings;
-    const again = () => {
-      this.#cancelSweep = this.#clock.setTimer(() => void this.sweep().finally(again), sweepMs, {
-        background,
-      });
-    };
-    this.#cancelSweep = () => undefined;
-    void this.sweep().finally(again);
+    if (this.#stopped || (this.#cancelSweep && (background || !this.#inBackground))) return;
+    this.#cancelSweep?.();
+    this.#inBackground = background;
+    this.#sweepLater(0);
+  }
+
+  #sweepLater(ms: number): void {
+    if (this.#stopped) return;
+    const sweep = () => void this.sweep().finally(() => this.#sweepLater(this.#deps.settings.sweepMs));
+    this.#cancelSweep = this.#clock.setTimer(sweep, ms, { background: this.#inBackground });
   }
 
   /** Looks for due runs now; answers the ids of those taken, also by a sweep that was already under way. */
@@ -183,10 +185,11 @@ export class Worker {
         deps.ports.logger.error("run broke", { runId: row.id, error: String(error) }),
       );
     const end = await execution.ended;
+    const wasFull = this.#active.size >= settings.concurrency;
     this.#active.delete(row.id);
     if (row.parent && (end === "completed" || end === "failed" || end === "cancelled"))
       void this.#take(execution.writer.row);
-    else void this.sweep();
+    if (wasFull) void this.sweep();
     return end;
   }
 

@@ -7,7 +7,6 @@ import type {
   AppendResult,
   DueQuery,
   Entry,
-  EntryRange,
   Renewal,
   RunPage,
   RunQuery,
@@ -21,6 +20,8 @@ import type { Connection } from "./connection.ts";
 import { isBusy, storeError } from "./errors.ts";
 import { insertValues, listSql, SQL, toEntry, toRow, UPDATES, updateValues } from "./statements.ts";
 import { runWork } from "./transaction.ts";
+
+type EntryRange = Parameters<Store["entries"]>[1];
 
 interface Setup {
   readonly file: string;
