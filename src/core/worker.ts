@@ -187,6 +187,8 @@ export class Worker {
     const end = await execution.ended;
     const wasFull = this.#active.size >= settings.concurrency;
     this.#active.delete(row.id);
+    // Nothing left to renew: the timer must not keep the process alive.
+    if (this.#active.size === 0) this.#cancelRenew?.();
     if (row.parent && (end === "completed" || end === "failed" || end === "cancelled"))
       void this.#take(execution.writer.row);
     if (wasFull) void this.sweep();
@@ -195,12 +197,14 @@ export class Worker {
 
   #renewLater(): void {
     if (this.#cancelRenew || this.#active.size === 0) return;
-    this.#cancelRenew = this.#clock.setTimer(() => {
-      void this.#renew().finally(() => {
-        this.#cancelRenew = null;
-        this.#renewLater();
-      });
+    const cancel = this.#clock.setTimer(() => {
+      this.#cancelRenew = null;
+      void this.#renew().finally(() => this.#renewLater());
     }, this.#deps.execution.settings.claimMs / 3);
+    this.#cancelRenew = () => {
+      cancel();
+      this.#cancelRenew = null;
+    };
   }
 
   async #renew(): Promise<void> {

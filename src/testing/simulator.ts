@@ -1,4 +1,5 @@
 import { digest } from "../core/hash.ts";
+import { parseEntry } from "../core/journal.ts";
 import type { Store } from "../core/store.ts";
 import { type RunRow, terminal } from "../core/types.ts";
 import { checkInvariants } from "./invariants.ts";
@@ -159,14 +160,19 @@ async function report(world: World, operator: Operator, late: readonly string[])
     calls: outside.calls.length,
     events: runs.reduce((sum, row) => sum + row.seq, 0),
     simulatedMs: clock.monotonic(),
-    digest: digest(
-      runs
-        .map((row) => row.head)
-        .sort()
-        .join(),
-    ),
+    digest: digest((await Promise.all(runs.map((row) => historyOf(store, row)))).sort().join()),
     findings,
   };
+}
+
+/** What happened in a run, without the values: stack traces in recorded errors are not the same every time. */
+async function historyOf(store: Store, row: RunRow): Promise<string> {
+  const entries = await store.entries(row.id, { from: 1, limit: row.seq });
+  const events = entries.flatMap((entry) => parseEntry(row.id, entry).events);
+  return JSON.stringify([
+    row.id,
+    events.map(({ kind, step, meta, at, epoch }) => [kind, step, meta, at, epoch]),
+  ]);
 }
 
 /**

@@ -156,6 +156,8 @@ class Interpreter {
       if (this.#breakage !== "outcome-before-call") return await this.#ctx.step(id, work, options);
       let made: StepCall | undefined;
       const value = await this.#ctx.step(id, (call) => ((made = call), valueOf(id)), options);
+      // By then the outcome is durable, so a crash in between loses the call.
+      await this.#machine.pause(CALL_MS);
       if (made) await this.#receive(made, effect, []);
       return value;
     } catch (error) {
