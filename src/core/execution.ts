@@ -247,13 +247,24 @@ export class Execution {
   wait(key: string, waiting: Waiting, frame: Frame | undefined): Promise<void> {
     this.calls.block(frame);
     return new Promise((resolve) => {
-      const { ports, time } = this.deps;
-      const wake = () => this.#wake(key);
-      const delay = waiting.until === undefined ? undefined : Math.max(0, waiting.until - time.now());
-      const cancelTimer = delay === undefined ? () => undefined : ports.clock.setTimer(wake, delay);
-      this.#waits.set(key, { waiting, frame, resolve, cancelTimer });
+      const wait: Wait = { waiting, frame, resolve, cancelTimer: () => undefined };
+      this.#waits.set(key, wait);
+      this.#arm(key, wait);
       this.considerEnding();
     });
+  }
+
+  #arm(key: string, wait: Wait): void {
+    const { until } = wait.waiting;
+    if (until === undefined) return;
+    wait.cancelTimer();
+    const delay = Math.max(0, until - this.deps.time.now());
+    wait.cancelTimer = this.deps.ports.clock.setTimer(() => this.#wake(key), delay);
+  }
+
+  /** Sets the timers of all waits anew: the store's clock may have been corrected since. */
+  rearm(): void {
+    for (const [key, wait] of this.#waits) this.#arm(key, wait);
   }
 
   #wake(key: string): void {
@@ -395,7 +406,8 @@ export class Execution {
     if (this.#draining) return this.finish("stopped", { kind: "run_released", step: "", meta: {} });
     const now = this.deps.time.now();
     const soon = (wait: Waiting) => wait.until !== undefined && wait.until - now <= this.deps.settings.holdMs;
-    if (waiting.length > 0 && !waiting.some(soon)) this.#park(waiting);
+    if (waiting.some(soon)) this.rearm();
+    else if (waiting.length > 0) this.#park(waiting);
   }
 
   #park(waiting: readonly Waiting[]): void {

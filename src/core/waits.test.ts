@@ -147,6 +147,20 @@ describe("a sleep", () => {
   });
 });
 
+describe("a timer", () => {
+  it("goes by the store's clock, also when that is set back and forth while it runs", async () => {
+    const lab = createLab();
+    const flow = workflow("flow", (ctx) => ctx.sleep("nap", 3_000));
+    const engine = lab.engine([flow], { sweepMs: 10 });
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    lab.clock.jump(-4 * 3_600_000);
+    await lab.clock.advance(3_000);
+    lab.clock.jump(4 * 3_600_000);
+    await lab.clock.advance(6_000);
+    expect((await engine.get("r"))?.status).toBe("completed");
+  });
+});
+
 describe("a signal", () => {
   it("is kept when it comes before the wait", async () => {
     const lab = createLab();

@@ -224,6 +224,7 @@ export class Worker {
         const row = rows[index];
         if (!row) return execution.fence();
         execution.writer.deadline = Math.max(execution.writer.deadline, sentAt + settings.claimMs);
+        execution.rearm();
         if (row.seq > execution.writer.row.seq) void execution.writer.catchUp();
       });
     } catch (error) {
