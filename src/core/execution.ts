@@ -76,10 +76,8 @@ export class Execution {
           for (const event of events) if (event.kind === "step_completed") this.#wake(event.step);
       },
       outside: (events: readonly JournalEvent[]) => this.#outside(events),
-      stopped: (reason: string, error: unknown, unsaved: readonly PendingEvent[]) => {
-        this.#keepEvidence(unsaved);
-        this.#stopped(reason, error);
-      },
+      stopped: (reason: string, error: unknown) => this.#stopped(reason, error),
+      unsaved: (pending: readonly PendingEvent[]) => this.#keepEvidence(pending),
       quiet: () => {
         this.#snapshotIfDue();
         this.considerEnding();
@@ -299,8 +297,7 @@ export class Execution {
 
   /** The claim is not ours any more. */
   fence(): void {
-    this.writer.close();
-    this.#stopped("fenced", undefined);
+    this.writer.fence();
   }
 
   /** Results that could not be written any more still prove what happened. */
@@ -448,7 +445,7 @@ export class Execution {
   }
 }
 
-export const describeError = (error: unknown): string => (error instanceof Error ? error.message : "unknown");
+const describeError = (error: unknown): string => (error instanceof Error ? error.message : "unknown");
 
 /** What is stored is not as it was written: waiting will not mend that. */
 export const isDamage = (error: unknown): error is HoldfastError =>

@@ -28,7 +28,9 @@ export interface WriterHooks {
   /** Somebody else wrote to this run: a signal, an answer, a pause. */
   outside(events: readonly JournalEvent[]): void;
   /** This process may not write to the run any more: fenced, or the store stayed away. */
-  stopped(reason: "fenced" | "lost", error: unknown, unsaved: readonly PendingEvent[]): void;
+  stopped(reason: "fenced" | "lost", error: unknown): void;
+  /** Events that were to be written and could not be. */
+  unsaved(pending: readonly PendingEvent[]): void;
   /** Everything is durable and nothing is pending: the moment for a snapshot. */
   quiet(): void;
 }
@@ -150,7 +152,7 @@ export class RunWriter implements AppendSource {
       if (result.ok) this.settle(result);
       else this.#flight = null;
       if (!result.ok && result.reason === "conflict") await this.catchUp();
-      else if (!result.ok && result.reason === "fenced") this.#stop("fenced", undefined);
+      else if (!result.ok && result.reason === "fenced") this.fence();
       if (this.#missed) void this.catchUp();
       this.#settled();
     }
@@ -162,10 +164,16 @@ export class RunWriter implements AppendSource {
     for (const look of this.#idlers.splice(0)) look();
   }
 
+  /** The claim is not ours any more. */
+  fence(): void {
+    this.#stop("fenced", undefined);
+  }
+
   #stop(reason: "fenced" | "lost", error: unknown, flown: readonly PendingEvent[] = []): void {
     const unsaved = [...flown, ...this.#pending];
     this.close();
-    this.#deps.hooks.stopped(reason, error, unsaved);
+    this.#deps.hooks.unsaved(unsaved);
+    this.#deps.hooks.stopped(reason, error);
   }
 
   #depart(pending: PendingEvent[]): Append {
@@ -197,7 +205,7 @@ export class RunWriter implements AppendSource {
     if (!flight) return;
     this.#flight = null;
     if (result.ok) return this.#landed(flight);
-    if (this.#closed) return;
+    if (this.#closed) return this.#deps.hooks.unsaved(flight.pending);
     if (result.reason === "conflict") {
       this.#pending = [...flight.pending, ...this.#pending];
       void this.catchUp();
@@ -229,7 +237,7 @@ export class RunWriter implements AppendSource {
       const row = await this.#deps.store.read(this.row.id);
       const mine = this.row.claim;
       if (!row || row.claim.token !== mine.token || row.claim.epoch !== mine.epoch) {
-        this.#stop("fenced", undefined);
+        this.fence();
         return;
       }
       const events = await this.#readSince(row);
