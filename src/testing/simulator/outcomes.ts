@@ -42,6 +42,9 @@ export async function checkOutcomes({ store, wanted }: World): Promise<Simulatio
   return findings;
 }
 
+/** What settles a step as done: its own outcome, or the late one of a worker that had lost the run. */
+const DONE: ReadonlySet<string> = new Set(["step_completed", "step_evidence"]);
+
 async function wrongResult(
   store: Store,
   row: RunRow,
@@ -66,7 +69,7 @@ function notUndone(row: RunRow, events: readonly JournalEvent[]): string[] {
   // Somebody may still decide to end the run at once, without undo; such a cancel gives its reason.
   if (events.some((event) => event.kind === "run_cancelled" && event.meta.reason !== undefined)) return [];
   const done = (list: readonly JournalEvent[]): string[] =>
-    list.flatMap((event) => (event.kind === "step_completed" ? [event.step] : []));
+    list.flatMap((event) => (DONE.has(event.kind) ? [event.step] : []));
   const undone = new Set(done(events.slice(asked)));
   const booked = done(events.slice(0, asked)).filter((step) => /(^|\/)b\d+$/.test(step));
   const named = events.flatMap((event) => (event.kind === "run_waiting" ? event.meta.waiting : []));
