@@ -15,6 +15,9 @@ export interface ActPlan {
   readonly actor?: string | undefined;
 }
 
+/** What to write to the run as it stands; `null` for nothing. */
+export type Decide = (row: RunRow) => Promise<ActPlan | null> | ActPlan | null;
+
 export interface Acted {
   readonly row: RunRow;
   readonly events: readonly JournalEvent[];
@@ -35,11 +38,7 @@ export class Acts {
     this.#time = time;
   }
 
-  /** `decide` answers what to write, or `null` for nothing. */
-  async act(
-    runId: string,
-    decide: (row: RunRow) => Promise<ActPlan | null> | ActPlan | null,
-  ): Promise<Acted> {
+  async act(runId: string, decide: Decide): Promise<Acted> {
     for (;;) {
       const row = await this.#store.read(runId);
       if (!row) throw new HoldfastError("HF-1001", { run: runId });
@@ -51,15 +50,12 @@ export class Acts {
   }
 
   /** One conditional append to the run as it was read; `null` when it has moved on since. */
-  async write(row: RunRow, plan: ActPlan): Promise<Acted | null> {
-    const expect: Expected = { seq: row.seq, epoch: row.claim.epoch, token: null };
-    const built = this.build(row, row, plan, expect);
-    const result = await this.#queue.submit(built.append);
-    return this.#taken(result) ? { row: built.row, events: built.events } : null;
+  write(row: RunRow, plan: ActPlan): Promise<Acted | null> {
+    return this.#append(row, plan, { seq: row.seq, epoch: row.claim.epoch, token: null });
   }
 
   /** Creates a run; `null` when the id is taken. */
-  async create(identity: RunIdentity, plan: ActPlan): Promise<Acted | null> {
+  create(identity: RunIdentity, plan: ActPlan): Promise<Acted | null> {
     const blank: RunRow = {
       ...identity,
       ...newProjection(identity.createdAt),
@@ -67,9 +63,12 @@ export class Acts {
       seq: 0,
       head: "",
     };
-    const built = this.build(blank, blank, plan, null);
-    const result = await this.#queue.submit(built.append);
-    return this.#taken(result) ? { row: built.row, events: built.events } : null;
+    return this.#append(blank, plan, null);
+  }
+
+  async #append(row: RunRow, plan: ActPlan, expect: Expected | null): Promise<Acted | null> {
+    const { append, ...acted } = this.#build(row, plan, expect);
+    return this.#taken(await this.#queue.submit(append)) ? acted : null;
   }
 
   #taken(result: CommitResult): boolean {
@@ -79,9 +78,8 @@ export class Acts {
     return result.ok;
   }
 
-  build(
+  #build(
     row: RunRow,
-    identity: RunIdentity,
     plan: ActPlan,
     expect: Expected | null,
   ): { append: Append; row: RunRow; events: JournalEvent[] } {
@@ -95,7 +93,7 @@ export class Acts {
     );
     const blobs = plan.blobs ?? [];
     const { entry, head } = buildEntry(events, { ...stamp, prev: row.head, seq: row.seq + 1 });
-    const run = projectAll(row, events, identity.parent !== null);
+    const run = projectAll(row, events, row.parent !== null);
     const next: RunRow = { ...run, claim: after, seq: row.seq + events.length, head };
     return { append: { run, expect, claim, entry, head, blobs }, row: next, events };
   }

@@ -1,4 +1,4 @@
-import type { ActPlan, Acts } from "./acts.ts";
+import type { ActPlan, Acts, Decide } from "./acts.ts";
 import type { GateAnswer } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
@@ -7,7 +7,7 @@ import type { Ports } from "./ports.ts";
 import type { StepRecord } from "./replay.ts";
 import { checkName } from "./scope.ts";
 import type { ClaimChange, Store } from "./store.ts";
-import { type RunRow, terminal } from "./types.ts";
+import { ended, type RunRow, terminal } from "./types.ts";
 import type { Encoded, Values } from "./values.ts";
 
 /** Who acts and why. Recorded with the act. */
@@ -52,10 +52,7 @@ export class Control {
     this.#deps = deps;
   }
 
-  async #act(
-    runId: string,
-    decide: (row: RunRow) => Promise<ActPlan | null> | ActPlan | null,
-  ): Promise<RunRow> {
+  async #act(runId: string, decide: Decide): Promise<RunRow> {
     const { row, events } = await this.#deps.acts.act(runId, decide);
     if (events.length > 0) this.#deps.written(row, events);
     return row;
@@ -65,8 +62,7 @@ export class Control {
     return this.#act(runId, (row) => {
       if (row.status === "paused" || row.control === "pausing") return null;
       if (row.control === "compensating") throw beingCancelled(row, "be paused");
-      if (terminal(row.status) || row.status === "failed")
-        throw wrongStatus(row, "be paused", "It is not running.", "Nothing to do.");
+      if (ended(row.status)) throw wrongStatus(row, "be paused", "It is not running.", "Nothing to do.");
       return plan({ kind: "pause_requested", step: "", meta: because(act) }, act);
     }).then((row) => {
       this.#deps.ports.probe("C15:pause-requested", { runId });
@@ -164,9 +160,7 @@ export class Control {
     );
     return Promise.all(
       open.map(async ([gate, record]) => {
-        const shown = (await (record.data === undefined
-          ? values.at(runId, record.seq)
-          : values.decode(runId, record.data))) as Pick<OpenGate, "show" | "choices" | "text">;
+        const shown = (await values.of(runId, record)) as Pick<OpenGate, "show" | "choices" | "text">;
         return {
           runId,
           gate,
@@ -231,9 +225,7 @@ export class Control {
     const record = (await loadRun(store, values, row)).find(gate);
     if (record?.type !== "gate" || record.status === "failed")
       throw new HoldfastError("HF-1013", { run: row.id, gate });
-    const value = await (record.data === undefined
-      ? values.at(row.id, record.seq)
-      : values.decode(row.id, record.data));
+    const value = await values.of(row.id, record);
     if (record.status === "completed") {
       const { choice, actor, at } = value as GateAnswer;
       throw new HoldfastError("HF-1014", {
@@ -306,7 +298,7 @@ export class Control {
   async notifyParent(child: RunRow): Promise<void> {
     const { parent, status } = child;
     const { store, values } = this.#deps;
-    const ended = await lastEvent(store, child, ["run_completed", "run_failed", "run_cancelled"]);
+    const ending = await lastEvent(store, child, ["run_completed", "run_failed", "run_cancelled"]);
     if (parent && (await store.read(parent.runId))) {
       await this.#act(parent.runId, async (row) => {
         if (terminal(row.status)) return null;
@@ -317,7 +309,7 @@ export class Control {
           status === "completed"
             ? undefined
             : values.encode(parent.step, new HoldfastError("HF-2107", { child: child.id, status, message }));
-        const data = failure ? failure.data : ended?.data;
+        const data = failure ? failure.data : ending?.data;
         const event: EventDraft = {
           kind: "child_finished",
           step: parent.step,

@@ -12,7 +12,7 @@ import { lastEvent } from "./load.ts";
 import { type Logger, type Ports, type Probe, silentLogger } from "./ports.ts";
 import type { RunPage, RunQuery, Store, StoreIdentity } from "./store.ts";
 import { StoreTime } from "./store-time.ts";
-import { type Parent, type RunRow, terminal } from "./types.ts";
+import { ended, type Parent, type RunRow } from "./types.ts";
 import { Values } from "./values.ts";
 import { Worker } from "./worker.ts";
 import type { Workflow } from "./workflow.ts";
@@ -264,7 +264,7 @@ export class Engine {
 
   /** The run's result once it has completed; throws when it failed (HF-2101) or was cancelled (HF-2110). */
   async result<O = unknown>(runId: string): Promise<O> {
-    const row = await this.#until(runId, ({ status }) => terminal(status) || status === "failed");
+    const row = await this.#until(runId, ({ status }) => ended(status));
     if (row.status === "cancelled")
       throw new HoldfastError("HF-2110", { run: runId, reason: "Somebody cancelled it." });
     const event = await lastEvent(this.#store, row, ["run_completed", "run_failed"]);

@@ -45,12 +45,6 @@ export const errorTable = {
     safe: UNCHANGED,
     fix: "Rename the step.",
   },
-  "HF-1006": {
-    what: "Workflow {workflow} is not registered with this engine.",
-    why: "A run needs its definition to go on.",
-    safe: "The run is kept as it is.",
-    fix: "Pass the workflow to createEngine({ workflows }) or engine.register().",
-  },
   "HF-1007": {
     what: "Run {run} is {status}, so it cannot {verb}.",
     why: "{why}",
@@ -230,12 +224,6 @@ export const errorTable = {
   },
 
   // 3xxx: the store
-  "HF-3001": {
-    what: "Run {run} is now advanced by another worker.",
-    why: "This worker's claim ran out and was taken over (epoch {epoch}).",
-    safe: "Nothing this worker did after that was written.",
-    fix: "Nothing to do: the other worker goes on.",
-  },
   "HF-3002": {
     what: "The store did not take a write: {message}",
     why: "It failed or could not be reached for {ms} ms.",

@@ -109,10 +109,6 @@ export class Execution {
     return this.#closed;
   }
 
-  get abortSignal(): AbortSignal {
-    return this.#abort.signal;
-  }
-
   /** Whether the run waits for anything here. */
   get isWaiting(): boolean {
     return this.#waits.size > 0;
@@ -184,14 +180,10 @@ export class Execution {
     const { token, epoch } = this.writer.row.claim;
     const sentAt = this.deps.ports.clock.monotonic();
     const ttlMs = this.deps.settings.claimMs;
-    try {
-      const claim = { runId: this.runId, epoch, token: token as string, ttlMs };
-      const [row] = await this.busy(this.deps.store.renew([claim]));
-      if (row) this.writer.deadline = sentAt + ttlMs;
-      else this.fence();
-    } catch (error) {
-      this.#stopped("lost", error);
-    }
+    const claim = { runId: this.runId, epoch, token: token as string, ttlMs };
+    const [row] = await this.busy(this.deps.store.renew([claim]));
+    if (row) this.writer.deadline = sentAt + ttlMs;
+    else this.fence();
   }
 
   /** The engine itself is at work for the run: it is not let go meanwhile, and a failing store is not the body's affair. */

@@ -126,13 +126,10 @@ function replayed<T>(
 }
 
 export function recordedValue(execution: Execution, record: StepRecord): unknown {
-  const { data } = record;
+  const { data, seq } = record;
   // A body asks for each outcome once; holding on to it would keep a long run's whole history in memory.
   record.data = undefined;
-  const { values } = execution.deps;
-  return execution.read(() =>
-    data === undefined ? values.at(execution.runId, record.seq) : values.decode(execution.runId, data),
-  );
+  return execution.read(() => execution.deps.values.of(execution.runId, { data, seq }));
 }
 
 async function continueFailed<T>(
@@ -247,7 +244,7 @@ export async function failStep<T>(
 ): Promise<StepHandle<T>> {
   const open = handle as Handle<T>;
   if (execution.closed) return never();
-  const encoded = encodeError(execution, open.step, thrown);
+  const encoded = execution.deps.values.encodeError(open.step, thrown);
   const error = execution.deps.values.echo(encoded);
   const record = execution.state.find(open.step);
   if (open.frame.effect === "once" && HoldfastError.is(thrown, "HF-2102")) {
@@ -314,28 +311,6 @@ function decideRetry<T>(
     random: () => ports.ids.random(),
     now: time.now(),
   });
-}
-
-/** Whatever was thrown becomes an Error with plain data. */
-function encodeError(execution: Execution, step: string, thrown: unknown): Encoded {
-  const error =
-    thrown instanceof Error
-      ? thrown
-      : Object.assign(new Error(`Something other than an Error was thrown: ${describe(thrown)}`), { thrown });
-  try {
-    return execution.deps.values.encode(step, error);
-  } catch {
-    const plain = Object.assign(new Error(error.message), { name: error.name });
-    return execution.deps.values.encode(step, plain);
-  }
-}
-
-function describe(value: unknown): string {
-  try {
-    return String(value);
-  } catch {
-    return typeof value;
-  }
 }
 
 function addCompensation<T>(

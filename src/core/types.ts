@@ -83,4 +83,8 @@ export interface RunRow extends RunIdentity, RunProjection {
   readonly head: string;
 }
 
+/** It can only be forked. */
 export const terminal = (status: RunStatus): boolean => status === "completed" || status === "cancelled";
+
+/** Nothing more happens by itself: it has ended for good, or failed and may be resumed. */
+export const ended = (status: RunStatus): boolean => terminal(status) || status === "failed";

@@ -53,6 +53,16 @@ export class Values {
     return { data: { blob: spill(text) }, blobs, text };
   }
 
+  /** Whatever was thrown, as an Error with plain data. */
+  encodeError(step: string, thrown: unknown): Encoded {
+    const error = toError(thrown);
+    try {
+      return this.encode(step, error);
+    } catch {
+      return this.encode(step, Object.assign(new Error(error.message), { name: error.name }));
+    }
+  }
+
   /** The value as a replay would see it. */
   echo({ text, blobs }: Encoded): unknown {
     if (blobs.length === 0) return decode(text);
@@ -96,6 +106,11 @@ export class Values {
     return (await this.#store.blobs([raw.blob])).get(raw.blob)?.length ?? 0;
   }
 
+  /** The value of something recorded: at hand, or read from where it stands. A promise only where it must be fetched. */
+  of(runId: string, { data, seq }: { readonly data?: Raw | undefined; readonly seq: number }): unknown {
+    return data === undefined ? this.at(runId, seq) : this.decode(runId, data);
+  }
+
   /** The value an event at `seq` carries, for records that were restored without it. Reads ahead. */
   async at(runId: string, seq: number): Promise<unknown> {
     if (this.#ahead?.runId !== runId || !this.#ahead.values.has(seq)) {
@@ -105,5 +120,21 @@ export class Values {
       if (!this.#ahead.values.has(seq)) throw damaged(runId, seq, "An entry is missing.");
     }
     return this.decode(runId, this.#ahead.values.get(seq));
+  }
+}
+
+/** What was thrown, if it is an Error, and else an Error that says so. */
+export function toError(thrown: unknown): Error {
+  if (thrown instanceof Error) return thrown;
+  return Object.assign(new Error(`Something other than an Error was thrown: ${describe(thrown)}`), {
+    thrown,
+  });
+}
+
+function describe(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return typeof value;
   }
 }

@@ -229,7 +229,8 @@ describe("a child", () => {
     expect(runs).toHaveLength(3);
   });
 
-  it("that fails is an error in its parent, and resuming the parent resumes it", async () => {
+  /** A parent that has failed because its child did; the cause is mended. */
+  const failedFamily = async () => {
     const lab = createLab();
     let broken = true;
     const child = workflow("child", (ctx) =>
@@ -240,21 +241,17 @@ describe("a child", () => {
     await lab.drive(engine.start(parent, undefined, { id: "r" }));
     await expect(lab.drive(engine.result("r"))).rejects.toThrow("ended as failed");
     broken = false;
+    return { lab, engine };
+  };
+
+  it("that fails is an error in its parent, and resuming the parent resumes it", async () => {
+    const { lab, engine } = await failedFamily();
     await lab.drive(engine.resume("r"));
     expect(await lab.drive(engine.result("r"))).toBe("well");
   });
 
   it("that was resumed and finished by itself is not waited for in vain", async () => {
-    const lab = createLab();
-    let broken = true;
-    const child = workflow("child", (ctx) =>
-      ctx.step("work", () => (broken ? Promise.reject(new Error("broken")) : "well"), { retry: false }),
-    );
-    const parent = workflow("parent", (ctx) => ctx.child("child", child, undefined));
-    const engine = lab.engine([parent, child]);
-    await lab.drive(engine.start(parent, undefined, { id: "r" }));
-    await expect(lab.drive(engine.result("r"))).rejects.toThrow("ended as failed");
-    broken = false;
+    const { lab, engine } = await failedFamily();
     const { runs } = await lab.store.list({ workflow: "child", limit: 1 });
     await lab.drive(engine.resume(runs[0]?.id as string));
     await lab.drive(engine.result(runs[0]?.id as string));

@@ -7,7 +7,7 @@ import type { Execution } from "./execution.ts";
 import { childId } from "./ids.ts";
 import type { Signal, StepRecord } from "./replay.ts";
 import { recordedValue, refuseInside } from "./steps.ts";
-import { terminal, type Waiting } from "./types.ts";
+import { ended, type Waiting } from "./types.ts";
 import type { Workflow } from "./workflow.ts";
 
 /** Steps that wait instead of calling: gates, timers, signals and children. Each is opened once and decided once. */
@@ -175,11 +175,7 @@ export async function signal<T>(
 
 async function received<T>(execution: Execution, found: Signal): Promise<ReceivedSignal<T>> {
   const { values } = execution.deps;
-  const payload = execution.read(() =>
-    found.data === undefined
-      ? values.at(execution.runId, found.seq)
-      : values.decode(execution.runId, found.data),
-  );
+  const payload = execution.read(() => values.of(execution.runId, found));
   return { name: found.name, payload: (await payload) as T, at: found.at };
 }
 
@@ -200,7 +196,7 @@ export async function child<I, O>(
     const parent = { runId: execution.runId, step: place.key };
     const row = await execution.busy(engine.startChild(workflow as Workflow, id, input, parent));
     // It may have ended, and told so, before this wait was opened anew.
-    if (terminal(row.status) || row.status === "failed") await engine.notifyParent(row);
+    if (ended(row.status)) await engine.notifyParent(row);
   }
   const decided = await untilDecided(
     execution,

@@ -7,9 +7,9 @@ import type { ExecutionDeps } from "./execution-deps.ts";
 import { loadRun } from "./load.ts";
 import { RunState } from "./replay.ts";
 import { RunContext } from "./run-context.ts";
-import type { RunRow } from "./types.ts";
-import { terminal } from "./types.ts";
+import { ended, type RunRow } from "./types.ts";
 import { compensate } from "./undo.ts";
+import { toError } from "./values.ts";
 import type { Workflow } from "./workflow.ts";
 
 export interface WorkerSettings {
@@ -111,7 +111,7 @@ export class Worker {
     if (this.#claiming.has(row.id) || this.#active.has(row.id)) return undefined;
     this.#claiming.add(row.id);
     try {
-      if (terminal(row.status) || row.status === "failed") {
+      if (ended(row.status)) {
         await this.#deps.control.notifyParent(row);
         return undefined;
       }
@@ -283,19 +283,13 @@ async function failure(execution: Execution, error: unknown): Promise<() => void
   const compensated = execution.workflow.compensateOnFailure;
   const left = compensated && !execution.closed ? await compensate(execution) : [];
   const steps = [...new Set(execution.failedSteps(error))];
-  const real =
-    error instanceof Error ? error : new Error(`Something other than an Error was thrown: ${String(error)}`);
+  const real = toError(error);
   const meta = {
     message: `${real.message.slice(0, 500)}${left.length > 0 ? ` (not undone: ${left.join(", ")})` : ""}`,
     steps,
     ...(compensated ? { compensated } : {}),
   };
-  let encoded: ReturnType<typeof values.encode>;
-  try {
-    encoded = values.encode("error", real);
-  } catch {
-    encoded = values.encode("error", new Error(real.message));
-  }
+  const encoded = values.encodeError("error", real);
   const event: EventDraft = { kind: "run_failed", step: "", meta, data: encoded.data };
   return () => execution.finish("failed", event, encoded.blobs);
 }

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parseEntry } from "../../src/core/journal.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
-import type { RunPlan, Strike } from "../../src/testing/crash/config.ts";
-import { expectations, nameOf, uninterrupted } from "../../src/testing/crash/matrix.ts";
-import { type Expectations, Lab, resultProblems, type Site } from "../../src/testing/crash/site.ts";
+import type { Strike } from "../../src/testing/crash/config.ts";
+import { nameOf } from "../../src/testing/crash/matrix.ts";
+import { resultProblems, type Site } from "../../src/testing/crash/site.ts";
+import { useSequenceLab } from "./sequence-lab.ts";
 
-let lab: Lab;
-let expected: Expectations;
-const runs: RunPlan[] = [{ id: "sequence-1", scenario: "sequence" }];
-
-beforeAll(async () => {
-  lab = await Lab.open();
-  expected = expectations(await uninterrupted(lab, runs), runs);
-});
-
-afterAll(async () => {
-  await lab.close();
-});
+const sequence = useSequenceLab();
+const { runs } = sequence;
 
 async function kinds(site: Site): Promise<string[]> {
   const store = await openSqliteStore({ file: site.file });
@@ -33,9 +24,11 @@ const writes = (from: number, to: number): Strike[] =>
 
 describe("starting a run", () => {
   it("makes one run of twenty starts from four processes", async () => {
-    const site = await lab.site();
+    const site = await sequence.lab.site();
     const ends = await Promise.all([1, 2, 3, 4].map(() => site.run({ runs, starts: 5, claimMs: 5_000 })));
-    expect(ends.flatMap((end) => resultProblems("started twenty times", runs, end, expected))).toEqual([]);
+    expect(
+      ends.flatMap((end) => resultProblems("started twenty times", runs, end, sequence.expected)),
+    ).toEqual([]);
     expect(await site.check("started twenty times")).toEqual([]);
     expect((await kinds(site)).filter((kind) => kind === "run_created")).toHaveLength(1);
   });
@@ -45,7 +38,7 @@ describe("pausing a run", () => {
   const act = { kind: "pause", step: "charge" } as const;
 
   it("holds although the process dies right after it was acknowledged", async () => {
-    const site = await lab.site();
+    const site = await sequence.lab.site();
     const first = await site.run({ runs, act, kill: { point: "C15:pause-requested", nth: 1 } });
     expect(first.signal).toBe("SIGKILL");
     const calls = site.witness.calls().length;
@@ -53,18 +46,21 @@ describe("pausing a run", () => {
     expect(second.reports[0]?.results["sequence-1"]?.status).toBe("paused");
     expect(site.witness.calls()).toHaveLength(calls);
     const last = await site.run({ runs, act: { kind: "resume" } });
-    expect([...resultProblems("pause", runs, last, expected), ...(await site.check("pause"))]).toEqual([]);
+    expect([
+      ...resultProblems("pause", runs, last, sequence.expected),
+      ...(await site.check("pause")),
+    ]).toEqual([]);
   });
 
   it("can be ended by a resume that survives a kill at any write of its process", async () => {
     const strikes: Strike[] = [{ point: "C16:resumed", nth: 1 }, ...writes(1, 4)];
     for (const kill of strikes) {
       const at = nameOf("resume", kill);
-      const site = await lab.site();
+      const site = await sequence.lab.site();
       await site.run({ runs, act, until: "settled" });
       await site.run({ runs, act: { kind: "resume" }, kill });
       const last = await site.run({ runs, act: { kind: "resume" } });
-      expect([...resultProblems(at, runs, last, expected), ...(await site.check(at))]).toEqual([]);
+      expect([...resultProblems(at, runs, last, sequence.expected), ...(await site.check(at))]).toEqual([]);
       expect(
         (await kinds(site)).filter((kind) => kind === "run_resumed"),
         at,
@@ -78,7 +74,7 @@ describe("cancelling a run", () => {
   const act = { kind: "cancel", step: "file" } as const;
 
   it("is final once it was acknowledged, whatever happens to the process", async () => {
-    const site = await lab.site();
+    const site = await sequence.lab.site();
     expect((await site.run({ runs, act, kill: { point: "C17:after-cancel", nth: 1 } })).signal).toBe(
       "SIGKILL",
     );
@@ -88,18 +84,21 @@ describe("cancelling a run", () => {
   });
 
   it("has no effect when the process dies before it was written", async () => {
-    const site = await lab.site();
+    const site = await sequence.lab.site();
     expect((await site.run({ runs, act, kill: { point: "C17:before-cancel", nth: 1 } })).signal).toBe(
       "SIGKILL",
     );
     const last = await site.run({ runs });
-    expect([...resultProblems("cancel", runs, last, expected), ...(await site.check("cancel"))]).toEqual([]);
+    expect([
+      ...resultProblems("cancel", runs, last, sequence.expected),
+      ...(await site.check("cancel")),
+    ]).toEqual([]);
   });
 
   it("either wins or loses against the run's own end, and never does both", async () => {
     for (const kill of writes(5, 8)) {
       const at = nameOf("cancel", kill);
-      const site = await lab.site();
+      const site = await sequence.lab.site();
       await site.run({ runs, act, kill });
       const last = await site.run({ runs });
       expect(["completed", "cancelled"], at).toContain(last.reports[0]?.results["sequence-1"]?.status);

@@ -1,24 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunPlan } from "../../src/testing/crash/config.ts";
-import { expectations, uninterrupted } from "../../src/testing/crash/matrix.ts";
-import { type Expectations, Lab, resultProblems } from "../../src/testing/crash/site.ts";
+import { describe, expect, it } from "vitest";
+import { resultProblems } from "../../src/testing/crash/site.ts";
+import { useSequenceLab } from "./sequence-lab.ts";
 
-let lab: Lab;
-let expected: Expectations;
-const runs: RunPlan[] = [{ id: "sequence-1", scenario: "sequence" }];
-
-beforeAll(async () => {
-  lab = await Lab.open();
-  expected = expectations(await uninterrupted(lab, runs), runs);
-});
-
-afterAll(async () => {
-  await lab.close();
-});
+const sequence = useSequenceLab();
+const { runs } = sequence;
 
 describe("recovery", () => {
   it("that is killed twenty times leaves the run waiting for review, and it can be resumed", async () => {
-    const site = await lab.site();
+    const site = await sequence.lab.site();
     const settings = { runs, claimMs: 100, maxRecoveries: 3 };
     expect((await site.run({ ...settings, kill: { point: "C05:before-call", nth: 2 } })).signal).toBe(
       "SIGKILL",
@@ -34,15 +23,16 @@ describe("recovery", () => {
     });
     expect(await site.check("killed twenty times")).toEqual([]);
     const last = await site.run({ ...settings, act: { kind: "resume" } });
-    expect([...resultProblems("resumed", runs, last, expected), ...(await site.check("resumed"))]).toEqual(
-      [],
-    );
+    expect([
+      ...resultProblems("resumed", runs, last, sequence.expected),
+      ...(await site.check("resumed")),
+    ]).toEqual([]);
   });
 });
 
 describe("a worker told to stop", () => {
   it("lets the call under way finish and gives the run back at once", async () => {
-    const site = await lab.site();
+    const site = await sequence.lab.site();
     await site.witness.hold({ step: "mail" });
     const worker = site.start({ runs, claimMs: 60_000 });
     await site.witness.waitFor(({ step }) => step === "mail");
@@ -51,16 +41,17 @@ describe("a worker told to stop", () => {
     expect((await worker.ended).code).toBe(0);
     const last = await site.run({ runs }, { patienceMs: 10_000 });
     expect(last.reports[0]?.recoveries).toBe(0);
-    expect([...resultProblems("drained", runs, last, expected), ...(await site.check("drained"))]).toEqual(
-      [],
-    );
+    expect([
+      ...resultProblems("drained", runs, last, sequence.expected),
+      ...(await site.check("drained")),
+    ]).toEqual([]);
     expect(site.witness.calls().filter(({ step }) => step === "mail")).toHaveLength(1);
   });
 
   it("may be killed while it drains", async () => {
     for (const kill of [{ point: "C22:draining", nth: 1 } as const, null]) {
       const at = kill ? "killed as draining began" : "killed while a call was drained";
-      const site = await lab.site();
+      const site = await sequence.lab.site();
       await site.witness.hold({ step: "mail" });
       const worker = site.start({ runs, kill });
       await site.witness.waitFor(({ step }) => step === "mail");
@@ -69,7 +60,7 @@ describe("a worker told to stop", () => {
       expect((await worker.ended).signal).toBe("SIGKILL");
       await site.witness.release();
       const last = await site.run({ runs });
-      expect([...resultProblems(at, runs, last, expected), ...(await site.check(at))]).toEqual([]);
+      expect([...resultProblems(at, runs, last, sequence.expected), ...(await site.check(at))]).toEqual([]);
     }
   });
 });
