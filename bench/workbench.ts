@@ -67,7 +67,8 @@ export function createNullStore(): Store {
   return {
     ...createMemoryStore(),
     append: async (batch) =>
-      batch.map(({ run, entry, head }) => {
+      batch.map(({ run, entries, head }) => {
+        const entry = entries.at(-1) as Entry;
         last.set(run.id, { row: { ...run, claim, seq: entry.seq + entry.count - 1, head }, entry });
         return { ok: true };
       }),

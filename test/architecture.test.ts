@@ -43,7 +43,13 @@ const EXCEPTIONS: readonly { file: string; allows: RegExp; reason: string }[] = 
   { file: "core/ids.ts", allows: /^node:/, reason: "the one place that draws random bytes" },
   { file: "core/hash.ts", allows: /^node:/, reason: "digests and keyed hashes come from the platform" },
   { file: "core/carrier.ts", allows: /^node:/, reason: "carries the context across awaits" },
+  { file: "core/pressure.ts", allows: /^node:v8$/, reason: "how much of the heap is in use" },
   { file: "core/patch.ts", allows: /^mutative$/, reason: "drafts that report exactly the changed paths" },
+  {
+    file: "core/manage/diff.ts",
+    allows: /^jsondiffpatch(\/|$)/,
+    reason: "differences of JSON, and JSON Patch",
+  },
 ];
 
 /** Which store may be built on which other store. `open` chooses a store by URL and loads it lazily. */

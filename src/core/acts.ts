@@ -2,16 +2,28 @@ import { claimAfter, UNCLAIMED } from "./claim.ts";
 import type { CommitQueue, CommitResult } from "./commit.ts";
 import { HoldfastError } from "./errors.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
-import { buildEntry } from "./journal.ts";
+import { buildEntry, innerBlobs } from "./journal.ts";
 import { newProjection, projectAll } from "./project.ts";
-import type { Append, Blob, ClaimChange, Expected, Store } from "./store.ts";
+import type { Append, Blob, ClaimChange, Drop, Expected, Store } from "./store.ts";
 import type { StoreTime } from "./store-time.ts";
 import type { RunIdentity, RunRow } from "./types.ts";
+
+export interface NewRun extends RunIdentity {
+  readonly version: string;
+  readonly schema: number;
+}
+
+/** A run before its first entry. */
+export function unwritten({ version, schema, ...identity }: NewRun): RunRow {
+  const projection = newProjection(identity.createdAt, version, schema);
+  return { ...identity, ...projection, claim: UNCLAIMED, seq: 0, head: "" };
+}
 
 export interface ActPlan {
   readonly events: readonly EventDraft[];
   readonly blobs?: readonly Blob[];
   readonly claim?: ClaimChange;
+  readonly drop?: Drop;
   readonly actor?: string | undefined;
 }
 
@@ -40,7 +52,9 @@ export class Acts {
 
   async act(runId: string, decide: Decide): Promise<Acted> {
     for (;;) {
-      const row = await this.#store.read(runId);
+      const row = await this.#store.read(runId).catch((error: unknown) => {
+        throw HoldfastError.is(error) ? error : this.#away(error);
+      });
       if (!row) throw new HoldfastError("HF-1001", { run: runId });
       const plan = await decide(row);
       if (!plan) return { row, events: [] };
@@ -55,27 +69,28 @@ export class Acts {
   }
 
   /** Creates a run; `null` when the id is taken. */
-  create(identity: RunIdentity, plan: ActPlan): Promise<Acted | null> {
-    const blank: RunRow = {
-      ...identity,
-      ...newProjection(identity.createdAt),
-      claim: UNCLAIMED,
-      seq: 0,
-      head: "",
-    };
-    return this.#append(blank, plan, null);
+  create(identity: NewRun, plan: ActPlan): Promise<Acted | null> {
+    return this.#append(unwritten(identity), plan, null);
+  }
+
+  /** Submits an append that was built elsewhere; answers whether it was taken. */
+  async submit(append: Append): Promise<boolean> {
+    return this.#taken(await this.#queue.submit(append));
   }
 
   async #append(row: RunRow, plan: ActPlan, expect: Expected | null): Promise<Acted | null> {
     const { append, ...acted } = this.#build(row, plan, expect);
-    return this.#taken(await this.#queue.submit(append)) ? acted : null;
+    return (await this.submit(append)) ? acted : null;
   }
 
   #taken(result: CommitResult): boolean {
-    if (!result.ok && result.reason === "lost") {
-      throw new HoldfastError("HF-3002", { message: String(result.error), ms: 0 }, { cause: result.error });
-    }
+    if (!result.ok && result.reason === "lost") throw this.#away(result.error);
     return result.ok;
+  }
+
+  #away(error: unknown): HoldfastError {
+    const ms = this.#queue.health.failingMs;
+    return new HoldfastError("HF-3002", { message: String(error), ms }, { cause: error });
   }
 
   #build(
@@ -92,9 +107,15 @@ export class Acts {
       (event, index): JournalEvent => ({ ...event, ...stamp, seq: row.seq + 1 + index }),
     );
     const blobs = plan.blobs ?? [];
-    const { entry, head } = buildEntry(events, { ...stamp, prev: row.head, seq: row.seq + 1 });
+    const { entry, head } = buildEntry(events, {
+      ...stamp,
+      prev: row.head,
+      seq: row.seq + 1,
+      blobs: innerBlobs(plan.events, blobs),
+    });
     const run = projectAll(row, events, row.parent !== null);
     const next: RunRow = { ...run, claim: after, seq: row.seq + events.length, head };
-    return { append: { run, expect, claim, entry, head, blobs }, row: next, events };
+    const drop = plan.drop ? { drop: plan.drop } : {};
+    return { append: { run, expect, claim, entries: [entry], head, blobs, ...drop }, row: next, events };
   }
 }

@@ -1,5 +1,6 @@
 import type { RetryPolicy } from "./retry.ts";
-import type { SqlHandle } from "./store.ts";
+import type { SqlHandle } from "./sql.ts";
+import type { CheckpointTrigger } from "./triggers.ts";
 import type { Effect } from "./types.ts";
 import type { Workflow } from "./workflow.ts";
 
@@ -12,6 +13,8 @@ export interface Context {
   readonly runId: string;
   /** Raised when this process must stop working on the run. */
   readonly abortSignal: AbortSignal;
+  /** What the run was given at its start (`config`), with the edits made since, as of the last time it was taken up. */
+  readonly config: Readonly<Record<string, unknown>>;
 
   /** Runs `work` once and remembers its outcome. See {@link StepOptions} for effects, retries and time limits. */
   step<T>(name: string, work: (call: StepCall) => T | Promise<T>, options?: StepOptions<T>): Promise<T>;
@@ -58,19 +61,26 @@ export interface Context {
   sleep(name: string, ms: number): Promise<void>;
   /** Waits for the first of the named signals; one that came before the wait counts. */
   signal<T = unknown>(name: string, options?: SignalOptions): Promise<ReceivedSignal<T>>;
+  /**
+   * What has come into the mailbox under a name and was not taken out yet, without waiting. Without a name: the context that people
+   * have injected.
+   */
+  inbox<T = unknown>(name?: string): Promise<ReceivedSignal<T>[]>;
   /** Starts another workflow as a run of its own and waits for its result. */
   child<I, O>(name: string, workflow: Workflow<I, O>, input: I): Promise<O>;
   /** Writes through the store's own SQL transaction: the writes and the outcome commit together. SQL stores only. */
   transaction<T>(name: string, work: (sql: SqlHandle) => T): Promise<T>;
 
+  /** Says which steps are to come in this place, by name: progress is measured against it. */
+  plan(steps: readonly string[]): void;
   /** Records a choice: who, what, why, which alternatives, how sure. */
   decide(decision: Decision): void;
   /** Records how an agent stands. */
   agent(name: string, state: AgentState): void;
   /** Adds tokens and cost to the run, or to the step it is called in. */
   usage(usage: UsageReport): void;
-  /** Marks a checkpoint by name and waits until it is durable. */
-  checkpoint(label: string, trigger?: string): Promise<string>;
+  /** Marks a checkpoint by name and waits until it is durable. The trigger says why; by default `user_requested`. */
+  checkpoint(label: string, trigger?: CheckpointTrigger): Promise<string>;
 
   /** The time, the same on every replay. */
   now(): number;
@@ -105,6 +115,8 @@ export interface StepOptions<T = unknown> {
   readonly keyWindowMs?: number;
   /** Asks the outside world what became of a call whose outcome is unknown. */
   readonly verify?: (call: StepCall) => Verdict<T> | Promise<Verdict<T>>;
+  /** Answers instead of the call in a fork that simulates its effects and has nothing recorded to answer with. */
+  readonly simulate?: (call: StepCall) => T | Promise<T>;
   /** Undoes the step, in reverse order, when the run is cancelled with compensation. */
   readonly compensate?: (value: T, call: StepCall) => unknown;
 }
@@ -130,7 +142,7 @@ export type Settled<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: unknown };
 
-interface GroupOptions extends Omit<StepOptions<never>, "verify" | "compensate" | "input"> {
+interface GroupOptions extends Omit<StepOptions<never>, "verify" | "simulate" | "compensate" | "input"> {
   readonly concurrency?: number;
 }
 
@@ -159,6 +171,11 @@ export interface LoopTurn {
 
 export interface LoopOptions {
   readonly maxIterations?: number;
+  /**
+   * Save the state only every so many iterations, and at the end. Default 1. After a crash the loop goes on behind the last one that
+   * was saved: the bodies of later ones run again, and finished steps inside them answer from the journal.
+   */
+  readonly every?: number;
 }
 
 export interface Memory {

@@ -28,6 +28,14 @@ export type EngineEvent =
       readonly at: number;
       readonly recovery: number;
     }
+  /** A run keeps losing its worker: this is its takeover number `recovery` without progress; after `limit` it waits for review. */
+  | {
+      readonly type: "recovery_alarm";
+      readonly runId: string;
+      readonly at: number;
+      readonly recovery: number;
+      readonly limit: number;
+    }
   | {
       readonly type: "in_doubt";
       readonly runId: string;
@@ -49,7 +57,16 @@ export type EngineEvent =
       readonly at: number;
       readonly error: unknown;
       readonly sinceMs: number;
-    };
+    }
+  | EngineStateEvent;
+
+/** What happens to the engine itself, not to one of its runs. */
+type EngineStateEvent =
+  /** Writes fail. Runs wait at their next step; starts and acts are refused (HF-3002) until it is back. */
+  | { readonly type: "store_failing"; readonly at: number; readonly error: unknown }
+  | { readonly type: "store_recovered"; readonly at: number; readonly sinceMs: number }
+  /** `high`: no run is taken any more; `false` when things are as usual again. `used`: the share of the heap in use. */
+  | { readonly type: "memory_pressure"; readonly at: number; readonly used: number; readonly high: boolean };
 
 export type EngineEventType = EngineEvent["type"];
 export type EngineEventOf<T extends EngineEventType> = Extract<EngineEvent, { type: T }>;

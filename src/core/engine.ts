@@ -1,63 +1,47 @@
-import { Acts } from "./acts.ts";
-import { type Clock, systemClock } from "./clock.ts";
-import { CommitQueue } from "./commit.ts";
+import type { Act } from "./act.ts";
+import type { Acts } from "./acts.ts";
+import { systemClock } from "./clock.ts";
+import type { CommitQueue } from "./commit.ts";
 import type { GateAnswer } from "./context.ts";
-import { type Act, Control, type OpenGate, type Resolution } from "./control.ts";
+import { Control, INJECT, type ResumeOptions } from "./control.ts";
+import { Decisions, type OpenGate, type Resolution } from "./decisions.ts";
 import { Emitter, type EngineEvent, type EngineEventOf, type EngineEventType } from "./emitter.ts";
+import type { EngineOptions, Run, StartOptions } from "./engine-options.ts";
 import { HoldfastError } from "./errors.ts";
 import type { JournalEvent } from "./events.ts";
+import type { Execution } from "./execution.ts";
 import type { ExecutionDeps } from "./execution-deps.ts";
-import { checkId, type Ids, systemIds } from "./ids.ts";
-import { lastEvent } from "./load.ts";
-import { type Logger, type Ports, type Probe, silentLogger } from "./ports.ts";
+import { type BulkReport, Family } from "./family.ts";
+import { type Given, givenAtStart, givenEvents } from "./given.ts";
+import { guardsFor } from "./guards/all.ts";
+import { checkContentCheck } from "./guards/content.ts";
+import { checkPolicy } from "./guards/policy.ts";
+import { describeHealth, type Health, oncePossible, openQueue } from "./health.ts";
+import { checkId, systemIds } from "./ids.ts";
+import { Checkpoints } from "./manage/checkpoints.ts";
+import { type ForkOptions, forkRun } from "./manage/fork.ts";
+import { forkChild } from "./manage/fork-child.ts";
+import { type ForkPreview, previewFork } from "./manage/fork-preview.ts";
+import { Migrations } from "./manage/migrations.ts";
+import { planResume } from "./manage/plan.ts";
+import type { ResumePlan } from "./manage/plan-types.ts";
+import { type Replay, type ReplayOptions, replayCheckpoint } from "./manage/replay-run.ts";
+import { Retention } from "./manage/retention.ts";
+import { RetentionLoop } from "./manage/retention-loop.ts";
+import { type RunReport, readStatus } from "./manage/run-status.ts";
+import type { EngineParts } from "./parts.ts";
+import { type Ports, silentLogger } from "./ports.ts";
+import { heapPressure, Pressure } from "./pressure.ts";
+import { type RecoveryPolicy, recoveryPolicy } from "./recovery.ts";
+import { engineActs, engineStore } from "./scratch-store.ts";
 import type { RunPage, RunQuery, Store, StoreIdentity } from "./store.ts";
 import { StoreTime } from "./store-time.ts";
+import { type TriggerSettings, triggerSettings } from "./triggers.ts";
 import { ended, type Parent, type RunRow } from "./types.ts";
 import { Values } from "./values.ts";
+import { RunWatch, readResult } from "./watch.ts";
 import { Worker } from "./worker.ts";
 import type { Workflow } from "./workflow.ts";
-
-export interface EngineOptions {
-  readonly store: Store;
-  readonly workflows?: readonly Workflow<never, unknown>[];
-  /** `false`: only starts, watches and controls runs; other processes advance them. */
-  readonly execute?: boolean;
-  /** Name of this process in claims and the journal. */
-  readonly owner?: string;
-  /** How long a claim lasts without renewal. Default 15 s. */
-  readonly claimMs?: number;
-  /** How often to look for due runs. Default 1 s. */
-  readonly sweepMs?: number;
-  /** Runs advanced at once. Default 1,000. */
-  readonly concurrency?: number;
-  /** Takeovers without progress before a run waits for review. Default 3. */
-  readonly maxRecoveries?: number;
-  /** Waits that end within this time are sat out in memory. Default 5 s. */
-  readonly holdMs?: number;
-  /**
-   * A run that waits is let go when nothing has happened for this long. Default 100 ms. A promise of the workflow's own that is
-   * awaited for longer beside a wait is abandoned, and made again when the run goes on.
-   */
-  readonly quietMs?: number;
-  /** How long a failing store is retried before runs are stopped cleanly. Default 60 s. */
-  readonly storePatienceMs?: number;
-  /** Time limit assumed for steps that name none, before an unknown `once` call may be run again. Default 5 min. */
-  readonly assumedStepMs?: number;
-  readonly limits?: { readonly valueBytes?: number; readonly warnBytes?: number };
-  readonly clock?: Clock;
-  readonly ids?: Ids;
-  readonly logger?: Logger;
-  /** Called at the protocol's named points, for crash tests. */
-  readonly probe?: Probe;
-}
-
-export interface StartOptions {
-  /** The same id is the same run: starting it again never makes a second one. */
-  readonly id?: string;
-}
-
-/** A run as seen from outside. */
-export type Run = Omit<RunRow, "head">;
 
 const positive = (option: string, value: number): number => {
   if (Number.isFinite(value) && value > 0) return value;
@@ -81,58 +65,89 @@ const positive = (option: string, value: number): number => {
  * ```
  */
 export class Engine {
+  /** Positions of runs to look at, compare, check, name and keep. */
+  readonly checkpoints: Checkpoints;
+  /** Drops values that a policy does not keep. */
+  readonly retention: Retention;
+  /** Says and does what a new version of the code means for stored runs. */
+  readonly migrations: Migrations;
   readonly #options: EngineOptions;
   readonly #store: Store;
   readonly #ports: Ports;
   readonly #workflows = new Map<string, Workflow>();
   readonly #emitter: Emitter;
-  readonly #watchers = new Map<string, Set<() => void>>();
+  readonly #watch: RunWatch;
   readonly #queue: CommitQueue;
+  readonly #recovery: RecoveryPolicy;
+  readonly #triggers: TriggerSettings;
   readonly #time: StoreTime;
   readonly #acts: Acts;
   readonly #values: Values;
   readonly #control: Control;
+  readonly #decisions: Decisions;
+  readonly #family: Family;
+  readonly #parts: EngineParts;
   readonly #claimMs: number;
+  readonly #sweepMs: number;
   readonly #owner: string;
+  readonly #retentionLoop: RetentionLoop;
   #worker: Promise<Worker> | null = null;
+  #running: () => readonly Execution[] = () => [];
   #closed = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    this.#store = options.store;
     this.#ports = {
       clock: options.clock ?? systemClock,
       ids: options.ids ?? systemIds,
       logger: options.logger ?? silentLogger,
       probe: options.probe ?? (() => undefined),
     };
+    this.#store = engineStore(options.store, options.saving, this.#ports);
+    checkPolicy(options.policy);
+    checkContentCheck(options.contentCheck);
     this.#claimMs = positive("claimMs", options.claimMs ?? 15_000);
     this.#owner = options.owner ?? `worker-${this.#ports.ids.id().slice(0, 8)}`;
     this.#emitter = new Emitter(this.#ports.logger);
-    this.#queue = new CommitQueue(this.#store, this.#ports, {
-      patienceMs: positive("storePatienceMs", options.storePatienceMs ?? 60_000),
-      onFailure: ({ runIds, error, sinceMs }) => this.#saveFailed(runIds, error, sinceMs),
-    });
+    this.#recovery = recoveryPolicy(options.recovery);
+    this.#triggers = triggerSettings(options.triggers);
+    this.#queue = openQueue(this.#store, this.#ports, this.#emitter, options);
+    this.#sweepMs = positive("sweepMs", options.sweepMs ?? 1_000);
+    this.#watch = new RunWatch(this.#store, this.#queue, this.#ports, this.#sweepMs);
     this.#time = new StoreTime(this.#store, this.#ports.clock);
-    this.#acts = new Acts(this.#store, this.#queue, this.#time);
+    this.#acts = engineActs(this.#store, this.#queue, this.#time);
     const limits = {
       valueBytes: options.limits?.valueBytes ?? 100_000_000,
       warnBytes: options.limits?.warnBytes ?? 500_000,
     };
     this.#values = new Values(this.#store, limits, this.#ports.logger);
-    this.#control = new Control({
+    this.#parts = {
       store: this.#store,
       acts: this.#acts,
       values: this.#values,
       ports: this.#ports,
+      time: this.#time,
+      workflows: this.#workflows,
       written: (row, events) => this.#written(row, events),
-    });
+    };
+    this.#control = new Control(this.#parts);
+    this.#decisions = new Decisions(this.#parts);
+    this.#family = new Family(this.#parts, this.#control);
+    this.checkpoints = new Checkpoints(this.#parts);
+    this.retention = new Retention(this.#parts);
+    this.#retentionLoop = new RetentionLoop(this.#parts, { policy: options.retention ?? "default" });
+    this.migrations = new Migrations(this.#parts);
     for (const workflow of options.workflows ?? []) this.register(workflow);
   }
 
   /** Durable flushes so far, for measuring. */
   get flushes(): number {
     return this.#queue.flushes;
+  }
+
+  /** How the store does, what is not saved yet, and what is under way here. Answers also while the store is away. */
+  health(): Health {
+    return describeHealth(this.#queue.health, this.#running());
   }
 
   /** Makes a workflow known, so that its runs can be advanced here. */
@@ -146,27 +161,45 @@ export class Engine {
     this.register(workflow as Workflow<never, unknown>);
     const id = options.id ?? this.#ports.ids.runId();
     checkId(id);
-    return this.#create(workflow as Workflow, id, input, null);
+    return this.#create(workflow as Workflow, id, input, null, givenAtStart(workflow as Workflow, options));
   }
 
-  async #create(workflow: Workflow, id: string, input: unknown, parent: Parent | null): Promise<RunRow> {
+  async #create(
+    workflow: Workflow,
+    id: string,
+    input: unknown,
+    parent: Parent | null,
+    given: Given,
+  ): Promise<RunRow> {
     const { clock, ids, probe } = this.#ports;
-    const worker = await this.#ownWorker();
-    const { name, version } = workflow;
+    const own = await this.#ownWorker();
+    // With too little memory for one more, it is left to whoever has some.
+    const worker = own?.hasMemory() ? own : null;
+    const { name, version, schema } = workflow;
     const encoded = this.#values.encode("input", input);
-    const identity = { id, workflow: name, version, lineage: id, parent, createdAt: this.#time.now() };
+    const more = givenEvents(this.#values, given);
+    const identity = {
+      id,
+      workflow: name,
+      version,
+      schema,
+      lineage: id,
+      parent,
+      origin: null,
+      createdAt: this.#time.now(),
+    };
     const created = {
       kind: "run_created",
       step: "",
-      meta: { workflow: name, version, lineage: id, ...(parent ? { parent } : {}) },
+      meta: { workflow: name, version, schema, lineage: id, ...(parent ? { parent } : {}) },
       data: encoded.data,
     } as const;
     const claimed = { kind: "run_claimed", step: "", meta: { owner: this.#owner, recovery: 0 } } as const;
     const deadline = clock.monotonic() + this.#claimMs;
     probe("C01:before-create", { runId: id });
     const acted = await this.#acts.create(identity, {
-      events: worker ? [created, claimed] : [created],
-      blobs: encoded.blobs,
+      events: [created, ...more.events, ...(worker ? [claimed] : [])],
+      blobs: [...encoded.blobs, ...more.blobs],
       claim: worker
         ? { kind: "acquire", owner: this.#owner, token: ids.token(), ttlMs: this.#claimMs }
         : { kind: "keep" },
@@ -174,7 +207,8 @@ export class Engine {
     probe("C01:after-create", { runId: id });
     if (!acted) return this.#existing(workflow, id);
     this.#announce(id, acted.events);
-    if (worker) void worker.execute(acted.row, deadline, { events: acted.events });
+    if (await this.#family.isOrphan(acted.row)) await this.#family.cancelChildren(parent?.runId ?? "", {});
+    else if (worker) void worker.execute(acted.row, deadline, { events: acted.events });
     return acted.row;
   }
 
@@ -220,19 +254,24 @@ export class Engine {
   async #openWorker(): Promise<Worker> {
     const identity = await this.#store.identity();
     await this.#time.read();
-    const { sweepMs = 1_000, concurrency = 1_000, maxRecoveries = 3 } = this.#options;
-    return new Worker({
+    const { concurrency = 1_000, pressure = heapPressure } = this.#options;
+    const worker = new Worker({
       execution: this.#executionDeps(identity),
       acts: this.#acts,
-      control: this.#control,
+      family: this.#family,
       workflows: this.#workflows,
       settings: {
-        sweepMs: positive("sweepMs", sweepMs),
+        sweepMs: this.#sweepMs,
         concurrency: positive("concurrency", concurrency),
-        maxRecoveries,
+        recovery: this.#recovery,
       },
       owner: this.#owner,
+      pressure: new Pressure(this.#triggers.memoryPressure, pressure),
+      tell: (event) => this.#emitter.emit(event),
     });
+    this.#running = () => worker.running;
+    this.#retentionLoop.start();
+    return worker;
   }
 
   #executionDeps(identity: StoreIdentity): ExecutionDeps {
@@ -244,17 +283,26 @@ export class Engine {
       ports: this.#ports,
       time: this.#time,
       values: this.#values,
-      settings: { claimMs: this.#claimMs, holdMs, quietMs, assumedStepMs },
+      settings: { claimMs: this.#claimMs, holdMs, quietMs, assumedStepMs, triggers: this.#triggers },
+      policy: this.#options.policy,
+      contentCheck: this.#options.contentCheck,
+      guards: guardsFor,
       engine: {
         durable: (row, events) => this.#announce(row.id, events),
-        startChild: (workflow, runId, input, parent) => {
+        startChild: (workflow, runId, input, parent, given) => {
           this.register(workflow as Workflow<never, unknown>);
-          return this.#create(workflow, runId, input, parent);
+          return this.#create(workflow, runId, input, parent, given);
+        },
+        forkChild: (request) => {
+          this.register(request.workflow as Workflow<never, unknown>);
+          return forkChild(this.#parts, request);
         },
         resumeChild: (runId, reason) => this.#control.resumeOnce(runId, reason),
-        notifyParent: (child) => this.#control.notifyParent(child),
+        notifyParent: (child) => this.#family.tell(child),
+        cancelChildren: (runId) => this.#family.cancelChildren(runId, { compensate: true }),
         evidence: (runId, step, attempt, data) => {
-          void this.#control.evidence(runId, step, attempt, data).catch((error: unknown) => {
+          const keep = () => this.#decisions.evidence(runId, step, attempt, data);
+          void oncePossible(this.#queue.health, keep).catch((error: unknown) => {
             this.#ports.logger.warn("evidence was not kept", { runId, step, error: String(error) });
           });
         },
@@ -265,21 +313,7 @@ export class Engine {
   /** The run's result once it has completed; throws when it failed (HF-2101) or was cancelled (HF-2110). */
   async result<O = unknown>(runId: string): Promise<O> {
     const row = await this.#until(runId, ({ status }) => ended(status));
-    if (row.status === "cancelled")
-      throw new HoldfastError("HF-2110", { run: runId, reason: "Somebody cancelled it." });
-    const event = await lastEvent(this.#store, row, ["run_completed", "run_failed"]);
-    const value = await this.#values.decode(runId, event?.data);
-    if (row.status === "completed") return value as O;
-    const steps = event?.kind === "run_failed" ? event.meta.steps : [];
-    const why =
-      steps.length === 0
-        ? "Its function threw."
-        : "The step failed for good, and the workflow did not handle it.";
-    throw new HoldfastError(
-      "HF-2101",
-      { step: steps[0] ?? `Run ${runId}`, attempts: 1, message: row.error ?? "", why },
-      { cause: value },
-    );
+    return (await readResult(this.#store, this.#values, row)) as O;
   }
 
   /** The run once nothing is under way: ended, paused, or waiting for something. */
@@ -288,44 +322,13 @@ export class Engine {
   }
 
   async #until(runId: string, done: (row: RunRow) => boolean): Promise<RunRow> {
-    const { sweepMs = 1_000 } = this.#options;
     await this.#ownWorker();
-    for (;;) {
-      // Watch first: a change between the read and the wait must not be missed.
-      let wake = (): void => undefined;
-      const changed = new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      const unwatch = this.#watch(runId, wake);
-      const cancel = this.#ports.clock.setTimer(wake, sweepMs);
-      try {
-        const row = await this.#store.read(runId);
-        if (!row) throw new HoldfastError("HF-1001", { run: runId });
-        if (done(row)) return row;
-        this.#checkOpen();
-        await changed;
-      } finally {
-        unwatch();
-        cancel();
-      }
-    }
-  }
-
-  /** Calls `wake` when something happens to the run itself. By run, so that a thousand waiters cost no more than one. */
-  #watch(runId: string, wake: () => void): () => void {
-    const watchers = this.#watchers.get(runId) ?? new Set();
-    this.#watchers.set(runId, watchers.add(wake));
-    return () => {
-      watchers.delete(wake);
-      if (watchers.size === 0) this.#watchers.delete(runId);
-    };
+    return this.#watch.until(runId, done, () => this.#checkOpen());
   }
 
   #announce(runId: string, events: readonly JournalEvent[]): void {
     this.#emitter.journal(runId, events);
-    const watchers = this.#watchers.get(runId);
-    if (watchers && events.some((event) => event.kind.startsWith("run_")))
-      for (const wake of watchers) wake();
+    this.#watch.changed(runId, events);
   }
 
   /** One run, or `null`. */
@@ -334,26 +337,90 @@ export class Engine {
     return this.#store.read(runId);
   }
 
+  /** What the run does or waits for, in one sentence, and what a person can do about it. */
+  async status(runId: string): Promise<RunReport> {
+    checkId(runId);
+    return readStatus(this.#parts, runId);
+  }
+
   list(query: RunQuery): Promise<RunPage> {
     return this.#store.list(query);
   }
 
   /** Stops the run at its next step boundary. Once this answers, no new step will start. */
-  async pause(runId: string, act: Act = {}): Promise<Run> {
+  async pause(runId: string, act: Act & { children?: boolean } = {}): Promise<Run> {
     checkId(runId);
-    return this.#control.pause(runId, act);
+    // The parent first: after that it starts no more children.
+    const row = await this.#control.pause(runId, act);
+    if (act.children) await this.#family.below(runId, (child) => this.#control.pause(child, act));
+    return row;
   }
 
-  /** Lets a paused or failed run go on. */
-  async resume(runId: string, act: Act & { retryFailed?: boolean } = {}): Promise<Run> {
+  /** Lets a paused or failed run go on, or one that a limit or a check holds back. What it brings is one write with it. */
+  async resume(runId: string, options: ResumeOptions & { children?: boolean } = {}): Promise<Run> {
     checkId(runId);
-    return this.#control.resume(runId, act);
+    const { actor, reason, retryFailed, children } = options;
+    const same = { ...(actor === undefined ? {} : { actor }), ...(reason === undefined ? {} : { reason }) };
+    const plain = { ...same, ...(retryFailed === undefined ? {} : { retryFailed }) };
+    const row = await this.#control.resume(runId, options);
+    if (children) await this.#family.below(runId, (child) => this.#control.resume(child, plain));
+    return row;
   }
 
-  /** Ends the run for good. With `compensate`, what it did is undone first, in reverse order. */
+  /** Ends the run and those it started for good. With `compensate`, what they did is undone first, in reverse order. */
   async cancel(runId: string, act: Act & { compensate?: boolean } = {}): Promise<Run> {
     checkId(runId);
-    return this.#control.cancel(runId, act);
+    const row = await this.#control.cancel(runId, act);
+    await this.#family.cancelChildren(runId, act);
+    return row;
+  }
+
+  /** Pauses every unfinished run of a workflow. Runs that cannot be paused are named with the reason. */
+  pauseAll(query: { readonly workflow: string }, act: Act = {}): Promise<BulkReport> {
+    return this.#family.all(query.workflow, (id) => this.pause(id, act), ["queued", "running", "waiting"]);
+  }
+
+  /** Resumes every paused run of a workflow. */
+  resumeAll(query: { readonly workflow: string }, act: Act = {}): Promise<BulkReport> {
+    return this.#family.all(query.workflow, (id) => this.resume(id, act), ["paused"]);
+  }
+
+  /** Cancels every unfinished run of a workflow. */
+  cancelAll(
+    query: { readonly workflow: string },
+    act: Act & { compensate?: boolean } = {},
+  ): Promise<BulkReport> {
+    return this.#family.all(query.workflow, (id) => this.cancel(id, act));
+  }
+
+  /** Gives a run context to go on with: it finds it with `ctx.inbox()`. The same delivery id twice is one. */
+  inject(runId: string, context: unknown, options: Act & { id?: string } = {}): Promise<void> {
+    return this.signal(runId, INJECT, context, options);
+  }
+
+  /** Makes a new run that goes on from a checkpoint (`run@seq`) of another one, which stays as it is; see {@link ForkOptions}. */
+  async fork(address: string, options: ForkOptions = {}): Promise<Run> {
+    this.#checkOpen();
+    return forkRun(this.#parts, address, options);
+  }
+
+  /** What `fork` would do to the calls that the source has made since. Changes nothing. */
+  previewFork(address: string, options: ForkOptions = {}): Promise<ForkPreview> {
+    return previewFork(this.#parts, address, options);
+  }
+
+  /** Runs the workflow's function against what is recorded up to a checkpoint. Calls nothing and changes nothing. */
+  async replay(address: string, options: ReplayOptions = {}): Promise<Replay> {
+    const deps = this.#executionDeps(await this.#store.identity());
+    return replayCheckpoint(deps, this.#workflows, address, options);
+  }
+
+  /** What a resume of the run would do now. Changes nothing. */
+  async plan(runId: string): Promise<ResumePlan> {
+    checkId(runId);
+    const deps = this.#executionDeps(await this.#store.identity());
+    await this.#time.read();
+    return planResume(deps, this.#workflows, runId);
   }
 
   /** Puts a message into the run's mailbox. The same delivery id twice is one message. */
@@ -370,7 +437,7 @@ export class Engine {
   /** The gates the run waits at. */
   async gates(runId: string): Promise<OpenGate[]> {
     checkId(runId);
-    return this.#control.gates(runId);
+    return this.#decisions.gates(runId);
   }
 
   /** Answers a gate. The first answer counts; a second one is told of it (HF-1014). */
@@ -380,13 +447,15 @@ export class Engine {
     answer: { choice: string; text?: string; digest?: string } & Act,
   ): Promise<GateAnswer> {
     checkId(runId);
-    return this.#control.answer(runId, gate, answer);
+    return this.#decisions.answer(runId, gate, answer);
   }
 
   /** Says what became of a step whose outcome is unknown. */
   async resolve(runId: string, step: string, resolution: Resolution & Act): Promise<Run> {
     checkId(runId);
-    return this.#control.resolve(runId, step, resolution);
+    if (resolution.action !== "cancel") return this.#decisions.resolve(runId, step, resolution);
+    await this.#decisions.checkInDoubt(runId, step);
+    return this.cancel(runId, resolution);
   }
 
   /** Calls `listener` for each event of a type, after what it tells is durable. Answers a function that ends it. */
@@ -403,6 +472,7 @@ export class Engine {
   async close(options: { drainMs?: number } = {}): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    await this.#retentionLoop.stop();
     if (this.#worker) await (await this.#worker).stop(options.drainMs ?? 10_000);
     this.#emitter.close();
   }
@@ -415,12 +485,6 @@ export class Engine {
       else if (execution) execution.fence();
       void worker?.sweep();
     });
-  }
-
-  #saveFailed(runIds: readonly string[], error: unknown, sinceMs: number): void {
-    const at = this.#ports.clock.now();
-    this.#ports.logger.error("not saved", { runs: runIds.length, sinceMs, error: String(error) });
-    for (const runId of runIds) this.#emitter.emit({ type: "checkpoint_failed", runId, at, error, sinceMs });
   }
 
   #checkOpen(): void {

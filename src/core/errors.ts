@@ -41,7 +41,7 @@ export const errorTable = {
   },
   "HF-1005": {
     what: "{name} is not a valid step name.",
-    why: "Names are strings of 1 to 128 printable characters without '/', '#', '[' or ']', and not 'compensate'.",
+    why: "Names are strings of 1 to 128 printable characters without '/', '#', '[' or ']'; 'compensate' and what begins with 'approve:' are taken.",
     safe: UNCHANGED,
     fix: "Rename the step.",
   },
@@ -129,6 +129,42 @@ export const errorTable = {
     safe: "The first message stands.",
     fix: "Send it with a new delivery id.",
   },
+  "HF-1021": {
+    what: "{address} is not the address of a checkpoint.",
+    why: "A checkpoint is named by its run and position, such as hello-1@14.",
+    safe: UNCHANGED,
+    fix: "List the run's checkpoints to see their addresses.",
+  },
+  "HF-1022": {
+    what: "Run {run} has no checkpoint at #{seq}.",
+    why: "{why}",
+    safe: UNCHANGED,
+    fix: "List the run's checkpoints to see which there are.",
+  },
+  "HF-1023": {
+    what: "The values of run {run} at #{seq} are not kept any more.",
+    why: "Retention dropped them.",
+    safe: "The record of what happened is still there and still verifies.",
+    fix: "Use a newer checkpoint; pin the checkpoints that you want to keep.",
+  },
+  "HF-1024": {
+    what: "{what} of run {run} cannot be edited.",
+    why: "{why}",
+    safe: UNCHANGED,
+    fix: "{fix}",
+  },
+  "HF-1025": {
+    what: "Run {run} cannot go on: {limits}.",
+    why: "Its budget is used up, and it was not raised.",
+    safe: UNCHANGED,
+    fix: "Resume it with a higher budget, or cancel it.",
+  },
+  "HF-1026": {
+    what: "Workflow {workflow} is not known to this process.",
+    why: "Its code is needed for this, and it was not registered.",
+    safe: UNCHANGED,
+    fix: "Register the workflow with the engine.",
+  },
 
   // 2xxx: a step or a run
   "HF-2001": {
@@ -215,12 +251,65 @@ export const errorTable = {
     safe: SAVED,
     fix: "Raise maxIterations, then resume the run.",
   },
-
   "HF-2113": {
     what: "Run {run} was not undone in full: {steps}.",
     why: "These steps belong to finished iterations of a loop, whose code is not run again.",
     safe: "Everything else was undone. Nothing more of the run will be done.",
     fix: "Undo them by hand, then cancel the run without compensation.",
+  },
+  "HF-2114": {
+    what: "Run {run} is of version {from} of {workflow}; this process has {to}.",
+    why: "{why}",
+    safe: "Nothing was started, and nothing of the run was changed.",
+    fix: "Register a migration from {from} to {to}, or migrate the run as it is, or cancel it.",
+  },
+  "HF-2115": {
+    what: "The migration of run {run} from {from} to {to} failed: {message}",
+    why: "The migration function threw, or gave back something that is not state.",
+    safe: "Nothing of the run was changed.",
+    fix: "Mend the migration; the run is taken up again by the next process that has it.",
+  },
+  "HF-2116": {
+    what: "{step} may not run: {reason}",
+    why: "The policy denied it (version {policy}).",
+    safe: "It was not called.",
+    fix: "Change the policy or what the step asks for, then resume the run.",
+  },
+  "HF-2117": {
+    what: "A value of {step} is held back: {reason}",
+    why: "The content check did not let it into the run.",
+    safe: "The run has not seen it, and nothing was started.",
+    fix: "Look at the value; edit it or change the check, then resume the run.",
+  },
+  "HF-2118": {
+    what: "Run {run} did not come back within {ms} ms.",
+    why: "Its recovery made no progress in the time allowed.",
+    safe: SAVED,
+    fix: "Look at what it waits for at the start, then resume it.",
+  },
+  "HF-2119": {
+    what: "Run {run} has reached its budget: {limits}.",
+    why: "A limit was set for the run.",
+    safe: SAVED,
+    fix: "Resume it with a higher budget, or cancel it.",
+  },
+  "HF-2120": {
+    what: "{step} is held back in this fork.",
+    why: "{why}",
+    safe: "It was not called.",
+    fix: "Answer the gate before it: call it, or take over what the source recorded.",
+  },
+  "HF-2121": {
+    what: "{step} is not started: the code does not ask for {missing} any more.",
+    why: "These recorded steps had effects; under a new name they would happen again.",
+    safe: "Nothing was started.",
+    fix: "Register a migration that renames or drops them, or migrate the run as it is.",
+  },
+  "HF-2122": {
+    what: "The worker of run {run} died.",
+    why: "Automatic recovery is switched off.",
+    safe: SAVED,
+    fix: "Resume the run when you want it to go on.",
   },
 
   // 3xxx: the store
@@ -301,6 +390,18 @@ export const errorTable = {
     why: "SQLite found pages that are not as it wrote them.",
     safe: "Nothing more is written to the file.",
     fix: "Restore it from a backup; keep the damaged file for a look with sqlite3 .recover.",
+  },
+  "HF-3015": {
+    what: "The package {package} is not installed.",
+    why: "The {store} store needs it, and it is not part of Holdfast.",
+    safe: UNCHANGED,
+    fix: "npm install {package}",
+  },
+  "HF-3016": {
+    what: "{place} refused the connection: {message}",
+    why: "The login or the encryption asked for was not accepted.",
+    safe: UNCHANGED,
+    fix: "Check user, password, and TLS settings.",
   },
 } as const satisfies Record<string, ErrorEntry>;
 

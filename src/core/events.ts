@@ -1,41 +1,82 @@
-import type { Effect, Parent, RunStatus, Waiting } from "./types.ts";
+import type { Budget, Effect, EffectPolicy, Origin, Parent, RunStatus, Waiting } from "./types.ts";
 
 /**
  * The journal's vocabulary: every kind of event and what its header says. Values of any size travel beside the
  * header as `data`; headers stay small, hold no user data but names, and are never pruned.
  */
 export interface EventMeta {
-  run_created: { workflow: string; version: string; lineage: string; parent?: Parent };
+  run_created: {
+    workflow: string;
+    version: string;
+    schema?: number;
+    lineage: string;
+    parent?: Parent;
+    origin?: Origin;
+  };
+  /** Everything before it was copied from `from`, a checkpoint made at `at`; what was under way there is as if it had never begun. */
+  run_forked: { from: Origin; at: number; effects: EffectPolicy; reason?: string };
+  run_migrated: Migrated;
   run_claimed: { owner: string; recovery: number };
   run_waiting: { waiting: readonly Waiting[] };
   /** The worker let go in good order, at a shutdown: anyone may go on at once. */
   run_released: Empty;
   run_paused: Empty;
-  run_resumed: { reason?: string; retryFailed?: boolean };
+  budget_set: Budget;
+  run_resumed: { reason?: string; retryFailed?: boolean; id?: string };
   run_completed: Empty;
   run_failed: { message: string; steps: readonly string[]; compensated?: boolean };
   run_cancelled: { reason?: string };
   pause_requested: { reason?: string };
   cancel_requested: { reason?: string };
-  parent_notified: Empty;
+  /** Parent and children have been told how the run ended. */
+  family_told: Empty;
   step_started: StepStarted;
-  step_completed: { ms?: number; took?: number; usage?: UsageMeta };
+  step_completed: { ms?: number; took?: number; usage?: UsageMeta; instead?: "reused" | "simulated" };
   step_failed: { attempt: number; retryAt?: number; usage?: UsageMeta };
   step_in_doubt: { attempt: number; rerunAfter: number };
   step_resolved: { action: "rerun" | "done" | "failed"; reason?: string };
   /** A result that came after its worker lost the claim: proof that the call was made. A late failure proves nothing. */
   step_evidence: { attempt: number };
   gate_answered: { digest: string; choice: string };
-  child_finished: { child: string; status: RunStatus };
+  child_finished: { child: string; status: RunStatus; usage?: UsageMeta };
   signal_received: { name: string; id: string };
+  /** The mailbox was looked into, and these were taken out. */
+  signals_taken: { took: readonly number[] };
+  /** Somebody put another value in the place of a recorded one, which stays in the journal. */
+  value_edited: { what: "step" | "loop" | "input" | "config"; reason?: string };
+  /** A quarantined value is the one at `seq` (0: of another run); without that, its marker was recorded right before this. */
+  content_checked: {
+    verdict: "allow" | "quarantine" | "park";
+    items?: number;
+    reason?: string;
+    seq?: number;
+  };
+  /** The steps expected in this place, by name or by number: what progress is measured against. */
+  plan_made: { steps?: readonly string[]; of?: number };
   value_recorded: { value: number };
   memory_written: { name: string; deleted?: boolean };
   usage_recorded: UsageMeta;
   decision_made: Empty;
   agent_updated: { agent: string };
   checkpoint_marked: { label: string; trigger: string };
-  loop_advanced: { iteration: number; done?: boolean };
-  snapshot_taken: Empty;
+  /** A name or a pin for the checkpoint at `seq`, given afterwards. */
+  checkpoint_tagged: { seq: number; label?: string; pinned?: boolean; pins: number; reason?: string };
+  values_dropped: { entries: number; blobs: number; all?: true; reason?: string };
+  /** `count`: iterations since the last one that was written, when more than one. */
+  loop_advanced: { iteration: number; count?: number; done?: boolean };
+  snapshot_taken: { previous: number };
+}
+
+/** How a run was carried to another version of its workflow. */
+export interface Migrated {
+  readonly from: string;
+  readonly to: string;
+  readonly schema: number;
+  readonly renamed?: Readonly<Record<string, string>>;
+  readonly dropped?: readonly string[];
+  /** Somebody said: go on with the new code, whatever differs. */
+  readonly asIs?: true;
+  readonly reason?: string;
 }
 
 type Empty = Record<never, never>;
@@ -67,6 +108,8 @@ export interface StepStarted {
   readonly until?: number;
   readonly child?: string;
   readonly names?: readonly string[];
+  /** Version of the policy that allowed it. */
+  readonly policy?: string;
 }
 
 export type EventKind = keyof EventMeta;
@@ -87,4 +130,6 @@ interface Stamp {
   readonly at: number;
   readonly epoch: number;
   readonly actor?: string;
+  /** It had a value, which retention has dropped. */
+  readonly dropped?: true;
 }

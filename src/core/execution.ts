@@ -1,15 +1,19 @@
 import { Calls } from "./calls.ts";
 import { createCarrier } from "./carrier.ts";
 import { HoldfastError } from "./errors.ts";
-import type { EventDraft, JournalEvent } from "./events.ts";
+import type { EventDraft, EventKind, JournalEvent } from "./events.ts";
 import type { ExecutionDeps } from "./execution-deps.ts";
+import { CodeGuard } from "./guards/code.ts";
+import type { Guard } from "./guards/guard.ts";
+import { Inspector } from "./guards/inspector.ts";
 import { hmac } from "./hash.ts";
 import { RunMemory } from "./memory.ts";
 import { type RunState, UNDO } from "./replay.ts";
 import type { Frame, Scope } from "./scope.ts";
-import { takeSnapshot } from "./snapshot.ts";
+import { Snapshots } from "./snapshots.ts";
 import type { Blob } from "./store.ts";
-import type { RunRow, Waiting } from "./types.ts";
+import { markFailure } from "./triggers.ts";
+import type { RunRow, Waiting, WaitKind } from "./types.ts";
 import { knowsUndos, undoAndCancel } from "./undo.ts";
 import type { Workflow } from "./workflow.ts";
 import { type PendingEvent, RunWriter } from "./writer.ts";
@@ -43,7 +47,17 @@ export class Execution {
   /** How to undo finished steps, as far as this process has met them. */
   readonly undos = new Map<string, (scope: Scope) => Promise<void>>();
   readonly memory: RunMemory;
+  readonly snapshots = new Snapshots(this);
   readonly calls = new Calls();
+  /** Asked before every intent. */
+  readonly guards: readonly Guard[];
+  /** Where the journal holds effects: sees to it that the body asks for them before it has new ones. */
+  readonly code: CodeGuard | undefined;
+  /** Looks at values that come into the run, where the engine is given a content check. */
+  readonly inspector: Inspector | undefined;
+  /** This process did not start the run. */
+  restored = true;
+  config: Readonly<Record<string, unknown>> = {};
   compensating = false;
   /** The workflow's function has returned or thrown. */
   bodyEnded = false;
@@ -79,7 +93,7 @@ export class Execution {
       stopped: (reason: string, error: unknown) => this.#stopped(reason, error),
       unsaved: (pending: readonly PendingEvent[]) => this.#keepEvidence(pending),
       quiet: () => {
-        this.#snapshotIfDue();
+        this.snapshots.ifDue();
         this.considerEnding();
       },
     };
@@ -91,6 +105,9 @@ export class Execution {
       deadline,
     );
     this.memory = new RunMemory(this);
+    this.code = CodeGuard.of(this, state);
+    this.guards = deps.guards(this);
+    this.inspector = deps.contentCheck && new Inspector(this, deps.contentCheck);
     this.#root = {
       prefix: "",
       node: state.root,
@@ -156,23 +173,28 @@ export class Execution {
 
   /**
    * Writes an intent; answers `true` when it is durable and the claim still surely held, `false` when somebody outside has decided the
-   * step in the meantime and the intent was not written.
+   * step in the meantime and the intent was not written. While the store fails and runs go on regardless, what may be repeated need
+   * not be durable.
    */
   async intent(event: EventDraft, frame: Frame | undefined, blobs: readonly Blob[] = []): Promise<boolean> {
     this.intents++;
+    this.memory.live();
     if (this.#draining) await never();
+    this.inspector?.note();
     // While the run is told to stop, an intent is held back, and the calls around it are as good as waiting.
     this.calls.block(frame);
-    const written = await new Promise<boolean>((resolve) => {
+    const became = await new Promise<"durable" | "ahead" | "overtaken">((resolve) => {
       const intent = !event.step.startsWith(UNDO_PREFIX);
-      const [onDurable, onOvertaken] = [() => resolve(true), () => resolve(false)];
-      this.writer.record({ event, blobs, intent, onDurable, onOvertaken });
+      const [onDurable, onOvertaken] = [() => resolve("durable"), () => resolve("overtaken")];
+      const onAhead = intent && mayRepeat(event) ? () => resolve("ahead") : undefined;
+      this.writer.record({ event, blobs, intent, onDurable, onOvertaken, onAhead });
       this.considerEnding();
     });
     this.calls.unblock(frame);
-    if (this.deps.ports.clock.monotonic() >= this.writer.deadline) await this.#renewNow();
+    const isLate = this.deps.ports.clock.monotonic() >= this.writer.deadline;
+    if (isLate && became !== "ahead") await this.#renewNow();
     if (this.#closed) await never();
-    return written;
+    return became !== "overtaken";
   }
 
   /** A frozen process wakes up here: it acts only if the store says the run is still its own. */
@@ -219,6 +241,7 @@ export class Execution {
   /** Records something that needs no permission: an outcome, a note. */
   record(event: EventDraft, blobs: readonly Blob[] = [], onDurable?: (event: JournalEvent) => void): void {
     this.writer.record({ event, blobs, ...(onDurable ? { onDurable } : {}) });
+    if (event.kind === "step_failed") markFailure(this, event);
   }
 
   /** Records an outcome that somebody outside may decide first; answers whether ours was taken. */
@@ -284,7 +307,7 @@ export class Execution {
   /** The key receivers deduplicate by. Never stored, never logged. */
   idempotencyKey(step: string, call: number): string {
     const { id, lineage } = this.writer.row;
-    return hmac(this.deps.identity.secret, [id, lineage, step, call].join("|"));
+    return hmac(this.deps.identity.secret, [id, lineage, this.state.firstKey(step), call].join("|"));
   }
 
   /** The claim is not ours any more. */
@@ -334,6 +357,7 @@ export class Execution {
       if (stands) this.finish(end, event, blobs);
       else this.considerEnding();
     };
+    this.inspector?.note();
     this.writer.record({ event, blobs, release: true, onDurable: () => this.close(end), onOvertaken });
   }
 
@@ -349,8 +373,14 @@ export class Execution {
     for (const event of events) {
       if (event.kind === "signal_received") this.#wakeForSignal(event.meta.name);
       else if (event.step !== "") this.#wake(event.step);
+      else if (REOPENS.includes(event.kind)) this.wakeGuards();
     }
     this.considerEnding();
+  }
+
+  /** Whoever holds a step back looks again. */
+  wakeGuards(): void {
+    for (const [key, { waiting }] of this.#waits) if (GUARDED.includes(waiting.kind)) this.#wake(key);
   }
 
   #wakeForSignal(name: string): void {
@@ -410,6 +440,7 @@ export class Execution {
       onDurable: () => this.close("waiting"),
     };
     this.#parking = { settled, resume, event };
+    this.inspector?.note();
     this.writer.record(event);
   }
 
@@ -418,22 +449,6 @@ export class Execution {
     const detail = `${problem.code} ${problem.message} ${problem.why}`;
     const waiting: Waiting = { kind: "review", step: "", since: this.deps.time.now(), detail };
     this.finish("waiting", { kind: "run_waiting", step: "", meta: { waiting: [waiting] } });
-  }
-
-  /** A full snapshot once the tail outweighs the last one: all of them together stay in proportion to the journal. */
-  #snapshotIfDue(): void {
-    const { state } = this.writer;
-    if (!state.looping || state.tailBytes < Math.max(MIN_TAIL_BYTES, 2 * state.snapshotBytes)) return;
-    const snapshot = takeSnapshot(state);
-    if (!snapshot) return;
-    const { probe } = this.deps.ports;
-    probe("C12:before-snapshot", { runId: this.runId });
-    const { data, blobs, text } = this.deps.values.encode("snapshot", snapshot, true);
-    state.tailBytes = 0;
-    state.snapshotBytes = text.length;
-    this.record({ kind: "snapshot_taken", step: "", meta: {}, data }, blobs, () => {
-      probe("C12:after-snapshot", { runId: this.runId });
-    });
   }
 }
 
@@ -446,4 +461,10 @@ export const isDamage = (error: unknown): error is HoldfastError =>
 /** Steps below it undo others. */
 const UNDO_PREFIX = `${UNDO}/`;
 
-const MIN_TAIL_BYTES = 32_768;
+/** A call that does no harm when it is made again, and of which nothing must be undone. */
+const mayRepeat = ({ kind, meta }: EventDraft): boolean =>
+  kind === "step_started" && meta.type === "call" && meta.effect === "repeatable" && !meta.undo;
+
+/** Waits that a guard has put a step into, and the events after which it may go. */
+const GUARDED: readonly WaitKind[] = ["budget", "policy", "content", "migration"];
+const REOPENS: readonly EventKind[] = ["budget_set", "run_resumed", "run_migrated"];

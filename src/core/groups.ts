@@ -20,6 +20,7 @@ async function runGroup(
   branches: readonly Branch[],
   options: Options,
 ): Promise<Settled<unknown>[]> {
+  announce(execution, scope, name, branches.length);
   const results: Settled<unknown>[] = Array.from({ length: branches.length });
   const controller = new AbortController();
   const stop = () => controller.abort(scope.abort.reason);
@@ -46,6 +47,13 @@ async function runGroup(
   scope.abort.removeEventListener("abort", stop);
   rule.check(execution, scope.prefix + name, results);
   return results;
+}
+
+/** Says how many there are to be: progress is measured against it. Travels with the first branch's intent. */
+function announce(execution: Execution, scope: Scope, name: string, of: number): void {
+  const note = `plan:${name}`;
+  if (of === 0 || scope.node?.notes.has(note)) return;
+  execution.record({ kind: "plan_made", step: scope.prefix + note, meta: { of } });
 }
 
 function branchOptions(options: Options): StepOptions<unknown> {

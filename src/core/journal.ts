@@ -1,7 +1,7 @@
 import { HoldfastError } from "./errors.ts";
 import type { EventDraft, JournalEvent, Raw, StepStarted } from "./events.ts";
 import { digest } from "./hash.ts";
-import type { Entry } from "./store.ts";
+import type { Blob, Entry } from "./store.ts";
 
 /**
  * The journal's format. An entry's head is one line of JSON, hashed exactly as stored:
@@ -70,6 +70,13 @@ export function buildEntry(
   };
 }
 
+/** Blobs that the values of these events point into, besides those that are the values themselves. */
+export function innerBlobs(events: readonly EventDraft[], blobs: readonly Blob[]): readonly string[] {
+  if (blobs.length === 0) return [];
+  const own = new Set(events.flatMap(({ data }) => (typeof data === "object" ? [data.blob] : [])));
+  return [...new Set(blobs.flatMap(({ hash }) => (own.has(hash) ? [] : [hash])))];
+}
+
 export interface ParsedEntry {
   readonly prev: string;
   readonly events: readonly JournalEvent[];
@@ -85,16 +92,21 @@ export function parseEntry(runId: string, entry: Entry): ParsedEntry {
     throw damaged(runId, entry.seq, "The stored values do not match their digest.");
   }
   let offset = 0;
-  const events = head.v.map(([kind, step, meta, value], index) => {
+  const events = head.v.map(([written, step, meta, value], index) => {
+    const kind = FORMER_NAMES[written] ?? written;
     const full = kind === "step_started" ? { ...PLAIN_START, ...(meta as object) } : meta;
     const event = { kind, step, meta: full, seq: entry.seq + index, at: head.t, epoch: head.e } as Mutable;
     if (head.a !== undefined) event.actor = head.a;
     if (typeof value === "string") event.data = { blob: value };
-    else if (value > 0 && entry.data !== null) event.data = entry.data.slice(offset, (offset += value));
+    else if (value > 0 && entry.data === null) event.dropped = true;
+    else if (value > 0) event.data = (entry.data as string).slice(offset, (offset += value));
     return event as unknown as JournalEvent;
   });
   return { prev: head.p, events, pruned };
 }
+
+/** Kinds of events that had another name in the first format. */
+const FORMER_NAMES: Readonly<Record<string, string>> = { parent_notified: "family_told" };
 
 /** What most intents say; only what differs is written. */
 const PLAIN_START = { type: "call", effect: "repeatable", attempt: 1, call: 1 } as const;
@@ -113,6 +125,7 @@ function shortened(meta: StepStarted): Partial<StepStarted> {
 interface Mutable {
   actor?: string;
   data?: Raw;
+  dropped?: true;
 }
 
 function parseHead(runId: string, entry: Entry): Head {
@@ -127,6 +140,10 @@ function parseHead(runId: string, entry: Entry): Head {
 
 export const damaged = (run: string, seq: number, problem: string): HoldfastError =>
   new HoldfastError("HF-3010", { run, seq, problem });
+
+/** Retention has dropped what is asked for. */
+export const dropped = (run: string, seq: number): HoldfastError =>
+  new HoldfastError("HF-1023", { run, seq });
 
 /** Checks that entries follow each other without a gap, and answers the hash of the last. */
 export class ChainCheck {

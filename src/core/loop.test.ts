@@ -79,8 +79,8 @@ describe("a loop", () => {
     const counting = {
       ...lab.store,
       append: (batch: Parameters<typeof lab.store.append>[0]) => {
-        for (const { entry, blobs: given } of batch) {
-          let bytes = entry.head.length + (entry.data?.length ?? 0);
+        for (const { entries, blobs: given } of batch) {
+          let bytes = entries.reduce((sum, { head, data }) => sum + head.length + (data?.length ?? 0), 0);
           for (const blob of given)
             if (!blobs.has(blob.hash)) bytes += (blobs.add(blob.hash), blob.data.length);
           stored.push(bytes);

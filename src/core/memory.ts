@@ -2,7 +2,8 @@ import { decode } from "./codec.ts";
 import type { Memory } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Execution } from "./execution.ts";
-import type { MemoryWrite } from "./replay.ts";
+import { inspectMemory } from "./guards/inspector.ts";
+import { decidedAt, type MemoryWrite, type RunState } from "./replay.ts";
 import { place } from "./scope.ts";
 
 /**
@@ -17,6 +18,10 @@ export class RunMemory implements Memory {
   readonly #inside = new Map<string, MemoryWrite[]>();
   readonly #bySeq = new Map<number, MemoryWrite>();
   #writes: readonly MemoryWrite[] = [];
+  /** Writes from outside that the body has not come to yet, and the recorded position after which each counts. */
+  #edits: Edit[] = [];
+  /** Positions of the edits that count already, by name. */
+  readonly #edited = new Map<string, number>();
 
   constructor(execution: Execution) {
     this.#execution = execution;
@@ -33,9 +38,25 @@ export class RunMemory implements Memory {
         if (writes) writes.push(write);
         else this.#inside.set(step, [write]);
       }
-      if (write.data !== undefined)
-        this.#recorded.set(write.seq, await deps.values.decode(runId, write.data));
+      if (write.data === undefined) continue;
+      const value = await this.#execution.read(() => deps.values.decode(runId, write.data));
+      this.#recorded.set(write.seq, await inspectMemory(this.#execution, write, value));
     }
+    const edits = this.#writes.filter((write) => write.step === "");
+    if (edits.length === 0) return;
+    const known = recordedPositions(state);
+    this.#edits = edits.map((write) => ({ write, after: lastBefore(known, write.seq) }));
+    this.met(0);
+  }
+
+  /** The body has come to what is recorded at `seq`: what was changed from outside after that, and before anything else, counts now. */
+  met(seq: number): void {
+    while (this.#edits[0] && this.#edits[0].after <= seq) this.#apply((this.#edits.shift() as Edit).write);
+  }
+
+  /** The body does something new: everything recorded lies behind it. */
+  live(): void {
+    if (this.#edits.length > 0) this.met(Number.POSITIVE_INFINITY);
   }
 
   get<T>(key: string): T | undefined {
@@ -61,7 +82,11 @@ export class RunMemory implements Memory {
     const at = place(scope, `memory:${key.replace(/[/#[\]]/g, "_")}`);
     const note = scope.node?.notes.get(at.name);
     const recorded = note && this.#bySeq.get(note.seq);
-    if (recorded) return this.#apply(recorded);
+    if (recorded) {
+      this.#apply(recorded);
+      return this.met(recorded.seq);
+    }
+    this.live();
     if (!change) {
       this.#values.delete(key);
       this.#execution.record({ kind: "memory_written", step: at.key, meta: { name: key, deleted: true } });
@@ -73,20 +98,46 @@ export class RunMemory implements Memory {
   }
 
   #apply(write: MemoryWrite): void {
+    // A step that was edited too is met early; what was recorded before the edit is still replaced by it.
+    if (write.seq < (this.#edited.get(write.name) ?? 0)) return;
+    if (write.step === "") this.#edited.set(write.name, write.seq);
     if (this.#recorded.has(write.seq)) this.#values.set(write.name, this.#recorded.get(write.seq));
     else if (write.data === undefined) this.#values.delete(write.name);
   }
 
   /** A step was answered from the journal: what it wrote inside counts too. */
-  replayStep(key: string): void {
+  replayStep(key: string, seq: number): void {
     for (const write of this.#inside.get(key) ?? []) this.#apply(write);
+    this.met(seq);
   }
 
   /** A loop goes on after its finished iterations: memory is as it was when the last of them ended. */
   replayUntil(seq: number): void {
     for (const write of this.#writes) if (write.seq <= seq) this.#apply(write);
+    this.#edits = this.#edits.filter(({ write }) => write.seq > seq);
+    this.met(seq);
   }
 }
+
+interface Edit {
+  readonly write: MemoryWrite;
+  readonly after: number;
+}
+
+/** Where everything stands that a body is answered with, in order. */
+function recordedPositions(state: RunState): number[] {
+  const steps = [...state.steps()].filter(([, record]) => record.status !== "started");
+  const loops = [...state.loops()];
+  const inside = state.memory.filter((write) => write.step !== "");
+  return [
+    ...steps.map(([, record]) => decidedAt(record)),
+    ...loops.map(([, { seq }]) => seq),
+    ...inside.map(({ seq }) => seq),
+  ].sort((a, b) => a - b);
+}
+
+const lastBefore = (positions: readonly number[], seq: number): number =>
+  positions.findLast((one) => one < seq) ?? 0;
 
 /** The keys of the steps around a key, outermost first. */
 function around(key: string): string[] {

@@ -4,32 +4,40 @@ import type { EventMeta, UsageMeta } from "./events.ts";
 import type { Execution } from "./execution.ts";
 import { derivedNumber, derivedUuid } from "./ids.ts";
 import { place } from "./scope.ts";
+import { type CheckpointTrigger, checkTrigger, markConfidence } from "./triggers.ts";
 
 /** Notes: facts written beside the steps. Each has an address, so a replay finds it and does not write it twice. */
-type NoteKind = "usage_recorded" | "decision_made" | "agent_updated";
+type NoteKind = "usage_recorded" | "decision_made" | "agent_updated" | "plan_made";
 
+/** Answers whether it is new. */
 function note<K extends NoteKind>(
   execution: Execution,
   name: string,
   kind: K,
   meta: EventMeta[K],
   value?: unknown,
-): void {
+): boolean {
   execution.enterNow();
   const scope = execution.scope();
   const at = place(scope, name);
-  if (scope.node?.notes.has(at.name)) return;
+  if (scope.node?.notes.has(at.name)) return false;
   const encoded = value === undefined ? undefined : execution.deps.values.encode(at.key, value);
   const event = { kind, step: at.key, meta, ...(encoded ? { data: encoded.data } : {}) };
   execution.record(event as Parameters<Execution["record"]>[0], encoded?.blobs);
+  return true;
 }
 
 export function decide(execution: Execution, decision: Decision): void {
   note(execution, "decision", "decision_made", {}, decision);
 }
 
+export function plan(execution: Execution, steps: readonly string[]): void {
+  note(execution, "plan", "plan_made", { steps });
+}
+
 export function agent(execution: Execution, name: string, state: AgentState): void {
-  note(execution, `agent:${name}`, "agent_updated", { agent: name }, state);
+  const isNew = note(execution, `agent:${name}`, "agent_updated", { agent: name }, state);
+  if (isNew) markConfidence(execution, name, state);
 }
 
 export function usage(execution: Execution, report: UsageReport): void {
@@ -39,7 +47,7 @@ export function usage(execution: Execution, report: UsageReport): void {
     ...(report.model === undefined ? {} : { model: report.model }),
   };
   const { frame } = execution.scope();
-  if (!frame) return note(execution, "usage", "usage_recorded", meta);
+  if (!frame) return void note(execution, "usage", "usage_recorded", meta);
   frame.usage = {
     tokens: meta.tokens + (frame.usage?.tokens ?? 0),
     costUsd: meta.costUsd + (frame.usage?.costUsd ?? 0),
@@ -54,7 +62,12 @@ function amount(option: string, value: number | undefined): number {
 }
 
 /** Marks a checkpoint and answers its address once it is durable. */
-export async function checkpoint(execution: Execution, label: string, trigger: string): Promise<string> {
+export async function checkpoint(
+  execution: Execution,
+  label: string,
+  trigger: CheckpointTrigger,
+): Promise<string> {
+  checkTrigger(trigger);
   await execution.enter();
   const scope = execution.scope();
   const at = place(scope, `checkpoint:${label}`);
@@ -83,7 +96,7 @@ export function now(execution: Execution): number {
 function derive<T>(execution: Execution, name: string, from: (text: string) => T): T {
   execution.enterNow();
   const at = place(execution.scope(), name);
-  return from(execution.idempotencyKey(at.key, 0));
+  return from(execution.idempotencyKey(execution.state.firstPlace(at.key), 0));
 }
 
 export const random = (execution: Execution, name: string): number =>

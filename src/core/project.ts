@@ -1,5 +1,6 @@
-import type { JournalEvent, UsageMeta } from "./events.ts";
-import type { RunProjection, Usage, Waiting } from "./types.ts";
+import type { EventKind, JournalEvent, Migrated } from "./events.ts";
+import { isDropped, renamedKey } from "./rename.ts";
+import { addUsage, NO_USAGE, type RunProjection, type Waiting, type WaitKind } from "./types.ts";
 
 /**
  * The run row as a pure function of the journal: what each event does to status, wake time and totals. The
@@ -10,9 +11,35 @@ export function projectAll<R extends RunProjection>(
   events: readonly JournalEvent[],
   hasParent: boolean,
 ): R {
-  let next: RunProjection = run;
+  let next: RunProjection = worked(run, events);
   for (const event of events) next = project(next, event, hasParent);
+  if (next.status !== "running" && next.activeAt !== null) next = { ...next, activeAt: null };
   return { ...run, ...next, updatedAt: events.at(-1)?.at ?? run.updatedAt };
+}
+
+/** What others write says nothing about whether the worker is still alive. */
+const OUTSIDE: ReadonlySet<EventKind> = new Set<EventKind>([
+  "run_claimed",
+  "run_resumed",
+  "pause_requested",
+  "cancel_requested",
+  "run_cancelled",
+  "budget_set",
+  "signal_received",
+  "gate_answered",
+  "child_finished",
+  "step_resolved",
+  "step_evidence",
+  "checkpoint_tagged",
+  "values_dropped",
+]);
+
+/** Counts the time from one write of the worker to its next. */
+function worked(run: RunProjection, [first]: readonly JournalEvent[]): RunProjection {
+  if (run.activeAt === null || !first || OUTSIDE.has(first.kind)) return run;
+  if (first.kind === "checkpoint_marked" && first.step === "") return run;
+  const ms = Math.max(0, first.at - run.activeAt);
+  return { ...run, activeMs: run.activeMs + ms, activeAt: first.at };
 }
 
 /** Due at once. Not a time of this process's clock: the store's may be behind it. */
@@ -22,27 +49,60 @@ const NOW = 0;
 function project(run: RunProjection, event: JournalEvent, hasParent: boolean): RunProjection {
   switch (event.kind) {
     case "run_claimed":
-      return { ...run, status: "running", waiting: [], wakeAt: NOW, recoveries: event.meta.recovery };
+      return {
+        ...run,
+        status: "running",
+        waiting: [],
+        wakeAt: NOW,
+        recoveries: event.meta.recovery,
+        activeAt: event.at,
+      };
     case "run_waiting":
       return { ...run, status: "waiting", waiting: event.meta.waiting, wakeAt: wakeTime(event.meta.waiting) };
     case "run_released":
       return { ...run, status: "queued", wakeAt: NOW };
-    case "pause_requested":
-      return run.status === "running" ? { ...run, control: "pausing" } : paused(run);
+    case "pause_requested": {
+      const told = { ...run, error: event.meta.reason ?? null };
+      return run.status === "running" ? { ...told, control: "pausing" } : paused(told);
+    }
     case "run_paused":
       return paused(run);
     case "run_resumed":
       // What was accepted as a cancel stays one: only its undoing is taken up again.
       if (run.control === "compensating") return { ...resumed(run), control: "compensating" };
-      return run.status === "running" ? { ...run, control: "none" } : resumed(run);
+      return run.status === "running" ? { ...run, control: "none", error: null } : resumed(run);
     case "cancel_requested":
       return { ...(run.status === "running" ? run : resumed(run)), control: "compensating" };
     case "run_completed":
     case "run_failed":
     case "run_cancelled":
       return ended(run, event, hasParent);
-    case "parent_notified":
+    case "family_told":
       return { ...run, wakeAt: null };
+    default:
+      return projectRecord(run, event);
+  }
+}
+
+/** What is known about the run besides where it stands. */
+function projectRecord(run: RunProjection, event: JournalEvent): RunProjection {
+  switch (event.kind) {
+    case "run_forked":
+      // What the source used up is on the source's bill.
+      return {
+        ...run,
+        ...blank(run.version, run.schema),
+        stepsDone: run.stepsDone,
+        snapshotSeq: run.snapshotSeq,
+      };
+    case "run_migrated":
+      return migrated(run, event.meta);
+    case "budget_set":
+      return woken({ ...run, budget: { ...run.budget, ...event.meta } }, ofKind("budget"));
+    case "checkpoint_tagged":
+      return { ...run, pinned: event.meta.pins > 0 };
+    case "values_dropped":
+      return event.meta.all ? { ...run, prunedAt: event.at } : run;
     case "snapshot_taken":
       return { ...run, snapshotSeq: event.seq };
     default:
@@ -50,12 +110,26 @@ function project(run: RunProjection, event: JournalEvent, hasParent: boolean): R
   }
 }
 
+/** What the run waits for has its new name; it goes on where nothing can end the wait any more. */
+function migrated(run: RunProjection, change: Migrated): RunProjection {
+  const over = run.waiting.filter(({ kind, step }) => kind === "migration" || isDropped(step, change));
+  const waiting = run.waiting.map((wait) =>
+    over.includes(wait) ? wait : { ...wait, step: renamedKey(wait.step, change) },
+  );
+  const next = { ...run, version: change.to, schema: change.schema, waiting };
+  return woken(next, (wait) => over.includes(wait));
+}
+
 function projectStep(run: RunProjection, event: JournalEvent): RunProjection {
   switch (event.kind) {
+    case "step_started":
+      return event.meta.type === "child" ? { ...run, openChildren: run.openChildren + 1 } : run;
     case "gate_answered":
+      return woken({ ...run, stepsDone: run.stepsDone + 1 }, (wait) => wait.step === event.step);
     case "child_finished": {
-      const done = event.kind === "gate_answered" || event.meta.status === "completed";
-      const counted = { ...run, stepsDone: run.stepsDone + (done ? 1 : 0) };
+      const done = event.meta.status === "completed" ? 1 : 0;
+      const usage = event.meta.usage ? addUsage(run.usage, event.meta.usage) : run.usage;
+      const counted = { ...run, usage, stepsDone: run.stepsDone + done, openChildren: run.openChildren - 1 };
       return woken(counted, (wait) => wait.step === event.step);
     }
     case "step_resolved":
@@ -73,26 +147,47 @@ function projectStep(run: RunProjection, event: JournalEvent): RunProjection {
     case "usage_recorded":
       return { ...run, usage: addUsage(run.usage, event.meta) };
     case "loop_advanced":
-      return { ...run, recoveries: 0 };
+      return { ...run, recoveries: 0, turns: run.turns + (event.meta.count ?? 1) };
     default:
       return run;
   }
 }
 
 /** A run as it is before its first event. */
-export const newProjection = (at: number): RunProjection => ({
+export const newProjection = (at: number, version: string, schema: number): RunProjection => ({
+  ...blank(version, schema),
+  stepsDone: 0,
+  updatedAt: at,
+  snapshotSeq: 0,
+});
+
+const blank = (
+  version: string,
+  schema: number,
+): Omit<RunProjection, "stepsDone" | "updatedAt" | "snapshotSeq"> => ({
+  version,
+  schema,
   status: "queued",
   control: "none",
   waiting: [],
   wakeAt: NOW,
   recoveries: 0,
-  stepsDone: 0,
-  usage: { tokens: 0, costUsd: 0 },
+  usage: NO_USAGE,
+  turns: 0,
+  activeMs: 0,
+  activeAt: null,
+  budget: null,
+  openChildren: 0,
+  pinned: false,
+  prunedAt: null,
   error: null,
-  updatedAt: at,
   finishedAt: null,
-  snapshotSeq: 0,
 });
+
+const ofKind =
+  (kind: WaitKind) =>
+  (wait: Waiting): boolean =>
+    wait.kind === kind;
 
 const paused = (run: RunProjection): RunProjection => ({
   ...run,
@@ -113,7 +208,7 @@ const resumed = (run: RunProjection): RunProjection => ({
   finishedAt: null,
 });
 
-/** A finished child stays due until its parent has been told. */
+/** A finished child stays due until its parent has been told, and a cancelled parent until its children have been. */
 function ended(
   run: RunProjection,
   event: JournalEvent & { kind: "run_completed" | "run_failed" | "run_cancelled" },
@@ -126,7 +221,7 @@ function ended(
     status,
     control: "none",
     waiting: [],
-    wakeAt: hasParent ? NOW : null,
+    wakeAt: hasParent || (status === "cancelled" && run.openChildren > 0) ? NOW : null,
     error: event.kind === "run_failed" ? event.meta.message : null,
     finishedAt: event.at,
   };
@@ -143,8 +238,3 @@ function wakeTime(waiting: readonly Waiting[]): number | null {
   );
   return times.length === 0 ? null : Math.min(...times);
 }
-
-const addUsage = (total: Usage, more: UsageMeta): Usage => ({
-  tokens: total.tokens + more.tokens,
-  costUsd: total.costUsd + more.costUsd,
-});

@@ -3,7 +3,7 @@ import type { RunQuery } from "./store.ts";
 import type { RunRow } from "./types.ts";
 
 /** What every store's `list` and `due` agree on: which filters there are, in what order runs come, how pages go on. */
-const FILTERS: readonly string[] = ["status", "workflow", "parent", "cursor", "limit"];
+const FILTERS: readonly string[] = ["status", "workflow", "parent", "pruned", "cursor", "limit"];
 const MOST_RUNS = 1000;
 
 export interface PagePosition {

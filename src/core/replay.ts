@@ -1,5 +1,7 @@
-import type { JournalEvent, Raw, StepStarted, StepType } from "./events.ts";
-import type { Effect, RunStatus } from "./types.ts";
+import type { JournalEvent, Migrated, Raw, StepStarted, StepType } from "./events.ts";
+import { Facts } from "./facts.ts";
+import { changeSteps, rekey, renamedKey } from "./rename.ts";
+import { addUsage, type Effect, NO_USAGE, type RunStatus, type Usage } from "./types.ts";
 
 /** The scope of the steps that undo others. The name is refused to users. */
 export const UNDO = "compensate";
@@ -21,6 +23,8 @@ export interface StepRecord {
   since: number;
   /** Position of the event that decided the status; its value is there when `data` is not held here. */
   seq: number;
+  /** Where it was first decided, when somebody has put another value in its place since. */
+  decidedAt?: number | undefined;
   data?: Raw | undefined;
   args?: string | undefined;
   timeoutMs?: number | undefined;
@@ -40,8 +44,13 @@ export interface StepRecord {
   rerunAfter?: number | undefined;
   /** A person said: call it again, whatever became of the first call. */
   rerun?: boolean | undefined;
-  /** A child ended as this. */
+  /** A child ended as this, and has reported so much. */
   childStatus?: RunStatus | undefined;
+  reported?: Usage | undefined;
+  /** The key it began under, before migrations changed it. */
+  first?: string | undefined;
+  /** Somebody said: go on, whether the code still asks for it or not. */
+  waived?: true | undefined;
 }
 
 export interface LoopRecord {
@@ -55,6 +64,8 @@ export interface LoopRecord {
   changes: Raw[];
   /** The loop runs in this process, which keeps `state` up to date itself. */
   live: boolean;
+  /** Its finished iterations had effects. */
+  acted?: boolean;
 }
 
 export interface Signal {
@@ -68,19 +79,32 @@ export interface Signal {
 
 export interface MemoryWrite {
   readonly seq: number;
-  /** Key of the note that wrote it. */
+  /** Key of the note that wrote it; "" when somebody outside did. */
   readonly step: string;
   readonly name: string;
   readonly data: Raw | undefined;
+}
+
+/** The position in the order of things that happened, for what counts before and after it. */
+export const decidedAt = (record: StepRecord): number => record.decidedAt ?? record.seq;
+
+interface NoteRecord {
+  seq: number;
+  data?: Raw | undefined;
+  value?: number;
+  /** Signals taken out of the mailbox. */
+  took?: readonly number[];
 }
 
 /** Everything recorded under one prefix. */
 export class ScopeNode {
   readonly records = new Map<string, StepRecord>();
   /** Notes (memory, usage, decisions…) already written, with the value of those that have one. */
-  readonly notes = new Map<string, { seq: number; data?: Raw | undefined; value?: number }>();
+  readonly notes = new Map<string, NoteRecord>();
   readonly loops = new Map<string, LoopRecord>();
   readonly scopes = new Map<string, ScopeNode>();
+  /** Its first name, before migrations changed it. */
+  was?: string;
 
   child(segment: string): ScopeNode {
     let node = this.scopes.get(segment);
@@ -91,6 +115,7 @@ export class ScopeNode {
 
 export class RunState {
   readonly root = new ScopeNode();
+  facts = new Facts();
   readonly signals: Signal[] = [];
   readonly memory: MemoryWrite[] = [];
   /** Finished steps that can be undone and have not been, with the position of their outcome. */
@@ -106,8 +131,11 @@ export class RunState {
   looping = false;
   /** The steps the run failed on. */
   failedSteps: readonly string[] = [];
+  /** Keys that steps began under before a migration renamed them, with their call number. */
+  #taken: Map<string, number> | undefined;
 
   apply(event: JournalEvent): void {
+    this.facts.apply(event);
     switch (event.kind) {
       case "run_created":
         this.input = event.data;
@@ -125,6 +153,23 @@ export class RunState {
       case "signal_received":
         this.signals.push({ seq: event.seq, ...event.meta, at: event.at, data: event.data, taken: false });
         return;
+      case "value_edited":
+        this.#edit(event);
+        return;
+      case "run_forked":
+        this.#fork(event);
+        return;
+      case "run_migrated":
+        this.#migrate(event.meta);
+        return;
+      default:
+        this.#applyStep(event);
+    }
+  }
+
+  /** What happens in some place of the workflow: steps, iterations and notes. */
+  #applyStep(event: JournalEvent): void {
+    switch (event.kind) {
       case "memory_written":
         this.memory.push({ seq: event.seq, step: event.step, name: event.meta.name, data: event.data });
         this.#note(event);
@@ -133,8 +178,15 @@ export class RunState {
       case "usage_recorded":
       case "decision_made":
       case "agent_updated":
+      case "plan_made":
       case "checkpoint_marked":
         this.#note(event);
+        return;
+      case "signals_taken":
+        for (const signal of this.signals) if (event.meta.took.includes(signal.seq)) signal.taken = true;
+        this.#note(event);
+        return;
+      case "content_checked":
         return;
       case "loop_advanced":
         this.#advance(event);
@@ -146,8 +198,47 @@ export class RunState {
 
   /** The record of a step by its full key. */
   find(key: string): StepRecord | undefined {
-    const { node, name } = this.#place(key);
-    return node.records.get(name);
+    let node: ScopeNode | undefined = this.root;
+    let start = 0;
+    for (let slash = key.indexOf("/"); slash >= 0; slash = key.indexOf("/", start)) {
+      node = node?.scopes.get(key.slice(start, slash));
+      start = slash + 1;
+    }
+    return node?.records.get(start === 0 ? key : key.slice(start));
+  }
+
+  /** What a step's idempotency key is made of: receivers know it by the key it began under. */
+  firstKey(key: string): string {
+    return this.find(key)?.first ?? key;
+  }
+
+  /** Where a step is now that was begun as `key`: a migration may have renamed it since. */
+  keyNow(key: string): string {
+    const renamed = [...this.steps()].find(
+      ([, { first, status }]) => first === key && (status === "started" || status === "in_doubt"),
+    );
+    return renamed?.[0] ?? key;
+  }
+
+  /** The same for a place in a scope, where nothing is recorded. */
+  firstPlace(key: string): string {
+    let node: ScopeNode | undefined = this.root;
+    const [name, ...scopes] = key.split("/").reverse() as [string, ...string[]];
+    const segments = scopes.reverse().map((segment) => {
+      node = node?.scopes.get(segment);
+      return node?.was ?? segment;
+    });
+    return [...segments, name].join("/");
+  }
+
+  /** The call number a new step begins with: another step may have begun under this key, and have a new name now. */
+  freeCall(key: string): number {
+    if (!this.#taken) {
+      this.#taken = new Map();
+      for (const [, { first, call }] of this.steps())
+        if (first !== undefined) this.#taken.set(first, Math.max(call, this.#taken.get(first) ?? 0));
+    }
+    return (this.#taken.get(key) ?? 0) + 1;
   }
 
   /** The record of a loop by its full key, made on first use. */
@@ -163,6 +254,12 @@ export class RunState {
   *steps(node: ScopeNode = this.root, prefix = ""): Generator<[string, StepRecord]> {
     for (const [name, record] of node.records) yield [prefix + name, record];
     for (const [segment, scope] of node.scopes) yield* this.steps(scope, `${prefix}${segment}/`);
+  }
+
+  /** Every loop with its full key. */
+  *loops(node: ScopeNode = this.root, prefix = ""): Generator<[string, LoopRecord]> {
+    for (const [name, loop] of node.loops) yield [prefix + name, loop];
+    for (const [segment, scope] of node.scopes) yield* this.loops(scope, `${prefix}${segment}/`);
   }
 
   /** Lets failed steps be tried afresh, with what failed inside them: that is why they failed. */
@@ -194,21 +291,92 @@ export class RunState {
   }
 
   #note(event: JournalEvent): void {
+    if (event.step === "") return;
     const { node, name } = this.#place(event.step);
-    const value = event.kind === "value_recorded" ? { value: event.meta.value } : {};
-    node.notes.set(name, { seq: event.seq, data: event.data, ...value });
+    const note: NoteRecord = { seq: event.seq, data: event.data };
+    if (event.kind === "value_recorded") note.value = event.meta.value;
+    if (event.kind === "signals_taken") note.took = event.meta.took;
+    node.notes.set(name, note);
+  }
+
+  #edit(event: JournalEvent & { kind: "value_edited" }): void {
+    const { data, seq, step } = event;
+    const { what } = event.meta;
+    if (what === "input") this.input = data;
+    if (what === "loop" && data !== undefined) this.loop(step).changes.push(data);
+    if (what !== "step") return;
+    const { node, name } = this.#place(step);
+    // A fork has let go of the failures it was made to mend.
+    const record = node.records.get(name) ?? editedRecord(event);
+    record.decidedAt ??= record.seq;
+    Object.assign(record, { status: "completed", seq, data, retryAt: undefined, reopened: undefined });
+    node.records.set(name, record);
+  }
+
+  /**
+   * What was under way at the fork, or had failed so that the run failed, has not begun in this run. What the source did is not this
+   * run's to undo, and what it used up is on its own bill.
+   */
+  #fork({ meta }: JournalEvent & { kind: "run_forked" }): void {
+    this.undoable.clear();
+    this.facts.usage = NO_USAGE;
+    this.facts.turns = 0;
+    this.#reopen(false);
+    for (const [key, record] of this.steps()) {
+      if (!isUnfinished(record)) continue;
+      const { node, name } = this.#place(key);
+      node.records.delete(name);
+      if (record.child === undefined) continue;
+      const failed = record.status === "failed" ? { failed: true as const } : {};
+      this.facts.childForks.set(key, { runId: record.child, at: meta.at, ...failed });
+    }
+  }
+
+  #migrate(change: Migrated): void {
+    const to = (key: string): string => renamedKey(key, change);
+    for (const [key, record] of change.renamed ? this.steps() : []) if (to(key) !== key) record.first ??= key;
+    changeSteps(this.root, change);
+    this.#renameUndos(to);
+    rekey(this.undoable, to);
+    this.failedSteps = this.failedSteps.map(to);
+    for (const [index, write] of this.memory.entries())
+      this.memory[index] = { ...write, step: to(write.step) };
+    this.#taken = undefined;
+    if (!change.asIs) return;
+    for (const [, record] of this.steps()) record.waived = true;
+    for (const [, loop] of this.loops()) loop.acted = false;
+  }
+
+  /** An undo that was under way goes with its step. */
+  #renameUndos(to: (key: string) => string): void {
+    const undos = this.root.scopes.get(UNDO)?.records;
+    const name = (step: string): string => undoKey(step).slice(UNDO.length + 1);
+    const moved = [...(undos ? this.undoable.keys() : [])].flatMap((step) => {
+      const record = undos?.get(name(step));
+      undos?.delete(name(step));
+      return record ? [{ step, record }] : [];
+    });
+    for (const { step, record } of moved) {
+      if (to(step) !== step) record.first ??= undoKey(step);
+      undos?.set(name(to(step)), record);
+    }
   }
 
   #advance(event: JournalEvent & { kind: "loop_advanced" }): void {
     const { node, name } = this.#place(event.step);
     const loop = this.loop(event.step);
-    // The loop itself may be one iteration ahead of what is durable.
+    // The loop itself may be one advance ahead of what is durable.
     loop.iteration = Math.max(loop.iteration, event.meta.iteration + 1);
     if (event.meta.done) loop.done = true;
     loop.seq = event.seq;
     if (event.data !== undefined && !loop.live) loop.changes.push(event.data);
     // What ran inside a finished iteration is never asked for again.
-    node.scopes.delete(`${name}[${event.meta.iteration}]`);
+    const { iteration, count = 1 } = event.meta;
+    for (let index = iteration - count + 1; index <= iteration; index++) {
+      const segment = `${name}[${index}]`;
+      loop.acted ||= hasActed(node.scopes.get(segment));
+      node.scopes.delete(segment);
+    }
   }
 
   #step(event: JournalEvent): void {
@@ -223,6 +391,21 @@ export class RunState {
   }
 }
 
+const isUnfinished = ({ status, retryAt, reopened }: StepRecord): boolean =>
+  status === "started" || status === "in_doubt" || retryAt !== undefined || reopened === true;
+
+const editedRecord = ({ seq, at }: JournalEvent): StepRecord => ({
+  status: "completed",
+  type: "call",
+  effect: "repeatable",
+  attempt: 1,
+  call: 1,
+  since: at,
+  seq,
+  failures: 0,
+  waitedMs: 0,
+});
+
 function startedRecord(meta: StepStarted, event: JournalEvent, before: StepRecord | undefined): StepRecord {
   return {
     status: "started",
@@ -233,6 +416,8 @@ function startedRecord(meta: StepStarted, event: JournalEvent, before: StepRecor
     since: before?.since ?? event.at,
     failures: before?.failures ?? 0,
     waitedMs: before?.waitedMs ?? 0,
+    reported: before?.reported,
+    first: before?.first,
     seq: event.seq,
     data: event.data,
     args: meta.args,
@@ -267,6 +452,7 @@ function applyOutcome(record: StepRecord, event: JournalEvent, signals: readonly
     case "child_finished":
       settle(event.meta.status === "completed" ? "completed" : "failed");
       record.childStatus = event.meta.status;
+      if (event.meta.usage) record.reported = addUsage(record.reported ?? NO_USAGE, event.meta.usage);
       return;
     case "step_in_doubt":
       settle("in_doubt");
@@ -284,3 +470,16 @@ function applyOutcome(record: StepRecord, event: JournalEvent, signals: readonly
     default:
   }
 }
+
+/** Whether something may have happened outside because of it. A failed `keyed` call says that it did not. */
+export const mayHaveActed = ({ effect, type, status, retryAt }: StepRecord): boolean =>
+  type === "child" ||
+  effect === "once" ||
+  (effect === "keyed" && (status !== "failed" || retryAt !== undefined));
+
+/** The same of everything recorded in a scope. */
+export const hasActed = (node: ScopeNode | undefined): boolean =>
+  node !== undefined &&
+  ([...node.records.values()].some(mayHaveActed) ||
+    [...node.loops.values()].some((loop) => loop.acted ?? false) ||
+    [...node.scopes.values()].some(hasActed));

@@ -20,14 +20,17 @@ import type {
   StepOptions,
   UsageReport,
 } from "./context.ts";
+import { INJECT } from "./control.ts";
 import type { Execution } from "./execution.ts";
 import { all, each } from "./groups.ts";
+import { inbox } from "./inbox.ts";
 import { loop } from "./loop.ts";
-import { agent, checkpoint, decide, now, random, usage, uuid } from "./notes.ts";
+import { agent, checkpoint, decide, now, plan, random, usage, uuid } from "./notes.ts";
 import { address, checkName } from "./scope.ts";
+import type { SqlHandle } from "./sql.ts";
 import { beginStep, completeStep, failStep, runStep } from "./steps.ts";
-import type { SqlHandle } from "./store.ts";
 import { transaction } from "./transaction.ts";
+import type { CheckpointTrigger } from "./triggers.ts";
 import { child, gate, signal, sleep } from "./waits.ts";
 import type { Workflow } from "./workflow.ts";
 
@@ -47,13 +50,19 @@ export class RunContext implements Context {
     return this.#execution.scope().abort;
   }
 
+  get config(): Readonly<Record<string, unknown>> {
+    return this.#execution.config;
+  }
+
   get memory(): Memory {
     return this.#execution.memory;
   }
 
   #place(name: string): StepPlace {
     const scope = this.#execution.scope();
-    return { scope, ...address(scope, name) };
+    const at = address(scope, name);
+    this.#execution.code?.asked(at.key);
+    return { scope, ...at };
   }
 
   step<T>(name: string, work: (call: StepCall) => T | Promise<T>, options?: StepOptions<T>): Promise<T> {
@@ -115,12 +124,22 @@ export class RunContext implements Context {
     return signal<T>(this.#execution, this.#place(`signal:${name}`), names, options);
   }
 
+  async inbox<T>(name: string = INJECT): Promise<ReceivedSignal<T>[]> {
+    checkName(name);
+    return inbox<T>(this.#execution, name);
+  }
+
   async child<I, O>(name: string, workflow: Workflow<I, O>, input: I): Promise<O> {
     return child(this.#execution, this.#place(name), workflow, input);
   }
 
   async transaction<T>(name: string, work: (sql: SqlHandle) => T): Promise<T> {
     return transaction(this.#execution, this.#place(name), work);
+  }
+
+  plan(steps: readonly string[]): void {
+    for (const step of steps) checkName(step);
+    plan(this.#execution, steps);
   }
 
   decide(decision: Decision): void {
@@ -136,7 +155,7 @@ export class RunContext implements Context {
     usage(this.#execution, report);
   }
 
-  async checkpoint(label: string, trigger = "user_requested"): Promise<string> {
+  async checkpoint(label: string, trigger: CheckpointTrigger = "user_requested"): Promise<string> {
     checkName(label);
     return checkpoint(this.#execution, label, trigger);
   }

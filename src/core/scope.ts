@@ -37,8 +37,8 @@ export interface Address {
   readonly key: string;
 }
 
-/** Reserved by the address grammar, or not printable. */
-const REFUSED = /[/#[\]\p{Cc}]/u;
+/** Reserved by the address grammar, not printable, or the name of the gate before a step. */
+const REFUSED = /[/#[\]\p{Cc}]|^approve:/u;
 
 export function checkName(name: unknown): asserts name is string {
   const isText = typeof name === "string" && name !== "" && name.length <= 128;

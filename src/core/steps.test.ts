@@ -317,7 +317,7 @@ function takeOver(row: RunRow | null): Append {
     run,
     expect: { seq: row.seq, epoch: row.claim.epoch, token: null },
     claim: { kind: "revoke" },
-    entry,
+    entries: [entry],
     head,
     blobs: [],
   };

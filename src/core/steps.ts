@@ -4,8 +4,10 @@ import { awaitDecision, enterDoubt, settleUnknown } from "./doubt.ts";
 import { HoldfastError } from "./errors.ts";
 import type { StepStarted } from "./events.ts";
 import { type Execution, never } from "./execution.ts";
+import { admit } from "./guards/guard.ts";
+import { inspectOutcome } from "./guards/inspector.ts";
 import { fingerprint } from "./hash.ts";
-import { type StepRecord, undoKey } from "./replay.ts";
+import { decidedAt, type StepRecord, undoKey } from "./replay.ts";
 import { defaultRetry, nextRetry, type RetryPolicy, retryPolicy } from "./retry.ts";
 import type { Encoded } from "./values.ts";
 
@@ -24,7 +26,7 @@ export async function runStep<T>(
   if (known?.status === "completed" && execution.isOpen) {
     if (execution.writer.row.control === "compensating")
       await meetUndos(execution, place, work, options, known);
-    const value = recordedValue(execution, known);
+    const value = recordedValue(execution, place.key, known);
     return replayed(execution, place, options, known, (value instanceof Promise ? await value : value) as T);
   }
   let handle = await beginStep(execution, place, options);
@@ -74,7 +76,13 @@ async function continueStep<T>(
     case "completed":
       return {
         done: true,
-        value: replayed(execution, place, options, record, (await recordedValue(execution, record)) as T),
+        value: replayed(
+          execution,
+          place,
+          options,
+          record,
+          (await recordedValue(execution, place.key, record)) as T,
+        ),
       };
     case "failed":
       return continueFailed(execution, place, options, record);
@@ -120,16 +128,17 @@ function replayed<T>(
   record: StepRecord,
   value: T,
 ): T {
-  execution.memory.replayStep(place.key);
+  execution.memory.replayStep(place.key, decidedAt(record));
   addCompensation(execution, place, options, record, value);
   return value;
 }
 
-export function recordedValue(execution: Execution, record: StepRecord): unknown {
-  const { data, seq } = record;
+export function recordedValue(execution: Execution, key: string, record: StepRecord): unknown {
+  const { data, seq, status } = record;
   // A body asks for each outcome once; holding on to it would keep a long run's whole history in memory.
   record.data = undefined;
-  return execution.read(() => execution.deps.values.of(execution.runId, { data, seq }));
+  const value = execution.read(() => execution.deps.values.of(execution.runId, { data, seq }));
+  return inspectOutcome(execution, key, { data, seq, status }, value);
 }
 
 async function continueFailed<T>(
@@ -142,18 +151,20 @@ async function continueFailed<T>(
     await waitForRetry(execution, place, record.retryAt);
     return startStep(execution, place, options, execution.state.find(place.key));
   }
-  const error = await recordedValue(execution, record);
+  const error = await recordedValue(execution, place.key, record);
   if (record.reopened) {
     // A failed `once` call is tried again only where the error itself says that nothing happened.
     if (record.effect !== "once" || provesNotDone(error)) return startStep(execution, place, options, record);
     return continueUnknown(execution, place, options, record);
   }
+  execution.memory.met(decidedAt(record));
   execution.blame(error, [place.key]);
   throw error;
 }
 
 function provesNotDone(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
+  if (HoldfastError.is(error, "HF-2116")) return true;
   const { retryable: marked, status } = error as { retryable?: unknown; status?: unknown };
   return marked === true || (typeof status === "number" && status >= 400 && status < 500);
 }
@@ -185,7 +196,7 @@ async function startStep<T>(
   const { probe } = execution.deps.ports;
   const where = { runId: execution.runId, step: place.key };
   const effect = options.effect ?? "repeatable";
-  const call = record?.call ?? 1;
+  const call = record?.call ?? execution.state.freeCall(place.key);
   const args = argsDigest(options);
   const started: StepStarted = {
     type: "call",
@@ -198,13 +209,43 @@ async function startStep<T>(
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
   };
   probe("C03:before-intent", where);
-  const intent = { kind: "step_started", step: place.key, meta: started } as const;
-  if (!(await execution.intent(intent, place.scope.frame))) {
+  const { guards } = execution;
+  const admitted =
+    guards.length === 0 ? undefined : await admit(guards, { execution, place, options, intent: started });
+  if (admitted && "value" in admitted) return standIn(execution, place, started, admitted);
+  const meta = admitted ? { ...started, ...admitted.note } : started;
+  if (!(await execution.intent({ kind: "step_started", step: place.key, meta }, place.scope.frame))) {
     return continueStep(execution, place, options, execution.state.find(place.key) as StepRecord);
   }
   probe("C05:before-call", where);
   execution.calls.start();
   return new Handle(execution, place, options, started);
+}
+
+/** A guard knows the value: nothing is called, and the journal says so, in one write: an intent alone could be taken for a call. */
+export async function standIn<T>(
+  execution: Execution,
+  place: StepPlace,
+  intent: StepStarted,
+  { value, instead }: { readonly value: unknown; readonly instead: "reused" | "simulated" },
+): Promise<StepHandle<T>> {
+  const { values } = execution.deps;
+  const { key: step, scope } = place;
+  const encoded = values.encode(step, value, scope.shared);
+  const { data, blobs } = encoded;
+  // No compensation: what was not done here is not undone here.
+  const { undo: _, ...meta } = intent;
+  execution.intents++;
+  execution.memory.live();
+  execution.calls.block(scope.frame);
+  await new Promise<void>((resolve) => {
+    const event = { kind: "step_completed", step, meta: { instead }, data } as const;
+    execution.writer.record({ event: { kind: "step_started", step, meta }, intent: true });
+    execution.writer.record({ event, blobs, intent: true, onDurable: () => resolve() });
+    execution.considerEnding();
+  });
+  execution.calls.unblock(scope.frame);
+  return { done: true, value: values.echo(encoded) as T };
 }
 
 export async function completeStep<T>(execution: Execution, handle: OpenStep<T>, value: T): Promise<T> {

@@ -1,3 +1,4 @@
+import type { SqlHandle } from "./sql.ts";
 import type { Parent, RunIdentity, RunProjection, RunRow, RunStatus } from "./types.ts";
 
 /**
@@ -23,8 +24,8 @@ export interface Store {
   read(runId: string): Promise<RunRow | null>;
   /** Entries in order of position, starting with the entry that contains `from`; up to `limit` of them. */
   entries(runId: string, range: { readonly from: number; readonly limit: number }): Promise<readonly Entry[]>;
-  /** The stored blobs among `hashes`; a hash that is not stored is absent from the answer. */
-  blobs(hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The run's blobs among `hashes`; a hash that is not stored for this run is absent from the answer. */
+  blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Runs newest first (`createdAt`, then id, both descending), one page at a time. */
   list(query: RunQuery): Promise<RunPage>;
   /** Runs that may be claimed now: wake time reached and no live claim; longest due first. */
@@ -60,6 +61,7 @@ export interface Entry {
   readonly data: string | null;
 }
 
+/** A long value, kept once per run under the digest of its text. Runs share none: each can be dropped by itself. */
 export interface Blob {
   readonly hash: string;
   readonly data: string;
@@ -81,10 +83,19 @@ export interface Append {
   /** `null` creates the run and is refused where it exists. */
   readonly expect: Expected | null;
   readonly claim: ClaimChange;
-  readonly entry: Entry;
-  /** Hash of `entry.head`: the run's new head. */
+  /** In order, without a gap; one, unless a run is created as a copy of another. */
+  readonly entries: readonly Entry[];
+  /** Hash of the last entry's head: the run's new head. */
   readonly head: string;
   readonly blobs: readonly Blob[];
+  /** Values to forget in the same write. */
+  readonly drop?: Drop;
+}
+
+/** Entries, by their `seq`, whose `data` becomes `null`, and blobs of the run that are deleted. */
+export interface Drop {
+  readonly entries: readonly number[];
+  readonly blobs: readonly string[];
 }
 
 /**
@@ -119,6 +130,8 @@ export interface RunQuery {
   readonly status?: readonly RunStatus[];
   readonly workflow?: string;
   readonly parent?: Parent["runId"];
+  /** `false`: only runs whose values are still there. */
+  readonly pruned?: boolean;
   readonly limit: number;
   readonly cursor?: string;
 }
@@ -134,15 +147,4 @@ export interface DueQuery {
   readonly limit: number;
 }
 
-/** The store's own connection inside a transaction. Statements are constant text, values are bound. */
-export interface SqlHandle {
-  run(sql: string, ...values: readonly SqlValue[]): void;
-  all(sql: string, ...values: readonly SqlValue[]): readonly Readonly<Record<string, SqlValue>>[];
-}
-
-export type SqlValue = string | number | bigint | Uint8Array | null;
-
-export interface TransactionResult<T> {
-  readonly value: T;
-  readonly result: AppendResult;
-}
+export type TransactionResult<T> = { readonly value: T; readonly result: AppendResult };

@@ -2,8 +2,10 @@ import type { StepPlace } from "./call.ts";
 import type { CommitResult } from "./commit.ts";
 import { HoldfastError } from "./errors.ts";
 import { type Execution, never } from "./execution.ts";
-import { recordedValue, refuseInside } from "./steps.ts";
-import type { Append, SqlHandle } from "./store.ts";
+import { forkGuard } from "./guards/fork.ts";
+import type { SqlHandle } from "./sql.ts";
+import { recordedValue, refuseInside, standIn } from "./steps.ts";
+import type { Append } from "./store.ts";
 import type { Depart } from "./writer.ts";
 
 /** Exactly once: the user's writes and the step's outcome are one commit, so there is nothing to be in doubt about. */
@@ -15,7 +17,13 @@ export async function transaction<T>(
   await execution.enter();
   refuseInside(place);
   const record = place.scope.node?.records.get(place.name);
-  if (record?.status === "completed") return (await recordedValue(execution, record)) as T;
+  if (record?.status === "completed") return (await recordedValue(execution, place.key, record)) as T;
+  if (!record) {
+    await execution.code?.hold(place);
+    const known = await forkGuard(execution)?.admit({ execution, place, options: {}, intent: FIRST });
+    if (known && "value" in known)
+      return ((await standIn(execution, place, FIRST, known)) as { value: T }).value;
+  }
   const attempt = new Attempt(execution, place, work, (record?.attempt ?? 0) + 1);
   const { frame } = place.scope;
   for (;;) {
@@ -32,6 +40,8 @@ export async function transaction<T>(
     // Else somebody wrote to the run in between: everything was rolled back, so it may be done again.
   }
 }
+
+const FIRST = { type: "transaction", effect: "once", attempt: 1, call: 1 } as const;
 
 /** One transaction, and after an error of the store: what became of it. */
 class Attempt<T> {

@@ -6,8 +6,25 @@ export type Effect = "repeatable" | "keyed" | "once";
 /** Where a run stands. `failed` and `paused` can be resumed; `completed` and `cancelled` cannot. */
 export type RunStatus = "queued" | "running" | "waiting" | "paused" | "completed" | "failed" | "cancelled";
 
+/**
+ * What becomes of `keyed` and `once` steps of a fork that its source has done already, or may have. `reuse`: what the source recorded is
+ * taken over. `block`: the fork waits for a person. `simulate`: nothing is called. `allow`: called again, with a key of its own.
+ */
+export type EffectPolicy = "reuse" | "block" | "simulate" | "allow";
+
 /** The named things a run can wait for. */
-export type WaitKind = "gate" | "timer" | "signal" | "child" | "retry" | "decision" | "review";
+export type WaitKind =
+  | "gate"
+  | "timer"
+  | "signal"
+  | "child"
+  | "retry"
+  | "decision"
+  | "review"
+  | "budget"
+  | "policy"
+  | "content"
+  | "migration";
 
 /** One thing a run waits for: what, since when, until when. */
 export interface Waiting {
@@ -30,25 +47,52 @@ export interface Parent {
   readonly step: string;
 }
 
-/** Tokens and money, summed over a run. Cost is in US dollars. */
+/** Where a fork came from: a checkpoint of another run. */
+export interface Origin {
+  readonly runId: string;
+  readonly seq: number;
+}
+
+/**
+ * What a run may use up. Reaching a limit is a wait with that name, never a failure. `turns` counts loop iterations; `wallMs` counts
+ * only time in which a worker was at it.
+ */
+export interface Budget {
+  readonly turns?: number;
+  readonly tokens?: number;
+  readonly costUsd?: number;
+  readonly wallMs?: number;
+}
+
+/** Tokens and money, summed over a run and the runs it started. Cost is in US dollars. */
 export interface Usage {
   readonly tokens: number;
   readonly costUsd: number;
 }
 
+export const NO_USAGE: Usage = { tokens: 0, costUsd: 0 };
+
+export const addUsage = (total: Usage, more: Usage): Usage => ({
+  tokens: total.tokens + more.tokens,
+  costUsd: total.costUsd + more.costUsd,
+});
+
 /** What a run is: written once, when it is created. */
 export interface RunIdentity {
   readonly id: string;
   readonly workflow: string;
-  readonly version: string;
   /** Part of every idempotency key: equal to the id, and new for a fork. */
   readonly lineage: string;
   readonly parent: Parent | null;
+  readonly origin: Origin | null;
   readonly createdAt: number;
 }
 
 /** What changes with every append: a projection of the journal, so that lists need not read it. */
 export interface RunProjection {
+  /** The workflow's version and the version of its state's shape, as of the last migration. */
+  readonly version: string;
+  readonly schema: number;
   readonly status: RunStatus;
   readonly control: Control;
   readonly waiting: readonly Waiting[];
@@ -58,7 +102,19 @@ export interface RunProjection {
   readonly recoveries: number;
   readonly stepsDone: number;
   readonly usage: Usage;
-  /** Why it failed or waits for review, in one line. */
+  /** Finished loop iterations, and milliseconds in which a worker was at it. */
+  readonly turns: number;
+  readonly activeMs: number;
+  /** Up to when that is counted, while a worker is at it. */
+  readonly activeAt: number | null;
+  readonly budget: Budget | null;
+  /** Children that were started and have not reported back. */
+  readonly openChildren: number;
+  /** Retention leaves a pinned run alone. */
+  readonly pinned: boolean;
+  /** When retention dropped its values; what is left is the record that it happened. */
+  readonly prunedAt: number | null;
+  /** Why it failed, was paused or waits for review, in one line. */
   readonly error: string | null;
   readonly updatedAt: number;
   readonly finishedAt: number | null;

@@ -25,6 +25,7 @@ export async function compensate(execution: Execution): Promise<readonly string[
 
 export async function undoAndCancel(execution: Execution): Promise<void> {
   try {
+    await execution.busy(execution.deps.engine.cancelChildren(execution.runId));
     const left = await compensate(execution);
     if (left.length === 0)
       return execution.finish("cancelled", { kind: "run_cancelled", step: "", meta: {} });

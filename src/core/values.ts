@@ -2,7 +2,8 @@ import { decode, encode } from "./codec.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Raw } from "./events.ts";
 import { digest } from "./hash.ts";
-import { damaged, parseEntry } from "./journal.ts";
+import { damaged, dropped, parseEntry } from "./journal.ts";
+import { lastEvent } from "./load.ts";
 import type { Logger } from "./ports.ts";
 import type { Blob, Store } from "./store.ts";
 
@@ -91,19 +92,25 @@ export class Values {
 
   async #blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (hashes.length === 0) return new Map();
-    const found = await this.#store.blobs(hashes);
+    const found = await this.#store.blobs(runId, hashes);
     for (const hash of hashes) {
       const data = found.get(hash);
+      if (data === undefined && (await this.#hasDropped(runId))) throw dropped(runId, 0);
       if (data === undefined || digest(data) !== hash)
         throw damaged(runId, 0, `Blob ${hash} is missing or changed.`);
     }
     return found;
   }
 
+  async #hasDropped(runId: string): Promise<boolean> {
+    const row = await this.#store.read(runId);
+    return row !== null && (await lastEvent(this.#store, row, ["values_dropped"])) !== undefined;
+  }
+
   /** How long a stored value's text is. */
-  async size(raw: Raw | undefined): Promise<number> {
+  async size(runId: string, raw: Raw | undefined): Promise<number> {
     if (raw === undefined || typeof raw === "string") return raw?.length ?? 0;
-    return (await this.#store.blobs([raw.blob])).get(raw.blob)?.length ?? 0;
+    return (await this.#store.blobs(runId, [raw.blob])).get(raw.blob)?.length ?? 0;
   }
 
   /** The value of something recorded: at hand, or read from where it stands. A promise only where it must be fetched. */
@@ -116,8 +123,10 @@ export class Values {
     if (this.#ahead?.runId !== runId || !this.#ahead.values.has(seq)) {
       const entries = await this.#store.entries(runId, { from: seq, limit: READ_AHEAD });
       const events = entries.flatMap((entry) => parseEntry(runId, entry).events);
-      this.#ahead = { runId, values: new Map(events.map((event) => [event.seq, event.data])) };
-      if (!this.#ahead.values.has(seq)) throw damaged(runId, seq, "An entry is missing.");
+      if (!events.some((event) => event.seq === seq)) throw damaged(runId, seq, "An entry is missing.");
+      if (events.some((event) => event.seq === seq && event.dropped)) throw dropped(runId, seq);
+      const kept = events.filter((event) => !event.dropped);
+      this.#ahead = { runId, values: new Map(kept.map((event) => [event.seq, event.data])) };
     }
     return this.decode(runId, this.#ahead.values.get(seq));
   }

@@ -4,8 +4,11 @@ import type { GateAnswer, GateOptions, ReceivedSignal, SignalOptions } from "./c
 import { HoldfastError } from "./errors.ts";
 import type { EventDraft, StepStarted } from "./events.ts";
 import type { Execution } from "./execution.ts";
+import { givenByParent } from "./given.ts";
+import { admitWithinBudget } from "./guards/budget.ts";
+import { inspectSignal } from "./guards/inspector.ts";
 import { childId } from "./ids.ts";
-import type { Signal, StepRecord } from "./replay.ts";
+import { decidedAt, type Signal, type StepRecord } from "./replay.ts";
 import { recordedValue, refuseInside } from "./steps.ts";
 import { ended, type Waiting } from "./types.ts";
 import type { Workflow } from "./workflow.ts";
@@ -16,13 +19,12 @@ async function open(
   place: StepPlace,
   meta: Omit<StepStarted, "effect" | "attempt" | "call">,
   shown?: unknown,
+  strict = false,
 ): Promise<StepRecord> {
   refuseInside(place);
   const known = place.scope.node?.records.get(place.name);
-  const current =
-    known && meta.args !== undefined && known.status === "started" && known.args !== meta.args
-      ? undefined
-      : known;
+  const isOther = meta.args !== undefined && known?.args !== meta.args;
+  const current = known && isOther && (strict || known.status === "started") ? undefined : known;
   if (current && !current.reopened) return current;
   const started: StepStarted = { effect: "repeatable", attempt: (known?.attempt ?? 0) + 1, call: 1, ...meta };
   const encoded = shown === undefined ? undefined : execution.deps.values.encode(place.key, shown);
@@ -56,6 +58,7 @@ async function untilDecided(
     }
     current = execution.state.find(place.key) ?? current;
   }
+  execution.memory.met(decidedAt(current));
   return current;
 }
 
@@ -66,23 +69,26 @@ async function failWait(execution: Execution, place: StepPlace, error: HoldfastE
 
 /** The decided wait's value, or its failure thrown. */
 async function outcome(execution: Execution, place: StepPlace, record: StepRecord): Promise<unknown> {
-  const value = await recordedValue(execution, record);
+  const value = await recordedValue(execution, place.key, record);
   if (record.status === "completed") return value;
   execution.blame(value, [place.key]);
   throw value;
 }
 
+/** `strict`: an answer counts only for exactly what was shown when it was given. */
 export async function gate(
   execution: Execution,
   place: StepPlace,
   options: GateOptions,
+  strict = false,
 ): Promise<GateAnswer> {
   checkGate(options);
   await execution.enter();
   const { time } = execution.deps;
   const shown = { show: options.show, choices: [...options.choices], text: options.text ?? false };
   const until = options.timeoutMs === undefined ? {} : { until: time.now() + options.timeoutMs };
-  const record = await open(execution, place, { type: "gate", args: dataDigest(shown), ...until }, shown);
+  const meta = { type: "gate", args: dataDigest(shown), ...until } as const;
+  const record = await open(execution, place, meta, shown, strict);
   const overdue = async () => {
     if (typeof options.onTimeout !== "object") {
       const at = new Date(record.until ?? 0).toISOString();
@@ -168,15 +174,16 @@ export async function signal<T>(
     }
     record = execution.state.find(place.key) ?? record;
   }
+  execution.memory.met(decidedAt(record));
   const taken = execution.state.signals.find((one) => one.seq === record.took);
   if (record.status === "completed" && taken) return received(execution, taken);
   return (await outcome(execution, place, record)) as never;
 }
 
-async function received<T>(execution: Execution, found: Signal): Promise<ReceivedSignal<T>> {
+export async function received<T>(execution: Execution, found: Signal): Promise<ReceivedSignal<T>> {
   const { values } = execution.deps;
-  const payload = execution.read(() => values.of(execution.runId, found));
-  return { name: found.name, payload: (await payload) as T, at: found.at };
+  const payload = await execution.read(() => values.of(execution.runId, found));
+  return { name: found.name, payload: (await inspectSignal(execution, found, payload)) as T, at: found.at };
 }
 
 export async function child<I, O>(
@@ -186,18 +193,14 @@ export async function child<I, O>(
   input: I,
 ): Promise<O> {
   await execution.enter();
-  const { engine } = execution.deps;
   const known = place.scope.node?.records.get(place.name);
-  const id = known?.child ?? childId(execution.runId, place.key);
+  // What is recorded from before a fork was the source's child.
+  const isOwn = known !== undefined && known.seq > (execution.state.facts.fork?.seq ?? 0);
+  const id = (isOwn ? known.child : undefined) ?? childId(execution.runId, freeKey(execution, place.key));
+  if (!known) await execution.code?.hold(place);
+  if (!known) await admitWithinBudget(execution, place);
   const record = await open(execution, place, { type: "child", child: id });
-  if (record.status === "started") {
-    // Said again on every attempt: this process may have died before the child was told.
-    if (record.attempt > 1) await execution.busy(engine.resumeChild(id, `${place.key} ${record.attempt}`));
-    const parent = { runId: execution.runId, step: place.key };
-    const row = await execution.busy(engine.startChild(workflow as Workflow, id, input, parent));
-    // It may have ended, and told so, before this wait was opened anew.
-    if (ended(row.status)) await engine.notifyParent(row);
-  }
+  if (record.status === "started") await beginChild(execution, place, workflow as Workflow, input, id);
   const decided = await untilDecided(
     execution,
     place,
@@ -206,4 +209,35 @@ export async function child<I, O>(
     async () => undefined,
   );
   return (await outcome(execution, place, decided)) as O;
+}
+
+/** Another child may have begun under this key, and have a new name now. */
+function freeKey(execution: Execution, key: string): string {
+  const call = execution.state.freeCall(key);
+  return call === 1 ? key : `${key}|${call}`;
+}
+
+/** Makes sure that the child is there and goes on. Said again on every replay: this process may have died before the child was told. */
+async function beginChild(
+  execution: Execution,
+  place: StepPlace,
+  workflow: Workflow,
+  input: unknown,
+  id: string,
+): Promise<void> {
+  const { engine } = execution.deps;
+  const { facts } = execution.state;
+  const parent = { runId: execution.runId, step: place.key };
+  const given = givenByParent(execution, workflow);
+  try {
+    if (facts.fork) await execution.busy(engine.forkChild({ id, workflow, input, parent, given, facts }));
+  } catch (error) {
+    if (!HoldfastError.is(error, "HF-1023")) throw error;
+    return failWait(execution, place, error);
+  }
+  const attempt = execution.state.find(place.key)?.attempt ?? 1;
+  if (attempt > 1) await execution.busy(engine.resumeChild(id, `${place.key} ${attempt}`));
+  const row = await execution.busy(engine.startChild(workflow, id, input, parent, given));
+  // It may have ended, and told so, before this wait was opened anew.
+  if (ended(row.status)) await engine.notifyParent(row);
 }

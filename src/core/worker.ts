@@ -1,30 +1,46 @@
 import type { Acts } from "./acts.ts";
-import type { Control } from "./control.ts";
-import { HoldfastError } from "./errors.ts";
+import type { EngineEvent } from "./emitter.ts";
+import type { HoldfastError } from "./errors.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
-import { Execution, type ExecutionEnd, isDamage } from "./execution.ts";
+import { Execution, type ExecutionEnd } from "./execution.ts";
 import type { ExecutionDeps } from "./execution-deps.ts";
-import { loadRun } from "./load.ts";
+import type { Family } from "./family.ts";
+import { inspectInput, readConfig } from "./guards/inspector.ts";
+import type { Pressure } from "./pressure.ts";
+import { limitRecovery, type RecoveryPolicy, recoveryProblem, restoreRun } from "./recovery.ts";
 import { RunState } from "./replay.ts";
 import { RunContext } from "./run-context.ts";
+import { markPressure } from "./triggers.ts";
 import { ended, type RunRow } from "./types.ts";
 import { compensate } from "./undo.ts";
+import { Upgrades } from "./upgrades.ts";
 import { toError } from "./values.ts";
 import type { Workflow } from "./workflow.ts";
 
 export interface WorkerSettings {
   readonly sweepMs: number;
   readonly concurrency: number;
-  readonly maxRecoveries: number;
+  readonly recovery: RecoveryPolicy;
 }
 
 export interface WorkerDeps {
   readonly execution: ExecutionDeps;
   readonly acts: Acts;
-  readonly control: Control;
+  readonly family: Family;
   readonly workflows: ReadonlyMap<string, Workflow>;
   readonly settings: WorkerSettings;
   readonly owner: string;
+  readonly pressure: Pressure;
+  readonly tell: (event: EngineEvent) => void;
+}
+
+interface ExecuteOptions {
+  /** The run's whole journal, where it is at hand. */
+  readonly events?: readonly JournalEvent[];
+  /** Its worker died: this is a recovery. */
+  readonly died?: boolean;
+  /** Why it may not go on. */
+  readonly problem?: HoldfastError | undefined;
 }
 
 /**
@@ -33,8 +49,11 @@ export interface WorkerDeps {
  */
 export class Worker {
   readonly #deps: WorkerDeps;
+  readonly #upgrades: Upgrades;
   readonly #active = new Map<string, Execution>();
   readonly #claiming = new Set<string>();
+  /** Runs that were stopped here because the store stayed away, by the epoch they were held in: their worker did not die. */
+  readonly #leftOff = new Map<string, number>();
   #cancelSweep: (() => void) | null = null;
   #inBackground = true;
   #cancelRenew: (() => void) | null = null;
@@ -44,6 +63,7 @@ export class Worker {
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
+    this.#upgrades = new Upgrades(deps);
   }
 
   get #clock() {
@@ -89,6 +109,7 @@ export class Worker {
         taken.push(...(await this.#sweepOnce()));
       }
     } catch (error) {
+      this.#deps.execution.queue.health.failed(error, false);
       this.#deps.execution.ports.logger.error("sweep failed", { error: String(error) });
     }
     return taken;
@@ -96,14 +117,18 @@ export class Worker {
 
   async #sweepOnce(): Promise<string[]> {
     const room = this.#deps.settings.concurrency - this.#active.size - this.#claiming.size;
-    if (this.#stopped || room <= 0) return [];
+    const { health } = this.#deps.execution.queue;
+    if (this.#stopped || room <= 0 || !this.hasMemory() || (health.failing && health.restMs > 0)) return [];
     await this.#deps.execution.time.read();
+    await this.#upgrades.look();
     const rows = await this.#deps.execution.store.due({
       workflows: [...this.#deps.workflows.keys()],
-      limit: Math.min(room, 100),
+      // One is enough to see whether a failing store is back.
+      limit: health.failing ? 1 : Math.min(room, 100),
     });
+    health.answered();
     const taken = await Promise.all(rows.map((row) => this.#take(row)));
-    if (rows.length === 100) this.#again = true;
+    if (rows.length === 100 && !rows.every((row) => this.#upgrades.leaves(row))) this.#again = true;
     return taken.flatMap((id) => (id === undefined ? [] : [id]));
   }
 
@@ -112,9 +137,14 @@ export class Worker {
     this.#claiming.add(row.id);
     try {
       if (ended(row.status)) {
-        await this.#deps.control.notifyParent(row);
+        await this.#deps.family.tell(row);
         return undefined;
       }
+      if (await this.#deps.family.isOrphan(row)) {
+        await this.#deps.family.cancelChildren(row.parent?.runId ?? "", {});
+        return undefined;
+      }
+      if (this.#upgrades.leaves(row)) return undefined;
       return (await this.#claim(row)) ? row.id : undefined;
     } catch (error) {
       this.#deps.execution.ports.logger.error("claim failed", { runId: row.id, error: String(error) });
@@ -127,7 +157,9 @@ export class Worker {
   async #claim(row: RunRow): Promise<boolean> {
     const { owner, acts, execution } = this.#deps;
     const { ports, settings } = execution;
-    const recovery = row.status === "running" ? row.recoveries + 1 : row.recoveries;
+    const died = row.status === "running" && this.#leftOff.get(row.id) !== row.claim.epoch;
+    const recovery = died ? row.recoveries + 1 : row.recoveries;
+    this.#leftOff.delete(row.id);
     const deadline = ports.clock.monotonic() + settings.claimMs;
     const acted = await acts.write(row, {
       events: [{ kind: "run_claimed", step: "", meta: { owner, recovery } }],
@@ -144,39 +176,33 @@ export class Worker {
       });
       return false;
     }
-    const tooOften = recovery > this.#deps.settings.maxRecoveries;
-    void this.execute(acted.row, deadline, tooOften ? { recoveries: recovery } : {});
+    const problem = died ? this.#recoveryProblem(acted.row) : undefined;
+    void this.execute(acted.row, deadline, { died, problem });
     return true;
   }
 
+  /** A run whose worker died has been taken. Somebody hears of it when that happens again and again. */
+  #recoveryProblem({ id: runId, recoveries: recovery, control }: RunRow): HoldfastError | undefined {
+    const { settings, tell, execution } = this.#deps;
+    const { alarmAfter, maxAttempts: limit } = settings.recovery;
+    if (recovery >= alarmAfter) {
+      execution.ports.logger.error("run keeps losing its worker", { runId, recovery, limit });
+      tell({ type: "recovery_alarm", runId, at: this.#clock.now(), recovery, limit });
+    }
+    // Nothing of it is called when all that is left to do is to pause.
+    return control === "pausing" ? undefined : recoveryProblem(settings.recovery, runId, recovery);
+  }
+
   /** Advances a claimed run until it ends, parks or is taken away. */
-  async execute(
-    row: RunRow,
-    deadline: number,
-    options: { recoveries?: number; events?: readonly JournalEvent[] } = {},
-  ): Promise<ExecutionEnd> {
+  async execute(claimed: RunRow, deadline: number, options: ExecuteOptions = {}): Promise<ExecutionEnd> {
     const { execution: deps, workflows, settings } = this.#deps;
-    const workflow = workflows.get(row.workflow) as Workflow;
-    let state: RunState;
-    let problem: HoldfastError | undefined;
-    try {
-      state = options.events ? folded(options.events) : await loadRun(deps.store, deps.values, row);
-    } catch (error) {
-      if (!isDamage(error)) {
-        deps.ports.logger.warn("run could not be read", { runId: row.id, error: String(error) });
-        return "stopped";
-      }
-      state = new RunState();
-      problem = error;
-    }
-    if (options.recoveries !== undefined) {
-      problem ??= new HoldfastError("HF-2108", {
-        run: row.id,
-        recoveries: options.recoveries - 1,
-        limit: settings.maxRecoveries,
-      });
-    }
+    const workflow = workflows.get(claimed.workflow) as Workflow;
+    const loaded = await this.#load(claimed, options);
+    const prepared = loaded ? await this.#upgrades.prepare(claimed, loaded, workflow) : "stopped";
+    if (typeof prepared === "string") return prepared;
+    const { row, state, problem } = prepared;
     const execution = new Execution(deps, workflow, row, state, deadline);
+    execution.restored = options.events === undefined;
     this.#active.set(row.id, execution);
     this.#renewLater();
     if (problem) execution.parkForReview(problem);
@@ -184,7 +210,10 @@ export class Worker {
       void runBody(execution).catch((error: unknown) =>
         deps.ports.logger.error("run broke", { runId: row.id, error: String(error) }),
       );
+    if (options.died) limitRecovery(execution, settings.recovery.timeoutMs);
     const end = await execution.ended;
+    if (end === "waiting") this.#upgrades.parked(execution.writer.row, workflow);
+    if (end === "stopped" && deps.queue.health.failing) this.#leftOff.set(row.id, row.claim.epoch);
     const wasFull = this.#active.size >= settings.concurrency;
     this.#active.delete(row.id);
     // Nothing left to renew: the timer must not keep the process alive.
@@ -195,10 +224,41 @@ export class Worker {
     return end;
   }
 
+  /** The run's state, or why it may not go on; `undefined` when the store did not answer. */
+  async #load(
+    row: RunRow,
+    { events, problem }: ExecuteOptions,
+  ): Promise<RunState | HoldfastError | undefined> {
+    const { store, values, ports } = this.#deps.execution;
+    if (problem || events) return problem ?? folded(events ?? []);
+    try {
+      return await restoreRun(store, values, row, this.#deps.settings.recovery);
+    } catch (error) {
+      ports.logger.warn("run could not be read", { runId: row.id, error: String(error) });
+      return undefined;
+    }
+  }
+
+  /** Whether there is memory for another run. When it gets short, runs under way make a crash cheap. */
+  hasMemory(): boolean {
+    const { pressure, tell, execution } = this.#deps;
+    const used = pressure.look();
+    if (used === undefined) return !pressure.isHigh;
+    const high = pressure.isHigh;
+    execution.ports.logger.warn(high ? "memory is short" : "memory is free again", { used });
+    tell({ type: "memory_pressure", at: this.#clock.now(), used, high });
+    for (const one of high ? this.running : []) {
+      one.snapshots.soon();
+      markPressure(one);
+    }
+    return !high;
+  }
+
   #renewLater(): void {
     if (this.#cancelRenew || this.#active.size === 0) return;
     const cancel = this.#clock.setTimer(() => {
       this.#cancelRenew = null;
+      this.hasMemory();
       void this.#renew().finally(() => this.#renewLater());
     }, this.#deps.execution.settings.claimMs / 3);
     this.#cancelRenew = () => {
@@ -259,8 +319,10 @@ async function runBody(execution: Execution): Promise<void> {
   const { writer, workflow, deps, state, runId } = execution;
   if (writer.row.control !== "none") execution.considerEnding();
   if (writer.row.control === "pausing") return;
-  await execution.busy(execution.memory.load());
-  const input = await execution.read(() => deps.values.decode(runId, state.input));
+  await execution.memory.load();
+  execution.config = await readConfig(execution);
+  const stored = await execution.read(() => deps.values.decode(runId, state.input));
+  const input = await inspectInput(execution, stored);
   let ending: () => void;
   try {
     const result = await execution.within(execution.scope(), async () =>

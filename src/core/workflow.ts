@@ -1,12 +1,21 @@
 import type { Context } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
+import { checkBudget } from "./guards/budget.ts";
 import { checkName } from "./scope.ts";
+import type { Budget } from "./types.ts";
+import { checkMigrations, checkVersion, type Migration } from "./versions.ts";
 
 export interface WorkflowOptions {
-  /** Stored with every run. */
+  /** Version of the code. Stored with every run; a run of another version is migrated, or waits. Default "1". */
   readonly version?: string;
+  /** Version of the shape of loop states and memory. Default 1; a change needs a new `version` too. */
+  readonly schema?: number;
+  /** How runs of other versions become runs of this one; see {@link Migration}. */
+  readonly migrations?: readonly Migration[];
   /** Undo what the run did, in reverse order, when it fails. Such a run cannot be resumed. */
   readonly compensateOnFailure?: boolean;
+  /** What each of its runs may use up. Reaching a limit is a wait, which `resume` with a higher one ends. */
+  readonly budget?: Budget;
 }
 
 export type WorkflowBody<I, O> = (ctx: Context, input: I) => O | Promise<O>;
@@ -15,7 +24,10 @@ export type WorkflowBody<I, O> = (ctx: Context, input: I) => O | Promise<O>;
 export interface Workflow<I = unknown, O = unknown> {
   readonly name: string;
   readonly version: string;
+  readonly schema: number;
+  readonly migrations: readonly Migration[];
   readonly compensateOnFailure: boolean;
+  readonly budget?: Budget | undefined;
   // A method, so that workflows of any input fit into one list.
   body(ctx: Context, input: I): O | Promise<O>;
 }
@@ -50,10 +62,15 @@ export function workflow<I, O>(
   checkName(name);
   if (typeof body !== "function")
     throw new HoldfastError("HF-1003", { option: "body", problem: "it is not a function" });
+  const { version = "1", schema = 1 } = options;
+  checkVersion(version, schema);
   return {
     name,
-    version: options.version ?? "1",
+    version,
+    schema,
+    migrations: checkMigrations(options.migrations),
     compensateOnFailure: options.compensateOnFailure ?? false,
+    budget: checkBudget(options.budget),
     body,
   };
 }

@@ -1,10 +1,10 @@
 import type { AppendSource, CommitQueue, CommitResult } from "./commit.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
-import { buildEntry, ChainCheck } from "./journal.ts";
+import { buildEntry, ChainCheck, innerBlobs } from "./journal.ts";
 import type { Ports } from "./ports.ts";
 import { projectAll } from "./project.ts";
 import type { RunState } from "./replay.ts";
-import type { Append, Blob, ClaimChange, Store } from "./store.ts";
+import type { Append, Blob, ClaimChange, Entry, Store } from "./store.ts";
 import type { StoreTime } from "./store-time.ts";
 import type { RunRow } from "./types.ts";
 
@@ -12,12 +12,14 @@ export interface PendingEvent {
   readonly event: EventDraft;
   readonly blobs?: readonly Blob[];
   /** An intent is held back while the run is told to stop. */
-  readonly intent?: boolean;
+  intent?: boolean;
   /** The claim is given up with this event. */
   readonly release?: boolean;
   readonly onDurable?: (event: JournalEvent) => void;
-  /** Given for an outcome that somebody else may decide first; called when they did, and then it is not written. */
-  readonly onOvertaken?: () => void;
+  /** Given for what somebody else may decide or change first; called when they did, and then it is not written. */
+  onOvertaken?: (() => void) | undefined;
+  /** Given where the run may go on before this is saved; called when the store fails and runs go on regardless. */
+  onAhead?: (() => void) | undefined;
 }
 
 export type Depart = (pending: PendingEvent[]) => Append;
@@ -48,7 +50,7 @@ export interface WriterDeps {
 interface Flight {
   readonly pending: PendingEvent[];
   readonly events: JournalEvent[];
-  readonly append: Append;
+  readonly entry: Entry;
   readonly row: RunRow;
   readonly sentAt: number;
 }
@@ -63,7 +65,11 @@ export class RunWriter implements AppendSource {
   /** Monotonic time until which the claim is surely held. */
   deadline: number;
   readonly #deps: WriterDeps;
+  /** Appends of its own that have landed. */
+  landed = 0;
   #pending: PendingEvent[] = [];
+  /** Notes that go with whatever is written next. */
+  #riders: PendingEvent[] = [];
   #held: PendingEvent[] = [];
   #flight: Flight | null = null;
   #catchingUp = false;
@@ -86,6 +92,16 @@ export class RunWriter implements AppendSource {
     return this.#pending.length === 0 && this.#flight === null && !this.#catchingUp;
   }
 
+  /** Nothing is pending, and nobody writes by itself: what is known here is what is saved. */
+  get calm(): boolean {
+    return this.idle && !this.#reserved;
+  }
+
+  /** What is not durable yet, in order. */
+  get unwritten(): readonly PendingEvent[] {
+    return [...(this.#flight?.pending ?? []), ...this.#pending, ...this.#riders];
+  }
+
   /** Whether something may not be written because the run is told to stop. */
   get holdsBack(): boolean {
     return this.#held.length > 0;
@@ -99,6 +115,35 @@ export class RunWriter implements AppendSource {
     }
     this.#pending.push(pending);
     this.#deps.queue.mark(this);
+    if (this.#deps.queue.health.failing) this.#goAhead();
+  }
+
+  /** Records a note that is in no hurry: it goes with what is pending, or with whatever is written next. */
+  ride(event: EventDraft): void {
+    if (this.#closed) return;
+    const company = this.#pending.length > 0 ? this.#pending : this.#riders;
+    company.push({ event });
+  }
+
+  /** The store fails: what may begin unsaved begins, and from then on its intent is a matter of record. */
+  #goAhead(): void {
+    if (!this.#deps.queue.options.ahead || this.row.control !== "none") return;
+    const { unwritten } = this;
+    if (unwritten.length > MAX_UNWRITTEN) return;
+    for (const one of unwritten) {
+      const go = one.onAhead;
+      if (!go) continue;
+      Object.assign(one, { intent: false, onOvertaken: undefined, onAhead: undefined });
+      go();
+    }
+  }
+
+  failing(): boolean {
+    this.#goAhead();
+    const { queue, ports } = this.#deps;
+    if (this.#closed) return false;
+    const since = this.#flight?.sentAt ?? ports.clock.monotonic();
+    return queue.options.ahead || ports.clock.monotonic() - since < queue.options.patienceMs;
   }
 
   /** Takes back events that are not on their way yet. */
@@ -110,6 +155,7 @@ export class RunWriter implements AppendSource {
   close(): void {
     this.#closed = true;
     this.#pending = [];
+    this.#riders = [];
     this.#held = [];
   }
 
@@ -117,7 +163,12 @@ export class RunWriter implements AppendSource {
     if (!this.#ready || this.#pending.length === 0) return null;
     const pending = this.#pending;
     this.#pending = [];
-    return this.#depart(pending);
+    // With its last word here the run is given up: what has not begun by then does not begin.
+    if (pending.some((one) => one.release)) {
+      this.#pending = pending.filter((one) => one.intent);
+      return this.#depart(pending.filter((one) => !one.intent));
+    }
+    return this.#depart(this.#riders.length === 0 ? pending : [...pending, ...this.#riders.splice(0)]);
   }
 
   get #ready(): boolean {
@@ -146,6 +197,7 @@ export class RunWriter implements AppendSource {
     let result: CommitResult = { ok: false, reason: "lost", error: undefined };
     try {
       result = await commit((pending) => this.#depart(pending));
+      if (result.ok) this.#deps.queue.health.saved();
       return result;
     } finally {
       this.#reserved = false;
@@ -186,7 +238,7 @@ export class RunWriter implements AppendSource {
       seq: this.row.seq + 1,
       at,
       epoch,
-      blobs: innerBlobs(pending),
+      blobs: blobs.length === 0 ? NO_HASHES : namedBlobs(pending),
     });
     const hasParent = this.row.parent !== null;
     const run = projectAll(this.row, events, hasParent);
@@ -194,9 +246,9 @@ export class RunWriter implements AppendSource {
       ? { kind: "release" }
       : { kind: "hold", ttlMs: this.#deps.ttlMs };
     const expect = { seq: this.row.seq, epoch, token };
-    const append: Append = { run, expect, claim, entry, head, blobs };
+    const append: Append = { run, expect, claim, entries: [entry], head, blobs };
     const row = { ...run, seq: this.row.seq + events.length, head };
-    this.#flight = { pending, events, append, row, sentAt: this.#deps.ports.clock.monotonic() };
+    this.#flight = { pending, events, entry, row, sentAt: this.#deps.ports.clock.monotonic() };
     return append;
   }
 
@@ -217,9 +269,10 @@ export class RunWriter implements AppendSource {
 
   #landed(flight: Flight): void {
     this.row = flight.row;
+    this.landed++;
     this.deadline = flight.sentAt + this.#deps.ttlMs;
     for (const event of flight.events) this.state.apply(lighten(event));
-    const { head, data } = flight.append.entry;
+    const { head, data } = flight.entry;
     this.state.tailBytes += head.length + (data?.length ?? 0);
     this.#deps.hooks.durable(flight.events);
     if (this.#pending.length === 0 && !this.#closed) this.#deps.hooks.quiet();
@@ -234,13 +287,8 @@ export class RunWriter implements AppendSource {
     if (this.#missed) return;
     this.#catchingUp = true;
     try {
-      const row = await this.#deps.store.read(this.row.id);
-      const mine = this.row.claim;
-      if (!row || row.claim.token !== mine.token || row.claim.epoch !== mine.epoch) {
-        this.fence();
-        return;
-      }
-      const events = await this.#readSince(row);
+      const { row, events } = await this.#deps.queue.read(this.row.id, () => this.#readNews());
+      if (!row) return this.fence();
       this.row = row;
       for (const event of events) this.state.apply(event);
       this.#holdIntents();
@@ -267,11 +315,21 @@ export class RunWriter implements AppendSource {
 
   #dropOvertaken(events: readonly JournalEvent[]): void {
     const decided = new Set(events.map((event) => event.step));
-    const isOvertaken = (one: PendingEvent) => one.onOvertaken !== undefined && decided.has(one.event.step);
+    const isOvertaken = ({ onOvertaken, event }: PendingEvent) =>
+      onOvertaken !== undefined &&
+      (decided.has(event.step) || (event.kind === "snapshot_taken" && events.length > 0));
     const overtaken = [...this.#pending, ...this.#held].filter(isOvertaken);
     this.withdraw(isOvertaken);
     this.#held = this.#held.filter((one) => !isOvertaken(one));
     for (const one of overtaken) one.onOvertaken?.();
+  }
+
+  /** What was written since; no row when the run is not ours any more. */
+  async #readNews(): Promise<{ row: RunRow | null; events: readonly JournalEvent[] }> {
+    const row = await this.#deps.store.read(this.row.id);
+    const mine = this.row.claim;
+    const isMine = row?.claim.token === mine.token && row?.claim.epoch === mine.epoch;
+    return row && isMine ? { row, events: await this.#readSince(row) } : { row: null, events: [] };
   }
 
   async #readSince(row: RunRow): Promise<JournalEvent[]> {
@@ -304,23 +362,22 @@ function lighten(event: JournalEvent): JournalEvent {
   return stamped({ kind: event.kind, step: event.step, meta: event.meta } as EventDraft, seq, at, epoch);
 }
 
+/** So much may be unsaved while a run goes on without its store; then it waits. */
+const MAX_UNWRITTEN = 1_000;
+
 const NO_BLOBS: readonly Blob[] = [];
+const NO_HASHES: readonly string[] = [];
 
 function distinctBlobs(pending: readonly PendingEvent[]): readonly Blob[] {
   const all = pending.flatMap((one) => one.blobs ?? NO_BLOBS);
   return all.length < 2 ? all : [...new Map(all.map((blob) => [blob.hash, blob])).values()];
 }
 
-/**
- * Blobs that values of this entry point into: what must be kept for it besides the values themselves. A snapshot points to
- * what earlier entries have named already, and is read itself where that matters.
- */
-function innerBlobs(pending: readonly PendingEvent[]): readonly string[] {
-  const hashes = new Set<string>();
-  for (const { event, blobs } of pending) {
-    if (!blobs || event.kind === "snapshot_taken") continue;
-    const own = typeof event.data === "object" ? event.data.blob : undefined;
-    for (const { hash } of blobs) if (hash !== own) hashes.add(hash);
-  }
-  return [...hashes];
+/** A snapshot points to what earlier entries have named already, and is read itself where that matters. */
+function namedBlobs(pending: readonly PendingEvent[]): readonly string[] {
+  const parts = pending.filter((one) => one.blobs !== undefined && one.event.kind !== "snapshot_taken");
+  return innerBlobs(
+    parts.map(({ event }) => event),
+    parts.flatMap(({ blobs }) => blobs ?? NO_BLOBS),
+  );
 }

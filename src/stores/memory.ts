@@ -1,13 +1,14 @@
 import { claimAfter, refusal, UNCLAIMED } from "../core/claim.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { byAge, checkLimit, checkQuery, cursorAfter } from "../core/query.ts";
-import type { Append, AppendResult, Entry, RunQuery, Store } from "../core/store.ts";
+import type { Append, AppendResult, Drop, Entry, RunQuery, Store } from "../core/store.ts";
 import type { RunRow } from "../core/types.ts";
 
 interface State {
   readonly rows: Map<string, RunRow>;
   readonly journals: Map<string, Entry[]>;
-  readonly blobs: Map<string, string>;
+  /** By run, then by hash. */
+  readonly blobs: Map<string, Map<string, string>>;
   /** The time, or HF-3012 once the store is closed: every call begins with it. */
   readonly now: () => number;
 }
@@ -83,9 +84,11 @@ function reads({
       checkLimit(limit);
       return (journals.get(runId) ?? []).filter(({ seq, count }) => seq + count > from).slice(0, limit);
     },
-    async blobs(hashes) {
+    async blobs(runId, hashes) {
       now();
-      return new Map([...blobs].filter(([hash]) => hashes.includes(hash)));
+      const own = blobs.get(runId);
+      const found = hashes.map((hash) => [hash, own?.get(hash)] as const);
+      return new Map(found.filter((pair): pair is [string, string] => pair[1] !== undefined));
     },
     async list(query) {
       now();
@@ -110,24 +113,39 @@ function reads({
   };
 }
 
-function apply({ rows, journals, blobs }: State, append: Append, now: number): AppendResult {
-  const before = rows.get(append.run.id) ?? null;
+function apply(state: State, append: Append, now: number): AppendResult {
+  const { run, entries, head, drop } = append;
+  const before = state.rows.get(run.id) ?? null;
   const reason = refusal(append, before, now);
   if (reason) return { ok: false, reason, row: before };
-  const { id, workflow, version, lineage, parent, createdAt } = before ?? append.run;
+  const { id, workflow, lineage, parent, origin, createdAt } = before ?? run;
   const claim = claimAfter(before?.claim ?? UNCLAIMED, append.claim, now);
-  const seq = append.entry.seq + append.entry.count - 1;
-  const identity = { id, workflow, version, lineage, parent, createdAt };
-  rows.set(id, frozen({ ...append.run, ...identity, claim, seq, head: append.head }));
-  if (!before) journals.set(id, []);
-  journals.get(id)?.push(frozen(append.entry));
+  const last = entries.at(-1) as Entry;
+  const seq = last.seq + last.count - 1;
+  const identity = { id, workflow, lineage, parent, origin, createdAt };
+  state.rows.set(id, frozen({ ...run, ...identity, claim, seq, head }));
+  if (drop) forget(state, id, drop);
+  if (!before) state.journals.set(id, []);
+  for (const entry of entries) state.journals.get(id)?.push(frozen(entry));
+  const blobs = state.blobs.get(id) ?? new Map<string, string>();
   for (const { hash, data } of append.blobs) if (!blobs.has(hash)) blobs.set(hash, data);
+  state.blobs.set(id, blobs);
   return { ok: true };
 }
 
-const matches = (row: RunRow, { status, workflow, parent }: RunQuery): boolean =>
+/** Before the append's own entries and blobs are added: those stay. */
+function forget({ journals, blobs }: State, id: string, drop: Drop): void {
+  const dropped = new Set(drop.entries);
+  const without = (entry: Entry): Entry =>
+    dropped.has(entry.seq) ? Object.freeze({ ...entry, data: null }) : entry;
+  journals.set(id, (journals.get(id) ?? []).map(without));
+  for (const hash of drop.blobs) blobs.get(id)?.delete(hash);
+}
+
+const matches = (row: RunRow, { status, workflow, parent, pruned }: RunQuery): boolean =>
   (status?.includes(row.status) ?? true) &&
   (workflow === undefined || row.workflow === workflow) &&
+  (pruned === undefined || (row.prunedAt !== null) === pruned) &&
   (parent === undefined || row.parent?.runId === parent);
 
 /** A copy nobody can change, so that neither caller nor store sees the other's edits. */

@@ -14,12 +14,12 @@ const creation = (id: string): Append => {
     meta: { workflow: "w", version: "1", lineage: id },
   } as const;
   const { entry, head } = buildEntry([event], { prev: "", seq: 1, at: 0, epoch: 0 });
-  const identity = { id, workflow: "w", version: "1", lineage: id, parent: null, createdAt: 0 };
+  const identity = { id, workflow: "w", lineage: id, parent: null, origin: null, createdAt: 0 };
   return {
-    run: { ...identity, ...newProjection(0) },
+    run: { ...identity, ...newProjection(0, "1", 1) },
     expect: null,
     claim: { kind: "keep" },
-    entry,
+    entries: [entry],
     head,
     blobs: [],
   };
@@ -52,7 +52,7 @@ describe("createFaultyStore", () => {
     expect((await store.list({ limit: 5 })).runs).toHaveLength(1);
     expect(await store.due({ workflows: ["w"], limit: 5 })).toHaveLength(1);
     expect(await store.renew([])).toEqual([]);
-    expect(await store.blobs([])).toEqual(new Map());
+    expect(await store.blobs("a", [])).toEqual(new Map());
     expect(await store.identity()).toEqual(await inner.identity());
     expect([store.name, store.capabilities, typeof (await store.now())]).toEqual([
       "memory",
@@ -128,7 +128,7 @@ describe("createFaultyStore", () => {
       onFault: (method, fault) => void faults.push(`${method} ${fault.kind}`),
     });
     for (let left = 3; left > 0; left--) await store.read("a").catch(() => undefined);
-    await store.blobs([]);
+    await store.blobs("a", []);
     expect(store.calls).toMatchObject({ read: 3, blobs: 1, append: 0 });
     expect(faults).toEqual(["read fail"]);
   });
@@ -142,9 +142,19 @@ describe("createFaultyStore", () => {
     await store.append([creation("a")]);
     await store.append([creation("b")]).catch(() => undefined);
     await store.append([creation("a"), creation("c")]);
-    const { head } = creation("a").entry;
+    const head = creation("a").entries[0]?.head;
     expect(acked[0]).toEqual({ runId: "a", seq: 1, head });
     expect(acked.map(({ runId }) => runId)).toEqual(["a", "c"]);
+  });
+
+  it("reports every entry of an acknowledged write", async () => {
+    const acked: AckedWrite[] = [];
+    const { store } = setUp({ onAck: (write) => void acked.push(write) });
+    const first = creation("a");
+    const second = { seq: 2, count: 3, head: "second", data: null };
+    await store.append([{ ...first, entries: [...first.entries, second] }]);
+    expect(acked.map(({ seq }) => seq)).toEqual([1, 2]);
+    expect(acked[1]).toEqual({ runId: "a", seq: 2, head: "second" });
   });
 
   it("has transactions where the store has them, and loses their acknowledgements too", async () => {

@@ -8,11 +8,12 @@ export type StoreMethod = "append" | "renew" | "read" | "entries" | "blobs" | "l
 
 /**
  * What goes wrong with one call. `fail`: nothing happens, and it throws. `fail-after`: it happens, and it throws,
- * as when the acknowledgement is lost. `delay` and `delay-after`: the request or the answer takes long.
+ * as when the acknowledgement is lost. `fail-late`: it throws, and happens just before the next call of that kind, as when a server
+ * finishes what its client has given up. `delay` and `delay-after`: the request or the answer takes long.
  * `stall`: it never happens and never answers.
  */
 export type StoreFault =
-  | { readonly kind: "fail" | "fail-after" | "stall" }
+  | { readonly kind: "fail" | "fail-after" | "fail-late" | "stall" }
   | { readonly kind: "delay" | "delay-after"; readonly ms: number };
 
 export interface PlannedFault {
@@ -58,8 +59,9 @@ export function createFaultyStore(store: Store, plan: FaultPlan): FaultyStore {
   const calls = { append: 0, renew: 0, read: 0, entries: 0, blobs: 0, list: 0, due: 0, transaction: 0 };
   const around = injector(plan, calls);
   const acknowledge = (appends: readonly Append[], results: readonly AppendResult[]): void => {
-    appends.forEach(({ run, entry }, index) => {
-      if (results[index]?.ok) plan.onAck?.({ runId: run.id, seq: entry.seq, head: entry.head });
+    appends.forEach(({ run, entries }, index) => {
+      if (!results[index]?.ok) return;
+      for (const { seq, head } of entries) plan.onAck?.({ runId: run.id, seq, head });
     });
   };
   const transaction: Store["transaction"] = async (work, append) => {
@@ -90,7 +92,7 @@ export function createFaultyStore(store: Store, plan: FaultPlan): FaultyStore {
     renew: (batch) => around("renew", () => store.renew(batch)),
     read: (runId) => around("read", () => store.read(runId)),
     entries: (runId, range) => around("entries", () => store.entries(runId, range)),
-    blobs: (hashes) => around("blobs", () => store.blobs(hashes)),
+    blobs: (runId, hashes) => around("blobs", () => store.blobs(runId, hashes)),
     list: (query) => around("list", () => store.list(query)),
     due: (query) => around("due", () => store.due(query)),
     ...(store.transaction ? { transaction } : {}),
@@ -112,13 +114,17 @@ function injector(plan: FaultPlan, calls: Record<StoreMethod, number>): Around {
     if (!clock) throw new HoldfastError("HF-1003", { option: "clock", problem: "a delay needs one" });
     return new Promise((resolve) => void clock.setTimer(resolve, ms));
   };
+  const late = new Map<StoreMethod, () => Promise<unknown>>();
   return async (method, call) => {
     total++;
+    await late.get(method)?.();
+    late.delete(method);
     const fault = planned(method, ++calls[method]);
     if (!fault) return call();
     plan.onFault?.(method, fault);
     if (fault.kind === "stall") return new Promise(() => undefined);
-    if (fault.kind === "fail") throw unavailable(method);
+    if (fault.kind === "fail-late") late.set(method, call);
+    if (fault.kind === "fail" || fault.kind === "fail-late") throw unavailable(method);
     if (fault.kind === "delay") await pause(fault.ms);
     const answer = await call();
     if (fault.kind === "fail-after") throw unavailable(method);

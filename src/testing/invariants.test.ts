@@ -17,7 +17,7 @@ function history(
 ): { row: RunRow; entries: Entry[] } {
   const written: Entry[] = [];
   let [prev, seq] = ["", 0];
-  let run = newProjection(0);
+  let run = newProjection(0, "1", 1);
   const all = [[["run_created", "", { workflow: "w", version: "1", lineage: "r" }]], ...entries] as Short[][];
   all.forEach((list, index) => {
     const drafts = list.map((one) =>
@@ -31,7 +31,7 @@ function history(
     prev = built.head;
     seq += drafts.length;
   });
-  const identity = { id: "r", workflow: "w", version: "1", lineage: "r", parent: null, createdAt: 0 };
+  const identity = { id: "r", workflow: "w", lineage: "r", parent: null, origin: null, createdAt: 0 };
   const claim = { epoch: Math.max(1, ...epochs), owner: null, token: null, until: 0 };
   return { row: { ...identity, ...run, claim, seq, head: prev }, entries: written };
 }
@@ -245,7 +245,37 @@ describe("checkInvariants", () => {
     expect(
       await check([[claimed], [["pause_requested", ""]], [["run_resumed", ""]], [started("a")]]),
     ).toEqual([]);
-    expect(await check([[claimed], [["run_completed", ""]], [["parent_notified", ""]]])).toEqual([]);
+    expect(await check([[claimed], [["run_completed", ""]], [["family_told", ""]]])).toEqual([]);
+  });
+
+  it("lets a fork stand on what another run did, and holds it to what it does itself", async () => {
+    const forked: Short = ["run_forked", "", { from: { runId: "source", seq: 6 }, at: 0, effects: "block" }];
+    const copied = [
+      [claimed],
+      [started("a"), started("b"), started("t", { type: "transaction" })],
+      [completed("a"), completed("t"), ["pause_requested", ""]],
+    ] as Short[][];
+    const own = [[claimed], [started("b")], [completed("b")]] as Short[][];
+    const epochs = [7, 7, 7, 0, 1, 1, 1];
+    const calls = [call("b")];
+    const good = { calls, witnessed: () => true, effectRows: [] };
+    expect(await check([...copied, [forked], ...own], good, epochs)).toEqual([]);
+    const edited = [forked, ["value_edited", "a", { what: "step" }]] as Short[];
+    expect(await check([...copied, edited, ...own], good, epochs)).toEqual([]);
+    expect(await check([...copied, [forked], ...own, [started("a")]], good, [...epochs, 0])).toEqual([
+      "I1 The entry at #13 has epoch 0, but one before it has epoch 1.",
+      "I6 Step a was started again at #13 after it was done.",
+    ]);
+    const missing = await check([...copied, [forked], ...own], { ...good, calls: [call("x")] }, epochs);
+    expect(missing).toContain("I6 Step b is recorded as completed, but the outside world never saw it.");
+    const instead = [
+      [claimed],
+      [started("b"), started("d")],
+      [["step_completed", "b", { instead: "simulated" }], completed("d")],
+    ] as Short[][];
+    expect(await check([...copied, [forked], ...instead], { ...good, calls: [call("d")] }, epochs)).toEqual(
+      [],
+    );
   });
 
   it("I8: notices a run that is not what its journal says", async () => {
@@ -259,6 +289,14 @@ describe("checkInvariants", () => {
       'I8 The run\'s status is "queued", but its journal says "running".',
       "I8 The run's stepsDone is 3, but its journal says 0.",
     ]);
+    const changed = { version: "2", schema: 2, turns: 1, openChildren: 1, activeMs: 5 } as const;
+    const settings = { budget: { turns: 1 }, pinned: true, prunedAt: 7 } as const;
+    const fields = await checkInvariants(storeOf({ row: { ...row, ...changed, ...settings }, entries }), {
+      calls: [],
+    });
+    expect(fields.map(({ message }) => /run's (\w+) is/.exec(message)?.[1] ?? message).sort()).toEqual(
+      Object.keys({ ...changed, ...settings }).sort(),
+    );
     const ahead = await checkInvariants(storeOf({ row: { ...row, seq: 9 }, entries }), { calls: [] });
     expect(ahead.map(({ invariant }) => invariant)).toEqual(["I1", "I8"]);
   });

@@ -133,8 +133,11 @@ function checkChain(row: RunRow, entries: readonly Entry[], report: Report): Jou
     }
   };
   for (const entry of entries) {
+    const before = events.length;
     if (whole) attempt(() => events.push(...chain.take(entry).events));
     if (!whole) attempt(() => events.push(...parseEntry(row.id, entry).events));
+    // What was copied from another run is of that run's epochs.
+    if (events.slice(before).some(({ kind }) => kind === "run_forked")) epoch = 0;
     const now = events.at(-1)?.epoch ?? epoch;
     if (now < epoch)
       report("I1", `The entry at #${entry.seq} has epoch ${now}, but one before it has epoch ${epoch}.`);
@@ -205,13 +208,19 @@ function checkCalls({ events, calls, report }: Case): void {
   }
 }
 
+/** What happened in the run itself: in a fork, all that comes after the copy. */
+const ownEvents = (events: readonly JournalEvent[]): readonly JournalEvent[] =>
+  events.slice(events.findLastIndex(({ kind }) => kind === "run_forked") + 1);
+
 /** I5. */
 function checkTransactions({ events, report }: Case, rows: readonly { readonly step: string }[]): void {
   const typed = new Set(
     intentsOf(events).flatMap(({ step, meta }) => (meta.type === "transaction" ? [step] : [])),
   );
   const completed = new Set(
-    events.flatMap(({ kind, step }) => (kind === "step_completed" && typed.has(step) ? [step] : [])),
+    ownEvents(events).flatMap((event) =>
+      event.kind === "step_completed" && !event.meta.instead && typed.has(event.step) ? [event.step] : [],
+    ),
   );
   const written = new Map<string, number>();
   for (const { step } of rows) written.set(step, (written.get(step) ?? 0) + 1);
@@ -240,6 +249,7 @@ interface Standing {
 function checkSteps({ events, calls, report }: Case, witnessed: (step: string) => boolean): void {
   const steps = new Map<string, Standing>();
   for (const event of events) {
+    if (event.kind === "run_forked") forkSteps(steps);
     if (event.step === "") continue;
     const standing = steps.get(event.step);
     if (event.kind === "step_started") {
@@ -269,6 +279,14 @@ function checkSteps({ events, calls, report }: Case, witnessed: (step: string) =
   }
 }
 
+/** The calls behind a copied outcome were made by the run it was copied from; what was under way there never began. */
+function forkSteps(steps: Map<string, Standing>): void {
+  for (const [step, standing] of steps) {
+    standing.called = false;
+    if (standing.settled === "open") steps.delete(step);
+  }
+}
+
 function settle(standing: Standing, event: JournalEvent, report: Report): void {
   const done = (): void => {
     if (standing.settled === "done")
@@ -277,7 +295,8 @@ function settle(standing: Standing, event: JournalEvent, report: Report): void {
   };
   switch (event.kind) {
     case "step_completed":
-      standing.called = true;
+      // A fork may put another value in the place of a call.
+      standing.called = event.meta.instead === undefined;
       return done();
     case "gate_answered":
       return done();
@@ -294,14 +313,14 @@ function settle(standing: Standing, event: JournalEvent, report: Report): void {
   }
 }
 
-const AFTER_COMPLETION = new Set(["step_evidence", "parent_notified"]);
+const AFTER_COMPLETION = new Set(["step_evidence", "family_told", "checkpoint_tagged", "values_dropped"]);
 
 /** I7: what may follow a pause, a cancel and an end. */
 function checkOrder({ events, report }: Case): void {
   let stop: { kind: "pause_requested" | "run_failed"; seq: number } | undefined;
   let undoing = 0;
   let ended: JournalEvent | undefined;
-  for (const event of events) {
+  for (const event of ownEvents(events)) {
     if (ended?.kind === "run_completed" && !AFTER_COMPLETION.has(event.kind)) {
       report("I7", `${event.kind} at #${event.seq} came after the run was completed at #${ended.seq}.`);
     }
@@ -330,6 +349,8 @@ function checkOrder({ events, report }: Case): void {
 }
 
 const PROJECTED = [
+  "version",
+  "schema",
   "status",
   "control",
   "waiting",
@@ -337,14 +358,27 @@ const PROJECTED = [
   "recoveries",
   "stepsDone",
   "usage",
+  "turns",
+  "activeMs",
+  "budget",
+  "openChildren",
+  "pinned",
+  "prunedAt",
   "error",
   "finishedAt",
   "snapshotSeq",
 ] as const satisfies readonly (keyof RunProjection)[];
 
 /** I8: the row is what its journal says, and nothing else. */
-function checkProjection({ row, events, report }: Case): void {
-  const run = projectAll(newProjection(row.createdAt), events, row.parent !== null);
+function checkProjection({ row, entries, events, report }: Case): void {
+  const created = events.find((event) => event.kind === "run_created")?.meta;
+  let run = newProjection(row.createdAt, created?.version ?? row.version, created?.schema ?? 1);
+  let next = 0;
+  for (const { seq, count } of entries) {
+    const from = next;
+    while (next < events.length && (events[next]?.seq ?? 0) < seq + count) next++;
+    run = projectAll(run, events.slice(from, next), row.parent !== null);
+  }
   for (const field of PROJECTED) {
     if (isDeepStrictEqual(run[field], row[field])) continue;
     const [says, is] = [JSON.stringify(run[field]), JSON.stringify(row[field])];

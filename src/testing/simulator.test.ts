@@ -1,19 +1,25 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Append, AppendResult, Store } from "../core/store.ts";
+import type { Append, AppendResult, Entry, Store } from "../core/store.ts";
 import { type SimulationOptions, type SimulationReport, simulate, simulateMany } from "./simulator.ts";
 
 const MINUTE_MS = 60_000;
+
+/** The same entries at positions from `first` on. */
+function renumbered(entries: readonly Entry[], first: number): Entry[] {
+  const start = entries[0]?.seq ?? first;
+  return entries.map((entry) => ({ ...entry, seq: entry.seq - start + first }));
+}
 
 /** Takes every write, whoever sends it and whatever happened since: what a store without fencing would do. */
 function withoutFencing(store: Store): Store {
   const force = async (append: Append, result: AppendResult): Promise<AppendResult> => {
     if (result.ok || !result.row || append.expect === null) return result;
     const { seq, claim } = result.row;
-    const entry = { ...append.entry, seq: seq + 1 };
+    const entries = renumbered(append.entries, seq + 1);
     const expect = { seq, epoch: claim.epoch, token: claim.token };
     const kind = append.claim.kind === "acquire" ? ({ kind: "keep" } as const) : append.claim;
-    const [again] = await store.append([{ ...append, entry, expect, claim: kind }]);
+    const [again] = await store.append([{ ...append, entries, expect, claim: kind }]);
     return again ?? result;
   };
   return {

@@ -1,6 +1,7 @@
 import { type Stats, statSync } from "node:fs";
 import type { StoreIdentity } from "../../core/store.ts";
 import type { SqliteConnection, SqliteDriver, SqliteStatement } from "./driver.ts";
+import { isBusy } from "./errors.ts";
 import { inspect, migrate } from "./migrations.ts";
 import { SQL } from "./statements.ts";
 
@@ -14,6 +15,11 @@ const CHECKPOINT_PAGES = 256;
 const WAL_BYTES = 16 * 1024 * 1024;
 /** Short, because SQLite waits inside the event loop; the store itself waits outside it. */
 const BUSY_TIMEOUT_MS = 50;
+/** So many free pages, at most, are given back to the disk after a commit that dropped something: some 30 ms of work. */
+const SHRINK_PAGES = 512;
+
+/** The value of `auto_vacuum` for a file that gives pages back when it is told to. */
+const INCREMENTAL = 2;
 
 const SETTINGS = `
   PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
@@ -34,6 +40,8 @@ export class Connection {
   readonly #file: string;
   readonly #statements = new Map<string, SqliteStatement>();
   readonly #inodes: readonly (number | undefined)[];
+  /** Files made by the first versions cannot give pages back; they use them again. */
+  readonly #canShrink: boolean;
   #checkpointAt = WAL_BYTES;
 
   constructor(driver: SqliteDriver, file: string) {
@@ -42,13 +50,15 @@ export class Connection {
     try {
       this.db.exec(SETTINGS);
       // Before the first change to the file, and a change of journal mode is one.
-      inspect(this.db, file);
+      const isNew = inspect(this.db, file) === 0;
       this.db.exec(`PRAGMA page_size = ${PAGE_SIZE}`);
+      if (isNew) this.db.exec("PRAGMA auto_vacuum = INCREMENTAL");
       const mode = this.db.prepare("PRAGMA journal_mode = WAL").all()[0]?.[0];
       if (mode !== "wal") throw new Error(`journal mode ${String(mode)} instead of wal`);
       migrate(this.db, file);
       const meta = new Map(this.prepare(SQL.meta).all() as [string, string][]);
       this.identity = { incarnation: meta.get("incarnation") ?? "", secret: meta.get("secret") ?? "" };
+      this.#canShrink = this.db.prepare("PRAGMA auto_vacuum").all()[0]?.[0] === INCREMENTAL;
       this.#inodes = this.#stats().map((stat) => stat?.ino);
     } catch (error) {
       this.db.close();
@@ -102,6 +112,16 @@ export class Connection {
       this.#checkpointAt = isBusy ? walBytes + WAL_BYTES / 4 : WAL_BYTES;
     } catch {
       this.isBroken = true;
+    }
+  }
+
+  /** Makes the file smaller after something was dropped. What is left to do is done after the next time. */
+  shrink(): void {
+    if (!this.#canShrink) return;
+    try {
+      this.db.exec(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
+    } catch (error) {
+      this.isBroken ||= !isBusy(error);
     }
   }
 

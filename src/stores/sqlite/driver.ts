@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { SqlValue } from "../../core/store.ts";
+import type { SqlValue } from "../../core/sql.ts";
 
 /** The seam between the store and whichever SQLite is there. */
 export interface SqliteDriver {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { HoldfastError } from "../../core/errors.ts";
 import type { SqliteConnection } from "./driver.ts";
+import { SECOND_SCHEMA } from "./second-schema.ts";
 
 /** "HFst": marks a file as ours. */
 const APPLICATION_ID = 0x48467374;
@@ -55,11 +56,14 @@ const FIRST_SCHEMA = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `;
 
+/** A statement, or several that need values. */
+type Step = string | ((db: SqliteConnection) => void);
+
 /**
  * What each schema version adds. The index is the version a migration starts from; entries are never edited,
  * only added. Each runs inside one transaction together with the new version number.
  */
-const MIGRATIONS: readonly ((db: SqliteConnection) => void)[] = [firstSchema];
+const MIGRATIONS: readonly (readonly Step[])[] = [[firstSchema], SECOND_SCHEMA];
 
 /** One statement, so that what it says is of one moment even while another process is migrating. */
 const INSPECT = `SELECT (SELECT application_id FROM pragma_application_id),
@@ -76,15 +80,24 @@ export function inspect(db: SqliteConnection, file: string): number {
   throw new HoldfastError("HF-3005", { file, found: version, known: MIGRATIONS.length });
 }
 
-/** Brings the schema up to date. Safe when many processes start at once: whoever comes second finds it done. */
-export function migrate(db: SqliteConnection, file: string): void {
+/**
+ * Brings the schema up to date. Safe when many processes start at once: whoever comes second finds it done. `onStep` is
+ * called before each statement and after the last, for tests that stop a process there.
+ */
+export function migrate(db: SqliteConnection, file: string, onStep: () => void = () => undefined): void {
   if (inspect(db, file) === MIGRATIONS.length) return;
-  db.exec("BEGIN IMMEDIATE");
+  const take = (step: Step): void => {
+    onStep();
+    if (typeof step === "string") db.exec(step);
+    else step(db);
+  };
+  take("BEGIN IMMEDIATE");
   try {
-    for (const migration of MIGRATIONS.slice(inspect(db, file))) migration(db);
-    db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
-    db.exec("COMMIT");
+    for (const step of MIGRATIONS.slice(inspect(db, file)).flat()) take(step);
+    take(`PRAGMA application_id = ${APPLICATION_ID}`);
+    take(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    take("COMMIT");
+    onStep();
   } catch (error) {
     if (db.isInTransaction()) db.exec("ROLLBACK");
     throw error;

@@ -12,7 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import type { SqlHandle, Store } from "../../core/store.ts";
+import type { SqlHandle } from "../../core/sql.ts";
+import type { Store } from "../../core/store.ts";
 import {
   accepted,
   creation,
@@ -123,7 +124,8 @@ describe("opening a SQLite store", () => {
     const identities = await Promise.all(stores.map((store) => store.identity()));
     expect(new Set(identities.map(({ secret }) => secret)).size).toBe(1);
     const db = await connect(file);
-    expect(db.prepare("PRAGMA user_version").all()).toEqual([[1]]);
+    expect(db.prepare("PRAGMA user_version").all()).toEqual([[2]]);
+    expect(db.prepare("PRAGMA auto_vacuum").all()).toEqual([[2]]);
     expect(db.prepare("PRAGMA page_size").all()).toEqual([[16_384]]);
     expect(db.prepare("PRAGMA integrity_check").all()).toEqual([["ok"]]);
   });
@@ -146,7 +148,7 @@ describe("opening a SQLite store", () => {
     db.exec("PRAGMA user_version = 99");
     db.close();
     const before = readFileSync(file);
-    await expect(open({ file })).rejects.toMatchObject({ code: "HF-3005", detail: { found: 99, known: 1 } });
+    await expect(open({ file })).rejects.toMatchObject({ code: "HF-3005", detail: { found: 99, known: 2 } });
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 

@@ -1,16 +1,18 @@
-import type { Append, Entry, SqlValue } from "../../core/store.ts";
-import type { RunRow } from "../../core/types.ts";
+import type { Append } from "../../core/store.ts";
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
-const IDENTITY = words("id workflow version lineage parent_run parent_step created_at");
-const STEADY = words(`control waiting recoveries steps_done tokens cost_usd error updated_at finished_at
-  snapshot_seq seq head`);
-/** The projected columns that have an index. */
-const INDEXED = words("status wake_at");
+const IDENTITY = words("id workflow lineage parent_run parent_step origin_run origin_seq created_at");
+const STEADY =
+  words(`version schema control waiting recoveries steps_done tokens cost_usd turns active_ms active_at budget
+  open_children pinned error updated_at finished_at snapshot_seq seq head`);
+/** The projected columns that have an index: those that change now and then, and the one that every list has. */
+const MOVING = words("status wake_at");
+const PRUNING = words("pruned_at");
 const CLAIM = words("epoch owner token claim_until");
-const COLUMNS = [...IDENTITY, ...STEADY, ...INDEXED, ...CLAIM];
-const ROW = COLUMNS.join(", ");
+/** In the order that `rows.ts` goes by. */
+const COLUMNS = [...IDENTITY, ...STEADY, ...MOVING, ...PRUNING, ...CLAIM];
+export const ROW = COLUMNS.join(", ");
 
 const CLAIM_CHANGES: Readonly<Record<Append["claim"]["kind"], string>> = {
   acquire: ", epoch = epoch + 1, owner = ?, token = ?, claim_until = ?",
@@ -21,6 +23,7 @@ const CLAIM_CHANGES: Readonly<Record<Append["claim"]["kind"], string>> = {
 };
 
 const CONTAINING = "SELECT max(seq) FROM journal WHERE run = runs.n AND seq <= ?";
+const NUMBER = "SELECT n FROM runs WHERE id = ?";
 
 /** Every statement with a fixed text. Values are always bound. */
 export const SQL = {
@@ -31,32 +34,58 @@ export const SQL = {
   checkpoint: "PRAGMA wal_checkpoint(TRUNCATE)",
   meta: "SELECT key, value FROM meta",
   insert: `INSERT INTO runs (${ROW}) VALUES (${COLUMNS.map(() => "?").join(", ")}) ON CONFLICT (id) DO NOTHING`,
-  entry: "INSERT INTO journal (run, seq, count, head, data) SELECT n, ?, ?, ?, ? FROM runs WHERE id = ?",
-  blob: "INSERT OR IGNORE INTO blobs (hash, data) VALUES (?, ?)",
+  // Of one row each: for an insert of what a query finds, SQLite keeps the pages as they were in a temporary file.
+  entry: `INSERT INTO journal (run, seq, count, head, data) VALUES ((${NUMBER}), ?, ?, ?, ?)`,
+  blob: `INSERT INTO run_blobs (run, hash, data) VALUES ((${NUMBER}), ?, ?) ON CONFLICT (run, hash) DO NOTHING`,
+  // Left in its place, an entry without its data would go on taking up the room: only pages that are empty are used again.
+  dropData: `UPDATE journal SET id = moved.target, data = NULL FROM (
+      SELECT id AS source, (SELECT max(id) FROM journal) + row_number() OVER (ORDER BY seq) AS target FROM journal
+      WHERE run = (${NUMBER}) AND seq IN (SELECT value FROM json_each(?)) AND data IS NOT NULL
+    ) AS moved WHERE journal.id = moved.source`,
+  dropBlobs: `DELETE FROM run_blobs WHERE run = (${NUMBER}) AND hash IN (SELECT value FROM json_each(?))`,
   renew: `UPDATE runs SET claim_until = ? WHERE id = ? AND epoch = ? AND token = ? RETURNING ${ROW}`,
   read: `SELECT ${ROW} FROM runs WHERE id = ?`,
   entries: `SELECT j.seq, j.count, j.head, j.data FROM runs JOIN journal j ON j.run = runs.n
     WHERE runs.id = ? AND j.seq >= coalesce((${CONTAINING}), 0) AND j.seq + j.count > ? ORDER BY j.seq LIMIT ?`,
-  blobs: "SELECT hash, data FROM blobs WHERE hash IN (SELECT value FROM json_each(?))",
+  blobs: `SELECT hash, data FROM run_blobs WHERE run = (${NUMBER})
+    AND hash IN (SELECT value FROM json_each(?))`,
   // The plus keeps the planner on the index of due runs, whose order is the one asked for.
   due: `SELECT ${ROW} FROM runs WHERE wake_at <= ? AND claim_until <= ?
     AND +workflow IN (SELECT value FROM json_each(?)) ORDER BY wake_at, id LIMIT ?`,
 } as const;
 
-/** The conditional change of a run. One that leaves the indexed columns alone writes two pages less. */
-function update(kind: Append["claim"]["kind"], isOwner: boolean, isSteady: boolean): string {
-  const columns = isSteady ? STEADY : [...STEADY, ...INDEXED];
-  return `UPDATE runs SET ${columns.map((column) => `${column} = ?`).join(", ")}${CLAIM_CHANGES[kind]}
+/**
+ * How much of a run an append may change. Every index with a changed column is written anew, so most appends name none:
+ * `steady` needs status and wake time as they are, `moving` sets them, and both are for runs with all their values;
+ * `whole` sets everything.
+ */
+export type Extent = "steady" | "moving" | "whole";
+
+const EXTENTS: Readonly<Record<Extent, { readonly sets: readonly string[]; readonly needs: string }>> = {
+  steady: { sets: STEADY, needs: "AND status = ? AND wake_at IS ? AND pruned_at IS NULL" },
+  moving: { sets: [...STEADY, ...MOVING], needs: "AND pruned_at IS NULL" },
+  whole: { sets: [...STEADY, ...MOVING, ...PRUNING], needs: "" },
+};
+
+function update(kind: Append["claim"]["kind"], isOwner: boolean, extent: Extent): string {
+  const { sets, needs } = EXTENTS[extent];
+  return `UPDATE runs SET ${sets.map((column) => `${column} = ?`).join(", ")}${CLAIM_CHANGES[kind]}
     WHERE id = ? AND seq = ?${isOwner ? " AND token = ? AND epoch = ?" : ""}
-    ${kind === "acquire" ? "AND claim_until <= ? " : ""}${isSteady ? "AND status = ? AND wake_at IS ?" : ""}`;
+    ${kind === "acquire" ? "AND claim_until <= ? " : ""}${needs}`;
 }
 
-const updates = (kind: Append["claim"]["kind"]) => ({
-  owner: { steady: update(kind, true, true), moving: update(kind, true, false) },
-  outside: { steady: update(kind, false, true), moving: update(kind, false, false) },
+const extents = (kind: Append["claim"]["kind"], isOwner: boolean): Readonly<Record<Extent, string>> => ({
+  steady: update(kind, isOwner, "steady"),
+  moving: update(kind, isOwner, "moving"),
+  whole: update(kind, isOwner, "whole"),
 });
 
-/** By what happens to the claim, who asks, and whether the indexed columns stay as they are. */
+const updates = (kind: Append["claim"]["kind"]) => ({
+  owner: extents(kind, true),
+  outside: extents(kind, false),
+});
+
+/** The conditional change of a run, by what happens to the claim, who asks, and how much may change. */
 export const UPDATES = {
   acquire: updates("acquire"),
   hold: updates("hold"),
@@ -64,106 +93,3 @@ export const UPDATES = {
   revoke: updates("revoke"),
   keep: updates("keep"),
 } as const;
-
-/** One page of runs. Each combination of filters has its own text, so that each is served by an index. */
-export function listSql(
-  filters: readonly ("status" | "workflow" | "parent_run")[],
-  isContinued: boolean,
-): string {
-  const conditions = filters.map((column) => `${column} = ?`);
-  if (isContinued) conditions.push("(created_at, id) < (?, ?)");
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  return `SELECT ${ROW} FROM runs ${where} ORDER BY created_at DESC, id DESC LIMIT ?`;
-}
-
-export function insertValues(append: Append, now: number): SqlValue[] {
-  const { id, workflow, version, lineage, parent, createdAt } = append.run;
-  const { claim } = append;
-  const identity = [id, workflow, version, lineage, parent?.runId ?? null, parent?.step ?? null, createdAt];
-  const taken =
-    claim.kind === "acquire" ? [1, claim.owner, claim.token, now + claim.ttlMs] : [0, null, null, 0];
-  return [...identity, ...steadyValues(append), append.run.status, append.run.wakeAt, ...taken];
-}
-
-export function updateValues(append: Append, now: number, isSteady: boolean): SqlValue[] {
-  const { run, claim, expect } = append;
-  const values: SqlValue[] = steadyValues(append);
-  if (!isSteady) values.push(run.status, run.wakeAt);
-  if (claim.kind === "acquire") values.push(claim.owner, claim.token, now + claim.ttlMs);
-  if (claim.kind === "hold") values.push(now + claim.ttlMs);
-  values.push(run.id, expect?.seq ?? null);
-  if (expect && expect.token !== null) values.push(expect.token, expect.epoch);
-  if (claim.kind === "acquire") values.push(now);
-  if (isSteady) values.push(run.status, run.wakeAt);
-  return values;
-}
-
-function steadyValues({ run, entry, head }: Append): SqlValue[] {
-  const { control, waiting, recoveries, stepsDone, usage, error, updatedAt, finishedAt, snapshotSeq } = run;
-  const state = [control, JSON.stringify(waiting), recoveries, stepsDone, usage.tokens, usage.costUsd, error];
-  return [...state, updatedAt, finishedAt, snapshotSeq, entry.seq + entry.count - 1, head];
-}
-
-/** A row's values in the order of COLUMNS. */
-type RowValues = [
-  id: string,
-  workflow: string,
-  version: string,
-  lineage: string,
-  parentRun: string | null,
-  parentStep: string | null,
-  createdAt: number,
-  control: RunRow["control"],
-  waiting: string,
-  recoveries: number,
-  stepsDone: number,
-  tokens: number,
-  costUsd: number,
-  error: string | null,
-  updatedAt: number,
-  finishedAt: number | null,
-  snapshotSeq: number,
-  seq: number,
-  head: string,
-  status: RunRow["status"],
-  wakeAt: number | null,
-  epoch: number,
-  owner: string | null,
-  token: string | null,
-  until: number,
-];
-
-export function toRow(values: readonly SqlValue[]): RunRow {
-  const [id, workflow, version, lineage, parentRun, parentStep, createdAt, ...projected] =
-    values as RowValues;
-  const [control, waiting, recoveries, stepsDone, tokens, costUsd, error, ...position] = projected;
-  const [updatedAt, finishedAt, snapshotSeq, seq, head, status, wakeAt, ...claim] = position;
-  const [epoch, owner, token, until] = claim;
-  const identity = { id, workflow, version, lineage, createdAt };
-  const progress = {
-    status,
-    control,
-    wakeAt,
-    recoveries,
-    stepsDone,
-    error,
-    updatedAt,
-    finishedAt,
-    snapshotSeq,
-  };
-  return {
-    ...identity,
-    ...progress,
-    parent: parentRun === null ? null : { runId: parentRun, step: parentStep ?? "" },
-    waiting: JSON.parse(waiting),
-    usage: { tokens, costUsd },
-    claim: { epoch, owner, token, until },
-    seq,
-    head,
-  };
-}
-
-export function toEntry(values: readonly SqlValue[]): Entry {
-  const [seq, count, head, data] = values as [number, number, string, string | null];
-  return { seq, count, head, data };
-}

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { refusal } from "../../core/claim.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { byAge, checkLimit, checkQuery, cursorAfter } from "../../core/query.ts";
+import { checkLimit } from "../../core/query.ts";
+import type { SqlHandle } from "../../core/sql.ts";
 import type {
   Append,
   AppendResult,
@@ -10,7 +11,6 @@ import type {
   Renewal,
   RunPage,
   RunQuery,
-  SqlHandle,
   Store,
   StoreIdentity,
   TransactionResult,
@@ -18,7 +18,9 @@ import type {
 import type { RunRow } from "../../core/types.ts";
 import type { Connection } from "./connection.ts";
 import { isBusy, storeError } from "./errors.ts";
-import { insertValues, listSql, SQL, toEntry, toRow, UPDATES, updateValues } from "./statements.ts";
+import { listRuns } from "./listing.ts";
+import { insertValues, toEntry, toRow, updateValues } from "./rows.ts";
+import { type Extent, SQL, UPDATES } from "./statements.ts";
 import { runWork } from "./transaction.ts";
 
 type EntryRange = Parameters<Store["entries"]>[1];
@@ -57,12 +59,14 @@ export class SqliteStore implements Store {
   }
 
   append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
-    return this.#attempt((connection) =>
-      connection.write(() => {
+    return this.#attempt((connection) => {
+      const results = connection.write(() => {
         const now = this.#setup.clock.now();
         return batch.map((append) => apply(connection, append, now));
-      }),
-    );
+      });
+      if (batch.some(({ drop }, index) => drop && results[index]?.ok)) connection.shrink();
+      return results;
+    });
   }
 
   renew(batch: readonly Renewal[]): Promise<readonly (RunRow | null)[]> {
@@ -88,9 +92,10 @@ export class SqliteStore implements Store {
     });
   }
 
-  blobs(hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
     return this.#attempt((connection) => {
-      return new Map(connection.prepare(SQL.blobs).all(JSON.stringify(hashes)) as [string, string][]);
+      const found = connection.prepare(SQL.blobs).all(runId, JSON.stringify(hashes));
+      return new Map(found as [string, string][]);
     });
   }
 
@@ -170,28 +175,36 @@ const ENDS_HANDLE: readonly string[] = ["HF-3004", "HF-3006", "HF-3013"];
 
 /** Takes or refuses one append, inside a write transaction. */
 function apply(connection: Connection, append: Append, now: number): AppendResult {
-  const { run, entry } = append;
+  const { run, entries, blobs, drop } = append;
   if (!change(connection, append, now)) {
     const row = readRow(connection, run.id);
     return { ok: false, reason: refusal(append, row, now) ?? "conflict", row };
   }
-  connection.prepare(SQL.entry).run(entry.seq, entry.count, entry.head, entry.data, run.id);
-  for (const { hash, data } of append.blobs) connection.prepare(SQL.blob).run(hash, data);
+  // What the append itself writes comes after, and stays.
+  if (drop && drop.entries.length > 0)
+    connection.prepare(SQL.dropData).run(run.id, JSON.stringify(drop.entries));
+  if (drop && drop.blobs.length > 0)
+    connection.prepare(SQL.dropBlobs).run(run.id, JSON.stringify(drop.blobs));
+  for (const { seq, count, head, data } of entries)
+    connection.prepare(SQL.entry).run(run.id, seq, count, head, data);
+  for (const { hash, data } of blobs) connection.prepare(SQL.blob).run(run.id, hash, data);
   return { ok: true };
 }
 
 /** Moves the run row if everything expected is true, and says whether it was. */
 function change(connection: Connection, append: Append, now: number): boolean {
-  const { expect, claim } = append;
+  const { run, expect, claim } = append;
   if (expect === null)
     return Number(connection.prepare(SQL.insert).run(...insertValues(append, now)).changes) === 1;
-  const { steady, moving } = UPDATES[claim.kind][expect.token === null ? "outside" : "owner"];
-  const run = (isSteady: boolean): boolean => {
-    const statement = connection.prepare(isSteady ? steady : moving);
-    return Number(statement.run(...updateValues(append, now, isSteady)).changes) === 1;
+  const statements = UPDATES[claim.kind][expect.token === null ? "outside" : "owner"];
+  const attempt = (extent: Extent): boolean => {
+    const statement = connection.prepare(statements[extent]);
+    return Number(statement.run(...updateValues(append, now, extent)).changes) === 1;
   };
+  if (run.prunedAt !== null) return attempt("whole");
   // Taking or freeing a claim nearly always changes the status, so it is not worth a try.
-  return ((claim.kind === "hold" || claim.kind === "keep") && run(true)) || run(false);
+  const isSteady = claim.kind === "hold" || claim.kind === "keep";
+  return (isSteady && attempt("steady")) || attempt("moving") || attempt("whole");
 }
 
 function readRow(connection: Connection, runId: string): RunRow | null {
@@ -211,32 +224,4 @@ function readEntries(connection: Connection, runId: string, { from, limit }: Ent
     next = last.seq + last.count;
   }
   return entries;
-}
-
-function listRuns(connection: Connection, query: RunQuery): RunPage {
-  const start = checkQuery(query);
-  const { status, workflow, parent, limit } = query;
-  const after = start ? [start.createdAt, start.id] : [];
-  const given = [
-    ...(workflow === undefined ? [] : [["workflow", workflow] as const]),
-    ...(parent === undefined ? [] : [["parent_run", parent] as const]),
-  ];
-  const page = (filters: readonly (readonly ["status" | "workflow" | "parent_run", string])[]): RunRow[] => {
-    const sql = listSql(
-      filters.map(([column]) => column),
-      after.length > 0,
-    );
-    const values = filters.map(([, value]) => value);
-    return connection
-      .prepare(sql)
-      .all(...values, ...after, limit + 1)
-      .map(toRow);
-  };
-  // One status at a time comes in order from its index; several would have to be sorted whole.
-  const found = status
-    ? [...new Set(status)].flatMap((one) => page([["status", one], ...given]))
-    : page(given);
-  const runs = found.sort(byAge).slice(0, limit);
-  const last = found.length > limit ? runs.at(-1) : undefined;
-  return { runs, cursor: last ? cursorAfter(last) : null };
 }

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { Append, AppendResult, SqlHandle, TransactionResult } from "../../core/store.ts";
+import type { SqlHandle } from "../../core/sql.ts";
+import type { Append, AppendResult, TransactionResult } from "../../core/store.ts";
 import type { SqliteConnection } from "./driver.ts";
 import { isStoreFault } from "./errors.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { accepted, creation, step } from "./fixtures.ts";
+import { accepted, creation, refused, step } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
 
 export const blobs: Behaviour = {
@@ -10,7 +10,7 @@ export const blobs: Behaviour = {
       const two = { hash: "h2", data: "second" };
       await accepted(store, creation({ blobs: [one, two] }));
       assert.deepEqual(
-        await store.blobs(["h2", "h1"]),
+        await store.blobs("run-1", ["h2", "h1"]),
         new Map([
           ["h1", "first"],
           ["h2", "second"],
@@ -22,21 +22,40 @@ export const blobs: Behaviour = {
       const blob = { hash: "h1", data: "first" };
       const row = await accepted(store, creation({ blobs: [blob, blob] }));
       await accepted(store, step(row, { blobs: [blob] }));
-      await accepted(store, creation({ run: { id: "other" }, blobs: [blob] }));
-      assert.deepEqual(await store.blobs(["h1", "h1"]), new Map([["h1", "first"]]));
+      assert.deepEqual(await store.blobs("run-1", ["h1", "h1"]), new Map([["h1", "first"]]));
     },
 
     "that are not stored are absent from the answer": async ({ store }) => {
       await accepted(store, creation({ blobs: [{ hash: "h1", data: "first" }] }));
-      assert.deepEqual(await store.blobs(["h1", "nowhere"]), new Map([["h1", "first"]]));
-      assert.deepEqual(await store.blobs(["nowhere"]), new Map());
-      assert.deepEqual(await store.blobs([]), new Map());
+      assert.deepEqual(await store.blobs("run-1", ["h1", "nowhere"]), new Map([["h1", "first"]]));
+      assert.deepEqual(await store.blobs("run-1", ["nowhere"]), new Map());
+      assert.deepEqual(await store.blobs("run-1", []), new Map());
+    },
+
+    "belong to one run, also when two store the same text": async ({ store }) => {
+      const blob = { hash: "h1", data: "first" };
+      await accepted(store, creation({ blobs: [blob, { hash: "h2", data: "second" }] }));
+      await accepted(store, creation({ run: { id: "other" }, blobs: [blob] }));
+      assert.deepEqual(await store.blobs("other", ["h1", "h2"]), new Map([["h1", "first"]]));
+      assert.equal((await store.blobs("run-1", ["h1", "h2"])).size, 2);
+      assert.deepEqual(await store.blobs("nobody", ["h1", "h2"]), new Map());
+    },
+
+    "of a refused append are not stored": async ({ store }) => {
+      const row = await accepted(store, creation());
+      const blobs = [{ hash: "h1", data: "first" }];
+      await refused(store, step(row, { expect: { seq: 9 }, blobs }), "conflict");
+      await refused(store, creation({ blobs }), "exists");
+      assert.deepEqual(await store.blobs("run-1", ["h1"]), new Map());
     },
 
     "can be asked for by the thousand": async ({ store }) => {
       const many = Array.from({ length: 1500 }, (_, i) => ({ hash: `h${i}`, data: `${i}` }));
       await accepted(store, creation({ blobs: many }));
-      const found = await store.blobs(many.map(({ hash }) => hash));
+      const found = await store.blobs(
+        "run-1",
+        many.map(({ hash }) => hash),
+      );
       assert.equal(found.size, 1500);
       assert.equal(found.get("h1499"), "1499");
     },

@@ -17,7 +17,7 @@ export const closing: Behaviour = {
       await assert.rejects(store.renew([{ runId: row.id, epoch: 1, token: "t", ttlMs: HOUR }]), CLOSED);
       await assert.rejects(store.read(row.id), CLOSED);
       await assert.rejects(store.entries(row.id, { from: 1, limit: 1 }), CLOSED);
-      await assert.rejects(store.blobs(["h1"]), CLOSED);
+      await assert.rejects(store.blobs(row.id, ["h1"]), CLOSED);
       await assert.rejects(store.list({ limit: 1 }), CLOSED);
       await assert.rejects(store.due({ workflows: ["orders"], limit: 1 }), CLOSED);
       if (store.transaction) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { accepted, creation, everythingOf, refused, take } from "./fixtures.ts";
+import { accepted, anEntry, creation, everythingOf, refused, step, take } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
 
 export const creating: Behaviour = {
@@ -22,6 +22,27 @@ export const creating: Behaviour = {
     "sets the position to the last event of a first entry with several": async ({ store }) => {
       const row = await accepted(store, creation({ entry: { count: 3 } }));
       assert.equal(row.seq, 3);
+    },
+
+    "makes a run of many entries at once": async ({ store }) => {
+      const entries = Array.from({ length: 1200 }, (_, i) =>
+        anEntry(1 + 2 * i, { count: 2, data: i % 3 === 0 ? null : `"${i}"` }),
+      );
+      const blobs = [{ hash: "h1", data: "first" }];
+      const row = await accepted(
+        store,
+        creation({ entries, blobs, run: { origin: { runId: "old", seq: 9 } } }),
+      );
+      assert.deepEqual([row.seq, row.head, row.origin], [2400, "run-1#2399", { runId: "old", seq: 9 }]);
+      assert.deepEqual(await store.entries("run-1", { from: 1, limit: 2000 }), entries);
+      assert.deepEqual(await store.blobs("run-1", ["h1"]), new Map([["h1", "first"]]));
+      const next = await accepted(store, step(row));
+      assert.equal(next.seq, 2401);
+    },
+
+    "leaves nothing of many entries when it is refused": async ({ store }) => {
+      await accepted(store, creation());
+      await refused(store, creation({ entries: [anEntry(1), anEntry(2)] }), "exists");
     },
 
     "refuses an id that exists, whoever asks": async ({ store }) => {

@@ -34,7 +34,7 @@ const inEveryPlace =
     assert.deepEqual(await store.entries("run-1", { from: 1, limit: 1 }), [
       { seq: 1, count: 1, head: text, data: text },
     ]);
-    assert.deepEqual(await store.blobs(["blob-1"]), new Map([["blob-1", text]]));
+    assert.deepEqual(await store.blobs("run-1", ["blob-1"]), new Map([["blob-1", text]]));
   };
 
 const textCases = Object.entries(TEXTS).map(
@@ -56,10 +56,12 @@ export const exactValues: Behaviour = {
       const run = {
         id: "child",
         workflow: "true",
-        version: "1.0",
         lineage: "0123",
         parent: { runId: "456", step: "null" },
+        origin: { runId: "789", seq: 9_007_199_254_740_991 },
         createdAt: 1_700_000_000_123,
+        version: "1.0",
+        schema: 7,
         status: "waiting",
         control: "pausing",
         waiting: [
@@ -70,6 +72,13 @@ export const exactValues: Behaviour = {
         recoveries: 3,
         stepsDone: 17,
         usage: { tokens: 9_007_199_254_740_991, costUsd: 0.1 + 0.2 },
+        turns: 41,
+        activeMs: 1234.5,
+        activeAt: 1_700_000_000_222,
+        budget: { turns: 50, tokens: 9_007_199_254_740_991, costUsd: 0.1 + 0.2, wallMs: 0 },
+        openChildren: 2,
+        pinned: true,
+        prunedAt: 1_700_000_000_900,
         error: "456",
         updatedAt: 1_700_000_000_456,
         finishedAt: 1_700_000_000_789,
@@ -81,21 +90,28 @@ export const exactValues: Behaviour = {
     },
 
     "tell null, zero and the empty text apart": async ({ store }) => {
-      const none = await accepted(store, creation({ run: { wakeAt: null, error: null, finishedAt: null } }));
-      assert.deepEqual([none.wakeAt, none.error, none.finishedAt], [null, null, null]);
-      const zero = await accepted(store, step(none, { run: { wakeAt: 0, error: "", finishedAt: 0 } }));
-      assert.deepEqual([zero.wakeAt, zero.error, zero.finishedAt], [0, "", 0]);
+      const nothing = { wakeAt: null, error: null, finishedAt: null, budget: null, prunedAt: null } as const;
+      const none = await accepted(store, creation({ run: nothing }));
+      assert.deepEqual({ ...none, ...nothing }, none);
+      const zeros = { wakeAt: 0, error: "", finishedAt: 0, budget: {}, prunedAt: 0 } as const;
+      const zero = await accepted(store, step(none, { run: zeros }));
+      assert.deepEqual({ ...zero, ...zeros }, zero);
+      const again = await accepted(store, step(zero, { run: nothing }));
+      assert.deepEqual({ ...again, ...nothing }, again);
     },
 
     "are not changed by what the caller does to its objects later": async ({ store }) => {
       const waiting = [{ kind: "gate" as const, step: "approve", since: 5 }];
       const usage = { tokens: 1, costUsd: 1 };
-      const before = await accepted(store, creation({ run: { waiting, usage } }));
+      const budget = { turns: 1 };
+      const before = await accepted(store, creation({ run: { waiting, usage, budget } }));
       waiting.length = 0;
       usage.tokens = 2;
+      budget.turns = 2;
       assert.deepEqual(await store.read("run-1"), before);
       assert.equal(before.waiting.length, 1);
       assert.equal(before.usage.tokens, 1);
+      assert.deepEqual(before.budget, { turns: 1 });
     },
   },
 };

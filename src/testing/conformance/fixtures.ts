@@ -1,12 +1,26 @@
 import assert from "node:assert/strict";
-import type { Append, Blob, ClaimChange, Entry, Expected, Refusal, Store } from "../../core/store.ts";
+import type {
+  Append,
+  Blob,
+  ClaimChange,
+  Drop,
+  Entry,
+  Expected,
+  Refusal,
+  RunQuery,
+  Store,
+} from "../../core/store.ts";
 import type { RunIdentity, RunProjection, RunRow } from "../../core/types.ts";
 
 /** What of an append a test cares about; the rest is filled in. */
 export interface AppendParts {
   readonly run?: Partial<RunIdentity & RunProjection>;
   readonly claim?: ClaimChange;
+  /** Of the one entry. */
   readonly entry?: Partial<Entry>;
+  /** Instead of the one entry. */
+  readonly entries?: readonly Entry[];
+  readonly drop?: Drop;
   readonly blobs?: readonly Blob[];
   readonly expect?: Partial<Expected>;
 }
@@ -30,10 +44,12 @@ export function aRun(parts: Partial<RunIdentity & RunProjection> = {}): RunIdent
   return {
     id,
     workflow: "orders",
-    version: "1",
     lineage: id,
     parent: null,
+    origin: null,
     createdAt: 1_700_000_000_000,
+    version: "1",
+    schema: 1,
     status: "running",
     control: "none",
     waiting: [],
@@ -41,6 +57,13 @@ export function aRun(parts: Partial<RunIdentity & RunProjection> = {}): RunIdent
     recoveries: 0,
     stepsDone: 0,
     usage: { tokens: 0, costUsd: 0 },
+    turns: 0,
+    activeMs: 0,
+    activeAt: null,
+    budget: null,
+    openChildren: 0,
+    pinned: false,
+    prunedAt: null,
     error: null,
     updatedAt: 1_700_000_000_000,
     finishedAt: null,
@@ -55,23 +78,30 @@ export function anEntry(seq: number, parts: Partial<Entry> = {}): Entry {
 }
 
 /** Creates a run, taken by `ada` unless told otherwise. */
-export function creation({ run, claim = take("ada"), entry, blobs = [] }: AppendParts = {}): Append {
-  const made = aRun(run);
-  return { run: made, expect: null, claim, entry: anEntry(1, entry), head: `${made.id}#1`, blobs };
+export function creation(parts: AppendParts = {}): Append {
+  const run = aRun(parts.run);
+  return { run, expect: null, claim: parts.claim ?? take("ada"), ...contents(run.id, 1, parts) };
 }
 
 /** The next append of whoever holds the claim in `row`. */
 export function step(row: RunRow, parts: AppendParts = {}): Append {
   const { claim: held, seq, head: _, ...run } = row;
-  const entry = anEntry(seq + 1, parts.entry);
   return {
     run: { ...run, ...parts.run },
     expect: { seq, epoch: held.epoch, token: held.token, ...parts.expect },
     claim: parts.claim ?? { kind: "hold", ttlMs: HOUR },
-    entry,
-    head: `${row.id}#${entry.seq}`,
-    blobs: parts.blobs ?? [],
+    ...contents(row.id, seq + 1, parts),
   };
+}
+
+function contents(
+  id: string,
+  seq: number,
+  parts: AppendParts,
+): Pick<Append, "entries" | "head" | "blobs" | "drop"> {
+  const entries = parts.entries ?? [anEntry(seq, parts.entry)];
+  const { blobs = [], drop } = parts;
+  return { entries, head: `${id}#${entries.at(-1)?.seq}`, blobs, ...(drop ? { drop } : {}) };
 }
 
 /** An act from outside on `row`: bound by position only, and it leaves the claim alone. */
@@ -101,4 +131,23 @@ export async function everythingOf(
   runId: string,
 ): Promise<{ row: RunRow | null; entries: readonly Entry[] }> {
   return { row: await store.read(runId), entries: await store.entries(runId, { from: 1, limit: 1000 }) };
+}
+
+/** The ids of a list that fits on one page. */
+export async function idsOf(store: Store, query: RunQuery): Promise<string[]> {
+  const { runs, cursor } = await store.list(query);
+  assert.equal(cursor, null, "everything fits on one page");
+  return runs.map(({ id }) => id);
+}
+
+/** The ids of a list, gathered page by page. */
+export async function idsByPages(store: Store, query: RunQuery): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await store.list(cursor === undefined ? query : { ...query, cursor });
+    assert.ok(page.runs.length <= query.limit);
+    ids.push(...page.runs.map(({ id }) => id));
+    cursor = page.cursor;
+  }
+  return ids;
 }

@@ -5,6 +5,7 @@ import { claimExpiry } from "./claim-expiry.ts";
 import { claims } from "./claims.ts";
 import { closing } from "./closing.ts";
 import { creating } from "./creating.ts";
+import { dropping } from "./dropping.ts";
 import { due } from "./due.ts";
 import { entries } from "./entries.ts";
 import { exactValues } from "./exact-values.ts";
@@ -13,6 +14,8 @@ import { listing } from "./listing.ts";
 import { missing } from "./missing.ts";
 import { outsideActs } from "./outside-acts.ts";
 import { positions } from "./positions.ts";
+import { projections } from "./projections.ts";
+import { prunedRuns } from "./pruned-runs.ts";
 import { reopening } from "./reopening.ts";
 import type { Behaviour, Bench, MovableClock } from "./suite.ts";
 import { transactions } from "./transactions.ts";
@@ -48,6 +51,7 @@ const BEHAVIOURS: readonly Behaviour[] = [
   exactValues,
   creating,
   positions,
+  projections,
   fencing,
   claims,
   claimExpiry,
@@ -56,7 +60,9 @@ const BEHAVIOURS: readonly Behaviour[] = [
   unknownCommits,
   entries,
   blobs,
+  dropping,
   listing,
+  prunedRuns,
   due,
   missing,
   reopening,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { RunQuery, Store } from "../../core/store.ts";
+import type { Store } from "../../core/store.ts";
 import type { RunStatus } from "../../core/types.ts";
-import { creation } from "./fixtures.ts";
+import { creation, idsByPages, idsOf } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
 
 const STATUSES: readonly RunStatus[] = ["queued", "running", "waiting", "failed"];
@@ -28,23 +28,6 @@ const expected = (matches: (i: number) => boolean): string[] =>
   Array.from({ length: 24 }, (_, i) => 23 - i)
     .filter(matches)
     .map((i) => `r${String(i).padStart(2, "0")}`);
-
-async function idsOf(store: Store, query: RunQuery): Promise<string[]> {
-  const { runs, cursor } = await store.list(query);
-  assert.equal(cursor, null, "everything fits on one page");
-  return runs.map(({ id }) => id);
-}
-
-async function idsByPages(store: Store, query: RunQuery): Promise<string[]> {
-  const ids: string[] = [];
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await store.list(cursor === undefined ? query : { ...query, cursor });
-    assert.ok(page.runs.length <= query.limit);
-    ids.push(...page.runs.map(({ id }) => id));
-    cursor = page.cursor;
-  }
-  return ids;
-}
 
 const refusal = (option: string) => (error: unknown) => {
   const { code, detail } = error as { code?: unknown; detail?: { option?: unknown } };

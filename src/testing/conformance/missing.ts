@@ -5,11 +5,12 @@ import type { Behaviour } from "./suite.ts";
 export const missing: Behaviour = {
   name: "missing runs",
   cases: {
-    "are read as null and have no entries": async ({ store }) => {
-      await accepted(store, creation());
+    "are read as null and have neither entries nor blobs": async ({ store }) => {
+      await accepted(store, creation({ blobs: [{ hash: "h1", data: "first" }] }));
       for (const id of ["nobody", "", "RUN-1", "run-1 ", "run-%"]) {
         assert.equal(await store.read(id), null);
         assert.deepEqual(await store.entries(id, { from: 1, limit: 10 }), []);
+        assert.deepEqual(await store.blobs(id, ["h1"]), new Map());
       }
     },
 

@@ -43,21 +43,27 @@ export const positions: Behaviour = {
       const { row: after, entries } = await everythingOf(store, "run-1");
       assert.equal(after?.seq, 2);
       const winner = appends[results.findIndex(([result]) => result?.ok)];
-      assert.deepEqual(entries[1], winner?.entry);
+      assert.deepEqual(entries[1], winner?.entries[0]);
     },
 
     "change the projection and never the identity": async ({ store }) => {
       const row = await accepted(store, creation());
-      const run = {
-        status: "completed",
-        wakeAt: null,
-        stepsDone: 2,
+      const projection = { status: "completed", wakeAt: null, stepsDone: 2, version: "2" } as const;
+      const identity = {
         createdAt: 5,
         workflow: "other",
-      } as const;
-      const after = await accepted(store, step(row, { run }));
-      assert.deepEqual([after.status, after.wakeAt, after.stepsDone], ["completed", null, 2]);
-      assert.deepEqual([after.createdAt, after.workflow], [row.createdAt, row.workflow]);
+        lineage: "other",
+        parent: { runId: "boss", step: "a" },
+        origin: { runId: "other", seq: 3 },
+      };
+      const after = await accepted(store, step(row, { run: { ...projection, ...identity } }));
+      assert.deepEqual(after, { ...row, ...projection, claim: after.claim, seq: 2, head: "run-1#2" });
+      const forked = await accepted(
+        store,
+        creation({ run: { id: "fork", origin: { runId: "run-1", seq: 2 } } }),
+      );
+      const later = await accepted(store, step(forked, { run: { origin: null } }));
+      assert.deepEqual(later.origin, { runId: "run-1", seq: 2 });
     },
 
     "of one run are not touched by another": async ({ store }) => {

@@ -16,7 +16,7 @@ export const reopening: Behaviour = {
       const again = await reopen();
       assert.deepEqual([await everythingOf(again, "run-1"), await everythingOf(again, "run-2")], before);
       assert.deepEqual(await again.list({ limit: 10 }), page);
-      assert.deepEqual(await again.blobs(["h1"]), new Map([["h1", "🦊"]]));
+      assert.deepEqual(await again.blobs("run-1", ["h1"]), new Map([["h1", "🦊"]]));
     },
 
     "keeps who the store is": async ({ store, reopen }) => {

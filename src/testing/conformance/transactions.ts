@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { SqlHandle, Store } from "../../core/store.ts";
+import type { SqlHandle } from "../../core/sql.ts";
+import type { Store } from "../../core/store.ts";
 import { accepted, creation, everythingOf, step } from "./fixtures.ts";
 import type { Behaviour, Bench } from "./suite.ts";
 

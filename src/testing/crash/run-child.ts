@@ -81,7 +81,7 @@ function openEngine(
     store,
     workflows,
     claimMs,
-    maxRecoveries,
+    recovery: { maxAttempts: maxRecoveries },
     concurrency,
     probe,
     sweepMs: 20,

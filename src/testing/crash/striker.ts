@@ -74,8 +74,10 @@ export class Striker {
         this.refused[reason] = (this.refused[reason] ?? 0) + 1;
         return [];
       }
-      const ack: AckedWrite = { runId: append.run.id, seq: append.entry.seq, head: append.entry.head };
-      return [`${JSON.stringify(ack)}\n`];
+      return append.entries.map(({ seq, head }) => {
+        const ack: AckedWrite = { runId: append.run.id, seq, head };
+        return `${JSON.stringify(ack)}\n`;
+      });
     });
     if (lines.length > 0) writeSync(this.#acks, lines.join(""));
   }
@@ -99,7 +101,7 @@ export function withParts(store: Store, parts: Partial<Store>): Store {
     renew: (batch) => store.renew(batch),
     read: (runId) => store.read(runId),
     entries: (runId, range) => store.entries(runId, range),
-    blobs: (hashes) => store.blobs(hashes),
+    blobs: (runId, hashes) => store.blobs(runId, hashes),
     list: (query) => store.list(query),
     due: (query) => store.due(query),
     ...(store.transaction ? { transaction: store.transaction.bind(store) } : {}),

@@ -1,6 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { digest } from "../../core/hash.ts";
-import type { SqlHandle, SqlValue, Store } from "../../core/store.ts";
+import type { SqlHandle, SqlValue } from "../../core/sql.ts";
+import type { Store } from "../../core/store.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
 
 export interface EffectRow {

@@ -110,7 +110,7 @@ export function reach(store: Store, machine: Machine): Store {
     renew: (batch) => through(() => store.renew(batch)),
     read: (runId) => through(() => store.read(runId)),
     entries: (runId, range) => through(() => store.entries(runId, range)),
-    blobs: (hashes) => through(() => store.blobs(hashes)),
+    blobs: (runId, hashes) => through(() => store.blobs(runId, hashes)),
     list: (query) => through(() => store.list(query)),
     due: (query) => through(() => store.due(query)),
     ...(transaction ? { transaction } : {}),

@@ -56,7 +56,7 @@ async function wrongResult(
     return `The run should have completed, but it is ${row.status} (${row.control}). ${row.error ?? ""} ${waits}`.trim();
   }
   const data = events.findLast((event) => event.kind === "run_completed")?.data;
-  const text = typeof data === "object" ? (await store.blobs([data.blob])).get(data.blob) : data;
+  const text = typeof data === "object" ? (await store.blobs(row.id, [data.blob])).get(data.blob) : data;
   const result = text === undefined ? undefined : decode(text);
   if (isDeepStrictEqual(result, wanted)) return undefined;
   return `The run answered ${JSON.stringify(result)}, but without faults it answers ${JSON.stringify(wanted)}.`;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../core/clock.ts";
-import { createEngine, type Engine, type EngineOptions } from "../../core/engine.ts";
+import { createEngine, type Engine } from "../../core/engine.ts";
+import type { EngineOptions } from "../../core/engine-options.ts";
 import { seededIds } from "../../core/ids.ts";
-import type { Store } from "../../core/store.ts";
+import type { Append, Store } from "../../core/store.ts";
 import { type Workflow, workflow } from "../../core/workflow.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { createFaultyStore, type FaultPlan, type StoreMethod } from "../faulty-store.ts";
@@ -34,6 +35,8 @@ function setting(workflows: readonly Workflow<never, unknown>[]): Setting {
 
 const faulty = (store: Store, plan: FaultPlan, clock: Clock): Store =>
   createFaultyStore(store, { clock, ...plan });
+const writes = ({ entries }: Append, what: string): boolean =>
+  entries.some(({ head }) => head.includes(what));
 const pass = (clock: FakeClock, ms: number): Promise<void> =>
   new Promise((resolve) => void clock.setTimer(resolve, ms));
 const statusOf = async (engine: Engine, id: string): Promise<string | undefined> =>
@@ -372,7 +375,7 @@ describe("a resumed parent", () => {
     };
     const append: Store["append"] = async (batch) => {
       const results = await (dead ? new Promise<never>(() => undefined) : store.append(batch));
-      if (batch.some(({ entry }) => entry.head.includes('"attempt":2'))) dead = true;
+      if (batch.some((append) => writes(append, '"attempt":2'))) dead = true;
       return results;
     };
     const renew: Store["renew"] = (batch) => (dead ? new Promise(() => undefined) : store.renew(batch));
@@ -465,7 +468,7 @@ describe("a cancel with undo", () => {
     const desk = world.engine({ execute: false });
     let signalled = false;
     const append: Store["append"] = async (batch) => {
-      if (!signalled && batch.some(({ entry }) => entry.head.includes("run_cancelled"))) {
+      if (!signalled && batch.some((append) => writes(append, "run_cancelled"))) {
         signalled = true;
         await desk.signal("r", "late");
       }

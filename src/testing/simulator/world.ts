@@ -19,7 +19,7 @@ const SETTINGS = {
   holdMs: 1_000,
   assumedStepMs: 2_000,
   storePatienceMs: 5_000,
-  maxRecoveries: 3,
+  recovery: { maxAttempts: 3 },
 } as const;
 
 export interface WorldOptions {

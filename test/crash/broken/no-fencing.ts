@@ -7,8 +7,8 @@ async function force(store: Store, append: Append): Promise<AppendResult> {
   const row = await store.read(append.run.id);
   if (!row) return { ok: false, reason: "missing", row };
   const expect = { seq: row.seq, epoch: row.claim.epoch, token: null };
-  const entry = { ...append.entry, seq: row.seq + 1 };
-  const [result] = await store.append([{ ...append, expect, entry, claim: { kind: "keep" } }]);
+  const entries = append.entries.map((entry) => ({ ...entry, seq: row.seq + 1 }));
+  const [result] = await store.append([{ ...append, expect, entries, claim: { kind: "keep" } }]);
   return result as AppendResult;
 }
 

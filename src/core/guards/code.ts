@@ -1,0 +1,117 @@
+import type { StepPlace } from "../call.ts";
+import { HoldfastError } from "../errors.ts";
+import type { Execution } from "../execution.ts";
+import { plainPath } from "../rename.ts";
+import { hasActed, mayHaveActed, type RunState, type ScopeNode, type StepRecord, UNDO } from "../replay.ts";
+import { listed } from "../versions.ts";
+import type { Admission, Admitted, Guard } from "./guard.ts";
+
+/** Something with effects that the journal holds, and that the body must ask for when it comes to it again. */
+interface Recorded {
+  readonly key: string;
+  /** The members of groups it lies in, as they were recorded: a group may be decided before it comes to all of them. */
+  readonly members: readonly Member[];
+  /** Somebody said that it need not be asked for. */
+  readonly isWaived: () => boolean;
+}
+
+interface Member {
+  readonly key: string;
+  readonly record: StepRecord;
+}
+
+/**
+ * Stands between a resumed run and code that has changed under it. A step with effects that has another name in the new code looks like
+ * a new step, and would happen again. So while the journal holds effects that the body has not asked for, a new one is held back:
+ * until they are asked for, or until nothing more happens; then the run waits for somebody who knows what the change means.
+ */
+export class CodeGuard implements Guard {
+  readonly #execution: Execution;
+  readonly #asked = new Set<string>();
+  #left: readonly Recorded[];
+  #held = 0;
+
+  private constructor(execution: Execution, left: readonly Recorded[]) {
+    this.#execution = execution;
+    this.#left = left;
+  }
+
+  /** `undefined` for a run without recorded effects: there is nothing that could happen again. */
+  static of(execution: Execution, state: RunState): CodeGuard | undefined {
+    const left = [...recordedEffects(state.root)];
+    return left.length === 0 ? undefined : new CodeGuard(execution, left);
+  }
+
+  /** The body has come to a call of this key. */
+  asked(key: string): void {
+    if (this.#left.length === 0) return;
+    this.#asked.add(key);
+    const last = this.#left.at(-1) as Recorded;
+    // The last one recorded is asked for last, as a rule: until then the others need not be gone through.
+    if (this.#held > 0 && !this.#isMissing(last) && this.#missing().length === 0)
+      this.#execution.wakeGuards();
+  }
+
+  async admit({ place, intent }: Admission): Promise<Admitted> {
+    if (intent.effect !== "repeatable" && intent.attempt === 1) await this.hold(place);
+    return undefined;
+  }
+
+  /** Holds back something new that has effects, while recorded ones are missing. */
+  async hold({ key, scope }: StepPlace): Promise<void> {
+    const { deps, workflow, compensating } = this.#execution;
+    const isNew = workflow.migrations.some(({ add }) => add?.includes(plainPath(key)));
+    if (isNew || compensating) return;
+    for (let missing = this.#missing(); missing.length > 0; missing = this.#missing()) {
+      const names = listed(missing.map((one) => one.key));
+      const { code, message, why } = new HoldfastError("HF-2121", { step: key, missing: names });
+      const detail = `${code} ${message} ${why}`;
+      this.#held++;
+      const waiting = { kind: "migration", step: key, since: deps.time.now(), detail } as const;
+      await this.#execution.wait(key, waiting, scope.frame);
+      this.#held--;
+    }
+  }
+
+  #missing(): readonly Recorded[] {
+    this.#left = this.#left.filter((one) => !this.#isAsked(one.key) && !one.isWaived());
+    return this.#left.filter((one) => this.#isMissing(one));
+  }
+
+  #isMissing({ key, members, isWaived }: Recorded): boolean {
+    if (this.#isAsked(key) || isWaived()) return false;
+    const isPassedOver = ({ key: member, record }: Member): boolean =>
+      this.#isAsked(member) && this.#execution.state.find(member) === record;
+    return !members.some(isPassedOver);
+  }
+
+  /** A group is asked for as a whole. */
+  #isAsked(key: string): boolean {
+    return this.#asked.has(key.endsWith("]") ? key.slice(0, key.lastIndexOf("[")) : key);
+  }
+}
+
+/** Everything with effects that a body which has not changed asks for, or the step around it that answers for it. */
+function* recordedEffects(
+  node: ScopeNode,
+  prefix = "",
+  members: readonly Member[] = [],
+): Generator<Recorded> {
+  for (const [name, loop] of node.loops)
+    if (loop.acted) yield { key: prefix + name, members, isWaived: () => !loop.acted };
+  for (const [name, record] of node.records) {
+    const acted = mayHaveActed(record) || (isSettled(record) && hasActed(node.scopes.get(name)));
+    if (acted && !record.waived)
+      yield { key: prefix + name, members, isWaived: () => record.waived ?? false };
+  }
+  for (const [name, scope] of node.scopes) {
+    const record = node.records.get(name);
+    if ((record && isSettled(record)) || prefix + name === UNDO) continue;
+    const member = record && name.endsWith("]") ? [{ key: prefix + name, record }] : [];
+    yield* recordedEffects(scope, `${prefix}${name}/`, [...members, ...member]);
+  }
+}
+
+/** It is answered from the journal, and what it did inside is not gone through again. */
+const isSettled = ({ status, retryAt, reopened }: StepRecord): boolean =>
+  status === "completed" || (status === "failed" && retryAt === undefined && !reopened);

@@ -1,0 +1,69 @@
+import { HoldfastError } from "../errors.ts";
+
+/** A value on its way into a run: restored from the store, or put there by somebody outside. */
+export interface ContentItem {
+  readonly runId: string;
+  /** `edit`: somebody put it in the place of a recorded value, or it is the run's config. */
+  readonly source: "step" | "loop" | "memory" | "signal" | "input" | "edit";
+  /** The step, loop, memory key or signal it belongs to, `input` or `config`. */
+  readonly name: string;
+  readonly value: unknown;
+}
+
+export type ContentVerdict =
+  | "allow"
+  /** The run sees a marker with the reason in its place. */
+  | { readonly quarantine: string }
+  /** The run waits until somebody has looked at it. */
+  | { readonly park: string };
+
+/** Looks at values before a run sees them. One that throws has parked the run. */
+export type ContentCheck = (item: ContentItem) => ContentVerdict | Promise<ContentVerdict>;
+
+/** What a run sees in the place of a value that the content check has quarantined. */
+export interface Quarantined {
+  /** Why. */
+  readonly quarantined: string;
+}
+
+/**
+ * Whether a value is the marker of a quarantined one.
+ *
+ * @example
+ * ```ts
+ * import { isQuarantined, workflow } from "holdfast";
+ *
+ * export const answer = workflow("answer", async (ctx, url: string) => {
+ *   const page: unknown = await ctx.step("fetch", async () => (await fetch(url)).text());
+ *   return isQuarantined(page) ? `Not used: ${page.quarantined}` : page;
+ * });
+ * ```
+ */
+export function isQuarantined(value: unknown): value is Quarantined {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.keys(value).length === 1 && typeof (value as Partial<Quarantined>).quarantined === "string";
+}
+
+/** Refuses what is not a function (HF-1003). */
+export function checkContentCheck(check: ContentCheck | undefined): ContentCheck | undefined {
+  if (check === undefined || typeof check === "function") return check;
+  throw new HoldfastError("HF-1003", { option: "contentCheck", problem: "it is not a function" });
+}
+
+/** What the check says. A verdict that cannot be had, or is none, holds the value back. */
+export async function askCheck(check: ContentCheck, item: ContentItem): Promise<ContentVerdict> {
+  try {
+    const verdict = await check(item);
+    return isVerdict(verdict) ? verdict : { park: "The check's answer is not a verdict." };
+  } catch (error) {
+    return { park: `The check threw: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+function isVerdict(verdict: unknown): verdict is ContentVerdict {
+  if (verdict === "allow") return true;
+  if (typeof verdict !== "object" || verdict === null) return false;
+  const { quarantine, park } = verdict as Record<string, unknown>;
+  const given = [quarantine, park].filter((one) => one !== undefined);
+  return given.length === 1 && typeof given[0] === "string";
+}

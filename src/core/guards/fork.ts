@@ -1,0 +1,112 @@
+import { Handle } from "../call.ts";
+import type { StepOptions } from "../context.ts";
+import { HoldfastError } from "../errors.ts";
+import type { Execution } from "../execution.ts";
+import { Ancestry, type PastCall } from "../manage/effects.ts";
+import { UNDO } from "../replay.ts";
+import { askApproval } from "./approval.ts";
+import type { Admission, Admitted, Guard } from "./guard.ts";
+import { inspectForeign } from "./inspector.ts";
+
+/**
+ * Stands before the `keyed` and `once` steps of a fork. What the source has done already, or may have done, is not done again unless
+ * the fork's policy or a person says so. Asked anew for every attempt, since an intent alone proves no call.
+ */
+export function forkGuard(execution: Execution): Guard | undefined {
+  const { fork } = execution.state.facts;
+  if (!fork || fork.effects === "allow") return undefined;
+  const source =
+    fork.from.runId === execution.runId ? undefined : new Ancestry(execution.deps.store, fork.from);
+  return {
+    async admit(admission): Promise<Admitted> {
+      const { effect } = admission.intent;
+      // What this run has done itself is undone by itself.
+      if (effect === "repeatable" || admission.place.key.startsWith(`${UNDO}/`)) return undefined;
+      const past =
+        source && (await execution.busy(source.find(admission.place.key, execution.state.facts.hops)));
+      if (fork.effects === "simulate") return simulate(admission, past);
+      if (!past) return undefined;
+      return fork.effects === "block" ? block(admission, past) : reuse(admission, past);
+    },
+  };
+}
+
+async function reuse(admission: Admission, past: PastCall): Promise<Admitted> {
+  if (past.status !== "completed")
+    return ask(
+      admission,
+      past,
+      ["call", "done"],
+      "Its source has begun it, and what came of it is not known.",
+    );
+  if (past.args !== admission.intent.args)
+    return ask(admission, past, ["call", "reuse"], "Its source has called it with other arguments.");
+  return (await taken(admission, past, "reused")) ?? ask(admission, past, ["call", "done"], GONE);
+}
+
+function block(admission: Admission, past: PastCall): Promise<Admitted> {
+  const choices = past.status === "completed" ? ["call", "reuse"] : ["call"];
+  return ask(admission, past, choices, "Its source has called it already.");
+}
+
+async function simulate(admission: Admission, past: PastCall | undefined): Promise<Admitted> {
+  const isSame = past?.status === "completed" && past.args === admission.intent.args;
+  const recorded = isSame ? await taken(admission, past, "simulated") : undefined;
+  if (recorded) return recorded;
+  const made = admission.options.simulate ? await callSimulation(admission) : undefined;
+  return made ?? ask(admission, past, ["call"], "There is nothing recorded to simulate it with.");
+}
+
+const GONE = "Its source has called it, and the result is not kept any more.";
+
+/** What the source recorded; `undefined` when retention has dropped it. */
+async function taken(
+  { execution, place }: Admission,
+  { runId, seq }: PastCall,
+  instead: "reused" | "simulated",
+): Promise<Admitted> {
+  try {
+    const value = await execution.busy(execution.deps.values.at(runId, seq));
+    return { value: await inspectForeign(execution, place.key, value), instead };
+  } catch (error) {
+    if (HoldfastError.is(error, "HF-1023")) return undefined;
+    throw error;
+  }
+}
+
+/** A hook that throws has not answered. */
+async function callSimulation({ execution, place, options, intent }: Admission): Promise<Admitted> {
+  const handle = new Handle(execution, place, options as StepOptions, intent);
+  execution.calls.start();
+  try {
+    return { value: await options.simulate?.(handle), instead: "simulated" };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const problem = new HoldfastError("HF-2111", { verb: "simulate", step: place.key, message });
+    execution.deps.ports.logger.error(problem.message, { runId: execution.runId, code: problem.code });
+    return undefined;
+  } finally {
+    execution.callEnded(handle.frame);
+  }
+}
+
+/** Whether to call it is for a person to say, once for this step and these arguments. */
+async function ask(
+  admission: Admission,
+  past: PastCall | undefined,
+  choices: readonly string[],
+  why: string,
+): Promise<Admitted> {
+  const { place, intent } = admission;
+  const { code, message } = new HoldfastError("HF-2120", { step: place.key, why });
+  const source = past ? { source: past.runId, outcome: past.status } : {};
+  const own = {
+    ...admission,
+    place: { ...place, name: `${place.name}#fork` },
+    intent: { ...intent, attempt: 1 },
+  };
+  const answer = await askApproval(own, { about: { why: `${code} ${message} ${why}`, ...source }, choices });
+  if (answer.choice === "done") return { value: undefined, instead: "reused" };
+  if (answer.choice !== "reuse" || !past) return undefined;
+  return (await taken(admission, past, "reused")) ?? ask(admission, past, ["call", "done"], GONE);
+}

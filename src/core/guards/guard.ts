@@ -1,0 +1,38 @@
+import type { StepPlace } from "../call.ts";
+import type { StepOptions } from "../context.ts";
+import type { StepStarted } from "../events.ts";
+import type { Execution } from "../execution.ts";
+
+/** A call that is about to be made: nothing of it is written yet. */
+export interface Admission {
+  readonly execution: Execution;
+  readonly place: StepPlace;
+  readonly options: Pick<StepOptions, "effect" | "input" | "simulate">;
+  /** The intent as it would be written. */
+  readonly intent: StepStarted;
+}
+
+/** `undefined`: go on. Else the value that stands in for the call, or what to add to the intent. */
+export type Admitted =
+  | undefined
+  | { readonly value: unknown; readonly instead: "reused" | "simulated" }
+  | { readonly note: Partial<StepStarted> };
+
+/**
+ * Something that may come between a step and its call. Guards are asked before every intent, in order, and never answer from
+ * history. One that says no waits (`execution.wait`) and looks again when it is woken; it never throws because of a verdict.
+ */
+export interface Guard {
+  admit(admission: Admission): Admitted | Promise<Admitted>;
+}
+
+/** Asks all guards; the first stand-in ends it, notes add up. */
+export async function admit(guards: readonly Guard[], admission: Admission): Promise<Admitted> {
+  let note: Partial<StepStarted> | undefined;
+  for (const guard of guards) {
+    const answer = await guard.admit(admission);
+    if (answer && "value" in answer) return answer;
+    if (answer) note = { ...note, ...answer.note };
+  }
+  return note && { note };
+}

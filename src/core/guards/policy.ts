@@ -1,0 +1,136 @@
+import { HoldfastError } from "../errors.ts";
+import type { EventDraft } from "../events.ts";
+import { UNDO } from "../replay.ts";
+import type { Effect } from "../types.ts";
+import { askApproval } from "./approval.ts";
+import type { Admission, Admitted, Guard } from "./guard.ts";
+
+/** What a policy is asked about: a call that is about to be made. */
+export interface PolicyRequest {
+  readonly runId: string;
+  readonly workflow: string;
+  readonly version: string;
+  readonly step: string;
+  readonly effect: Effect;
+  readonly attempt: number;
+  /** The arguments the step declares (`input`), and their digest. */
+  readonly input: unknown;
+  readonly args: string | undefined;
+  /** This process did not start the run: it was restored. */
+  readonly restored: boolean;
+}
+
+export type PolicyVerdict =
+  | "allow"
+  | { readonly deny: string }
+  /** A person must agree. The answer is bound to these very arguments and used up by this attempt. */
+  | { readonly ask: string; readonly timeoutMs?: number };
+
+/** Decides about calls. Asked anew before every one of them; a policy that throws has denied. */
+export interface Policy {
+  /** Recorded with every intent; a new version voids approvals that are not used yet. */
+  readonly version: string;
+  decide(request: PolicyRequest): PolicyVerdict | Promise<PolicyVerdict>;
+}
+
+/** Refuses what is not a policy (HF-1003). */
+export function checkPolicy(policy: Policy | undefined): Policy | undefined {
+  if (policy === undefined) return undefined;
+  const refuse = (option: string, problem: string) => new HoldfastError("HF-1003", { option, problem });
+  if (typeof policy?.version !== "string" || policy.version === "")
+    throw refuse("policy.version", "it must be a text");
+  if (typeof policy.decide !== "function") throw refuse("policy.decide", "it is not a function");
+  return policy;
+}
+
+export const policyGuard = (policy: Policy): Guard => ({
+  async admit(admission): Promise<Admitted> {
+    const { execution, place } = admission;
+    for (;;) {
+      const { version } = policy;
+      // The hook may take its time: the run is not let go meanwhile.
+      const verdict = await execution.busy(askPolicy(policy, requestOf(admission)));
+      if (verdict === "allow") return { note: { policy: version } };
+      if ("deny" in verdict) {
+        const { code, message } = denied(admission, version, verdict.deny);
+        const wait = { kind: "policy", step: place.key, detail: `${code} ${message}` } as const;
+        await execution.wait(place.key, { ...wait, since: execution.deps.time.now() }, place.scope.frame);
+        continue;
+      }
+      const about = { policy: version, reason: verdict.ask };
+      const { timeoutMs } = verdict;
+      const answer = await askApproval(admission, { about, choices: CHOICES, timeoutMs, onTimeout: DENY });
+      if (answer.choice !== APPROVE) {
+        const by = answer.timedOut ? "Nobody answered in time." : `${answer.actor} said no.`;
+        const reason = [by, answer.text ?? ""].join(" ").trim();
+        throw await failDenied(admission, version, denied(admission, version, reason));
+      }
+      if (policy.version === version) return { note: { policy: version } };
+    }
+  },
+});
+
+const APPROVE = "approve";
+const DENY = "deny";
+const CHOICES: readonly string[] = [APPROVE, DENY];
+
+function requestOf({ execution, place, options, intent }: Admission): PolicyRequest {
+  const { id, workflow, version } = execution.writer.row;
+  const { effect, attempt, args } = intent;
+  const { restored } = execution;
+  const { input } = options;
+  return { runId: id, workflow, version, step: place.key, effect, attempt, input, args, restored };
+}
+
+/** Its verdict. One that cannot be had, or is none, is a no. */
+export async function askPolicy(policy: Policy, request: PolicyRequest): Promise<PolicyVerdict> {
+  try {
+    const verdict = await policy.decide(request);
+    return isVerdict(verdict) ? verdict : { deny: "The policy's answer is not a verdict." };
+  } catch (error) {
+    return { deny: `The policy threw: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+function isVerdict(verdict: unknown): verdict is PolicyVerdict {
+  if (verdict === "allow") return true;
+  if (typeof verdict !== "object" || verdict === null) return false;
+  const { deny, ask, timeoutMs } = verdict as Record<string, unknown>;
+  if (deny !== undefined) return typeof deny === "string" && ask === undefined;
+  const isTime = timeoutMs === undefined || (Number.isFinite(timeoutMs) && (timeoutMs as number) > 0);
+  return typeof ask === "string" && isTime;
+}
+
+const denied = ({ place }: Admission, policy: string, reason: string): HoldfastError =>
+  new HoldfastError("HF-2116", { step: place.key, policy, reason: reason.slice(0, MOST_REASON) });
+
+const MOST_REASON = 500;
+
+/**
+ * The step has failed without a call, and stays so on every replay. Intent and outcome are one write: nobody can find the one without
+ * the other and take it for a call. Both are held back while the run is told to stop.
+ */
+async function failDenied(
+  { execution, place, intent }: Admission,
+  policy: string,
+  error: HoldfastError,
+): Promise<unknown> {
+  const { key: step, scope } = place;
+  const { values } = execution.deps;
+  const encoded = values.encodeError(step, error);
+  const { data, blobs } = encoded;
+  const started: EventDraft = { kind: "step_started", step, meta: { ...intent, policy } };
+  const failed: EventDraft = { kind: "step_failed", step, meta: { attempt: intent.attempt }, data };
+  const isHeldBack = !step.startsWith(`${UNDO}/`);
+  execution.memory.live();
+  execution.calls.block(scope.frame);
+  await new Promise<void>((resolve) => {
+    execution.writer.record({ event: started, intent: isHeldBack });
+    execution.writer.record({ event: failed, blobs, intent: isHeldBack, onDurable: () => resolve() });
+    execution.considerEnding();
+  });
+  execution.calls.unblock(scope.frame);
+  const seen = values.echo(encoded);
+  execution.blame(seen, [step]);
+  return seen;
+}

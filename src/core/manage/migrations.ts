@@ -1,0 +1,230 @@
+import { type Act, because, plan, wrongStatus } from "../act.ts";
+import type { ActPlan } from "../acts.ts";
+import type { Run } from "../engine-options.ts";
+import { HoldfastError } from "../errors.ts";
+import { checkId } from "../ids.ts";
+import { loadRun } from "../load.ts";
+import { type MigrationPlan, planMigration, type StateChange } from "../migration-plan.ts";
+import type { EngineParts } from "../parts.ts";
+import type { ClaimChange } from "../store.ts";
+import { type RunRow, type RunStatus, terminal } from "../types.ts";
+import { noRoute, route } from "../versions.ts";
+import type { Workflow } from "../workflow.ts";
+
+/** Which runs: those of one workflow or of all that are registered, newest first. */
+export interface MigrationQuery {
+  readonly workflow?: string;
+  /** Look at no more runs than this. */
+  readonly limit?: number;
+}
+
+/** What becomes of one run when a process with the code at hand takes it up. */
+export interface RunMigration {
+  readonly runId: string;
+  readonly workflow: string;
+  readonly status: RunStatus;
+  /** The version the run is of, and the version of the code. */
+  readonly from: string;
+  readonly to: string;
+  /** `current`: nothing to do. `parks`: it waits, for the reason in `problem`. */
+  readonly outcome: "current" | "migrates" | "parks";
+  /** The versions it goes through, the last one included. */
+  readonly hops: readonly string[];
+  readonly changes: readonly StateChange[];
+  /** Paths of recorded steps that have another name afterwards. */
+  readonly renamed: Readonly<Record<string, string>>;
+  /** Paths of recorded steps that are not asked for any more. */
+  readonly dropped: readonly string[];
+  /** What it waits for now, or would wait for. */
+  readonly problem?: string;
+  /** Whether it was migrated by this very call. */
+  readonly applied: boolean;
+}
+
+export interface MigrationReport {
+  readonly runs: readonly RunMigration[];
+  readonly totals: Readonly<Record<RunMigration["outcome"], number>>;
+  /** Whether `limit` left runs out. */
+  readonly more: boolean;
+}
+
+const PAGE = 100;
+const UNENDED: readonly RunStatus[] = ["queued", "running", "waiting", "paused", "failed"];
+
+/** No way, a migration that fails, and what cannot be read. */
+const PARKING: readonly string[] = ["HF-2114", "HF-2115", "HF-3010", "HF-3011", "HF-1023"];
+
+/**
+ * What a new version of the code means for the runs that are under way: to be looked at before a deploy, and done by hand where
+ * waiting for the next worker is not wanted.
+ *
+ * @example
+ * ```ts
+ * import { createEngine, workflow } from "holdfast";
+ * import { openSqliteStore } from "holdfast/stores/sqlite";
+ *
+ * const order = workflow(
+ *   "order",
+ *   { version: "2", migrations: [{ from: "1", to: "2", rename: { pay: "charge" } }] },
+ *   async (ctx) => ctx.step("charge", ({ key }) => key, { effect: "keyed" }),
+ * );
+ *
+ * const engine = createEngine({ store: await openSqliteStore(), workflows: [order], execute: false });
+ * const { runs, totals } = await engine.migrations.check({ workflow: "order" });
+ * for (const { runId, problem } of runs) if (problem) console.log(runId, problem);
+ * if (totals.parks === 0) await engine.migrations.apply({ workflow: "order" }, { actor: "ada" });
+ * await engine.close();
+ * ```
+ */
+export class Migrations {
+  readonly #parts: EngineParts;
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+  }
+
+  /** Says what a worker with this code does with runs that have not ended, by doing everything but writing. */
+  async check(which: string | MigrationQuery = {}): Promise<MigrationReport> {
+    return this.#report(which, async (row) => (await this.#examine(row)).report);
+  }
+
+  /** Migrates the runs that nobody works on now. The others are migrated by the next worker that takes them up. */
+  async apply(which: string | MigrationQuery, act: Act = {}): Promise<MigrationReport> {
+    return this.#report(which, (row) => this.#apply(row, act));
+  }
+
+  /**
+   * Goes on with the code registered here, whatever differs: the run counts as being of its version, and effects it recorded that the
+   * code does not ask for are not held against it.
+   */
+  async asIs(runId: string, act: Act = {}): Promise<Run> {
+    checkId(runId);
+    const { acts, store } = this.#parts;
+    const { row, events } = await acts.act(runId, async (run) => {
+      if (terminal(run.status)) throw hasEnded(run);
+      const { version: to, schema } = this.#workflow(run.workflow);
+      const isSame = run.version === to && run.schema === schema;
+      if (!isSame && run.claim.until > (await store.now()))
+        throw wrongStatus(run, "be migrated", "A worker with other code is at it.", "Pause it first.");
+      const meta = { from: run.version, to, schema, asIs: true, ...because(act) } as const;
+      return plan({ kind: "run_migrated", step: "", meta }, act, isSame ? undefined : fencing(run));
+    });
+    this.#parts.written(row, events);
+    return row;
+  }
+
+  async #apply(row: RunRow, act: Act): Promise<RunMigration> {
+    const { acts, store } = this.#parts;
+    let report: RunMigration | undefined;
+    const acted = await acts.act(row.id, async (run): Promise<ActPlan | null> => {
+      if (terminal(run.status)) return null;
+      const found = await this.#examine(run, act.reason);
+      report = found.report;
+      if (!found.plan || run.claim.until > (await store.now())) return null;
+      const { events, blobs } = found.plan;
+      return { events, blobs, actor: act.actor, claim: fencing(run) };
+    });
+    const applied = acted.events.length > 0;
+    if (applied) this.#parts.written(acted.row, acted.events);
+    // It ended between the list and this look at it.
+    report ??= (await this.#examine(row)).report;
+    return { ...report, applied };
+  }
+
+  /** What becomes of a run, and what to write for it. Writes nothing. */
+  async #examine(
+    row: RunRow,
+    reason?: string,
+  ): Promise<{ readonly report: RunMigration; readonly plan?: MigrationPlan }> {
+    const { store, values } = this.#parts;
+    const workflow = this.#workflow(row.workflow);
+    const way = route(workflow, row);
+    if (way?.length === 0) {
+      const held = row.waiting.find(({ kind }) => kind === "migration");
+      const problem = held?.detail === undefined ? {} : { problem: held.detail };
+      return { report: { ...outline(row, workflow), ...problem, outcome: "current" } };
+    }
+    try {
+      const state = await loadRun(store, values, row);
+      if (!way) throw noRoute(row, state, workflow);
+      const made = await planMigration(values, row, state, workflow, way, reason);
+      const { hops, changes, renamed, dropped } = made;
+      const found = { hops, changes, renamed, dropped, outcome: "migrates" } as const;
+      return { report: { ...outline(row, workflow), ...found }, plan: made };
+    } catch (error) {
+      if (!HoldfastError.is(error) || !PARKING.includes(error.code)) throw error;
+      const problem = `${error.code} ${error.message} ${error.why}`;
+      return { report: { ...outline(row, workflow), outcome: "parks", problem } };
+    }
+  }
+
+  #workflow(name: string): Workflow {
+    const workflow = this.#parts.workflows.get(name);
+    if (!workflow) throw new HoldfastError("HF-1026", { workflow: name });
+    return workflow;
+  }
+
+  async #report(
+    which: string | MigrationQuery,
+    look: (row: RunRow) => Promise<RunMigration>,
+  ): Promise<MigrationReport> {
+    const limit = typeof which === "string" ? 1 : checkLimit(which.limit);
+    const runs: RunMigration[] = [];
+    let more = false;
+    for await (const row of typeof which === "string" ? this.#one(which) : this.#all(which)) {
+      more = runs.length >= limit;
+      if (more) break;
+      runs.push(await look(row));
+    }
+    const count = (outcome: RunMigration["outcome"]): number =>
+      runs.filter((run) => run.outcome === outcome).length;
+    const totals = { current: count("current"), migrates: count("migrates"), parks: count("parks") };
+    return { runs, totals, more };
+  }
+
+  async *#one(runId: string): AsyncGenerator<RunRow> {
+    checkId(runId);
+    const row = await this.#parts.store.read(runId);
+    if (!row) throw new HoldfastError("HF-1001", { run: runId });
+    if (terminal(row.status)) throw hasEnded(row);
+    if (row.prunedAt !== null) throw new HoldfastError("HF-1023", { run: runId, seq: row.seq });
+    yield row;
+  }
+
+  async *#all({ workflow }: MigrationQuery): AsyncGenerator<RunRow> {
+    const { store, workflows } = this.#parts;
+    const names = workflow === undefined ? [...workflows.keys()] : [this.#workflow(workflow).name];
+    for (const name of names) {
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const query = { status: UNENDED, workflow: name, pruned: false, limit: PAGE };
+        const page = await store.list(cursor === undefined ? query : { ...query, cursor });
+        yield* page.runs;
+        cursor = page.cursor;
+      }
+    }
+  }
+}
+
+const outline = (row: RunRow, workflow: Workflow): Omit<RunMigration, "outcome"> => ({
+  runId: row.id,
+  workflow: row.workflow,
+  status: row.status,
+  from: row.version,
+  to: workflow.version,
+  hops: [],
+  changes: [],
+  renamed: {},
+  dropped: [],
+  applied: false,
+});
+
+/** A worker whose claim has run out may still wake up, with other code: it must not go on. */
+const fencing = (row: RunRow): ClaimChange => ({ kind: row.claim.owner === null ? "keep" : "revoke" });
+
+const hasEnded = (row: RunRow): HoldfastError =>
+  wrongStatus(row, "be migrated", "It has ended.", "Fork it from a checkpoint to go on from there.");
+
+function checkLimit(limit = Number.POSITIVE_INFINITY): number {
+  if (limit > 0 && (Number.isInteger(limit) || limit === Number.POSITIVE_INFINITY)) return limit;
+  throw new HoldfastError("HF-1003", { option: "limit", problem: "it must be a whole number of 1 or more" });
+}

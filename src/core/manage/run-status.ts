@@ -1,0 +1,48 @@
+import type { Run } from "../engine-options.ts";
+import { HoldfastError } from "../errors.ts";
+import type { EventKind } from "../events.ts";
+import { lastEvent, loadRun } from "../load.ts";
+import type { EngineParts } from "../parts.ts";
+import { ended, type RunRow, type RunStatus } from "../types.ts";
+import { readRow } from "./positions.ts";
+import { type StepUnderWay, underWay } from "./progress.ts";
+import { describeRun, type RunDetails, type RunSentence } from "./status.ts";
+
+/** A run, what it does or waits for in one sentence, and what is under way in it. */
+export interface RunReport extends RunSentence {
+  readonly run: Run;
+  readonly open: readonly StepUnderWay[];
+}
+
+type Reader = Pick<EngineParts, "store" | "values">;
+
+export async function readStatus(reader: Reader, runId: string): Promise<RunReport> {
+  const run = await readRow(reader.store, runId);
+  const details = await ifReadable(() => readDetails(reader, run), {});
+  return { run, ...describeRun(run, details), open: details.open ?? [] };
+}
+
+async function readDetails({ store, values }: Reader, row: RunRow): Promise<RunDetails> {
+  const open = ended(row.status) ? [] : underWay(await loadRun(store, values, row));
+  const told = TELLS[row.status];
+  const event = told && (await lastEvent(store, row, told));
+  const undone = event?.kind === "run_failed" && event.meta.compensated === true;
+  return { open, by: event?.actor, undone };
+}
+
+const TELLS: Partial<Record<RunStatus, readonly EventKind[]>> = {
+  paused: ["pause_requested"],
+  failed: ["run_failed"],
+  cancelled: ["cancel_requested", "run_cancelled"],
+};
+
+/** A run that is damaged is still in the list, with what its row says. */
+async function ifReadable<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    const isDamage = ["HF-3010", "HF-3011", "HF-1023"] as const;
+    if (isDamage.some((code) => HoldfastError.is(error, code))) return otherwise;
+    throw error;
+  }
+}

@@ -1,0 +1,21 @@
+import type { Acts } from "./acts.ts";
+import type { JournalEvent } from "./events.ts";
+import type { Ports } from "./ports.ts";
+import type { Store } from "./store.ts";
+import type { StoreTime } from "./store-time.ts";
+import type { RunRow } from "./types.ts";
+import type { Values } from "./values.ts";
+import type { Workflow } from "./workflow.ts";
+
+/** What an engine is made of, for those who work on stored runs from outside. */
+export interface EngineParts {
+  readonly store: Store;
+  readonly acts: Acts;
+  readonly values: Values;
+  readonly ports: Ports;
+  readonly time: StoreTime;
+  /** The workflows whose code this process has. */
+  readonly workflows: ReadonlyMap<string, Workflow>;
+  /** Called with what was written to a run, once it is durable. */
+  written(row: RunRow, events: readonly JournalEvent[]): void;
+}

@@ -1,0 +1,36 @@
+import { getHeapStatistics } from "node:v8";
+
+/** The share of the heap that is in use, from 0 to 1. */
+export function heapPressure(): number {
+  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+  return used / limit;
+}
+
+/** The share must fall this far below the limit before things are as usual again: near it, it goes up and down all the time. */
+const RELIEF = 0.9;
+
+/** Whether this process is short of memory. */
+export class Pressure {
+  readonly #limit: number | null;
+  readonly #measure: () => number;
+  #isHigh = false;
+
+  constructor(limit: number | null, measure: () => number) {
+    this.#limit = limit;
+    this.#measure = measure;
+  }
+
+  get isHigh(): boolean {
+    return this.#isHigh;
+  }
+
+  /** Measures. Answers the share when that has changed anything. */
+  look(): number | undefined {
+    if (this.#limit === null) return undefined;
+    const share = this.#measure();
+    const isHigh = share >= (this.#isHigh ? this.#limit * RELIEF : this.#limit);
+    if (isHigh === this.#isHigh) return undefined;
+    this.#isHigh = isHigh;
+    return share;
+  }
+}

@@ -1,0 +1,147 @@
+import type { Append } from "../../core/store.ts";
+import { IDENTIFYING, identifying, PROJECTED, projected, rowOf, TYPES } from "./rows.ts";
+import { type Bind, CLOCK, FLUSH, type Statement, statement } from "./statement.ts";
+
+/**
+ * One statement for a batch in which no run appears twice. It locks the runs that are there, in one order for everybody,
+ * and sees them as they are then; judges each append; changes what may be changed; and answers for each append its
+ * place, why it was refused, and the run as it stands in that case. A create that lost to another which was
+ * not to be seen yet is answered without the run.
+ */
+export function batchStatement(at: string, batch: readonly Append[]): Statement {
+  return statement((bind) => {
+    const parts = [
+      ...judging(at, batch, bind),
+      ...changing(at, batch),
+      ...adding(at, batch, bind),
+      ...dropping(at, batch, bind),
+    ];
+    return `WITH ${parts.join(", ")}
+SELECT judged.i, CASE WHEN taken.n IS NULL THEN coalesce(judged.reason, 'exists') END,
+  CASE WHEN found.n IS NOT NULL AND taken.n IS NULL THEN json_build_array(${rowOf("found")})::text END,
+  ${FLUSH}
+FROM judged LEFT JOIN taken ON taken.i = judged.i LEFT JOIN found ON found.id = judged.id`;
+  });
+}
+
+/** A JSON array as a table. JSON inside it travels as text: escapes that PostgreSQL cannot decode stay as they are. */
+const table = (bind: Bind, rows: readonly object[], name: string, columns: string): string =>
+  `json_to_recordset(${bind(JSON.stringify(rows), "json")}) AS ${name} (${columns})`;
+
+const INPUT_COLUMNS = [
+  "i integer, expect_seq bigint, expect_epoch bigint, expect_token text",
+  "kind text, new_owner text, new_token text, ttl double precision",
+  ...[...IDENTIFYING, ...PROJECTED].map((name) => `${name} ${TYPES[name]}`),
+].join(", ");
+
+function toInput(append: Append, i: number): object {
+  const { run, expect, claim } = append;
+  return {
+    i,
+    expect_seq: expect?.seq,
+    expect_epoch: expect?.epoch,
+    expect_token: expect?.token,
+    kind: claim.kind,
+    ...(claim.kind === "acquire" ? { new_owner: claim.owner, new_token: claim.token, ttl: claim.ttlMs } : {}),
+    ...(claim.kind === "hold" ? { ttl: claim.ttlMs } : {}),
+    ...(expect === null ? identifying(append) : { id: run.id }),
+    ...projected(append),
+  };
+}
+
+/** In the order in which the contract judges. */
+const REASON = `CASE
+    WHEN input.expect_seq IS NULL THEN CASE WHEN found.n IS NOT NULL THEN 'exists' END
+    WHEN found.n IS NULL THEN 'missing'
+    WHEN input.expect_token IS NOT NULL
+      AND (found.token IS DISTINCT FROM input.expect_token OR found.epoch <> input.expect_epoch) THEN 'fenced'
+    WHEN input.kind = 'acquire' AND found.claim_until > ${CLOCK} THEN 'held'
+    WHEN found.seq <> input.expect_seq THEN 'conflict' END`;
+
+const judging = (at: string, batch: readonly Append[], bind: Bind): string[] => [
+  `input AS MATERIALIZED (SELECT * FROM ${table(bind, batch.map(toInput), "input", INPUT_COLUMNS)})`,
+  `found AS MATERIALIZED (
+  SELECT * FROM ${at}runs WHERE id = ANY (${bind(
+    batch.map(({ run }) => run.id),
+    "text[]",
+  )}) ORDER BY id FOR NO KEY UPDATE
+)`,
+  `judged AS MATERIALIZED (
+  SELECT input.*, found.n, ${REASON} AS reason FROM input LEFT JOIN found ON found.id = input.id
+)`,
+];
+
+const CHANGED_CLAIM = `epoch = run.epoch + CASE WHEN judged.kind IN ('acquire', 'revoke') THEN 1 ELSE 0 END,
+    owner = CASE WHEN judged.kind IN ('hold', 'keep') THEN run.owner ELSE judged.new_owner END,
+    token = CASE WHEN judged.kind IN ('hold', 'keep') THEN run.token ELSE judged.new_token END,
+    claim_until = CASE
+      WHEN judged.kind = 'keep' OR judged.kind = 'hold' AND run.token IS NULL THEN run.claim_until
+      WHEN judged.kind IN ('hold', 'acquire') THEN ${CLOCK} + judged.ttl ELSE 0 END`;
+
+const FIRST_CLAIM = `CASE WHEN judged.kind IN ('acquire', 'revoke') THEN 1 ELSE 0 END, judged.new_owner,
+    judged.new_token, CASE WHEN judged.kind = 'acquire' THEN ${CLOCK} + judged.ttl ELSE 0 END`;
+
+const INSERTED = [...IDENTIFYING, ...PROJECTED];
+
+/** Only what the batch has: a part that nothing goes through would have to be planned all the same. */
+function changing(at: string, batch: readonly Append[]): string[] {
+  const changed = `changed AS (
+  UPDATE ${at}runs AS run SET ${PROJECTED.map((name) => `${name} = judged.${name}`).join(", ")}, ${CHANGED_CLAIM}
+  FROM judged WHERE run.n = judged.n AND judged.reason IS NULL AND judged.expect_seq IS NOT NULL
+  RETURNING judged.i, run.n
+)`;
+  const created = `created AS (
+  INSERT INTO ${at}runs (${INSERTED.join(", ")}, epoch, owner, token, claim_until)
+  SELECT ${INSERTED.map((name) => `judged.${name}`).join(", ")}, ${FIRST_CLAIM}
+  FROM judged WHERE judged.reason IS NULL AND judged.expect_seq IS NULL ORDER BY judged.id
+  ON CONFLICT (id) DO NOTHING RETURNING id, n
+)`;
+  const isCreated = "SELECT judged.i, created.n FROM created JOIN judged ON judged.id = created.id";
+  const isChanged = "SELECT i, n FROM changed";
+  const creates = batch.filter(({ expect }) => expect === null).length;
+  if (creates === 0) return [changed, `taken AS MATERIALIZED (${isChanged})`];
+  if (creates === batch.length) return [created, `taken AS MATERIALIZED (${isCreated})`];
+  return [changed, created, `taken AS MATERIALIZED (${isChanged} UNION ALL ${isCreated})`];
+}
+
+function adding(at: string, batch: readonly Append[], bind: Bind): string[] {
+  const entries = batch.flatMap((append, i) => append.entries.map((entry) => ({ i, ...entry })));
+  const blobs = batch.flatMap((append, i) => append.blobs.map((blob) => ({ i, ...blob })));
+  const written = `entries_added AS (
+  INSERT INTO ${at}journal (run, seq, count, head, data)
+  SELECT taken.n, entry.seq, entry.count, entry.head, entry.data
+  FROM ${table(bind, entries, "entry", "i integer, seq bigint, count integer, head text, data text")}
+  JOIN taken ON taken.i = entry.i
+)`;
+  if (blobs.length === 0) return [written];
+  return [
+    written,
+    `blobs_added AS (
+  INSERT INTO ${at}blobs (run, hash, data) SELECT taken.n, blob.hash, blob.data
+  FROM ${table(bind, blobs, "blob", "i integer, hash text, data text")} JOIN taken ON taken.i = blob.i
+  ON CONFLICT (run, hash) DO NOTHING
+)`,
+  ];
+}
+
+/** What the append itself writes stays: its entries are not to be seen here yet, its blobs are left out. */
+function dropping(at: string, batch: readonly Append[], bind: Bind): string[] {
+  if (!batch.some(({ drop }) => drop)) return [];
+  const entries = batch.flatMap(({ drop }, i) => (drop?.entries ?? []).map((seq) => ({ i, seq })));
+  const blobs = batch.flatMap(({ drop, blobs: kept }, i) => {
+    const stays = new Set(kept.map(({ hash }) => hash));
+    return (drop?.blobs ?? []).filter((hash) => !stays.has(hash)).map((hash) => ({ i, hash }));
+  });
+  return [
+    `values_dropped AS (
+  UPDATE ${at}journal AS entry SET data = NULL
+  FROM ${table(bind, entries, "gone", "i integer, seq bigint")} JOIN taken ON taken.i = gone.i
+  WHERE entry.run = taken.n AND entry.seq = gone.seq AND entry.data IS NOT NULL
+)`,
+    `blobs_dropped AS (
+  DELETE FROM ${at}blobs AS blob
+  USING ${table(bind, blobs, "gone", "i integer, hash text")} JOIN taken ON taken.i = gone.i
+  WHERE blob.run = taken.n AND blob.hash = gone.hash
+)`,
+  ];
+}

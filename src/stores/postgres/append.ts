@@ -1,0 +1,91 @@
+import type { Append, AppendResult, Refusal } from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import { batchStatement } from "./append-batch.ts";
+import { oneStatement } from "./append-one.ts";
+import { type Database, inTransaction, type Queryable } from "./queryable.ts";
+import { rowOf, toRow } from "./rows.ts";
+
+/** About how many characters one statement may carry. */
+const MOST_CHARACTERS = 16 * 1024 * 1024;
+
+/** Appends that go out in one statement, with their places in the batch. */
+interface Wave {
+  readonly places: number[];
+  readonly appends: Append[];
+  readonly runs: Set<string>;
+  size: number;
+}
+
+/**
+ * Applies a batch in one statement, which is its own transaction; where several are needed, because a run
+ * appears twice or there is very much to write, in one short transaction.
+ */
+export async function appendBatch(
+  database: Database,
+  at: string,
+  batch: readonly Append[],
+): Promise<readonly AppendResult[]> {
+  const [first, ...others] = wavesOf(batch);
+  if (!first) return [];
+  if (others.length === 0) return send(database, at, first.appends);
+  return inTransaction(database, async (one) => {
+    const results = new Map<number, AppendResult>();
+    for (const { places, appends } of [first, ...others]) {
+      const answers = await send(one, at, appends);
+      places.forEach((place, index) => results.set(place, answers[index] as AppendResult));
+    }
+    return batch.map((_, place) => results.get(place) as AppendResult);
+  });
+}
+
+/** Appends of one run stay in their order; a later one must see what the one before has done. */
+function wavesOf(batch: readonly Append[]): Wave[] {
+  const waves: Wave[] = [];
+  batch.forEach((append, place) => {
+    const size = sizeOf(append);
+    let index = 1 + waves.findLastIndex(({ runs }) => runs.has(append.run.id));
+    while ((waves[index]?.size ?? 0) + size > MOST_CHARACTERS && waves[index]) index++;
+    waves[index] ??= { places: [], appends: [], runs: new Set(), size: 0 };
+    const wave = waves[index] as Wave;
+    wave.places.push(place);
+    wave.appends.push(append);
+    wave.runs.add(append.run.id);
+    wave.size += size;
+  });
+  return waves;
+}
+
+function sizeOf({ entries, blobs }: Append): number {
+  const values = blobs.reduce((sum, { data }) => sum + data.length, 0);
+  return entries.reduce((sum, { head, data }) => sum + head.length + (data?.length ?? 0), values);
+}
+
+async function send(
+  one: Queryable,
+  at: string,
+  appends: readonly Append[],
+): Promise<readonly AppendResult[]> {
+  const [only] = appends;
+  const lean = only && appends.length === 1 ? oneStatement(at, only) : null;
+  if (lean && (await one.query(lean.text, lean.values)).length === 1) return [{ ok: true }];
+  const { text, values } = batchStatement(at, appends);
+  const answers = new Map((await one.query(text, values)).map(([i, ...answer]) => [Number(i), answer]));
+  const results: AppendResult[] = [];
+  for (const [i, { run }] of appends.entries()) {
+    const [reason, row] = answers.get(i) as [Refusal | null, string | null];
+    if (reason === null) results.push({ ok: true });
+    else
+      results.push({
+        ok: false,
+        reason,
+        row: row === null ? await readLate(one, at, run.id) : toRow(JSON.parse(row)),
+      });
+  }
+  return results;
+}
+
+/** The run that a refusal came without: there is none, or somebody else created it a moment ago. */
+async function readLate(one: Queryable, at: string, id: string): Promise<RunRow | null> {
+  const [values] = await one.query(`SELECT ${rowOf("run")} FROM ${at}runs AS run WHERE id = $1`, [id]);
+  return values ? toRow(values) : null;
+}

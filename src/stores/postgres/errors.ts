@@ -1,0 +1,61 @@
+import { type ErrorCode, HoldfastError } from "../../core/errors.ts";
+
+/** What went wrong, by SQLSTATE or the class it begins with. */
+const STATES: readonly (readonly [prefix: string, code: ErrorCode])[] = [
+  ["08", "HF-3002"],
+  ["53100", "HF-3003"],
+  ["53", "HF-3002"],
+  ["57", "HF-3002"],
+  ["25006", "HF-3004"],
+  ["28", "HF-3016"],
+  ["3D000", "HF-3016"],
+  ["42501", "HF-3004"],
+  ["3F000", "HF-3006"],
+  ["42P01", "HF-3006"],
+  ["42P07", "HF-3006"],
+  ["42703", "HF-3006"],
+  ["40", "HF-3009"],
+  ["55P03", "HF-3009"],
+  ["XX001", "HF-3014"],
+  ["XX002", "HF-3014"],
+];
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+const codeOf = (error: unknown): string => {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === "string" ? code : "";
+};
+
+/** The server rolled back what stood in the way of others; the same statement will do later. */
+export const isRepeatable = (error: unknown): boolean => ["40001", "40P01"].includes(codeOf(error));
+
+/** The server, or what stands between, does not let this client in: trying again will not help. */
+const isTlsRefused = (error: unknown): boolean =>
+  /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(codeOf(error)) ||
+  (error instanceof Error && /does not support SSL/i.test(error.message));
+
+/** Any failure as the error a person can act on. `where` names the schema, `ms` says how long the call took. */
+export function storeError(error: unknown, where: string, ms: number): HoldfastError {
+  if (HoldfastError.is(error)) return error;
+  const state = codeOf(error);
+  const message = messageOf(error);
+  // Its message or its fields may hold the connection string, and that a password.
+  if (state === "ERR_INVALID_URL")
+    return new HoldfastError("HF-1003", { option: "connectionString", problem: "it is not a URL" });
+  const detail = { file: where, place: where, message, ms: Math.round(ms) };
+  if (isTlsRefused(error)) return new HoldfastError("HF-3016", detail, { cause: error });
+  // What has no SQLSTATE did not come from the server: the connection failed.
+  const known = STATES.find(([prefix]) => state.startsWith(prefix))?.[1];
+  const code = known ?? (SQLSTATE.test(state) && !isSystemCode(state) ? "HF-3013" : "HF-3002");
+  return new HoldfastError(code, detail, { cause: error });
+}
+
+/** `EPIPE` looks like a SQLSTATE and is none. */
+const isSystemCode = (code: string): boolean => /^E[A-Z]+$/.test(code);
+
+/** Node tries every address of a host and reports them together, with an empty text. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join("; ");
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,61 @@
+import { HoldfastError } from "../../core/errors.ts";
+import { type Logger, silentLogger } from "../../core/ports.ts";
+import type { Store } from "../../core/store.ts";
+import { connect } from "./driver.ts";
+import { type Database, onPool, type PostgresPool } from "./queryable.ts";
+import { PostgresStore } from "./store.ts";
+
+export type { PostgresClient, PostgresPool } from "./queryable.ts";
+
+/** Options of the PostgreSQL store: a pool or a connection string, and the rest as it pleases. */
+export interface PostgresOptions {
+  /** A pool of `pg`, or one of the same shape. It stays open when the store is closed. */
+  readonly pool?: PostgresPool;
+  /** Where to connect to, by the installed package `pg`; used when no pool is given. */
+  readonly connectionString?: string;
+  /** The schema that holds everything. Default `holdfast`. */
+  readonly schema?: string;
+  /**
+   * Makes the schema and brings it up to date. Default true. With false a role that may only read and write rows is
+   * enough, and a schema that is missing or too old is refused.
+   */
+  readonly create?: boolean;
+  /** How long one statement may take before its connection is given up. Default 30,000. */
+  readonly timeoutMs?: number;
+  /** Told when the server's settings weaken what the store promises. */
+  readonly logger?: Pick<Logger, "warn">;
+}
+
+/**
+ * Opens the PostgreSQL store: runs in one schema of a database, shared by any number of processes. Works behind a
+ * pooler in transaction mode.
+ *
+ * @example
+ * ```ts
+ * import { openPostgresStore } from "holdfast/stores/postgres";
+ *
+ * export const store = await openPostgresStore({ connectionString: "postgresql://app@localhost/app" });
+ * ```
+ */
+export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  const { schema = "holdfast", create = true, timeoutMs = 30_000, logger = silentLogger } = options;
+  if (!(timeoutMs > 0)) throw invalid("timeoutMs", "it must be more than 0");
+  const database = await databaseOf(options, timeoutMs);
+  const store = new PostgresStore({ database, schema, create, logger });
+  try {
+    await store.identity();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function databaseOf({ pool, connectionString }: PostgresOptions, timeoutMs: number): Promise<Database> {
+  if ((pool === undefined) === (connectionString === undefined))
+    throw invalid("pool", "either a pool or a connectionString must be given");
+  if (pool) return onPool(pool, { timeoutMs, end: async () => undefined });
+  return connect(connectionString ?? "", timeoutMs);
+}
+
+const invalid = (option: string, problem: string) => new HoldfastError("HF-1003", { option, problem });

@@ -1,0 +1,78 @@
+import { randomBytes } from "node:crypto";
+import { HoldfastError } from "../../core/errors.ts";
+import type { StoreIdentity } from "../../core/store.ts";
+import { type Database, inTransaction, type Queryable } from "./queryable.ts";
+import { MIGRATIONS } from "./schema.ts";
+
+/** The schema by its plain name, and quoted with a dot, as it stands before the name of a table. */
+export interface Place {
+  readonly schema: string;
+  readonly at: string;
+  /** What error texts call it. */
+  readonly name: string;
+}
+
+const TABLES = ["meta", "runs", "journal", "blobs"];
+
+/** Which of the names that the store uses are taken. */
+const TABLES_FOUND = `SELECT c.relname FROM pg_catalog.pg_class AS c
+  JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = ANY ($2::text[])`;
+
+interface Found {
+  /** 0 when there is nothing yet. */
+  readonly version: number;
+  readonly identity: StoreIdentity;
+}
+
+/** What the schema holds, which is not touched. Refuses what is not ours or is newer. */
+async function inspect(one: Queryable, { schema, at, name }: Place): Promise<Found> {
+  const tables = await one.query(TABLES_FOUND, [schema, TABLES]);
+  if (tables.length === 0) return { version: 0, identity: { incarnation: "", secret: "" } };
+  const foreign = new HoldfastError("HF-3006", {
+    file: name,
+    message: "It holds tables of another program.",
+  });
+  if (tables.length < TABLES.length) throw foreign;
+  const meta = new Map((await one.query(`SELECT key, value FROM ${at}meta`)) as [string, string][]);
+  const version = Number(meta.get("schema"));
+  const [incarnation, secret] = [meta.get("incarnation"), meta.get("secret")];
+  if (meta.get("application") !== "holdfast" || !(version > 0) || !incarnation || !secret) throw foreign;
+  if (version > MIGRATIONS.length)
+    throw new HoldfastError("HF-3005", { file: name, found: version, known: MIGRATIONS.length });
+  return { version, identity: { incarnation, secret } };
+}
+
+/**
+ * Brings the schema up to date where that is allowed, and says who the store is. Safe when many processes start at
+ * once: they come one after the other, and whoever comes second finds it done.
+ */
+export async function prepare(database: Database, place: Place, create: boolean): Promise<StoreIdentity> {
+  const { version, identity } = await inspect(database, place);
+  if (version === MIGRATIONS.length) return identity;
+  if (!create) throw notReady(place, version);
+  return inTransaction(database, async (one) => {
+    const lock = `holdfast schema ${place.schema}`;
+    await one.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [lock]);
+    const found = await inspect(one, place);
+    if (found.version < MIGRATIONS.length) await migrate(one, place, found.version);
+    return (await inspect(one, place)).identity;
+  });
+}
+
+function notReady({ name }: Place, version: number): HoldfastError {
+  const state = version === 0 ? "is not there" : `is of version ${version}, ${MIGRATIONS.length} is needed`;
+  const problem = `${name} ${state}, and may not be made; open it once with create: true as a role that may`;
+  return new HoldfastError("HF-1003", { option: "create", problem });
+}
+
+async function migrate(one: Queryable, { schema, at }: Place, from: number): Promise<void> {
+  // Asking for a schema that is there still needs the right to make one.
+  const there = await one.query("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", [schema]);
+  if (there.length === 0) await one.query(`CREATE SCHEMA ${at.slice(0, -1)}`);
+  for (const statements of MIGRATIONS.slice(from)) for (const text of statements(at)) await one.query(text);
+  const key = (): string => randomBytes(32).toString("base64url");
+  const values = { application: "holdfast", incarnation: key(), secret: key() };
+  const insert = `INSERT INTO ${at}meta (key, value) VALUES ($1, $2) ON CONFLICT (key)`;
+  for (const entry of Object.entries(values)) await one.query(`${insert} DO NOTHING`, entry);
+  await one.query(`${insert} DO UPDATE SET value = excluded.value`, ["schema", String(MIGRATIONS.length)]);
+}

@@ -1,0 +1,90 @@
+/** As PostgreSQL writes it, or as the driver or JSON has read it. */
+export type Value = string | number | bigint | boolean | object | null;
+
+/** All that statements need: text with $1, $2 … and values for them; rows as arrays, in the order of the columns. */
+export interface Queryable {
+  query(text: string, values?: readonly unknown[]): Promise<readonly (readonly Value[])[]>;
+}
+
+/** A place to send statements to, each on its own; and one to send several to, with nobody in between. */
+export interface Database extends Queryable {
+  /** Gives `work` one connection for itself. It is given up, not handed on, if `work` throws. */
+  alone<T>(work: (one: Queryable) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** What is asked of a pool: that of `pg`, or one of the same shape. */
+export interface PostgresPool {
+  query(config: PoolQuery): Promise<{ readonly rows: unknown[] }>;
+  connect(): Promise<PostgresClient>;
+  on?(event: "error", listener: (error: Error) => void): unknown;
+  off?(event: "error", listener: (error: Error) => void): unknown;
+}
+
+export interface PostgresClient {
+  query(config: PoolQuery): Promise<{ readonly rows: unknown[] }>;
+  on?(event: "error", listener: (error: Error) => void): unknown;
+  off?(event: "error", listener: (error: Error) => void): unknown;
+  release(error?: Error | boolean): void;
+}
+
+/** Never a name: a statement that is kept on a connection is lost behind a pooler. */
+export interface PoolQuery {
+  readonly text: string;
+  readonly values: unknown[];
+  readonly rowMode: "array";
+  /** Values as PostgreSQL writes them, whatever the pool's owner has set up for itself. */
+  readonly types: { getTypeParser(): (text: string) => string };
+  readonly query_timeout: number;
+}
+
+const COMMON = { rowMode: "array", types: { getTypeParser: () => (text: string) => text } } as const;
+
+interface PoolOptions {
+  /** How long one statement may take before its connection is given up. */
+  readonly timeoutMs: number;
+  readonly end: () => Promise<void>;
+}
+
+/** A pool as a database. */
+export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Database {
+  const on = (target: Pick<PostgresPool, "query">): Queryable => ({
+    async query(text, values = []) {
+      const config: PoolQuery = { ...COMMON, text, values: [...values], query_timeout: timeoutMs };
+      return (await target.query(config)).rows as Value[][];
+    },
+  });
+  // A connection that breaks while nobody uses it would otherwise end the process.
+  const ignore = (): void => undefined;
+  pool.on?.("error", ignore);
+  return {
+    ...on(pool),
+    async alone(work) {
+      const client = await pool.connect();
+      client.on?.("error", ignore);
+      let isBroken = true;
+      try {
+        const value = await work(on(client));
+        isBroken = false;
+        return value;
+      } finally {
+        client.off?.("error", ignore);
+        client.release(isBroken);
+      }
+    },
+    async close() {
+      await end();
+      pool.off?.("error", ignore);
+    },
+  };
+}
+
+/** Runs `work` between BEGIN and COMMIT on one connection. */
+export function inTransaction<T>(database: Database, work: (one: Queryable) => Promise<T>): Promise<T> {
+  return database.alone(async (one) => {
+    await one.query("BEGIN ISOLATION LEVEL READ COMMITTED");
+    const value = await work(one);
+    await one.query("COMMIT");
+    return value;
+  });
+}

@@ -1,0 +1,120 @@
+import type { Append, Entry } from "../../core/store.ts";
+import type { Claim, RunIdentity, RunProjection, RunRow } from "../../core/types.ts";
+import type { Value } from "./queryable.ts";
+
+/**
+ * A run is kept as two JSON texts, what never changes and what does, beside the few columns that statements look at. So
+ * every number and every odd character comes back as it was, and an append sets ten columns instead of thirty.
+ */
+export const ROW = [
+  "identity",
+  "projection",
+  "epoch",
+  "owner",
+  "token",
+  "claim_until",
+  "seq",
+  "head",
+] as const;
+
+export const rowOf = (table: string): string => ROW.map((name) => `${table}.${name}`).join(", ");
+
+type RowValues = readonly [
+  identity: string,
+  projection: string,
+  epoch: Value,
+  owner: string | null,
+  token: string | null,
+  until: Value,
+  seq: Value,
+  head: string,
+];
+
+/** The values of a row in the order of `ROW`. */
+export function toRow(values: readonly Value[]): RunRow {
+  const [identity, projection, epoch, owner, token, until, seq, head] = values as RowValues;
+  const claim: Claim = { epoch: Number(epoch), owner, token, until: Number(until) };
+  return { ...JSON.parse(identity), ...JSON.parse(projection), claim, seq: Number(seq), head };
+}
+
+export function toEntry(values: readonly Value[]): Entry {
+  const [seq, count, head, data] = values as readonly [Value, Value, string, string | null];
+  return { seq: Number(seq), count: Number(count), head, data };
+}
+
+/** Field by field: what else the caller's object holds is not part of the run. */
+const identityOf = (run: RunIdentity): RunIdentity => ({
+  id: run.id,
+  workflow: run.workflow,
+  lineage: run.lineage,
+  parent: run.parent,
+  origin: run.origin,
+  createdAt: run.createdAt,
+});
+
+const projectionOf = (run: RunProjection): RunProjection => ({
+  version: run.version,
+  schema: run.schema,
+  status: run.status,
+  control: run.control,
+  waiting: run.waiting,
+  wakeAt: run.wakeAt,
+  recoveries: run.recoveries,
+  stepsDone: run.stepsDone,
+  usage: run.usage,
+  turns: run.turns,
+  activeMs: run.activeMs,
+  activeAt: run.activeAt,
+  budget: run.budget,
+  openChildren: run.openChildren,
+  pinned: run.pinned,
+  prunedAt: run.prunedAt,
+  error: run.error,
+  updatedAt: run.updatedAt,
+  finishedAt: run.finishedAt,
+  snapshotSeq: run.snapshotSeq,
+});
+
+/** What the first append of a run sets for good, and what every append sets, by column. */
+export const IDENTIFYING = ["id", "workflow", "parent_run", "created_at", "identity"] as const;
+export const PROJECTED = ["status", "wake_at", "pruned_at", "projection", "seq", "head"] as const;
+
+type Column = (typeof IDENTIFYING)[number] | (typeof PROJECTED)[number];
+
+/** Numbers of the caller's have the type that holds every number of JavaScript. */
+export const TYPES: Readonly<Record<Column, string>> = {
+  id: "text",
+  workflow: "text",
+  parent_run: "text",
+  created_at: "double precision",
+  identity: "text",
+  status: "text",
+  wake_at: "double precision",
+  pruned_at: "double precision",
+  projection: "text",
+  seq: "bigint",
+  head: "text",
+};
+
+export type Identifying = Readonly<Record<(typeof IDENTIFYING)[number], string | number | null>>;
+export type Projected = Readonly<Record<(typeof PROJECTED)[number], string | number | null>>;
+
+export const identifying = ({ run }: Append): Identifying => ({
+  id: run.id,
+  workflow: run.workflow,
+  parent_run: run.parent?.runId ?? null,
+  created_at: run.createdAt,
+  identity: JSON.stringify(identityOf(run)),
+});
+
+export function projected({ run, entries, head }: Append): Projected {
+  const last = entries.at(-1) as Entry;
+  return {
+    status: run.status,
+    wake_at: run.wakeAt,
+    pruned_at: run.prunedAt,
+    projection: JSON.stringify(projectionOf(run)),
+    seq: last.seq + last.count - 1,
+    head,
+  };
+}

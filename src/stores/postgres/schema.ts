@@ -1,0 +1,47 @@
+import { views } from "./views.ts";
+
+/**
+ * What each schema version adds, statement by statement. The index is the version a migration starts from; entries are
+ * never edited, only added. `at` is the quoted schema with a dot.
+ */
+export const MIGRATIONS: readonly ((at: string) => readonly string[])[] = [
+  (at) => [
+    `CREATE TABLE ${at}meta (key text PRIMARY KEY, value text NOT NULL)`,
+    // Texts are compared byte by byte: that is the order of the contract, and it never changes with the system.
+    // Pages keep room for the next version of their rows: an append that moves no index then touches none.
+    `CREATE TABLE ${at}runs (
+    n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id text COLLATE "C" NOT NULL,
+    workflow text COLLATE "C" NOT NULL,
+    parent_run text COLLATE "C",
+    created_at double precision NOT NULL,
+    identity text NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    wake_at double precision,
+    pruned_at double precision,
+    projection text NOT NULL,
+    epoch bigint NOT NULL,
+    owner text,
+    token text COLLATE "C",
+    claim_until bigint NOT NULL,
+    seq bigint NOT NULL,
+    head text NOT NULL
+    ) WITH (fillfactor = 60)`,
+    `CREATE UNIQUE INDEX runs_by_id ON ${at}runs (id)`,
+    `CREATE INDEX runs_by_age ON ${at}runs (created_at DESC, id DESC)`,
+    `CREATE INDEX runs_by_status ON ${at}runs (status, created_at DESC, id DESC)`,
+    `CREATE INDEX runs_by_workflow ON ${at}runs (workflow, created_at DESC, id DESC)`,
+    `CREATE INDEX runs_by_status_and_workflow ON ${at}runs (status, workflow, created_at DESC, id DESC)`,
+    `CREATE INDEX runs_by_parent ON ${at}runs (parent_run, created_at DESC, id DESC) WHERE parent_run IS NOT NULL`,
+    `CREATE INDEX runs_with_values ON ${at}runs (status, created_at DESC, id DESC) WHERE pruned_at IS NULL`,
+    `CREATE INDEX runs_due ON ${at}runs (wake_at, id) WHERE wake_at IS NOT NULL`,
+    `CREATE TABLE ${at}journal (
+    run bigint NOT NULL, seq bigint NOT NULL, count integer NOT NULL, head text NOT NULL, data text,
+    PRIMARY KEY (run, seq)
+    )`,
+    `CREATE TABLE ${at}blobs (
+    run bigint NOT NULL, hash text COLLATE "C" NOT NULL, data text NOT NULL, PRIMARY KEY (run, hash)
+    )`,
+    ...views(at),
+  ],
+];

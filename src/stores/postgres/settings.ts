@@ -1,0 +1,30 @@
+import { HoldfastError } from "../../core/errors.ts";
+import type { StoreCapabilities } from "../../core/store.ts";
+import type { Queryable } from "./queryable.ts";
+
+/** Common table expressions that are computed once, and hashes of texts, came with it. */
+const OLDEST = 120_000;
+
+const SETTINGS = `SELECT pg_is_in_recovery()::text, current_setting('transaction_read_only'),
+  current_setting('server_encoding'), current_setting('server_version_num'),
+  current_setting('fsync'), current_setting('full_page_writes')`;
+
+interface Checked {
+  readonly durability: StoreCapabilities["durability"];
+  /** Why acknowledged writes may not survive a power loss, if so. */
+  readonly doubt?: string;
+}
+
+/** Refuses a server that cannot take writes as they are meant, and says what its commits survive. */
+export async function checkServer(one: Queryable, name: string): Promise<Checked> {
+  const [row] = (await one.query(SETTINGS)) as readonly string[][];
+  const [recovery, readOnly, encoding, version, fsync, fullPages] = row ?? [];
+  const refuse = (message: string) => new HoldfastError("HF-3004", { file: name, message });
+  if (recovery === "true") throw refuse("The server is a standby, which takes no writes.");
+  if (readOnly === "on") throw refuse("Transactions are read-only here.");
+  if (encoding !== "UTF8") throw refuse(`The database keeps texts as ${encoding}; UTF8 is needed.`);
+  if (Number(version) < OLDEST) throw refuse("PostgreSQL 12 or later is needed.");
+  const off = [fsync === "off" && "fsync", fullPages === "off" && "full_page_writes"].filter(Boolean);
+  if (off.length === 0) return { durability: "power-loss" };
+  return { durability: "process", doubt: `the server runs with ${off.join(" and ")} off` };
+}

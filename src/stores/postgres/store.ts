@@ -1,0 +1,155 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { HoldfastError } from "../../core/errors.ts";
+import type { Logger } from "../../core/ports.ts";
+import { checkLimit } from "../../core/query.ts";
+import type {
+  Append,
+  AppendResult,
+  DueQuery,
+  Entry,
+  Renewal,
+  RunPage,
+  RunQuery,
+  Store,
+  StoreCapabilities,
+  StoreIdentity,
+} from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import { appendBatch } from "./append.ts";
+import { isRepeatable, storeError } from "./errors.ts";
+import { listRuns } from "./listing.ts";
+import { type Place, prepare } from "./migrations.ts";
+import type { Database } from "./queryable.ts";
+import { renewBatch } from "./renew.ts";
+import { rowOf, toEntry, toRow } from "./rows.ts";
+import { checkServer } from "./settings.ts";
+import { CLOCK } from "./statement.ts";
+
+export interface PostgresSetup {
+  readonly database: Database;
+  readonly schema: string;
+  readonly create: boolean;
+  readonly logger: Pick<Logger, "warn">;
+  readonly name?: string;
+}
+
+/** How often a statement that stood in the way of others is repeated. */
+const MOST_TRIES = 8;
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
+
+/**
+ * Runs in one schema of a PostgreSQL database. Nothing depends on the connection a statement happens to get: no session
+ * state, no prepared names, every table by its full name.
+ */
+export class PostgresStore implements Store {
+  readonly name: string;
+  readonly #setup: PostgresSetup;
+  readonly #place: Place;
+  #durability: StoreCapabilities["durability"] = "power-loss";
+  #closing: Promise<void> | undefined;
+
+  constructor(setup: PostgresSetup) {
+    const { schema } = setup;
+    if (!NAME.test(schema))
+      throw new HoldfastError("HF-1003", {
+        option: "schema",
+        problem: "it must be a name of 1 to 63 letters, digits, '_' or '-'",
+      });
+    this.name = setup.name ?? "postgres";
+    this.#setup = setup;
+    this.#place = { schema, at: `"${schema}".`, name: `PostgreSQL schema ${schema}` };
+  }
+
+  get capabilities(): StoreCapabilities {
+    return { durability: this.#durability, transactions: false };
+  }
+
+  identity(): Promise<StoreIdentity> {
+    return this.#call(async (database) => {
+      const { durability, doubt } = await checkServer(database, this.#place.name);
+      this.#durability = durability;
+      if (doubt !== undefined)
+        this.#setup.logger.warn("acknowledged writes may not survive a power loss", { doubt });
+      return prepare(database, this.#place, this.#setup.create);
+    });
+  }
+
+  now(): Promise<number> {
+    return this.#call(async (database) => Number((await database.query(`SELECT ${CLOCK}`))[0]?.[0]));
+  }
+
+  append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
+    return this.#call((database) => appendBatch(database, this.#place.at, batch));
+  }
+
+  renew(batch: readonly Renewal[]): Promise<readonly (RunRow | null)[]> {
+    return this.#call((database) => renewBatch(database, this.#place.at, batch));
+  }
+
+  async read(runId: string): Promise<RunRow | null> {
+    const [row] = await this.#rows(`SELECT ${rowOf("run")} FROM ${this.#place.at}runs AS run WHERE id = $1`, [
+      runId,
+    ]);
+    return row ?? null;
+  }
+
+  entries(runId: string, { from, limit }: { from: number; limit: number }): Promise<readonly Entry[]> {
+    const { at } = this.#place;
+    const containing = `SELECT max(seq) FROM ${at}journal WHERE run = run.n AND seq <= $2`;
+    return this.#call(async (database) => {
+      checkLimit(limit);
+      const text = `SELECT entry.seq, entry.count, entry.head, entry.data
+        FROM ${at}runs AS run JOIN ${at}journal AS entry ON entry.run = run.n
+        WHERE run.id = $1 AND entry.seq >= coalesce((${containing}), 0) AND entry.seq + entry.count > $2
+        ORDER BY entry.seq LIMIT $3`;
+      return (await database.query(text, [runId, from, limit])).map(toEntry);
+    });
+  }
+
+  blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const { at } = this.#place;
+    return this.#call(async (database) => {
+      const text = `SELECT blob.hash, blob.data FROM ${at}runs AS run JOIN ${at}blobs AS blob ON blob.run = run.n
+        WHERE run.id = $1 AND blob.hash = ANY ($2::text[])`;
+      return new Map((await database.query(text, [runId, hashes])) as readonly [string, string][]);
+    });
+  }
+
+  list(query: RunQuery): Promise<RunPage> {
+    return this.#call((database) => listRuns(database, this.#place.at, query));
+  }
+
+  async due({ workflows, limit }: DueQuery): Promise<readonly RunRow[]> {
+    checkLimit(limit);
+    // As a query of its own the time is taken once, and an index can be searched for it.
+    const now = `(SELECT ${CLOCK})`;
+    const text = `SELECT ${rowOf("run")} FROM ${this.#place.at}runs AS run WHERE wake_at <= ${now}
+      AND claim_until <= ${now} AND workflow = ANY ($1::text[]) ORDER BY wake_at, id LIMIT $2`;
+    return this.#rows(text, [workflows, limit]);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#setup.database.close();
+    return this.#closing;
+  }
+
+  #rows(text: string, values: readonly unknown[]): Promise<readonly RunRow[]> {
+    return this.#call(async (database) => (await database.query(text, values)).map(toRow));
+  }
+
+  /** Does `work`, and again while the server rolls it back in favour of others. */
+  async #call<T>(work: (database: Database) => Promise<T>): Promise<T> {
+    const start = performance.now();
+    for (let tries = 1; ; tries++) {
+      if (this.#closing) throw new HoldfastError("HF-3012");
+      try {
+        return await work(this.#setup.database);
+      } catch (error) {
+        if (!isRepeatable(error) || tries === MOST_TRIES)
+          throw storeError(error, this.#place.name, performance.now() - start);
+      }
+      await delay(Math.random() * 2 ** tries);
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import type { SqlValue } from "../../core/sql.ts";
+import type { Append, Entry } from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import type { Extent } from "./statements.ts";
+
+/** What an append binds and what a row reads back as; the order is that of the columns in `statements.ts`. */
+export function insertValues(append: Append, now: number): SqlValue[] {
+  const { run, claim } = append;
+  const { id, workflow, lineage, parent, origin, createdAt } = run;
+  const family = [parent?.runId ?? null, parent?.step ?? null, origin?.runId ?? null, origin?.seq ?? null];
+  const taken =
+    claim.kind === "acquire" ? [1, claim.owner, claim.token, now + claim.ttlMs] : [0, null, null, 0];
+  const indexed = [run.status, run.wakeAt, run.prunedAt];
+  return [id, workflow, lineage, ...family, createdAt, ...steadyValues(append), ...indexed, ...taken];
+}
+
+export function updateValues(append: Append, now: number, extent: Extent): SqlValue[] {
+  const { run, claim, expect } = append;
+  const values: SqlValue[] = steadyValues(append);
+  if (extent !== "steady") values.push(run.status, run.wakeAt);
+  if (extent === "whole") values.push(run.prunedAt);
+  if (claim.kind === "acquire") values.push(claim.owner, claim.token, now + claim.ttlMs);
+  if (claim.kind === "hold") values.push(now + claim.ttlMs);
+  values.push(run.id, expect?.seq ?? null);
+  if (expect && expect.token !== null) values.push(expect.token, expect.epoch);
+  if (claim.kind === "acquire") values.push(now);
+  if (extent === "steady") values.push(run.status, run.wakeAt);
+  return values;
+}
+
+function steadyValues({ run, entries, head }: Append): SqlValue[] {
+  const { version, schema, control, waiting, recoveries, stepsDone, usage, turns } = run;
+  const { activeMs, activeAt, budget, openChildren, pinned, error, updatedAt, finishedAt, snapshotSeq } = run;
+  const last = entries.at(-1) as Entry;
+  return [
+    version,
+    schema,
+    control,
+    waiting.length === 0 ? "[]" : JSON.stringify(waiting),
+    recoveries,
+    stepsDone,
+    usage.tokens,
+    usage.costUsd,
+    turns,
+    activeMs,
+    activeAt,
+    budget === null ? null : JSON.stringify(budget),
+    openChildren,
+    pinned ? 1 : 0,
+    error,
+    updatedAt,
+    finishedAt,
+    snapshotSeq,
+    last.seq + last.count - 1,
+    head,
+  ];
+}
+
+/** A row's values in the order of the columns. */
+type RowValues = [
+  id: string,
+  workflow: string,
+  lineage: string,
+  parentRun: string | null,
+  parentStep: string | null,
+  originRun: string | null,
+  originSeq: number | null,
+  createdAt: number,
+  version: string,
+  schema: number,
+  control: RunRow["control"],
+  waiting: string,
+  recoveries: number,
+  stepsDone: number,
+  tokens: number,
+  costUsd: number,
+  turns: number,
+  activeMs: number,
+  activeAt: number | null,
+  budget: string | null,
+  openChildren: number,
+  pinned: number,
+  error: string | null,
+  updatedAt: number,
+  finishedAt: number | null,
+  snapshotSeq: number,
+  seq: number,
+  head: string,
+  status: RunRow["status"],
+  wakeAt: number | null,
+  prunedAt: number | null,
+  epoch: number,
+  owner: string | null,
+  token: string | null,
+  until: number,
+];
+
+export function toRow(values: readonly SqlValue[]): RunRow {
+  const [id, workflow, lineage, parentRun, parentStep, originRun, originSeq, createdAt, ...projected] =
+    values as RowValues;
+  const [version, schema, control, waiting, recoveries, stepsDone, tokens, costUsd, turns, ...more] =
+    projected;
+  const [activeMs, activeAt, budget, openChildren, pinned, error, updatedAt, finishedAt, ...place] = more;
+  const [snapshotSeq, seq, head, status, wakeAt, prunedAt, epoch, owner, token, until] = place;
+  const identity = { id, workflow, lineage, createdAt };
+  const progress = { version, schema, status, control, wakeAt, recoveries, stepsDone, turns, activeMs };
+  const times = { activeAt, prunedAt, updatedAt, finishedAt };
+  return {
+    ...identity,
+    ...progress,
+    ...times,
+    parent: parentRun === null ? null : { runId: parentRun, step: parentStep ?? "" },
+    origin: originRun === null ? null : { runId: originRun, seq: originSeq ?? 0 },
+    waiting: JSON.parse(waiting),
+    usage: { tokens, costUsd },
+    budget: budget === null ? null : JSON.parse(budget),
+    pinned: pinned !== 0,
+    claim: { epoch, owner, token, until },
+    openChildren,
+    error,
+    snapshotSeq,
+    seq,
+    head,
+  };
+}
+
+export function toEntry(values: readonly SqlValue[]): Entry {
+  const [seq, count, head, data] = values as [number, number, string, string | null];
+  return { seq, count, head, data };
+}
