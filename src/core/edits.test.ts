@@ -90,6 +90,24 @@ describe("a resume with edited values", () => {
     expect(await lab.drive(next.result("r"))).toEqual({ total: 103, notes: ["edited"] });
   });
 
+  it("puts another message in the place of one that was received", async () => {
+    const lab = createLab();
+    const listens = workflow("listens", async (ctx) => {
+      const first = await ctx.signal<string>("go");
+      await ctx.gate("then", { choices: ["on"] });
+      return `${first.name}: ${first.payload}`;
+    });
+    const engine = lab.engine([listens]);
+    await lab.drive(engine.start(listens, undefined, { id: "r" }));
+    await lab.drive(engine.signal("r", "go", "left"));
+    await lab.drive(engine.settled("r"));
+    await lab.drive(engine.pause("r"));
+    await lab.drive(engine.resume("r", { set: { steps: { "signal:go": "right" } } }));
+    await lab.drive(engine.settled("r"));
+    await lab.drive(engine.answer("r", "then", { choice: "on" }));
+    expect(await lab.drive(engine.result("r"))).toBe("go: right");
+  });
+
   it("refuses what cannot be edited and leaves the run as it was", async () => {
     const { lab, engine } = await pausedAtGate();
     const before = await engine.get("r");

@@ -197,6 +197,25 @@ export class Execution {
     return became !== "overtaken";
   }
 
+  /** A step that is decided without a call: intent and outcome are one write, so that no crash finds the one without the other. */
+  async decideUncalled(
+    intent: EventDraft,
+    outcome: EventDraft,
+    blobs: readonly Blob[],
+    frame: Frame | undefined,
+  ): Promise<void> {
+    this.intents++;
+    this.memory.live();
+    this.calls.block(frame);
+    const held = !intent.step.startsWith(UNDO_PREFIX);
+    await new Promise<void>((resolve) => {
+      this.writer.record({ event: intent, intent: held });
+      this.writer.record({ event: outcome, blobs, intent: held, onDurable: () => resolve() });
+      this.considerEnding();
+    });
+    this.calls.unblock(frame);
+  }
+
   /** A frozen process wakes up here: it acts only if the store says the run is still its own. */
   async #renewNow(): Promise<void> {
     const { token, epoch } = this.writer.row.claim;

@@ -235,16 +235,9 @@ export async function standIn<T>(
   const { data, blobs } = encoded;
   // No compensation: what was not done here is not undone here.
   const { undo: _, ...meta } = intent;
-  execution.intents++;
-  execution.memory.live();
-  execution.calls.block(scope.frame);
-  await new Promise<void>((resolve) => {
-    const event = { kind: "step_completed", step, meta: { instead }, data } as const;
-    execution.writer.record({ event: { kind: "step_started", step, meta }, intent: true });
-    execution.writer.record({ event, blobs, intent: true, onDurable: () => resolve() });
-    execution.considerEnding();
-  });
-  execution.calls.unblock(scope.frame);
+  const started = { kind: "step_started", step, meta } as const;
+  const completed = { kind: "step_completed", step, meta: { instead }, data } as const;
+  await execution.decideUncalled(started, completed, blobs, scope.frame);
   return { done: true, value: values.echo(encoded) as T };
 }
 

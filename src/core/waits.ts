@@ -176,7 +176,15 @@ export async function signal<T>(
   }
   execution.memory.met(decidedAt(record));
   const taken = execution.state.signals.find((one) => one.seq === record.took);
-  if (record.status === "completed" && taken) return received(execution, taken);
+  if (record.status === "completed" && taken) {
+    if (record.decidedAt === undefined) return received(execution, taken);
+    // Somebody has put another message in its place.
+    return {
+      name: taken.name,
+      payload: (await recordedValue(execution, place.key, record)) as T,
+      at: taken.at,
+    };
+  }
   return (await outcome(execution, place, record)) as never;
 }
 

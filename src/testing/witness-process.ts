@@ -19,7 +19,7 @@ const send = (socket: Socket, message: object): void => {
   if (!socket.destroyed) socket.write(`${JSON.stringify(message)}\n`);
 };
 
-const place = (runId: string, step: string): string => `${runId} ${step}`;
+const place = (runId: string, deed: string): string => `${runId} ${deed}`;
 
 /** One log file and what the receivers behind it remember. */
 class Log {
@@ -39,7 +39,7 @@ class Log {
   }
 
   receive(socket: Socket, id: number, { call, refuse }: Request & { do: "call" }): void {
-    const where = place(call.runId, call.step);
+    const where = place(call.runId, call.deed);
     const before = this.#refused.get(where) ?? 0;
     const n = ++this.#calls;
     if (before < refuse) {
@@ -48,7 +48,7 @@ class Log {
       this.#arrived.push({ socket, call: { n, ...call, outcome: "refused" }, reply });
     } else {
       const known = call.effect === "keyed" ? this.#results.get(call.key) : undefined;
-      const result = known ?? `${call.step} ${call.args.slice(0, 12)}`;
+      const result = known ?? `${call.deed} ${call.args.slice(0, 12)}`;
       this.#results.set(where, result);
       if (call.effect === "keyed") this.#results.set(call.key, result);
       const outcome = known === undefined ? "done" : "repeated";
@@ -75,8 +75,8 @@ class Log {
     }
   }
 
-  seen(runId: string, step: string): string | null {
-    return this.#results.get(place(runId, step)) ?? null;
+  seen(runId: string, deed: string): string | null {
+    return this.#results.get(place(runId, deed)) ?? null;
   }
 
   hold(match: CallMatch, times: number): void {
@@ -113,7 +113,7 @@ function answer(socket: Socket, id: number, request: Request): void {
     case "call":
       return log.receive(socket, id, request);
     case "seen":
-      result = log.seen(request.runId, request.step);
+      result = log.seen(request.runId, request.deed);
       break;
     case "watch":
       log.watchers.add(socket);

@@ -139,13 +139,15 @@ export interface WitnessedCall {
   readonly args: unknown;
   /** Answer the first so many calls of this step with 429. */
   readonly refuse?: number;
+  /** What is asked for, when another version of the code has another name for the step. Default: the step. */
+  readonly deed?: string;
 }
 
 /** The witness as a step function sees it. */
 export interface WitnessClient {
   call(step: StepCall, request: WitnessedCall): Promise<string>;
-  /** What a call of this step was answered, or `null` when none has been carried out. */
-  seen(runId: string, step: string): Promise<string | null>;
+  /** What a call of this step, or for this deed, was answered; `null` when none has been carried out. */
+  seen(runId: string, deed: string): Promise<string | null>;
   close(): void;
 }
 
@@ -174,7 +176,7 @@ export function createWitnessClient(port: number, options: WitnessClientOptions 
   const { log = "", caller = String(process.pid) } = options;
   const connection = new WitnessConnection(port);
   return {
-    async call({ runId, step, attempt, epoch, key }, { effect, args, refuse = 0 }) {
+    async call({ runId, step, attempt, epoch, key }, { effect, args, refuse = 0, deed = step }) {
       const sent = {
         runId,
         step,
@@ -184,14 +186,15 @@ export function createWitnessClient(port: number, options: WitnessClientOptions 
         key: fingerprint(key),
         args: dataDigest(args),
         caller,
+        deed,
       };
       const reply = await connection.ask({ log, do: "call", call: sent, refuse });
       if (reply.status === 200) return reply.result as string;
       const { status, retryAfterMs } = reply;
       throw Object.assign(new Error(`The witness answered ${status}.`), { status, retryAfterMs });
     },
-    async seen(runId, step) {
-      return (await connection.ask({ log, do: "seen", runId, step })).result ?? null;
+    async seen(runId, deed) {
+      return (await connection.ask({ log, do: "seen", runId, deed })).result ?? null;
     },
     close: () => connection.close(),
   };

@@ -1,6 +1,5 @@
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft } from "../events.ts";
-import { UNDO } from "../replay.ts";
 import type { Effect } from "../types.ts";
 import { askApproval } from "./approval.ts";
 import type { Admission, Admitted, Guard } from "./guard.ts";
@@ -121,15 +120,7 @@ async function failDenied(
   const { data, blobs } = encoded;
   const started: EventDraft = { kind: "step_started", step, meta: { ...intent, policy } };
   const failed: EventDraft = { kind: "step_failed", step, meta: { attempt: intent.attempt }, data };
-  const isHeldBack = !step.startsWith(`${UNDO}/`);
-  execution.memory.live();
-  execution.calls.block(scope.frame);
-  await new Promise<void>((resolve) => {
-    execution.writer.record({ event: started, intent: isHeldBack });
-    execution.writer.record({ event: failed, blobs, intent: isHeldBack, onDurable: () => resolve() });
-    execution.considerEnding();
-  });
-  execution.calls.unblock(scope.frame);
+  await execution.decideUncalled(started, failed, blobs, scope.frame);
   const seen = values.echo(encoded);
   execution.blame(seen, [step]);
   return seen;

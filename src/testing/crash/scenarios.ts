@@ -1,7 +1,8 @@
 import type { Context, StepCall, StepOptions } from "../../core/context.ts";
 import type { Effect } from "../../core/types.ts";
-import { type Workflow, workflow } from "../../core/workflow.ts";
+import { type Workflow, type WorkflowBody, workflow } from "../../core/workflow.ts";
 import type { WitnessClient } from "../witness.ts";
+import { deedOf, migrationsOf, nameIn, type ScenarioVersion } from "./names.ts";
 
 /** The workflows that crash tests run. Every step of theirs tells the witness; none depends on chance or time. */
 export const scenarioNames = [
@@ -31,11 +32,22 @@ interface ActOptions extends Pick<StepOptions<string>, "retry" | "verify" | "com
   readonly refuse?: number;
 }
 
+export interface ScenarioOptions {
+  /** Default "1". */
+  readonly version?: ScenarioVersion | undefined;
+  /** Part of what `mail` is called with: another one is another call. */
+  readonly salt?: string | undefined;
+}
+
 /** `onCall` hears of every call before it is made. */
-export function createScenarios(witness: WitnessClient, onCall: (call: StepCall) => void): Scenarios {
+export function createScenarios(
+  witness: WitnessClient,
+  onCall: (call: StepCall) => void,
+  { version = "1", salt }: ScenarioOptions = {},
+): Scenarios {
   const tell = (call: StepCall, effect: Effect, args: unknown, refuse = 0): Promise<string> => {
     onCall(call);
-    return witness.call(call, { effect, args, refuse });
+    return witness.call(call, { effect, args, refuse, deed: deedOf(call.step) });
   };
   const act = (
     ctx: Context,
@@ -45,14 +57,18 @@ export function createScenarios(witness: WitnessClient, onCall: (call: StepCall)
     more: ActOptions = {},
   ): Promise<string> => {
     const { refuse, ...options } = more;
-    return ctx.step(name, (call) => tell(call, effect, args, refuse), { ...options, effect, input: args });
+    const step = nameIn(version, name);
+    return ctx.step(step, (call) => tell(call, effect, args, refuse), { ...options, effect, input: args });
   };
   const world: World = {
+    define: (name, body) => workflow(name, { version, migrations: migrationsOf(name) }, body),
+    named: (name) => nameIn(version, name),
+    salted: (args) => (salt === undefined ? args : [args, salt]),
     act,
     undoable: (ctx, name, effect, args) =>
       act(ctx, name, effect, args, { compensate: (value, call) => tell(call, effect, { undo: value }) }),
     verify: async (call) => {
-      const value = await witness.seen(call.runId, call.step);
+      const value = await witness.seen(call.runId, deedOf(call.step));
       return value === null ? { status: "not-done" } : { status: "done", value };
     },
   };
@@ -71,6 +87,10 @@ export function createScenarios(witness: WitnessClient, onCall: (call: StepCall)
 }
 
 interface World {
+  readonly define: <O>(name: string, body: WorkflowBody<ScenarioInput, O>) => Workflow<ScenarioInput, O>;
+  /** The name that this version has for a step. */
+  readonly named: (name: string) => string;
+  readonly salted: (args: unknown) => unknown;
   readonly act: (
     ctx: Context,
     name: string,
@@ -82,11 +102,11 @@ interface World {
   readonly verify: NonNullable<StepOptions<string>["verify"]>;
 }
 
-const sequenceOf = ({ act, verify }: World) =>
-  workflow("sequence", async (ctx, { order }: ScenarioInput) => {
+const sequenceOf = ({ act, verify, define, salted }: World) =>
+  define("sequence", async (ctx, { order }) => {
     const loaded = await act(ctx, "load", "repeatable", order);
     const charged = await act(ctx, "charge", "keyed", { order, loaded });
-    const mailed = await act(ctx, "mail", "once", charged);
+    const mailed = await act(ctx, "mail", "once", salted(charged));
     const booked = await act(ctx, "book", "once", mailed, { verify });
     const filed = await act(ctx, "file", "repeatable", booked);
     return { loaded, charged, mailed, booked, filed };
@@ -95,8 +115,8 @@ const sequenceOf = ({ act, verify }: World) =>
 const EFFECTS: readonly Effect[] = ["repeatable", "keyed", "once"];
 const effectOf = (index: number): Effect => EFFECTS[index % EFFECTS.length] as Effect;
 
-const groupOf = ({ act }: World) =>
-  workflow("group", async (ctx, { order }: ScenarioInput) => {
+const groupOf = ({ act, define }: World) =>
+  define("group", async (ctx, { order }) => {
     const items = [0, 1, 2, 3, 4, 5];
     const matched = await ctx.each(
       "match",
@@ -118,8 +138,8 @@ const ITERATIONS = 30;
 /** Short enough to stay out of the blobs, so that the journal's tail grows past the size that calls for a snapshot. */
 const PADDING = "holdfast ".repeat(100);
 
-const loopOf = ({ act }: World) =>
-  workflow("loop", async (ctx, { order }: ScenarioInput) => {
+const loopOf = ({ act, define }: World) =>
+  define("loop", async (ctx, { order }) => {
     const initial: { seen: string[]; text: string[] } = { seen: [], text: [] };
     const state = await ctx.loop("turn", initial, async (draft, turn) => {
       const answer = await act(ctx, "ask", effectOf(turn.index), {
@@ -128,6 +148,8 @@ const loopOf = ({ act }: World) =>
         last: ctx.memory.get("last"),
       });
       ctx.memory.set("last", answer);
+      // Whatever was said to the run meanwhile is heard, and changes nothing.
+      if (turn.index % 5 === 0) for (const { payload } of await ctx.inbox()) ctx.memory.set("heard", payload);
       ctx.usage({ tokens: 10, costUsd: 0.001 });
       draft.seen.push(answer);
       draft.text.push(`${turn.index} ${PADDING}`, `${turn.index} again ${PADDING}`);
@@ -138,10 +160,10 @@ const loopOf = ({ act }: World) =>
 
 const SLEEP_MS = 40;
 
-const gatesOf = ({ act }: World) =>
-  workflow("gates", async (ctx, { order }: ScenarioInput) => {
+const gatesOf = ({ act, define, named }: World) =>
+  define("gates", async (ctx, { order }) => {
     const prepared = await act(ctx, "prepare", "keyed", order);
-    const { choice } = await ctx.gate("approve", { show: prepared, choices: ["yes", "no"] });
+    const { choice } = await ctx.gate(named("approve"), { show: prepared, choices: ["yes", "no"] });
     const go = await ctx.signal<string>("go");
     await ctx.sleep("pause", SLEEP_MS);
     const finished = await act(ctx, "finish", "once", { choice, go: go.payload });
@@ -150,37 +172,37 @@ const gatesOf = ({ act }: World) =>
 
 const QUICKLY = { attempts: 6, baseMs: 10, maxMs: 20 };
 
-const retriesOf = ({ act }: World) =>
-  workflow("retries", async (ctx, { order }: ScenarioInput) => {
+const retriesOf = ({ act, define }: World) =>
+  define("retries", async (ctx, { order }) => {
     const read = await act(ctx, "read", "repeatable", order, { refuse: 2, retry: QUICKLY });
     const paid = await act(ctx, "pay", "keyed", read, { refuse: 2, retry: QUICKLY });
     const sent = await act(ctx, "send", "once", paid, { refuse: 1, retry: QUICKLY });
     return { read, paid, sent };
   });
 
-function familyOf({ act }: World): {
+function familyOf({ act, define, named }: World): {
   root: Workflow<ScenarioInput, unknown>;
   descendants: readonly Workflow<never, unknown>[];
 } {
-  const tool = workflow("family-tool", async (ctx, { order }: ScenarioInput) => {
+  const tool = define("family-tool", async (ctx, { order }) => {
     const used = await act(ctx, "use", "once", order);
     return { used, noted: await act(ctx, "note", "keyed", used) };
   });
-  const agent = workflow("family-agent", async (ctx, { order }: ScenarioInput) => {
+  const agent = define("family-agent", async (ctx, { order }) => {
     const planned = await act(ctx, "plan", "repeatable", order);
-    const made = await ctx.child("tool", tool, { order: planned });
+    const made = await ctx.child(named("tool"), tool, { order: planned });
     return { planned, made };
   });
-  const team = workflow("family-team", async (ctx, { order }: ScenarioInput) => {
+  const team = define("family-team", async (ctx, { order }) => {
     const [first, second] = await Promise.all([
       ctx.child("first", agent, { order: `${order} 1` }),
       ctx.child("second", agent, { order: `${order} 2` }),
     ]);
     return { first, second, merged: await act(ctx, "merge", "keyed", [first, second]) };
   });
-  const root = workflow("family", async (ctx, { order }: ScenarioInput) => {
+  const root = define("family", async (ctx, { order }) => {
     const opened = await act(ctx, "open", "keyed", order);
-    const result = await ctx.child("team", team, { order });
+    const result = await ctx.child(named("team"), team, { order });
     return { opened, result, closed: await act(ctx, "close", "once", opened) };
   });
   return { root, descendants: [team, agent, tool] };
@@ -189,15 +211,15 @@ function familyOf({ act }: World): {
 const LEDGER =
   "create table if not exists ledger (run text not null, step text not null, amount integer not null)";
 
-const ledgerOf = ({ act }: World) =>
-  workflow("ledger", async (ctx, { order }: ScenarioInput) => {
+const ledgerOf = ({ act, define }: World) =>
+  define("ledger", async (ctx, { order }) => {
     const enter = (name: string, amount: number) =>
       ctx.transaction(name, (sql) => {
         sql.run(LEDGER);
         sql.run("insert into ledger (run, step, amount) values (?, ?, ?)", ctx.runId, name, amount);
-        return sql.all("select sum(amount) as total from ledger where run = ?", ctx.runId)[0]?.[
-          "total"
-        ] as number;
+        // Of this entry only: the others of a fork are its source's.
+        const [sum] = sql.all("select sum(amount) as s from ledger where run = ? and step = ?", ctx.runId, name);
+        return sum?.["s"] as number;
       });
     const totals = [await enter("open", 100)];
     const quoted = await act(ctx, "quote", "repeatable", order);
@@ -206,8 +228,8 @@ const ledgerOf = ({ act }: World) =>
     return { totals, quoted, sent, closing: await enter("close", 1) };
   });
 
-const undoOf = ({ act, undoable }: World) =>
-  workflow("undo", async (ctx, { order }: ScenarioInput) => {
+const undoOf = ({ act, undoable, define }: World) =>
+  define("undo", async (ctx, { order }) => {
     const reserved = await undoable(ctx, "reserve", "keyed", order);
     const noted = await act(ctx, "note", "repeatable", reserved);
     const paid = await undoable(ctx, "pay", "once", noted);

@@ -9,6 +9,8 @@ export type CallOutcome = "done" | "repeated" | "refused";
 /** A line of the witness's log. */
 export interface LoggedCall extends WitnessCall {
   readonly outcome: CallOutcome;
+  /** What was asked for, by a name that no new version of the code changes. */
+  readonly deed: string;
 }
 
 /** Which calls to hold: all fields given must match. */
@@ -20,8 +22,8 @@ export interface CallMatch {
 
 /** What the witness can be asked. One JSON object per line, answered in any order. */
 export type Request = { readonly log: string } & (
-  | { readonly do: "call"; readonly call: Omit<WitnessCall, "n">; readonly refuse: number }
-  | { readonly do: "seen"; readonly runId: string; readonly step: string }
+  | { readonly do: "call"; readonly call: Omit<LoggedCall, "n" | "outcome">; readonly refuse: number }
+  | { readonly do: "seen"; readonly runId: string; readonly deed: string }
   | { readonly do: "watch" }
   | { readonly do: "hold"; readonly match: CallMatch; readonly times: number }
   | { readonly do: "release" }
