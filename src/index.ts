@@ -55,7 +55,7 @@ export type {
 } from "./core/manage/checkpoint-view.ts";
 export { type CheckpointItem, Checkpoints } from "./core/manage/checkpoints.ts";
 export type { Change, CheckpointDiff, PatchOperation, StateDelta } from "./core/manage/diff.ts";
-export { toText } from "./core/manage/diff-text.ts";
+export { diffToText } from "./core/manage/diff-text.ts";
 export type { Foreseen } from "./core/manage/effects.ts";
 export type { ForkOptions } from "./core/manage/fork.ts";
 export type { ForeseenCall, ForeseenChild, ForkPreview } from "./core/manage/fork-preview.ts";

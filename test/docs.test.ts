@@ -13,7 +13,8 @@ function sources(folder: string): string[] {
 
 /** TypeScript examples: fenced blocks in Markdown, and in the TSDoc of the sources. */
 function examples(): { from: string; code: string }[] {
-  const files = [join(root, "README.md"), ...sources(join(root, "src"))];
+  const pages = readdirSync(join(root, "docs")).map((name) => join(root, "docs", name));
+  const files = [join(root, "README.md"), ...pages, ...sources(join(root, "src"))];
   return files.flatMap((file) => {
     const text = readFileSync(file, "utf8");
     const plain = file.endsWith(".md") ? text : text.replace(/^[ \t]*\* ?/gm, "");

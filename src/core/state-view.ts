@@ -1,7 +1,7 @@
 import { dataDigest } from "./codec.ts";
 import type { Raw } from "./events.ts";
 import { applyPatches, type StatePatch } from "./patch.ts";
-import type { LoopRecord, RunState } from "./replay.ts";
+import type { LoopRecord, RunState, Signal, StepRecord } from "./replay.ts";
 import type { Values } from "./values.ts";
 
 /** What a run knows at some position, as plain data: what people look at, compare, edit and migrate. */
@@ -18,10 +18,8 @@ export interface StateView {
 export async function viewState(values: Values, runId: string, state: RunState): Promise<StateView> {
   const signals = new Map(state.signals.map((signal) => [signal.seq, signal]));
   const steps: [string, unknown][] = [];
-  // A wait for a signal is answered by the signal's own value.
   for (const [key, record] of state.steps())
-    if (record.status === "completed")
-      steps.push([key, await values.of(runId, signals.get(record.took ?? 0) ?? record)]);
+    if (record.status === "completed") steps.push([key, await values.of(runId, answeredBy(record, signals))]);
   const { config } = state.facts;
   return {
     input: await values.decode(runId, state.input),
@@ -74,6 +72,10 @@ const digests = (values: Readonly<Record<string, unknown>>): [string, string][] 
   inOrder(Object.entries(values).map(([key, value]) => [key, dataDigest(value)]));
 
 const inOrder = (pairs: [string, string][]): [string, string][] => pairs.sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** A wait for a signal is answered by the signal's own value, unless somebody has put another in its place. */
+const answeredBy = (record: StepRecord, signals: ReadonlyMap<number, Signal>): Signal | StepRecord =>
+  (record.decidedAt === undefined ? signals.get(record.took ?? 0) : undefined) ?? record;
 
 /** What an iteration writes: the state in full the first time, afterwards only what changed. */
 export type Advance = { readonly state: object } | { readonly patches: readonly StatePatch[] };

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import type { JournalEvent } from "../core/events.ts";
+import type { JournalEvent, StepStarted } from "../core/events.ts";
 import { ChainCheck, parseEntry } from "../core/journal.ts";
 import { newProjection, projectAll } from "../core/project.ts";
 import type { Entry, Store } from "../core/store.ts";
 import { type RunProjection, type RunRow, terminal } from "../core/types.ts";
+import { repeatedByForks } from "./fork-check.ts";
+import { ownEvents, StepNames } from "./step-names.ts";
 import type { AckedWrite, Violation, WitnessCall } from "./witness-log.ts";
 
 /** What was seen from outside the store. */
@@ -18,6 +20,8 @@ export interface Evidence {
   readonly healed?: boolean;
   /** Which steps call the witness. Unless given: those it was called by at least once, in any run. */
   readonly witnessed?: (step: string) => boolean;
+  /** What a step does, by a name that all versions of the code have in common. Unless given: its key. */
+  readonly deed?: (step: string) => string;
 }
 
 type Invariant = Violation["invariant"];
@@ -52,14 +56,14 @@ export async function checkInvariants(store: Store, evidence: Evidence): Promise
   const rowsOf = byRun(evidence.effectRows ?? []);
   const known = new Set(evidence.calls.map((call) => call.step));
   const witnessed = evidence.witnessed ?? ((step: string) => known.has(step));
-  const seen = new Set<string>();
+  const cases = new Map<string, Case>();
   for await (const row of allRuns(store)) {
-    seen.add(row.id);
     const report: Report = (invariant, message) =>
       void violations.push({ invariant, runId: row.id, message });
     const entries = await allEntries(store, row.id);
     const events = checkChain(row, entries, report);
     const one: Case = { row, entries, events, calls: callsOf.get(row.id) ?? [], report };
+    cases.set(row.id, one);
     checkAcked(one, ackedOf.get(row.id) ?? []);
     checkCalls(one);
     checkSteps(one, witnessed);
@@ -68,12 +72,13 @@ export async function checkInvariants(store: Store, evidence: Evidence): Promise
     checkProjection(one);
     if (evidence.healed) checkRest(one);
   }
+  repeatedByForks(cases, evidence.deed ?? ((step) => step));
   for (const [runId, calls] of callsOf) {
-    if (!seen.has(runId))
+    if (!cases.has(runId))
       violations.push({ invariant: "I3", runId, message: orphan("call", runId, calls.length) });
   }
   for (const [runId, acked] of ackedOf) {
-    if (!seen.has(runId))
+    if (!cases.has(runId))
       violations.push({ invariant: "I2", runId, message: orphan("write", runId, acked.length) });
   }
   return violations;
@@ -160,19 +165,26 @@ function checkAcked({ entries, report }: Case, acked: readonly AckedWrite[]): vo
   }
 }
 
-type Started = JournalEvent & { kind: "step_started" };
-
 const attemptOf = (step: string, attempt: number): string => `${step}|${attempt}`;
 
-function intentsOf(events: readonly JournalEvent[]): Started[] {
-  return events.filter((event): event is Started => event.kind === "step_started");
+/** What was announced in the run itself, by the name and attempt it was announced under, and which step that was at first. */
+function intentsOf(events: readonly JournalEvent[]): Map<string, StepStarted & { readonly first: string }> {
+  const names = new StepNames();
+  const intents = new Map<string, StepStarted & { readonly first: string }>();
+  for (const event of events) {
+    names.see(event);
+    if (event.kind === "run_forked") intents.clear();
+    if (event.step === "") continue;
+    const first = names.of(event.step);
+    if (event.kind === "step_started")
+      intents.set(attemptOf(event.step, event.meta.attempt), { ...event.meta, first });
+  }
+  return intents;
 }
 
 /** I3 and I4: what the outside world saw, held against what was announced. */
 function checkCalls({ events, calls, report }: Case): void {
-  const intents = new Map(
-    intentsOf(events).map((event) => [attemptOf(event.step, event.meta.attempt), event.meta]),
-  );
+  const intents = intentsOf(events);
   const once = new Set<string>();
   const first = new Map<string, WitnessCall>();
   for (const call of calls) {
@@ -194,7 +206,7 @@ function checkCalls({ events, calls, report }: Case): void {
     if (intent.key !== undefined && intent.key !== call.key) {
       report("I4", `Attempt ${attempt} of step ${step} carried another key than its intent announced.`);
     }
-    const group = `${step}|${intent.call}`;
+    const group = `${intent.first}|${intent.call}`;
     const other = first.get(group) ?? call;
     first.set(group, other);
     if (other.key !== call.key)
@@ -208,14 +220,12 @@ function checkCalls({ events, calls, report }: Case): void {
   }
 }
 
-/** What happened in the run itself: in a fork, all that comes after the copy. */
-const ownEvents = (events: readonly JournalEvent[]): readonly JournalEvent[] =>
-  events.slice(events.findLastIndex(({ kind }) => kind === "run_forked") + 1);
-
 /** I5. */
 function checkTransactions({ events, report }: Case, rows: readonly { readonly step: string }[]): void {
   const typed = new Set(
-    intentsOf(events).flatMap(({ step, meta }) => (meta.type === "transaction" ? [step] : [])),
+    events.flatMap((event) =>
+      event.kind === "step_started" && event.meta.type === "transaction" ? [event.step] : [],
+    ),
   );
   const completed = new Set(
     ownEvents(events).flatMap((event) =>
@@ -237,6 +247,8 @@ function checkTransactions({ events, report }: Case, rows: readonly { readonly s
 
 /** Where a step stands, as far as the journal says. */
 interface Standing {
+  /** Its name when it was last begun. */
+  readonly step: string;
   attempt: number;
   type: string;
   settled: "done" | "open";
@@ -248,15 +260,19 @@ interface Standing {
 /** I6. */
 function checkSteps({ events, calls, report }: Case, witnessed: (step: string) => boolean): void {
   const steps = new Map<string, Standing>();
+  const names = new StepNames();
   for (const event of events) {
+    names.see(event);
     if (event.kind === "run_forked") forkSteps(steps);
     if (event.step === "") continue;
-    const standing = steps.get(event.step);
+    const first = names.of(event.step);
+    const standing = steps.get(first);
     if (event.kind === "step_started") {
       if (standing?.settled === "done")
         report("I6", `Step ${event.step} was started again at #${event.seq} after it was done.`);
       const { attempt, type } = event.meta;
-      steps.set(event.step, {
+      steps.set(first, {
+        step: event.step,
         attempt,
         type,
         settled: "open",
@@ -267,10 +283,14 @@ function checkSteps({ events, calls, report }: Case, witnessed: (step: string) =
       settle(standing, event, report);
     }
   }
+  const announced = intentsOf(events);
   const counts = new Map<string, number>();
-  for (const { step } of calls) counts.set(step, (counts.get(step) ?? 0) + 1);
-  for (const [step, { intents, called, type }] of steps) {
-    const count = counts.get(step) ?? 0;
+  for (const { step, attempt } of calls) {
+    const first = announced.get(attemptOf(step, attempt))?.first ?? step;
+    counts.set(first, (counts.get(first) ?? 0) + 1);
+  }
+  for (const [first, { step, intents, called, type }] of steps) {
+    const count = counts.get(first) ?? 0;
     if (count > intents)
       report("I6", `Step ${step} was announced ${intents} time(s) but called ${count} times.`);
     if (called && count === 0 && type === "call" && calls.length > 0 && witnessed(step)) {

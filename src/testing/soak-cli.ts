@@ -91,14 +91,16 @@ async function soaked(
     seed,
     onStore: (now) =>
       say(
-        `${now.kills}/${kills} kills, ${now.runs} runs, ${now.effects} effects, ${now.problems.length} violations`,
+        `${now.kills}/${kills} kills, ${now.runs} runs, ${now.acts.forks} forks, ${now.effects} effects, ${now.problems.length} violations`,
       ),
   });
   problems.push(...report.problems);
-  const { runs, effects, recognised, duplicates, stores, killsPerMinute } = report;
+  const { rounds, runs, acts, effects, recognised, duplicates, stores, killsPerMinute } = report;
   Object.assign(summary, {
     kills: report.kills,
+    rounds,
     runs,
+    ...acts,
     effects,
     recognised,
     duplicates,

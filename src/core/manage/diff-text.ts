@@ -8,14 +8,14 @@ const MOST_CHARACTERS = 100;
  *
  * @example
  * ```ts
- * import { type Engine, toText } from "holdfast";
+ * import { type Engine, diffToText } from "holdfast";
  *
  * export async function printDiff(engine: Engine, runId: string): Promise<void> {
- *   console.log(toText(await engine.checkpoints.diff(`${runId}@draft`, runId)));
+ *   console.log(diffToText(await engine.checkpoints.diff(`${runId}@draft`, runId)));
  * }
  * ```
  */
-export function toText(diff: CheckpointDiff): string {
+export function diffToText(diff: CheckpointDiff): string {
   const { steps, decisions, status } = diff;
   const { steps: _, ...state } = (diff.state ?? {}) as Record<string, unknown>;
   const changed = Object.entries(steps.changed).map(

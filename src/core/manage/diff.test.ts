@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createLab } from "../../../test/support/lab.ts";
-import { toText, workflow } from "../../index.ts";
+import { diffToText, workflow } from "../../index.ts";
 import { decode, encode } from "../codec.ts";
 import type { StateView } from "../state-view.ts";
 import type { Checkpoint } from "./checkpoint-view.ts";
@@ -102,7 +102,7 @@ describe("the difference of two states", () => {
   it("is readable, whatever is in them", { timeout: 60_000 }, () => {
     fc.assert(
       fc.property(view, view, (a, b) => {
-        const lines = toText(between(a, b)).split("\n");
+        const lines = diffToText(between(a, b)).split("\n");
         expect(lines.length).toBeLessThan(600);
         for (const line of lines) {
           expect(line.length).toBeLessThan(1_500);
@@ -142,8 +142,8 @@ describe("the difference of two states", () => {
       { op: "replace", path: "/memory/at", value: { $: ["Date", 1] } },
       { op: "replace", path: "/memory/n", value: { $: ["BigInt", "2"] } },
     ]);
-    expect(toText(diff)).toContain("~ memory.at: 1970-01-01T00:00:00.000Z → 1970-01-01T00:00:00.001Z");
-    expect(toText(diff)).toContain("~ memory.n: 1n → 2n");
+    expect(diffToText(diff)).toContain("~ memory.at: 1970-01-01T00:00:00.000Z → 1970-01-01T00:00:00.001Z");
+    expect(diffToText(diff)).toContain("~ memory.n: 1n → 2n");
   });
 
   it("copes with long lists that have nothing in common, and with such that have nearly everything", () => {
@@ -156,8 +156,8 @@ describe("the difference of two states", () => {
     const middle = between({ input: a }, { input: [...a.slice(0, 10_000), { n: -1 }, ...a.slice(10_001)] });
     expect(middle.patch).toHaveLength(2);
     expect(between({ input: a }, { input: a.slice() }).patch).toEqual([]);
-    expect(toText(other).split("\n")).toHaveLength(103);
-    expect(toText(other)).toContain("… and 39,900 more");
+    expect(diffToText(other).split("\n")).toHaveLength(103);
+    expect(diffToText(other)).toContain("… and 39,900 more");
   });
 
   it("looks into the deepest value that can be stored", () => {
@@ -196,7 +196,7 @@ describe("the difference of two checkpoints", () => {
       usage: { tokens: 1_200, costUsd: 0.25, turns: 2, activeMs: 30 },
       ms: 1_500,
     });
-    expect(toText(diff).split("\n")).toEqual([
+    expect(diffToText(diff).split("\n")).toEqual([
       "r@1 → s@9",
       "status",
       "  ~ running → waiting",
@@ -218,11 +218,11 @@ describe("the difference of two checkpoints", () => {
   it("is nothing between a checkpoint and itself", () => {
     const diff = between({ steps: { a: 1 } }, { steps: { a: 1 } });
     expect(diff).toMatchObject({ same: true, state: null, patch: [] });
-    expect(toText(diff)).toBe("r@1 → r@1: no difference");
+    expect(diffToText(diff)).toBe("r@1 → r@1: no difference");
   });
 
   it("shortens long texts and shows what would move a cursor", () => {
-    const shown = toText(
+    const shown = diffToText(
       between({}, { memory: { long: "x".repeat(500), evil: "a\u001b[2Jb\u202ec", "k\n": 1 } }),
     );
     expect(shown).toContain("… (502 characters)");

@@ -6,7 +6,7 @@ import type { Store } from "../../core/store.ts";
 import { Connection } from "./connection.ts";
 import { chooseDriver, type DriverName } from "./driver.ts";
 import { storeError } from "./errors.ts";
-import { isNetworkFs } from "./network-fs.ts";
+import { isNetworkFs } from "../network-fs.ts";
 import { SqliteStore } from "./store.ts";
 
 /** Options of the SQLite store. */

@@ -25,7 +25,7 @@ import {
 import { acceptable, chooseDriver, type DriverName, loadDriver, type SqliteConnection } from "./driver.ts";
 import { isBusy, storeError } from "./errors.ts";
 import { openSqliteStore, type SqliteOptions } from "./index.ts";
-import { isNetworkFs } from "./network-fs.ts";
+import { isNetworkFs } from "../network-fs.ts";
 
 const clock = {
   time: 1_800_000_000_000,

@@ -3,6 +3,7 @@ import { type ErrorCode, HoldfastError } from "../../core/errors.ts";
 import type { RunRow, Waiting } from "../../core/types.ts";
 import type { WitnessClient } from "../witness.ts";
 import type { ChildConfig } from "./config.ts";
+import { deedOf } from "./names.ts";
 
 /** Somebody else was faster, or it is too early: looked at again on the next round. */
 const EXPECTED: readonly ErrorCode[] = ["HF-1007", "HF-1011", "HF-1012", "HF-1013", "HF-1014"];
@@ -31,14 +32,21 @@ export class Attendant {
   async tend(rows: readonly Pick<RunRow, "id" | "status" | "waiting">[]): Promise<void> {
     for (const row of rows) {
       for (const waiting of row.waiting) await expected(this.#answer(row.id, waiting));
-      if (row.status === "paused" && this.#config.act?.kind === "resume") {
-        await expected(this.#engine.resume(row.id, { actor: "tester" }));
-      }
+      if (row.status === "paused" && this.#config.act?.kind === "resume") await this.resume(row.id);
     }
   }
 
+  /** As planned, by somebody who clicks twice. */
+  async resume(runId: string): Promise<void> {
+    const { act } = this.#config;
+    if (act?.kind !== "resume") return;
+    const { kind: _, ...options } = act;
+    const click = () => expected(this.#engine.resume(runId, { ...options, actor: "tester" }));
+    await (act.id === undefined ? click() : Promise.all([click(), click()]));
+  }
+
   async #answer(runId: string, { kind, step, names }: Waiting): Promise<void> {
-    if (kind === "gate") await this.#engine.answer(runId, step, { choice: "yes", actor: "tester" });
+    if (kind === "gate") await this.#open(runId, step);
     else if (kind === "decision") await this.#decide(runId, step);
     else if (kind === "signal" && names?.includes("stop")) {
       await this.#engine.cancel(runId, { compensate: true, actor: "tester" });
@@ -47,8 +55,20 @@ export class Attendant {
     }
   }
 
+  async #open(runId: string, gate: string): Promise<void> {
+    const [, step = "", fork] = APPROVAL.exec(gate) ?? [];
+    if (step === "") return void (await this.#engine.answer(runId, gate, { choice: "yes", actor: "tester" }));
+    const asked = (await this.#engine.gates(runId)).find((one) => one.gate === gate);
+    if (!asked || this.#config.until === "settled") return;
+    const scope = gate.slice(0, gate.lastIndexOf("/") + 1);
+    // Nobody lets a fork call what it has called itself.
+    if (fork && (await this.#witness.seen(runId, deedOf(scope + step))) !== null) return;
+    const { digest } = asked;
+    await this.#engine.answer(runId, gate, { choice: fork ? "call" : "approve", digest, actor: "tester" });
+  }
+
   async #decide(runId: string, step: string): Promise<void> {
-    const value = await this.#witness.seen(runId, step);
+    const value = await this.#witness.seen(runId, deedOf(step));
     const resolution = value === null ? ({ action: "rerun" } as const) : ({ action: "done", value } as const);
     await this.#engine.resolve(runId, step, {
       ...resolution,
@@ -58,11 +78,14 @@ export class Attendant {
   }
 }
 
+/** The gate before a step: of a policy, for one attempt, or of a fork. */
+const APPROVAL = /(?:^|\/)approve:([^/]+?)(?:(#fork)|##\d+)?$/;
+
 /** Waits for an act, whose being too late or too early is no surprise. */
-export async function expected(act: Promise<unknown>): Promise<void> {
+export async function expected(act: Promise<unknown>, more: readonly ErrorCode[] = []): Promise<void> {
   try {
     await act;
   } catch (error) {
-    if (!EXPECTED.some((code) => HoldfastError.is(error, code))) throw error;
+    if (![...EXPECTED, ...more].some((code) => HoldfastError.is(error, code))) throw error;
   }
 }

@@ -1,5 +1,6 @@
 import type { Point } from "../../core/ports.ts";
 import type { RunStatus } from "../../core/types.ts";
+import type { ScenarioVersion } from "./names.ts";
 import type { ScenarioName } from "./scenarios.ts";
 
 /** Where a worker process is struck: at a named point of the protocol, or on one side of one of its writes. */
@@ -15,8 +16,22 @@ export interface RunPlan {
 /** What a person does to every run while one of its steps is under way. Done again by every process, as people do. */
 export type PlannedAct =
   | { readonly kind: "pause"; readonly step: string }
-  | { readonly kind: "resume" }
-  | { readonly kind: "cancel"; readonly step: string };
+  | {
+      readonly kind: "resume";
+      /** With an id it is clicked twice, by every process. */
+      readonly id?: string;
+      readonly inject?: unknown;
+      readonly set?: { readonly memory: Readonly<Record<string, unknown>> };
+    }
+  | { readonly kind: "cancel"; readonly step: string }
+  /** Once, when the process starts: from where this step was done. */
+  | { readonly kind: "fork"; readonly source: string; readonly step: string };
+
+/** What people do to the runs besides, drawn from the seed: so many acts at most. */
+export interface PlannedControl {
+  readonly seed: number;
+  readonly acts: number;
+}
 
 /** Everything a worker process is told, as JSON on its command line. */
 export interface ChildConfig {
@@ -33,9 +48,16 @@ export interface ChildConfig {
   readonly maxRecoveries?: number;
   readonly concurrency?: number;
   readonly act?: PlannedAct;
+  readonly control?: PlannedControl;
+  /** The code that the process has. Default "1". */
+  readonly version?: ScenarioVersion;
+  /** Part of what `mail` is called with: other arguments in the same place. */
+  readonly salt?: string;
+  /** A person is asked before each `once` step. */
+  readonly policy?: "ask";
   /** Starts every run so many times at once. */
   readonly starts?: number;
-  /** When to end: all runs ended, or nothing left to do without a person. */
+  /** When to end: all runs ended, or nothing left to do without a person; then approvals stay open too. */
   readonly until?: "ended" | "settled";
   /** Other processes work on the same file: only the runs named here are waited for. */
   readonly shared?: boolean;

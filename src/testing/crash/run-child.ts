@@ -1,11 +1,13 @@
 import { openSync, writeSync } from "node:fs";
 import { createEngine, type Engine } from "../../core/engine.ts";
+import type { Policy } from "../../core/guards/policy.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
 import { createWitnessClient, type WitnessClient } from "../witness.ts";
 import { Attendant, expected } from "./attendant.ts";
 import type { ChildConfig, ChildReport, RunOutcome, RunPlan } from "./config.ts";
+import { Controller } from "./controller.ts";
 import { createScenarios, type Scenarios } from "./scenarios.ts";
 import { freeze, Striker } from "./striker.ts";
 
@@ -27,16 +29,19 @@ export async function runChild(config: ChildConfig, parts: ChildParts = {}): Pro
   const store = striker.wrap(parts.store ? parts.store(real) : real);
   const witness = createWitnessClient(config.witnessPort, { log: config.witnessLog });
   const acting = new Set<string>();
-  const scenarios = (parts.scenarios ?? createScenarios)(witness, ({ runId, step }) => {
+  const onCall = ({ runId, step }: { readonly runId: string; readonly step: string }): void => {
     const { act } = config;
-    if (!act || act.kind === "resume" || act.step !== step || acting.has(runId)) return;
+    if (act?.kind !== "pause" && act?.kind !== "cancel") return;
+    if (act.step !== step || acting.has(runId)) return;
     acting.add(runId);
     void expected(
       act.kind === "pause"
         ? engine.pause(runId, { actor: "tester" })
         : engine.cancel(runId, { actor: "tester" }),
     );
-  });
+  };
+  const { version, salt } = config;
+  const scenarios = (parts.scenarios ?? createScenarios)(witness, onCall, { version, salt });
   const errors: string[] = [];
   const engine = openEngine(config, store, scenarios, striker, errors);
   // Frozen between two turns of the event loop, so never while SQLite holds its lock.
@@ -47,9 +52,10 @@ export async function runChild(config: ChildConfig, parts: ChildParts = {}): Pro
   const child = { config, store, engine, scenarios, witness };
   const plans =
     config.repeatMs === undefined ? await startAll(child, config.runs) : await repeat(child, config.repeatMs);
+  await actFirst(child);
   await untilDone(child, plans);
   const results: Record<string, RunOutcome> = {};
-  for (const { id } of config.runs) results[id] = await outcome(engine, id);
+  for (const id of await reported(child)) results[id] = await outcome(engine, id);
   await engine.close();
   witness.close();
   await real.close();
@@ -89,7 +95,33 @@ function openEngine(
     assumedStepMs: claimMs,
     owner: `worker-${process.pid}`,
     logger: { debug: quiet, info: quiet, warn: quiet, error: note },
+    ...(config.policy === "ask" ? { policy: ASKING } : {}),
   });
+}
+
+const ASKING: Policy = {
+  version: "1",
+  decide: ({ effect }) => (effect === "once" ? { ask: "It can be done only once." } : "allow"),
+};
+
+/** What people do as soon as there is a process to do it with. */
+async function actFirst(child: Child): Promise<void> {
+  const { config, engine } = child;
+  const { act } = config;
+  if (act?.kind === "resume" && act.id !== undefined)
+    for (const { id } of config.runs) await attendantOf(child).resume(id);
+  if (act?.kind !== "fork") return;
+  const list = await engine.checkpoints.list(act.source, { limit: 1_000 });
+  const place = list.findLast(({ step, kind }) => step === act.step && kind === "step_completed");
+  if (!place) throw new Error(`Step ${act.step} of ${act.source} was not done.`);
+  await engine.fork(place.id, { id: `${act.source}-fork`, effects: "reuse", actor: "tester" });
+}
+
+/** The runs whose ends are told; where people interfere, all but children: forks too, and what ended long ago. */
+async function reported({ config, store }: Child): Promise<readonly string[]> {
+  if (!config.control && config.act?.kind !== "fork") return config.runs.map(({ id }) => id);
+  const { runs } = await store.list({ limit: 1_000 });
+  return runs.filter(({ parent }) => parent === null).map(({ id }) => id);
 }
 
 async function startAll(
@@ -132,7 +164,9 @@ async function repeat(child: Child, ms: number): Promise<readonly RunPlan[]> {
 async function untilDone(child: Child, plans: readonly RunPlan[]): Promise<void> {
   const { config, store, scenarios } = child;
   const attendant = attendantOf(child);
-  for (const { id } of plans) await attendant.greet(id);
+  // A fork whose maker died right after it was not greeted.
+  const others = config.control ? await reported(child) : [];
+  for (const id of new Set([...plans.map(({ id }) => id), ...others])) await attendant.greet(id);
   const mine = new Set(plans.map(({ id }) => id));
   const workflows = scenarios.workflows.map(({ name }) => name);
   await attend(child, async (rows) => {
@@ -147,13 +181,16 @@ async function attend(
   child: Child,
   isDone: (rows: readonly RunRow[]) => boolean | Promise<boolean>,
 ): Promise<void> {
+  const { engine, store, config } = child;
   const attendant = attendantOf(child);
+  const controller = config.control && new Controller(engine, store, config.control);
   for (;;) {
-    const { runs } = await child.store.list({ status: UNFINISHED, limit: 200 });
+    for (const fork of (await controller?.round()) ?? []) await attendant.greet(fork);
+    const { runs } = await store.list({ status: UNFINISHED, limit: 200 });
     await attendant.tend(runs);
     if (await isDone(runs)) return;
     await new Promise((resolve) =>
-      setTimeout(resolve, child.config.shared === true ? SHARED_ROUND_MS : ROUND_MS),
+      setTimeout(resolve, config.shared === true ? SHARED_ROUND_MS : ROUND_MS),
     );
   }
 }

@@ -8,6 +8,7 @@ import { checkInvariants } from "../invariants.ts";
 import { startWitness, type Witness, type WitnessLog } from "../witness.ts";
 import type { AckedWrite, Violation } from "../witness-log.ts";
 import type { ChildConfig, RunOutcome, RunPlan } from "./config.ts";
+import { deedOf } from "./names.ts";
 import { type ChildEnd, type SpawnOptions, spawnWorker, type WorkerProcess } from "./processes.ts";
 import type { ScenarioName } from "./scenarios.ts";
 import { undoProblems } from "./undo-check.ts";
@@ -17,7 +18,7 @@ import type { LoggedCall } from "./wire.ts";
 export interface Problem {
   /** Which case, in words that let it be repeated. */
   readonly at: string;
-  readonly rule: Violation["invariant"] | "result" | "harness";
+  readonly rule: Violation["invariant"] | "result" | "retention" | "harness";
   readonly runId: string;
   readonly message: string;
 }
@@ -80,7 +81,8 @@ export class Site {
     try {
       const effectRows = await ledgerRows(this.file);
       const witnessed = (step: string) => !BRANCH.test(step);
-      const evidence = { calls, acked: this.acked(), effectRows, healed: options.healed ?? true, witnessed };
+      const healed = options.healed ?? true;
+      const evidence = { calls, acked: this.acked(), effectRows, healed, witnessed, deed: deedOf };
       const violations = await checkInvariants(store, evidence);
       const twice = options.zombies === true ? [] : carriedOutTwice(calls);
       const undone = await undoProblems(store, calls);
@@ -154,7 +156,7 @@ function carriedOutTwice(calls: readonly LoggedCall[]): Violation[] {
   const done = new Map<string, LoggedCall[]>();
   for (const call of calls) {
     if (call.effect === "repeatable" || call.outcome !== "done") continue;
-    const where = `${call.runId} ${call.step}`;
+    const where = `${call.runId} ${call.deed}`;
     done.set(where, [...(done.get(where) ?? []), call]);
   }
   return [...done.values()].flatMap((list) => {

@@ -1,23 +1,31 @@
 import { seededIds } from "../../core/ids.ts";
 import type { Point } from "../../core/ports.ts";
+import { type ActCounts, addActs, countActs, NO_ACTS, pruneAll } from "./aftermath.ts";
 import type { RunPlan, Strike } from "./config.ts";
 import { expectations, uninterrupted } from "./matrix.ts";
-import type { ChildEnd } from "./processes.ts";
+import type { ChildEnd, SpawnOptions } from "./processes.ts";
 import { type ScenarioName, scenarioNames } from "./scenarios.ts";
-import { type Expectations, Lab, type Problem, resultProblems, type Site } from "./site.ts";
+import { type Expectations, Lab, type Problem, resultProblems, type Site, type WorkPlan } from "./site.ts";
 
 export interface SoakOptions {
   readonly kills: number;
   readonly seed: number;
   /** Stores worked on at a time. Default 3: a worker often waits for the claim of a dead one. */
   readonly lanes?: number;
+  /** Another worker than the real one: for the broken ones that prove the harness. */
+  readonly spawn?: SpawnOptions;
   readonly onStore?: (progress: SoakProgress) => void;
 }
 
 export interface SoakProgress {
   readonly kills: number;
+  /** Worker processes, those included that ended before they were struck. */
+  readonly rounds: number;
   readonly stores: number;
+  /** Runs that were started; forks and children come on top. */
   readonly runs: number;
+  /** What people and new versions of the code did meanwhile. */
+  readonly acts: ActCounts;
   /** Calls the outside world received. */
   readonly effects: number;
   /** `keyed` calls that the receiver recognised and answered again. */
@@ -41,6 +49,8 @@ const ALWAYS: readonly Point[] = [
   "C05:before-call",
   "C07:after-call",
   "C09:after-completion",
+  "C15:pause-requested",
+  "C16:resumed",
   "C21:recovering",
 ];
 
@@ -56,6 +66,9 @@ const MOST_KILLS = 12;
 const MOST_WRITES = 24;
 const MOST_HITS = 10;
 const MOST_DELAY_MS = 400;
+/** What people do in one process, and in the last one, which has to come to an end. */
+const ACTS = 12;
+const LAST_ACTS = 3;
 
 type Random = () => number;
 const upTo = (random: Random, most: number): number => 1 + Math.floor(random() * most);
@@ -64,8 +77,9 @@ const earlyUpTo = (random: Random, most: number): number => 1 + Math.floor(rando
 const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
 
 /**
- * Kills worker processes at random, again and again, until every run has ended all the same; then a fresh store. The
- * seed decides what is run and where it is struck.
+ * Kills worker processes at random, again and again, until every run has ended all the same; then a fresh store. Meanwhile runs are
+ * paused and resumed, forked and pruned, and each process has one of two versions of the code. The seed decides what is run, what is
+ * done and where it is struck.
  *
  * @example
  * ```ts
@@ -75,24 +89,22 @@ const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(rando
  * console.log(report.kills, report.duplicates, report.problems);
  * ```
  */
-export async function soak({ kills, seed, lanes = 3, onStore }: SoakOptions): Promise<SoakReport> {
+export async function soak({ kills, seed, lanes = 3, spawn, onStore }: SoakOptions): Promise<SoakReport> {
   const started = performance.now();
   const ids = seededIds(seed);
   const random = () => ids.random();
-  const lab = await Lab.open();
+  const lab = await Lab.open({ patienceMs: PATIENCE_MS, ...spawn });
   const problems: Problem[] = [];
-  const total = { kills: 0, stores: 0, runs: 0, effects: 0, recognised: 0, duplicates: 0, problems };
+  const counts = { kills: 0, rounds: 0, stores: 0, runs: 0, effects: 0, recognised: 0, duplicates: 0 };
+  const total = { ...counts, acts: NO_ACTS, problems };
   try {
     const expected = await expectedResults(lab);
     const lane = async () => {
-      while (total.kills < kills) {
+      while (total.kills < kills && problems.length < ENOUGH) {
         const number = ++total.stores;
         const result = await soakStore(await lab.site(), random, expected, `store ${number} of seed ${seed}`);
-        total.kills += result.kills;
-        total.runs += result.runs;
-        total.effects += result.effects;
-        total.recognised += result.recognised;
-        total.duplicates += result.duplicates;
+        for (const key of COUNTED) total[key] += result[key];
+        total.acts = addActs(total.acts, result.acts);
         problems.push(...result.problems);
         onStore?.(total);
       }
@@ -104,6 +116,11 @@ export async function soak({ kills, seed, lanes = 3, onStore }: SoakOptions): Pr
     await lab.close();
   }
 }
+
+const PATIENCE_MS = 40_000;
+/** After so many problems further ones would say nothing new. */
+const ENOUGH = 30;
+const COUNTED = ["kills", "rounds", "runs", "effects", "recognised", "duplicates"] as const;
 
 async function expectedResults(lab: Lab): Promise<Expectations> {
   const runs = scenarioNames.map((scenario): RunPlan => ({ id: scenario, scenario }));
@@ -126,21 +143,31 @@ async function soakStore(
     const runs = newRuns(random, all.length);
     all.push(...runs);
     for (let end: ChildEnd | null = null; end === null; ) {
-      const { strike, ended } =
-        kills < most ? generation(site, random, runs) : { strike: "none", ended: site.run({ runs }) };
+      const { strike, ended } = generation(site, random, runs, kills < most);
       const next = await ended;
       strikes.push(strike);
       if (next.signal === "SIGKILL" && !next.isOverdue) kills++;
       else end = next;
-      if (end) problems.push(...resultProblems(`${at}: ${strikes.join(", ")}`, runs, end, expected));
+      if (end) problems.push(...endProblems(`${at}: ${strikes.join(", ")}`, runs, end, expected));
     }
   }
-  problems.push(...(await site.check(`${at}: ${strikes.join(", ")}`)));
+  const where = `${at}: ${strikes.join(", ")}`;
+  problems.push(...(await site.check(where)));
+  const acts = await countActs(site);
+  if (problems.length === 0) problems.push(...(await pruneAll(site, where)));
   const calls = site.witness.calls();
   const duplicates = problems.filter(({ message }) => message.includes("was carried out")).length;
   const recognised = calls.filter(({ outcome }) => outcome === "repeated").length;
+  const counts = { kills, rounds: strikes.length, runs: all.length, effects: calls.length };
   await site.remove();
-  return { kills, runs: all.length, effects: calls.length, recognised, duplicates, problems };
+  return { ...counts, acts, recognised, duplicates, problems };
+}
+
+/** All that is there must have ended as it does when nothing goes wrong: forks too, and what ended long ago. */
+function endProblems(at: string, runs: readonly RunPlan[], end: ChildEnd, expected: Expectations): Problem[] {
+  const ids = new Set([...runs.map(({ id }) => id), ...Object.keys(end.reports[0]?.results ?? {})]);
+  const plans = [...ids].map((id): RunPlan => ({ id, scenario: id.split("-")[0] as ScenarioName }));
+  return resultProblems(at, plans, end, expected);
 }
 
 function newRuns(random: Random, before: number): RunPlan[] {
@@ -150,23 +177,29 @@ function newRuns(random: Random, before: number): RunPlan[] {
   });
 }
 
-/** One worker process and how it will die. */
+/** One worker process, the code it has, and how it will die. */
 function generation(
   site: Site,
   random: Random,
   runs: readonly RunPlan[],
+  dies: boolean,
 ): { strike: string; ended: Promise<ChildEnd> } {
+  const version = random() < 0.5 ? "1" : "2";
+  const control = { seed: upTo(random, 1_000_000), acts: dies ? ACTS : LAST_ACTS };
+  const plan: WorkPlan = { runs, version, control };
+  if (!dies) return { strike: `v${version} none`, ended: site.run(plan) };
   const kind = random();
   if (kind < 0.2) {
     const delayMs = Math.floor(random() * MOST_DELAY_MS);
-    const worker = site.start({ runs });
+    const worker = site.start(plan);
     const timer = setTimeout(() => worker.signal("SIGKILL"), delayMs);
-    return { strike: `after ${delayMs} ms`, ended: worker.ended.finally(() => clearTimeout(timer)) };
+    const ended = worker.ended.finally(() => clearTimeout(timer));
+    return { strike: `v${version} after ${delayMs} ms`, ended };
   }
   const points = [...ALWAYS, ...runs.flatMap(({ scenario }) => SOMETIMES[scenario] ?? [])];
   const kill: Strike =
     kind < 0.6
       ? { write: earlyUpTo(random, MOST_WRITES), side: random() < 0.5 ? "before" : "after" }
       : { point: pick(random, points), nth: earlyUpTo(random, MOST_HITS) };
-  return { strike: JSON.stringify(kill), ended: site.run({ runs, kill }) };
+  return { strike: `v${version} ${JSON.stringify(kill)}`, ended: site.run({ ...plan, kill }) };
 }

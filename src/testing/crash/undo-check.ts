@@ -1,25 +1,27 @@
 import { parseEntry } from "../../core/journal.ts";
 import type { Store } from "../../core/store.ts";
+import { ownEvents } from "../step-names.ts";
 import type { Violation } from "../witness-log.ts";
+import { deedOf } from "./names.ts";
 import type { LoggedCall } from "./wire.ts";
 
 const UNDONE = ["reserve", "pay", "ship"];
 
-/** What was done by an `undo` run is undone when it was cancelled so: all of it, the last thing first. */
+/** What was done by an `undo` run itself is undone when it was cancelled so: all of it, the last thing first. */
 export async function undoProblems(store: Store, calls: readonly LoggedCall[]): Promise<Violation[]> {
   const problems: Violation[] = [];
   const { runs } = await store.list({ workflow: "undo", status: ["cancelled"], limit: 200 });
   for (const { id } of runs) {
     const entries = await store.entries(id, { from: 1, limit: 10_000 });
-    const events = entries.flatMap((entry) => parseEntry(id, entry).events);
+    const events = ownEvents(entries.flatMap((entry) => parseEntry(id, entry).events));
     if (!events.some(({ kind }) => kind === "cancel_requested")) continue;
     const isDone = (step: string) =>
-      events.some((event) => event.step === step && DONE.has(event.kind) && isOk(event));
+      events.some((event) => deedOf(event.step) === step && DONE.has(event.kind) && isOk(event));
     const done = UNDONE.filter(isDone);
     const missing = done.filter((step) => !isDone(`compensate/${step}`));
     const order = calls
       .filter(({ runId, outcome }) => runId === id && outcome === "done")
-      .map(({ step }) => step);
+      .map(({ deed }) => deed);
     const firsts = done.map((step) => order.indexOf(`compensate/${step}`)).filter((at) => at >= 0);
     for (const step of missing) {
       problems.push({
@@ -42,6 +44,6 @@ export async function undoProblems(store: Store, calls: readonly LoggedCall[]): 
 const DONE: ReadonlySet<string> = new Set(["step_completed", "step_resolved", "step_evidence"]);
 
 function isOk({ meta }: { readonly meta: object }): boolean {
-  const { action, ok } = meta as { action?: string; ok?: boolean };
-  return (action === undefined || action === "done") && ok !== false;
+  const { action, instead } = meta as { action?: string; instead?: string };
+  return (action === undefined || action === "done") && instead === undefined;
 }

@@ -1,0 +1,49 @@
+import { digest } from "../../core/hash.ts";
+
+const ID = /^[A-Za-z0-9_-]{1,64}$/;
+/** Names that Windows keeps for devices. */
+const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/i;
+
+/**
+ * The name of a file or folder that stands for an id. Where a file system takes `run` and `RUN` for the same, capitals would
+ * mix two ids up, so an id with capitals says after a `~` which they are: `RUN~7` and `Run~1` are two folders everywhere.
+ */
+export function safeName(id: string): string {
+  if (!ID.test(id)) return `~${Buffer.from(digest(id), "base64url").toString("hex")}`;
+  let capitals = 0n;
+  for (let i = 0; i < id.length; i++) if (/[A-Z]/.test(id.charAt(i))) capitals |= 1n << BigInt(i);
+  return capitals === 0n && !RESERVED.test(id) ? id : `${id}~${capitals.toString(16)}`;
+}
+
+/** The id that a folder's name stands for, if it stands for any. */
+export function idOf(name: string): string | undefined {
+  const id = name.replace(/~[0-9a-f]+$/, "");
+  return ID.test(id) && safeName(id) === name ? id : undefined;
+}
+
+export interface RecordName {
+  readonly name: string;
+  readonly seq: number;
+}
+
+const RECORD = /^checkpoint_(\d{8,16})_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.json$/;
+
+/** `checkpoint_00000012_2026-01-02T03-04-05-678Z.json`: in order of position, without characters that Windows refuses. */
+export const recordName = (seq: number, timestamp: string): string =>
+  `checkpoint_${String(seq).padStart(8, "0")}_${timestamp.replace(/[:.]/g, "-")}.json`;
+
+/** What a file's name says about it: a record at a position, something that wants to be one, or neither. */
+export function parseRecordName(name: string): RecordName | "misnamed" | null {
+  if (!name.startsWith("checkpoint_") || !name.endsWith(".json")) return null;
+  const [, digits] = RECORD.exec(name) ?? [];
+  return digits === undefined ? "misnamed" : { name, seq: Number(digits) };
+}
+
+/** A record that was set aside, at this position. */
+export const isSetAside = (name: string, seqs: ReadonlySet<number>): boolean => {
+  const [, digits] = /^checkpoint_(\d{8,16})_.*\.bad(\.\d+)?$/.exec(name) ?? [];
+  return digits !== undefined && seqs.has(Number(digits));
+};
+
+export const byPosition = (a: RecordName, b: RecordName): number =>
+  a.seq - b.seq || (a.name < b.name ? -1 : 1);

@@ -1,0 +1,81 @@
+import { parseEntry } from "../../core/journal.ts";
+import type { Drop, Entry } from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import { recordName } from "./names.ts";
+import { FORMAT, isKnownVersion, seal, unseal } from "./sealed.ts";
+
+/** One journal entry as a file. */
+export interface EntryRecord {
+  readonly entry: Entry;
+  readonly timestamp: string;
+  /** The run as it stood after the append; `null` within the copied part of a fork, which came as a whole. */
+  readonly run: RunRow | null;
+  /** What the append told the store to forget: done again if it may not have been finished. */
+  readonly drop: Drop | null;
+}
+
+/** The file's text: what people read, then what the store reads, then the checksum over both. */
+export function formatRecord(id: string, { entry, timestamp, run, drop }: EntryRecord): string {
+  const { seq, count, head, data } = entry;
+  return seal({
+    version: FORMAT,
+    checkpoint_id: `${id}@${seq}`,
+    workflow_id: id,
+    timestamp,
+    seq,
+    count,
+    ...(run ? { status: run.status } : {}),
+    ...shownEvents(id, entry),
+    run,
+    ...(drop ? { drop } : {}),
+    head,
+    data,
+  });
+}
+
+export type ParsedRecord =
+  | (EntryRecord & { readonly ok: true })
+  | { readonly ok: false; readonly problem: string; readonly isNewer: boolean };
+
+/** A record as read from the file of this name in the folder of this run. */
+export function parseRecord(id: string, name: string, bytes: Buffer): ParsedRecord {
+  const bad = (problem: string, isNewer = false): ParsedRecord => ({ ok: false, problem, isNewer });
+  const unsealed = unseal(bytes);
+  if ("problem" in unsealed) return bad(unsealed.problem);
+  const { version, workflow_id, timestamp, seq, count, run, drop, head, data } =
+    unsealed.body as unknown as EntryRecord & Entry & Readonly<Record<"version" | "workflow_id", unknown>>;
+  if (!isKnownVersion(version)) return bad(`it is of version ${String(version)}`, true);
+  if (workflow_id !== id || recordName(seq, timestamp) !== name) return bad("it belongs somewhere else");
+  return { ok: true, entry: { seq, count, head, data }, timestamp, run, drop: drop ?? null };
+}
+
+/** Longer values are in `data` only. */
+const SHOWN_CHARACTERS = 1_024;
+
+/** The events for people to read. Nothing here is read back. */
+function shownEvents(id: string, entry: Entry): { events?: readonly object[] } {
+  try {
+    const { events } = parseEntry(id, entry);
+    return {
+      events: events.map(({ kind, step, meta, data, dropped }) => ({
+        event: kind,
+        ...(step === "" ? {} : { step }),
+        ...(isShort(meta) ? { about: meta } : {}),
+        ...(data === undefined ? {} : { value: shownValue(data) }),
+        ...(dropped ? { value: "(dropped)" } : {}),
+      })),
+    };
+  } catch {
+    return {};
+  }
+}
+
+const isShort = (meta: unknown): boolean => {
+  const text = JSON.stringify(meta) ?? "{}";
+  return text !== "{}" && text.length <= SHOWN_CHARACTERS;
+};
+
+function shownValue(data: string | { readonly blob: string }): unknown {
+  if (typeof data !== "string") return `(in blobs: ${data.blob})`;
+  return data.length > SHOWN_CHARACTERS ? `(${data.length} characters)` : (JSON.parse(data) as unknown);
+}

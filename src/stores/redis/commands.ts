@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import { HoldfastError } from "../../core/errors.ts";
+
+/** A script, known to the server by its digest. */
+export interface Script {
+  readonly text: string;
+  readonly digest: string;
+}
+
+export const script = (text: string): Script => ({
+  text,
+  digest: createHash("sha1").update(text).digest("hex"),
+});
+
+/** All that the store asks of Redis. In a cluster `key` says which node is meant. */
+export interface Commands {
+  send(key: string, args: readonly string[]): Promise<unknown>;
+  run(program: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** A connected client of the package `redis`, or one of the same shape. */
+export interface RedisClient {
+  sendCommand(args: string[]): Promise<unknown>;
+  on?(event: "error", listener: (error: Error) => void): unknown;
+  off?(event: "error", listener: (error: Error) => void): unknown;
+}
+
+/** A connected cluster client of the package `redis`, or one of the same shape. */
+export interface RedisCluster {
+  sendCommand(firstKey: string, isReadonly: boolean, args: string[]): Promise<unknown>;
+  on?(event: "error", listener: (error: Error) => void): unknown;
+  off?(event: "error", listener: (error: Error) => void): unknown;
+}
+
+export interface CommandOptions {
+  /** How long one command may take before its outcome counts as unknown. */
+  readonly timeoutMs: number;
+  readonly end: () => Promise<void>;
+}
+
+type Target = { readonly client: RedisClient } | { readonly cluster: RedisCluster };
+
+/** A client as commands. */
+export function onClient(target: Target, { timeoutMs, end }: CommandOptions): Commands {
+  const emitter = "client" in target ? target.client : target.cluster;
+  // A connection that breaks while nobody uses it would otherwise end the process.
+  const ignore = (): void => undefined;
+  emitter.on?.("error", ignore);
+  const send = (key: string, args: readonly string[]): Promise<unknown> => {
+    const sent =
+      "client" in target
+        ? target.client.sendCommand([...args])
+        : target.cluster.sendCommand(key, false, [...args]);
+    return within(sent, timeoutMs);
+  };
+  return {
+    send,
+    run: (program, keys, args) => runScript(send, program, [String(keys.length), ...keys, ...args.map(String)]),
+    async close() {
+      await end();
+      emitter.off?.("error", ignore);
+    },
+  };
+}
+
+async function runScript(
+  send: Commands["send"],
+  { text, digest }: Script,
+  rest: readonly string[],
+): Promise<unknown> {
+  const key = rest[1] ?? "";
+  try {
+    return await send(key, ["EVALSHA", digest, ...rest]);
+  } catch (error) {
+    // The only error after which the script has certainly not begun and another name for it helps.
+    if (!(error instanceof Error) || !error.message.startsWith("NOSCRIPT")) throw error;
+    return send(key, ["EVAL", text, ...rest]);
+  }
+}
+
+/**
+ * What was sent may still be done after its time was up. Whoever asks what became of it asks on the same connection,
+ * after it, so that the answer is final unless the connection was lost between.
+ */
+async function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new HoldfastError("HF-3002", { message: "no answer", ms })), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Texts come as texts, or as bytes from a client that was set up so. */
+export const text = (reply: unknown): string | null =>
+  reply === null || reply === undefined || reply === false ? null : String(reply);
+
+export const texts = (reply: unknown): readonly (string | null)[] =>
+  Array.isArray(reply) ? reply.map(text) : [];

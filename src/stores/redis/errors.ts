@@ -1,0 +1,46 @@
+import { type ErrorCode, HoldfastError } from "../../core/errors.ts";
+
+/** What went wrong, by the word that a reply of the server begins with. */
+const REPLIES: Readonly<Record<string, ErrorCode>> = {
+  WRONGPASS: "HF-3016",
+  NOAUTH: "HF-3016",
+  NOPERM: "HF-3004",
+  READONLY: "HF-3004",
+  LOST: "HF-3006",
+  WRONGTYPE: "HF-3006",
+};
+
+const TEXTS: readonly (readonly [pattern: RegExp, code: ErrorCode])[] = [
+  [/AUTH <password> called without any password|invalid username-password/i, "HF-3016"],
+  [/wrong version number|SSL routines|certificate|packet length too long/i, "HF-3016"],
+];
+
+const TLS = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
+
+/**
+ * Any failure as the error a person can act on. Whatever is not a plain refusal counts as a server that did not answer
+ * as it should: it may have, so the outcome is unknown. `ms` says how long the call took.
+ */
+export function storeError(error: unknown, where: string, ms: number): HoldfastError {
+  if (HoldfastError.is(error)) return error;
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  // Its message or its fields may hold the URL, and that a password.
+  if (code === "ERR_INVALID_URL" || (error instanceof TypeError && /protocol|pathname/i.test(error.message)))
+    return new HoldfastError("HF-1003", { option: "url", problem: "it is not the URL of a Redis server" });
+  const message = messageOf(error);
+  const detail = { file: where, place: where, message, ms: Math.round(ms) };
+  return new HoldfastError(codeFor(message, String(code ?? "")), detail, { cause: error });
+}
+
+function codeFor(message: string, code: string): ErrorCode {
+  if (TLS.test(code)) return "HF-3016";
+  const [word = ""] = message.split(" ", 1);
+  if (Object.hasOwn(REPLIES, word)) return REPLIES[word] as ErrorCode;
+  return TEXTS.find(([pattern]) => pattern.test(message))?.[1] ?? "HF-3002";
+}
+
+/** Node tries every address of a host and reports them together, with an empty text. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join("; ");
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,228 @@
+import { script } from "./commands.ts";
+
+/**
+ * Numbers travel as texts that JavaScript has written; Lua's own way of writing them would cut long ones. Texts that
+ * may be missing travel as JSON, so that nothing, the empty text and the word null stay apart.
+ */
+const COMMON = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function digits(number) return string.format('%.17g', number) end
+local function row(key)
+  return redis.call('HMGET', key, 'identity', 'projection', 'epoch', 'owner', 'token', 'until', 'seq', 'head')
+end
+local function guard(key, incarnation)
+  if redis.call('GET', key) ~= incarnation then
+    return redis.error_reply('LOST what this store held is gone or was replaced')
+  end
+end
+-- KEYS[first] and the two after it are the runs of one workflow that are free, claimed, and all of them.
+local function plan(first, id, wake, claimed)
+  if wake == '' then
+    for i = 0, 2 do redis.call('ZREM', KEYS[first + i], id) end
+  else
+    redis.call('ZADD', KEYS[first + 2], wake, id)
+    if tonumber(claimed) == 0 then
+      redis.call('ZADD', KEYS[first], wake, id)
+      redis.call('ZREM', KEYS[first + 1], id)
+    else
+      redis.call('ZADD', KEYS[first + 1], claimed, id)
+      redis.call('ZREM', KEYS[first], id)
+    end
+  end
+end
+`;
+
+/**
+ * One append, judged and done in one go. Every key is named by the caller, also the lists that the run stands in as far
+ * as the caller knows. If it stands in others the answer says in which, nothing is done, and the caller asks again.
+ *
+ * KEYS: mark, row, log, data, blobs; due, held, wake; lists to leave (2); lists to enter (2); lists to enter when new (3).
+ */
+export const APPEND = script(`#!lua
+${COMMON}
+local lost = guard(KEYS[1], ARGV[1])
+if lost then return lost end
+local id, expectSeq, expectEpoch, expectToken = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local kind, owner, token, ttl = ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9])
+local fromWorkflow, fromPlace, workflow, place = ARGV[10], ARGV[11], ARGV[12], ARGV[13]
+local identity, projection, created, wake = ARGV[14], ARGV[15], ARGV[16], ARGV[17]
+local seq, head, expireAfter, parent = ARGV[18], ARGV[19], ARGV[20], ARGV[21]
+
+local old = redis.call('HMGET', KEYS[2], 'epoch', 'token', 'until', 'seq', 'workflow', 'place', 'owner', 'created', 'expires')
+local exists = old[1]
+local function refuse(reason)
+  if not exists then return {reason} end
+  return {reason, row(KEYS[2])}
+end
+if expectSeq == '' then
+  if exists then return refuse('exists') end
+  old = {'0', 'null', '0', '0', workflow, place, 'null', created, false}
+else
+  if not exists then return refuse('missing') end
+  local theirs = old[2] ~= expectToken or tonumber(old[1]) ~= tonumber(expectEpoch)
+  if expectToken ~= 'null' and theirs then return refuse('fenced') end
+  if kind == 'acquire' and tonumber(old[3]) > now then return refuse('held') end
+  if tonumber(old[4]) ~= tonumber(expectSeq) then return refuse('conflict') end
+  if old[5] ~= fromWorkflow or old[6] ~= fromPlace then return {'elsewhere', old[5], old[6]} end
+end
+
+local epoch, heldBy, heldWith, claimed = old[1], old[7], old[2], old[3]
+if kind == 'hold' and heldWith ~= 'null' then claimed = digits(now + ttl) end
+if kind == 'revoke' or kind == 'acquire' then epoch = digits(tonumber(epoch) + 1) end
+if kind == 'release' or kind == 'revoke' then heldBy, heldWith, claimed = 'null', 'null', '0' end
+if kind == 'acquire' then heldBy, heldWith, claimed = owner, token, digits(now + ttl) end
+
+local at = 22
+local function each(width, work)
+  local many = tonumber(ARGV[at])
+  at = at + 1
+  for i = 1, many do
+    work(at)
+    at = at + width
+  end
+end
+each(1, function(i) redis.call('HDEL', KEYS[4], ARGV[i]) end)
+each(1, function(i) redis.call('HDEL', KEYS[5], ARGV[i]) end)
+each(4, function(i)
+  redis.call('ZADD', KEYS[3], ARGV[i], ARGV[i + 1])
+  if ARGV[i + 2] == '1' then redis.call('HSET', KEYS[4], ARGV[i], ARGV[i + 3]) end
+end)
+each(2, function(i) redis.call('HSETNX', KEYS[5], ARGV[i], ARGV[i + 1]) end)
+
+if not exists then
+  redis.call('HSET', KEYS[2], 'identity', identity, 'workflow', workflow, 'created', created)
+  redis.call('ZADD', KEYS[13], created, id)
+  redis.call('ZADD', KEYS[14], created, id)
+  if parent == '1' then redis.call('ZADD', KEYS[15], created, id) end
+end
+if not exists or old[6] ~= place then
+  for i = 9, 10 do redis.call('ZREM', KEYS[i], id) end
+  for i = 11, 12 do redis.call('ZADD', KEYS[i], old[8], id) end
+end
+plan(6, id, wake, claimed)
+
+local expires = ''
+if expireAfter ~= '' then expires = digits(now + tonumber(expireAfter)) end
+redis.call('HSET', KEYS[2], 'projection', projection, 'epoch', epoch, 'owner', heldBy, 'token', heldWith,
+  'until', claimed, 'seq', seq, 'head', head, 'place', place, 'wake', wake, 'expires', expires)
+for i = 2, 5 do
+  if expires ~= '' then redis.call('PEXPIREAT', KEYS[i], expires)
+  elseif old[9] and old[9] ~= '' then redis.call('PERSIST', KEYS[i]) end
+end
+return {'ok'}
+`);
+
+/** KEYS: mark, row; due, held, wake. */
+export const RENEW = script(`#!lua
+${COMMON}
+local lost = guard(KEYS[1], ARGV[1])
+if lost then return lost end
+local id, epoch, token, ttl, workflow = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
+local old = redis.call('HMGET', KEYS[2], 'epoch', 'token', 'workflow', 'wake', 'place')
+if not old[1] or old[2] ~= token or tonumber(old[1]) ~= tonumber(epoch) then return {'gone'} end
+if old[3] ~= workflow then return {'elsewhere', old[3], old[5]} end
+local claimed = digits(now + ttl)
+redis.call('HSET', KEYS[2], 'until', claimed)
+plan(3, id, old[4], claimed)
+return {'ok', row(KEYS[2])}
+`);
+
+/**
+ * Free runs whose wake time has come, as id and wake time in turn after the server's time. Claims that have expired are
+ * made free runs first.
+ *
+ * KEYS: due, held, wake of each workflow. ARGV: the limit.
+ */
+export const DUE = script(`#!lua
+${COMMON}
+local found = {digits(now)}
+for i = 1, #KEYS, 3 do
+  repeat
+    local expired = redis.call('ZRANGEBYSCORE', KEYS[i + 1], '-inf', digits(now), 'LIMIT', 0, 500)
+    for _, id in ipairs(expired) do
+      local wake = redis.call('ZSCORE', KEYS[i + 2], id)
+      if wake then redis.call('ZADD', KEYS[i], wake, id) end
+      redis.call('ZREM', KEYS[i + 1], id)
+    end
+  until #expired == 0
+  local due = redis.call('ZRANGEBYSCORE', KEYS[i], '-inf', digits(now), 'WITHSCORES', 'LIMIT', 0, ARGV[1])
+  for _, part in ipairs(due) do found[#found + 1] = part end
+end
+return found
+`);
+
+/**
+ * Ids and ages in turn, newest first within each list. Ids are compared by their bytes: Lua's own comparison goes by
+ * the server's locale, and lists do not.
+ *
+ * KEYS: lists. ARGV: the limit; age and id of the run after which the page begins, or two empty texts.
+ */
+export const LIST = script(`#!lua flags=no-writes
+local limit, age, id = tonumber(ARGV[1]), ARGV[2], ARGV[3]
+local function before(a, b)
+  for i = 1, math.min(#a, #b) do
+    local x, y = string.byte(a, i), string.byte(b, i)
+    if x ~= y then return x < y end
+  end
+  return #a < #b
+end
+local found = {}
+for _, key in ipairs(KEYS) do
+  local left, start, offset = limit, '+inf', 0
+  while age ~= '' and left > 0 do
+    local ties = redis.call('ZREVRANGEBYSCORE', key, age, age, 'LIMIT', offset, 500)
+    for _, tie in ipairs(ties) do
+      if left > 0 and before(tie, id) then
+        found[#found + 1] = tie
+        found[#found + 1] = age
+        left = left - 1
+      end
+    end
+    offset = offset + #ties
+    start = '(' .. age
+    if #ties < 500 then break end
+  end
+  if left > 0 then
+    local rest = redis.call('ZREVRANGEBYSCORE', key, start, '-inf', 'WITHSCORES', 'LIMIT', 0, left)
+    for _, part in ipairs(rest) do found[#found + 1] = part end
+  end
+end
+return found
+`);
+
+/** Entries and their data in turn. KEYS: log, data. ARGV: from, limit. */
+export const ENTRIES = script(`#!lua flags=no-writes
+local from = ARGV[1]
+local containing = redis.call('ZREVRANGEBYSCORE', KEYS[1], from, '-inf', 'LIMIT', 0, 1)[1]
+if containing then
+  local seq, count = string.match(containing, '^(%d+):(%d+):')
+  if tonumber(seq) + tonumber(count) > tonumber(from) then from = seq end
+end
+local found = redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'LIMIT', 0, ARGV[2])
+local answer = {}
+for first = 1, #found, 1000 do
+  local seqs = {}
+  for i = first, math.min(first + 999, #found) do seqs[#seqs + 1] = string.match(found[i], '^%d+') end
+  local data = redis.call('HMGET', KEYS[2], unpack(seqs))
+  for i = 1, #seqs do
+    answer[#answer + 1] = found[first + i - 1]
+    answer[#answer + 1] = data[i]
+  end
+end
+return answer
+`);
+
+/** Takes a run that has expired out of lists. KEYS: its row, then the lists. ARGV: its id. */
+export const FORGET = script(`#!lua
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  for i = 2, #KEYS do redis.call('ZREM', KEYS[i], ARGV[1]) end
+end
+return 1
+`);
+
+/** Makes the store if it is not there. KEYS: meta. ARGV: fields and values. Answers what it holds then. */
+export const PREPARE = script(`#!lua
+if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], unpack(ARGV)) end
+return redis.call('HMGET', KEYS[1], 'application', 'schema', 'incarnation', 'secret', 'buckets')
+`);

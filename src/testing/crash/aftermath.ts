@@ -1,0 +1,117 @@
+import { statSync } from "node:fs";
+import { createEngine } from "../../core/engine.ts";
+import type { EventKind, JournalEvent } from "../../core/events.ts";
+import { parseEntry } from "../../core/journal.ts";
+import type { Store } from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import { chooseDriver } from "../../stores/sqlite/driver.ts";
+import { openSqliteStore } from "../../stores/sqlite/index.ts";
+import { ownEvents } from "../step-names.ts";
+import type { Problem, Site } from "./site.ts";
+
+/** What people and new versions did to runs, as the journals tell it: no kill can hide what was acknowledged. */
+export interface ActCounts {
+  readonly pauses: number;
+  readonly resumes: number;
+  readonly injections: number;
+  readonly forks: number;
+  readonly prunes: number;
+  readonly migrations: number;
+  /** Calls that forks took over from their sources, and that a person was asked about. */
+  readonly reused: number;
+  readonly asked: number;
+}
+
+export const NO_ACTS: ActCounts = {
+  pauses: 0,
+  resumes: 0,
+  injections: 0,
+  forks: 0,
+  prunes: 0,
+  migrations: 0,
+  reused: 0,
+  asked: 0,
+};
+
+export function addActs(a: ActCounts, b: ActCounts): ActCounts {
+  const keys = Object.keys(NO_ACTS) as (keyof ActCounts)[];
+  return Object.fromEntries(keys.map((key) => [key, a[key] + b[key]])) as unknown as ActCounts;
+}
+
+async function allRuns(store: Store): Promise<readonly RunRow[]> {
+  return (await store.list({ limit: 1_000 })).runs;
+}
+
+async function journal(store: Store, { id, seq }: RunRow): Promise<readonly JournalEvent[]> {
+  const entries = await store.entries(id, { from: 1, limit: seq });
+  return entries.flatMap((entry) => parseEntry(id, entry).events);
+}
+
+async function withStore<T>({ file }: Site, use: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openSqliteStore({ file });
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+export function countActs(site: Site): Promise<ActCounts> {
+  return withStore(site, async (store) => {
+    const runs = await allRuns(store);
+    const events = (await Promise.all(runs.map((row) => journal(store, row)))).flatMap(ownEvents);
+    const count = (kind: EventKind, isMeant: (event: JournalEvent) => boolean = () => true): number =>
+      events.filter((event) => event.kind === kind && isMeant(event)).length;
+    return {
+      pauses: count("pause_requested"),
+      resumes: count("run_resumed"),
+      injections: count("signal_received", ({ meta }) => "name" in meta && meta.name === "inject"),
+      forks: runs.filter(({ origin }) => origin !== null).length,
+      prunes: count("values_dropped"),
+      migrations: count("run_migrated"),
+      reused: count("step_completed", ({ meta }) => "instead" in meta && meta.instead === "reused"),
+      asked: count("gate_answered", ({ step }) => step.endsWith("#fork")),
+    };
+  });
+}
+
+/** In the end everything is dropped: only heads are left, all of it still verifies, and the file has not grown. */
+export async function pruneAll(site: Site, at: string): Promise<Problem[]> {
+  const problem = (message: string, runId = ""): Problem => ({ at, rule: "retention", runId, message });
+  await withStore(site, async () => undefined);
+  const before = statSync(site.file).size;
+  const problems = await withStore(site, async (store) => {
+    const engine = createEngine({ store, execute: false });
+    const { complete, skipped } = await engine.retention.prune({ maxAge: 0 });
+    const found = skipped.map(({ runId, why, detail }) =>
+      problem(`It was skipped: ${why} ${detail ?? ""}`.trim(), runId),
+    );
+    if (!complete) found.push(problem("The last prune was not completed."));
+    for (const row of await allRuns(store)) {
+      const { ok, problems: wrong } = await engine.checkpoints.validate(row.id);
+      if (!ok) found.push(problem(`It does not verify: ${JSON.stringify(wrong)}`, row.id));
+    }
+    await engine.close();
+    return found;
+  });
+  const after = statSync(site.file).size;
+  if (after > before) problems.push(problem(`The file grew from ${before} to ${after} bytes.`));
+  problems.push(...(await leftovers(site.file)).map((message) => problem(message)));
+  return [...problems, ...(await site.check(`${at}, all dropped`))];
+}
+
+/** Values that are still in the file. */
+async function leftovers(file: string): Promise<readonly string[]> {
+  const connection = (await chooseDriver("auto")).connect(file);
+  try {
+    const count = (sql: string): number => Number(connection.query(sql, [])[0]?.["n"]);
+    const entries = count("select count(*) as n from journal where data is not null");
+    const blobs = count("select count(*) as n from run_blobs");
+    return [
+      ...(entries > 0 ? [`${entries} entries still have values.`] : []),
+      ...(blobs > 0 ? [`${blobs} blobs are still there.`] : []),
+    ];
+  } finally {
+    connection.close();
+  }
+}
