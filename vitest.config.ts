@@ -1,5 +1,12 @@
 import { defineConfig } from "vitest/config";
 
+/** Tests that talk to real servers and real disks. */
+const SERVED = [
+  "src/stores/{postgres,pglite,redis,tiered,file,dynamodb}/**/*.test.ts",
+  "src/stores/folder-lock.test.ts",
+  "src/core/manage/transfer.test.ts",
+];
+
 export default defineConfig({
   test: {
     passWithNoTests: false,
@@ -9,9 +16,20 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/{architecture,docs,exports,requirements}.test.ts"],
+          exclude: [...SERVED, "**/node_modules/**"],
           testTimeout: 20_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: "stores",
+          include: SERVED,
+          pool: "forks",
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -23,7 +41,7 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

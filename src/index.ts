@@ -93,6 +93,12 @@ export type {
 } from "./core/manage/retention-report.ts";
 export type { RunReport } from "./core/manage/run-status.ts";
 export { describeRun, type Possible, type RunDetails, type RunSentence } from "./core/manage/status.ts";
+export {
+  type ExportOptions,
+  type ImportOptions,
+  type ImportReport,
+  Transfer,
+} from "./core/manage/transfer.ts";
 export type { Problem, Validation } from "./core/manage/validate.ts";
 export type { StateChange } from "./core/migration-plan.ts";
 export type { Logger, Point, Probe } from "./core/ports.ts";

@@ -58,6 +58,9 @@ const STORE_TO_STORE: readonly { from: string; to: string; only?: "dynamic"; rea
   { from: "open", to: "*", only: "dynamic", reason: "loads only the store that the URL names" },
 ];
 
+/** Not stores, but what several stores need of the machine they run on. */
+const STORE_PARTS: readonly string[] = ["network-fs", "folder-lock"];
+
 /** Packages that published files may load although users are not asked to install them. */
 const UNDECLARED: readonly { area: string; name: string; reason: string }[] = [
   { area: "testing", name: "fast-check", reason: "the caller of a property-based check brings it along" },
@@ -267,7 +270,7 @@ function brokenRule(
 
 function brokenStoreRule(file: string, target: string, kind: string): string | undefined {
   const [from, to] = [storeOf(file), storeOf(target)];
-  if (from === to) return undefined;
+  if (from === to || STORE_PARTS.includes(to)) return undefined;
   const row = STORE_TO_STORE.find((entry) => entry.from === from && (entry.to === to || entry.to === "*"));
   if (!row) return "a store may not import another store";
   return row.only === "dynamic" && kind === "static" ? `${from} may load stores only lazily` : undefined;

@@ -15,7 +15,7 @@ export function claimAfter(claim: Claim, change: ClaimChange, now: number): Clai
     case "hold":
       return claim.token === null ? claim : { ...claim, until: now + change.ttlMs };
     case "release":
-      return { epoch: claim.epoch, ...FREE };
+      return { epoch: Math.max(claim.epoch, change.epoch ?? 0), ...FREE };
     case "revoke":
       return { epoch: claim.epoch + 1, ...FREE };
     case "acquire":

@@ -2,6 +2,7 @@ import { argsDigest, Handle, type StepPlace } from "./call.ts";
 import type { StepOptions, Verdict } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Execution } from "./execution.ts";
+import { fingerprint } from "./hash.ts";
 import type { StepRecord } from "./replay.ts";
 
 /** Unknown outcomes: the intent is there and the outcome is not. The effect class decides; nothing is guessed. */
@@ -22,6 +23,10 @@ export async function settleUnknown<T>(
   record: StepRecord,
 ): Promise<Settlement<T>> {
   if (record.effect === "repeatable") return "call";
+  if (!isOwnKey(execution, place.key, record)) {
+    await enterDoubt(execution, place, record);
+    return "decided";
+  }
   if (record.effect === "keyed" && keyHolds(execution, options, record)) {
     if (record.args === argsDigest(options)) return "call";
     const reason = new HoldfastError("HF-2104", { step: place.key, digest: record.args ?? "none" });
@@ -33,6 +38,15 @@ export async function settleUnknown<T>(
   if (verdict.status === "not-done") return "call";
   await enterDoubt(execution, place, record);
   return "decided";
+}
+
+/**
+ * Whether the step was begun under the key that this store gives it. A run that comes from another store began it under a key that
+ * nobody here can make again: the receiver would not know the next call for the same one, and a hook that looks for the key would
+ * not find what was done.
+ */
+export function isOwnKey(execution: Execution, step: string, { key, call }: StepRecord): boolean {
+  return key === undefined || key === fingerprint(execution.idempotencyKey(step, call));
 }
 
 function keyHolds<T>(execution: Execution, options: StepOptions<T>, record: StepRecord): boolean {

@@ -29,6 +29,7 @@ import { type Replay, type ReplayOptions, replayCheckpoint } from "./manage/repl
 import { Retention } from "./manage/retention.ts";
 import { RetentionLoop } from "./manage/retention-loop.ts";
 import { type RunReport, readStatus } from "./manage/run-status.ts";
+import { Transfer } from "./manage/transfer.ts";
 import type { EngineParts } from "./parts.ts";
 import { type Ports, silentLogger } from "./ports.ts";
 import { heapPressure, Pressure } from "./pressure.ts";
@@ -71,6 +72,8 @@ export class Engine {
   readonly retention: Retention;
   /** Says and does what a new version of the code means for stored runs. */
   readonly migrations: Migrations;
+  /** Carries runs from one store to another. */
+  readonly transfer: Transfer;
   readonly #options: EngineOptions;
   readonly #store: Store;
   readonly #ports: Ports;
@@ -137,6 +140,7 @@ export class Engine {
     this.retention = new Retention(this.#parts);
     this.#retentionLoop = new RetentionLoop(this.#parts, { policy: options.retention ?? "default" });
     this.migrations = new Migrations(this.#parts);
+    this.transfer = new Transfer(this.#parts, this.#family);
     for (const workflow of options.workflows ?? []) this.register(workflow);
   }
 
@@ -191,7 +195,7 @@ export class Engine {
     const created = {
       kind: "run_created",
       step: "",
-      meta: { workflow: name, version, schema, lineage: id, ...(parent ? { parent } : {}) },
+      meta: { workflow: name, version, schema, lineage: id, seed: ids.id(), ...(parent ? { parent } : {}) },
       data: encoded.data,
     } as const;
     const claimed = { kind: "run_claimed", step: "", meta: { owner: this.#owner, recovery: 0 } } as const;

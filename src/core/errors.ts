@@ -41,7 +41,7 @@ export const errorTable = {
   },
   "HF-1005": {
     what: "{name} is not a valid step name.",
-    why: "Names are strings of 1 to 128 printable characters without '/', '#', '[' or ']'; 'compensate' and what begins with 'approve:' are taken.",
+    why: "Names are strings of 1 to 128 printable characters without '/', '#', '[' or ']'; 'compensate', '__proto__', 'constructor', 'prototype' and what begins with 'approve:' are taken.",
     safe: UNCHANGED,
     fix: "Rename the step.",
   },
@@ -321,7 +321,7 @@ export const errorTable = {
   },
   "HF-3003": {
     what: "The disk under {file} is full.",
-    why: "SQLite could not grow the file.",
+    why: "The store could not grow.",
     safe: "Everything acknowledged is kept; no step was started that is not recorded.",
     fix: "Free some space; the run goes on by itself.",
   },
@@ -387,9 +387,9 @@ export const errorTable = {
   },
   "HF-3014": {
     what: "{file} is damaged: {message}",
-    why: "SQLite found pages that are not as it wrote them.",
+    why: "The store found data that is not as it wrote it.",
     safe: "Nothing more is written to the file.",
-    fix: "Restore it from a backup; keep the damaged file for a look with sqlite3 .recover.",
+    fix: "Restore it from a backup; keep what is damaged for a look.",
   },
   "HF-3015": {
     what: "The package {package} is not installed.",
@@ -402,6 +402,12 @@ export const errorTable = {
     why: "The login or the encryption asked for was not accepted.",
     safe: UNCHANGED,
     fix: "Check user, password, and TLS settings.",
+  },
+  "HF-3017": {
+    what: "The bundle was not imported: it {problem}.",
+    why: "What it says about itself is not what it holds, or it does not fit this store.",
+    safe: "Nothing of it was imported.",
+    fix: "Export the run again; check the signature and that the file is whole.",
   },
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -10,6 +10,8 @@ export interface EventMeta {
     version: string;
     schema?: number;
     lineage: string;
+    /** What its random values are made of, wherever it goes; the first format had none. */
+    seed?: string;
     parent?: Parent;
     origin?: Origin;
   };

@@ -61,6 +61,8 @@ export class Execution {
   compensating = false;
   /** The workflow's function has returned or thrown. */
   bodyEnded = false;
+  /** What is left to do here when the run is told to go on before it has stopped: no code of its own is under way. */
+  onward: (() => void) | undefined;
   /** Intents written so far: tells a loop whether an iteration has been made durable. */
   intents = 0;
   readonly #abort = new AbortController();
@@ -373,8 +375,9 @@ export class Execution {
     const onOvertaken = () => {
       const stands =
         end === "cancelled" || this.compensating || (end !== "paused" && this.writer.row.control === "none");
-      if (stands) this.finish(end, event, blobs);
-      else this.considerEnding();
+      if (stands) return this.finish(end, event, blobs);
+      if (end !== "paused") this.onward = () => this.finish(end, event, blobs);
+      this.considerEnding();
     };
     this.inspector?.note();
     this.writer.record({ event, blobs, release: true, onDurable: () => this.close(end), onOvertaken });
@@ -421,7 +424,11 @@ export class Execution {
   /** Looks again after a moment without activity: nothing may be under way when the run is let go. */
   considerEnding(): void {
     if (this.#closed || this.calls.active > 0 || this.#busy > 0) return;
-    if (this.#waits.size === 0 && this.writer.row.control === "none" && !this.#draining) return;
+    const { onward } = this;
+    const isFree = this.writer.row.control === "none";
+    if (isFree) this.onward = undefined;
+    if (isFree && onward) return onward();
+    if (this.#waits.size === 0 && isFree && !this.#draining) return;
     this.#quietTimer?.();
     const seen = this.#activity;
     this.#quietTimer = this.deps.ports.clock.setTimer(() => {

@@ -13,6 +13,11 @@ export interface Tag {
   readonly pinned: boolean;
 }
 
+/** A migration that renamed steps, and its position. */
+export interface Hop extends Migrated {
+  readonly seq: number;
+}
+
 /** The source's child, and the moment to fork it at. */
 export interface ChildFork {
   readonly runId: string;
@@ -51,8 +56,9 @@ export class Facts {
   /** Names and pins given to checkpoints afterwards. */
   readonly tags = new Map<number, Tag>();
   config: Recorded | undefined;
+  seed: string | undefined;
   /** The migrations it went through that renamed steps. */
-  readonly hops: Migrated[] = [];
+  readonly hops: Hop[] = [];
   /** Positions of the newest edits, by what was edited and its name. */
   readonly edits = new Map<string, number>();
   /** Positions of values that the run sees a marker for (or that are the marker), with the reason. */
@@ -92,6 +98,9 @@ export class Facts {
 
   #note(event: JournalEvent): void {
     switch (event.kind) {
+      case "run_created":
+        this.seed = event.meta.seed;
+        return;
       case "plan_made":
         this.plans.set(event.step.replace(PLAN_NOTE, ""), event.meta);
         return;
@@ -118,13 +127,13 @@ export class Facts {
         this.tags.clear();
         return;
       case "run_migrated":
-        return this.#migrate(event.meta);
+        return this.#migrate(event.meta, event.seq);
       default:
     }
   }
 
-  #migrate(change: Migrated): void {
-    if (change.renamed) this.hops.push(change);
+  #migrate(change: Migrated, seq: number): void {
+    if (change.renamed) this.hops.push({ ...change, seq });
     const to = (key: string): string => renamedKey(key, change);
     for (const [place, planned] of this.plans) {
       const keys = planned.steps?.map((name) => place + name).filter((key) => !isDropped(key, change));
@@ -159,6 +168,7 @@ export class Facts {
       edits: [...this.edits],
       quarantined: [...this.quarantined],
       fork: fork ?? null,
+      ...(this.seed === undefined ? {} : { seed: this.seed }),
     };
   }
 
@@ -179,6 +189,7 @@ export class Facts {
     for (const [what, seq] of saved.edits) facts.edits.set(what, seq);
     for (const [seq, reason] of saved.quarantined) facts.quarantined.set(seq, reason);
     facts.fork = saved.fork ?? undefined;
+    facts.seed = saved.seed;
     return facts;
   }
 }
@@ -193,5 +204,6 @@ export interface SavedFacts
   readonly config: number | null;
   readonly edits: readonly (readonly [string, number])[];
   readonly quarantined: readonly (readonly [number, string])[];
+  readonly seed?: string;
   readonly fork: { readonly from: Origin; readonly effects: EffectPolicy; readonly seq: number } | null;
 }

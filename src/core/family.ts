@@ -4,6 +4,7 @@ import type { Control } from "./control.ts";
 import { HoldfastError } from "./errors.ts";
 import { lastEvent, loadRun } from "./load.ts";
 import type { EngineParts } from "./parts.ts";
+import type { StepRecord } from "./replay.ts";
 import { ended, type RunRow, type RunStatus, terminal, type Usage } from "./types.ts";
 
 const PAGE = 200;
@@ -28,7 +29,7 @@ export class Family {
   async tell(run: RunRow): Promise<void> {
     const { status } = run;
     if (status === "cancelled") await this.cancelChildren(run.id, {});
-    if (run.parent) await this.#tellParent(run, run.parent.runId, run.parent.step);
+    if (run.parent) await this.#tellParent(run, run.parent.runId);
     await this.#act(run.id, (row) =>
       row.wakeAt === null || row.status !== status
         ? null
@@ -36,7 +37,7 @@ export class Family {
     );
   }
 
-  async #tellParent(child: RunRow, parentId: string, begunAs: string): Promise<void> {
+  async #tellParent(child: RunRow, parentId: string): Promise<void> {
     const { store, values } = this.#deps;
     const { status } = child;
     if (!(await store.read(parentId))) return;
@@ -44,9 +45,11 @@ export class Family {
     await this.#act(parentId, async (row) => {
       if (terminal(row.status)) return null;
       const state = await loadRun(store, values, row);
-      const step = state.keyNow(begunAs);
-      const record = state.find(step);
-      if (record?.status !== "started" || record.child !== child.id) return null;
+      // By its id: migrations may have renamed the step, there and back, before and after the child was made.
+      const isOpen = ([, one]: [string, StepRecord]): boolean =>
+        one.child === child.id && one.status === "started";
+      const [step, record] = [...state.steps()].find(isOpen) ?? [];
+      if (step === undefined || !record) return null;
       const message = child.error ?? "It was cancelled.";
       // Encoded anew: blobs belong to one run.
       const value =

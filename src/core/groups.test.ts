@@ -151,4 +151,15 @@ describe("a group", () => {
       await expect(lab.drive(engine.result(id))).rejects.toThrow("is not valid");
     }
   });
+
+  it("refuses a branch whose name could not be found again", async () => {
+    const lab = createLab();
+    const calls: string[] = [];
+    const flow = workflow("flow", (ctx) => ctx.all("both", { "a/b": () => calls.push("a/b") }));
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    const run = await lab.drive(engine.settled("r"));
+    expect([run.status, calls]).toEqual(["failed", []]);
+    expect(run.error).toContain("a/b");
+  });
 });

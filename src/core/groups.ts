@@ -1,7 +1,7 @@
 import type { Branches, EachOptions, Settled, SettledOptions, StepOptions } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Execution } from "./execution.ts";
-import { type Scope, siblingScope } from "./scope.ts";
+import { checkName, type Scope, siblingScope } from "./scope.ts";
 import { runStep } from "./steps.ts";
 
 /** A group: branches side by side, each a step of its own, addressed by its place in the group. */
@@ -158,6 +158,7 @@ export async function all(
     segment,
     work,
   }));
+  for (const { segment } of list) checkName(segment);
   const results = plain(await runGroup(execution, scope, name, list, options), options);
   if (Array.isArray(given)) return results;
   return Object.fromEntries(list.map(({ segment }, index) => [segment, results[index]]));

@@ -1,4 +1,4 @@
-import { createHmac, hash } from "node:crypto";
+import { createHash, createHmac, hash } from "node:crypto";
 
 /**
  * SHA-256 of the text as UTF-8, in base64url (43 characters). The text must be well-formed, as everything the
@@ -6,6 +6,14 @@ import { createHmac, hash } from "node:crypto";
  */
 export function digest(text: string): string {
   return hash("sha256", text, "base64url");
+}
+
+/**
+ * The same for a text that comes in pieces.
+ */
+export function digester(): { add(text: string): void; end(): string } {
+  const sum = createHash("sha256");
+  return { add: (text) => void sum.update(text), end: () => sum.digest("base64url") };
 }
 
 /**

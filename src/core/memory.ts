@@ -4,7 +4,7 @@ import { HoldfastError } from "./errors.ts";
 import type { Execution } from "./execution.ts";
 import { inspectMemory } from "./guards/inspector.ts";
 import { decidedAt, type MemoryWrite, type RunState } from "./replay.ts";
-import { place } from "./scope.ts";
+import { isPrototypeKey, place } from "./scope.ts";
 
 /**
  * Working memory as the body sees it. On a replay it is rebuilt at the same pace as the body goes through it: a write that
@@ -76,7 +76,8 @@ export class RunMemory implements Memory {
   }
 
   #write(key: string, change: { value: unknown } | undefined): void {
-    if (typeof key !== "string" || key === "") throw new HoldfastError("HF-1005", { name: String(key) });
+    if (typeof key !== "string" || key === "" || isPrototypeKey(key))
+      throw new HoldfastError("HF-1005", { name: String(key) });
     this.#execution.enterNow();
     const scope = this.#execution.scope();
     const at = place(scope, `memory:${key.replace(/[/#[\]]/g, "_")}`);

@@ -96,7 +96,11 @@ export function now(execution: Execution): number {
 function derive<T>(execution: Execution, name: string, from: (text: string) => T): T {
   execution.enterNow();
   const at = place(execution.scope(), name);
-  return from(execution.idempotencyKey(execution.state.firstPlace(at.key), 0));
+  const step = execution.state.firstPlace(at.key);
+  const { id, lineage } = execution.writer.row;
+  const { seed } = execution.state.facts;
+  if (seed === undefined) return from(execution.idempotencyKey(step, 0));
+  return from([seed, id, lineage, step].join("|"));
 }
 
 export const random = (execution: Execution, name: string): number =>

@@ -227,9 +227,11 @@ function ended(
   };
 }
 
+/** What it waited for is there. A run that was woken by something else before stays awake. */
 function woken(run: RunProjection, matches: (wait: Waiting) => boolean): RunProjection {
-  if (run.status !== "waiting" || !run.waiting.some(matches)) return run;
-  return { ...run, status: "queued", waiting: run.waiting.filter((wait) => !matches(wait)), wakeAt: NOW };
+  if (!run.waiting.some(matches)) return run;
+  const waiting = run.waiting.filter((wait) => !matches(wait));
+  return run.status === "waiting" ? { ...run, status: "queued", waiting, wakeAt: NOW } : { ...run, waiting };
 }
 
 function wakeTime(waiting: readonly Waiting[]): number | null {

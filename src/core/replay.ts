@@ -27,6 +27,8 @@ export interface StepRecord {
   decidedAt?: number | undefined;
   data?: Raw | undefined;
   args?: string | undefined;
+  /** Fingerprint of its idempotency key. */
+  key?: string | undefined;
   timeoutMs?: number | undefined;
   undo?: true | undefined;
   until?: number | undefined;
@@ -421,6 +423,7 @@ function startedRecord(meta: StepStarted, event: JournalEvent, before: StepRecor
     seq: event.seq,
     data: event.data,
     args: meta.args,
+    key: meta.key,
     timeoutMs: meta.timeoutMs,
     undo: meta.undo,
     until: meta.until,
@@ -436,8 +439,9 @@ function applyOutcome(record: StepRecord, event: JournalEvent, signals: readonly
   switch (event.kind) {
     case "step_completed": {
       settle("completed");
-      record.took = event.meta.took;
-      const signal = signals.find((one) => one.seq === event.meta.took);
+      const { took } = event.meta;
+      record.took = took;
+      const signal = took === undefined ? undefined : signals.find((one) => one.seq === took);
       if (signal) signal.taken = true;
       return;
     }

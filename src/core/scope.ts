@@ -40,9 +40,13 @@ export interface Address {
 /** Reserved by the address grammar, not printable, or the name of the gate before a step. */
 const REFUSED = /[/#[\]\p{Cc}]|^approve:/u;
 
+/** Names that plain objects already have a meaning for. */
+export const isPrototypeKey = (name: string): boolean =>
+  name === "__proto__" || name === "constructor" || name === "prototype";
+
 export function checkName(name: unknown): asserts name is string {
   const isText = typeof name === "string" && name !== "" && name.length <= 128;
-  if (!isText || REFUSED.test(name) || name === UNDO)
+  if (!isText || REFUSED.test(name) || name === UNDO || isPrototypeKey(name))
     throw new HoldfastError("HF-1005", { name: String(name) });
 }
 

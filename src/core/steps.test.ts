@@ -323,7 +323,34 @@ function takeOver(row: RunRow | null): Append {
   };
 }
 
+describe("a step's value", () => {
+  it("may look like the engine's own reference to a long text", async () => {
+    const lab = createLab();
+    const value = ["Blob", "x".repeat(43), { $: ["Blob", "y".repeat(43)] }];
+    const flow = workflow("flow", async (ctx) => {
+      const made = await ctx.step("make", () => value);
+      await ctx.gate("then", { choices: ["on"] });
+      return made;
+    });
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    const { engine: next } = await lab.afterCrash(engine, [flow], "r");
+    await lab.drive(next.answer("r", "then", { choice: "on" }));
+    expect(await lab.drive(next.result("r"))).toEqual(value);
+  });
+});
+
 describe("a failing step", () => {
+  it("with a retry policy that makes no sense is told so before it is called", async () => {
+    const lab = createLab();
+    let calls = 0;
+    const flow = workflow("flow", (ctx) => ctx.step("a", () => void calls++, { retry: -1 }));
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    expect((await lab.drive(engine.settled("r"))).status).toBe("failed");
+    expect(calls).toBe(0);
+  });
+
   it("is retried with growing pauses, and the run sees only the success", async () => {
     const lab = createLab();
     const at: number[] = [];

@@ -1,6 +1,6 @@
 import { argsDigest, callWork, Handle, type StepPlace } from "./call.ts";
 import type { OpenStep, StepCall, StepHandle, StepOptions } from "./context.ts";
-import { awaitDecision, enterDoubt, settleUnknown } from "./doubt.ts";
+import { awaitDecision, enterDoubt, isOwnKey, settleUnknown } from "./doubt.ts";
 import { HoldfastError } from "./errors.ts";
 import type { StepStarted } from "./events.ts";
 import { type Execution, never } from "./execution.ts";
@@ -149,12 +149,15 @@ async function continueFailed<T>(
 ): Promise<StepHandle<T>> {
   if (record.retryAt !== undefined) {
     await waitForRetry(execution, place, record.retryAt);
-    return startStep(execution, place, options, execution.state.find(place.key));
+    const now = execution.state.find(place.key) ?? record;
+    if (!isOwnKey(execution, place.key, now)) return continueUnknown(execution, place, options, now);
+    return startStep(execution, place, options, now);
   }
   const error = await recordedValue(execution, place.key, record);
   if (record.reopened) {
-    // A failed `once` call is tried again only where the error itself says that nothing happened.
-    if (record.effect !== "once" || provesNotDone(error)) return startStep(execution, place, options, record);
+    // A failed `once` call is tried again only where the error itself says that nothing happened; so is one under a key of elsewhere.
+    const isSafe = record.effect !== "once" && isOwnKey(execution, place.key, record);
+    if (isSafe || provesNotDone(error)) return startStep(execution, place, options, record);
     return continueUnknown(execution, place, options, record);
   }
   execution.memory.met(decidedAt(record));
@@ -195,6 +198,8 @@ async function startStep<T>(
 ): Promise<StepHandle<T>> {
   const { probe } = execution.deps.ports;
   const where = { runId: execution.runId, step: place.key };
+  // Said before anything is done: once the step has failed it is too late.
+  retryPolicy(options.retry, defaultRetry);
   const effect = options.effect ?? "repeatable";
   const call = record?.call ?? execution.state.freeCall(place.key);
   const args = argsDigest(options);
@@ -203,7 +208,7 @@ async function startStep<T>(
     effect,
     attempt: (record?.attempt ?? 0) + 1,
     call,
-    ...(effect === "keyed" ? { key: fingerprint(execution.idempotencyKey(place.key, call)) } : {}),
+    ...(effect === "repeatable" ? {} : { key: fingerprint(execution.idempotencyKey(place.key, call)) }),
     ...(args === undefined ? {} : { args }),
     ...(options.compensate ? { undo: true as const } : {}),
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),

@@ -71,7 +71,8 @@ export interface Blob {
 export type ClaimChange =
   | { readonly kind: "acquire"; readonly owner: string; readonly token: string; readonly ttlMs: number }
   | { readonly kind: "hold"; readonly ttlMs: number }
-  | { readonly kind: "release" }
+  /** Frees the claim. With `epoch` it is that one at least from now on: for a run that comes from another store. */
+  | { readonly kind: "release"; readonly epoch?: number }
   /** Frees the claim and raises the epoch, so that the holder is fenced at once. */
   | { readonly kind: "revoke" }
   /** For acts from outside: whoever holds the claim goes on holding it. */

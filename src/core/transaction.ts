@@ -28,6 +28,9 @@ export async function transaction<T>(
   const { frame } = place.scope;
   for (;;) {
     await execution.enter();
+    // A commit that failed may have come in after all, before the attempt that was refused.
+    const landed = execution.state.find(place.key);
+    if (landed?.status === "completed") return (await recordedValue(execution, place.key, landed)) as T;
     // Held back while the run is told to stop, like any intent.
     execution.calls.block(frame);
     execution.considerEnding();
@@ -52,6 +55,7 @@ class Attempt<T> {
   readonly #work: (sql: SqlHandle) => T;
   readonly #number: number;
   #append: Append | undefined;
+  #turn = 0;
 
   constructor(execution: Execution, place: StepPlace, work: (sql: SqlHandle) => T, number: number) {
     this.#execution = execution;
@@ -62,17 +66,27 @@ class Attempt<T> {
 
   async run(depart: Depart): Promise<CommitResult> {
     const { store, queue } = this.#execution.deps;
+    // It may have come in while it waited for its turn.
+    if (this.#execution.state.find(this.#place.key)?.status === "completed")
+      return { ok: false, reason: "conflict", row: null };
     if (!store.transaction)
       throw new HoldfastError("HF-1017", { store: store.name, feature: "ctx.transaction" });
     this.#append = undefined;
+    const turn = ++this.#turn;
+    // Once it has been given up, what a store does late must not be built on what the run has done since.
+    const inTime = <R>(work: () => R): R => {
+      if (turn === this.#turn) return work();
+      throw new HoldfastError("HF-1009");
+    };
     try {
       const { value, result } = await store.transaction(
-        (sql) => this.#call(sql),
-        (made) => this.#build(made, depart),
+        (sql) => inTime(() => this.#call(sql)),
+        (made) => inTime(() => this.#build(made, depart)),
       );
       this.value = value;
       return result;
     } catch (error) {
+      this.#turn++;
       if (this.thrown) return { ok: false, reason: "conflict", row: null };
       return queue.outcomeOf(this.#append, this.#execution.runId, error);
     }

@@ -13,6 +13,17 @@ const INLINE_LIMIT = 8192;
 const SHARED_LENGTH = 1024;
 const READ_AHEAD = 200;
 
+/** How an encoded text points into a blob. User data cannot look like it: its own "$" is escaped. */
+const POINTER = '{"$":["Blob","';
+
+/** The blobs that an encoded text points into. */
+export const blobsIn = (text: string): readonly string[] =>
+  text.includes(POINTER)
+    ? Array.from(text.matchAll(/\{"\$":\["Blob","([\w-]{43})"\]\}/g), (match) => match[1] as string)
+    : NO_HASHES;
+
+const NO_HASHES: readonly string[] = [];
+
 export interface Encoded {
   readonly data: Raw;
   readonly blobs: readonly Blob[];
@@ -79,14 +90,13 @@ export class Values {
   /** The value that `raw` stands for; a promise only where blobs must be fetched. */
   decode(runId: string, raw: Raw | undefined): unknown {
     if (raw === undefined) return undefined;
-    if (typeof raw === "string" && !raw.includes('["Blob","')) return decode(raw);
+    if (typeof raw === "string" && !raw.includes(POINTER)) return decode(raw);
     return this.#decodeBlobs(runId, raw);
   }
 
   async #decodeBlobs(runId: string, raw: Raw): Promise<unknown> {
     const text = typeof raw === "string" ? raw : (await this.#blobs(runId, [raw.blob])).get(raw.blob);
-    const hashes = [...(text ?? "").matchAll(/\["Blob","([\w-]{43})"\]/g)].map((match) => match[1] as string);
-    const found = await this.#blobs(runId, [...new Set(hashes)]);
+    const found = await this.#blobs(runId, [...new Set(blobsIn(text ?? ""))]);
     return decode(text ?? "", { blob: (hash) => found.get(hash) as string });
   }
 

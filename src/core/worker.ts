@@ -318,7 +318,11 @@ function folded(events: readonly JournalEvent[]): RunState {
 async function runBody(execution: Execution): Promise<void> {
   const { writer, workflow, deps, state, runId } = execution;
   if (writer.row.control !== "none") execution.considerEnding();
-  if (writer.row.control === "pausing") return;
+  if (writer.row.control === "pausing") {
+    // Its code may be of another version than the run is: told to go on, it is taken up anew.
+    execution.onward = () => execution.finish("stopped", { kind: "run_released", step: "", meta: {} });
+    return;
+  }
   await execution.memory.load();
   execution.config = await readConfig(execution);
   const stored = await execution.read(() => deps.values.decode(runId, state.input));
@@ -336,8 +340,9 @@ async function runBody(execution: Execution): Promise<void> {
   execution.bodyEnded = true;
   await execution.enter();
   await execution.calls.none();
-  if (writer.row.control === "none") ending();
-  else execution.considerEnding();
+  if (writer.row.control === "none") return ending();
+  execution.onward = ending;
+  execution.considerEnding();
 }
 
 async function failure(execution: Execution, error: unknown): Promise<() => void> {

@@ -117,7 +117,9 @@ function injector(plan: FaultPlan, calls: Record<StoreMethod, number>): Around {
   const late = new Map<StoreMethod, () => Promise<unknown>>();
   return async (method, call) => {
     total++;
-    await late.get(method)?.();
+    await late
+      .get(method)?.()
+      .catch(() => undefined);
     late.delete(method);
     const fault = planned(method, ++calls[method]);
     if (!fault) return call();

@@ -4,9 +4,19 @@ export {
   type MovableClock,
   storeConformance,
 } from "./conformance/index.ts";
-export type { ChildConfig, ChildReport, PlannedAct, RunOutcome, RunPlan, Strike } from "./crash/config.ts";
+export type { ActCounts } from "./crash/aftermath.ts";
+export type {
+  ChildConfig,
+  ChildReport,
+  PlannedAct,
+  PlannedControl,
+  RunOutcome,
+  RunPlan,
+  Strike,
+} from "./crash/config.ts";
 export { type ContentionOptions, type ContentionReport, contention } from "./crash/contention.ts";
 export { crashMatrix, type MatrixOptions, type MatrixReport } from "./crash/matrix.ts";
+export type { ScenarioVersion } from "./crash/names.ts";
 export type { ChildEnd, SpawnOptions, WorkerProcess } from "./crash/processes.ts";
 export { type ScenarioName, scenarioNames } from "./crash/scenarios.ts";
 export { Lab, type Problem, Site, type WorkPlan } from "./crash/site.ts";

@@ -331,4 +331,61 @@ describe("checkInvariants", () => {
       "c I10",
     ]);
   });
+
+  it("knows a step by its first name, whatever migrations call it since", async () => {
+    const there: Short = ["run_migrated", "", { from: "1", to: "2", schema: 1, renamed: { pay: "charge" } }];
+    const back: Short = ["run_migrated", "", { from: "2", to: "1", schema: 1, renamed: { charge: "pay" } }];
+    const keyed = { effect: "keyed", key: "key" };
+    const calls = [
+      call("pay", { effect: "keyed" }),
+      call("charge", { effect: "keyed", attempt: 2 }),
+      call("pay", { effect: "keyed", attempt: 3 }),
+    ];
+    const good: Short[][] = [
+      [claimed, started("pay", keyed)],
+      [there, started("charge", { ...keyed, attempt: 2 })],
+      [back, started("pay", { ...keyed, attempt: 3 }), completed("pay")],
+    ];
+    expect(await check(good, { calls })).toEqual([]);
+    const [first, second] = calls as [WitnessCall, WitnessCall];
+    expect(await check(good, { calls: [first, { ...second, args: "other" }] })).toEqual([
+      "I4 Attempts 1 and 2 of step charge carried different arguments under one key.",
+    ]);
+    expect(
+      await check([
+        [claimed, started("pay"), completed("pay")],
+        [there, started("charge")],
+      ]),
+    ).toEqual(["I6 Step charge was started again at #6 after it was done."]);
+  });
+
+  it("I8: notices a migration that is there twice, or that begins somewhere else", async () => {
+    const there: Short = ["run_migrated", "", { from: "1", to: "2", schema: 1 }];
+    expect(await check([[claimed], [there], [there]])).toEqual([
+      "I8 It was migrated from version 1 at #4, but was of version 2.",
+    ]);
+  });
+
+  it("lets an approval be asked for again only when what is shown has changed", async () => {
+    const asked = (args: string) => started("approve:pay", { type: "gate", args });
+    const answered: Short = ["gate_answered", "approve:pay", { digest: "", choice: "approve" }];
+    expect(await check([[claimed, asked("a")], [answered], [asked("b")]])).toEqual([]);
+    expect(await check([[claimed, asked("a")], [answered], [asked("a")]])).toEqual([
+      "I6 Step approve:pay was started again at #5 after it was done.",
+    ]);
+  });
+
+  it("takes entries whose values were dropped for what they are", async () => {
+    const { row, entries } = history([
+      [claimed, started("a")],
+      [{ kind: "step_completed", step: "a", meta: {}, data: '"value"' }],
+      [["values_dropped", "", { entries: 1, blobs: 0 }]],
+    ]);
+    const pruned = entries.map((entry) => ({ ...entry, data: null }));
+    const evidence = {
+      calls: [call("a")],
+      acked: entries.map(({ seq, head }) => ({ runId: "r", seq, head })),
+    };
+    expect(await checkInvariants(storeOf({ row, entries: pruned }), evidence)).toEqual([]);
+  });
 });

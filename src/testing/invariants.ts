@@ -4,7 +4,7 @@ import { ChainCheck, parseEntry } from "../core/journal.ts";
 import { newProjection, projectAll } from "../core/project.ts";
 import type { Entry, Store } from "../core/store.ts";
 import { type RunProjection, type RunRow, terminal } from "../core/types.ts";
-import { repeatedByForks } from "./fork-check.ts";
+import { type Order, repeatedByForks } from "./fork-check.ts";
 import { ownEvents, StepNames } from "./step-names.ts";
 import type { AckedWrite, Violation, WitnessCall } from "./witness-log.ts";
 
@@ -22,6 +22,8 @@ export interface Evidence {
   readonly witnessed?: (step: string) => boolean;
   /** What a step does, by a name that all versions of the code have in common. Unless given: its key. */
   readonly deed?: (step: string) => string;
+  /** Every write in the order in which the store took them. Unless given, times are compared. */
+  readonly written?: readonly { readonly runId: string; readonly seq: number }[];
 }
 
 type Invariant = Violation["invariant"];
@@ -72,7 +74,7 @@ export async function checkInvariants(store: Store, evidence: Evidence): Promise
     checkProjection(one);
     if (evidence.healed) checkRest(one);
   }
-  repeatedByForks(cases, evidence.deed ?? ((step) => step));
+  repeatedByForks(cases, evidence.deed ?? ((step) => step), orderOf(evidence));
   for (const [runId, calls] of callsOf) {
     if (!cases.has(runId))
       violations.push({ invariant: "I3", runId, message: orphan("call", runId, calls.length) });
@@ -82,6 +84,13 @@ export async function checkInvariants(store: Store, evidence: Evidence): Promise
       violations.push({ invariant: "I2", runId, message: orphan("write", runId, acked.length) });
   }
   return violations;
+}
+
+/** An event belongs to the last write at or before its position. What a fork copied was written with its beginning. */
+function orderOf({ written }: Evidence): Order {
+  if (!written) return (_, { at }) => at;
+  const places = byRun(written.map((one, index) => ({ ...one, index })));
+  return (runId, { seq }) => (places.get(runId) ?? []).findLast((one) => one.seq <= seq)?.index ?? 0;
 }
 
 const orphan = (what: string, runId: string, count: number): string =>
@@ -249,6 +258,7 @@ function checkTransactions({ events, report }: Case, rows: readonly { readonly s
 interface Standing {
   /** Its name when it was last begun. */
   readonly step: string;
+  readonly args: string | undefined;
   attempt: number;
   type: string;
   settled: "done" | "open";
@@ -268,13 +278,14 @@ function checkSteps({ events, calls, report }: Case, witnessed: (step: string) =
     const first = names.of(event.step);
     const standing = steps.get(first);
     if (event.kind === "step_started") {
-      if (standing?.settled === "done")
+      if (standing?.settled === "done" && !isAskedAnew(event, standing))
         report("I6", `Step ${event.step} was started again at #${event.seq} after it was done.`);
-      const { attempt, type } = event.meta;
+      const { attempt, type, args } = event.meta;
       steps.set(first, {
         step: event.step,
         attempt,
         type,
+        args,
         settled: "open",
         intents: (standing?.intents ?? 0) + 1,
         called: false,
@@ -298,6 +309,10 @@ function checkSteps({ events, calls, report }: Case, witnessed: (step: string) =
     }
   }
 }
+
+/** An approval counts for exactly what was shown: when that has changed, it is asked for again. */
+const isAskedAnew = ({ step, meta }: JournalEvent & { kind: "step_started" }, before: Standing): boolean =>
+  meta.type === "gate" && /(^|\/)approve:[^/]*$/.test(step) && meta.args !== before.args;
 
 /** The calls behind a copied outcome were made by the run it was copied from; what was under way there never began. */
 function forkSteps(steps: Map<string, Standing>): void {
@@ -394,6 +409,7 @@ function checkProjection({ row, entries, events, report }: Case): void {
   const created = events.find((event) => event.kind === "run_created")?.meta;
   let run = newProjection(row.createdAt, created?.version ?? row.version, created?.schema ?? 1);
   let next = 0;
+  checkVersions(created?.version ?? row.version, events, report);
   for (const { seq, count } of entries) {
     const from = next;
     while (next < events.length && (events[next]?.seq ?? 0) < seq + count) next++;
@@ -406,6 +422,18 @@ function checkProjection({ row, entries, events, report }: Case): void {
   }
   const last = events.at(-1)?.seq ?? 0;
   if (last !== row.seq) report("I8", `The run stands at #${row.seq}, but its journal ends at #${last}.`);
+}
+
+/** Each migration begins where the one before has ended: none is left out, and none is there twice. */
+function checkVersions(first: string, events: readonly JournalEvent[], report: Report): void {
+  let version = first;
+  for (const event of events) {
+    if (event.kind !== "run_migrated") continue;
+    const { from, to } = event.meta;
+    if (from !== version)
+      report("I8", `It was migrated from version ${from} at #${event.seq}, but was of version ${version}.`);
+    version = to;
+  }
 }
 
 /** I10. */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { digest } from "../core/hash.ts";
 import type { Append, AppendResult, Entry, Store } from "../core/store.ts";
 import { type SimulationOptions, type SimulationReport, simulate, simulateMany } from "./simulator.ts";
 
@@ -31,6 +32,47 @@ function withoutFencing(store: Store): Store {
   };
 }
 
+/** Drops every value of a run as soon as some of them may go. */
+const droppingAll = (store: Store): Store => ({
+  ...store,
+  append: (batch) =>
+    store.append(
+      batch.map((append) => {
+        const last = append.entries[0]?.seq ?? 1;
+        const entries = Array.from({ length: last - 1 }, (_, index) => index + 1);
+        return append.drop ? { ...append, drop: { ...append.drop, entries } } : append;
+      }),
+    ),
+});
+
+/** The same migration again, as a second worker would write it that has not noticed the first. */
+function again({ head, seq, count }: Entry): Pick<Append, "entries" | "head"> {
+  const parsed = JSON.parse(head) as { v: unknown[][] };
+  const v = parsed.v.filter(([kind]) => kind === "run_migrated");
+  const { d: _, b: __, ...rest } = parsed as Record<string, unknown>;
+  const text = JSON.stringify({ ...rest, p: digest(head), v });
+  return {
+    entries: [{ seq: seq + count, count: v.length, head: text, data: null }],
+    head: digest(text),
+  };
+}
+
+const migratingTwice = (store: Store): Store => ({
+  ...store,
+  async append(batch) {
+    const results = await store.append(batch);
+    for (const [index, append] of batch.entries()) {
+      const entry = append.entries.at(-1);
+      const isMigration = entry?.head.includes('"run_migrated"') === true && append.expect !== null;
+      if (!results[index]?.ok || !entry || !isMigration) continue;
+      const { epoch } = append.expect ?? { epoch: 0 };
+      const expect = { seq: entry.seq + entry.count - 1, epoch, token: null };
+      await store.append([{ ...append, ...again(entry), blobs: [], expect, claim: { kind: "keep" } }]);
+    }
+    return results;
+  },
+});
+
 /** The first of some seeds in which something was found. */
 async function firstCaught(
   count: number,
@@ -52,6 +94,19 @@ async function firstWith(
   for (let seed = 1; seed <= count; seed++) {
     const report = await simulate(seed, options);
     if (invariantsOf(report).includes(invariant)) return report;
+  }
+  return undefined;
+}
+
+/** The first of some seeds in which something was said about a finding. */
+async function firstSaying(
+  text: string,
+  count: number,
+  options: Partial<SimulationOptions>,
+): Promise<SimulationReport | undefined> {
+  for (let seed = 1; seed <= count; seed++) {
+    const report = await simulate(seed, options);
+    if (report.findings.some(({ message }) => message.includes(text))) return report;
   }
   return undefined;
 }
@@ -105,10 +160,18 @@ describe("simulate", () => {
       "crash at a probe",
       "crash at a write",
       "failed call",
+      "fork",
+      "fork asks",
       "freeze",
       "freeze at a probe",
+      "injection",
+      "late write",
       "lost acknowledgement",
+      "memory shortage",
       "outage",
+      "pause",
+      "pause with children",
+      "prune",
       "restart in good order",
       "slow call",
     ]);
@@ -124,6 +187,25 @@ describe("the simulator's checks", () => {
   it("catch a program that acts outside its steps", { timeout: MINUTE_MS }, async () => {
     const caught = await firstCaught(10, { breakage: "calls-outside-steps" });
     expect(invariantsOf(caught)).toContain("I3");
+  });
+
+  it("catch forks that do again what their sources have done", { timeout: MINUTE_MS }, async () => {
+    const without = ["versions", "cancels", "clock-jumps"] as const;
+    const found = await firstSaying("the run it was forked from had done it", 200, {
+      breakage: "undeclared-effects",
+      without,
+    });
+    expect(found?.seed).toBeGreaterThan(0);
+  });
+
+  it("catch a retention that drops what is still needed", { timeout: MINUTE_MS }, async () => {
+    const caught = await firstCaught(200, { wrapStore: droppingAll });
+    expect(invariantsOf(caught)).toContain("result");
+  });
+
+  it("catch a migration that is written twice", { timeout: MINUTE_MS }, async () => {
+    const caught = await firstCaught(60, { wrapStore: migratingTwice });
+    expect(invariantsOf(caught)).toContain("I8");
   });
 
   it("catch a program that records the outcome first and acts afterwards", {

@@ -4,6 +4,7 @@ import type { Store } from "../core/store.ts";
 import { type RunRow, terminal } from "../core/types.ts";
 import { checkInvariants } from "./invariants.ts";
 import { heal, scheduleChaos, startWeather } from "./simulator/chaos.ts";
+import { deedOf } from "./simulator/names.ts";
 import { Operator } from "./simulator/operator.ts";
 import { checkOutcomes } from "./simulator/outcomes.ts";
 import type { Breakage } from "./simulator/program.ts";
@@ -75,14 +76,17 @@ export async function simulate(
 ): Promise<SimulationReport> {
   const { workers = 3, runs = 3, chaosMs = 15_000, faults = true, without = [] } = options;
   const world = new World(seed, { wrapStore: options.wrapStore, breakage: options.breakage, without });
-  const operator = new Operator(world);
   const { random, clock } = world;
+  const heavy = random.chance(0.06);
+  world.programs = Array.from({ length: heavy ? 1 : random.int(1, runs) }, () =>
+    makeProgram(random, { heavy, without: world.without }),
+  );
+  if (random.chance(0.5) && !world.without.has("versions")) world.versions = ["1", "2"];
+  const operator = new Operator(world);
   if (faults) startWeather(world);
   for (let left = workers; left > 0; left--) world.spawn();
-  const heavy = random.chance(0.06);
-  for (let left = heavy ? 1 : random.int(1, runs); left > 0; left--) {
-    const id = `run-${left}`;
-    const input = makeProgram(random, { heavy, without: world.without });
+  for (const [index, input] of world.programs.entries()) {
+    const id = `run-${index + 1}`;
     const { engine, program } = random.pick(world.workers);
     clock.setTimer(
       () => {
@@ -141,7 +145,9 @@ async function report(world: World, operator: Operator, late: readonly string[])
       acked,
       effectRows: ledger.rows,
       healed: true,
-      witnessed: (step) => /(^|[/>])[cbx]\d+(#\d+)?$/.test(step),
+      witnessed: (step) => /(^|[/>])v?[cbx]\d+(#\d+)?$/.test(step),
+      deed: deedOf,
+      written: ledger.written,
     })),
     ...outside.contradictions.map((one) => ({ invariant: "replay" as const, ...one })),
     ...late.map((runId) => ({

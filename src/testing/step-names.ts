@@ -8,7 +8,7 @@ export const ownEvents = (events: readonly JournalEvent[]): readonly JournalEven
 const UNDO = "compensate/";
 
 /** A key after a migration; the step that undoes another is named after that. */
-function moved(key: string, change: Migrated): string {
+export function moved(key: string, change: Migrated): string {
   if (!key.startsWith(UNDO)) return renamedKey(key, change);
   const [step = "", ...inside] = key.slice(UNDO.length).split("/");
   const undone = renamedKey(step.replaceAll(">", "/"), change).replaceAll("/", ">");

@@ -1,26 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { parseEntry } from "../../src/core/journal.ts";
-import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
+import type { JournalEvent } from "../../src/core/events.ts";
 import type { Strike } from "../../src/testing/crash/config.ts";
 import { nameOf } from "../../src/testing/crash/matrix.ts";
 import { resultProblems, type Site } from "../../src/testing/crash/site.ts";
+import { aroundWrites, eventsOf, inLanes, journalOf } from "./journals.ts";
 import { useSequenceLab } from "./sequence-lab.ts";
 
 const sequence = useSequenceLab();
 const { runs } = sequence;
 
-async function kinds(site: Site): Promise<string[]> {
-  const store = await openSqliteStore({ file: site.file });
-  const entries = await store.entries("sequence-1", { from: 1, limit: 1_000 });
-  await store.close();
-  return entries.flatMap((entry) => parseEntry("sequence-1", entry).events.map(({ kind }) => kind));
-}
-
-const writes = (from: number, to: number): Strike[] =>
-  Array.from({ length: to - from + 1 }, (_, index) => from + index).flatMap((write): Strike[] => [
-    { write, side: "before" },
-    { write, side: "after" },
-  ]);
+const kinds = async (site: Site): Promise<string[]> =>
+  (await eventsOf(site, "sequence-1")).map(({ kind }) => kind);
 
 describe("starting a run", () => {
   it("makes one run of twenty starts from four processes", async () => {
@@ -53,8 +43,8 @@ describe("pausing a run", () => {
   });
 
   it("can be ended by a resume that survives a kill at any write of its process", async () => {
-    const strikes: Strike[] = [{ point: "C16:resumed", nth: 1 }, ...writes(1, 4)];
-    for (const kill of strikes) {
+    const strikes: Strike[] = [{ point: "C16:resumed", nth: 1 }, ...aroundWrites(1, 4)];
+    await inLanes(strikes, async (kill) => {
       const at = nameOf("resume", kill);
       const site = await sequence.lab.site();
       await site.run({ runs, act, until: "settled" });
@@ -66,9 +56,56 @@ describe("pausing a run", () => {
         at,
       ).toHaveLength(1);
       await site.remove();
-    }
+    });
   });
 });
+
+describe("resuming a run with context and an edit (C16)", () => {
+  const pause = { kind: "pause", step: "charge" } as const;
+  const act = {
+    kind: "resume",
+    id: "click-1",
+    inject: { more: "context" },
+    set: { memory: { remark: "an edit" } },
+  } as const;
+
+  /** Where what a resume brings along stands, by entry. */
+  async function brought(site: Site): Promise<string[]> {
+    const { entries = [] } = (await journalOf(site, "sequence-1")) ?? {};
+    return entries
+      .map((events) => events.map(({ kind }) => kind).join())
+      .filter((one) => one.includes("run_resumed"));
+  }
+
+  it("is one write, and one resume however often it is clicked, wherever its process is killed", async () => {
+    const strikes: Strike[] = [{ point: "C16:resumed", nth: 1 }, ...aroundWrites(1, 5)];
+    const states = new Set<number>();
+    await inLanes(strikes, async (kill) => {
+      const at = nameOf("resume with changes", kill);
+      const site = await sequence.lab.site();
+      await site.run({ runs, act: pause, until: "settled" });
+      await site.run({ runs, act, kill });
+      const left = await brought(site);
+      states.add(left.length);
+      const before = await eventsOf(site, "sequence-1");
+      expect(before.filter(isInjection), at).toHaveLength(left.length);
+      const last = await site.run({ runs, act });
+      expect([...resultProblems(at, runs, last, sequence.expected), ...(await site.check(at))]).toEqual([]);
+      expect(await brought(site), at).toEqual(["memory_written,signal_received,run_resumed"]);
+      const all = await eventsOf(site, "sequence-1");
+      expect(all.filter(isInjection), at).toHaveLength(1);
+      expect(
+        all.filter(({ kind, step }) => kind === "memory_written" && step === ""),
+        at,
+      ).toHaveLength(1);
+      await site.remove();
+    });
+    expect(states).toEqual(new Set([0, 1]));
+  });
+});
+
+const isInjection = (event: JournalEvent): boolean =>
+  event.kind === "signal_received" && event.meta.name === "inject";
 
 describe("cancelling a run", () => {
   const act = { kind: "cancel", step: "file" } as const;
@@ -96,7 +133,7 @@ describe("cancelling a run", () => {
   });
 
   it("either wins or loses against the run's own end, and never does both", async () => {
-    for (const kill of writes(5, 8)) {
+    await inLanes(aroundWrites(5, 8), async (kill) => {
       const at = nameOf("cancel", kill);
       const site = await sequence.lab.site();
       await site.run({ runs, act, kill });
@@ -106,6 +143,6 @@ describe("cancelling a run", () => {
       const ends = (await kinds(site)).filter((kind) => kind === "run_completed" || kind === "run_cancelled");
       expect(ends, at).toHaveLength(1);
       await site.remove();
-    }
+    });
   });
 });

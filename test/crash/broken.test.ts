@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { crashMatrix } from "../../src/testing/crash/matrix.ts";
 import type { SpawnOptions } from "../../src/testing/crash/processes.ts";
+import { Lab, resultProblems } from "../../src/testing/crash/site.ts";
 import { zombieRounds } from "../../src/testing/crash/zombies.ts";
 
 /** Broken workers run from their sources: they are no part of the build. */
@@ -37,6 +38,42 @@ describe("the harness", () => {
       spawn,
     });
     expect(rulesOf(problems)).toContain("I3");
+  });
+
+  it("catches an engine whose forks do again what their sources have done", async () => {
+    const lab = await Lab.open(broken("undeclared-effects"));
+    try {
+      const runs = [{ id: "sequence-1", scenario: "sequence" as const }];
+      const site = await lab.site();
+      await site.run({ runs });
+      expect(await site.check("before the fork")).toEqual([]);
+      await site.run({ runs, act: { kind: "fork", source: "sequence-1", step: "load" } });
+      const problems = await site.check("after the fork");
+      expect(problems.map(({ rule, runId }) => `${rule} ${runId}`)).toEqual([
+        "I4 sequence-1-fork",
+        "I3 sequence-1-fork",
+      ]);
+      expect(problems[0]?.message).toContain("the run it was forked from had done it");
+    } finally {
+      await lab.close();
+    }
+  });
+
+  it("catches a retention that drops what is still needed", async () => {
+    const lab = await Lab.open();
+    try {
+      const runs = [{ id: "loop-1", scenario: "loop" as const }];
+      const site = await lab.site();
+      // By then the loop has a snapshot, so that older values may be dropped.
+      const first = await site.run({ runs, kill: { point: "C12:after-snapshot", nth: 1 } });
+      expect(first.signal).toBe("SIGKILL");
+      const greedy = await site.run({ runs, control: { seed: 1, acts: 1_000 } }, broken("drops-too-much"));
+      expect(greedy.signal).toBe("SIGKILL");
+      const last = await site.run({ runs }, { patienceMs: 5_000 });
+      expect(rulesOf(resultProblems("too much is gone", runs, last, {}))).toContain("I10");
+    } finally {
+      await lab.close();
+    }
   });
 
   it("catches a store that does not fence", async () => {

@@ -1,10 +1,9 @@
 import type { JournalEvent } from "../events.ts";
 import { digest } from "../hash.ts";
 import type { Store } from "../store.ts";
+import { blobsIn } from "../values.ts";
 import type { Problem } from "./validate.ts";
 
-/** How the codec writes a part that lies elsewhere; user data cannot look like it. */
-const PART = /\{"\$":\["Blob","([\w-]{43})"\]\}/g;
 const BATCH = 200;
 
 /** Where a blob is needed: by which event first, and by which last. */
@@ -48,7 +47,7 @@ export class BlobCheck {
   }
 
   #noteParts(text: string, by: Need): void {
-    for (const match of text.matchAll(PART)) need(this.#parts, match[1] as string, by);
+    for (const hash of blobsIn(text)) need(this.#parts, hash, by);
   }
 }
 

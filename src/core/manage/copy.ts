@@ -6,8 +6,8 @@ import { projectAll } from "../project.ts";
 import type { RunState } from "../replay.ts";
 import type { Entry, Store } from "../store.ts";
 import type { RunIdentity, RunRow } from "../types.ts";
+import { blobsIn } from "../values.ts";
 import { entryPages } from "./positions.ts";
-import { blobsIn } from "./retention-journal.ts";
 
 /** The beginning of a run, copied from another one. Nothing of it is written yet. */
 export interface Copy {
@@ -98,7 +98,7 @@ function ownedBy(meta: unknown, { lineage, parent, origin }: RunIdentity): Event
 }
 
 /** The blobs that copied entries point to, as far as they are still there. */
-class Blobs {
+export class Blobs {
   readonly #store: Store;
   readonly #runId: string;
   readonly #hashes = new Set<string>();

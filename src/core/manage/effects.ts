@@ -1,4 +1,5 @@
-import type { JournalEvent, Migrated, StepStarted } from "../events.ts";
+import type { JournalEvent, StepStarted } from "../events.ts";
+import type { Hop } from "../facts.ts";
 import { formerKey, rekey, renamedKey } from "../rename.ts";
 import type { Store } from "../store.ts";
 import type { Effect, EffectPolicy, Origin, RunRow } from "../types.ts";
@@ -34,8 +35,7 @@ export class CallLog {
   readonly children = new Map<string, PastChild>();
   readonly #store: Store;
   readonly #runId: string;
-  /** The migrations the run itself went through. */
-  readonly #hops = new Set<string>();
+  readonly #hops: Hop[] = [];
   #next = 1;
   #turns: Promise<unknown> = Promise.resolve();
 
@@ -67,22 +67,31 @@ export class CallLog {
     else if (event.kind === "run_forked") {
       for (const [step, { status }] of this.calls) if (status !== "completed") this.calls.delete(step);
       this.children.clear();
-    } else if (event.kind === "run_migrated") this.#migrated(event.meta);
+    } else if (event.kind === "run_migrated") this.#migrated({ ...event.meta, seq: event.seq });
     else this.#outcome(event);
   }
 
-  #migrated(change: Migrated): void {
-    this.#hops.add(wayOf(change));
+  #migrated(change: Hop): void {
+    if (change.renamed) this.#hops.push(change);
     rekey(this.calls, (step) => renamedKey(step, change));
     for (const [step, call] of this.calls) if (call.step !== step) this.calls.set(step, { ...call, step });
     rekey(this.children, (step) => renamedKey(step, change));
   }
 
-  /** The call of a step, by the name it has for somebody who went through these migrations. */
-  find(step: string, hops: readonly Migrated[]): PastCall | undefined {
-    const ahead = hops.filter((hop) => !this.#hops.has(wayOf(hop)));
-    const key = formerKey(step, ahead);
-    return key === undefined ? undefined : this.calls.get(key);
+  /** The call of a step of a fork. */
+  call(step: string, fork: Descent): PastCall | undefined {
+    return this.calls.get(this.#named(step, fork) ?? "");
+  }
+
+  child(step: string, fork: Descent): PastChild | undefined {
+    return this.children.get(this.#named(step, fork) ?? "");
+  }
+
+  /** What this run calls now what a fork of it calls `step`: back to where they parted, and on from there. */
+  #named(step: string, { hops, parted }: Descent): string | undefined {
+    const since = ({ seq }: Hop): boolean => seq > parted;
+    const then = formerKey(step, hops.filter(since));
+    return then === undefined ? undefined : this.#hops.filter(since).reduce(renamedKey, then);
   }
 
   #started({ step, seq, at }: JournalEvent, { type, effect, attempt, args, child }: StepStarted): void {
@@ -120,25 +129,41 @@ export class CallLog {
   }
 }
 
-const wayOf = ({ from, to }: Migrated): string => `${from} -> ${to}`;
+/** How a fork came to be another run than one it comes from. */
+interface Descent {
+  /** The migrations that the fork went through. */
+  readonly hops: readonly Hop[];
+  /** Up to here its journal is a copy. */
+  readonly parted: number;
+}
 
 const RESOLVED = { done: "completed", failed: "failed", rerun: "started" } as const;
 
 /** The calls of the runs that a fork comes from, the nearest first. */
 export class Ancestry {
   readonly #store: Store;
-  readonly #logs: CallLog[];
+  readonly #logs: { readonly log: CallLog; readonly parted: number }[];
 
-  constructor(store: Store, { runId }: Origin) {
+  constructor(store: Store, { runId, seq }: Origin) {
     this.#store = store;
-    this.#logs = [new CallLog(store, runId)];
+    this.#logs = [{ log: new CallLog(store, runId), parted: seq }];
   }
 
   /** `hops`: the migrations that the fork went through. */
-  async find(step: string, hops: readonly Migrated[] = []): Promise<PastCall | undefined> {
-    for await (const log of this.#read()) {
-      const call = log.find(step, hops);
+  async find(step: string, hops: readonly Hop[]): Promise<PastCall | undefined> {
+    for await (const { log, parted } of this.#read()) {
+      const call = log.call(step, { hops, parted });
       if (call) return call;
+    }
+    return undefined;
+  }
+
+  /** The child that the nearest of them had in this place. */
+  async child(step: string, hops: readonly Hop[]): Promise<RunRow | undefined> {
+    for await (const { log, parted } of this.#read()) {
+      const child = log.child(step, { hops, parted });
+      const row = child && (await this.#store.read(child.runId));
+      if (row) return row;
     }
     return undefined;
   }
@@ -146,18 +171,21 @@ export class Ancestry {
   /** By step. */
   async all(): Promise<ReadonlyMap<string, PastCall>> {
     const all = new Map<string, PastCall>();
-    for await (const { calls } of this.#read())
-      for (const [step, call] of calls) if (!all.has(step)) all.set(step, call);
+    for await (const { log } of this.#read())
+      for (const [step, call] of log.calls) if (!all.has(step)) all.set(step, call);
     return all;
   }
 
-  async *#read(): AsyncGenerator<CallLog> {
+  async *#read(): AsyncGenerator<{ readonly log: CallLog; readonly parted: number }> {
     for (let index = 0; ; index++) {
-      const log = this.#logs[index];
-      const row = await log?.read();
-      if (!log || !row) return;
-      yield log;
-      if (row.origin) this.#logs[index + 1] ??= new CallLog(this.#store, row.origin.runId);
+      const source = this.#logs[index];
+      const row = await source?.log.read();
+      if (!source || !row) return;
+      yield source;
+      if (!row.origin) continue;
+      const { runId, seq } = row.origin;
+      const parted = Math.min(source.parted, seq);
+      this.#logs[index + 1] ??= { log: new CallLog(this.#store, runId), parted };
     }
   }
 }

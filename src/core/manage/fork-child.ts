@@ -3,14 +3,13 @@ import type { Edits } from "../edits.ts";
 import type { EventDraft } from "../events.ts";
 import type { ChildFork, Facts } from "../facts.ts";
 import { type Given, givenEvents } from "../given.ts";
-import { childId } from "../ids.ts";
 import { dropped } from "../journal.ts";
 import { loadRun } from "../load.ts";
 import type { EngineParts } from "../parts.ts";
-import { formerKey } from "../rename.ts";
 import type { Store } from "../store.ts";
-import type { Origin, Parent, RunRow } from "../types.ts";
+import type { Parent, RunRow } from "../types.ts";
 import type { Workflow } from "../workflow.ts";
+import { Ancestry } from "./effects.ts";
 import { createFork } from "./fork.ts";
 import { entryPages, headEvents } from "./positions.ts";
 
@@ -34,11 +33,8 @@ export async function forkChild(parts: EngineParts, request: ChildRequest): Prom
   const { id, workflow, parent, given } = request;
   const { fork, childForks, hops } = request.facts;
   if (!fork || (await store.read(id))) return;
-  const found = await findSource(store, fork.from, childForks.get(parent.step), [
-    parent.step,
-    // The source may have begun it before a migration renamed it.
-    ...hops.flatMap((_, index) => formerKey(parent.step, hops.slice(index)) ?? []).reverse(),
-  ]);
+  const source = () => new Ancestry(store, fork.from).child(parent.step, hops);
+  const found = await findSource(store, childForks.get(parent.step), source);
   if (found?.source.workflow === workflow.name) {
     if (found.source.prunedAt !== null) throw dropped(found.source.id, found.seq);
     const set = found.at === undefined ? await otherBeginning(parts, found, request) : undefined;
@@ -78,20 +74,13 @@ interface Found {
 /** The child that the nearest ancestor of a fork had in this place, and where to fork it. */
 async function findSource(
   store: Store,
-  from: Origin,
   under: ChildFork | undefined,
-  steps: readonly string[],
+  search: () => Promise<RunRow | undefined>,
 ): Promise<Found | undefined> {
   const running = under && (await store.read(under.runId));
   if (running) return { source: running, seq: await positionAt(store, running, under), at: under.at };
-  for (let origin: Origin | null = from; origin; ) {
-    for (const step of steps) {
-      const source = await store.read(childId(origin.runId, step));
-      if (source) return { source, seq: 1 };
-    }
-    origin = (await store.read(origin.runId))?.origin ?? null;
-  }
-  return undefined;
+  const source = await search();
+  return source && { source, seq: 1 };
 }
 
 /**
@@ -120,14 +109,19 @@ const ENDS: readonly string[] = ["run_completed", "run_failed", "run_cancelled"]
 
 /** A child that the source never had: a run of its own, but its effects are simulated like those of its parent. */
 async function createSimulated(parts: EngineParts, request: ChildRequest): Promise<void> {
-  const { acts, values, time } = parts;
+  const { acts, values, time, ports } = parts;
   const { id, workflow, input, parent } = request;
   const { name, version, schema } = workflow;
-  const now = time.now();
+  const [now, seed] = [time.now(), ports.ids.id()];
   const { data, blobs } = values.encode("input", input);
   const given = givenEvents(values, request.given);
   const events: EventDraft[] = [
-    { kind: "run_created", step: "", meta: { workflow: name, version, schema, lineage: id, parent }, data },
+    {
+      kind: "run_created",
+      step: "",
+      meta: { workflow: name, version, schema, lineage: id, seed, parent },
+      data,
+    },
     { kind: "run_forked", step: "", meta: { from: { runId: id, seq: 1 }, at: now, effects: "simulate" } },
     ...given.events,
   ];

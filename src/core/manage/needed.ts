@@ -4,8 +4,8 @@ import { isUnreadable } from "../load.ts";
 import type { RunState, ScopeNode } from "../replay.ts";
 import { restoreSnapshot, type Snapshot } from "../snapshot.ts";
 import type { Store } from "../store.ts";
-import type { Values } from "../values.ts";
-import { blobsIn, type Holding, type JournalScan } from "./retention-journal.ts";
+import { blobsIn, type Values } from "../values.ts";
+import type { Holding, JournalScan } from "./retention-journal.ts";
 import type { Rules } from "./retention-policy.ts";
 
 /** Values that must stay: entries by their position, blobs by their hash, and the snapshots that count. */

@@ -1,7 +1,8 @@
 import { Acts } from "../acts.ts";
 import { HoldfastError } from "../errors.ts";
-import type { EventDraft, Migrated } from "../events.ts";
+import type { EventDraft } from "../events.ts";
 import type { ExecutionDeps } from "../execution-deps.ts";
+import type { Hop } from "../facts.ts";
 import { askPolicy, type PolicyVerdict } from "../guards/policy.ts";
 import { loadRun } from "../load.ts";
 import { planMigration } from "../migration-plan.ts";
@@ -129,7 +130,7 @@ async function foreseen(
     from,
     effects,
     hops,
-  }: { readonly from: Origin; readonly effects: EffectPolicy; readonly hops: readonly Migrated[] },
+  }: { readonly from: Origin; readonly effects: EffectPolicy; readonly hops: readonly Hop[] },
   { asked }: Met,
   runs: readonly NextStep[],
 ): Promise<NextStep[]> {

@@ -4,7 +4,8 @@ import { ChainCheck } from "../journal.ts";
 import { eventAt } from "../load.ts";
 import type { Entry, Store } from "../store.ts";
 import type { RunRow } from "../types.ts";
-import { isCheckpoint } from "./address.ts";
+import { blobsIn } from "../values.ts";
+import { isCheckpoint, phaseOf } from "./address.ts";
 
 /** Few enough that nothing else in the process waits long. */
 const PAGE = 250;
@@ -97,7 +98,7 @@ export class JournalScan {
         break;
       default:
     }
-    if (isCheckpoint(event)) this.checkpoints.push({ seq: event.seq, phase: this.#phase });
+    if (isCheckpoint(event)) this.checkpoints.push({ seq: event.seq, phase: this.#phase || phaseOf(event) });
   }
 
   /** Whether the event at `seq` has a value, here or in a blob. */
@@ -136,9 +137,3 @@ const PHASES: readonly string[] = ["phase_started", "phase_completed"];
 function namedBlobs({ head }: Entry): readonly string[] {
   return head.includes('"b":[') ? ((JSON.parse(head) as { b?: string[] }).b ?? NONE) : NONE;
 }
-
-/** The blobs that an encoded text points into. */
-export const blobsIn = (text: string): readonly string[] =>
-  text.includes('["Blob","')
-    ? Array.from(text.matchAll(/\["Blob","([\w-]{43})"\]/g), (match) => match[1] as string)
-    : NONE;

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../errors.ts";
+import { nearest } from "../nearest.ts";
 import type { ArchiveBundle } from "./retention-archive.ts";
 
 /** Milliseconds, or a number with a unit: `"30m"`, `"12h"`, `"7d"`. */
@@ -146,24 +147,6 @@ export function checkKeys(given: object, known: readonly string[]): void {
   const wrong = Object.keys(given).find((key) => !known.includes(key));
   if (wrong !== undefined)
     throw invalid(shown(wrong), `there is no such key; did you mean ${nearest(wrong, known)}`);
-}
-
-const nearest = (word: string, known: readonly string[]): string =>
-  known.reduce((best, one) => (distance(word, one) < distance(word, best) ? one : best));
-
-/** How many letters must be added, left out or changed to make one word of the other, capitals aside. */
-function distance(a: string, b: string): number {
-  const [from, to] = [a.slice(0, 64).toLowerCase(), b.toLowerCase()];
-  let before = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 0; i < from.length; i++) {
-    const row = [i + 1];
-    for (let j = 0; j < to.length; j++) {
-      const changed = (before[j] as number) + (from[i] === to[j] ? 0 : 1);
-      row.push(Math.min(changed, (before[j + 1] as number) + 1, (row[j] as number) + 1));
-    }
-    before = row;
-  }
-  return before.at(-1) as number;
 }
 
 const shown = (text: string): string => text.slice(0, 80);

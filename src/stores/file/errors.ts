@@ -8,6 +8,8 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   EROFS: "HF-3004",
   EISDIR: "HF-3004",
   ENOTDIR: "HF-3004",
+  // What should be a folder is a file.
+  EEXIST: "HF-3004",
 };
 
 /** Any failure as the error a person can act on. */

@@ -30,7 +30,7 @@ const table = (bind: Bind, rows: readonly object[], name: string, columns: strin
 
 const INPUT_COLUMNS = [
   "i integer, expect_seq bigint, expect_epoch bigint, expect_token text",
-  "kind text, new_owner text, new_token text, ttl double precision",
+  "kind text, new_owner text, new_token text, ttl double precision, least_epoch bigint",
   ...[...IDENTIFYING, ...PROJECTED].map((name) => `${name} ${TYPES[name]}`),
 ].join(", ");
 
@@ -44,6 +44,7 @@ function toInput(append: Append, i: number): object {
     kind: claim.kind,
     ...(claim.kind === "acquire" ? { new_owner: claim.owner, new_token: claim.token, ttl: claim.ttlMs } : {}),
     ...(claim.kind === "hold" ? { ttl: claim.ttlMs } : {}),
+    ...(claim.kind === "release" ? { least_epoch: claim.epoch } : {}),
     ...(expect === null ? identifying(append) : { id: run.id }),
     ...projected(append),
   };
@@ -71,15 +72,15 @@ const judging = (at: string, batch: readonly Append[], bind: Bind): string[] => 
 )`,
 ];
 
-const CHANGED_CLAIM = `epoch = run.epoch + CASE WHEN judged.kind IN ('acquire', 'revoke') THEN 1 ELSE 0 END,
+const CHANGED_CLAIM = `epoch = greatest(run.epoch + CASE WHEN judged.kind IN ('acquire', 'revoke') THEN 1 ELSE 0 END, judged.least_epoch),
     owner = CASE WHEN judged.kind IN ('hold', 'keep') THEN run.owner ELSE judged.new_owner END,
     token = CASE WHEN judged.kind IN ('hold', 'keep') THEN run.token ELSE judged.new_token END,
     claim_until = CASE
       WHEN judged.kind = 'keep' OR judged.kind = 'hold' AND run.token IS NULL THEN run.claim_until
       WHEN judged.kind IN ('hold', 'acquire') THEN ${CLOCK} + judged.ttl ELSE 0 END`;
 
-const FIRST_CLAIM = `CASE WHEN judged.kind IN ('acquire', 'revoke') THEN 1 ELSE 0 END, judged.new_owner,
-    judged.new_token, CASE WHEN judged.kind = 'acquire' THEN ${CLOCK} + judged.ttl ELSE 0 END`;
+const FIRST_CLAIM = `greatest(CASE WHEN judged.kind IN ('acquire', 'revoke') THEN 1 ELSE 0 END, judged.least_epoch),
+    judged.new_owner, judged.new_token, CASE WHEN judged.kind = 'acquire' THEN ${CLOCK} + judged.ttl ELSE 0 END`;
 
 const INSERTED = [...IDENTIFYING, ...PROJECTED];
 

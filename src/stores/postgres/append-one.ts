@@ -37,7 +37,8 @@ function claimSets(claim: ClaimChange, bind: Bind): string[] {
     case "hold":
       return [`claim_until = CASE WHEN token IS NULL THEN claim_until ELSE ${after(claim.ttlMs, bind)} END`];
     case "release":
-      return FREED;
+      if (claim.epoch === undefined) return FREED;
+      return [`epoch = greatest(epoch, ${bind(claim.epoch, "bigint")})`, ...FREED];
     case "revoke":
       return ["epoch = epoch + 1", ...FREED];
     case "acquire": {

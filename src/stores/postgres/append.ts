@@ -2,7 +2,7 @@ import type { Append, AppendResult, Refusal } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import { batchStatement } from "./append-batch.ts";
 import { oneStatement } from "./append-one.ts";
-import { type Database, inTransaction, type Queryable } from "./queryable.ts";
+import type { Database, Queryable } from "./queryable.ts";
 import { rowOf, toRow } from "./rows.ts";
 
 /** About how many characters one statement may carry. */
@@ -28,7 +28,7 @@ export async function appendBatch(
   const [first, ...others] = wavesOf(batch);
   if (!first) return [];
   if (others.length === 0) return send(database, at, first.appends);
-  return inTransaction(database, async (one) => {
+  return database.transaction(async (one) => {
     const results = new Map<number, AppendResult>();
     for (const { places, appends } of [first, ...others]) {
       const answers = await send(one, at, appends);

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { HoldfastError } from "../../core/errors.ts";
 import type { StoreIdentity } from "../../core/store.ts";
-import { type Database, inTransaction, type Queryable } from "./queryable.ts";
+import type { Database, Queryable } from "./queryable.ts";
 import { MIGRATIONS } from "./schema.ts";
 
 /** The schema by its plain name, and quoted with a dot, as it stands before the name of a table. */
@@ -50,7 +50,7 @@ export async function prepare(database: Database, place: Place, create: boolean)
   const { version, identity } = await inspect(database, place);
   if (version === MIGRATIONS.length) return identity;
   if (!create) throw notReady(place, version);
-  return inTransaction(database, async (one) => {
+  return database.transaction(async (one) => {
     const lock = `holdfast schema ${place.schema}`;
     await one.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [lock]);
     const found = await inspect(one, place);

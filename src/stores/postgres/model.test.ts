@@ -89,8 +89,8 @@ describe.skipIf(server.url === undefined)("the postgres store beside the memory 
     database: {
       ...inner,
       query: (text, values) => inner.query(still(text), values),
-      alone: (work) =>
-        inner.alone((one) => work({ query: (text, values) => one.query(still(text), values) })),
+      transaction: (work) =>
+        inner.transaction((one) => work({ query: (text, values) => one.query(still(text), values) })),
     },
     schema,
     create: true,

@@ -72,8 +72,8 @@ const timed = ({ query, ...database }: Database): Database => {
   return {
     ...database,
     query: wrap(query),
-    alone: (work) =>
-      database.alone((one) => work({ query: wrap((text, values) => one.query(text, values)) })),
+    transaction: (work) =>
+      database.transaction((one) => work({ query: wrap((text, values) => one.query(text, values)) })),
   };
 };
 
@@ -421,7 +421,7 @@ describe("statements that stood in the way of others", () => {
     };
     const database = {
       query,
-      alone: () => Promise.reject(new Error("not needed")),
+      transaction: () => Promise.reject(new Error("not needed")),
       close: async () => undefined,
     };
     return { database, calls: () => calls };

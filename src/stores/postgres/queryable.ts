@@ -6,10 +6,10 @@ export interface Queryable {
   query(text: string, values?: readonly unknown[]): Promise<readonly (readonly Value[])[]>;
 }
 
-/** A place to send statements to, each on its own; and one to send several to, with nobody in between. */
+/** A place to send statements to, each on its own; or several, with nobody in between. */
 export interface Database extends Queryable {
-  /** Gives `work` one connection for itself. It is given up, not handed on, if `work` throws. */
-  alone<T>(work: (one: Queryable) => Promise<T>): Promise<T>;
+  /** Does `work` in one transaction at the level READ COMMITTED, which is kept only if `work` does not throw. */
+  transaction<T>(work: (one: Queryable) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -59,12 +59,16 @@ export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Dat
   pool.on?.("error", ignore);
   return {
     ...on(pool),
-    async alone(work) {
+    async transaction(work) {
       const client = await pool.connect();
       client.on?.("error", ignore);
+      // A connection on which something went wrong is given up, not handed on.
       let isBroken = true;
       try {
-        const value = await work(on(client));
+        const one = on(client);
+        await one.query("BEGIN ISOLATION LEVEL READ COMMITTED");
+        const value = await work(one);
+        await one.query("COMMIT");
         isBroken = false;
         return value;
       } finally {
@@ -77,14 +81,4 @@ export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Dat
       pool.off?.("error", ignore);
     },
   };
-}
-
-/** Runs `work` between BEGIN and COMMIT on one connection. */
-export function inTransaction<T>(database: Database, work: (one: Queryable) => Promise<T>): Promise<T> {
-  return database.alone(async (one) => {
-    await one.query("BEGIN ISOLATION LEVEL READ COMMITTED");
-    const value = await work(one);
-    await one.query("COMMIT");
-    return value;
-  });
 }

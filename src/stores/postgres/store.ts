@@ -31,6 +31,10 @@ export interface PostgresSetup {
   readonly create: boolean;
   readonly logger: Pick<Logger, "warn">;
   readonly name?: string;
+  /** What error texts call the place. */
+  readonly where?: string;
+  /** Nothing of it survives the process, whatever its settings say. */
+  readonly isVolatile?: boolean;
 }
 
 /** How often a statement that stood in the way of others is repeated. */
@@ -47,6 +51,7 @@ export class PostgresStore implements Store {
   readonly #setup: PostgresSetup;
   readonly #place: Place;
   #durability: StoreCapabilities["durability"] = "power-loss";
+  #hasWarned = false;
   #closing: Promise<void> | undefined;
 
   constructor(setup: PostgresSetup) {
@@ -58,7 +63,7 @@ export class PostgresStore implements Store {
       });
     this.name = setup.name ?? "postgres";
     this.#setup = setup;
-    this.#place = { schema, at: `"${schema}".`, name: `PostgreSQL schema ${schema}` };
+    this.#place = { schema, at: `"${schema}".`, name: setup.where ?? `PostgreSQL schema ${schema}` };
   }
 
   get capabilities(): StoreCapabilities {
@@ -68,9 +73,11 @@ export class PostgresStore implements Store {
   identity(): Promise<StoreIdentity> {
     return this.#call(async (database) => {
       const { durability, doubt } = await checkServer(database, this.#place.name);
-      this.#durability = durability;
-      if (doubt !== undefined)
+      this.#durability = this.#setup.isVolatile ? "none" : durability;
+      if (doubt !== undefined && !this.#hasWarned) {
         this.#setup.logger.warn("acknowledged writes may not survive a power loss", { doubt });
+        this.#hasWarned = true;
+      }
       return prepare(database, this.#place, this.#setup.create);
     });
   }

@@ -14,6 +14,7 @@ export const script = (text: string): Script => ({
 
 /** All that the store asks of Redis. In a cluster `key` says which node is meant. */
 export interface Commands {
+  readonly isCluster: boolean;
   send(key: string, args: readonly string[]): Promise<unknown>;
   run(program: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
   close(): Promise<void>;
@@ -55,8 +56,10 @@ export function onClient(target: Target, { timeoutMs, end }: CommandOptions): Co
     return within(sent, timeoutMs);
   };
   return {
+    isCluster: "cluster" in target,
     send,
-    run: (program, keys, args) => runScript(send, program, [String(keys.length), ...keys, ...args.map(String)]),
+    run: (program, keys, args) =>
+      runScript(send, program, [String(keys.length), ...keys, ...args.map(String)]),
     async close() {
       await end();
       emitter.off?.("error", ignore);
@@ -97,7 +100,7 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T> {
 
 /** Texts come as texts, or as bytes from a client that was set up so. */
 export const text = (reply: unknown): string | null =>
-  reply === null || reply === undefined || reply === false ? null : String(reply);
+  reply === null || reply === undefined || reply === false ? null : String(reply as string | number | Buffer);
 
 export const texts = (reply: unknown): readonly (string | null)[] =>
   Array.isArray(reply) ? reply.map(text) : [];

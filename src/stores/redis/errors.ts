@@ -11,6 +11,7 @@ const REPLIES: Readonly<Record<string, ErrorCode>> = {
 };
 
 const TEXTS: readonly (readonly [pattern: RegExp, code: ErrorCode])[] = [
+  [/can't run this command|no permission/i, "HF-3004"],
   [/AUTH <password> called without any password|invalid username-password/i, "HF-3016"],
   [/wrong version number|SSL routines|certificate|packet length too long/i, "HF-3016"],
 ];
@@ -29,7 +30,7 @@ export function storeError(error: unknown, where: string, ms: number): HoldfastE
     return new HoldfastError("HF-1003", { option: "url", problem: "it is not the URL of a Redis server" });
   const message = messageOf(error);
   const detail = { file: where, place: where, message, ms: Math.round(ms) };
-  return new HoldfastError(codeFor(message, String(code ?? "")), detail, { cause: error });
+  return new HoldfastError(codeFor(message, typeof code === "string" ? code : ""), detail, { cause: error });
 }
 
 function codeFor(message: string, code: string): ErrorCode {

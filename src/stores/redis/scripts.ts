@@ -47,7 +47,7 @@ local id, expectSeq, expectEpoch, expectToken = ARGV[2], ARGV[3], ARGV[4], ARGV[
 local kind, owner, token, ttl = ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9])
 local fromWorkflow, fromPlace, workflow, place = ARGV[10], ARGV[11], ARGV[12], ARGV[13]
 local identity, projection, created, wake = ARGV[14], ARGV[15], ARGV[16], ARGV[17]
-local seq, head, expireAfter, parent = ARGV[18], ARGV[19], ARGV[20], ARGV[21]
+local seq, head, expireAfter, parent, leastEpoch = ARGV[18], ARGV[19], ARGV[20], ARGV[21], tonumber(ARGV[22])
 
 local old = redis.call('HMGET', KEYS[2], 'epoch', 'token', 'until', 'seq', 'workflow', 'place', 'owner', 'created', 'expires')
 local exists = old[1]
@@ -69,11 +69,12 @@ end
 
 local epoch, heldBy, heldWith, claimed = old[1], old[7], old[2], old[3]
 if kind == 'hold' and heldWith ~= 'null' then claimed = digits(now + ttl) end
+if kind == 'release' then epoch = digits(math.max(tonumber(epoch), leastEpoch)) end
 if kind == 'revoke' or kind == 'acquire' then epoch = digits(tonumber(epoch) + 1) end
 if kind == 'release' or kind == 'revoke' then heldBy, heldWith, claimed = 'null', 'null', '0' end
 if kind == 'acquire' then heldBy, heldWith, claimed = owner, token, digits(now + ttl) end
 
-local at = 22
+local at = 23
 local function each(width, work)
   local many = tonumber(ARGV[at])
   at = at + 1
@@ -225,4 +226,9 @@ return 1
 export const PREPARE = script(`#!lua
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], unpack(ARGV)) end
 return redis.call('HMGET', KEYS[1], 'application', 'schema', 'incarnation', 'secret', 'buckets')
+`);
+
+/** What the server that holds this key says of itself: as a script, so that a cluster client asks that one only. */
+export const INFO = script(`#!lua flags=no-writes
+return redis.call('INFO', 'server', 'memory', 'persistence', 'replication')
 `);

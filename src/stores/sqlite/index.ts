@@ -3,10 +3,10 @@ import { statfs } from "node:fs/promises";
 import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Store } from "../../core/store.ts";
+import { isNetworkFs } from "../network-fs.ts";
 import { Connection } from "./connection.ts";
 import { chooseDriver, type DriverName } from "./driver.ts";
 import { storeError } from "./errors.ts";
-import { isNetworkFs } from "../network-fs.ts";
 import { SqliteStore } from "./store.ts";
 
 /** Options of the SQLite store. */

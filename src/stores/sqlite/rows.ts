@@ -1,3 +1,4 @@
+import { claimAfter, UNCLAIMED } from "../../core/claim.ts";
 import type { SqlValue } from "../../core/sql.ts";
 import type { Append, Entry } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
@@ -8,10 +9,10 @@ export function insertValues(append: Append, now: number): SqlValue[] {
   const { run, claim } = append;
   const { id, workflow, lineage, parent, origin, createdAt } = run;
   const family = [parent?.runId ?? null, parent?.step ?? null, origin?.runId ?? null, origin?.seq ?? null];
-  const taken =
-    claim.kind === "acquire" ? [1, claim.owner, claim.token, now + claim.ttlMs] : [0, null, null, 0];
+  const { epoch, owner, token, until } = claimAfter(UNCLAIMED, claim, now);
   const indexed = [run.status, run.wakeAt, run.prunedAt];
-  return [id, workflow, lineage, ...family, createdAt, ...steadyValues(append), ...indexed, ...taken];
+  const claimed = [epoch, owner, token, until];
+  return [id, workflow, lineage, ...family, createdAt, ...steadyValues(append), ...indexed, ...claimed];
 }
 
 export function updateValues(append: Append, now: number, extent: Extent): SqlValue[] {
@@ -21,6 +22,7 @@ export function updateValues(append: Append, now: number, extent: Extent): SqlVa
   if (extent === "whole") values.push(run.prunedAt);
   if (claim.kind === "acquire") values.push(claim.owner, claim.token, now + claim.ttlMs);
   if (claim.kind === "hold") values.push(now + claim.ttlMs);
+  if (claim.kind === "release") values.push(claim.epoch ?? 0);
   values.push(run.id, expect?.seq ?? null);
   if (expect && expect.token !== null) values.push(expect.token, expect.epoch);
   if (claim.kind === "acquire") values.push(now);

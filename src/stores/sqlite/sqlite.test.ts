@@ -22,10 +22,10 @@ import {
   step,
   storeConformance,
 } from "../../testing/conformance/index.ts";
+import { isNetworkFs } from "../network-fs.ts";
 import { acceptable, chooseDriver, type DriverName, loadDriver, type SqliteConnection } from "./driver.ts";
 import { isBusy, storeError } from "./errors.ts";
 import { openSqliteStore, type SqliteOptions } from "./index.ts";
-import { isNetworkFs } from "../network-fs.ts";
 
 const clock = {
   time: 1_800_000_000_000,

@@ -17,7 +17,7 @@ export const ROW = COLUMNS.join(", ");
 const CLAIM_CHANGES: Readonly<Record<Append["claim"]["kind"], string>> = {
   acquire: ", epoch = epoch + 1, owner = ?, token = ?, claim_until = ?",
   hold: ", claim_until = iif(token IS NULL, 0, ?)",
-  release: ", owner = NULL, token = NULL, claim_until = 0",
+  release: ", epoch = max(epoch, ?), owner = NULL, token = NULL, claim_until = 0",
   revoke: ", epoch = epoch + 1, owner = NULL, token = NULL, claim_until = 0",
   keep: "",
 };

@@ -56,6 +56,31 @@ export const claims: Behaviour = {
       assert.deepEqual(epochs, [1, 1, 2, 3, 4, 4, 5]);
     },
 
+    "are given up for an epoch that is never lower than before": async ({ store }) => {
+      for (const [epoch, expected] of [
+        [7, 7],
+        [2, 3],
+        [undefined, 3],
+      ] as const) {
+        let row = await accepted(store, creation({ run: { id: `run-${String(epoch)}` } }));
+        for (const kind of ["revoke", "acquire"] as const)
+          row = await accepted(
+            store,
+            outsideAct(row, { claim: kind === "acquire" ? take("bob") : { kind } }),
+          );
+        const claim = { kind: "release", ...(epoch === undefined ? {} : { epoch }) } as const;
+        const [{ id }, other] = [row, creation({ run: { id: `other-${String(epoch)}` } })];
+        // Alone, and together with others.
+        row = await accepted(store, step(row, { claim }));
+        assert.deepEqual(row.claim, { epoch: expected, owner: null, token: null, until: 0 });
+        assert.deepEqual(await store.append([other, outsideAct(row, { claim })]), [
+          { ok: true },
+          { ok: true },
+        ]);
+        assert.equal((await store.read(id))?.claim.epoch, expected);
+      }
+    },
+
     "are renewed one by one, each on its own merits": async ({ store }) => {
       const one = await accepted(store, creation({ run: { id: "one" }, claim: takeBriefly("ada") }));
       const two = await accepted(store, creation({ run: { id: "two" } }));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { accepted, anEntry, creation, everythingOf, refused, step, take } from "./fixtures.ts";
+import { accepted, anEntry, creation, everythingOf, outsideAct, refused, step, take } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
 
 export const creating: Behaviour = {
@@ -17,6 +17,13 @@ export const creating: Behaviour = {
     "makes a run that nobody has taken, when told so": async ({ store }) => {
       const row = await accepted(store, creation({ claim: { kind: "release" } }));
       assert.deepEqual(row.claim, { epoch: 0, owner: null, token: null, until: 0 });
+    },
+
+    "makes a run that begins at a later epoch, when told so": async ({ store }) => {
+      const row = await accepted(store, creation({ claim: { kind: "release", epoch: 7 } }));
+      assert.deepEqual(row.claim, { epoch: 7, owner: null, token: null, until: 0 });
+      const taken = await accepted(store, outsideAct(row, { claim: take("bob") }));
+      assert.equal(taken.claim.epoch, 8);
     },
 
     "sets the position to the last event of a first entry with several": async ({ store }) => {

@@ -43,7 +43,8 @@ export class Controller {
   /** One round: perhaps an act; and paused runs go on sooner or later. Answers the forks that were made. */
   async round(): Promise<readonly string[]> {
     const { runs } = await this.#store.list({ limit: 200 });
-    for (const row of runs) if (row.status === "paused" && this.#chance(RESUME_CHANCE)) await this.#resume(row);
+    for (const row of runs)
+      if (row.status === "paused" && this.#chance(RESUME_CHANCE)) await this.#resume(row);
     if (this.#left === 0 || !this.#chance(ACT_CHANCE)) return [];
     this.#left--;
     const dice = this.#random();

@@ -189,9 +189,7 @@ async function attend(
     const { runs } = await store.list({ status: UNFINISHED, limit: 200 });
     await attendant.tend(runs);
     if (await isDone(runs)) return;
-    await new Promise((resolve) =>
-      setTimeout(resolve, config.shared === true ? SHARED_ROUND_MS : ROUND_MS),
-    );
+    await new Promise((resolve) => setTimeout(resolve, config.shared === true ? SHARED_ROUND_MS : ROUND_MS));
   }
 }
 

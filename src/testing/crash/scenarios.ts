@@ -218,7 +218,11 @@ const ledgerOf = ({ act, define }: World) =>
         sql.run(LEDGER);
         sql.run("insert into ledger (run, step, amount) values (?, ?, ?)", ctx.runId, name, amount);
         // Of this entry only: the others of a fork are its source's.
-        const [sum] = sql.all("select sum(amount) as s from ledger where run = ? and step = ?", ctx.runId, name);
+        const [sum] = sql.all(
+          "select sum(amount) as s from ledger where run = ? and step = ?",
+          ctx.runId,
+          name,
+        );
         return sum?.["s"] as number;
       });
     const totals = [await enter("open", 100)];

@@ -9,17 +9,19 @@ export function startWeather(world: World): void {
   const { random } = world;
   const fail = random.pick([0, 0, 0.02, 0.06]);
   const lost = random.pick([0, 0, 0.02, 0.06]);
+  const late = world.without.has("late-writes") ? 0 : random.pick([0, 0, 0.02, 0.06]);
   const slow = random.pick([0, 0, 0.03, 0.1]);
   const latency = random.pick([0, 0.3, 1]);
+  world.shortage = world.without.has("memory-shortage") ? 0 : random.pick([0, 0.1, 0.4]);
   const outages = random.chance(0.2) ? [world.clock.monotonic() + random.int(0, 10_000)] : [];
   world.weather = (method): StoreFault | undefined => {
     const now = world.clock.monotonic();
     if (outages.some((at) => now >= at && now < at + 2 * CLAIM_MS))
       return counted("outage", { kind: "fail" });
     if (random.chance(fail)) return counted("failed call", { kind: "fail" });
-    if ((method === "append" || method === "transaction" || method === "renew") && random.chance(lost)) {
-      return counted("lost acknowledgement", { kind: "fail-after" });
-    }
+    const isWrite = method === "append" || method === "transaction" || method === "renew";
+    if (isWrite && random.chance(lost)) return counted("lost acknowledgement", { kind: "fail-after" });
+    if (isWrite && random.chance(late)) return counted("late write", { kind: "fail-late" });
     const kind = random.chance(0.5) ? "delay" : "delay-after";
     if (random.chance(slow)) return counted("slow call", { kind, ms: random.int(100, 2 * CLAIM_MS) });
     return random.chance(latency) ? { kind, ms: random.int(1, 12) } : undefined;
@@ -38,7 +40,7 @@ export function scheduleChaos(world: World, operator: Operator, chaosMs: number)
     const strike = random.pick(STRIKES);
     clock.setTimer(() => strike(world), random.int(0, chaosMs));
   }
-  for (let left = random.int(0, 10); left > 0; left--) {
+  for (let left = random.int(0, 16); left > 0; left--) {
     clock.setTimer(() => void operator.actAtRandom(cancels), random.int(0, chaosMs));
   }
 }
@@ -46,6 +48,7 @@ export function scheduleChaos(world: World, operator: Operator, chaosMs: number)
 /** The end of all faults: clocks are set right, frozen processes thaw, and nothing is planned any more. */
 export function heal(world: World): void {
   world.weather = null;
+  world.shortage = 0;
   world.storeSkewMs = 0;
   for (const worker of world.living) {
     worker.trap = null;

@@ -13,25 +13,35 @@ export interface EffectRow {
 export interface LedgerStore {
   readonly store: Store;
   readonly rows: readonly EffectRow[];
+  /** Every entry in the order in which it was written. */
+  readonly written: readonly { readonly runId: string; readonly seq: number }[];
 }
 
 export function createLedgerStore(seed: number, clock: Pick<Clock, "now">): LedgerStore {
   const memory = createMemoryStore({ clock });
   const rows: EffectRow[] = [];
+  const written: { runId: string; seq: number }[] = [];
+  const append: Store["append"] = async (batch) => {
+    const results = await memory.append(batch);
+    for (const [index, { run, entries }] of batch.entries())
+      if (results[index]?.ok) written.push(...entries.map(({ seq }) => ({ runId: run.id, seq })));
+    return results;
+  };
   const identity = { incarnation: `simulated-${seed}`, secret: digest(`secret of ${seed}`) };
   const store: Store = {
     ...memory,
     capabilities: { ...memory.capabilities, transactions: true },
     identity: async () => identity,
-    async transaction(work, append) {
+    append,
+    async transaction(work, build) {
       const staged: EffectRow[] = [];
       const value = work(handle(staged));
-      const [result = { ok: false, reason: "missing", row: null }] = await memory.append([append(value)]);
+      const [result = { ok: false, reason: "missing", row: null }] = await append([build(value)]);
       if (result.ok) rows.push(...staged);
       return { value, result };
     },
   };
-  return { store, rows };
+  return { store, rows, written };
 }
 
 const handle = (staged: EffectRow[]): SqlHandle => ({

@@ -2,8 +2,10 @@ import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { JournalEvent } from "../../core/events.ts";
 import { parseEntry } from "../../core/journal.ts";
+import { isCheckpoint } from "../../core/manage/address.ts";
 import type { Store } from "../../core/store.ts";
 import { type RunRow, terminal } from "../../core/types.ts";
+import { moved } from "../step-names.ts";
 import { valueOf } from "./outside.ts";
 import type { SimulatedWorker, World } from "./world.ts";
 
@@ -13,7 +15,12 @@ interface OpenStep {
   readonly kind: "gate" | "signal" | "decision";
 }
 
-/** The people around the runs: they start, pause, answer, resolve and cancel, sometimes twice and at bad moments. */
+const MOST_FORKS = 4;
+
+/**
+ * The people around the runs: they start, pause, answer, resolve, fork, prune and cancel, say things, sometimes twice and at bad
+ * moments.
+ */
 export class Operator {
   readonly #world: World;
   readonly #desk: SimulatedWorker;
@@ -33,16 +40,66 @@ export class Operator {
   /** One random act on one random run, through any process. */
   async actAtRandom(cancels: boolean): Promise<void> {
     const { random, living } = this.#world;
-    const runs = (await this.runs()).filter((row) => !terminal(row.status));
-    if (runs.length === 0) return;
-    const row = random.pick(runs);
+    const all = await this.runs();
+    const runs = all.filter((row) => !terminal(row.status));
     const { engine } = random.chance(0.5) || living.length === 0 ? this.#desk : random.pick(living);
     const dice = random.next();
-    if (dice < 0.2) this.#do(row.id, () => engine.pause(row.id, { reason: "a pause" }));
-    else if (dice < 0.45) this.#do(row.id, () => engine.resume(row.id));
-    else if (dice < 0.55 && cancels && row.parent === null) this.#cancel(row.id, engine);
-    else if (dice < 0.6) this.startAgain();
+    if (dice < 0.1) return this.#fork(all, engine);
+    if (dice < 0.2) return this.#prune(engine);
+    if (runs.length === 0) return;
+    const row = random.pick(runs);
+    if (dice < 0.34) this.#pause(row.id, engine);
+    else if (dice < 0.5) this.#resume(row, engine);
+    else if (dice < 0.55) this.#inject(row, engine);
+    else if (dice < 0.62 && cancels && row.parent === null) this.#cancel(row.id, engine);
+    else if (dice < 0.66) this.startAgain();
     else await this.#decide(row, engine, 0.6);
+  }
+
+  #pause(runId: string, engine: Engine): void {
+    const children = this.#world.random.chance(0.4);
+    this.#world.count(children ? "pause with children" : "pause");
+    this.#do(runId, () => engine.pause(runId, { reason: "a pause", children }));
+  }
+
+  /** What is said and edited changes no result. */
+  #resume({ id, seq }: RunRow, engine: Engine): void {
+    const { random, without } = this.#world;
+    const isPlain = without.has("injections") || random.chance(0.5);
+    const changes = isPlain ? {} : { inject: `at #${seq}`, set: { memory: { remark: seq } } };
+    const click = { id: `resume-${seq}`, children: random.chance(0.3) };
+    this.#do(id, () => engine.resume(id, { ...changes, ...click }));
+    if (random.chance(0.3)) this.#do(id, () => engine.resume(id, { ...changes, ...click }));
+  }
+
+  #inject({ id, seq }: RunRow, engine: Engine): void {
+    if (this.#world.without.has("injections")) return;
+    this.#world.count("injection");
+    this.#do(id, () => engine.inject(id, `said at #${seq}`, { id: `word-${seq}` }));
+  }
+
+  /** The id follows from the place: the same fork may be made twice. */
+  async #fork(runs: readonly RunRow[], engine: Engine): Promise<void> {
+    const { random, store, without } = this.#world;
+    const roots = runs.filter(({ parent }) => parent === null);
+    const forks = roots.filter(({ origin }) => origin !== null).length;
+    if (without.has("forks") || roots.length === 0 || forks >= MOST_FORKS) return;
+    const source = random.pick(roots);
+    const events = (await journal(store, source.id)).filter(isCheckpoint);
+    if (events.length === 0) return;
+    const { seq } = random.pick(events);
+    this.#world.count("fork");
+    const id = `${source.id}-f${seq}`;
+    this.#do(id, () => engine.fork(`${source.id}@${seq}`, { id, effects: "reuse" }));
+  }
+
+  #prune(engine: Engine): void {
+    const { random, without } = this.#world;
+    if (without.has("prunes")) return;
+    this.#world.count("prune");
+    const rules = { keepLast: random.int(1, 3) };
+    const batch = random.pick([1, 3, 500]);
+    this.#do("", () => engine.retention.prune(rules, { batch }));
   }
 
   #cancel(runId: string, engine: Engine): void {
@@ -62,6 +119,7 @@ export class Operator {
   async tidyUp(): Promise<void> {
     const { engine } = this.#desk;
     const runs = await this.runs();
+    if (this.#world.random.chance(0.1)) this.#prune(engine);
     for (const row of runs) {
       if (terminal(row.status)) continue;
       const review = row.waiting.some((wait) => wait.kind === "review");
@@ -79,7 +137,10 @@ export class Operator {
     const { random, clock } = this.#world;
     for (const { step, kind } of await this.#openSteps(row)) {
       if (random.chance(carelessness)) continue;
-      if (kind === "gate") {
+      if (kind === "gate" && APPROVAL.test(step)) {
+        this.#world.count("fork asks");
+        this.#do(row.id, () => engine.answer(row.id, step, { choice: "call", actor: "Ada" }));
+      } else if (kind === "gate") {
         this.#do(row.id, () => engine.answer(row.id, step, { choice: "yes", actor: "Ada" }));
         if (random.chance(carelessness))
           this.#do(row.id, () => engine.answer(row.id, step, { choice: "no", actor: "Ben" }));
@@ -119,10 +180,14 @@ export class Operator {
   }
 }
 
-/** Whether the run failed because a step of it, or of a run below it, was meant to. */
+/** The gate before a call that a fork may not simply repeat. */
+const APPROVAL = /(^|\/)approve:[^/]+#fork$/;
+
+/** Whether the run failed because a step of it, or of a run below it, was meant to. A fork may have met its source's failure. */
 const stumbled = (row: RunRow, runs: readonly RunRow[]): boolean =>
   row.status === "failed" &&
   (row.error?.startsWith("planned failure") === true ||
+    (row.origin !== null && row.error?.startsWith("Child run") === true) ||
     runs.some(
       (child) => child.parent?.runId === row.id && (child.status === "completed" || stumbled(child, runs)),
     ));
@@ -137,7 +202,14 @@ function openSteps(events: readonly JournalEvent[]): OpenStep[] {
   let unread = 0;
   for (const event of events) {
     const { kind, step } = event;
-    if (kind === "signal_received") unread++;
+    if (kind === "run_migrated") {
+      const entries = [...open.values()].map((one) => ({ ...one, step: moved(one.step, event.meta) }));
+      open.clear();
+      for (const one of entries) open.set(one.step, one);
+    }
+    // What was under way at the fork has not begun.
+    if (kind === "run_forked") open.clear();
+    if (kind === "signal_received") unread += event.meta.name === "go" ? 1 : 0;
     else if (kind === "step_started") {
       const { type } = event.meta;
       if (type === "gate" || type === "signal") open.set(step, { step, kind: type });

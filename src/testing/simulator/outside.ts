@@ -4,6 +4,7 @@ import { fingerprint } from "../../core/hash.ts";
 import type { Effect } from "../../core/types.ts";
 import type { WitnessCall } from "../witness-log.ts";
 import type { Machine } from "./machine.ts";
+import { deedOf } from "./names.ts";
 import type { Random } from "./random.ts";
 
 export interface Request {
@@ -17,7 +18,7 @@ export interface Request {
 
 /** What every step of this name answers, whoever calls it and how often. */
 export const valueOf = (step: string): string =>
-  `value of ${(step.split("/").at(-1) ?? step).replace(/#.*$/, "")}`;
+  `value of ${(deedOf(step).split("/").at(-1) ?? step).replace(/#.*$/, "")}`;
 
 /** The world outside: writes down every call before it answers, and knows keys it has seen. */
 export class Outside {
@@ -54,7 +55,7 @@ export class Outside {
   }
 
   saw(runId: string, step: string): boolean {
-    return this.calls.some((call) => call.runId === runId && call.step === step);
+    return this.calls.some((call) => call.runId === runId && deedOf(call.step) === deedOf(step));
   }
 
   /** A value that every replay must see alike. */

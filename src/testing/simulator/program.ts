@@ -1,11 +1,13 @@
 import type { Context, StepCall } from "../../core/context.ts";
+import type { Migration } from "../../core/versions.ts";
 import { type Workflow, workflow } from "../../core/workflow.ts";
 import type { Machine } from "./machine.ts";
+import { deedOf, nameIn, type ProgramVersion } from "./names.ts";
 import { type Outside, valueOf } from "./outside.ts";
 import type { ProgramInput, Section } from "./sections.ts";
 
 /** Ways in which a program can break the rules, to prove that the checks would notice. */
-export type Breakage = "calls-outside-steps" | "outcome-before-call";
+export type Breakage = "calls-outside-steps" | "outcome-before-call" | "undeclared-effects";
 
 type Of<K extends Section["kind"]> = Extract<Section, { kind: K }>;
 
@@ -13,18 +15,33 @@ const QUICK = { baseMs: 100, factor: 2, maxMs: 1_000 } as const;
 const CALL_MS = 60;
 const SLOW_MS = 700;
 
+export interface ProgramOptions {
+  readonly version: ProgramVersion;
+  readonly migrations: readonly Migration[];
+  readonly breakage?: Breakage | undefined;
+}
+
 /** The workflow that carries out sections, as one machine knows it. */
 export function createProgram(
   outside: Outside,
   machine: Machine,
-  breakage?: Breakage,
+  { version, migrations, breakage }: ProgramOptions,
 ): Workflow<ProgramInput, unknown[]> {
   const program: Workflow<ProgramInput, unknown[]> = workflow(
     "simulated",
+    { version, migrations },
     async (ctx, { body }: ProgramInput) =>
-      new Interpreter(ctx, outside, machine, program, breakage).run(body, ""),
+      new Interpreter(ctx, { outside, machine, program, version, breakage }).run(body, ""),
   );
   return program;
+}
+
+interface Surroundings {
+  readonly outside: Outside;
+  readonly machine: Machine;
+  readonly program: Workflow<ProgramInput, unknown[]>;
+  readonly version: ProgramVersion;
+  readonly breakage: Breakage | undefined;
 }
 
 class Interpreter {
@@ -32,20 +49,21 @@ class Interpreter {
   readonly #outside: Outside;
   readonly #machine: Machine;
   readonly #program: Workflow<ProgramInput, unknown[]>;
+  readonly #version: ProgramVersion;
   readonly #breakage: Breakage | undefined;
 
-  constructor(
-    ctx: Context,
-    outside: Outside,
-    machine: Machine,
-    program: Workflow<ProgramInput, unknown[]>,
-    breakage?: Breakage,
-  ) {
+  constructor(ctx: Context, { outside, machine, program, version, breakage }: Surroundings) {
     this.#ctx = ctx;
     this.#outside = outside;
     this.#machine = machine;
     this.#program = program;
+    this.#version = version;
     this.#breakage = breakage;
+  }
+
+  /** The name that this version of the code has for a section. */
+  #name({ id }: { readonly id: string }): string {
+    return nameIn(this.#version, id);
   }
 
   /** `prefix` is the scope the sections run in, as step keys spell it. */
@@ -62,26 +80,32 @@ class Interpreter {
       case "book":
         return this.#book(section);
       case "stumble":
-        return this.#ctx.step(section.id, (call) => this.#receive(call, "repeatable", [1]), { retry: false });
+        return this.#ctx.step(this.#name(section), (call) => this.#receive(call, "repeatable", [1]), {
+          retry: false,
+        });
       case "memory":
         return this.#memory(section);
       case "notes":
         return this.#notes(section, prefix);
       case "sleep":
-        await this.#ctx.sleep(section.id, section.ms);
+        await this.#ctx.sleep(this.#name(section), section.ms);
         return section.id;
       case "gate": {
-        const answer = await this.#ctx.gate(section.id, { show: section.id, choices: ["yes", "no"] });
-        this.#outside.observe(this.#ctx.runId, `the answer at gate ${prefix}${section.id}`, answer);
+        const answer = await this.#ctx.gate(this.#name(section), {
+          show: section.id,
+          choices: ["yes", "no"],
+        });
+        this.#observe(`the answer at gate ${prefix}${section.id}`, answer);
         return section.id;
       }
       case "signal":
         await this.#ctx.signal("go");
+        await this.#hear(`${prefix}${section.id}`);
         return section.id;
       case "transaction":
         return this.#transaction(section, prefix);
       case "child":
-        return this.#ctx.child(section.id, this.#program, { body: section.body, pad: "" });
+        return this.#ctx.child(this.#name(section), this.#program, { body: section.body, pad: "" });
       default:
         return this.#group(section, prefix);
     }
@@ -89,28 +113,27 @@ class Interpreter {
 
   async #group(section: Of<"each" | "all" | "nest" | "loop">, prefix: string): Promise<unknown> {
     const ctx = this.#ctx;
+    const name = this.#name(section);
     switch (section.kind) {
       case "each": {
         const items = Array.from({ length: section.count }, (_, index) => index);
         return ctx.each(
-          section.id,
+          name,
           items,
-          async (index) => this.#section(section.item, `${prefix}${section.id}[${index}]/`),
+          async (index) => this.#section(section.item, `${prefix}${name}[${index}]/`),
           { concurrency: section.concurrency },
         );
       }
       case "all":
         return ctx.all(
-          section.id,
-          section.branches.map(
-            (branch, index) => () => this.run(branch, `${prefix}${section.id}[${index}]/`),
-          ),
+          name,
+          section.branches.map((branch, index) => () => this.run(branch, `${prefix}${name}[${index}]/`)),
         );
       case "nest":
         return ctx.step(
-          section.id,
+          name,
           async ({ attempt }) => {
-            const results = await this.run(section.body, `${prefix}${section.id}/`);
+            const results = await this.run(section.body, `${prefix}${name}/`);
             if (section.bad.includes(attempt)) throw new Error(`planned failure of ${section.id}`);
             return results;
           },
@@ -121,7 +144,9 @@ class Interpreter {
     }
   }
 
-  async #loop({ id, turns, pad, body }: Of<"loop">, prefix: string): Promise<unknown> {
+  async #loop(section: Of<"loop">, prefix: string): Promise<unknown> {
+    const { turns, pad, body } = section;
+    const id = this.#name(section);
     const start = { turns: 0, log: [] as unknown[], pads: [] as string[] };
     const state = await this.#ctx.loop(id, start, async (draft, turn) => {
       draft.log.push(await this.run(body, `${prefix}${id}[${turn.index}]/`));
@@ -138,14 +163,15 @@ class Interpreter {
     bad: readonly number[],
     ms = CALL_MS,
   ): Promise<string> {
-    return this.#outside.receive(this.#machine, call, { effect, args: call.step, bad, ms });
+    return this.#outside.receive(this.#machine, call, { effect, args: deedOf(call.step), bad, ms });
   }
 
   async #call(section: Of<"call">): Promise<unknown> {
     const { id, effect, bad, slow } = section;
+    const name = this.#name(section);
     if (this.#breakage === "calls-outside-steps") await this.#fake(id, effect);
     const options = {
-      effect,
+      effect: this.#breakage === "undeclared-effects" ? "repeatable" : effect,
       input: { id },
       ...(slow
         ? { timeoutMs: SLOW_MS, retry: { attempts: effect === "once" ? 1 : 20, ...QUICK } }
@@ -153,9 +179,9 @@ class Interpreter {
     };
     const work = (call: StepCall) => this.#receive(call, effect, bad, slow ? SLOW_MS : CALL_MS);
     try {
-      if (this.#breakage !== "outcome-before-call") return await this.#ctx.step(id, work, options);
+      if (this.#breakage !== "outcome-before-call") return await this.#ctx.step(name, work, options);
       let made: StepCall | undefined;
-      const value = await this.#ctx.step(id, (call) => ((made = call), valueOf(id)), options);
+      const value = await this.#ctx.step(name, (call) => ((made = call), valueOf(id)), options);
       // By then the outcome is durable, so a crash in between loses the call.
       await this.#machine.pause(CALL_MS);
       if (made) await this.#receive(made, effect, []);
@@ -179,8 +205,25 @@ class Interpreter {
     return this.#receive(call, effect, []);
   }
 
+  /** Whatever was said to the run is heard, and changes nothing. */
+  async #hear(where: string): Promise<void> {
+    const heard = await this.#ctx.inbox();
+    const said = heard.map(({ payload }) => payload);
+    await this.#saved();
+    this.#observe(`what was heard at ${where}`, said);
+  }
+
+  /** What was seen before a crash may be seen otherwise after it, as long as nothing of it was saved. */
+  async #saved(): Promise<void> {
+    await this.#ctx.checkpoint("seen");
+  }
+
+  #observe(what: string, value: unknown): void {
+    this.#outside.observe(this.#ctx.runId, deedOf(what), value);
+  }
+
   #book({ id }: { readonly id: string }): Promise<string> {
-    return this.#ctx.step(id, (call) => this.#receive(call, "keyed", []), {
+    return this.#ctx.step(this.#name({ id }), (call) => this.#receive(call, "keyed", []), {
       effect: "keyed",
       input: { id },
       compensate: (_value, call) => this.#receive(call, "keyed", []),
@@ -193,19 +236,22 @@ class Interpreter {
     return memory.get(key);
   }
 
-  #notes({ id }: { readonly id: string }, prefix: string): string {
+  async #notes({ id }: { readonly id: string }, prefix: string): Promise<string> {
     const ctx = this.#ctx;
     ctx.now();
     ctx.usage({ tokens: 3, costUsd: 0.25 });
     ctx.decide({ description: id, confidence: 0.5 });
-    this.#outside.observe(ctx.runId, `chance at ${prefix}${id}`, [ctx.random(id), ctx.uuid(id)]);
+    const chance = [ctx.random(id), ctx.uuid(id)];
+    await this.#saved();
+    this.#observe(`chance at ${prefix}${id}`, chance);
     return id;
   }
 
   #transaction({ id }: { readonly id: string }, prefix: string): Promise<string> {
     const { runId } = this.#ctx;
-    return this.#ctx.transaction(id, (sql) => {
-      sql.run("INSERT INTO effects (run, step) VALUES (?, ?)", runId, prefix + id);
+    const name = this.#name({ id });
+    return this.#ctx.transaction(name, (sql) => {
+      sql.run("INSERT INTO effects (run, step) VALUES (?, ?)", runId, prefix + name);
       return valueOf(id);
     });
   }

@@ -46,11 +46,17 @@ export interface ProgramInput {
 export type SimulatedFeature =
   | "cancels"
   | "clock-jumps"
+  | "forks"
+  | "injections"
+  | "late-writes"
+  | "memory-shortage"
   | "nested-retries"
   | "parallel-transactions"
+  | "prunes"
   | "stumbles"
   | "timeouts"
-  | "transactions";
+  | "transactions"
+  | "versions";
 
 export interface SectionOptions {
   /** Long loops and large values, so that snapshots and blobs are used. */
@@ -79,7 +85,7 @@ const LEAVES = [
   "notes",
   "transaction",
 ] as const;
-const GROUPS = ["each", "all", "nest", "loop", "child", "stumble"] as const;
+const GROUPS = ["each", "all", "nest", "loop", "loop", "child", "stumble"] as const;
 
 const lacksTransactions = ({ parallel }: Place, { without }: SectionOptions): boolean =>
   without.has("transactions") || (parallel && without.has("parallel-transactions"));
@@ -172,13 +178,9 @@ class Author {
         };
       case "loop": {
         const body = this.list({ ...place, depth: 3 }, heavy ? 1 : 2);
-        return {
-          kind,
-          id: this.#id("l"),
-          turns: heavy ? 18 : random.int(2, 3),
-          pad: heavy ? 2_400 : 0,
-          body,
-        };
+        // Long enough states call for snapshots, and those for values that can be dropped.
+        const [turns, pad] = heavy ? [18, 2_400] : random.chance(0.6) ? [6, 12_000] : [random.int(2, 3), 0];
+        return { kind, id: this.#id("l"), turns, pad, body };
       }
     }
   }

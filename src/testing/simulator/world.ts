@@ -7,6 +7,7 @@ import { createFaultyStore, type StoreFault, type StoreMethod } from "../faulty-
 import type { AckedWrite } from "../witness-log.ts";
 import { createLedgerStore, type LedgerStore } from "./ledger-store.ts";
 import { Machine, reach } from "./machine.ts";
+import { migrationsOf, type ProgramVersion } from "./names.ts";
 import { Outside } from "./outside.ts";
 import { type Breakage, createProgram } from "./program.ts";
 import { Random } from "./random.ts";
@@ -51,7 +52,13 @@ export class World {
   readonly workers: SimulatedWorker[] = [];
   /** The runs people asked for, with their input. */
   readonly wanted = new Map<string, ProgramInput>();
+  /** What runs may be asked for: the code knows the names of their steps in all its versions. */
+  programs: readonly ProgramInput[] = [];
+  /** The versions of the code that processes may have. */
+  versions: readonly ProgramVersion[] = ["1"];
   storeSkewMs = 0;
+  /** How often a process that looks finds itself short of memory: it takes no more runs then, and saves those it has in full. */
+  shortage = 0;
   /** Decides about store calls while faults are on. */
   weather: ((method: StoreMethod) => StoreFault | undefined) | null = null;
   readonly seed: number;
@@ -94,7 +101,11 @@ export class World {
   #make(execute: boolean): SimulatedWorker {
     const number = ++this.#made;
     const machine = new Machine(this.clock, `${execute ? "worker" : "desk"}-${number}`);
-    const program = createProgram(this.outside, machine, this.#options.breakage);
+    const program = createProgram(this.outside, machine, {
+      version: this.random.pick(this.versions),
+      migrations: migrationsOf(this.programs),
+      breakage: this.#options.breakage,
+    });
     const view = createFaultyStore(this.store, {
       clock: this.clock,
       choose: (method) => (execute ? this.#fault(worker, method) : undefined),
@@ -110,9 +121,16 @@ export class World {
       ids: seededIds(this.seed * 1_000 + number),
       logger: silentLogger,
       probe: () => strikeAtProbe(worker),
+      pressure: () => this.#pressure(),
     });
     const worker: SimulatedWorker = { machine, engine, program, trap: null, probe: null };
     return worker;
+  }
+
+  #pressure(): number {
+    if (this.shortage === 0 || !this.random.chance(this.shortage)) return 0;
+    this.count("memory shortage");
+    return 1;
   }
 
   #fault(worker: SimulatedWorker, method: StoreMethod): StoreFault | undefined {

@@ -1,0 +1,83 @@
+import { HoldfastError } from "../../core/errors.ts";
+import type { Store } from "../../core/store.ts";
+import type { DynamoClient } from "./client.ts";
+import { ServiceClock } from "./clock.ts";
+import { connect, load } from "./driver.ts";
+import { storeError } from "./errors.ts";
+import { onClient } from "./service.ts";
+import { DynamoStore } from "./store.ts";
+
+export type { DynamoClient } from "./client.ts";
+
+/** Keys of an AWS account, or of a role for some time. */
+export interface DynamoCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+/** Options of the DynamoDB store: a client, or where and as whom to connect; what is left out comes from the environment. */
+export interface DynamoOptions {
+  /** A `DynamoDBClient` of `@aws-sdk/client-dynamodb`. It stays open when the store is closed. */
+  readonly client?: DynamoClient;
+  /** Where the service is, if not at its usual address. */
+  readonly endpoint?: string;
+  readonly region?: string;
+  readonly credentials?: DynamoCredentials;
+  /** The table that holds everything. Default `holdfast`. */
+  readonly table?: string;
+  /**
+   * Makes the table, paid per request, if it is not there. Default true. With false a role that may only describe the
+   * table and read and write its items is enough, and a table that is missing is refused.
+   */
+  readonly create?: boolean;
+  /** How long one call may take, with its repeats on broken connections. Default 15,000. */
+  readonly timeoutMs?: number;
+}
+
+const NAME = /^[A-Za-z0-9_.-]{3,255}$/;
+
+/**
+ * Opens the DynamoDB store: runs in one table of one region, shared by any number of processes. Lists of runs may be
+ * behind by a moment, everything else is as last written. Claims go by the service's clock, which is known to within
+ * about a second. A replica of the table in another region must not be written to.
+ *
+ * @example
+ * ```ts
+ * import { openDynamoStore } from "holdfast/stores/dynamodb";
+ *
+ * export const store = await openDynamoStore({ region: "eu-central-1", table: "holdfast" });
+ * ```
+ */
+export async function openDynamoStore(options: DynamoOptions = {}): Promise<Store> {
+  const { table = "holdfast", create = true, timeoutMs = 15_000 } = options;
+  if (!NAME.test(table))
+    throw invalid("table", "it must be a name of 3 to 255 letters, digits, '_', '-' or '.'");
+  if (!(timeoutMs > 0)) throw invalid("timeoutMs", "it must be more than 0");
+  const clock = new ServiceClock();
+  const setup = { table, timeoutMs, clock, ...(await clientOf(options, `DynamoDB table ${table}`)) };
+  const store = new DynamoStore({ service: onClient(setup), clock, create });
+  try {
+    await store.identity();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function clientOf({ client, endpoint, region, credentials }: DynamoOptions, place: string) {
+  const isAddressed = [endpoint, region, credentials].some((option) => option !== undefined);
+  if (client && isAddressed)
+    throw invalid("client", "it comes with its own endpoint, region and credentials");
+  const sdk = await load();
+  if (client) return { sdk, client, end: () => undefined };
+  try {
+    const own = connect(sdk, { endpoint, region, credentials });
+    return { sdk, client: own, end: () => own.destroy() };
+  } catch (error) {
+    throw storeError(error, place, 0);
+  }
+}
+
+const invalid = (option: string, problem: string) => new HoldfastError("HF-1003", { option, problem });

@@ -1,0 +1,112 @@
+import { checkQuery, cursorAfter, type PagePosition } from "../../core/query.ts";
+import type { DueQuery, RunPage, RunQuery } from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import { ageKey, CHILD, HIGHEST, idOf, LOWEST, listShards, rowKey, runKey, wokenBy } from "./keys.ts";
+import { readItems } from "./reading.ts";
+import { toRow } from "./rows.ts";
+import type { Service } from "./service.ts";
+import { type Found, merged, type Source } from "./sources.ts";
+
+/**
+ * Lists come from indexes, which the service brings up to date a moment after each write. So a run that was just created
+ * or changed may be missing for that moment. What is listed is always as the table has it: each row is read and looked at
+ * again, and what does not match any more is left out. The list of a run's children is never behind.
+ */
+export async function listRuns(service: Service, query: RunQuery): Promise<RunPage> {
+  const after = checkQuery(query);
+  const candidates = merged(service, sourcesOf(query, after), query.limit + 1);
+  const found = await rowsOf(service, candidates, query.limit + 1, (row) => matches(row, query));
+  const runs = found.slice(0, query.limit);
+  const last = found.length > runs.length ? runs.at(-1) : undefined;
+  return { runs, cursor: last ? cursorAfter(last) : null };
+}
+
+const matches = (row: RunRow, { status, workflow, parent, pruned }: RunQuery): boolean =>
+  (status?.includes(row.status) ?? true) &&
+  (workflow === undefined || row.workflow === workflow) &&
+  (pruned === undefined || (row.prunedAt !== null) === pruned) &&
+  (parent === undefined || row.parent?.runId === parent);
+
+/** The partitions that hold all runs of the query, and as few others as can be. */
+function sourcesOf(query: RunQuery, after: PagePosition | null): Source[] {
+  const { status, workflow, parent, pruned } = query;
+  const end = after ? ageKey(after) : HIGHEST;
+  const newestFirst = true;
+  if (parent !== undefined) {
+    const between = [CHILD + LOWEST, CHILD + end] as const;
+    return [{ partition: ["pk", runKey(parent)], order: "sk", between, newestFirst, except: CHILD + end }];
+  }
+  const source = (index: string, name: string, value: string): Source => ({
+    index,
+    partition: [name, value],
+    order: "age",
+    between: [LOWEST, end],
+    newestFirst,
+    except: end,
+  });
+  if (status) {
+    const kinds = pruned === undefined ? [true, false] : [pruned];
+    const shards = [...new Set(status)].flatMap((one) =>
+      kinds.flatMap((kind) => listShards.ofStatus(one, kind)),
+    );
+    return shards.map((shard) => ({
+      ...source("runs-by-status", "statusShard", shard),
+      ...(workflow === undefined
+        ? {}
+        : { oneOf: ["workflowShard", listShards.ofWorkflow(workflow)] as const }),
+    }));
+  }
+  if (workflow !== undefined)
+    return listShards.ofWorkflow(workflow).map((shard) => source("runs-by-workflow", "workflowShard", shard));
+  return listShards.all().map((shard) => source("runs-by-age", "shard", shard));
+}
+
+/** Runs that wait for a worker, longest due first. Those under a live claim are left out by the index already. */
+export async function dueRuns(
+  service: Service,
+  now: number,
+  { workflows, limit }: DueQuery,
+): Promise<readonly RunRow[]> {
+  const shards = [...new Set(workflows)].flatMap(listShards.ofWorkflow);
+  const sources = shards.map(
+    (shard): Source => ({
+      index: "runs-due",
+      partition: ["workflowShard", shard],
+      order: "wake",
+      between: [LOWEST, wokenBy(now)],
+      newestFirst: false,
+      atMost: ["busy", now],
+    }),
+  );
+  const isDue = (row: RunRow): boolean =>
+    row.wakeAt !== null && row.wakeAt <= now && row.claim.until <= now && workflows.includes(row.workflow);
+  const found = await rowsOf(service, merged(service, sources, limit), limit, isDue);
+  return found.sort((a, b) => Number(a.wakeAt) - Number(b.wakeAt) || (a.id < b.id ? -1 : 1));
+}
+
+/** The rows of these runs as the table has them, in their order, as far as they match; no more than `most`. */
+async function rowsOf(
+  service: Service,
+  candidates: AsyncGenerator<Found>,
+  most: number,
+  isWanted: (row: RunRow) => boolean,
+): Promise<RunRow[]> {
+  const rows: RunRow[] = [];
+  const seen = new Set<string>();
+  for (let isDone = false; rows.length < most && !isDone; ) {
+    const ids: string[] = [];
+    while (rows.length + ids.length < most && !isDone) {
+      const next = await candidates.next();
+      isDone = next.done === true;
+      if (next.done) break;
+      const id = next.value.child ?? idOf(next.value.pk);
+      // Between two states a run may be found in the partitions of both.
+      if (!seen.has(id)) ids.push(id);
+      seen.add(id);
+    }
+    const items = await readItems(service, ids.map(rowKey));
+    const found = new Map(items.map(toRow).map((row) => [row.id, row]));
+    rows.push(...ids.flatMap((id) => found.get(id) ?? []).filter(isWanted));
+  }
+  return rows;
+}

@@ -1,0 +1,146 @@
+import { claimAfter, UNCLAIMED } from "../../core/claim.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import type { Append, ClaimChange, Entry } from "../../core/store.ts";
+import type { Claim, RunRow } from "../../core/types.ts";
+import { Expression } from "./expression.ts";
+import { ageKey, ROW, rowKey, runKey, shardsOf, toItem, wakeKey } from "./keys.ts";
+import type { Item, Value, Write } from "./service.ts";
+
+/**
+ * A run is kept as two JSON texts, what never changes and what does, beside the few attributes that conditions and
+ * indexes look at. So every number and every odd character comes back as it was.
+ */
+export function toRow(item: Item): RunRow {
+  const text = (name: string): string => item[name]?.S ?? "";
+  const number = (name: string): number => Number(item[name]?.N);
+  const claim: Claim = {
+    epoch: number("epoch"),
+    owner: item["owner"]?.S ?? null,
+    token: item["token"]?.S ?? null,
+    until: number("until"),
+  };
+  const run = { ...JSON.parse(text("identity")), ...JSON.parse(text("projection")) };
+  return { ...run, claim, seq: number("seq"), head: text("head") };
+}
+
+/** The operation that was committed with the row and is still to be carried out. */
+export const redoOf = (item: Item): string | undefined => item["redo"]?.S;
+
+/** The row and the indexes have no parts: it is small unless a run waits for thousands of things. */
+const MOST_ROW_BYTES = 350_000;
+
+/** The projection's granularity in the index of due runs: an index need not be written for every append that holds. */
+const BUSY_STEP_MS = 10_000;
+
+const whole = (n: number): Value => ({ N: String(n) });
+
+/** Up to when at least the claim is live. Never later than its end, so that no due run is overlooked. */
+const busyUntil = (until: number): Value => whole(Math.floor(until / BUSY_STEP_MS) * BUSY_STEP_MS);
+
+/** What every append sets. `undefined`: the attribute is taken away. */
+function projected(
+  { run, entries, head }: Append,
+  redo: string | undefined,
+): Record<string, Value | undefined> {
+  const { id, workflow: _w, lineage: _l, parent: _p, origin: _o, createdAt: _c, ...projection } = run;
+  const last = entries.at(-1) as Entry;
+  const text = JSON.stringify(projection);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MOST_ROW_BYTES)
+    throw new HoldfastError("HF-2002", { step: `the row of run ${id}`, bytes, limit: MOST_ROW_BYTES });
+  return {
+    projection: { S: text },
+    seq: whole(last.seq + last.count - 1),
+    head: { S: head },
+    statusShard: { S: shardsOf(id).ofStatus(run.status, run.prunedAt !== null) },
+    wake: run.wakeAt === null ? undefined : { S: wakeKey(run.wakeAt, id) },
+    redo: redo === undefined ? undefined : { S: redo },
+  };
+}
+
+const present = (attributes: Record<string, Value | undefined>): Item =>
+  Object.fromEntries(
+    Object.entries(attributes).filter((pair): pair is [string, Value] => pair[1] !== undefined),
+  );
+
+/** The write that makes the run, unless there is one of its id. */
+export function rowCreated(TableName: string, append: Append, now: number, redo?: string): Write {
+  const { id, workflow, lineage, parent, origin, createdAt } = append.run;
+  const { epoch, owner, token, until } = claimAfter(UNCLAIMED, append.claim, now);
+  const shards = shardsOf(id);
+  const Item = present({
+    ...toItem(rowKey(id)),
+    identity: { S: JSON.stringify({ id, workflow, lineage, parent, origin, createdAt }) },
+    shard: { S: shards.all },
+    workflowShard: { S: shards.ofWorkflow(workflow) },
+    age: { S: ageKey({ createdAt, id }) },
+    ...projected(append, redo),
+    epoch: whole(epoch),
+    owner: owner === null ? undefined : { S: owner },
+    token: token === null ? undefined : { S: token },
+    until: whole(until),
+    busy: busyUntil(until),
+  });
+  const ConditionExpression = "attribute_not_exists(pk)";
+  return { Put: { TableName, Item, ConditionExpression, ReturnValuesOnConditionCheckFailure: "ALL_OLD" } };
+}
+
+/** The write that moves the run on, if everything is as expected and nothing is left to be carried out. */
+export function rowChanged(TableName: string, append: Append, now: number, redo?: string): Write {
+  const { run, expect, claim } = append;
+  const expression = new Expression();
+  for (const [name, value] of Object.entries(projected(append, redo))) expression.set(name, value);
+  changeClaim(expression, claim, now);
+  const { seq, epoch, token } = expect ?? { seq: 0, epoch: 0, token: null };
+  const needs = [
+    expression.compare("seq", "=", whole(seq)),
+    `attribute_not_exists(${expression.name("redo")})`,
+  ];
+  if (token !== null)
+    needs.push(
+      expression.compare("token", "=", { S: token }),
+      expression.compare("epoch", "=", whole(epoch)),
+    );
+  if (claim.kind === "acquire") needs.push(expression.compare("until", "<=", whole(now)));
+  return {
+    Update: {
+      TableName,
+      Key: toItem(rowKey(run.id)),
+      UpdateExpression: expression.update,
+      ConditionExpression: needs.join(" AND "),
+      ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+      ...expression.attributes,
+    },
+  };
+}
+
+/** `hold` is for who holds the claim, and the epoch of a release is not below that of the claim: whoever calls sees to it. */
+function changeClaim(expression: Expression, change: ClaimChange, now: number): void {
+  if (change.kind === "keep") return;
+  if (change.kind === "acquire" || change.kind === "revoke") expression.add("epoch", 1);
+  if (change.kind === "release" && change.epoch !== undefined) expression.set("epoch", whole(change.epoch));
+  if (change.kind !== "hold") {
+    expression.set("owner", change.kind === "acquire" ? { S: change.owner } : undefined);
+    expression.set("token", change.kind === "acquire" ? { S: change.token } : undefined);
+  }
+  setUntil(expression, "ttlMs" in change ? now + change.ttlMs : 0);
+}
+
+export function setUntil(expression: Expression, until: number): void {
+  expression.set("until", whole(until));
+  expression.set("busy", busyUntil(until));
+}
+
+/** Nothing is written unless the operation is still to be carried out. */
+export function whileRedo(TableName: string, id: string, redo: string): Write {
+  const expression = new Expression();
+  const ConditionExpression = expression.compare("redo", "=", { S: redo });
+  return {
+    ConditionCheck: {
+      TableName,
+      Key: { pk: { S: runKey(id) }, sk: { S: ROW } },
+      ConditionExpression,
+      ...expression.attributes,
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { HoldfastError } from "../../core/errors.ts";
+import { checkLimit } from "../../core/query.ts";
+import type {
+  Append,
+  AppendResult,
+  DueQuery,
+  Entry,
+  Renewal,
+  RunPage,
+  RunQuery,
+  Store,
+  StoreIdentity,
+} from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import { appendBatch } from "./append.ts";
+import { storeError } from "./errors.ts";
+import { readBlobs, readEntries } from "./journal.ts";
+import { META, rowKey, toItem } from "./keys.ts";
+import { dueRuns, listRuns } from "./listing.ts";
+import { readItem } from "./reading.ts";
+import { renewBatch } from "./renew.ts";
+import { toRow } from "./rows.ts";
+import type { Service } from "./service.ts";
+import { prepare } from "./table.ts";
+
+export interface DynamoSetup {
+  readonly service: Service;
+  readonly clock: { now(): number; readonly isFresh: boolean };
+  readonly create: boolean;
+}
+
+/** Runs in one table of DynamoDB. */
+export class DynamoStore implements Store {
+  readonly name = "dynamodb";
+  readonly capabilities = { durability: "power-loss", transactions: false } as const;
+  readonly #setup: DynamoSetup;
+  readonly #place: string;
+  #isClosed = false;
+
+  constructor(setup: DynamoSetup) {
+    this.#setup = setup;
+    this.#place = `DynamoDB table ${setup.service.table}`;
+  }
+
+  identity(): Promise<StoreIdentity> {
+    return this.#call((service) => prepare(service, this.#place, this.#setup.create));
+  }
+
+  now(): Promise<number> {
+    return this.#call(async (service) => {
+      // Any answer tells the time.
+      if (!this.#setup.clock.isFresh) await service.get({ Key: toItem(META) });
+      return this.#now();
+    });
+  }
+
+  append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
+    return this.#call((service) => appendBatch(service, this.#now, batch));
+  }
+
+  renew(batch: readonly Renewal[]): Promise<readonly (RunRow | null)[]> {
+    return this.#call((service) => renewBatch(service, this.#now, batch));
+  }
+
+  read(runId: string): Promise<RunRow | null> {
+    return this.#call(async (service) => {
+      const item = await readItem(service, rowKey(runId));
+      return item && toRow(item);
+    });
+  }
+
+  entries(runId: string, range: { from: number; limit: number }): Promise<readonly Entry[]> {
+    return this.#call((service) => {
+      checkLimit(range.limit);
+      return readEntries(service, runId, range);
+    });
+  }
+
+  blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#call((service) => readBlobs(service, runId, hashes));
+  }
+
+  list(query: RunQuery): Promise<RunPage> {
+    return this.#call((service) => listRuns(service, query));
+  }
+
+  due(query: DueQuery): Promise<readonly RunRow[]> {
+    return this.#call((service) => {
+      checkLimit(query.limit);
+      return dueRuns(service, this.#now(), query);
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#setup.service.close();
+  }
+
+  readonly #now = (): number => this.#setup.clock.now();
+
+  async #call<T>(work: (service: Service) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new HoldfastError("HF-3012");
+    const start = performance.now();
+    try {
+      return await work(this.#setup.service);
+    } catch (error) {
+      throw storeError(error, this.#place, performance.now() - start);
+    }
+  }
+}

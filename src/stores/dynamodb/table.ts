@@ -1,0 +1,138 @@
+import { createHash, randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { GlobalSecondaryIndex, TableDescription } from "@aws-sdk/client-dynamodb";
+import { HoldfastError } from "../../core/errors.ts";
+import type { StoreIdentity } from "../../core/store.ts";
+import { isNamed } from "./errors.ts";
+import { META, toItem } from "./keys.ts";
+import { readItem } from "./reading.ts";
+import type { Item, Service } from "./service.ts";
+
+const SCHEMA = 1;
+
+/** How long a new table may take, and how often it is asked for. */
+const PATIENCE_MS = 180_000;
+const LOOK_MS = 1_000;
+
+/** Rows alone have the attributes of an index, so nothing else is in any of them. */
+const index = (
+  name: string,
+  partition: string,
+  order: string,
+  include: string[] = [],
+): GlobalSecondaryIndex => ({
+  IndexName: name,
+  KeySchema: [
+    { AttributeName: partition, KeyType: "HASH" },
+    { AttributeName: order, KeyType: "RANGE" },
+  ],
+  Projection:
+    include.length === 0
+      ? { ProjectionType: "KEYS_ONLY" }
+      : { ProjectionType: "INCLUDE", NonKeyAttributes: include },
+});
+
+const INDEXES: readonly GlobalSecondaryIndex[] = [
+  index("runs-by-age", "shard", "age"),
+  index("runs-by-workflow", "workflowShard", "age"),
+  index("runs-by-status", "statusShard", "age", ["workflowShard"]),
+  index("runs-due", "workflowShard", "wake", ["busy"]),
+];
+
+const KEYS = ["pk", "sk", "shard", "workflowShard", "statusShard", "age", "wake"];
+
+/** Makes the table where that is allowed, and says who the store is. Safe when many processes start at once. */
+export async function prepare(service: Service, name: string, create: boolean): Promise<StoreIdentity> {
+  let table = await described(service);
+  if (!table || table.TableStatus === "CREATING") {
+    if (!create && !table) throw notReady(name);
+    if (!table) await createTable(service);
+    table = await whenActive(service);
+  }
+  let meta = await readItem(service, META);
+  if (!meta) {
+    if (!isOurs(table)) throw foreign(name, "It is a table of another shape.");
+    if (!create) throw notReady(name);
+    await putMeta(service);
+    meta = await readItem(service, META);
+  }
+  return identityOf(meta ?? {}, table, name);
+}
+
+function identityOf(meta: Item, table: TableDescription, name: string): StoreIdentity {
+  const found = Number(meta["schema"]?.N);
+  const [incarnation, secret] = [meta["incarnation"]?.S, meta["secret"]?.S];
+  if (meta["application"]?.S !== "holdfast" || !(found > 0) || !incarnation || !secret)
+    throw foreign(name, "It holds items of another program.");
+  if (found > SCHEMA) throw new HoldfastError("HF-3005", { file: name, found, known: SCHEMA });
+  if (!isOurs(table)) throw foreign(name, "Its keys or indexes are not as they were made.");
+  // A backup is always restored to a new table, with the items of the old one.
+  const own = createHash("sha256").update(`${incarnation} ${table.TableId ?? table.TableArn ?? ""}`);
+  return { incarnation: own.digest("base64url"), secret };
+}
+
+async function described(service: Service): Promise<TableDescription | undefined> {
+  try {
+    return await service.describe();
+  } catch (error) {
+    if (isNamed(error, "ResourceNotFoundException")) return undefined;
+    throw error;
+  }
+}
+
+async function createTable(service: Service): Promise<void> {
+  try {
+    await service.create({
+      BillingMode: "PAY_PER_REQUEST",
+      KeySchema: [
+        { AttributeName: "pk", KeyType: "HASH" },
+        { AttributeName: "sk", KeyType: "RANGE" },
+      ],
+      AttributeDefinitions: KEYS.map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
+      GlobalSecondaryIndexes: [...INDEXES],
+    });
+  } catch (error) {
+    // Another process was faster.
+    if (!isNamed(error, "ResourceInUseException")) throw error;
+  }
+}
+
+async function whenActive(service: Service): Promise<TableDescription> {
+  const start = performance.now();
+  for (;;) {
+    const table = await described(service);
+    if (table?.TableStatus === "ACTIVE") return table;
+    if (performance.now() - start > PATIENCE_MS) throw new Error("The table is still being made.");
+    await delay(LOOK_MS);
+  }
+}
+
+/** The first one stands. */
+async function putMeta(service: Service): Promise<void> {
+  const key = (): string => randomBytes(32).toString("base64url");
+  const Item: Item = {
+    ...toItem(META),
+    application: { S: "holdfast" },
+    schema: { N: String(SCHEMA) },
+    incarnation: { S: key() },
+    secret: { S: key() },
+  };
+  try {
+    await service.put({ Item, ConditionExpression: "attribute_not_exists(pk)" });
+  } catch (error) {
+    if (!isNamed(error, "ConditionalCheckFailedException")) throw error;
+  }
+}
+
+function isOurs({ KeySchema = [], GlobalSecondaryIndexes = [] }: TableDescription): boolean {
+  const isKeyed = KeySchema.map(({ AttributeName }) => AttributeName).join() === "pk,sk";
+  const names = GlobalSecondaryIndexes.map(({ IndexName }) => IndexName);
+  return isKeyed && INDEXES.every(({ IndexName }) => names.includes(IndexName));
+}
+
+const foreign = (file: string, message: string) => new HoldfastError("HF-3006", { file, message });
+
+function notReady(name: string): HoldfastError {
+  const problem = `${name} is not there, and may not be made; open it once with create: true as a role that may`;
+  return new HoldfastError("HF-1003", { option: "create", problem });
+}

@@ -1,0 +1,165 @@
+import path from "node:path";
+import type { Blob, Drop } from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import { type Disk, forEach, hasCode, ifThere, writeFiles } from "./disk.ts";
+import { carryOut } from "./drop.ts";
+import { blobFile, blobsIn, checkFolder, type Layout } from "./layout.ts";
+import type { RecordName } from "./names.ts";
+
+/** What one flush does to one run. */
+export interface RunPlan {
+  readonly id: string;
+  readonly isNew: boolean;
+  readonly records: (RecordName & { readonly text: string })[];
+  readonly blobs: Map<string, string>;
+  /** At most one, of the last append: the next one waits for it to be carried out. */
+  drop: Drop | null;
+  /** As it stands after all of them. */
+  row: RunRow;
+}
+
+interface Draft {
+  readonly path: string;
+  readonly text: string;
+  readonly to: string;
+}
+
+/**
+ * Writes the plans of one flush. Contents come first and names last: every file is written and synced under a temporary name,
+ * then linked to its own, and a new run is one folder that is renamed into place. So a record is there as a whole or not at all,
+ * and what it points to is there before it. Answers the runs where somebody else had made the same name before.
+ */
+export async function commit(disk: Disk, layout: Layout, plans: readonly RunPlan[]): Promise<Set<string>> {
+  const drafts: Drafts = { folders: [], blobs: [], records: [] };
+  const lost = new Set<string>();
+  try {
+    await write(disk, layout, plans, drafts);
+    await place(disk, layout, drafts, lost);
+  } catch (error) {
+    await forEach(drafts.folders, ({ folder }) => disk.removeAll(folder)).catch(() => undefined);
+    throw error;
+  } finally {
+    const files = [...drafts.blobs, ...drafts.records.flatMap(({ files }) => files)];
+    await forEach(files, (file) => ifThere(disk.unlink(file.path))).catch(() => undefined);
+  }
+  for (const { id, drop } of plans) if (drop && !lost.has(id)) await carryOut(disk, layout, id, drop);
+  return lost;
+}
+
+interface Drafts {
+  folders: readonly DraftFolder[];
+  blobs: readonly Draft[];
+  records: readonly { readonly id: string; readonly files: readonly Draft[] }[];
+}
+
+/** Everything, under temporary names. */
+async function write(disk: Disk, layout: Layout, plans: readonly RunPlan[], drafts: Drafts): Promise<void> {
+  const added = plans.filter(({ isNew }) => !isNew);
+  await forEach(added, ({ id }) => checkFolder(disk, layout.run(id)));
+  drafts.folders = plans.filter(({ isNew }) => isNew).map((plan) => draftFolder(layout, plan));
+  await forEach(drafts.folders, async ({ folder, hasBlobs }) => {
+    await disk.makeFolder(folder);
+    if (hasBlobs) await disk.makeFolder(blobsIn(folder));
+  });
+  drafts.blobs = await draftBlobs(disk, layout, added);
+  drafts.records = added.map(({ id, records }) => ({
+    id,
+    files: records.map(({ name, text }) => draft(layout, path.join(layout.run(id), name), text)),
+  }));
+  const inPlace = drafts.records.flatMap(({ files }) => files);
+  await writeFiles(disk, [...drafts.blobs, ...inPlace, ...drafts.folders.flatMap(({ files }) => files)]);
+  await forEach(drafts.folders, async ({ folder, hasBlobs }) => {
+    if (hasBlobs) await disk.syncFolder(blobsIn(folder));
+    await disk.syncFolder(folder);
+  });
+}
+
+/** Under their own names: blobs before the records that may name them. */
+async function place(
+  disk: Disk,
+  layout: Layout,
+  { folders, blobs, records }: Drafts,
+  lost: Set<string>,
+): Promise<void> {
+  await forEach(blobs, ({ path: from, to }) => disk.rename(from, to));
+  await forEach([...new Set(blobs.map(({ to }) => path.dirname(to)))], (folder) => disk.syncFolder(folder));
+  await forEach(records, async ({ id, files }) => {
+    if (!(await isLinked(disk, files))) lost.add(id);
+  });
+  await forEach(folders, async ({ id, folder }) => {
+    if (!(await isRenamed(disk, folder, layout.run(id)))) lost.add(id);
+  });
+  const grown = records.map(({ id }) => layout.run(id));
+  await forEach(folders.length > 0 ? [...grown, layout.runs] : grown, (folder) => disk.syncFolder(folder));
+}
+
+const draft = (layout: Layout, to: string, text: string): Draft => ({ path: layout.temporary(), text, to });
+
+interface DraftFolder {
+  readonly id: string;
+  readonly folder: string;
+  readonly hasBlobs: boolean;
+  readonly files: readonly { readonly path: string; readonly text: string }[];
+}
+
+/** A new run, complete in a folder that nobody looks into. */
+function draftFolder(layout: Layout, { id, records, blobs }: RunPlan): DraftFolder {
+  const folder = layout.temporary();
+  const files = [
+    ...records.map(({ name, text }) => ({ path: path.join(folder, name), text })),
+    ...[...blobs].map(([hash, text]) => ({ path: blobFile(folder, hash), text })),
+  ];
+  return { id, folder, hasBlobs: blobs.size > 0, files };
+}
+
+/** Blobs that are not there yet, or not as they should be. */
+async function draftBlobs(disk: Disk, layout: Layout, plans: readonly RunPlan[]): Promise<Draft[]> {
+  const drafts: Draft[] = [];
+  for (const { id, blobs } of plans) {
+    if (blobs.size === 0) continue;
+    const folder = layout.run(id);
+    await ensureFolder(disk, folder, blobsIn(folder));
+    const wanted: Blob[] = [...blobs].map(([hash, data]) => ({ hash, data }));
+    const isThere = await forEach(wanted, async ({ hash, data }) => {
+      const bytes = await ifThere(disk.read(blobFile(folder, hash)));
+      return bytes?.equals(Buffer.from(data)) ?? false;
+    });
+    const missing = wanted.filter((_, index) => !isThere[index]);
+    drafts.push(...missing.map(({ hash, data }) => draft(layout, blobFile(folder, hash), data)));
+  }
+  return drafts;
+}
+
+async function ensureFolder(disk: Disk, parent: string, folder: string): Promise<void> {
+  try {
+    await disk.makeFolder(folder);
+    await disk.syncFolder(parent);
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+    await checkFolder(disk, folder);
+  }
+}
+
+/** One after the other, so that a crash leaves the first ones and never a gap. */
+async function isLinked(disk: Disk, records: readonly Draft[]): Promise<boolean> {
+  for (const { path: from, to } of records) {
+    try {
+      await disk.link(from, to);
+    } catch (error) {
+      if (hasCode(error, "EEXIST")) return false;
+      throw error;
+    }
+  }
+  return true;
+}
+
+async function isRenamed(disk: Disk, from: string, to: string): Promise<boolean> {
+  try {
+    await disk.rename(from, to);
+    return true;
+  } catch (error) {
+    if (!hasCode(error, "EEXIST", "ENOTEMPTY", "EPERM", "ENOTDIR")) throw error;
+    await disk.removeAll(from);
+    return false;
+  }
+}

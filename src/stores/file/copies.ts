@@ -1,0 +1,52 @@
+import path from "node:path";
+import type { RunRow } from "../../core/types.ts";
+import { type Disk, ifThere } from "./disk.ts";
+import type { Layout } from "./layout.ts";
+import { formatCopy } from "./run-folder.ts";
+
+/**
+ * Keeps `run.json` of each run up to date for people, a moment after its records: many appends, one copy. It is not worth
+ * a sync, and a failure is not worth an error.
+ */
+export class Copies {
+  readonly #disk: Disk;
+  readonly #layout: Layout;
+  readonly #delayMs: number;
+  readonly #old = new Map<string, RunRow>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(disk: Disk, layout: Layout, delayMs: number) {
+    this.#disk = disk;
+    this.#layout = layout;
+    this.#delayMs = delayMs;
+  }
+
+  mark(row: RunRow): void {
+    this.#old.set(row.id, row);
+    // It keeps no process alive: what is not written now is written when the store is next opened.
+    this.#timer ??= setTimeout(() => void this.flush(), this.#delayMs).unref();
+  }
+
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const rows = [...this.#old.values()];
+    this.#old.clear();
+    this.#writing = this.#writing.then(async () => {
+      for (const row of rows) await this.#write(row);
+    });
+    return this.#writing;
+  }
+
+  async #write(row: RunRow): Promise<void> {
+    const draft = this.#layout.temporary();
+    try {
+      const file = await this.#disk.create(draft, formatCopy(row));
+      await file.close();
+      await this.#disk.rename(draft, path.join(this.#layout.run(row.id), "run.json"));
+    } catch {
+      await ifThere(this.#disk.unlink(draft)).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,364 @@
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { filesIn, useFolders } from "../../../test/support/folders.ts";
+import type { Store } from "../../core/store.ts";
+import {
+  accepted,
+  anEntry,
+  creation,
+  everythingOf,
+  outsideAct,
+  step,
+} from "../../testing/conformance/index.ts";
+import { type FileStore, openFileStore } from "./index.ts";
+import { seal } from "./sealed.ts";
+
+const newFolder = useFolders("file-damage");
+const clock = { now: () => 1_800_000_000_000 };
+const opened: Store[] = [];
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+
+async function open(folder: string): Promise<FileStore> {
+  const store = await openFileStore({ folder, clock });
+  opened.push(store);
+  return store;
+}
+
+const recordsOf = (folder: string, id: string): string[] =>
+  readdirSync(path.join(folder, "runs", id))
+    .filter((name) => name.startsWith("checkpoint_") && name.endsWith(".json"))
+    .sort()
+    .map((name) => path.join(folder, "runs", id, name));
+
+/** Runs of two records each; of every one, the second is damaged in its own way. Answers the store as it opens then. */
+async function damagedRuns(
+  count: (size: number) => number,
+  damage: (file: string, index: number) => void,
+): Promise<{ store: FileStore; ids: string[] }> {
+  const folder = newFolder();
+  const idOf = (index: number): string => `run-${String(index).padStart(5, "0")}`;
+  const first = await open(folder);
+  const row = await accepted(first, creation({ run: { id: idOf(0) } }));
+  await accepted(first, step(row));
+  const size = readFileSync(recordsOf(folder, idOf(0))[1] ?? "").length;
+  const ids = Array.from({ length: count(size) }, (_, index) => idOf(index));
+  await first.append(ids.slice(1).map((id) => creation({ run: { id } })));
+  await first.append(ids.slice(1).map((id) => step({ ...row, id, lineage: id })));
+  await first.close();
+  for (const [index, id] of ids.entries()) {
+    const [, last = ""] = recordsOf(folder, id);
+    expect(readFileSync(last).length).toBe(size);
+    damage(last, index);
+  }
+  return { store: await open(folder), ids };
+}
+
+async function expectFirstRecords(store: FileStore, ids: readonly string[]): Promise<void> {
+  const found = await Promise.all(ids.map((id) => everythingOf(store, id)));
+  expect(found.filter(({ row, entries }) => row?.seq !== 1 || entries.length !== 1)).toEqual([]);
+  expect(
+    found.every(({ row, entries }) => row?.head === `${row?.id}#1` && entries[0]?.head === '{"seq":1}'),
+  ).toBe(true);
+  expect(new Set(store.recovered.map(({ runId }) => runId))).toEqual(new Set(ids));
+  expect(store.recovered.every(({ keptAs }) => keptAs?.endsWith(".json.bad"))).toBe(true);
+}
+
+describe("the newest record of a run", { timeout: 60_000 }, () => {
+  it("that is cut short at any byte is set aside and reported, and the state before it is loaded", async () => {
+    const { store, ids } = await damagedRuns((size) => size, truncateSync);
+    expect(ids.length).toBeGreaterThan(1_000);
+    await expectFirstRecords(store, ids);
+  });
+
+  it("that has a wrong bit at any byte is set aside and reported, and the state before it is loaded", async () => {
+    const { store, ids } = await damagedRuns(
+      (size) => size,
+      (file, index) => {
+        const bytes = readFileSync(file);
+        bytes[index] = (bytes[index] ?? 0) ^ (1 << (index % 8));
+        writeFileSync(file, bytes);
+      },
+    );
+    await expectFirstRecords(store, ids);
+  });
+
+  it("that is longer than it was, or full of zeros, or a copy of another, is set aside", async () => {
+    const { store, ids } = await damagedRuns(
+      () => 4,
+      (file, index) => {
+        const bytes = readFileSync(file);
+        const first = path.join(path.dirname(file), readdirSync(path.dirname(file)).sort()[0] ?? "");
+        const other = file.replace("run-00003", "run-00002");
+        const contents = [Buffer.concat([bytes, Buffer.from("\n")]), bytes.fill(0), readFileSync(first)];
+        writeFileSync(file, contents[index] ?? readFileSync(other));
+      },
+    );
+    await expectFirstRecords(store, ids);
+  });
+
+  it("is kept under another name each time, and the run goes on in its place", async () => {
+    const folder = newFolder();
+    let store = await open(folder);
+    let row = await accepted(store, creation());
+    const texts: string[] = [];
+    for (const mark of ["one", "two"]) {
+      row = await accepted(store, step(row, { entry: { data: `"${mark}"` } }));
+      await store.close();
+      const last = recordsOf(folder, "run-1").at(-1) ?? "";
+      truncateSync(last, 900);
+      texts.push(readFileSync(last, "utf8"));
+      store = await open(folder);
+      row = (await store.read("run-1")) ?? expect.unreachable();
+      expect([row.seq, store.recovered.length]).toEqual([1, 1]);
+    }
+    const kept = readdirSync(path.join(folder, "runs", "run-1")).filter((name) => name.includes(".bad"));
+    expect(kept.map((name) => name.replace(/.*json/, ""))).toEqual([".bad", ".bad.1"]);
+    expect(kept.map((name) => readFileSync(path.join(folder, "runs", "run-1", name), "utf8"))).toEqual(texts);
+    await accepted(store, step(row));
+    await store.close();
+    expect((await open(folder)).recovered).toEqual([]);
+  });
+
+  it("that was set aside goes with the values at its position", async () => {
+    const folder = newFolder();
+    const store = await open(folder);
+    await accepted(store, step(await accepted(store, creation())));
+    await store.close();
+    truncateSync(recordsOf(folder, "run-1").at(-1) ?? "", 900);
+    const again = await open(folder);
+    const row = await accepted(again, step((await again.read("run-1")) ?? expect.unreachable()));
+    await accepted(again, outsideAct(row, { drop: { entries: [2], blobs: [] } }));
+    expect(filesIn(folder).filter((name) => name.includes(".bad"))).toEqual([]);
+  });
+});
+
+describe("a file that is missing", () => {
+  /** Two runs of three records each, the first with blobs. */
+  async function twoRuns(): Promise<string> {
+    const folder = newFolder();
+    const store = await open(folder);
+    for (const id of ["one", "two"]) {
+      let row = await accepted(store, creation({ run: { id }, blobs: [{ hash: "h1", data: "first" }] }));
+      for (const _ of [2, 3]) row = await accepted(store, step(row));
+      const { epoch, token } = row.claim;
+      await store.renew([{ runId: id, epoch, token: token ?? "", ttlMs: 1 }]);
+    }
+    await store.close();
+    return folder;
+  }
+
+  it("is noticed, whichever it is, and costs nothing but itself", async () => {
+    const whole = await twoRuns();
+    const files = filesIn(whole);
+    expect(files).toHaveLength(2 * 5 + 4);
+    for (const file of files) {
+      const folder = newFolder();
+      cpSync(whole, folder, { recursive: true });
+      rmSync(path.join(folder, file));
+      if (file === "store.json") {
+        await expect(open(folder)).rejects.toMatchObject({ code: "HF-3006" });
+        continue;
+      }
+      const store = await open(folder);
+      const one = await everythingOf(store, "one");
+      const two = await everythingOf(store, "two");
+      const blobs = await Promise.all(["one", "two"].map((id) => store.blobs(id, ["h1"])));
+      const found = [
+        one.row?.seq,
+        two.row?.seq,
+        one.entries.length,
+        two.entries.length,
+        ...blobs.map((b) => b.size),
+      ];
+      const [, run, position] = /runs\/(\w+)\/(?:blobs|checkpoint_0*(\d))?/.exec(file) ?? [];
+      const at = run === "one" ? 0 : 1;
+      const expected = [3, 3, 3, 3, 1, 1];
+      if (position === "3") expected[at] = 2;
+      if (position !== undefined) expected[2 + at] = 2;
+      if (file.includes("blobs")) expected[4 + at] = 0;
+      expect(found, file).toEqual(expected);
+      expect(
+        store.recovered.map(({ runId }) => runId),
+        file,
+      ).toEqual(position === "3" ? [run] : []);
+      await store.close();
+    }
+  });
+
+  it("is reported once when it was the newest", async () => {
+    const folder = await twoRuns();
+    rmSync(recordsOf(folder, "one").at(-1) ?? "");
+    const store = await open(folder);
+    expect(store.recovered).toEqual([
+      expect.objectContaining({
+        runId: "one",
+        problem: "run.json tells of records up to #3 that are not there",
+      }),
+    ]);
+    await store.close();
+    expect((await open(folder)).recovered).toEqual([]);
+  });
+
+  it("leaves a run without any record unread, and does not let it start anew", async () => {
+    const folder = await twoRuns();
+    for (const file of recordsOf(folder, "one")) rmSync(file);
+    const store = await open(folder);
+    for (const call of [
+      store.read("one"),
+      store.entries("one", { from: 1, limit: 1 }),
+      store.blobs("one", ["h1"]),
+    ])
+      await expect(call).rejects.toMatchObject({ code: "HF-3010", detail: { run: "one" } });
+    const results = await store.append([
+      creation({ run: { id: "one" } }),
+      creation({ run: { id: "three" } }),
+    ]);
+    expect(results).toEqual([{ ok: false, reason: "exists", row: null }, { ok: true }]);
+    expect((await store.list({ limit: 10 })).runs.map(({ id }) => id)).toEqual(["two", "three"]);
+  });
+});
+
+describe("damage elsewhere", () => {
+  it("in the middle of a journal leaves a gap that is reported, and the rest of it readable", async () => {
+    const folder = newFolder();
+    const store = await open(folder);
+    let row = await accepted(store, creation());
+    for (let i = 0; i < 5; i++) row = await accepted(store, step(row));
+    await store.close();
+    const middle = recordsOf(folder, "run-1")[2] ?? "";
+    writeFileSync(middle, readFileSync(middle, "utf8").replace("value", "Value"));
+    const again = await open(folder);
+    expect(await again.read("run-1")).toEqual(row);
+    expect(again.recovered).toEqual([]);
+    for (let i = 0; i < 2; i++) {
+      const { entries } = await everythingOf(again, "run-1");
+      expect(entries.map(({ seq }) => seq)).toEqual([1, 2, 4, 5, 6]);
+    }
+    expect(await again.entries("run-1", { from: 2, limit: 2 })).toHaveLength(2);
+    const file = path.relative(folder, middle);
+    const problem = "its checksum does not match";
+    expect(again.recovered).toEqual([{ runId: "run-1", file, problem, keptAs: null }]);
+    expect(readFileSync(middle, "utf8")).toContain("Value");
+  });
+
+  it("in a fork's copied part leaves the whole fork unread: it came as one", async () => {
+    const folder = newFolder();
+    const store = await open(folder);
+    await accepted(store, creation({ entries: [1, 2, 3].map((seq) => anEntry(seq)) }));
+    await store.close();
+    truncateSync(recordsOf(folder, "run-1")[2] ?? "", 10);
+    const again = await open(folder);
+    await expect(again.read("run-1")).rejects.toMatchObject({ code: "HF-3010" });
+    expect(recordsOf(folder, "run-1")).toHaveLength(3);
+  });
+
+  it("by a wrong name is set aside; files that are no records are left alone", async () => {
+    const folder = newFolder();
+    const store = await open(folder);
+    await accepted(store, step(await accepted(store, creation())));
+    await store.close();
+    const run = path.join(folder, "runs", "run-1");
+    const [first = "", last = ""] = recordsOf(folder, "run-1");
+    renameSync(last, last.replace("00000002", "00000007"));
+    cpSync(first, path.join(run, "checkpoint_first.json"));
+    writeFileSync(path.join(run, "NOTES.md"), "mine");
+    mkdirSync(path.join(folder, "runs", "not a run"));
+    const again = await open(folder);
+    expect((await again.read("run-1"))?.seq).toBe(1);
+    expect(again.recovered.map(({ file, problem }) => `${path.basename(file)} ${problem}`).sort()).toEqual([
+      expect.stringMatching(/^checkpoint_00000007_.*json it belongs somewhere else$/),
+      "checkpoint_first.json its name is not one of a record",
+      "not a run it is not the folder of a run",
+    ]);
+    expect(readFileSync(path.join(run, "NOTES.md"), "utf8")).toBe("mine");
+  });
+
+  it("to the list of renewed claims is reported, and claims end as their records say", async () => {
+    const folder = newFolder();
+    const store = await open(folder);
+    const row = await accepted(store, creation());
+    const { epoch, token } = row.claim;
+    await store.renew([{ runId: "run-1", epoch, token: token ?? "", ttlMs: 9 * 3_600_000 }]);
+    await store.close();
+    truncateSync(path.join(folder, "claims.json"), 30);
+    const again = await open(folder);
+    expect(await again.read("run-1")).toEqual(row);
+    expect(again.recovered.map(({ file }) => file)).toEqual(["claims.json"]);
+  });
+
+  it("to the store's identity is refused", async () => {
+    const folder = newFolder();
+    await (await open(folder)).close();
+    const file = path.join(folder, "store.json");
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replace('"secret": "', '"secret": "x'));
+    await expect(open(folder)).rejects.toMatchObject({ code: "HF-3006" });
+    writeFileSync(file, seal({ version: "2.0" }));
+    await expect(open(folder)).rejects.toMatchObject({
+      code: "HF-3005",
+      detail: { found: "2.0", known: "1.0" },
+    });
+    writeFileSync(file, text);
+    await open(folder);
+  });
+
+  it("by a newer version's record is not set aside", async () => {
+    const folder = newFolder();
+    const store = await open(folder);
+    await accepted(store, step(await accepted(store, creation())));
+    await store.close();
+    const last = recordsOf(folder, "run-1")[1] ?? "";
+    const { checksum: _, ...body } = JSON.parse(readFileSync(last, "utf8"));
+    writeFileSync(last, seal({ ...body, version: "2.0" }));
+    const again = await open(folder);
+    await expect(again.read("run-1")).rejects.toMatchObject({ code: "HF-3010" });
+    expect(recordsOf(folder, "run-1")).toHaveLength(2);
+    await again.close();
+    writeFileSync(last, seal({ ...body, version: "1.7" }));
+    expect((await (await open(folder)).read("run-1"))?.seq).toBe(2);
+  });
+
+  it("by symbolic links is not followed", async () => {
+    const folder = newFolder();
+    const outside = newFolder();
+    mkdirSync(outside);
+    const store = await open(folder);
+    for (const id of ["one", "two", "three"])
+      await accepted(store, step(await accepted(store, creation({ run: { id } }))));
+    await store.close();
+    renameSync(path.join(folder, "runs", "one"), path.join(outside, "one"));
+    symlinkSync(path.join(outside, "one"), path.join(folder, "runs", "one"));
+    const last = recordsOf(folder, "two")[1] ?? "";
+    renameSync(last, path.join(outside, "record.json"));
+    symlinkSync(path.join(outside, "record.json"), last);
+    symlinkSync(outside, path.join(folder, "runs", "three", "blobs"));
+    const again = await open(folder);
+    await expect(again.read("one")).rejects.toMatchObject({ code: "HF-3010" });
+    const two = (await again.read("two")) ?? expect.unreachable();
+    expect(two.seq).toBe(1);
+    const three = (await again.read("three")) ?? expect.unreachable();
+    const withBlob = step(three, { blobs: [{ hash: "h1", data: "first" }] });
+    await expect(again.append([withBlob])).rejects.toMatchObject({ code: "HF-3004" });
+    expect(readdirSync(outside).sort()).toEqual(["one", "record.json"]);
+    expect(readdirSync(path.join(outside, "one"))).toHaveLength(3);
+    expect(await again.read("three")).toEqual(three);
+    renameSync(path.join(folder, "runs", "two"), path.join(outside, "two"));
+    symlinkSync(path.join(outside, "two"), path.join(folder, "runs", "two"));
+    await expect(again.append([step(two)])).rejects.toMatchObject({ code: "HF-3004" });
+    await expect(again.read("two")).rejects.toMatchObject({ code: "HF-3010" });
+    await accepted(again, step(three));
+  });
+});

@@ -1,0 +1,47 @@
+import path from "node:path";
+import type { Drop } from "../../core/store.ts";
+import { type Disk, forEach, hasCode, ifThere, writeFiles } from "./disk.ts";
+import { blobFile, blobsIn, type Layout } from "./layout.ts";
+import { isSetAside } from "./names.ts";
+import { formatRecord } from "./record.ts";
+import { readRecords, recordNames } from "./run-folder.ts";
+
+/**
+ * Forgets values of a run. The record that says so is durable before this begins, so what a crash leaves undone is
+ * done when the run is next loaded: a value may stay a little longer than asked for, never go too early.
+ */
+export async function carryOut(disk: Disk, layout: Layout, id: string, drop: Drop): Promise<void> {
+  const folder = layout.run(id);
+  await forgetData(disk, layout, { id, folder, seqs: new Set(drop.entries) });
+  if (drop.blobs.length === 0) return;
+  await forEach(drop.blobs, (hash) => ifThere(disk.unlink(blobFile(folder, hash))));
+  try {
+    await disk.syncFolder(blobsIn(folder));
+  } catch (error) {
+    if (!hasCode(error, "ENOENT")) throw error;
+  }
+}
+
+interface Forgotten {
+  readonly id: string;
+  readonly folder: string;
+  readonly seqs: ReadonlySet<number>;
+}
+
+async function forgetData(disk: Disk, layout: Layout, { id, folder, seqs }: Forgotten): Promise<void> {
+  if (seqs.size === 0) return;
+  const { records } = await recordNames(disk, folder);
+  const named = records.filter(({ seq }) => seqs.has(seq));
+  const found = await readRecords(disk, folder, id, named);
+  const rewritten = found.flatMap((record) => {
+    if (!record.ok || record.entry.data === null) return [];
+    const text = formatRecord(id, { ...record, entry: { ...record.entry, data: null } });
+    return [{ path: layout.temporary(), text, to: path.join(folder, record.name) }];
+  });
+  await writeFiles(disk, rewritten);
+  await forEach(rewritten, ({ path: from, to }) => disk.rename(from, to));
+  // What was set aside at these positions held the same values.
+  const aside = (await disk.list(folder)).filter(({ name }) => isSetAside(name, seqs));
+  await forEach(aside, ({ name }) => ifThere(disk.unlink(path.join(folder, name))));
+  await disk.syncFolder(folder);
+}

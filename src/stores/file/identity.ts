@@ -1,0 +1,46 @@
+import { randomBytes } from "node:crypto";
+import path from "node:path";
+import { HoldfastError } from "../../core/errors.ts";
+import type { StoreIdentity } from "../../core/store.ts";
+import { type Disk, ifThere, writeFiles } from "./disk.ts";
+import type { Layout } from "./layout.ts";
+import { FORMAT, isKnownVersion, seal, unseal } from "./sealed.ts";
+
+/** What does not belong into a repository: key material, and what matters to one machine only. */
+const GIT_IGNORE = "/store.json\n/lock.json\n/claims.json\n/tmp/\n.lock-*\n";
+/** Git must not change line ends: the checksums would not match any more. */
+const GIT_ATTRIBUTES = "* -text\n";
+
+/** Who the store is: read, or made in a folder that holds no runs yet. */
+export async function identify(disk: Disk, layout: Layout): Promise<StoreIdentity> {
+  const file = layout.identity;
+  const bytes = await ifThere(disk.read(file));
+  if (!bytes) return make(disk, layout);
+  const unsealed = unseal(bytes);
+  if ("problem" in unsealed) throw new HoldfastError("HF-3006", { file, message: `${unsealed.problem}.` });
+  const { version, incarnation, secret } = unsealed.body;
+  if (!isKnownVersion(version))
+    throw new HoldfastError("HF-3005", { file, found: String(version), known: FORMAT });
+  if (typeof incarnation !== "string" || typeof secret !== "string")
+    throw new HoldfastError("HF-3006", { file, message: "It does not say who the store is." });
+  return { incarnation, secret };
+}
+
+async function make(disk: Disk, layout: Layout): Promise<StoreIdentity> {
+  const runs = await ifThere(disk.list(layout.runs));
+  if (runs && runs.length > 0) {
+    const message = "There are runs, but the file is missing: with new keys, calls could be made twice.";
+    throw new HoldfastError("HF-3006", { file: layout.identity, message });
+  }
+  const key = (): string => randomBytes(32).toString("base64url");
+  const identity = { incarnation: key(), secret: key() };
+  const files = [
+    { name: ".gitignore", text: GIT_IGNORE },
+    { name: ".gitattributes", text: GIT_ATTRIBUTES },
+    { name: path.basename(layout.identity), text: seal({ version: FORMAT, store: "holdfast", ...identity }) },
+  ].map(({ name, text }) => ({ path: layout.temporary(), text, to: path.join(layout.root, name) }));
+  await writeFiles(disk, files);
+  for (const { path: from, to } of files) await disk.rename(from, to);
+  await disk.syncFolder(layout.root);
+  return identity;
+}

@@ -1,0 +1,101 @@
+import { mkdir, realpath, statfs } from "node:fs/promises";
+import path from "node:path";
+import { HoldfastError } from "../../core/errors.ts";
+import { type Logger, silentLogger } from "../../core/ports.ts";
+import type { Store } from "../../core/store.ts";
+import { isNetworkFs } from "../network-fs.ts";
+import { type Disk, forEach, hasCode, nodeDisk } from "./disk.ts";
+import { storeError } from "./errors.ts";
+import { identify } from "./identity.ts";
+import { checkFolder, Layout } from "./layout.ts";
+import { FolderLock } from "./lock.ts";
+import type { Recovered } from "./run-folder.ts";
+import { FolderStore } from "./store.ts";
+
+/** Options of the files store. */
+export interface FileOptions {
+  /** Where the files go; made if need be. One process at a time may use it. */
+  readonly folder: string;
+  /** Judges claims and due times; the system clock unless given. */
+  readonly clock?: { now(): number };
+  /** Told of every file that was not as the store left it. Default: nobody; see `recovered`. */
+  readonly logger?: Logger;
+  /** Takes a folder on a network file system, where links and syncs may not keep their promises. Default false. */
+  readonly force?: boolean;
+}
+
+/** A store whose runs are readable JSON files. */
+export interface FileStore extends Store {
+  /**
+   * Every file that was found damaged or missing since the store was opened. Of a run whose newest record was damaged, the
+   * state before it is used, and the file is kept under another name: what happened in between may happen again.
+   */
+  readonly recovered: readonly Recovered[];
+}
+
+/** What tests replace. */
+export interface FolderParts {
+  readonly disk?: Disk;
+  readonly copyDelayMs?: number;
+  /** The type of the file system a folder is on, as Linux numbers them. */
+  readonly fileSystem?: (folder: string) => Promise<number>;
+}
+
+const PARTS = {
+  disk: nodeDisk,
+  copyDelayMs: 200,
+  fileSystem: async (folder: string) => (process.platform === "linux" ? (await statfs(folder)).type : 0),
+};
+
+/** Opens the store, with other parts than its own in tests. */
+export async function openFolder(options: FileOptions, parts: FolderParts = {}): Promise<FileStore> {
+  const { disk, copyDelayMs, fileSystem } = { ...PARTS, ...parts };
+  const { folder, clock = Date, logger = silentLogger, force = false } = options;
+  if (typeof folder !== "string" || folder === "" || folder.includes("\0"))
+    throw new HoldfastError("HF-1003", { option: "folder", problem: "it must name a folder" });
+  let lock: FolderLock | undefined;
+  try {
+    const layout = new Layout(await prepareRoot(disk, folder));
+    if (!force && isNetworkFs(await fileSystem(layout.root))) throw remote(layout.root);
+    lock = await FolderLock.take(disk, layout.root, new Date().toISOString());
+    await prepareFolders(disk, layout);
+    const identity = await identify(disk, layout);
+    await makeFolder(disk, layout.runs);
+    const store = new FolderStore({ disk, layout, lock, identity, clock, logger, copyDelayMs });
+    await store.load();
+    return store;
+  } catch (error) {
+    await lock?.release().catch(() => undefined);
+    throw storeError(error, folder);
+  }
+}
+
+/** Fixed now: a later change of the working directory or of a link on the way moves nothing. */
+async function prepareRoot(disk: Disk, folder: string): Promise<string> {
+  const made = await mkdir(path.resolve(folder), { recursive: true, mode: 0o700 });
+  if (made !== undefined) await disk.syncFolder(path.dirname(made));
+  return realpath(folder);
+}
+
+const remote = (root: string): HoldfastError =>
+  new HoldfastError("HF-1003", {
+    option: "folder",
+    problem: `${root} is on a network file system, where syncs and locks may not hold; set force to try`,
+  });
+
+/** What is in `tmp` was never finished. */
+async function prepareFolders(disk: Disk, layout: Layout): Promise<void> {
+  await makeFolder(disk, layout.tmp);
+  const left = await disk.list(layout.tmp);
+  await forEach(left, ({ name }) => disk.removeAll(path.join(layout.tmp, name)));
+}
+
+async function makeFolder(disk: Disk, folder: string): Promise<void> {
+  try {
+    await disk.makeFolder(folder);
+    await disk.syncFolder(path.dirname(folder));
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+  }
+  await checkFolder(disk, folder);
+}

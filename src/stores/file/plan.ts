@@ -1,0 +1,92 @@
+import { claimAfter, refusal, UNCLAIMED } from "../../core/claim.ts";
+import type { Append, AppendResult, Drop, Entry } from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import type { RunPlan } from "./commit.ts";
+import { recordName } from "./names.ts";
+import { formatRecord } from "./record.ts";
+import type { Runs } from "./runs.ts";
+
+interface Planned extends RunPlan {
+  /** With its place among the results. */
+  readonly appends: (readonly [index: number, append: Append])[];
+}
+
+/** Judges appends against the runs as they will stand, and gathers what is to be written. */
+export class Flush {
+  readonly plans = new Map<string, Planned>();
+  readonly #runs: Runs;
+  readonly #now: number;
+  readonly #timestamp: string;
+
+  constructor(runs: Runs, now: number) {
+    this.#runs = runs;
+    this.#now = now;
+    this.#timestamp = new Date(now).toISOString();
+  }
+
+  /** What was dropped must be gone before the next record is written: only the newest one is looked at after a crash. */
+  mustGoFirst({ run }: Append): boolean {
+    return (this.plans.get(run.id)?.drop ?? null) !== null;
+  }
+
+  take(append: Append, index: number): AppendResult {
+    const { run, expect } = append;
+    if (this.#runs.isDamaged(run.id))
+      return { ok: false, reason: expect === null ? "exists" : "missing", row: null };
+    const before = this.plans.get(run.id)?.row ?? this.#runs.row(run.id) ?? null;
+    const reason = refusal(append, before, this.#now);
+    if (reason) return { ok: false, reason, row: before };
+    const row = this.#rowAfter(append, before);
+    const plan = this.plans.get(run.id) ?? newPlan(row, before === null);
+    this.plans.set(run.id, plan);
+    plan.row = row;
+    plan.drop = dropOf(append);
+    plan.appends.push([index, append]);
+    for (const { hash, data } of append.blobs) if (!plan.blobs.has(hash)) plan.blobs.set(hash, data);
+    plan.records.push(...this.#records(append, row, plan.drop));
+    return { ok: true };
+  }
+
+  #rowAfter({ run, entries, head, claim: change }: Append, before: RunRow | null): RunRow {
+    const { id, workflow, lineage, parent, origin, createdAt } = before ?? run;
+    const identity = { id, workflow, lineage, parent, origin, createdAt };
+    const claim = claimAfter(before?.claim ?? UNCLAIMED, change, this.#now);
+    const last = entries.at(-1) as Entry;
+    return settled({ ...run, ...identity, claim, seq: last.seq + last.count - 1, head });
+  }
+
+  #records({ entries }: Append, row: RunRow, drop: Drop | null): RunPlan["records"] {
+    const timestamp = this.#timestamp;
+    return entries.map((entry, index) => {
+      const isLast = index === entries.length - 1;
+      const record = { entry, timestamp, run: isLast ? row : null, drop: isLast ? drop : null };
+      return { seq: entry.seq, name: recordName(entry.seq, timestamp), text: formatRecord(row.id, record) };
+    });
+  }
+}
+
+const newPlan = (row: RunRow, isNew: boolean): Planned => ({
+  id: row.id,
+  isNew,
+  records: [],
+  blobs: new Map(),
+  drop: null,
+  row,
+  appends: [],
+});
+
+/** What the append itself writes stays. */
+function dropOf({ drop, entries, blobs }: Append): Drop | null {
+  if (!drop) return null;
+  const seqs = drop.entries.filter((seq) => !entries.some((entry) => entry.seq === seq));
+  const hashes = drop.blobs.filter((hash) => !blobs.some((blob) => blob.hash === hash));
+  return seqs.length + hashes.length > 0 ? { entries: seqs, blobs: hashes } : null;
+}
+
+/** A row exactly as its record will give it back, which nobody can change. */
+export const settled = (row: RunRow): RunRow => freeze(JSON.parse(JSON.stringify(row)) as RunRow);
+
+function freeze<T extends object>(value: T): T {
+  for (const child of Object.values(value)) if (typeof child === "object" && child !== null) freeze(child);
+  return Object.freeze(value);
+}

@@ -1,0 +1,90 @@
+import { HoldfastError } from "../../core/errors.ts";
+import type { RunRow } from "../../core/types.ts";
+import type { Disk } from "./disk.ts";
+import type { Layout } from "./layout.ts";
+import type { RecordName } from "./names.ts";
+import { recordNames } from "./run-folder.ts";
+
+/** So many runs have the names of their records kept in memory. */
+const MOST_LISTED = 256;
+
+/** The runs as they stand, in memory: rebuilt from the newest record of each when the store is opened. */
+export class Runs {
+  readonly #disk: Disk;
+  readonly #layout: Layout;
+  readonly #rows = new Map<string, RunRow>();
+  readonly #damaged = new Map<string, string>();
+  /** Used longest ago first. */
+  readonly #names = new Map<string, RecordName[]>();
+
+  constructor(disk: Disk, layout: Layout) {
+    this.#disk = disk;
+    this.#layout = layout;
+  }
+
+  rows(): Iterable<RunRow> {
+    return this.#rows.values();
+  }
+
+  /** It is there, readable or not. */
+  has(id: string): boolean {
+    return this.#rows.has(id) || this.#damaged.has(id);
+  }
+
+  isDamaged(id: string): boolean {
+    return this.#damaged.has(id);
+  }
+
+  /** `undefined` where there is no such run; HF-3010 where there is one of which nothing can be read. */
+  row(id: string): RunRow | undefined {
+    const problem = this.#damaged.get(id);
+    if (problem === undefined) return this.#rows.get(id);
+    throw new HoldfastError("HF-3010", { run: id, seq: 1, problem });
+  }
+
+  /** `added`: records that are new since the last time. */
+  set(row: RunRow, added: readonly RecordName[] = []): void {
+    this.#damaged.delete(row.id);
+    this.#rows.set(row.id, row);
+    this.#names.get(row.id)?.push(...added.map(({ name, seq }) => ({ name, seq })));
+  }
+
+  setDamaged(id: string, problem: string): void {
+    this.forget(id);
+    this.#damaged.set(id, problem);
+  }
+
+  forget(id: string): void {
+    this.#rows.delete(id);
+    this.#names.delete(id);
+    this.#damaged.delete(id);
+  }
+
+  /** Names of the records of a run up to where it stands. What a flush under way has written is not among them. */
+  async names(row: RunRow): Promise<readonly RecordName[]> {
+    const known = this.#names.get(row.id);
+    if (known) this.#names.delete(row.id);
+    const names = known ?? (await this.#list(row));
+    if (this.#rows.get(row.id) !== row) return names;
+    this.#names.set(row.id, names);
+    const [oldest] = this.#names.keys();
+    if (this.#names.size > MOST_LISTED && oldest !== undefined) this.#names.delete(oldest);
+    return names;
+  }
+
+  async #list(row: RunRow): Promise<RecordName[]> {
+    const { records } = await recordNames(this.#disk, this.#layout.run(row.id));
+    return records.filter(({ seq }) => seq <= row.seq);
+  }
+}
+
+/** The place in `names` of the record that holds a position, or of the first one after it. */
+export function placeOf(names: readonly RecordName[], from: number): number {
+  let [low, high] = [0, names.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((names[middle]?.seq ?? 0) <= from) low = middle + 1;
+    else high = middle;
+  }
+  return Math.max(0, low - 1);
+}

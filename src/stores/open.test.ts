@@ -1,0 +1,90 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { inspect } from "node:util";
+import { afterAll, describe, expect, it } from "vitest";
+import { sharedPostgres } from "../../test/support/services/postgres.ts";
+import { accepted, creation } from "../testing/conformance/index.ts";
+import { openStore } from "./open.ts";
+
+const root = mkdtempSync(path.join(tmpdir(), "holdfast-open-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const server = await sharedPostgres();
+let count = 0;
+
+const failure = (url: string): Promise<Error> =>
+  openStore(url).then(
+    () => expect.fail(`${url} was opened`),
+    (error: unknown) => error as Error,
+  );
+
+describe("a store's URL", () => {
+  it.each([
+    ["sqlite", (file: string) => `sqlite:${file}.db`, ".db"],
+    ["sqlite", (file: string) => `sqlite://${file}.db`, ".db"],
+    ["sqlite", (file: string) => `SQLite:${file}.any`, ".any"],
+    ["sqlite", (file: string) => `${file}.db`, ".db"],
+    ["file", (file: string) => `file:${file}`, ""],
+    ["file", (file: string) => `file://${file}`, ""],
+  ] as const)("opens a %s store at a path", async (name, urlOf, ending) => {
+    const place = path.join(root, `place-${++count}`);
+    const store = await openStore(urlOf(place));
+    expect(store.name).toBe(name);
+    await accepted(store, creation());
+    await store.close();
+    expect(existsSync(place + ending)).toBe(true);
+  });
+
+  it("opens a store in memory", async () => {
+    const store = await openStore("memory:");
+    await accepted(store, creation());
+    expect(store.name).toBe("memory");
+    expect(await failure("memory:here")).toMatchObject({ code: "HF-1003" });
+  });
+
+  it("opens a PGlite store at a path", async () => {
+    const warnings: string[] = [];
+    const tell = (message: string) => void warnings.push(message);
+    const logger = { debug: tell, info: tell, warn: tell, error: tell };
+    const store = await openStore(`pglite:${path.join(root, "pglite")}`, { logger });
+    expect([store.name, store.capabilities.durability]).toEqual(["pglite", "process"]);
+    await store.close();
+    expect(warnings).toHaveLength(1);
+  }, 120_000);
+
+  it.skipIf(server.url === undefined)("opens a PostgreSQL store by either name", async () => {
+    const rest = String(server.url).replace(/^postgres(ql)?:/, "");
+    for (const scheme of ["postgres", "postgresql"]) {
+      const store = await openStore(`${scheme}:${rest}`);
+      expect(store.name).toBe("postgres");
+      await store.close();
+    }
+  });
+
+  it("of an unknown kind is refused with those that are known and the nearest", async () => {
+    const error = await failure("postgress://ada:my-secret@host/db");
+    expect(error).toMatchObject({ code: "HF-1003" });
+    expect(error.message).toContain("there is no store postgress:");
+    expect(error.message).toContain(
+      "known are sqlite:, memory:, postgres:, postgresql:, pglite:, redis:, rediss:, file:",
+    );
+    expect(error.message).toContain("did you mean postgres:");
+    expect((await failure("sqlit:./x")).message).toContain("did you mean sqlite:");
+    expect((await failure("constructor:x")).message).toContain("there is no store constructor:");
+  });
+
+  it("without a kind, or without a path, is refused", async () => {
+    for (const url of ["", "runs", ".db", "sqlite:", "sqlite://runs.db", "file:", "file://", "pglite:"])
+      expect(await failure(url), url).toMatchObject({ code: "HF-1003" });
+  });
+
+  it("never shows its password in an error", async () => {
+    const places = ["127.0.0.1:1/db", "host:bad-port/db", "127.0.0.1:1/%zz"];
+    for (const scheme of ["postgres", "postgresql", "redis", "rediss", "mysql", "sqlite", "file", "pglite"])
+      for (const place of places) {
+        const error = await failure(`${scheme}://ada:my-secret@${place}`);
+        expect(error.name).toBe("HoldfastError");
+        expect(`${error.message} ${error.stack} ${inspect(error, { depth: 10 })}`).not.toContain("my-secret");
+      }
+  }, 60_000);
+});

@@ -1,0 +1,169 @@
+import type { Append, AppendResult, Refusal, Renewal } from "../../core/store.ts";
+import { type RunRow, terminal } from "../../core/types.ts";
+import type { Commands } from "./commands.ts";
+import { texts } from "./commands.ts";
+import { type Bucket, bucketOf, type Layout, placeOf } from "./keys.ts";
+import { toMember, toRow, toTexts } from "./rows.ts";
+import { APPEND, RENEW } from "./scripts.ts";
+
+/** Where a run stands: the lists of its bucket that must be named when it moves. */
+interface Standing {
+  readonly workflow: string;
+  readonly place: string;
+}
+
+const MOST_STANDINGS = 10_000;
+
+export interface Writing {
+  readonly commands: Commands;
+  readonly layout: Layout;
+  readonly incarnation: string;
+  /** How long a finished run is kept, when not for ever. */
+  readonly ttlMs: number | null;
+  /** What this process last knew; a wrong guess costs one more round trip and nothing else. */
+  readonly standings: Map<string, Standing>;
+}
+
+/** Appends of different runs go out together; those of one run one after the other. */
+export function appendBatch(to: Writing, batch: readonly Append[]): Promise<readonly AppendResult[]> {
+  return byRun(
+    batch,
+    ({ run }) => run.id,
+    (append) => appendOne(to, append),
+  );
+}
+
+export function renewBatch(to: Writing, batch: readonly Renewal[]): Promise<readonly (RunRow | null)[]> {
+  return byRun(
+    batch,
+    ({ runId }) => runId,
+    (renewal) => renewOne(to, renewal),
+  );
+}
+
+/** Nothing is reported before everything that was sent is answered: whoever looks up an outcome finds it settled. */
+async function byRun<T, R>(
+  batch: readonly T[],
+  idOf: (one: T) => string,
+  work: (one: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const last = new Map<string, Promise<R>>();
+  const all = batch.map((one) => {
+    const before = last.get(idOf(one));
+    const mine = before ? before.then(() => work(one)) : work(one);
+    last.set(idOf(one), mine);
+    return mine;
+  });
+  await Promise.allSettled(all);
+  return Promise.all(all);
+}
+
+async function appendOne(to: Writing, append: Append): Promise<AppendResult> {
+  const { id, workflow } = append.run;
+  const place = placeOf(append.run);
+  const known = append.expect === null ? undefined : to.standings.get(id);
+  for (let from = known ?? { workflow, place }; ; ) {
+    const bucket = bucketOf(to.layout, id);
+    const reply = await to.commands.run(APPEND, keysOf(bucket, append, from), argsOf(to, append, from));
+    const [answer, ...rest] = reply as readonly unknown[];
+    if (String(answer) === "elsewhere") {
+      from = standing(rest);
+      continue;
+    }
+    if (String(answer) !== "ok") return { ok: false, reason: String(answer) as Refusal, row: toRow(rest[0]) };
+    remember(to, id, { workflow: from.workflow, place });
+    return { ok: true };
+  }
+}
+
+async function renewOne(to: Writing, { runId, epoch, token, ttlMs }: Renewal): Promise<RunRow | null> {
+  const bucket = bucketOf(to.layout, runId);
+  for (let from = to.standings.get(runId) ?? { workflow: "", place: "" }; ; ) {
+    const keys = [bucket.mark, bucket.run(runId)[0], ...bucket.wakes(from.workflow)];
+    const args = [to.incarnation, runId, epoch, JSON.stringify(token), ttlMs, from.workflow];
+    const [answer, ...rest] = (await to.commands.run(RENEW, keys, args)) as readonly unknown[];
+    if (String(answer) !== "elsewhere") return String(answer) === "ok" ? toRow(rest[0]) : null;
+    from = standing(rest);
+    remember(to, runId, from);
+  }
+}
+
+function standing(reply: readonly unknown[]): Standing {
+  const [workflow, place] = texts(reply);
+  return { workflow: workflow ?? "", place: place ?? "" };
+}
+
+function remember({ standings }: Writing, id: string, now: Standing): void {
+  standings.delete(id);
+  standings.set(id, now);
+  const [oldest] = standings.keys();
+  if (standings.size > MOST_STANDINGS && oldest !== undefined) standings.delete(oldest);
+}
+
+function keysOf(bucket: Bucket, { run }: Append, { workflow, place }: Standing): readonly string[] {
+  const now = placeOf(run);
+  return [
+    bucket.mark,
+    ...bucket.run(run.id),
+    ...bucket.wakes(workflow),
+    bucket.at(place),
+    bucket.ofAt(workflow, place),
+    bucket.at(now),
+    bucket.ofAt(workflow, now),
+    bucket.all,
+    bucket.of(workflow),
+    bucket.under(run.parent?.runId ?? ""),
+  ];
+}
+
+function argsOf(to: Writing, append: Append, from: Standing): readonly (string | number)[] {
+  const { run, expect, claim, entries, blobs, drop } = append;
+  const { identity, projection } = toTexts(append);
+  const {
+    owner = null,
+    token = null,
+    ttlMs = 0,
+  } = claim as Partial<Extract<typeof claim, { owner: string }>>;
+  const last = entries.at(-1);
+  return [
+    to.incarnation,
+    run.id,
+    expect?.seq ?? "",
+    expect?.epoch ?? "",
+    JSON.stringify(expect?.token ?? null),
+    claim.kind,
+    JSON.stringify(owner),
+    JSON.stringify(token),
+    ttlMs,
+    from.workflow,
+    from.place,
+    run.workflow,
+    placeOf(run),
+    identity,
+    projection,
+    run.createdAt,
+    run.wakeAt ?? "",
+    last ? last.seq + last.count - 1 : "",
+    append.head,
+    to.ttlMs !== null && mayExpire(run) ? to.ttlMs : "",
+    run.parent ? 1 : 0,
+    (claim.kind === "release" && claim.epoch) || 0,
+    drop?.entries.length ?? 0,
+    ...(drop?.entries ?? []),
+    drop?.blobs.length ?? 0,
+    ...(drop?.blobs ?? []),
+    entries.length,
+    ...entries.flatMap((entry) => [
+      entry.seq,
+      toMember(entry),
+      entry.data === null ? 0 : 1,
+      entry.data ?? "",
+    ]),
+    blobs.length,
+    ...blobs.flatMap(({ hash, data }) => [hash, data]),
+  ];
+}
+
+/** It has ended for good and is not pinned: a failed run may still be resumed. */
+const mayExpire = ({ status, finishedAt, pinned, openChildren }: Append["run"]): boolean =>
+  terminal(status) && finishedAt !== null && !pinned && openChildren === 0;

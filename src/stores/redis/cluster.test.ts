@@ -1,0 +1,58 @@
+import { createCluster } from "redis";
+import { afterAll, describe, expect, it } from "vitest";
+import { sharedRedisCluster } from "../../../test/support/services/redis.ts";
+import type { Store } from "../../core/store.ts";
+import { accepted, creation, idsByPages, step, storeConformance } from "../../testing/conformance/index.ts";
+import { openRedisStore } from "./index.ts";
+
+const server = await sharedRedisCluster();
+const { url } = server;
+const cluster = createCluster({ rootNodes: [url === undefined ? {} : { url }] });
+if (url !== undefined) await cluster.connect();
+afterAll(() => (url === undefined ? undefined : cluster.destroy()));
+
+let count = 0;
+const newPrefix = (): string => `c${process.pid}-${++count}`;
+
+if (url === undefined) {
+  it.skip(`the redis store on a cluster (skipped: ${server.missing})`, () => undefined);
+} else {
+  // The server refuses a script whose keys are in two slots, so every case is a proof that none has.
+  let prefix = "";
+  const start = (): Promise<Store> => openRedisStore({ cluster, prefix });
+  const fresh = (): Promise<Store> => {
+    prefix = newPrefix();
+    return start();
+  };
+  storeConformance({ name: "redis on a cluster", open: fresh, reopen: start }, { describe, it });
+}
+
+describe.skipIf(url === undefined)("a Redis cluster", () => {
+  it("is found by the URL of one of its servers", async () => {
+    const prefix = newPrefix();
+    const store = await openRedisStore({ url: url as string, prefix });
+    expect(store.capabilities.durability).toBe("power-loss");
+    const ids = Array.from({ length: 30 }, (_, i) => `run-${i}`);
+    await store.append(ids.map((id) => creation({ run: { id } })));
+    expect((await idsByPages(store, { limit: 7 })).length).toBe(30);
+    const row = await accepted(store, creation({ run: { id: "other" } }));
+    expect(await store.append([step(row), step({ ...row, seq: 2 })])).toEqual([{ ok: true }, { ok: true }]);
+    await store.close();
+  });
+
+  it("gets its runs spread over as many slots as there are buckets", async () => {
+    const prefix = newPrefix();
+    const store = await openRedisStore({ cluster, prefix, buckets: 32 });
+    await store.append(Array.from({ length: 400 }, (_, i) => creation({ run: { id: `run-${i}` } })));
+    const slots = new Set<unknown>();
+    for (let i = 0; i < 32; i++) {
+      const key = `{${prefix}.${i}}all`;
+      expect(Number(await cluster.zCard(key))).toBeGreaterThan(0);
+      slots.add(await cluster.sendCommand(key, true, ["CLUSTER", "KEYSLOT", key]));
+    }
+    expect(slots.size).toBe(32);
+    await store.close();
+    // It was brought along, so it stays open.
+    expect(await cluster.get("nothing")).toBeNull();
+  });
+});

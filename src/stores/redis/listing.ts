@@ -1,0 +1,125 @@
+import { byAge, checkLimit, checkQuery, cursorAfter, type PagePosition } from "../../core/query.ts";
+import type { DueQuery, RunPage, RunQuery } from "../../core/store.ts";
+import type { RunRow, RunStatus } from "../../core/types.ts";
+import type { Commands } from "./commands.ts";
+import { texts } from "./commands.ts";
+import { allBuckets, type Bucket, bucketOf, type Layout, place } from "./keys.ts";
+import { FIELDS, toRow } from "./rows.ts";
+import { DUE, FORGET, LIST } from "./scripts.ts";
+
+export interface Reading {
+  readonly commands: Commands;
+  readonly layout: Layout;
+}
+
+const STATUSES: Readonly<Record<RunStatus, true>> = {
+  queued: true,
+  running: true,
+  waiting: true,
+  paused: true,
+  completed: true,
+  failed: true,
+  cancelled: true,
+};
+
+export async function readRow({ commands, layout }: Reading, runId: string): Promise<RunRow | null> {
+  const [key] = bucketOf(layout, runId).run(runId);
+  return toRow(await commands.send(key, ["HMGET", key, ...FIELDS]));
+}
+
+/**
+ * Each bucket names its first runs by age, and the newest of all are read. The lists are exact when they are read, but
+ * a run may move on before its row is: so each row is held against the query, and the next runs make up for it.
+ */
+export async function listRuns(from: Reading, query: RunQuery): Promise<RunPage> {
+  const want = query.limit + 1;
+  const found: RunRow[] = [];
+  for (let after = checkQuery(query); ; ) {
+    const named = await candidates(from, query, after, want);
+    const next = named.slice(0, want);
+    const rows = await rowsOf(from, next, (bucket) => listsFor(bucket, query));
+    found.push(...rows.filter((row) => matches(row, query)));
+    after = next.at(-1) ?? null;
+    if (found.length >= want || named.length < want || after === null) break;
+  }
+  const runs = found.slice(0, query.limit);
+  const last = found.length > query.limit ? runs.at(-1) : undefined;
+  return { runs, cursor: last ? cursorAfter(last) : null };
+}
+
+async function candidates(
+  { commands, layout }: Reading,
+  query: RunQuery,
+  after: PagePosition | null,
+  want: number,
+): Promise<readonly PagePosition[]> {
+  const args = [want, after?.createdAt ?? "", after?.id ?? ""];
+  const pages = allBuckets(layout).map(async (bucket) => {
+    const lists = listsFor(bucket, query);
+    return lists.length === 0 ? [] : pairs(await commands.run(LIST, lists, args));
+  });
+  const named = (await Promise.all(pages)).flat();
+  return named.map(([id, createdAt]) => ({ id, createdAt })).sort(byAge);
+}
+
+/** The fewest lists of a bucket that hold every run the query may mean. */
+function listsFor(bucket: Bucket, { status, workflow, parent, pruned }: RunQuery): readonly string[] {
+  if (parent !== undefined) return [bucket.under(parent)];
+  if (status === undefined && pruned === undefined)
+    return [workflow === undefined ? bucket.all : bucket.of(workflow)];
+  const statuses = status ? new Set(status) : Object.keys(STATUSES);
+  const places = [...statuses].flatMap((one) =>
+    pruned === undefined ? [place(one, false), place(one, true)] : [place(one, pruned)],
+  );
+  return places.map((one) => (workflow === undefined ? bucket.at(one) : bucket.ofAt(workflow, one)));
+}
+
+const matches = (row: RunRow, { status, workflow, parent, pruned }: RunQuery): boolean =>
+  (status?.includes(row.status) ?? true) &&
+  (workflow === undefined || row.workflow === workflow) &&
+  (pruned === undefined || (row.prunedAt !== null) === pruned) &&
+  (parent === undefined || row.parent?.runId === parent);
+
+export async function dueRuns(from: Reading, { workflows, limit }: DueQuery): Promise<readonly RunRow[]> {
+  checkLimit(limit);
+  const names = [...new Set(workflows)];
+  if (names.length === 0) return [];
+  const keysOf = (bucket: Bucket): readonly string[] => names.flatMap((name) => bucket.wakes(name));
+  const pages = allBuckets(from.layout).map(async (bucket) => {
+    const [now, ...due] = texts(await from.commands.run(DUE, keysOf(bucket), [limit]));
+    return pairs(due).map(([id, wake]) => ({ id, wake, now: Number(now) }));
+  });
+  const named = (await Promise.all(pages)).flat();
+  named.sort((a, b) => a.wake - b.wake || (a.id < b.id ? -1 : 1));
+  const first = named.slice(0, limit);
+  const nowOf = new Map(first.map(({ id, now }) => [id, now]));
+  const rows = await rowsOf(from, first, keysOf);
+  // Somebody may have taken it since it was named.
+  return rows.filter(({ id, wakeAt, claim }) => {
+    const now = nowOf.get(id) ?? 0;
+    return wakeAt !== null && wakeAt <= now && claim.until <= now;
+  });
+}
+
+/** The rows of these runs, in the same order. A run that has expired is taken out of the lists that named it. */
+async function rowsOf(
+  from: Reading,
+  named: readonly { readonly id: string }[],
+  listsOf: (bucket: Bucket) => readonly string[],
+): Promise<readonly RunRow[]> {
+  const rows = await Promise.all(named.map(({ id }) => readRow(from, id)));
+  const gone = named.filter((_, index) => rows[index] === null);
+  const forget = gone.map(({ id }) => {
+    const bucket = bucketOf(from.layout, id);
+    return from.commands.run(FORGET, [bucket.run(id)[0], ...listsOf(bucket)], [id]);
+  });
+  await Promise.all(forget);
+  return rows.filter((row) => row !== null);
+}
+
+function pairs(reply: unknown): readonly (readonly [id: string, score: number])[] {
+  const parts = texts(reply);
+  const found: [string, number][] = [];
+  for (let i = 0; i < parts.length; i += 2) found.push([parts[i] ?? "", Number(parts[i + 1])]);
+  return found;
+}

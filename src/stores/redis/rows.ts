@@ -1,0 +1,50 @@
+import { HoldfastError } from "../../core/errors.ts";
+import type { Append, Entry } from "../../core/store.ts";
+import type { RunIdentity, RunRow } from "../../core/types.ts";
+import { texts } from "./commands.ts";
+
+/**
+ * A run is kept as two JSON texts, what never changes and what does, beside the few fields that scripts look at. So
+ * every number and every odd character comes back as it was.
+ */
+export const FIELDS = ["identity", "projection", "epoch", "owner", "token", "until", "seq", "head"] as const;
+
+/** The row from the values of `FIELDS`; `null` when there is no such run. */
+export function toRow(reply: unknown): RunRow | null {
+  const [identity = null, projection = null, epoch, owner, token, until, seq, head] = texts(reply);
+  if (identity === null || projection === null) return null;
+  try {
+    const claim = {
+      epoch: Number(epoch),
+      owner: JSON.parse(owner ?? "null"),
+      token: JSON.parse(token ?? "null"),
+      until: Number(until),
+    };
+    return { ...JSON.parse(identity), ...JSON.parse(projection), claim, seq: Number(seq), head: head ?? "" };
+  } catch (error) {
+    throw new HoldfastError("HF-3011", { problem: "the row of a run is not JSON" }, { cause: error });
+  }
+}
+
+export function toTexts({ run }: Append): { readonly identity: string; readonly projection: string } {
+  // A caller may pass on a whole row; claim and position are kept apart from what it says.
+  const { claim: _claim, seq: _seq, head: _head, ...rest } = run as RunRow;
+  const { id, workflow, lineage, parent, origin, createdAt, ...projection } = rest;
+  const identity: RunIdentity = { id, workflow, lineage, parent, origin, createdAt };
+  return { identity: JSON.stringify(identity), projection: JSON.stringify(projection) };
+}
+
+/** Position and count go before the head, so that a list of heads is enough to know where each entry stands. */
+export const toMember = ({ seq, count, head }: Entry): string => `${seq}:${count}:${head}`;
+
+/** Members and data in turn. */
+export function toEntries(reply: unknown): readonly Entry[] {
+  const parts = texts(reply);
+  const entries: Entry[] = [];
+  for (let i = 0; i < parts.length; i += 2) {
+    const [, seq, count, head = ""] = /^(\d+):(\d+):([\s\S]*)$/.exec(parts[i] ?? "") ?? [];
+    if (seq === undefined) throw new HoldfastError("HF-3011", { problem: "an entry has no position" });
+    entries.push({ seq: Number(seq), count: Number(count), head, data: parts[i + 1] ?? null });
+  }
+  return entries;
+}

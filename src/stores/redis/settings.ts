@@ -1,0 +1,67 @@
+import { HoldfastError } from "../../core/errors.ts";
+import type { StoreCapabilities } from "../../core/store.ts";
+import { type Commands, text, texts } from "./commands.ts";
+import { INFO } from "./scripts.ts";
+
+/** Scripts that say beforehand what they need, and expiry that does not move while one runs, came with it. */
+const OLDEST = 7;
+
+type Durability = StoreCapabilities["durability"];
+
+interface Checked {
+  readonly durability: Durability;
+  /** Why acknowledged writes may not survive a power loss, if so. */
+  readonly doubt?: string;
+}
+
+const ORDER: readonly Durability[] = ["none", "process", "power-loss"];
+
+/** Refuses servers that cannot keep what they are given, and says what their answers are worth: that of the weakest. */
+export async function checkServers(
+  commands: Commands,
+  keys: readonly string[],
+  name: string,
+): Promise<Checked> {
+  const all = await Promise.all(keys.map((key) => checkServer(commands, key, name)));
+  const [weakest] = all.sort((a, b) => ORDER.indexOf(a.durability) - ORDER.indexOf(b.durability));
+  return weakest ?? { durability: "none" };
+}
+
+async function checkServer(commands: Commands, key: string, name: string): Promise<Checked> {
+  const info = await commands.run(INFO, [key], []);
+  const field = (wanted: string): string =>
+    new RegExp(`^${wanted}:(.*?)\\r?$`, "m").exec(String(info))?.[1] ?? "";
+  const config = await configOf(commands, key);
+  const refuse = (message: string) => new HoldfastError("HF-3004", { file: name, message });
+  if (Number.parseInt(field("redis_version"), 10) < OLDEST) throw refuse("Redis 7.0 or later is needed.");
+  if (field("role") === "slave") throw refuse("The server is a replica, which takes no writes.");
+  const policy = config.get("maxmemory-policy") ?? field("maxmemory_policy");
+  if (policy !== "noeviction")
+    throw refuse(
+      `The server forgets runs when memory is short: maxmemory-policy is ${policy}, noeviction is needed.`,
+    );
+  if (field("aof_enabled") !== "1")
+    return { durability: "none", doubt: "the server keeps no append-only file (appendonly is off)" };
+  const sync = config.get("appendfsync");
+  if (sync === "always") return { durability: "power-loss" };
+  const doubt = `the server does not sync before it answers (appendfsync is ${sync ?? "not known"})`;
+  return { durability: "process", doubt };
+}
+
+/** Some services do not let their settings be read. What is not known is not claimed. */
+async function configOf(commands: Commands, key: string): Promise<ReadonlyMap<string, string>> {
+  let reply: unknown;
+  try {
+    reply = await commands.send(key, ["CONFIG", "GET", "maxmemory-policy", "appendfsync"]);
+  } catch (error) {
+    if (/^(NOPERM|ERR unknown)/.test(String((error as Error).message))) return new Map();
+    throw error;
+  }
+  // A map in the third version of the protocol, a list of names and values in the second.
+  if (!Array.isArray(reply)) {
+    const entries = reply instanceof Map ? [...reply] : Object.entries(reply ?? {});
+    return new Map(entries.map(([one, value]) => [String(one), text(value) ?? ""]));
+  }
+  const parts = texts(reply);
+  return new Map(parts.flatMap((one, i) => (i % 2 === 0 ? [[one ?? "", parts[i + 1] ?? ""] as const] : [])));
+}

@@ -1,0 +1,173 @@
+import { HoldfastError } from "../../core/errors.ts";
+import type { Logger } from "../../core/ports.ts";
+import { checkLimit } from "../../core/query.ts";
+import type {
+  Append,
+  AppendResult,
+  DueQuery,
+  Entry,
+  Renewal,
+  RunPage,
+  RunQuery,
+  Store,
+  StoreCapabilities,
+  StoreIdentity,
+} from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import { appendBatch, renewBatch, type Writing } from "./append.ts";
+import { type Commands, texts } from "./commands.ts";
+import { storeError } from "./errors.ts";
+import { allBuckets, bucketOf, metaKey } from "./keys.ts";
+import { dueRuns, listRuns, readRow } from "./listing.ts";
+import { type Prepared, prepare } from "./prepare.ts";
+import { toEntries } from "./rows.ts";
+import { ENTRIES } from "./scripts.ts";
+import { checkServers } from "./settings.ts";
+
+export interface RedisSetup {
+  readonly commands: Commands;
+  readonly prefix: string;
+  /** How many buckets a new store gets. */
+  readonly buckets: number;
+  /** An existing store must have as many. */
+  readonly bucketsGiven: boolean;
+  readonly ttlMs: number | null;
+  readonly logger: Pick<Logger, "warn">;
+}
+
+const PREFIX = /^[\w.:-]{1,64}$/;
+const MOST_BLOBS = 1000;
+
+/**
+ * Runs in a Redis server or cluster. One script is one append: it judges, writes the run and moves it in the lists, all
+ * in one slot and in one go. Nothing depends on two slots changing together, and there is nothing to repair.
+ */
+export class RedisStore implements Store {
+  readonly name = "redis";
+  readonly #setup: RedisSetup;
+  readonly #place: string;
+  readonly #standings: Writing["standings"] = new Map();
+  #durability: StoreCapabilities["durability"] = "none";
+  #prepared: Prepared | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(setup: RedisSetup) {
+    const { prefix } = setup;
+    if (!PREFIX.test(prefix))
+      throw new HoldfastError("HF-1003", {
+        option: "prefix",
+        problem: "it must be 1 to 64 letters, digits, '_', '.', ':' or '-'",
+      });
+    this.#setup = setup;
+    this.#place = `Redis store ${prefix}`;
+  }
+
+  get capabilities(): StoreCapabilities {
+    return { durability: this.#durability, transactions: false };
+  }
+
+  identity(): Promise<StoreIdentity> {
+    return this.#call(async () => {
+      const before = this.#prepared;
+      const prepared = await this.#open();
+      if (before && before.identity.incarnation !== prepared.identity.incarnation)
+        throw new HoldfastError("HF-3006", { file: this.#place, message: "What it held is gone." });
+      this.#prepared = prepared;
+      return prepared.identity;
+    });
+  }
+
+  now(): Promise<number> {
+    return this.#call(async ({ commands, prefix }) => {
+      const [seconds, micros] = texts(await commands.send(metaKey(prefix), ["TIME"]));
+      return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+    });
+  }
+
+  append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
+    return this.#call(async () => appendBatch(await this.#writing(), batch));
+  }
+
+  renew(batch: readonly Renewal[]): Promise<readonly (RunRow | null)[]> {
+    return this.#call(async () => renewBatch(await this.#writing(), batch));
+  }
+
+  read(runId: string): Promise<RunRow | null> {
+    return this.#call(async () => readRow(await this.#writing(), runId));
+  }
+
+  entries(runId: string, { from, limit }: { from: number; limit: number }): Promise<readonly Entry[]> {
+    return this.#call(async ({ commands }) => {
+      checkLimit(limit);
+      const [, log, data] = bucketOf((await this.#writing()).layout, runId).run(runId);
+      return toEntries(await commands.run(ENTRIES, [log, data], [from, limit]));
+    });
+  }
+
+  blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#call(async ({ commands }) => {
+      const [, , , key] = bucketOf((await this.#writing()).layout, runId).run(runId);
+      const found = new Map<string, string>();
+      for (let i = 0; i < hashes.length; i += MOST_BLOBS) {
+        const some = hashes.slice(i, i + MOST_BLOBS);
+        const data = texts(await commands.send(key, ["HMGET", key, ...some]));
+        some.forEach((hash, index) => {
+          const one = data[index] ?? null;
+          if (one !== null) found.set(hash, one);
+        });
+      }
+      return found;
+    });
+  }
+
+  list(query: RunQuery): Promise<RunPage> {
+    return this.#call(async () => listRuns(await this.#writing(), query));
+  }
+
+  due(query: DueQuery): Promise<readonly RunRow[]> {
+    return this.#call(async () => dueRuns(await this.#writing(), query));
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#setup.commands.close();
+    return this.#closing;
+  }
+
+  /** Nothing is written before the settings are known to be good. */
+  async #open(): Promise<Prepared> {
+    const { commands, prefix, buckets, bucketsGiven, logger } = this.#setup;
+    const first = await checkServers(commands, [metaKey(prefix)], this.#place);
+    const prepared = await prepare(commands, { prefix, buckets, name: this.#place });
+    if (bucketsGiven && buckets !== prepared.buckets)
+      throw new HoldfastError("HF-1003", {
+        option: "buckets",
+        problem: `the store was made with ${prepared.buckets}`,
+      });
+    const marks = allBuckets({ prefix, buckets: prepared.buckets }).map(({ mark }) => mark);
+    // In a cluster each bucket may be on another server.
+    const { durability, doubt } = commands.isCluster
+      ? await checkServers(commands, marks, this.#place)
+      : first;
+    if (doubt !== undefined) logger.warn("acknowledged writes may not survive a power loss", { doubt });
+    this.#durability = durability;
+    return prepared;
+  }
+
+  async #writing(): Promise<Writing> {
+    if (!this.#prepared) await this.identity();
+    const { commands, prefix, ttlMs } = this.#setup;
+    const { buckets, identity } = this.#prepared as Prepared;
+    const { incarnation } = identity;
+    return { commands, layout: { prefix, buckets }, incarnation, ttlMs, standings: this.#standings };
+  }
+
+  async #call<T>(work: (setup: RedisSetup) => Promise<T>): Promise<T> {
+    if (this.#closing) throw new HoldfastError("HF-3012");
+    const start = performance.now();
+    try {
+      return await work(this.#setup);
+    } catch (error) {
+      throw storeError(error, this.#place, performance.now() - start);
+    }
+  }
+}

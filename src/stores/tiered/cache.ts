@@ -1,0 +1,90 @@
+import type { Logger } from "../../core/ports.ts";
+
+/** A place that keeps texts for a while, may lose them at any time, and may fail. */
+export interface Cache {
+  get(key: string): Promise<string | null>;
+  set(key: string, value: string, ttlMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Patience {
+  /** How long an answer is waited for. */
+  readonly patienceMs: number;
+  readonly logger: Pick<Logger, "warn">;
+}
+
+const FIRST_REST_MS = 1_000;
+const LONGEST_REST_MS = 60_000;
+
+/**
+ * A cache that never fails and is never waited for long: after an error it is left alone for a time, which grows while
+ * the errors go on.
+ */
+export class PatientCache {
+  readonly #cache: Cache;
+  readonly #options: Patience;
+  #restMs = 0;
+  #restsUntil = 0;
+
+  constructor(cache: Cache, options: Patience) {
+    this.#cache = cache;
+    this.#options = options;
+  }
+
+  get isResting(): boolean {
+    return performance.now() < this.#restsUntil;
+  }
+
+  get(key: string): Promise<string | null> {
+    return this.#attempt(() => this.#cache.get(key), null);
+  }
+
+  /** Whether it was stored. */
+  set(key: string, value: string, ttlMs: number): Promise<boolean> {
+    return this.#attempt(async () => {
+      await this.#cache.set(key, value, ttlMs);
+      return true;
+    }, false);
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#cache.close();
+    } catch {
+      // Nothing depends on it.
+    }
+  }
+
+  async #attempt<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
+    if (this.isResting) return otherwise;
+    try {
+      const value = await within(work(), this.#options.patienceMs);
+      this.#restMs = 0;
+      return value;
+    } catch (error) {
+      if (!this.isResting) this.#rest(error);
+      return otherwise;
+    }
+  }
+
+  #rest(error: unknown): void {
+    const wasWell = this.#restMs === 0;
+    this.#restMs = wasWell ? FIRST_REST_MS : Math.min(LONGEST_REST_MS, this.#restMs * 2);
+    this.#restsUntil = performance.now() + this.#restMs;
+    const message = error instanceof Error ? error.message : String(error);
+    if (wasWell)
+      this.#options.logger.warn("the cache is left alone: the store goes on without it", { message });
+  }
+}
+
+async function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,99 @@
+import { HoldfastError } from "../../core/errors.ts";
+import { type Logger, silentLogger } from "../../core/ports.ts";
+import type { Append, Store } from "../../core/store.ts";
+import { type Cache, PatientCache } from "./cache.ts";
+import { Copies } from "./store.ts";
+
+export type { Cache } from "./cache.ts";
+
+/** Options of the tiered store. */
+export interface TieredOptions {
+  /** Holds the runs. Everything is written here first, and where each run stands is read here only. */
+  readonly primary: Store;
+  /** Where copies are kept, such as that of `openRedisCache`. Closed with the store. */
+  readonly cache: Cache;
+  /** How long a copy is kept. Default 7 days. */
+  readonly ttlMs?: number;
+  /** How long the cache may take to answer before the primary is asked instead. Default 250. */
+  readonly patienceMs?: number;
+  /** About how many characters of copies this process keeps to write them on. Default 64 Mi. */
+  readonly memory?: number;
+  /** Told when the cache fails; the store goes on without it. */
+  readonly logger?: Pick<Logger, "warn">;
+}
+
+const WEEK_MS = 7 * 24 * 3_600_000;
+const MEMORY = 64 * 1024 * 1024;
+
+/**
+ * A store with a cache beside it: copies of runs, which a process that takes over a run loads instead of asking the
+ * primary for the whole journal. A copy is used only when epoch, position and head hash are those of the run's row in
+ * the primary, so a cache that is stale, wiped, damaged, slow or away changes no answer and fails no call.
+ *
+ * @example
+ * ```ts
+ * import { openPostgresStore } from "holdfast/stores/postgres";
+ * import { openRedisCache } from "holdfast/stores/redis";
+ * import { createTieredStore } from "holdfast/stores/tiered";
+ *
+ * const primary = await openPostgresStore({ connectionString: "postgresql://app@localhost/app" });
+ * export const store = createTieredStore({ primary, cache: openRedisCache({ url: "redis://localhost:6379" }) });
+ * ```
+ */
+export function createTieredStore(options: TieredOptions): Store {
+  const { primary, ttlMs = WEEK_MS, patienceMs = 250, memory = MEMORY, logger = silentLogger } = options;
+  for (const [option, value] of Object.entries({ ttlMs, patienceMs, memory }))
+    if (!(value > 0)) throw new HoldfastError("HF-1003", { option, problem: "it must be more than 0" });
+  const cache = new PatientCache(options.cache, { patienceMs, logger });
+  const copies = new Copies({ primary, cache, ttlMs, mostSize: memory });
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await copies.close();
+    await primary.close();
+  };
+  return {
+    name: `${primary.name} with a cache`,
+    get capabilities() {
+      return primary.capabilities;
+    },
+    async identity() {
+      const identity = await primary.identity();
+      copies.knows(identity);
+      return identity;
+    },
+    now: () => primary.now(),
+    ...writes(primary, copies),
+    renew: (batch) => primary.renew(batch),
+    read: (runId) => primary.read(runId),
+    entries: (runId, range) => copies.entries(runId, range),
+    blobs: (runId, hashes) => copies.blobs(runId, hashes),
+    list: (query) => primary.list(query),
+    due: (query) => primary.due(query),
+    close: () => (closing ??= close()),
+  };
+}
+
+function writes(primary: Store, copies: Copies): Pick<Store, "append" | "transaction"> {
+  const append: Store["append"] = async (batch) => {
+    try {
+      const results = await primary.append(batch);
+      copies.wrote(batch, results);
+      return results;
+    } catch (error) {
+      copies.wrote(batch, null);
+      throw error;
+    }
+  };
+  const inner = primary.transaction?.bind(primary);
+  if (!inner) return { append };
+  const transaction: Store["transaction"] = async (work, appendOf) => {
+    let made: Append | undefined;
+    const answer = await inner(work, (value) => (made = appendOf(value))).catch((error: unknown) => {
+      if (made) copies.wrote([made], null);
+      throw error;
+    });
+    if (made) copies.wrote([made], [answer.result]);
+    return answer;
+  };
+  return { append, transaction };
+}

@@ -1,0 +1,154 @@
+import { checkLimit } from "../../core/query.ts";
+import type { Append, AppendResult, Entry, Store, StoreIdentity } from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import type { PatientCache } from "./cache.ts";
+import { type Copy, entriesFrom, isCurrent, seal, unseal, withBlobs } from "./copy.ts";
+import { Trails } from "./trails.ts";
+
+export interface TieredSetup {
+  readonly primary: Store;
+  readonly cache: PatientCache;
+  readonly ttlMs: number;
+  readonly mostSize: number;
+}
+
+/** Fewer entries than this are asked of the primary: looking for a copy would take as long. */
+const WORTH_IT = 50;
+/** A copy is written again at the earliest after so many times as long as writing it took. */
+const REST_FACTOR = 20;
+
+const keyOf = (runId: string, workflow: string): string => `checkpoint:${runId}:${workflow}`;
+
+/** Keeps copies of runs in the cache, beside a primary that is asked first and last. Nothing here throws. */
+export class Copies {
+  readonly #setup: TieredSetup;
+  readonly #trails: Trails;
+  readonly #writing = new Map<string, Promise<void>>();
+  readonly #dirty = new Set<string>();
+  readonly #resting = new Map<string, NodeJS.Timeout>();
+  #identity: StoreIdentity | undefined;
+  #isClosed = false;
+
+  constructor(setup: TieredSetup) {
+    this.#setup = setup;
+    this.#trails = new Trails(setup.mostSize);
+  }
+
+  knows(identity: StoreIdentity): void {
+    this.#identity = identity;
+  }
+
+  /** After the primary has answered. */
+  wrote(batch: readonly Append[], results: readonly AppendResult[] | null): void {
+    batch.forEach((append, index) => {
+      const { id } = append.run;
+      if (!results?.[index]?.ok) return this.#trails.lost(id);
+      this.#trails.took(append);
+      if (this.#trails.get(id)?.copy) this.#save(id);
+    });
+  }
+
+  async entries(
+    runId: string,
+    range: { readonly from: number; readonly limit: number },
+  ): Promise<readonly Entry[]> {
+    const { primary } = this.#setup;
+    checkLimit(range.limit);
+    if (range.limit < WORTH_IT) return primary.entries(runId, range);
+    if (this.#trails.isReading(runId, range.from)) {
+      const page = await primary.entries(runId, range);
+      if (this.#trails.read(runId, page)) this.#save(runId);
+      return page;
+    }
+    const row = await primary.read(runId);
+    const copy = row && (await this.#copyFor(row));
+    const found = copy && entriesFrom(copy, range.from, range.limit);
+    if (found) return found;
+    const page = await primary.entries(runId, range);
+    if (row && !copy && this.#trails.read(runId, page, row)) this.#save(runId);
+    return page;
+  }
+
+  async blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const { primary } = this.#setup;
+    const known = this.#trails.get(runId)?.copy;
+    if (!known) return primary.blobs(runId, hashes);
+    if (hashes.every((hash) => known.blobs.has(hash))) {
+      const row = await primary.read(runId);
+      if (row && isCurrent(known, row))
+        return new Map(hashes.map((hash) => [hash, known.blobs.get(hash) as string]));
+    }
+    const found = await primary.blobs(runId, hashes);
+    const row = this.#trails.get(runId)?.copy === known ? await primary.read(runId) : null;
+    // Still where it stood after the blobs were read: so these are blobs of just that state.
+    if (row && isCurrent(known, row) && this.#trails.get(runId)?.copy === known) {
+      this.#trails.knows(row, withBlobs(known, found));
+      this.#save(runId);
+    }
+    return found;
+  }
+
+  /** Writes what is still to be written. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const timer of this.#resting.values()) clearTimeout(timer);
+    this.#resting.clear();
+    await Promise.all(this.#writing.values());
+    await Promise.all([...this.#dirty].map((runId) => this.#write(runId)));
+    await this.#setup.cache.close();
+  }
+
+  /** A copy that stands where the row does, from this process's memory or from the cache. */
+  async #copyFor(row: RunRow): Promise<Copy | null> {
+    const { id, workflow } = row;
+    const own = this.#trails.get(id)?.copy;
+    if (own && isCurrent(own, row)) return own;
+    const text = await this.#setup.cache.get(keyOf(id, workflow));
+    const found = text === null ? null : this.#unseal(text, id);
+    const copy = found && (isCurrent(found, row) ? found : this.#trails.caughtUp(id, found));
+    if (!copy || !isCurrent(copy, row)) return null;
+    this.#trails.knows(row, copy);
+    if (copy !== found) this.#save(id);
+    return copy;
+  }
+
+  #unseal(text: string, runId: string): Copy | null {
+    try {
+      return this.#identity ? unseal(text, runId, this.#identity) : null;
+    } catch {
+      return null;
+    }
+  }
+
+  #save(runId: string): void {
+    this.#dirty.add(runId);
+    if (this.#isClosed || this.#writing.has(runId) || this.#resting.has(runId)) return;
+    const start = performance.now();
+    const writing = this.#write(runId).then(() => {
+      this.#writing.delete(runId);
+      const rest = (): void => {
+        this.#resting.delete(runId);
+        if (this.#dirty.has(runId)) this.#save(runId);
+      };
+      if (this.#isClosed) return;
+      this.#resting.set(runId, setTimeout(rest, REST_FACTOR * (performance.now() - start)).unref());
+    });
+    this.#writing.set(runId, writing);
+  }
+
+  async #write(runId: string): Promise<void> {
+    // What is appended in the same turn is written with it.
+    await Promise.resolve();
+    this.#dirty.delete(runId);
+    const { cache, ttlMs } = this.#setup;
+    const trail = this.#trails.get(runId);
+    if (!trail?.copy || !this.#identity || cache.isResting) return;
+    try {
+      await cache.set(keyOf(runId, trail.workflow), seal(trail.copy, runId, this.#identity), ttlMs);
+    } catch {
+      // A text too long to be made: it is not cached.
+    }
+    const isSame = this.#trails.get(runId) === trail;
+    if (isSame && trail.isOver) this.#trails.lost(runId);
+  }
+}

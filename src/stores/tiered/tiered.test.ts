@@ -1,0 +1,332 @@
+import pg from "pg";
+import { createClient } from "redis";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { sharedPostgres } from "../../../test/support/services/postgres.ts";
+import { sharedRedis } from "../../../test/support/services/redis.ts";
+import type { Append, Store } from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import { createEngine, workflow } from "../../index.ts";
+import {
+  accepted,
+  anEntry,
+  creation,
+  everythingOf,
+  outsideAct,
+  step,
+  storeConformance,
+  take,
+} from "../../testing/conformance/index.ts";
+import { createMemoryStore } from "../memory.ts";
+import { openPostgresStore } from "../postgres/index.ts";
+import { openRedisCache } from "../redis/index.ts";
+import { type Copy, copyOf, seal } from "./copy.ts";
+import { createTieredStore, type TieredOptions } from "./index.ts";
+
+const redis = await sharedRedis();
+const postgres = await sharedPostgres();
+const { url } = redis;
+const admin = createClient(url === undefined ? {} : { url });
+if (url !== undefined) await admin.connect();
+const pool = new pg.Pool({ connectionString: postgres.url, max: 5 });
+const schema = `tiered-${process.pid}`;
+afterAll(async () => {
+  if (postgres.url !== undefined) await pool.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+  await pool.end();
+  if (url !== undefined) admin.destroy();
+});
+
+const clock = {
+  time: 1_800_000_000_000,
+  now: () => clock.time,
+  advance: (ms: number) => {
+    clock.time += ms;
+  },
+};
+
+const cache = () => openRedisCache({ client: admin });
+const opened: Store[] = [];
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+
+/** A memory store that outlives its handles and counts what it was asked for. */
+function countedPrimary() {
+  const inner = createMemoryStore();
+  const asked = { reads: 0, entries: 0, blobs: 0 };
+  const primary: Store = {
+    ...inner,
+    read: (runId) => (asked.reads++, inner.read(runId)),
+    entries: (runId, range) => (asked.entries++, inner.entries(runId, range)),
+    blobs: (runId, hashes) => (asked.blobs++, inner.blobs(runId, hashes)),
+    close: async () => undefined,
+  };
+  return { primary, inner, asked };
+}
+
+async function open(primary: Store, options: Partial<TieredOptions> = {}): Promise<Store> {
+  const store = createTieredStore({ primary, cache: cache(), ...options });
+  opened.push(store);
+  await store.identity();
+  return store;
+}
+
+const keyOf = ({ id, workflow: of }: RunRow): string => `checkpoint:${id}:${of}`;
+
+/** Closing writes what is still to be written. */
+async function saved(store: Store, row: RunRow): Promise<string> {
+  await store.close();
+  return (await admin.get(keyOf(row))) ?? "";
+}
+
+let count = 0;
+const newId = (): string => `tiered-${process.pid}-${++count}`;
+
+/** A chain as the engine makes it, so that an append can be seen to follow a copy. */
+const linked = (row: RunRow, parts: Parameters<typeof step>[1] = {}): Append =>
+  step(row, { ...parts, entry: { head: JSON.stringify({ p: row.head, v: [] }), ...parts.entry } });
+
+if (url === undefined) {
+  it.skip(`the tiered store (skipped: ${redis.missing})`, () => undefined);
+} else {
+  const skip = [{ behaviour: "reopening", reason: "the memory store forgets everything when it is closed" }];
+  const onMemory = async () => createTieredStore({ primary: createMemoryStore({ clock }), cache: cache() });
+  storeConformance({ name: "tiered (memory and Redis)", open: onMemory, clock, skip }, { describe, it });
+  if (postgres.url === undefined) {
+    it.skip(`the tiered store on PostgreSQL (skipped: ${postgres.missing})`, () => undefined);
+  } else {
+    const onPostgres = async () =>
+      createTieredStore({ primary: await openPostgresStore({ pool, schema }), cache: cache() });
+    const tables = ["runs", "journal", "blobs"].map((table) => `DELETE FROM "${schema}".${table}`).join("; ");
+    const destroy = async () => void (await pool.query(tables));
+    const name = "tiered (PostgreSQL and Redis)";
+    storeConformance({ name, open: onPostgres, reopen: onPostgres, destroy }, { describe, it });
+  }
+}
+
+describe.skipIf(url === undefined)("a copy in the cache", () => {
+  /** A run of 60 entries and a blob, written through one tiered store. */
+  async function written(primary: Store): Promise<{ row: RunRow; text: string }> {
+    const store = await open(primary);
+    const entries = Array.from({ length: 60 }, (_, i) => anEntry(i + 1));
+    const blobs = [{ hash: "h", data: "long ".repeat(100) }];
+    const row = await accepted(store, creation({ run: { id: newId() }, entries, blobs }));
+    return { row, text: await saved(store, row) };
+  }
+
+  it("is under its run and workflow, for seven days", async () => {
+    const { row } = await written(countedPrimary().primary);
+    const seconds = await admin.ttl(`checkpoint:${row.id}:orders`);
+    expect(seconds).toBeGreaterThan(7 * 24 * 3600 - 60);
+    expect(seconds).toBeLessThanOrEqual(7 * 24 * 3600);
+  });
+
+  it("is loaded instead of the journal by another process", async () => {
+    const { primary, inner, asked } = countedPrimary();
+    const { row } = await written(primary);
+    const other = await open(primary);
+    asked.entries = 0;
+    asked.blobs = 0;
+    const all = await other.entries(row.id, { from: 1, limit: 1000 });
+    expect(all).toEqual(await inner.entries(row.id, { from: 1, limit: 1000 }));
+    expect(await other.entries(row.id, { from: 31, limit: 50 })).toEqual(all.slice(30));
+    expect(await other.blobs(row.id, ["h"])).toEqual(new Map([["h", "long ".repeat(100)]]));
+    expect([asked.entries, asked.blobs]).toEqual([0, 0]);
+  });
+
+  it("still serves a process that has taken the run over in the meantime", async () => {
+    const { primary, inner, asked } = countedPrimary();
+    const { row } = await written(primary);
+    const other = await open(primary);
+    const claim = await inner.append([]).then(() => linked(row, { claim: { kind: "revoke" } }));
+    let now = await accepted(other, claim);
+    now = await accepted(other, linked(now, { claim: take("bob") }));
+    now = await accepted(other, linked(now, { drop: { entries: [2], blobs: ["h"] } }));
+    asked.entries = 0;
+    const all = await other.entries(row.id, { from: 1, limit: 1000 });
+    expect(asked.entries).toBe(0);
+    expect(all.length).toBe(63);
+    expect(all).toEqual(await inner.entries(row.id, { from: 1, limit: 1000 }));
+    expect((await other.blobs(row.id, ["h"])).size).toBe(0);
+    const text = await saved(other, row);
+    expect(text).toContain(`"seq":63,"head":"${now.head}"`);
+  });
+
+  it("is not built on when the append did not follow it", async () => {
+    const { primary, inner, asked } = countedPrimary();
+    const { row } = await written(primary);
+    const other = await open(primary);
+    await accepted(other, step(row, { entry: { head: '{"p":"another past","v":[]}' } }));
+    asked.entries = 0;
+    const all = await other.entries(row.id, { from: 1, limit: 1000 });
+    expect(asked.entries).toBe(1);
+    expect(all).toEqual(await inner.entries(row.id, { from: 1, limit: 1000 }));
+  });
+
+  it("is ignored when it is older, or of the same position with another hash or epoch", async () => {
+    const { primary, inner } = countedPrimary();
+    const { row, text } = await written(primary);
+    const identity = await inner.identity();
+    // Somebody who knows nothing of the cache.
+    const moved = await accepted(inner, outsideAct(row, { drop: { entries: [5], blobs: ["h"] } }));
+    const truth = await everythingOf(inner, row.id);
+    const wrong = truth.entries.map((entry) => ({ ...entry, data: '"not so"' }));
+    const copy = (parts: Partial<RunRow>) =>
+      seal(copyOf({ ...moved, ...parts }, wrong) as Copy, row.id, identity);
+    const forged = [
+      text,
+      copy({ head: "another" }),
+      copy({ claim: { ...moved.claim, epoch: 9 } }),
+      seal({ ...(copyOf(moved, wrong) as Copy), seq: 60 }, row.id, identity),
+      seal(copyOf(moved, wrong) as never, "another-run", identity),
+      seal(copyOf(moved, wrong) as never, row.id, { ...identity, incarnation: "another" }),
+      seal(copyOf(moved, wrong) as never, row.id, { ...identity, secret: "another" }),
+    ];
+    for (const value of forged) {
+      const other = await open(primary);
+      await admin.set(keyOf(row), value);
+      expect(await everythingOf(other, row.id)).toEqual(truth);
+      expect((await other.blobs(row.id, ["h"])).size).toBe(0);
+    }
+  });
+
+  it("is ignored when it is damaged in any way", async () => {
+    const { primary, inner } = countedPrimary();
+    const { row, text } = await written(primary);
+    const truth = await everythingOf(inner, row.id);
+    const damages = [
+      "",
+      "\n",
+      "{}",
+      text.slice(0, -10),
+      text.slice(1),
+      text.replace('{"value":7}', '{"value":8}'),
+      text.split("\n")[0] ?? "",
+      `${text} `,
+      "x".repeat(1000),
+    ];
+    for (const value of damages) {
+      expect(value).not.toBe(text);
+      const other = await open(primary);
+      await admin.set(keyOf(row), value);
+      expect(await everythingOf(other, row.id)).toEqual(truth);
+    }
+    await admin.del(keyOf(row));
+    await admin.lPush(keyOf(row), "a list");
+    expect(await everythingOf(await open(primary), row.id)).toEqual(truth);
+  });
+
+  it("is made from what was read, page by page, when there was none", async () => {
+    const { primary, inner, asked } = countedPrimary();
+    const { row } = await written(primary);
+    await admin.del(keyOf(row));
+    const reader = await open(primary);
+    for (let from = 1; from <= 60; from += 50) await reader.entries(row.id, { from, limit: 50 });
+    expect(await saved(reader, row)).toContain('"seq":60');
+    const other = await open(primary);
+    asked.entries = 0;
+    expect(await everythingOf(other, row.id)).toEqual(await everythingOf(inner, row.id));
+    expect(asked.entries).toBe(0);
+  });
+});
+
+describe.skipIf(url === undefined)("a cache that fails", () => {
+  it("changes no answer, fails no call, and is left alone for a while", async () => {
+    const { primary, inner } = countedPrimary();
+    const warnings: unknown[] = [];
+    let calls = 0;
+    const broken = async (): Promise<never> => {
+      calls++;
+      throw new Error("away");
+    };
+    const store = await open(primary, {
+      cache: { get: broken, set: broken, close: broken },
+      logger: { warn: (message) => void warnings.push(message) },
+    });
+    let row = await accepted(store, creation({ run: { id: newId() } }));
+    for (let i = 0; i < 100; i++) row = await accepted(store, step(row));
+    for (let i = 0; i < 20; i++)
+      expect(await everythingOf(store, row.id)).toEqual(await everythingOf(inner, row.id));
+    await store.close();
+    expect(calls).toBeLessThan(4);
+    expect(warnings.length).toBe(1);
+  });
+
+  it("is not waited for when it does not answer", async () => {
+    const { primary, inner } = countedPrimary();
+    const never = () => new Promise<never>(() => undefined);
+    const row = await accepted(inner, creation({ run: { id: newId() } }));
+    const store = await open(primary, {
+      cache: { get: never, set: never, close: async () => undefined },
+      patienceMs: 20,
+    });
+    const start = performance.now();
+    for (let i = 0; i < 20; i++) await everythingOf(store, row.id);
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+
+  it("keeps nothing from starting when it is away", async () => {
+    const away = openRedisCache({ url: "redis://127.0.0.1:1" });
+    const store = await open(createMemoryStore(), { cache: away });
+    const row = await accepted(store, creation({ run: { id: newId() } }));
+    expect((await everythingOf(store, row.id)).entries.length).toBe(1);
+  });
+});
+
+describe.skipIf(url === undefined)("engines on a tiered store", () => {
+  it("take a run over from the copy, without reading its journal from the primary", async () => {
+    const { primary, asked } = countedPrimary();
+    const calls: string[] = [];
+    const long = workflow("long", async (ctx) => {
+      let sum = 0;
+      for (let i = 0; i < 200; i++)
+        sum += await ctx.step(`add ${i}`, async () => {
+          calls.push(`add ${i}`);
+          return i;
+        });
+      await ctx.signal("go");
+      return sum;
+    });
+    const one = await open(primary);
+    const first = createEngine({ store: one, workflows: [long] });
+    const { id } = await first.start(long, undefined, { id: newId() });
+    await expect.poll(async () => (await primary.read(id))?.status).toBe("waiting");
+    await first.close();
+    await one.close();
+    const big = { entries: 0 };
+    const counted: Store = {
+      ...primary,
+      entries: (runId, range) => {
+        if (range.limit > 1) big.entries++;
+        return primary.entries(runId, range);
+      },
+    };
+    const second = createEngine({ store: await open(counted), workflows: [long] });
+    await second.signal(id, "go", undefined);
+    expect(await second.result(id)).toBe(19_900);
+    await second.close();
+    expect(calls.length).toBe(200);
+    expect(big.entries).toBe(0);
+    expect(asked.reads).toBeGreaterThan(0);
+  });
+});
+
+describe("the options of a tiered store", () => {
+  it("are refused when they make no sense", () => {
+    const options = {
+      primary: createMemoryStore(),
+      cache: { get: async () => null, set: async () => undefined, close: async () => undefined },
+    };
+    for (const wrong of [{ ttlMs: 0 }, { patienceMs: -1 }, { memory: 0 }])
+      expect(() => createTieredStore({ ...options, ...wrong })).toThrow(/is not valid/);
+  });
+
+  it("leave the primary's capabilities as they are", () => {
+    const primary = createMemoryStore();
+    const store = createTieredStore({
+      primary,
+      cache: { get: async () => null, set: async () => undefined, close: async () => undefined },
+    });
+    expect(store.capabilities).toEqual(primary.capabilities);
+    expect(store.transaction).toBeUndefined();
+  });
+});

@@ -1,0 +1,20 @@
+import type { Context } from "../../../src/core/context.ts";
+import type { Effect } from "../../../src/core/types.ts";
+import { workflow } from "../../../src/core/workflow.ts";
+import { runChildFromArgs } from "../../../src/testing/crash/run-child.ts";
+import { createScenarios, type ScenarioInput } from "../../../src/testing/crash/scenarios.ts";
+
+/** A worker that takes every step for repeatable: nothing keeps a fork from doing again what its source has done. */
+await runChildFromArgs({
+  scenarios: (witness, onCall) => {
+    const act = (ctx: Context, name: string, effect: Effect): Promise<string> =>
+      ctx.step(name, (call) => witness.call(call, { effect, args: null }));
+    const sequence = workflow("sequence", async (ctx, _: ScenarioInput) => [
+      await act(ctx, "load", "repeatable"),
+      await act(ctx, "charge", "keyed"),
+      await act(ctx, "mail", "once"),
+    ]);
+    const { main, workflows } = createScenarios(witness, onCall);
+    return { main: { ...main, sequence }, workflows: [...workflows, sequence] };
+  },
+});

@@ -1,0 +1,45 @@
+import type { JournalEvent } from "../../src/core/events.ts";
+import { parseEntry } from "../../src/core/journal.ts";
+import type { RunRow } from "../../src/core/types.ts";
+import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
+import type { Strike } from "../../src/testing/crash/config.ts";
+import type { Site } from "../../src/testing/crash/site.ts";
+
+/** A run as it was left: its row and the events of each entry; `null` when there is none. */
+export async function journalOf(
+  site: Site,
+  id: string,
+): Promise<{ readonly row: RunRow; readonly entries: readonly (readonly JournalEvent[])[] } | null> {
+  const store = await openSqliteStore({ file: site.file });
+  try {
+    const row = await store.read(id);
+    const entries = row ? await store.entries(id, { from: 1, limit: row.seq }) : [];
+    return row && { row, entries: entries.map((entry) => parseEntry(id, entry).events) };
+  } finally {
+    await store.close();
+  }
+}
+
+export const eventsOf = async (site: Site, id: string): Promise<readonly JournalEvent[]> =>
+  ((await journalOf(site, id))?.entries ?? []).flat();
+
+/** Goes through the cases, a few at a time: a process often only waits for the claim of a dead one. */
+export async function inLanes<T>(
+  cases: readonly T[],
+  work: (one: T, index: number) => Promise<void>,
+): Promise<void> {
+  const left = [...cases.entries()];
+  const lane = async (): Promise<void> => {
+    for (let next = left.shift(); next; next = left.shift()) await work(next[1], next[0]);
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+}
+
+const LANES = 3;
+
+/** Both sides of these writes of a process. */
+export const aroundWrites = (from: number, to: number): Strike[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index).flatMap((write): Strike[] => [
+    { write, side: "before" },
+    { write, side: "after" },
+  ]);
