@@ -8,7 +8,8 @@ import { simulateMany } from "./simulator.ts";
 const USAGE = `npm run soak -- --kills 500 --seed 7 [--zombies 200] [--contention 60] [--simulate 1000] [--json]
 
   --store sqlite     the store to torment; only sqlite has processes to kill so far
-  --kills N          SIGKILLs, at places the seed decides
+  --kills N          SIGKILLs, at places the seed decides, while runs are paused and resumed, forked, pruned and
+                     carried from one version of their code to another and back
   --seed N           default 1
   --zombies N        rounds in which a frozen worker wakes up after it was replaced
   --contention S     seconds in which 8 processes share one file
