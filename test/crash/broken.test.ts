@@ -64,11 +64,14 @@ describe("the harness", () => {
     try {
       const runs = [{ id: "loop-1", scenario: "loop" as const }];
       const site = await lab.site();
-      // By then the loop has a snapshot, so that older values may be dropped.
-      const first = await site.run({ runs, kill: { point: "C12:after-snapshot", nth: 1 } });
+      // By then the loop has a snapshot, so that older values may be dropped, and newer ones that it does not hold.
+      const first = await site.run({ runs, kill: { point: "C09:after-completion", nth: 27 } });
       expect(first.signal).toBe("SIGKILL");
+      // Until something was dropped, the run gets no further.
+      await site.witness.hold({ runId: "loop-1" }, 1_000);
       const greedy = await site.run({ runs, control: { seed: 1, acts: 1_000 } }, broken("drops-too-much"));
-      expect(greedy.signal).toBe("SIGKILL");
+      expect([greedy.signal, greedy.isOverdue]).toEqual(["SIGKILL", false]);
+      await site.witness.release();
       const last = await site.run({ runs }, { patienceMs: 5_000 });
       expect(rulesOf(resultProblems("too much is gone", runs, last, {}))).toContain("I10");
     } finally {

@@ -1,0 +1,155 @@
+import { type ErrorEntry, SAVED, UNCHANGED } from "./entry.ts";
+
+/** 1xxx: the call cannot be taken. */
+export const callErrors = {
+  "HF-1001": {
+    what: "There is no run {run}.",
+    why: "The store holds no run with this id.",
+    safe: UNCHANGED,
+    fix: "Check the id and the store; list the runs to see what is there.",
+  },
+  "HF-1002": {
+    what: "Run {run} already belongs to workflow {workflow}.",
+    why: "A run id names one run for ever, and this one was started as another workflow.",
+    safe: UNCHANGED,
+    fix: "Choose another id.",
+  },
+  "HF-1003": {
+    what: "Option {option} is not valid: {problem}.",
+    why: "The value is outside what this option takes.",
+    safe: UNCHANGED,
+    fix: "Correct the option and call again.",
+  },
+  "HF-1004": {
+    what: "{id} is not a valid id.",
+    why: "Ids are strings of 1 to 64 letters, digits, '_' or '-'.",
+    safe: UNCHANGED,
+    fix: "Use an id of that form.",
+  },
+  "HF-1005": {
+    what: "{name} is not a valid step name.",
+    why: "Names are strings of 1 to 128 printable characters without '/', '#', '[' or ']'; 'compensate', '__proto__', 'constructor', 'prototype' and what begins with 'approve:' are taken.",
+    safe: UNCHANGED,
+    fix: "Rename the step.",
+  },
+  "HF-1007": {
+    what: "Run {run} is {status}, so it cannot {verb}.",
+    why: "{why}",
+    safe: UNCHANGED,
+    fix: "{fix}",
+  },
+  "HF-1008": {
+    what: "This engine is closed.",
+    why: "close() was called, or is under way.",
+    safe: SAVED,
+    fix: "Create a new engine on the same store.",
+  },
+  "HF-1009": {
+    what: "A step context was used outside its run.",
+    why: "The run has ended, or another process has taken it over.",
+    safe: "No step was started.",
+    fix: "Await every ctx call inside the workflow function.",
+  },
+  "HF-1010": {
+    what: "Run {run} has no step {step}.",
+    why: "No event of this run names that step.",
+    safe: UNCHANGED,
+    fix: "Show the run to see its steps.",
+  },
+  "HF-1011": {
+    what: "Step {step} of run {run} is not in doubt.",
+    why: "Its outcome is known, or it was already resolved.",
+    safe: UNCHANGED,
+    fix: "Show the run to see what it waits for.",
+  },
+  "HF-1012": {
+    what: "Step {step} cannot be run again before {after}.",
+    why: "The worker that started it may still be alive until its claim and the step's time limit have passed.",
+    safe: UNCHANGED,
+    fix: "Wait until then, or mark the step done or failed now.",
+  },
+  "HF-1013": {
+    what: "Run {run} has no open gate {gate}.",
+    why: "It was not opened yet, or it has expired.",
+    safe: UNCHANGED,
+    fix: "Show the run to see its gates.",
+  },
+  "HF-1014": {
+    what: "Gate {gate} of run {run} was already answered: {choice}.",
+    why: "A gate takes one answer; {actor} gave it at {at}.",
+    safe: "The first answer stands.",
+    fix: "Fork the run from before the gate to choose otherwise.",
+  },
+  "HF-1015": {
+    what: "{choice} is not a choice of gate {gate}.",
+    why: "It offers: {choices}.",
+    safe: UNCHANGED,
+    fix: "Answer with one of the choices.",
+  },
+  "HF-1016": {
+    what: "The answer to gate {gate} was given for something else.",
+    why: "What is shown now differs from what the answer was bound to.",
+    safe: "The answer was not taken.",
+    fix: "Look at the gate again and answer anew.",
+  },
+  "HF-1017": {
+    what: "The {store} store cannot run {feature}.",
+    why: "It does not have that capability, and it never pretends.",
+    safe: UNCHANGED,
+    fix: "Use a store that has it, such as SQLite or PostgreSQL.",
+  },
+  "HF-1018": {
+    what: "The function given to ctx.transaction returned a promise.",
+    why: "On SQLite a transaction must not stay open while other work goes on.",
+    safe: "The transaction was rolled back.",
+    fix: "Do the asynchronous work in a step before, and only the writes in the transaction.",
+  },
+  "HF-1019": {
+    what: "Step {step} was called inside {outer}, whose effect is {effect}.",
+    why: "Only a repeatable step may contain steps: after a crash its function runs again.",
+    safe: "The inner step was not started.",
+    fix: "Make the outer step repeatable, or move the inner one out.",
+  },
+  "HF-1020": {
+    what: "Signal {id} was already sent to run {run} with other content.",
+    why: "A delivery id stands for one message.",
+    safe: "The first message stands.",
+    fix: "Send it with a new delivery id.",
+  },
+  "HF-1021": {
+    what: "{address} is not the address of a checkpoint.",
+    why: "A checkpoint is named by its run and position, such as hello-1@14.",
+    safe: UNCHANGED,
+    fix: "List the run's checkpoints to see their addresses.",
+  },
+  "HF-1022": {
+    what: "Run {run} has no checkpoint at #{seq}.",
+    why: "{why}",
+    safe: UNCHANGED,
+    fix: "List the run's checkpoints to see which there are.",
+  },
+  "HF-1023": {
+    what: "The values of run {run} at #{seq} are not kept any more.",
+    why: "Retention dropped them.",
+    safe: "The record of what happened is still there and still verifies.",
+    fix: "Use a newer checkpoint; pin the checkpoints that you want to keep.",
+  },
+  "HF-1024": {
+    what: "{what} of run {run} cannot be edited.",
+    why: "{why}",
+    safe: UNCHANGED,
+    fix: "{fix}",
+  },
+  "HF-1025": {
+    what: "Run {run} cannot go on: {limits}.",
+    why: "Its budget is used up, and it was not raised.",
+    safe: UNCHANGED,
+    fix: "Resume it with a higher budget, or cancel it.",
+  },
+  "HF-1026": {
+    what: "Workflow {workflow} is not known to this process.",
+    why: "Its code is needed for this, and it was not registered.",
+    safe: UNCHANGED,
+    fix: "Register the workflow with the engine.",
+  },
+} as const satisfies Record<string, ErrorEntry>;
