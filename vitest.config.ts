@@ -15,7 +15,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["src/**/*.test.ts", "test/{architecture,docs,exports,requirements}.test.ts"],
+          include: ["src/**/*.test.ts", "test/{architecture,docs,exports,requirements,yaml-conductor}.test.ts"],
           exclude: [...SERVED, "**/node_modules/**"],
           testTimeout: 20_000,
           hookTimeout: 60_000,

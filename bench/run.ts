@@ -1,9 +1,11 @@
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
+import { cli } from "./cases/cli.ts";
 import { concurrent } from "./cases/concurrent.ts";
 import { growth } from "./cases/growth.ts";
 import { resume } from "./cases/resume.ts";
 import { save } from "./cases/save.ts";
+import { sealed } from "./cases/sealed.ts";
 import { sequential } from "./cases/sequential.ts";
 import { sqliteVersion } from "./workbench.ts";
 
@@ -20,7 +22,7 @@ export interface Goal {
 }
 
 type Case = (options: { readonly quick: boolean }) => Promise<CaseReport>;
-const cases: Readonly<Record<string, Case>> = { sequential, concurrent, growth, resume, save };
+const cases: Readonly<Record<string, Case>> = { sequential, concurrent, growth, resume, save, sealed, cli };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

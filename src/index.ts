@@ -103,9 +103,12 @@ export type { Problem, Validation } from "./core/manage/validate.ts";
 export type { StateChange } from "./core/migration-plan.ts";
 export type { Logger, Point, Probe } from "./core/ports.ts";
 export type { RecoveryOptions } from "./core/recovery.ts";
+export type { Redaction, RedactionPattern } from "./core/redact.ts";
 export type { RetryPolicy } from "./core/retry.ts";
+export { type SecretProvider, type SecretRef, secret } from "./core/secrets.ts";
+export type { AsyncSqlHandle, SqlHandle, SqlRow, SqlValue } from "./core/sql.ts";
 export type { StateView } from "./core/state-view.ts";
-export type { Store, StoreCapabilities } from "./core/store.ts";
+export type { Store, StoreCapabilities, StoreIdentity } from "./core/store.ts";
 export type { CheckpointTrigger, Triggers } from "./core/triggers.ts";
 export type {
   Budget,

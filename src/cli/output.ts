@@ -1,35 +1,161 @@
+import picocolors from "picocolors";
 import { HoldfastError } from "../core/errors.ts";
+import type { Outcome } from "./command.ts";
+import { describe, type ErrorDocument } from "./error-document.ts";
+import { EXIT, type ExitCode, exitCodeOf } from "./exit-codes.ts";
+import { width, wrap } from "./format.ts";
+import type { Globals } from "./globals.ts";
+import type { Host } from "./host.ts";
+import { detectAgent, hasColor, wantsAscii } from "./surroundings.ts";
 
-export interface Command {
-  readonly name: string;
-  readonly usage: string;
-  readonly summary: string;
-  /** Answers the exit code. */
-  run(args: readonly string[], options: { readonly json: boolean }): Promise<number>;
+export type Paint = ReturnType<typeof picocolors.createColors>;
+
+/** What stands for a glyph where only ASCII may be used. */
+const PLAIN: Readonly<Record<string, string>> = {
+  "✓": "+",
+  "✗": "x",
+  "●": "*",
+  "○": "o",
+  "◌": "~",
+  "‖": "=",
+  "▶": ">",
+  "·": "-",
+  "→": "->",
+  "…": "...",
+  "—": "-",
+  "–": "-",
+  "≤": "<=",
+  "“": '"',
+  "”": '"',
+};
+const GLYPHS = new RegExp(`[${Object.keys(PLAIN).join("")}]`, "g");
+
+/** Data goes to standard output, everything else to standard error. */
+export class Output {
+  /** Colours for standard output, and for standard error. */
+  readonly paint: Paint;
+  readonly note: Paint;
+  /** The coding agent that reads this; `undefined` for people and scripts. */
+  readonly agent: string | undefined;
+  readonly #host: Host;
+  readonly #globals: Globals;
+  readonly #ascii: boolean;
+  /** Whoever draws on the terminal moves out of the way for a line. */
+  #through: ((text: string) => void) | undefined;
+
+  constructor(host: Host, globals: Globals) {
+    const { env, stdout, stderr } = host;
+    this.#host = host;
+    this.#globals = globals;
+    this.#ascii = wantsAscii(env, globals.ascii);
+    this.agent = detectAgent(env);
+    this.paint = picocolors.createColors(hasColor(env, stdout.isTTY, globals.color));
+    this.note = picocolors.createColors(hasColor(env, stderr.isTTY, globals.color));
+  }
+
+  get isJson(): boolean {
+    return this.#globals.json || this.#globals.jsonl;
+  }
+
+  /** A line of progress. */
+  say(line = ""): void {
+    if (!this.#globals.quiet) this.#progress(line);
+  }
+
+  /** Shown although it was asked to be quiet. */
+  warn(line: string): void {
+    this.#progress(`${this.note.yellow("!")} ${line}`);
+  }
+
+  /** A line for those who want to know more. */
+  detail(line: string): void {
+    if (this.#globals.verbose) this.#progress(this.note.dim(line));
+  }
+
+  #progress(line: string): void {
+    const text = `${this.plain(line)}\n`;
+    if (this.#through) this.#through(text);
+    else this.#host.stderr.write(text);
+  }
+
+  /** From now on lines of progress go through `write`; answers a function that ends it. */
+  drawThrough(write: (text: string) => void): () => void {
+    this.#through = write;
+    return () => (this.#through = undefined);
+  }
+
+  /** The text with ASCII in the place of glyphs, where that is needed. */
+  plain(text: string): string {
+    return this.#ascii ? text.replace(GLYPHS, (glyph) => PLAIN[glyph] as string) : text;
+  }
+
+  /** With `--jsonl`, one line of a stream; else nothing. */
+  record(line: Readonly<Record<string, unknown>>): void {
+    if (this.#globals.jsonl) this.#host.stdout.write(`${toJson(line)}\n`);
+  }
+
+  /** What a command answered. */
+  finish(command: string, { data, text, error, next = [], exit = EXIT.done }: Outcome): ExitCode {
+    const { fields } = this.#globals;
+    if (this.isJson) {
+      const chosen = fields ? Object.fromEntries(fields.map((field) => [field, data[field]])) : data;
+      this.#document({ schema: schemaOf(command), ok: !error, ...(error ? { error } : {}), ...chosen });
+      return exit;
+    }
+    if (error) this.#progress(this.errorText(error).join("\n"));
+    if (text !== undefined && text !== "")
+      this.#host.stdout.write(this.plain(`${text.replace(/\n+$/, "")}\n`));
+    if (this.agent !== undefined) for (const one of next) this.#host.stdout.write(`next: ${one}\n`);
+    return exit;
+  }
+
+  /** Why a command could not do it. */
+  fail(command: string, error: unknown): ExitCode {
+    const told = describe(error);
+    if (this.isJson) this.#document({ schema: schemaOf(command), ok: false, error: told });
+    else {
+      this.#progress(this.errorText(told).join("\n"));
+      if (this.#globals.verbose && error instanceof Error) this.#progress(this.note.dim(error.stack ?? ""));
+    }
+    return HoldfastError.is(error) ? exitCodeOf(error.code) : EXIT.failed;
+  }
+
+  #document(document: object): void {
+    this.#host.stdout.write(`${toJson(document, this.#globals.jsonl ? undefined : 2)}\n`);
+  }
+
+  /** What, why, what is safe, how to fix it; the code stands at the right of the first line. */
+  errorText({ code, message, why, safe, fix, docs }: ErrorDocument): string[] {
+    const { note } = this;
+    const line = Math.max(60, Math.min(this.#host.stderr.columns, 110));
+    const [first = "", ...others] = wrap(message, line - 12);
+    const gap = " ".repeat(Math.max(2, line - width(first) - 2 - code.length));
+    const more = docs === "" ? [] : [["More", docs] as const];
+    const facts = [["Why", why], ["Safe", safe], ["Fix", fix.join("\n")], ...more] as const;
+    const shown = facts.filter(([, text]) => text !== "");
+    return [
+      `${note.red("✗")} ${note.bold(first)}${gap}${note.dim(code)}`,
+      ...others.map((text) => `  ${note.bold(text)}`),
+      ...shown.flatMap(([label, text]) =>
+        wrap(text, line - 8).map(
+          (part, index) => `  ${note.dim((index === 0 ? label : "").padEnd(4))}  ${part}`,
+        ),
+      ),
+    ];
+  }
 }
 
-/** Every error a person sees: what, why, what is safe, how to fix it. */
-export function printError(error: unknown): void {
-  if (!HoldfastError.is(error)) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    return;
-  }
-  process.stderr.write(`✗ ${error.message}  ${error.code}\n`);
-  for (const [label, text] of [
-    ["Why", error.why],
-    ["Safe", error.safe],
-    ["Fix", error.fix],
-  ] as const) {
-    process.stderr.write(`  ${label.padEnd(5)} ${text}\n`);
-  }
+export const schemaOf = (command: string): string => `holdfast/${command.replaceAll(" ", "-")}/v1`;
+
+/** Values of runs may be more than JSON knows. */
+function toJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, (_, one: unknown) => portable(one), indent);
 }
 
-const colour = (code: number) => (text: string) =>
-  process.stdout.isTTY && !process.env["NO_COLOR"] ? `\u001b[${code}m${text}\u001b[0m` : text;
-
-export const bold = colour(1);
-export const dim = colour(2);
-export const red = colour(31);
-export const green = colour(32);
-
-export const say = (line = ""): void => void process.stdout.write(`${line}\n`);
+function portable(value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (value instanceof Map) return Object.fromEntries(value);
+  if (value instanceof Set) return [...value];
+  if (value instanceof Error) return { name: value.name, message: value.message };
+  return value;
+}

@@ -4,6 +4,7 @@ import { HoldfastError } from "./errors.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry, innerBlobs } from "./journal.ts";
 import { newProjection, projectAll } from "./project.ts";
+import type { Redactor } from "./redact.ts";
 import type { Append, Blob, ClaimChange, Drop, Expected, Store } from "./store.ts";
 import type { StoreTime } from "./store-time.ts";
 import type { RunIdentity, RunRow } from "./types.ts";
@@ -43,11 +44,13 @@ export class Acts {
   readonly #store: Store;
   readonly #queue: CommitQueue;
   readonly #time: StoreTime;
+  readonly #redactor: Redactor | undefined;
 
-  constructor(store: Store, queue: CommitQueue, time: StoreTime) {
+  constructor(store: Store, queue: CommitQueue, time: StoreTime, redactor?: Redactor) {
     this.#store = store;
     this.#queue = queue;
     this.#time = time;
+    this.#redactor = redactor;
   }
 
   async act(runId: string, decide: Decide): Promise<Acted> {
@@ -75,11 +78,14 @@ export class Acts {
 
   /** Submits an append that was built elsewhere; answers whether it was taken. */
   async submit(append: Append): Promise<boolean> {
+    const hasValues = append.blobs.length > 0 || append.entries.some(({ data }) => data !== null);
+    if (hasValues) await this.#store.prepare?.(append.run.id, append.expect === null);
     return this.#taken(await this.#queue.submit(append));
   }
 
   async #append(row: RunRow, plan: ActPlan, expect: Expected | null): Promise<Acted | null> {
-    const { append, ...acted } = this.#build(row, plan, expect);
+    const how = { at: this.#time.now(), blinding: this.#store.blinding, redactor: this.#redactor };
+    const { append, ...acted } = buildAct(row, plan, expect, how);
     return (await this.submit(append)) ? acted : null;
   }
 
@@ -89,33 +95,47 @@ export class Acts {
   }
 
   #away(error: unknown): HoldfastError {
+    if (HoldfastError.is(error, "HF-3020")) return error;
     const ms = this.#queue.health.failingMs;
     return new HoldfastError("HF-3002", { message: String(error), ms }, { cause: error });
   }
+}
 
-  #build(
-    row: RunRow,
-    plan: ActPlan,
-    expect: Expected | null,
-  ): { append: Append; row: RunRow; events: JournalEvent[] } {
-    const at = this.#time.now();
-    const claim = plan.claim ?? { kind: "keep" };
-    // Expiry is on the store's clock; this is as close as this process can know it.
-    const after = claimAfter(row.claim, claim, at);
-    const stamp = { at, epoch: after.epoch, ...(plan.actor === undefined ? {} : { actor: plan.actor }) };
-    const events = plan.events.map(
-      (event, index): JournalEvent => ({ ...event, ...stamp, seq: row.seq + 1 + index }),
-    );
-    const blobs = plan.blobs ?? [];
-    const { entry, head } = buildEntry(events, {
+interface BuiltAct extends Acted {
+  readonly append: Append;
+}
+
+/** The append that does what is planned to the run as it stands, and what the run is after it. */
+export function buildAct(
+  row: RunRow,
+  plan: ActPlan,
+  expect: Expected | null,
+  {
+    at,
+    blinding,
+    redactor,
+  }: {
+    readonly at: number;
+    readonly blinding?: string | undefined;
+    readonly redactor?: Redactor | undefined;
+  },
+): BuiltAct {
+  const claim = plan.claim ?? { kind: "keep" };
+  // Expiry is on the store's clock; this is as close as this process can know it.
+  const after = claimAfter(row.claim, claim, at);
+  const stamp = { at, epoch: after.epoch, ...(plan.actor === undefined ? {} : { actor: plan.actor }) };
+  const events = plan.events.map(
+    (event, index): JournalEvent => ({
+      ...(redactor ? redactor.event(event) : event),
       ...stamp,
-      prev: row.head,
-      seq: row.seq + 1,
-      blobs: innerBlobs(plan.events, blobs),
-    });
-    const run = projectAll(row, events, row.parent !== null);
-    const next: RunRow = { ...run, claim: after, seq: row.seq + events.length, head };
-    const drop = plan.drop ? { drop: plan.drop } : {};
-    return { append: { run, expect, claim, entries: [entry], head, blobs, ...drop }, row: next, events };
-  }
+      seq: row.seq + 1 + index,
+    }),
+  );
+  const blobs = plan.blobs ?? [];
+  const place = { ...stamp, prev: row.head, seq: row.seq + 1 };
+  const { entry, head } = buildEntry(events, { ...place, blobs: innerBlobs(plan.events, blobs), blinding });
+  const run = projectAll(row, events, row.parent !== null);
+  const next: RunRow = { ...run, claim: after, seq: row.seq + events.length, head };
+  const drop = plan.drop ? { drop: plan.drop } : {};
+  return { append: { run, expect, claim, entries: [entry], head, blobs, ...drop }, row: next, events };
 }

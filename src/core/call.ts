@@ -1,4 +1,3 @@
-import { dataDigest } from "./codec.ts";
 import type { OpenStep, StepCall, StepOptions } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
 import type { StepStarted } from "./events.ts";
@@ -52,8 +51,8 @@ export class Handle<T> implements OpenStep<T> {
 }
 
 /** Digest of the arguments a call declares. */
-export const argsDigest = <T>(options: StepOptions<T>): string | undefined =>
-  options.input === undefined ? undefined : dataDigest(options.input);
+export const argsDigest = <T>({ deps }: Execution, { input }: StepOptions<T>): string | undefined =>
+  input === undefined ? undefined : deps.values.digest(input);
 
 /** Calls the function in a scope of its own, until it ends or its time is up. */
 export async function callWork<T>(

@@ -16,6 +16,8 @@ export interface EncodeOptions {
   readonly spill?: (text: string) => string | undefined;
   /** From this many characters on `spill` is asked. Default 1024. */
   readonly spillAt?: number;
+  /** Applied to every text on its way in, keys and the parts of errors included. */
+  readonly redact?: (text: string) => string;
 }
 
 const DEFAULT_SPILL_AT = 1024;
@@ -47,6 +49,7 @@ interface State {
   readonly spill: EncodeOptions["spill"];
   readonly spillAt: number;
   readonly writeAt: number;
+  readonly redact: EncodeOptions["redact"];
   /** The containers around the value in hand, outermost first. */
   readonly above: unknown[];
   problem: string;
@@ -69,6 +72,7 @@ export function encode(value: unknown, options?: EncodeOptions): string {
     spill,
     spillAt,
     writeAt: Math.min(spillAt, WRITE_FROM),
+    redact: options?.redact,
     above: [],
     problem: "",
     path: [],
@@ -79,7 +83,7 @@ export function encode(value: unknown, options?: EncodeOptions): string {
   if (found >= BAD) throw refusal(state);
   try {
     // JSON.stringify would call a toJSON that somebody put on a built-in prototype.
-    if (found === PLAIN && !("toJSON" in Array.prototype)) return JSON.stringify(value);
+    if (found === PLAIN && !state.redact && !("toJSON" in Array.prototype)) return JSON.stringify(value);
     return write(state, value, 0);
   } catch (error) {
     if (state.spilling || HoldfastError.is(error)) throw error;
@@ -260,7 +264,8 @@ function quote(text: string): string {
   return text.length <= PRINTABLE_TO && PRINTABLE.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-function writeText(state: State, text: string): string {
+function writeText(state: State, given: string): string {
+  const text = state.redact ? state.redact(given) : given;
   // What a store may not keep exactly stays in the value, where it is escaped.
   if (text.length >= state.spillAt && !UNSTORABLE.test(text)) {
     state.spilling = true;
@@ -300,7 +305,7 @@ function writeObject(state: State, value: object, depth: number): string {
   if (isError(value)) return writeError(state, value, depth);
   if (isBytes(value, proto)) {
     const base64 = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64");
-    return `{"$":["Bytes",${writeText(state, base64)}]}`;
+    return `{"$":["Bytes",${writeText({ ...state, redact: undefined }, base64)}]}`;
   }
   if (proto === Set.prototype) {
     return `{"$":["Set",[${writeItems(state, Set.prototype.values.call(value), depth)}]]}`;
@@ -326,7 +331,8 @@ function writeEntries(state: State, entries: Iterable<readonly [unknown, unknown
   return text;
 }
 
-function writePlain(state: State, object: any, depth: number): string {
+function writePlain(state: State, given: any, depth: number): string {
+  const object = state.redact ? redactKeys(state.redact, given) : given;
   const keys = Object.keys(object);
   if (state.sorted) keys.sort();
   if (!keys.every(tame)) {
@@ -339,6 +345,21 @@ function writePlain(state: State, object: any, depth: number): string {
     text += `${i === 0 ? "" : ","}"${key}":${write(state, object[key], depth + 1)}`;
   }
   return `${text}}`;
+}
+
+/** Two keys that are alike now are told apart by a number. */
+function redactKeys(redact: (text: string) => string, object: any): any {
+  const keys = Object.keys(object);
+  if (keys.every((key) => redact(key) === key)) return object;
+  const clean: Record<string, unknown> = {};
+  for (const key of keys) {
+    const name = redact(key);
+    let unique = name;
+    for (let n = 2; Object.hasOwn(clean, unique) || (unique !== key && unique in object); n++)
+      unique = `${name}#${n}`;
+    clean[unique] = object[key];
+  }
+  return clean;
 }
 
 // ---- errors: always storable, so that a failure can be recorded
@@ -364,7 +385,8 @@ function writeError(state: State, error: object, depth: number): string {
   state.chain++;
   const kept = errorData(state, error, depth);
   if (state.sorted) kept.sort(([a], [b]) => (a < b ? -1 : 1));
-  const data = kept.map(([key, value]) => `[${quote(key)},${write(state, value, depth + 1)}]`);
+  const shown = (key: string) => quote(state.redact ? state.redact(key) : key);
+  const data = kept.map(([key, value]) => `[${shown(key)},${write(state, value, depth + 1)}]`);
   state.chain--;
   return `{"$":["Error",${head.join(",")},[${data.join(",")}]]}`;
 }

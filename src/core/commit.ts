@@ -148,7 +148,7 @@ export class CommitQueue {
     health.failed(error);
     const sinceMs = health.failingMs;
     options.onFailure({ runIds: batch.map(({ append }) => append.run.id), error, sinceMs });
-    const isClosed = HoldfastError.is(error, "HF-3012");
+    const isClosed = isOut(error);
     const gaveUp = [...batch.map(({ source }) => source), ...this.#dirty].filter(
       (source) => isClosed || (health.failing && !source.failing(sinceMs)),
     );
@@ -221,8 +221,10 @@ export class CommitQueue {
   }
 }
 
-/** The store is closed, or what it holds is damaged: waiting does not mend that. */
+/** The store is closed, or has gone back in time: nothing more is asked of it. */
+export const isOut = (error: unknown): boolean =>
+  HoldfastError.is(error, "HF-3012") || HoldfastError.is(error, "HF-3020");
+
+/** Or what it holds is damaged: waiting does not mend that. */
 const isFinal = (error: unknown): boolean =>
-  HoldfastError.is(error, "HF-3012") ||
-  HoldfastError.is(error, "HF-3010") ||
-  HoldfastError.is(error, "HF-3011");
+  isOut(error) || HoldfastError.is(error, "HF-3010") || HoldfastError.is(error, "HF-3011");

@@ -1,5 +1,6 @@
 import type { RetryPolicy } from "./retry.ts";
-import type { SqlHandle } from "./sql.ts";
+import type { SecretRef } from "./secrets.ts";
+import type { AnySqlHandle, SqlHandle, SqlWork } from "./sql.ts";
 import type { CheckpointTrigger } from "./triggers.ts";
 import type { Effect } from "./types.ts";
 import type { Workflow } from "./workflow.ts";
@@ -28,13 +29,13 @@ export interface Context {
   each<I, T>(
     name: string,
     items: readonly I[],
-    work: (item: I, index: number) => T | Promise<T>,
+    work: (item: I, index: number, call: StepCall) => T | Promise<T>,
     options?: EachOptions,
   ): Promise<T[]>;
   each<I, T>(
     name: string,
     items: readonly I[],
-    work: (item: I, index: number) => T | Promise<T>,
+    work: (item: I, index: number, call: StepCall) => T | Promise<T>,
     options: SettledOptions,
   ): Promise<Settled<T>[]>;
   /** Runs branches side by side, each saved when it ends. */
@@ -68,8 +69,17 @@ export interface Context {
   inbox<T = unknown>(name?: string): Promise<ReceivedSignal<T>[]>;
   /** Starts another workflow as a run of its own and waits for its result. */
   child<I, O>(name: string, workflow: Workflow<I, O>, input: I): Promise<O>;
-  /** Writes through the store's own SQL transaction: the writes and the outcome commit together. SQL stores only. */
-  transaction<T>(name: string, work: (sql: SqlHandle) => T): Promise<T>;
+  /**
+   * Writes through the store's own SQL transaction: the writes and the outcome commit together. SQL stores only. On SQLite `work` must
+   * be done when it returns; on PostgreSQL and PGlite it may be asynchronous, and its handle is an {@link AsyncSqlHandle}.
+   */
+  transaction<T, S extends AnySqlHandle = SqlHandle>(name: string, work: SqlWork<T, S>): Promise<T>;
+
+  /**
+   * The secret that a reference from `secret(name)` names, asked for now and stored nowhere: wherever it turns up in what is saved or
+   * logged, `[redacted:name]` stands instead.
+   */
+  secret(ref: SecretRef): Promise<string>;
 
   /** Says which steps are to come in this place, by name: progress is measured against it. */
   plan(steps: readonly string[]): void;
@@ -133,10 +143,13 @@ export interface OpenStep<T> extends StepCall {
   readonly options: StepOptions<T>;
 }
 
-export type Branches = readonly (() => unknown)[] | Readonly<Record<string, () => unknown>>;
-export type BranchResults<B> = { -readonly [K in keyof B]: B[K] extends () => infer R ? Awaited<R> : never };
+type Branch = (call: StepCall) => unknown;
+export type Branches = readonly Branch[] | Readonly<Record<string, Branch>>;
+export type BranchResults<B> = {
+  -readonly [K in keyof B]: B[K] extends (call: StepCall) => infer R ? Awaited<R> : never;
+};
 export type SettledResults<B> = {
-  -readonly [K in keyof B]: B[K] extends () => infer R ? Settled<Awaited<R>> : never;
+  -readonly [K in keyof B]: B[K] extends (call: StepCall) => infer R ? Settled<Awaited<R>> : never;
 };
 export type Settled<T> =
   | { readonly ok: true; readonly value: T }

@@ -29,7 +29,7 @@ export interface ResumeOptions extends Act {
 export const INJECT = "inject";
 
 /** Waits that a resume ends: whatever stood in the way is looked at again. */
-const RESUMABLE: readonly WaitKind[] = ["review", "budget", "policy", "content", "migration"];
+const RESUMABLE: readonly WaitKind[] = ["review", "budget", "policy", "content", "migration", "key"];
 
 /** What people and other programs can do to a run. Every act is one conditional append, so races have one winner. */
 export class Control {

@@ -28,7 +28,7 @@ export async function settleUnknown<T>(
     return "decided";
   }
   if (record.effect === "keyed" && keyHolds(execution, options, record)) {
-    if (record.args === argsDigest(options)) return "call";
+    if (record.args === argsDigest(execution, options)) return "call";
     const reason = new HoldfastError("HF-2104", { step: place.key, digest: record.args ?? "none" });
     await enterDoubt(execution, place, record, reason);
     return "decided";

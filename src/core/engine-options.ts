@@ -5,6 +5,8 @@ import type { Ids } from "./ids.ts";
 import type { RetentionPolicy } from "./manage/retention-policy.ts";
 import type { Logger, Probe } from "./ports.ts";
 import type { RecoveryOptions } from "./recovery.ts";
+import type { Redaction } from "./redact.ts";
+import type { SecretProvider } from "./secrets.ts";
 import type { Store } from "./store.ts";
 import type { Triggers } from "./triggers.ts";
 import type { Budget, RunRow } from "./types.ts";
@@ -61,6 +63,10 @@ export interface EngineOptions {
    * ended, 30 days after it has failed; the record of what happened stays. `forever` keeps everything.
    */
   readonly retention?: RetentionPolicy;
+  /** What is kept out of the journal, the log and error texts; see {@link Redaction}. Default: nothing is looked for. */
+  readonly redact?: Redaction;
+  /** Where `ctx.secret` finds secrets, such as `envSecrets()`. Those it has given are kept out of everything stored and logged. */
+  readonly secrets?: SecretProvider;
   readonly limits?: { readonly valueBytes?: number; readonly warnBytes?: number };
   readonly clock?: Clock;
   readonly ids?: Ids;

@@ -1,12 +1,12 @@
 import type { Act } from "./act.ts";
 import type { Acts } from "./acts.ts";
-import { systemClock } from "./clock.ts";
 import type { CommitQueue } from "./commit.ts";
 import type { GateAnswer } from "./context.ts";
 import { Control, INJECT, type ResumeOptions } from "./control.ts";
 import { Decisions, type OpenGate, type Resolution } from "./decisions.ts";
 import { Emitter, type EngineEvent, type EngineEventOf, type EngineEventType } from "./emitter.ts";
 import type { EngineOptions, Run, StartOptions } from "./engine-options.ts";
+import { enginePorts, engineValues } from "./engine-ports.ts";
 import { HoldfastError } from "./errors.ts";
 import type { JournalEvent } from "./events.ts";
 import type { Execution } from "./execution.ts";
@@ -17,7 +17,7 @@ import { guardsFor } from "./guards/all.ts";
 import { checkContentCheck } from "./guards/content.ts";
 import { checkPolicy } from "./guards/policy.ts";
 import { describeHealth, type Health, oncePossible, openQueue } from "./health.ts";
-import { checkId, systemIds } from "./ids.ts";
+import { checkId } from "./ids.ts";
 import { Checkpoints } from "./manage/checkpoints.ts";
 import { type ForkOptions, forkRun } from "./manage/fork.ts";
 import { forkChild } from "./manage/fork-child.ts";
@@ -31,7 +31,7 @@ import { RetentionLoop } from "./manage/retention-loop.ts";
 import { type RunReport, readStatus } from "./manage/run-status.ts";
 import { Transfer } from "./manage/transfer.ts";
 import type { EngineParts } from "./parts.ts";
-import { type Ports, silentLogger } from "./ports.ts";
+import type { Ports } from "./ports.ts";
 import { heapPressure, Pressure } from "./pressure.ts";
 import { type RecoveryPolicy, recoveryPolicy } from "./recovery.ts";
 import { engineActs, engineStore } from "./scratch-store.ts";
@@ -39,7 +39,7 @@ import type { RunPage, RunQuery, Store, StoreIdentity } from "./store.ts";
 import { StoreTime } from "./store-time.ts";
 import { type TriggerSettings, triggerSettings } from "./triggers.ts";
 import { ended, type Parent, type RunRow } from "./types.ts";
-import { Values } from "./values.ts";
+import type { Values } from "./values.ts";
 import { RunWatch, readResult } from "./watch.ts";
 import { Worker } from "./worker.ts";
 import type { Workflow } from "./workflow.ts";
@@ -100,13 +100,9 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    this.#ports = {
-      clock: options.clock ?? systemClock,
-      ids: options.ids ?? systemIds,
-      logger: options.logger ?? silentLogger,
-      probe: options.probe ?? (() => undefined),
-    };
-    this.#store = engineStore(options.store, options.saving, this.#ports);
+    this.#ports = enginePorts(options);
+    const { store, saving } = options;
+    this.#store = engineStore(store, saving, this.#ports, (error) => this.#queue.health.wentBack(error));
     checkPolicy(options.policy);
     checkContentCheck(options.contentCheck);
     this.#claimMs = positive("claimMs", options.claimMs ?? 15_000);
@@ -118,12 +114,8 @@ export class Engine {
     this.#sweepMs = positive("sweepMs", options.sweepMs ?? 1_000);
     this.#watch = new RunWatch(this.#store, this.#queue, this.#ports, this.#sweepMs);
     this.#time = new StoreTime(this.#store, this.#ports.clock);
-    this.#acts = engineActs(this.#store, this.#queue, this.#time);
-    const limits = {
-      valueBytes: options.limits?.valueBytes ?? 100_000_000,
-      warnBytes: options.limits?.warnBytes ?? 500_000,
-    };
-    this.#values = new Values(this.#store, limits, this.#ports.logger);
+    this.#acts = engineActs(this.#store, this.#queue, this.#time, this.#ports.redactor);
+    this.#values = engineValues(this.#store, options, this.#ports);
     this.#parts = {
       store: this.#store,
       acts: this.#acts,
@@ -198,11 +190,11 @@ export class Engine {
       meta: { workflow: name, version, schema, lineage: id, seed: ids.id(), ...(parent ? { parent } : {}) },
       data: encoded.data,
     } as const;
-    const claimed = { kind: "run_claimed", step: "", meta: { owner: this.#owner, recovery: 0 } } as const;
+    const claimed = worker ? [{ kind: "run_claimed", step: "", meta: worker.claimed(0) } as const] : [];
     const deadline = clock.monotonic() + this.#claimMs;
     probe("C01:before-create", { runId: id });
     const acted = await this.#acts.create(identity, {
-      events: [created, ...more.events, ...(worker ? [claimed] : [])],
+      events: [created, ...more.events, ...claimed],
       blobs: [...encoded.blobs, ...more.blobs],
       claim: worker
         ? { kind: "acquire", owner: this.#owner, token: ids.token(), ttlMs: this.#claimMs }

@@ -18,7 +18,8 @@ export interface EventMeta {
   /** Everything before it was copied from `from`, a checkpoint made at `at`; what was under way there is as if it had never begun. */
   run_forked: { from: Origin; at: number; effects: EffectPolicy; reason?: string };
   run_migrated: Migrated;
-  run_claimed: { owner: string; recovery: number };
+  /** `store`: the incarnation of the store it was claimed on, fingerprinted. Without it: of an older version, or not to be relied on. */
+  run_claimed: { owner: string; recovery: number; store?: string };
   run_waiting: { waiting: readonly Waiting[] };
   /** The worker let go in good order, at a shutdown: anyone may go on at once. */
   run_released: Empty;
@@ -63,6 +64,8 @@ export interface EventMeta {
   checkpoint_marked: { label: string; trigger: string };
   /** A name or a pin for the checkpoint at `seq`, given afterwards. */
   checkpoint_tagged: { seq: number; label?: string; pinned?: boolean; pins: number; reason?: string };
+  /** The key of its values is wrapped by another one now; the values are as they were. */
+  key_wrapped: { kek: string };
   values_dropped: { entries: number; blobs: number; all?: true; reason?: string };
   /** `count`: iterations since the last one that was written, when more than one. */
   loop_advanced: { iteration: number; count?: number; done?: boolean };

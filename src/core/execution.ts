@@ -8,6 +8,7 @@ import type { Guard } from "./guards/guard.ts";
 import { Inspector } from "./guards/inspector.ts";
 import { hmac } from "./hash.ts";
 import { RunMemory } from "./memory.ts";
+import { forReview } from "./recovery.ts";
 import { type RunState, UNDO } from "./replay.ts";
 import type { Frame, Scope } from "./scope.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -472,8 +473,7 @@ export class Execution {
 
   /** Leaves the run to a person, with the reason. */
   parkForReview(problem: HoldfastError): void {
-    const detail = `${problem.code} ${problem.message} ${problem.why}`;
-    const waiting: Waiting = { kind: "review", step: "", since: this.deps.time.now(), detail };
+    const waiting = forReview(problem, this.deps.time.now());
     this.finish("waiting", { kind: "run_waiting", step: "", meta: { waiting: [waiting] } });
   }
 }

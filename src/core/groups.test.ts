@@ -128,6 +128,29 @@ describe("a group", () => {
     await expect(lab.drive(engine.result(bad.id))).rejects.toThrow("1 of 3 succeeded; 2 were needed");
   });
 
+  it("gives each branch a key of its own, the same after a crash", async () => {
+    const lab = createLab();
+    const keys = new Map<string, string[]>();
+    const seen = (branch: string, key: string) => {
+      keys.set(branch, [...(keys.get(branch) ?? []), key]);
+      return keys.get(branch)?.length === 2 ? key : hangs();
+    };
+    const flow = workflow("flow", async (ctx) => {
+      const [paid, sent] = await Promise.all([
+        ctx.each("pay", ["a", "b"], (item, _, { key }) => seen(item, key), { effect: "keyed" }),
+        ctx.all("send", { mail: ({ key }) => seen("mail", key) }, { effect: "keyed" }),
+      ]);
+      return [...paid, sent.mail];
+    });
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.clock.advance(100);
+    const after = await lab.afterCrash(engine, [flow], "r");
+    const paid = (await lab.drive(after.engine.result("r"))) as string[];
+    expect(new Set(paid).size).toBe(3);
+    expect([...keys.values()]).toEqual(paid.map((key) => [key, key]));
+  });
+
   it("has addresses that do not depend on what runs beside it", async () => {
     const lab = createLab();
     const seen: string[] = [];

@@ -1,4 +1,4 @@
-import type { Branches, EachOptions, Settled, SettledOptions, StepOptions } from "./context.ts";
+import type { Branches, EachOptions, Settled, SettledOptions, StepCall, StepOptions } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Execution } from "./execution.ts";
 import { checkName, type Scope, siblingScope } from "./scope.ts";
@@ -9,7 +9,7 @@ type Options = EachOptions | SettledOptions;
 
 interface Branch {
   readonly segment: string;
-  readonly work: () => unknown;
+  readonly work: (call: StepCall) => unknown;
 }
 
 /** Runs the branches, at most `concurrency` at once, until the failure rule says the group is decided. */
@@ -137,11 +137,14 @@ export async function each<I>(
   scope: Scope,
   name: string,
   items: readonly I[],
-  work: (item: I, index: number) => unknown,
+  work: (item: I, index: number, call: StepCall) => unknown,
   options: Options,
 ): Promise<unknown[]> {
   checkConcurrency(options);
-  const branches = items.map((item, index) => ({ segment: String(index), work: () => work(item, index) }));
+  const branches = items.map((item, index) => ({
+    segment: String(index),
+    work: (call: StepCall) => work(item, index, call),
+  }));
   const limited = { ...options, concurrency: options.concurrency ?? 8 };
   return plain(await runGroup(execution, scope, name, branches, limited), options);
 }
@@ -154,7 +157,7 @@ export async function all(
   options: Options,
 ): Promise<unknown> {
   checkConcurrency(options);
-  const list = Object.entries(given as Readonly<Record<string, () => unknown>>).map(([segment, work]) => ({
+  const list = Object.entries(given as Readonly<Record<string, Branch["work"]>>).map(([segment, work]) => ({
     segment,
     work,
   }));

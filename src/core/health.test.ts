@@ -5,7 +5,6 @@ import { createEngine, type Effect, type Engine, type EngineEvent, workflow } fr
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { createFaultyStore, type FaultyStore, type StoreMethod } from "../testing/faulty-store.ts";
 import { StoreHealth } from "./health.ts";
-import type { SqlHandle } from "./sql.ts";
 import type { AppendResult, Store } from "./store.ts";
 
 const WRITES: readonly StoreMethod[] = ["append", "transaction", "renew"];
@@ -32,7 +31,7 @@ function failing(lab: Lab, inner: Store = lab.store): Away {
 const transactional = (store: Store): Store => ({
   ...store,
   transaction: async (work, append) => {
-    const value = work({} as SqlHandle);
+    const value = await work({} as never);
     const [result] = await store.append([append(value)]);
     return { value, result: result as AppendResult };
   },

@@ -1,5 +1,5 @@
 import type { Clock } from "./clock.ts";
-import { CommitQueue } from "./commit.ts";
+import { CommitQueue, isOut } from "./commit.ts";
 import type { Emitter } from "./emitter.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { HoldfastError } from "./errors.ts";
@@ -15,8 +15,9 @@ const LONGEST_PAUSE_MS = 2_000;
 /** How an engine stands: its store, what it could not save yet, and its worker. */
 export interface Health {
   readonly store: {
-    readonly state: "ok" | "failing";
-    /** Since when it fails. */
+    /** `back`: it does not hold what it had acknowledged, and is not used here any more (HF-3020). */
+    readonly state: "ok" | "failing" | "back";
+    /** Since when that is so. */
     readonly since: number | null;
     readonly error: string | null;
     /** When this engine last saved anything. */
@@ -64,6 +65,8 @@ export class StoreHealth {
   #trouble: Trouble | null = null;
   #lastSavedAt: number | null = null;
   readonly #waiters: (() => void)[] = [];
+  readonly #backListeners: ((error: HoldfastError) => void)[] = [];
+  #back: { readonly at: number; readonly error: HoldfastError } | null = null;
 
   constructor(clock: Clock, listener: HealthListener) {
     this.#clock = clock;
@@ -84,13 +87,31 @@ export class StoreHealth {
     return this.#trouble ? Math.max(0, this.#trouble.until - this.#clock.monotonic()) : 0;
   }
 
+  /** Whether the store went back in time. Nothing mends that while this process lives. */
+  get isBack(): boolean {
+    return this.#back !== null;
+  }
+
+  wentBack(error: HoldfastError): void {
+    this.#back = { at: this.#clock.now(), error };
+    this.#listener.failing(error);
+    for (const tell of this.#backListeners) tell(error);
+  }
+
+  onBack(listener: (error: HoldfastError) => void): void {
+    this.#backListeners.push(listener);
+  }
+
   get store(): Health["store"] {
+    const lastSavedAt = this.#lastSavedAt;
+    if (this.#back)
+      return { state: "back", since: this.#back.at, error: this.#back.error.message, lastSavedAt };
     const trouble = this.failing ? this.#trouble : null;
     return {
       state: trouble ? "failing" : "ok",
       since: trouble?.at ?? null,
       error: trouble ? message(trouble.error) : null,
-      lastSavedAt: this.#lastSavedAt,
+      lastSavedAt,
     };
   }
 
@@ -196,7 +217,7 @@ export function patientRead(
       return row;
     } catch (error) {
       const isOver = clock.monotonic() - seenAt >= options.patienceMs;
-      if (isOver || HoldfastError.is(error, "HF-3012")) throw error;
+      if (isOver || isOut(error)) throw error;
       return undefined;
     }
   };

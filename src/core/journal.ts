@@ -1,3 +1,4 @@
+import { blinded, looksBlinded, UNREADABLE } from "./blind.ts";
 import { HoldfastError } from "./errors.ts";
 import type { EventDraft, JournalEvent, Raw, StepStarted } from "./events.ts";
 import { digest } from "./hash.ts";
@@ -9,6 +10,8 @@ import type { Blob, Entry } from "./store.ts";
  *   p  hash of the entry before ("" for the first)    t  time    e  epoch    a  actor, when a person acted
  *   d  digest of the entry's data                      b  hashes of the blobs its values point into
  *   v  the events: [kind, step, meta, value]; value = length within data, or the hash of a blob, or 0
+ *
+ * The values are the end of the data; where values are encrypted, a mark stands before them that blinds the digest.
  *
  * Each head names the hash of the one before, and the run row names the last, so a change anywhere breaks
  * the chain. Data can be dropped by retention without touching a head.
@@ -30,6 +33,8 @@ export interface EntryContext {
   readonly epoch: number;
   readonly actor?: string | undefined;
   readonly blobs?: readonly string[];
+  /** The store's secret, where it has one. */
+  readonly blinding?: string | undefined;
 }
 
 /** Builds the entry that holds `events` and the hash that the run row will carry. */
@@ -54,8 +59,10 @@ export function buildEntry(
       value,
     ]);
   }
+  const { blinding, prev, seq } = context;
+  if (blinding !== undefined && data !== "") data = blinded(blinding, data, `${prev} ${seq}`);
   const head: Head = {
-    p: context.prev,
+    p: prev,
     t: context.at,
     e: context.epoch,
     ...(context.actor === undefined ? {} : { a: context.actor }),
@@ -65,7 +72,7 @@ export function buildEntry(
   };
   const text = JSON.stringify(head);
   return {
-    entry: { seq: context.seq, count: events.length, head: text, data: data === "" ? null : data },
+    entry: { seq, count: events.length, head: text, data: data === "" ? null : data },
     head: digest(text),
   };
 }
@@ -89,9 +96,14 @@ export function parseEntry(runId: string, entry: Entry): ParsedEntry {
   const head = parseHead(runId, entry);
   const pruned = head.d !== undefined && entry.data === null;
   if (entry.data !== null && head.d !== digest(entry.data)) {
-    throw damaged(runId, entry.seq, "The stored values do not match their digest.");
+    const isSealed = entry.data === UNREADABLE;
+    throw damaged(
+      runId,
+      entry.seq,
+      isSealed ? SEALED_DAMAGE : "The stored values do not match their digest.",
+    );
   }
-  let offset = 0;
+  let offset = entry.data === null ? 0 : valuesStart(entry.data, head);
   const events = head.v.map(([written, step, meta, value], index) => {
     const kind = FORMER_NAMES[written] ?? written;
     const full = kind === "step_started" ? { ...PLAIN_START, ...(meta as object) } : meta;
@@ -104,6 +116,14 @@ export function parseEntry(runId: string, entry: Entry): ParsedEntry {
   });
   return { prev: head.p, events, pruned };
 }
+
+const SEALED_DAMAGE = "The record does not open with the run's key: it was changed, moved or replaced.";
+
+/** Where the values begin, behind the mark that blinds their digest. No value begins as a mark does. */
+export const valuesStart = (data: string, { v }: Pick<Head, "v">): number =>
+  looksBlinded(data)
+    ? data.length - v.reduce((sum, [, , , value]) => sum + (typeof value === "number" ? value : 0), 0)
+    : 0;
 
 /** Kinds of events that had another name in the first format. */
 const FORMER_NAMES: Readonly<Record<string, string>> = { parent_notified: "family_told" };

@@ -38,6 +38,12 @@ export const isUnreadable = (error: unknown): error is HoldfastError =>
   HoldfastError.is(error, "HF-3011") ||
   HoldfastError.is(error, "HF-1023");
 
+/** The key of the run's values cannot be had now: nothing is wrong with them. */
+export const isKeyAway = (error: unknown): error is HoldfastError =>
+  HoldfastError.is(error, "HF-3030") ||
+  HoldfastError.is(error, "HF-3031") ||
+  HoldfastError.is(error, "HF-3032");
+
 /** Positions of the snapshots, newest first: each names the one before. */
 export async function* snapshots(store: Store, row: RunRow): AsyncGenerator<number> {
   for (let seq = row.snapshotSeq; seq > 0; ) {

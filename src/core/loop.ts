@@ -45,9 +45,9 @@ export async function loop<S extends object>(
     await execution.enter();
     const { next, patches } = finish();
     const done = (result as unknown) === DONE;
-    state = next;
+    state = patches.length === 0 ? next : execution.deps.values.redacted(place.key, next);
     unwritten.add(patches);
-    if (done || unwritten.count >= every) await unwritten.write(next, done);
+    if (done || unwritten.count >= every) await unwritten.write(state, done);
   }
   return state;
 }

@@ -1,5 +1,7 @@
 import type { Clock } from "./clock.ts";
 import type { Ids } from "./ids.ts";
+import type { Redactor } from "./redact.ts";
+import type { SecretProvider } from "./secrets.ts";
 
 /** Where Holdfast writes what an operator may want to read. Never receives values or keys. */
 export interface Logger {
@@ -43,4 +45,7 @@ export interface Ports {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly probe: Probe;
+  /** Keeps secrets out of what is written, where there is something to look for. */
+  readonly redactor?: Redactor | undefined;
+  readonly secrets?: SecretProvider | undefined;
 }

@@ -32,6 +32,7 @@ const OUTSIDE: ReadonlySet<EventKind> = new Set<EventKind>([
   "step_evidence",
   "checkpoint_tagged",
   "values_dropped",
+  "key_wrapped",
 ]);
 
 /** Counts the time from one write of the worker to its next. */

@@ -1,5 +1,5 @@
 import { HoldfastError } from "./errors.ts";
-import type { RunQuery } from "./store.ts";
+import type { DueQuery, RunPage, RunQuery } from "./store.ts";
 import type { RunRow } from "./types.ts";
 
 /** What every store's `list` and `due` agree on: which filters there are, in what order runs come, how pages go on. */
@@ -33,5 +33,34 @@ export const cursorAfter = ({ createdAt, id }: RunRow): string => `${createdAt}.
 /** Newest first; ids decide between runs of the same millisecond. */
 export const byAge = (a: PagePosition, b: PagePosition): number =>
   b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1);
+
+/** Whether a run is one of those that are asked for. */
+export const matches = (row: RunRow, { status, workflow, parent, pruned }: RunQuery): boolean =>
+  (status?.includes(row.status) ?? true) &&
+  (workflow === undefined || row.workflow === workflow) &&
+  (pruned === undefined || (row.prunedAt !== null) === pruned) &&
+  (parent === undefined || row.parent?.runId === parent);
+
+/** Of runs in memory: one page of those that match. */
+export function listRows(rows: Iterable<RunRow>, query: RunQuery): RunPage {
+  const after = checkQuery(query);
+  const found = [...rows]
+    .filter((row) => matches(row, query))
+    .filter((row) => after === null || (row.id !== after.id && byAge(after, row) < 0))
+    .sort(byAge);
+  const runs = found.slice(0, query.limit);
+  const last = found.length > runs.length ? runs.at(-1) : undefined;
+  return { runs, cursor: last ? cursorAfter(last) : null };
+}
+
+/** Of runs in memory: those that may be claimed at this time, longest due first. */
+export function dueRows(rows: Iterable<RunRow>, { workflows, limit }: DueQuery, time: number): RunRow[] {
+  checkLimit(limit);
+  const wake = (row: RunRow): number => row.wakeAt ?? Number.POSITIVE_INFINITY;
+  return [...rows]
+    .filter((row) => wake(row) <= time && row.claim.until <= time && workflows.includes(row.workflow))
+    .sort((a, b) => wake(a) - wake(b) || (a.id < b.id ? -1 : 1))
+    .slice(0, limit);
+}
 
 const invalid = (option: string, problem: string) => new HoldfastError("HF-1003", { option, problem });

@@ -1,11 +1,11 @@
 import { HoldfastError } from "./errors.ts";
 import type { Execution } from "./execution.ts";
-import { digest } from "./hash.ts";
+import { digest, fingerprint } from "./hash.ts";
 import { damaged, type ParsedEntry, parseEntry } from "./journal.ts";
 import { isUnreadable, loadRun, snapshots } from "./load.ts";
 import type { RunState } from "./replay.ts";
-import type { Entry, Store } from "./store.ts";
-import type { RunRow } from "./types.ts";
+import type { Entry, Store, StoreIdentity } from "./store.ts";
+import type { RunRow, Waiting } from "./types.ts";
 import type { Values } from "./values.ts";
 
 /** What becomes of a run whose worker died. */
@@ -64,6 +64,43 @@ export function recoveryProblem(
   if (!auto) return new HoldfastError("HF-2122", { run });
   if (recovery <= maxAttempts) return undefined;
   return new HoldfastError("HF-2108", { run, recoveries: recovery - 1, limit: maxAttempts });
+}
+
+/** A person has to look at it. */
+export const forReview = ({ code, message, why }: HoldfastError, since: number): Waiting => ({
+  kind: "review",
+  step: "",
+  since,
+  detail: `${code} ${message} ${why}`,
+});
+
+const POSITIONS = 200;
+
+/**
+ * Why a run may not go on after the store was put back to an older state: what it did in the part that was lost could happen again. It
+ * may when it was made since, or was claimed since: a run that is put aside is claimed by that, so that a resume is enough.
+ */
+export async function restoreProblem(
+  store: Store,
+  { incarnation, restoredAt }: StoreIdentity,
+  row: RunRow,
+): Promise<HoldfastError | undefined> {
+  if (restoredAt === undefined || row.createdAt > restoredAt) return undefined;
+  if ((await claimedOn(store, row)) === fingerprint(incarnation)) return undefined;
+  return new HoldfastError("HF-2130", { run: row.id, at: new Date(row.updatedAt).toISOString() });
+}
+
+/** Which incarnation of which store the newest claim names. */
+async function claimedOn(store: Store, row: RunRow): Promise<string | undefined> {
+  for (let end = row.seq; end > 0; end -= POSITIONS) {
+    const from = Math.max(1, end - POSITIONS + 1);
+    const entries = await store.entries(row.id, { from, limit: POSITIONS });
+    for (const entry of entries.filter(({ seq }) => seq <= end).reverse()) {
+      const claimed = parse(row.id, entry)?.events.findLast(({ kind }) => kind === "run_claimed");
+      if (claimed?.kind === "run_claimed") return claimed.meta.store;
+    }
+  }
+  return undefined;
 }
 
 /** Leaves a taken-over run to a person when it does not get anywhere: it has written nothing, and waits for nothing. */

@@ -27,7 +27,8 @@ import { inbox } from "./inbox.ts";
 import { loop } from "./loop.ts";
 import { agent, checkpoint, decide, now, plan, random, usage, uuid } from "./notes.ts";
 import { address, checkName } from "./scope.ts";
-import type { SqlHandle } from "./sql.ts";
+import { resolveSecret, type SecretRef } from "./secrets.ts";
+import type { AnySqlHandle, SqlWork } from "./sql.ts";
 import { beginStep, completeStep, failStep, runStep } from "./steps.ts";
 import { transaction } from "./transaction.ts";
 import type { CheckpointTrigger } from "./triggers.ts";
@@ -89,7 +90,7 @@ export class RunContext implements Context {
   async each<I>(
     name: string,
     items: readonly I[],
-    work: (item: I, index: number) => unknown,
+    work: (item: I, index: number, call: StepCall) => unknown,
     options: EachOptions | SettledOptions = {},
   ): Promise<never> {
     const { scope, name: unique } = this.#place(name);
@@ -133,8 +134,13 @@ export class RunContext implements Context {
     return child(this.#execution, this.#place(name), workflow, input);
   }
 
-  async transaction<T>(name: string, work: (sql: SqlHandle) => T): Promise<T> {
+  async transaction<T, S extends AnySqlHandle>(name: string, work: SqlWork<T, S>): Promise<T> {
     return transaction(this.#execution, this.#place(name), work);
+  }
+
+  async secret(ref: SecretRef): Promise<string> {
+    const { redactor, secrets } = this.#execution.deps.ports;
+    return resolveSecret(secrets, redactor, ref);
   }
 
   plan(steps: readonly string[]): void {

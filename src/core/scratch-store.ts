@@ -5,8 +5,10 @@ import type { CommitQueue } from "./commit.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Ids } from "./ids.ts";
 import type { Ports } from "./ports.ts";
-import { byAge, checkLimit, checkQuery, cursorAfter } from "./query.ts";
-import type { Append, AppendResult, Entry, RunQuery, Store } from "./store.ts";
+import { byAge, checkLimit, checkQuery, cursorAfter, dueRows, matches } from "./query.ts";
+import type { Redactor } from "./redact.ts";
+import { SeenStore } from "./seen-store.ts";
+import type { Append, AppendResult, DueQuery, Entry, RunQuery, Store } from "./store.ts";
 import type { StoreTime } from "./store-time.ts";
 import type { RunRow } from "./types.ts";
 
@@ -33,6 +35,8 @@ interface ScratchOptions {
 export class ScratchStore implements Store {
   readonly name: string;
   readonly capabilities = { durability: "none", transactions: false } as const;
+  /** The same as below, so that what is recorded there is known again here. */
+  readonly blinding?: string;
   readonly #base: Store;
   readonly #clock: Clock;
   readonly #identity: { readonly incarnation: string; readonly secret: string };
@@ -42,6 +46,7 @@ export class ScratchStore implements Store {
   constructor(base: Store, { clock, ids, run }: ScratchOptions) {
     this.name = `${base.name} (in memory)`;
     this.#base = base;
+    if (base.blinding !== undefined) this.blinding = base.blinding;
     this.#clock = clock;
     this.#identity = { incarnation: ids.id(), secret: ids.token() + ids.token() };
     if (run) this.#drafts.set(run.id, { row: run, below: run.seq, entries: [], blobs: new Map() });
@@ -161,15 +166,13 @@ export class ScratchStore implements Store {
     return { runs, cursor: last ? cursorAfter(last) : null };
   }
 
-  async due({ workflows, limit }: Parameters<Store["due"]>[0]): Promise<readonly RunRow[]> {
+  async due(query: DueQuery): Promise<readonly RunRow[]> {
     const now = this.#time();
-    checkLimit(limit);
-    const wake = (row: RunRow): number => row.wakeAt ?? Number.POSITIVE_INFINITY;
-    return [...this.#drafts.values()]
-      .map(({ row }) => row)
-      .filter((row) => wake(row) <= now && row.claim.until <= now && workflows.includes(row.workflow))
-      .sort((a, b) => wake(a) - wake(b) || (a.id < b.id ? -1 : 1))
-      .slice(0, limit);
+    return dueRows(
+      [...this.#drafts.values()].map(({ row }) => row),
+      query,
+      now,
+    );
   }
 
   async close(): Promise<void> {
@@ -177,12 +180,6 @@ export class ScratchStore implements Store {
     await this.#base.close();
   }
 }
-
-const matches = (row: RunRow, { status, workflow, parent, pruned }: RunQuery): boolean =>
-  (status?.includes(row.status) ?? true) &&
-  (workflow === undefined || row.workflow === workflow) &&
-  (pruned === undefined || (row.prunedAt !== null) === pruned) &&
-  (parent === undefined || row.parent?.runId === parent);
 
 /** Acts on runs of a scratch store. What is stored below is refused, in words that say why. */
 class ScratchActs extends Acts {
@@ -208,13 +205,20 @@ class ScratchActs extends Acts {
 }
 
 /** The store an engine works on: the one it was given, or, with saving switched off, memory on top of it. */
-export function engineStore(store: Store, saving: boolean | undefined, ports: Ports): Store {
-  if (saving !== false) return store;
+export function engineStore(
+  store: Store,
+  saving: boolean | undefined,
+  ports: Ports,
+  onBack: (error: HoldfastError) => void,
+): Store {
+  if (saving !== false) return new SeenStore(store, onBack);
   ports.logger.warn("saving is switched off: new runs live in memory only, stored ones are left alone", {
     store: store.name,
   });
   return new ScratchStore(store, ports);
 }
 
-export const engineActs = (store: Store, queue: CommitQueue, time: StoreTime): Acts =>
-  store instanceof ScratchStore ? new ScratchActs(store, queue, time) : new Acts(store, queue, time);
+export const engineActs = (store: Store, queue: CommitQueue, time: StoreTime, redactor?: Redactor): Acts =>
+  store instanceof ScratchStore
+    ? new ScratchActs(store, queue, time)
+    : new Acts(store, queue, time, redactor);

@@ -1,6 +1,5 @@
 import type { EventDraft } from "./events.ts";
 import type { Execution } from "./execution.ts";
-import { digest } from "./hash.ts";
 import { takeSnapshot } from "./snapshot.ts";
 
 const MIN_TAIL_BYTES = 32_768;
@@ -32,7 +31,7 @@ export class Snapshots {
     probe("C12:before-snapshot", { runId });
     const { data, blobs, text } = deps.values.encode("snapshot", snapshot, true);
     // Always apart: where it is damaged, the journal around it is not, and an older one will do.
-    const own = typeof data === "string" ? { hash: digest(text), data: text } : undefined;
+    const own = typeof data === "string" ? deps.values.blob(text) : undefined;
     const meta = { previous: writer.row.snapshotSeq };
     const event: EventDraft = {
       kind: "snapshot_taken",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, signalled } from "../../test/support/lab.ts";
-import { type Effect, type HoldfastError, type StepCall, workflow } from "../index.ts";
+import { type Effect, HoldfastError, type StepCall, workflow } from "../index.ts";
 import { buildEntry } from "./journal.ts";
 import type { Append } from "./store.ts";
 import type { RunRow } from "./types.ts";
@@ -508,5 +508,19 @@ describe("a failing step", () => {
       kind: "decision",
       step: "mail",
     });
+  });
+
+  it("is in doubt when it is once and says itself that its answer was lost, and is tried again when it may be", async () => {
+    const lab = createLab();
+    const lost = () => Promise.reject(new HoldfastError("HF-2140", { message: "the line broke" }));
+    const flow = workflow("flow", async (ctx) => {
+      const read = await ctx.step("read", ({ attempt }) => (attempt === 1 ? lost() : "read"));
+      return ctx.step("mail", () => (read === "read" ? lost() : read), { effect: "once", retry: 5 });
+    });
+    const engine = lab.engine([flow]);
+    const { id } = await lab.drive(engine.start(flow, undefined));
+    expect((await lab.drive(engine.settled(id))).waiting).toMatchObject([{ kind: "decision", step: "mail" }]);
+    await lab.drive(engine.resolve(id, "mail", { action: "done", value: "was sent" }));
+    expect(await lab.drive(engine.result(id))).toBe("was sent");
   });
 });

@@ -202,7 +202,7 @@ async function startStep<T>(
   retryPolicy(options.retry, defaultRetry);
   const effect = options.effect ?? "repeatable";
   const call = record?.call ?? execution.state.freeCall(place.key);
-  const args = argsDigest(options);
+  const args = argsDigest(execution, options);
   const started: StepStarted = {
     type: "call",
     effect,
@@ -286,7 +286,7 @@ export async function failStep<T>(
   const encoded = execution.deps.values.encodeError(open.step, thrown);
   const error = execution.deps.values.echo(encoded);
   const record = execution.state.find(open.step);
-  if (open.frame.effect === "once" && HoldfastError.is(thrown, "HF-2102")) {
+  if (open.frame.effect === "once" && leavesOpen(thrown)) {
     execution.callEnded(open.frame);
     await enterDoubt(execution, open.place, record as StepRecord);
     return await continueStep(
@@ -324,6 +324,10 @@ export async function failStep<T>(
   )) as OpenStep<T>;
 }
 
+/** Errors that do not say whether it was done: a time limit, and an answer that the call itself knows to be lost. */
+const leavesOpen = (error: unknown): boolean =>
+  HoldfastError.is(error, "HF-2102") || HoldfastError.is(error, "HF-2140");
+
 async function waitForRetry(execution: Execution, { key, scope }: StepPlace, retryAt: number): Promise<void> {
   const { time } = execution.deps;
   while (time.now() < retryAt) {
@@ -339,8 +343,8 @@ function decideRetry<T>(
 ): ReturnType<typeof nextRetry> {
   const { time, ports } = execution.deps;
   if (open.place.scope.abort.aborted) return { retry: false, why: "The call was told to stop." };
-  // Our own errors are final, but for a time limit: the next try may be quicker.
-  const error = HoldfastError.is(thrown, "HF-2102") ? new Error(thrown.message) : thrown;
+  // Our own errors are final, but for those: the next try may be quicker, or answered.
+  const error = leavesOpen(thrown) ? new Error((thrown as Error).message) : thrown;
   const fallback: RetryPolicy =
     open.frame.effect === "once" ? { ...defaultRetry, attempts: 1 } : defaultRetry;
   return nextRetry(retryPolicy(open.options.retry, fallback), {

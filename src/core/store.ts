@@ -1,4 +1,4 @@
-import type { SqlHandle } from "./sql.ts";
+import type { SqlTransaction } from "./sql.ts";
 import type { Parent, RunIdentity, RunProjection, RunRow, RunStatus } from "./types.ts";
 
 /**
@@ -12,7 +12,11 @@ import type { Parent, RunIdentity, RunProjection, RunRow, RunStatus } from "./ty
 export interface Store {
   readonly name: string;
   readonly capabilities: StoreCapabilities;
+  /** Where values are encrypted: a secret that goes into every digest of a value, so that none can be guessed from its digest. */
+  readonly blinding?: string;
 
+  /** Fetches what writing to this run takes, such as its key, so that no flush waits for it. `isNew`: it is about to be created. */
+  prepare?(runId: string, isNew: boolean): Promise<void>;
   /** Opens or creates the store and says who it is. Called before anything else; may be called again. */
   identity(): Promise<StoreIdentity>;
   /** The store's clock in epoch milliseconds: the only clock claims and due times are judged by. */
@@ -23,7 +27,7 @@ export interface Store {
   renew(batch: readonly Renewal[]): Promise<readonly (RunRow | null)[]>;
   read(runId: string): Promise<RunRow | null>;
   /** Entries in order of position, starting with the entry that contains `from`; up to `limit` of them. */
-  entries(runId: string, range: { readonly from: number; readonly limit: number }): Promise<readonly Entry[]>;
+  entries(runId: string, range: RunRange): Promise<readonly Entry[]>;
   /** The run's blobs among `hashes`; a hash that is not stored for this run is absent from the answer. */
   blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Runs newest first (`createdAt`, then id, both descending), one page at a time. */
@@ -31,27 +35,29 @@ export interface Store {
   /** Runs that may be claimed now: wake time reached and no live claim; longest due first. */
   due(query: DueQuery): Promise<readonly RunRow[]>;
   /** Present only with `capabilities.transactions`: user writes and one append in one commit. */
-  transaction?<T>(work: (sql: SqlHandle) => T, append: (value: T) => Append): Promise<TransactionResult<T>>;
+  readonly transaction?: SqlTransaction;
+  /** Says that what it holds is an older state, put back: a new incarnation, the same secret. Before any work is done on it. */
+  markRestored?(): Promise<StoreIdentity>;
   close(): Promise<void>;
 }
 
 export interface StoreCapabilities {
   /** What an acknowledged write survives. */
   readonly durability: "power-loss" | "process" | "none";
-  readonly transactions: boolean;
+  /** `sync`: the work must be done when its function returns. `async`: it may be a promise. */
+  readonly transactions: false | "sync" | "async";
 }
 
 export interface StoreIdentity {
-  /** New for every restored backup, so that a store that went back in time is noticed. */
+  /** New with every restore, so that a store that went back in time is noticed. */
   readonly incarnation: string;
-  /** Key material for idempotency keys, made once with the store. Never logged. */
+  /** Key material for idempotency keys, made once with the store and kept for good. Never logged. */
   readonly secret: string;
+  /** When it was last restored, on its own clock. What had begun before may have gone on in what was lost. */
+  readonly restoredAt?: number;
 }
 
-/**
- * One link of the journal. `head` is hashed exactly as stored and names the digest of `data`; retention may
- * drop `data` (then `null`), never `head`.
- */
+/** One link of the journal. `head` is hashed as stored and names the digest of `data`, which alone may be dropped (`null`). */
 export interface Entry {
   /** Position of its first event. */
   readonly seq: number;
@@ -62,10 +68,7 @@ export interface Entry {
 }
 
 /** A long value, kept once per run under the digest of its text. Runs share none: each can be dropped by itself. */
-export interface Blob {
-  readonly hash: string;
-  readonly data: string;
-}
+export type Blob = { readonly hash: string; readonly data: string };
 
 /** What an append does to the run's claim. */
 export type ClaimChange =
@@ -99,10 +102,7 @@ export interface Drop {
   readonly blobs: readonly string[];
 }
 
-/**
- * What must be true for an append to be taken. `token: null` is an act from outside, bound by position only;
- * a token must be the one of the current claim. `acquire` also needs the claim to be free or expired.
- */
+/** What must be true for an append to be taken. `token: null`: an act from outside, bound by position only; else the claim's own. */
 export interface Expected {
   readonly seq: number;
   readonly epoch: number;
@@ -114,8 +114,8 @@ export type AppendResult =
   | { readonly ok: false; readonly reason: Refusal; readonly row: RunRow | null };
 
 /**
- * `exists`: create met a run of that id. `missing`: no such run. `fenced`: the claim is not the caller's any more.
- * `held`: acquire met a live claim. `conflict`: the run has moved on; read and decide again. Judged in this order.
+ * `exists`: create met a run of that id. `missing`: no such run. `fenced`: the claim is not the caller's any more. `held`: acquire
+ * met a live claim, neither free nor expired. `conflict`: the run has moved on; read and decide again. Judged in this order.
  */
 export type Refusal = "exists" | "missing" | "fenced" | "held" | "conflict";
 
@@ -137,6 +137,8 @@ export interface RunQuery {
   readonly cursor?: string;
 }
 
+export type RunRange = { readonly from: number; readonly limit: number };
+
 export interface RunPage {
   readonly runs: readonly RunRow[];
   /** Pass to the next call; `null` on the last page. */
@@ -147,5 +149,3 @@ export interface DueQuery {
   readonly workflows: readonly string[];
   readonly limit: number;
 }
-
-export type TransactionResult<T> = { readonly value: T; readonly result: AppendResult };

@@ -1,18 +1,19 @@
-import type { StepPlace } from "./call.ts";
+import { Handle, type StepPlace } from "./call.ts";
 import type { CommitResult } from "./commit.ts";
 import { HoldfastError } from "./errors.ts";
 import { type Execution, never } from "./execution.ts";
 import { forkGuard } from "./guards/fork.ts";
-import type { SqlHandle } from "./sql.ts";
+import { type Frame, innerScope } from "./scope.ts";
+import type { AnySqlHandle, SqlWork } from "./sql.ts";
 import { recordedValue, refuseInside, standIn } from "./steps.ts";
 import type { Append } from "./store.ts";
 import type { Depart } from "./writer.ts";
 
 /** Exactly once: the user's writes and the step's outcome are one commit, so there is nothing to be in doubt about. */
-export async function transaction<T>(
+export async function transaction<T, S extends AnySqlHandle>(
   execution: Execution,
   place: StepPlace,
-  work: (sql: SqlHandle) => T,
+  work: SqlWork<T, S>,
 ): Promise<T> {
   await execution.enter();
   refuseInside(place);
@@ -46,18 +47,20 @@ export async function transaction<T>(
 
 const FIRST = { type: "transaction", effect: "once", attempt: 1, call: 1 } as const;
 
+const isStoreFault = (error: unknown): boolean => HoldfastError.is(error) && error.code.startsWith("HF-3");
+
 /** One transaction, and after an error of the store: what became of it. */
-class Attempt<T> {
+class Attempt<T, S extends AnySqlHandle> {
   value: T | undefined;
   thrown: { readonly error: unknown } | undefined;
   readonly #execution: Execution;
   readonly #place: StepPlace;
-  readonly #work: (sql: SqlHandle) => T;
+  readonly #work: SqlWork<T, S>;
   readonly #number: number;
   #append: Append | undefined;
   #turn = 0;
 
-  constructor(execution: Execution, place: StepPlace, work: (sql: SqlHandle) => T, number: number) {
+  constructor(execution: Execution, place: StepPlace, work: SqlWork<T, S>, number: number) {
     this.#execution = execution;
     this.#place = place;
     this.#work = work;
@@ -79,7 +82,7 @@ class Attempt<T> {
       throw new HoldfastError("HF-1009");
     };
     try {
-      const { value, result } = await store.transaction(
+      const { value, result } = await store.transaction<T, S>(
         (sql) => inTime(() => this.#call(sql)),
         (made) => inTime(() => this.#build(made, depart)),
       );
@@ -87,18 +90,41 @@ class Attempt<T> {
       return result;
     } catch (error) {
       this.#turn++;
+      // Before there is an append, nothing is kept: what is not the store's fault is the work's own.
+      if (this.#append === undefined && !isStoreFault(error)) this.thrown ??= { error };
       if (this.thrown) return { ok: false, reason: "conflict", row: null };
       return queue.outcomeOf(this.#append, this.#execution.runId, error);
     }
   }
 
-  #call(sql: SqlHandle): T {
+  /** In a scope of its own: steps of the run have no place in it. */
+  #call(sql: S): T | Promise<T> {
+    const { scope, name } = this.#place;
+    const { frame } = new Handle(this.#execution, this.#place, {}, FIRST);
     try {
-      return this.#work(sql);
+      const done = this.#execution.within(innerScope(scope, name, { frame }), () => this.#work(sql));
+      return done instanceof Promise ? this.#underWay(done, frame) : done;
     } catch (error) {
-      this.thrown = { error };
-      throw error;
+      return this.#failed(error);
     }
+  }
+
+  /** The run is not let go meanwhile. */
+  async #underWay(done: Promise<T>, frame: Frame): Promise<T> {
+    this.#execution.calls.start();
+    try {
+      return await done;
+    } catch (error) {
+      return this.#failed(error);
+    } finally {
+      this.#execution.callEnded(frame);
+    }
+  }
+
+  /** What the store did wrong is not the work's own failure, and is looked into. */
+  #failed(error: unknown): never {
+    if (!isStoreFault(error)) this.thrown = { error };
+    throw error;
   }
 
   #build(made: T, depart: Depart): Append {
@@ -117,8 +143,7 @@ class Attempt<T> {
     try {
       return this.#execution.deps.values.encode(this.#place.key, made);
     } catch (error) {
-      this.thrown = { error };
-      throw error;
+      return this.#failed(error);
     }
   }
 }

@@ -24,7 +24,8 @@ export type WaitKind =
   | "budget"
   | "policy"
   | "content"
-  | "migration";
+  | "migration"
+  | "key";
 
 /** One thing a run waits for: what, since when, until when. */
 export interface Waiting {

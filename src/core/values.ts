@@ -1,10 +1,12 @@
-import { decode, encode } from "./codec.ts";
+import { blinded, looksBlinded, unblinded } from "./blind.ts";
+import { dataDigest, decode, encode } from "./codec.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Raw } from "./events.ts";
-import { digest } from "./hash.ts";
+import { digest, hmac } from "./hash.ts";
 import { damaged, dropped, parseEntry } from "./journal.ts";
 import { lastEvent } from "./load.ts";
 import type { Logger } from "./ports.ts";
+import type { Redactor } from "./redact.ts";
 import type { Blob, Store } from "./store.ts";
 
 /** A value over this many characters lives once, as a blob under the digest of its text. */
@@ -42,27 +44,61 @@ export class Values {
   readonly #store: Store;
   readonly #limits: ValueLimits;
   readonly #logger: Logger;
+  readonly #redact: ((text: string) => string) | undefined;
   #ahead: { readonly runId: string; readonly values: ReadonlyMap<number, Raw | undefined> } | undefined;
 
-  constructor(store: Store, limits: ValueLimits, logger: Logger) {
+  constructor(store: Store, limits: ValueLimits, logger: Logger, redactor?: Redactor) {
     this.#store = store;
     this.#limits = limits;
     this.#logger = logger;
+    this.#redact = redactor && ((text) => redactor.text(text));
+  }
+
+  /** Whether values are encrypted here, so that nothing of them may stand in a head. */
+  get sealed(): boolean {
+    return this.#store.blinding !== undefined;
   }
 
   /** `shared` stores long strings once by content: for values that come back in later states. */
   encode(step: string, value: unknown, shared = false): Encoded {
     const blobs: Blob[] = [];
-    const spill = (text: string): string => {
-      const hash = digest(text);
-      blobs.push({ hash, data: text });
-      return hash;
+    const keep = (text: string): string => {
+      const blob = this.blob(text);
+      blobs.push(blob);
+      return blob.hash;
     };
-    const text = shared ? encode(value, { spill, spillAt: SHARED_LENGTH }) : encode(value);
+    const hasMarks = this.#store.blinding !== undefined;
+    const spill = (text: string) => (hasMarks || !looksBlinded(text) ? keep(text) : undefined);
+    const redact = this.#redact ? { redact: this.#redact } : undefined;
+    const text = shared ? encode(value, { spill, spillAt: SHARED_LENGTH, ...redact }) : encode(value, redact);
     const bytes = blobs.reduce((sum, blob) => sum + blob.data.length, text.length);
     if (bytes > this.#limits.warnBytes) this.#checkSize(step, bytes);
     if (text.length <= INLINE_LIMIT) return { data: text, blobs, text };
-    return { data: { blob: spill(text) }, blobs, text };
+    return { data: { blob: keep(text) }, blobs, text };
+  }
+
+  /** What a head says of an error: its message, or where values are encrypted only what kind of error it is. */
+  headline(error: Error): string {
+    if (!this.sealed) return error.message.slice(0, 500);
+    return HoldfastError.is(error) ? error.code : error.name.slice(0, 100);
+  }
+
+  /** A value that the run goes on with unsaved, as it will be after a resume. */
+  redacted<T>(step: string, value: T): T {
+    return this.#redact ? (this.echo(this.encode(step, value)) as T) : value;
+  }
+
+  /** A text under its address. */
+  blob(text: string): Blob {
+    const { blinding } = this.#store;
+    const data = blinding === undefined ? text : blinded(blinding, text);
+    return { hash: digest(data), data };
+  }
+
+  /** The digest by which a head names arguments, or what a gate shows. */
+  digest(value: unknown): string {
+    const { blinding } = this.#store;
+    return blinding === undefined ? dataDigest(value) : hmac(blinding, encode(value, { sorted: true }));
   }
 
   /** Whatever was thrown, as an Error with plain data. */
@@ -78,7 +114,8 @@ export class Values {
   /** The value as a replay would see it. */
   echo({ text, blobs }: Encoded): unknown {
     if (blobs.length === 0) return decode(text);
-    return decode(text, { blob: (hash) => blobs.find((blob) => blob.hash === hash)?.data as string });
+    const found = new Map(blobs.map((blob) => [blob.hash, blob.data]));
+    return decode(text, { blob: (hash) => textOf(found, hash) });
   }
 
   #checkSize(step: string, bytes: number): void {
@@ -95,9 +132,9 @@ export class Values {
   }
 
   async #decodeBlobs(runId: string, raw: Raw): Promise<unknown> {
-    const text = typeof raw === "string" ? raw : (await this.#blobs(runId, [raw.blob])).get(raw.blob);
+    const text = typeof raw === "string" ? raw : textOf(await this.#blobs(runId, [raw.blob]), raw.blob);
     const found = await this.#blobs(runId, [...new Set(blobsIn(text ?? ""))]);
-    return decode(text ?? "", { blob: (hash) => found.get(hash) as string });
+    return decode(text ?? "", { blob: (hash) => textOf(found, hash) });
   }
 
   async #blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -140,6 +177,11 @@ export class Values {
     }
     return this.decode(runId, this.#ahead.values.get(seq));
   }
+}
+
+function textOf(blobs: ReadonlyMap<string, string>, hash: string): string | undefined {
+  const data = blobs.get(hash);
+  return data === undefined ? undefined : unblinded(data);
 }
 
 /** What was thrown, if it is an Error, and else an Error that says so. */

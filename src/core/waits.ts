@@ -1,5 +1,4 @@
 import type { StepPlace } from "./call.ts";
-import { dataDigest } from "./codec.ts";
 import type { GateAnswer, GateOptions, ReceivedSignal, SignalOptions } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
 import type { EventDraft, StepStarted } from "./events.ts";
@@ -84,10 +83,10 @@ export async function gate(
 ): Promise<GateAnswer> {
   checkGate(options);
   await execution.enter();
-  const { time } = execution.deps;
+  const { time, values } = execution.deps;
   const shown = { show: options.show, choices: [...options.choices], text: options.text ?? false };
   const until = options.timeoutMs === undefined ? {} : { until: time.now() + options.timeoutMs };
-  const meta = { type: "gate", args: dataDigest(shown), ...until } as const;
+  const meta = { type: "gate", args: values.digest(shown), ...until } as const;
   const record = await open(execution, place, meta, shown, strict);
   const overdue = async () => {
     if (typeof options.onTimeout !== "object") {
@@ -247,5 +246,5 @@ async function beginChild(
   if (attempt > 1) await execution.busy(engine.resumeChild(id, `${place.key} ${attempt}`));
   const row = await execution.busy(engine.startChild(workflow, id, input, parent, given));
   // It may have ended, and told so, before this wait was opened anew.
-  if (ended(row.status)) await engine.notifyParent(row);
+  if (ended(row.status)) await execution.busy(engine.notifyParent(row));
 }

@@ -74,6 +74,7 @@ export async function readResult(store: Store, values: Values, row: RunRow): Pro
   if (row.status === "completed") return value;
   const [step] = event?.kind === "run_failed" ? event.meta.steps : [];
   const why = step ? "The step failed for good, and the workflow did not handle it." : "Its function threw.";
-  const detail = { step: step ?? `Run ${row.id}`, attempts: 1, message: row.error ?? "", why };
+  const message = values.sealed && value instanceof Error ? value.message : (row.error ?? "");
+  const detail = { step: step ?? `Run ${row.id}`, attempts: 1, message, why };
   throw new HoldfastError("HF-2101", detail, { cause: value });
 }

@@ -1,13 +1,23 @@
 import type { Acts } from "./acts.ts";
 import type { EngineEvent } from "./emitter.ts";
 import type { HoldfastError } from "./errors.ts";
-import type { EventDraft, JournalEvent } from "./events.ts";
+import type { EventDraft, EventMeta, JournalEvent } from "./events.ts";
 import { Execution, type ExecutionEnd } from "./execution.ts";
 import type { ExecutionDeps } from "./execution-deps.ts";
 import type { Family } from "./family.ts";
 import { inspectInput, readConfig } from "./guards/inspector.ts";
+import { fingerprint } from "./hash.ts";
+import { waitForKey, waitsForKey } from "./key-wait.ts";
+import { isKeyAway } from "./load.ts";
 import type { Pressure } from "./pressure.ts";
-import { limitRecovery, type RecoveryPolicy, recoveryProblem, restoreRun } from "./recovery.ts";
+import {
+  forReview,
+  limitRecovery,
+  type RecoveryPolicy,
+  recoveryProblem,
+  restoreProblem,
+  restoreRun,
+} from "./recovery.ts";
 import { RunState } from "./replay.ts";
 import { RunContext } from "./run-context.ts";
 import { markPressure } from "./triggers.ts";
@@ -41,6 +51,8 @@ interface ExecuteOptions {
   readonly died?: boolean;
   /** Why it may not go on. */
   readonly problem?: HoldfastError | undefined;
+  /** Since when it has waited for its key. */
+  readonly keyless?: number | undefined;
 }
 
 /**
@@ -64,6 +76,9 @@ export class Worker {
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
     this.#upgrades = new Upgrades(deps);
+    deps.execution.queue.health.onBack((error) => {
+      for (const execution of this.running) execution.giveUp(error);
+    });
   }
 
   get #clock() {
@@ -118,7 +133,14 @@ export class Worker {
   async #sweepOnce(): Promise<string[]> {
     const room = this.#deps.settings.concurrency - this.#active.size - this.#claiming.size;
     const { health } = this.#deps.execution.queue;
-    if (this.#stopped || room <= 0 || !this.hasMemory() || (health.failing && health.restMs > 0)) return [];
+    if (
+      this.#stopped ||
+      health.isBack ||
+      room <= 0 ||
+      !this.hasMemory() ||
+      (health.failing && health.restMs > 0)
+    )
+      return [];
     await this.#deps.execution.time.read();
     await this.#upgrades.look();
     const rows = await this.#deps.execution.store.due({
@@ -127,6 +149,8 @@ export class Worker {
       limit: health.failing ? 1 : Math.min(room, 100),
     });
     health.answered();
+    // A store that was put back under this process must not be worked on: the answer tells.
+    if (rows.length > 0) await this.#deps.execution.store.identity();
     const taken = await Promise.all(rows.map((row) => this.#take(row)));
     if (rows.length === 100 && !rows.every((row) => this.#upgrades.leaves(row))) this.#again = true;
     return taken.flatMap((id) => (id === undefined ? [] : [id]));
@@ -156,13 +180,16 @@ export class Worker {
 
   async #claim(row: RunRow): Promise<boolean> {
     const { owner, acts, execution } = this.#deps;
-    const { ports, settings } = execution;
+    const { ports, settings, store, identity } = execution;
+    const lost = await restoreProblem(store, identity, row);
+    if (lost && row.control !== "pausing") return this.#putAside(row, lost);
     const died = row.status === "running" && this.#leftOff.get(row.id) !== row.claim.epoch;
     const recovery = died ? row.recoveries + 1 : row.recoveries;
     this.#leftOff.delete(row.id);
     const deadline = ports.clock.monotonic() + settings.claimMs;
     const acted = await acts.write(row, {
-      events: [{ kind: "run_claimed", step: "", meta: { owner, recovery } }],
+      // One that is only told to stop is none the wiser after that.
+      events: [{ kind: "run_claimed", step: "", meta: lost ? { owner, recovery } : this.claimed(recovery) }],
       claim: { kind: "acquire", owner, token: ports.ids.token(), ttlMs: settings.claimMs },
     });
     if (!acted) return false;
@@ -177,8 +204,31 @@ export class Worker {
       return false;
     }
     const problem = died ? this.#recoveryProblem(acted.row) : undefined;
-    void this.execute(acted.row, deadline, { died, problem });
+    void this.execute(acted.row, deadline, { died, problem, keyless: waitsForKey(row) });
     return true;
+  }
+
+  /** What a claim by this worker says. */
+  claimed(recovery: number): EventMeta["run_claimed"] {
+    const { owner, execution } = this.#deps;
+    return { owner, recovery, store: fingerprint(execution.identity.incarnation) };
+  }
+
+  /** Leaves it to a person, in the same write with a claim: after their resume it goes on. */
+  async #putAside(row: RunRow, problem: HoldfastError): Promise<false> {
+    const { acts, execution } = this.#deps;
+    const { ports, time, engine } = execution;
+    const waiting = [forReview(problem, time.now())];
+    const acted = await acts.write(row, {
+      events: [
+        { kind: "run_claimed", step: "", meta: this.claimed(row.recoveries) },
+        { kind: "run_waiting", step: "", meta: { waiting } },
+      ],
+      claim: { kind: "release", epoch: row.claim.epoch + 1 },
+    });
+    if (acted) engine.durable(acted.row, acted.events);
+    ports.logger.warn(problem.message, { runId: row.id, code: problem.code });
+    return false;
   }
 
   /** A run whose worker died has been taken. Somebody hears of it when that happens again and again. */
@@ -227,14 +277,17 @@ export class Worker {
   /** The run's state, or why it may not go on; `undefined` when the store did not answer. */
   async #load(
     row: RunRow,
-    { events, problem }: ExecuteOptions,
+    { events, problem, keyless }: ExecuteOptions,
   ): Promise<RunState | HoldfastError | undefined> {
-    const { store, values, ports } = this.#deps.execution;
+    const { store, values, ports, time, engine } = this.#deps.execution;
     if (problem || events) return problem ?? folded(events ?? []);
     try {
       return await restoreRun(store, values, row, this.#deps.settings.recovery);
     } catch (error) {
       ports.logger.warn("run could not be read", { runId: row.id, error: String(error) });
+      if (!isKeyAway(error)) return undefined;
+      const acted = await this.#deps.acts.write(row, waitForKey(row, error, time.now(), keyless));
+      if (acted) engine.durable(acted.row, acted.events);
       return undefined;
     }
   }
@@ -352,7 +405,7 @@ async function failure(execution: Execution, error: unknown): Promise<() => void
   const steps = [...new Set(execution.failedSteps(error))];
   const real = toError(error);
   const meta = {
-    message: `${real.message.slice(0, 500)}${left.length > 0 ? ` (not undone: ${left.join(", ")})` : ""}`,
+    message: `${values.headline(real)}${left.length > 0 ? ` (not undone: ${left.join(", ")})` : ""}`,
     steps,
     ...(compensated ? { compensated } : {}),
   };

@@ -231,7 +231,10 @@ export class RunWriter implements AppendSource {
   #depart(pending: PendingEvent[]): Append {
     const at = this.#deps.time.now();
     const { epoch, token } = this.row.claim;
-    const events = pending.map(({ event }, index) => stamped(event, this.row.seq + 1 + index, at, epoch));
+    const { redactor } = this.#deps.ports;
+    const events = pending.map(({ event }, index) =>
+      stamped(redactor ? redactor.event(event) : event, this.row.seq + 1 + index, at, epoch),
+    );
     const blobs = distinctBlobs(pending);
     const { entry, head } = buildEntry(events, {
       prev: this.row.head,
@@ -239,6 +242,7 @@ export class RunWriter implements AppendSource {
       at,
       epoch,
       blobs: blobs.length === 0 ? NO_HASHES : namedBlobs(pending),
+      blinding: this.#deps.store.blinding,
     });
     const hasParent = this.row.parent !== null;
     const run = projectAll(this.row, events, hasParent);

@@ -1,100 +1,196 @@
-import { spawnSync } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { spawn } from "node:child_process";
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import path from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
-import { type FolderLock, lockFolder } from "./folder-lock.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { useFolders } from "../../test/support/folders.ts";
+import { accepted, creation, step } from "../testing/conformance/index.ts";
+import { nodeDisk } from "./disk.ts";
+import { openFileStore } from "./file/index.ts";
+import { FolderLock } from "./folder-lock.ts";
+import { isGone, type Owner, thisProcess } from "./folder-owner.ts";
 
-const root = mkdtempSync(path.join(tmpdir(), "holdfast-lock-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const newFolder = useFolders("file-lock");
+const SINCE = "2026-01-02T03:04:05.678Z";
+const ended: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ended.splice(0)) await end();
+});
 
-let count = 0;
-const newFolder = (): string => path.join(root, String(++count), "deep");
-
-const refused = (folder: string): Promise<unknown> =>
-  lockFolder(folder).then(
-    () => expect.fail("the lock was given away twice"),
-    (error: unknown) => error,
-  );
-
-/** The lock of another process, which differs from this one in what is said. */
-async function foreignLock(folder: string, change: object): Promise<void> {
-  const lock = await lockFolder(folder);
-  const [name = ""] = readdirSync(folder).filter((one) => one.endsWith(".json"));
-  const owner = JSON.parse(readFileSync(path.join(folder, name), "utf8")) as object;
-  await lock.release();
-  const file = path.join(folder, `lock-${randomUUID()}.json`);
-  writeFileSync(file, JSON.stringify({ ...owner, ...change }));
-  writeFileSync(`${file}.held`, "");
+function emptyFolder(): string {
+  const folder = newFolder();
+  mkdirSync(folder);
+  return folder;
 }
 
-/** A pid that was a process a moment ago. */
-const deadPid = (): number => spawnSync(process.execPath, ["-e", ""]).pid;
+/** A process that was alive a moment ago, and is not any more. */
+async function deadOwner(): Promise<Owner> {
+  const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+  const owner = { ...thisProcess(SINCE), pid: child.pid ?? 0, started: startOf(child.pid ?? 0) };
+  expect(isGone(owner)).toBe(false);
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGKILL");
+  await gone;
+  return owner;
+}
 
-describe("a folder's lock", () => {
-  it("goes to one, and to the next after it was given back", async () => {
+function startOf(pid: number): string | null {
+  try {
+    return (
+      readFileSync(`/proc/${pid}/stat`, "utf8")
+        .replace(/^.*\) /, "")
+        .split(" ")[19] ?? null
+    );
+  } catch {
+    return null;
+  }
+}
+
+const leave = (folder: string, owner: object, name = "lock.json"): void =>
+  writeFileSync(path.join(folder, name), JSON.stringify(owner));
+
+const take = (folder: string): Promise<FolderLock> => FolderLock.take(nodeDisk, folder, SINCE);
+
+describe("a second opener", () => {
+  it("is refused and told who holds the folder, also within one process", async () => {
     const folder = newFolder();
-    const lock = await lockFolder(folder);
-    expect(await refused(folder)).toMatchObject({ code: "HF-3009", detail: { pid: process.pid } });
-    await lock.release();
-    await lock.release();
-    expect(readdirSync(folder)).toEqual([]);
-    const second = await lockFolder(folder);
-    expect(await refused(folder)).toMatchObject({ code: "HF-3009" });
-    await second.release();
+    const store = await openFileStore({ folder });
+    const row = await accepted(store, creation());
+    await expect(openFileStore({ folder })).rejects.toMatchObject({
+      code: "HF-3023",
+      message: expect.stringContaining(`is in use by pid ${process.pid} on ${hostname()} since 2`),
+      detail: { pid: process.pid, host: hostname() },
+    });
+    await accepted(store, step(row));
+    await store.close();
+    const next = await openFileStore({ folder });
+    expect((await next.read("run-1"))?.seq).toBe(2);
+    await next.close();
+    expect(readdirSync(folder).filter((name) => name.includes("lock"))).toEqual([]);
   });
 
-  it("goes to one at most of many that ask at once, and to one of them in the end", async () => {
-    for (let round = 0; round < 10; round++) {
-      const folder = newFolder();
-      const asked = await Promise.allSettled(Array.from({ length: 8 }, () => lockFolder(folder)));
-      const locks = asked.flatMap((one): FolderLock[] => (one.status === "fulfilled" ? [one.value] : []));
-      expect(locks.length).toBeLessThanOrEqual(1);
-      for (const lock of locks) await lock.release();
-      await (await lockFolder(folder)).release();
-      expect(readdirSync(folder)).toEqual([]);
+  it("is refused by any other process that lives", async () => {
+    const folder = emptyFolder();
+    leave(folder, { ...thisProcess(SINCE), pid: process.ppid, started: startOf(process.ppid) });
+    await expect(take(folder)).rejects.toMatchObject({ code: "HF-3023", detail: { pid: process.ppid } });
+  });
+
+  it("is refused where it cannot know whether the owner lives", async () => {
+    const elsewhere = [
+      { host: "elsewhere", boot: "other" },
+      { pidNamespace: "pid:[1]", pid: 999_999_999 },
+    ];
+    for (const part of elsewhere.slice(0, process.platform === "linux" ? 2 : 1)) {
+      const folder = emptyFolder();
+      leave(folder, { ...thisProcess(SINCE), ...part });
+      await expect(take(folder)).rejects.toMatchObject({ code: "HF-3023" });
     }
+    const folder = emptyFolder();
+    writeFileSync(path.join(folder, "lock.json"), "torn");
+    await expect(take(folder)).rejects.toMatchObject({ code: "HF-3023" });
+    expect(readdirSync(folder)).toEqual(["lock.json"]);
   });
+});
 
-  it("is taken over from a process that has ended", async () => {
+describe("a dead owner's folder", () => {
+  it("is taken over, with everything in it", async () => {
     const folder = newFolder();
-    await foreignLock(folder, { pid: deadPid() });
-    await (await lockFolder(folder)).release();
-    expect(readdirSync(folder)).toEqual([]);
+    const store = await openFileStore({ folder });
+    const row = await accepted(store, creation());
+    await store.close();
+    leave(folder, await deadOwner());
+    const next = await openFileStore({ folder });
+    expect(await next.read("run-1")).toEqual(row);
+    await next.close();
+    expect(readdirSync(folder).filter((name) => name.includes("lock"))).toEqual([]);
   });
 
-  it.runIf(process.platform === "linux")(
-    "is taken over when the pid or the machine is another one by now",
+  it.skipIf(process.platform !== "linux")(
+    "is known by a pid that another process has now, and by an earlier start of the machine",
     async () => {
-      for (const change of [{ started: "1" }, { boot: "before" }]) {
-        const folder = newFolder();
-        await foreignLock(folder, change);
-        await (await lockFolder(folder)).release();
-      }
+      const own = thisProcess(SINCE);
+      expect(isGone(own)).toBe(false);
+      expect(isGone({ ...own, started: "1" })).toBe(true);
+      expect(isGone({ ...own, boot: "an earlier one" })).toBe(true);
+      expect(isGone({ ...own, host: "renamed" })).toBe(false);
     },
   );
 
-  it("is left to a process of which nothing can be known", async () => {
-    for (const change of [
-      { host: "elsewhere", pid: deadPid() },
-      { pids: "pid:[1]", pid: deadPid() },
-      { pid: "?" },
-    ]) {
-      const folder = newFolder();
-      await foreignLock(folder, change);
-      expect(await refused(folder)).toMatchObject({ code: "HF-3009" });
+  it.skipIf(process.platform !== "linux")(
+    "is known although nobody has taken note of its death",
+    async () => {
+      // The shell never waits for its child, which stays a zombie.
+      const script = "sleep 0 & echo $!; exec sleep 60";
+      const shell = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "ignore"] });
+      ended.push(
+        () =>
+          new Promise((resolve) => {
+            shell.once("exit", () => resolve());
+            shell.kill("SIGKILL");
+          }),
+      );
+      const pid = await new Promise<number>((resolve) =>
+        shell.stdout.once("data", (text) => resolve(Number(text))),
+      );
+      const isZombie = () => /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+      while (!isZombie()) await new Promise((resolve) => setImmediate(resolve));
+      expect(isGone({ ...thisProcess(SINCE), pid, started: startOf(pid) })).toBe(true);
+    },
+  );
+
+  it("goes to one of many newcomers", async () => {
+    for (let round = 0; round < 20; round++) {
+      const folder = emptyFolder();
+      leave(folder, { ...(await oneDeadOwner()), nonce: crypto.randomUUID() });
+      const results = await Promise.allSettled(Array.from({ length: 16 }, () => take(folder)));
+      expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      expect(readdirSync(folder)).toEqual(["lock.json"]);
     }
   });
 
-  it("names the file to remove when nobody else can know that its owner is gone", async () => {
+  it("is taken over from whoever died while taking it over", async () => {
+    const dead = await oneDeadOwner();
+    const [first, second, third] = [1, 2, 3].map((n) => ({
+      ...dead,
+      nonce: `${dead.nonce.slice(0, -1)}${n}`,
+    }));
+    const folder = emptyFolder();
+    leave(folder, first!);
+    leave(folder, second!, `.lock-${second!.nonce}`);
+    linkSync(path.join(folder, `.lock-${second!.nonce}`), path.join(folder, `.lock-after-${first!.nonce}`));
+    leave(folder, third!, `.lock-after-${second!.nonce}`);
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => take(folder)));
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const owner = JSON.parse(readFileSync(path.join(folder, "lock.json"), "utf8"));
+    expect(owner.pid).toBe(process.pid);
+    expect(readdirSync(folder)).toEqual(["lock.json"]);
+  });
+
+  let shared: Promise<Owner> | undefined;
+  const oneDeadOwner = () => (shared ??= deadOwner());
+});
+
+describe("a lock", () => {
+  it("that was removed or replaced stops every write, and what was there stays", async () => {
     const folder = newFolder();
-    await foreignLock(folder, { host: "elsewhere" });
-    const [file = ""] = readdirSync(folder).filter((name) => name.endsWith(".json"));
-    const { message } = (await refused(folder)) as Error;
-    expect(message).toContain("on elsewhere since ");
-    expect(message).toContain(file);
-    rmSync(path.join(folder, file));
-    await (await lockFolder(folder)).release();
+    const store = await openFileStore({ folder });
+    const row = await accepted(store, creation());
+    rmSync(path.join(folder, "lock.json"));
+    await expect(store.append([step(row)])).rejects.toMatchObject({ code: "HF-3013" });
+    const other = await openFileStore({ folder });
+    await expect(store.append([step(row)])).rejects.toMatchObject({ code: "HF-3013" });
+    const renewal = { runId: "run-1", epoch: 1, token: "ada-token", ttlMs: 1 };
+    await expect(store.renew([renewal])).rejects.toMatchObject({ code: "HF-3013" });
+    await store.close();
+    expect(existsSync(path.join(folder, "lock.json"))).toBe(true);
+    await accepted(other, step(row));
+    await other.close();
+  });
+
+  it("is given back when opening fails", async () => {
+    const folder = emptyFolder();
+    mkdirSync(path.join(folder, "runs", "run-1"), { recursive: true });
+    await expect(openFileStore({ folder })).rejects.toMatchObject({ code: "HF-3006" });
+    expect(existsSync(path.join(folder, "lock.json"))).toBe(false);
   });
 });

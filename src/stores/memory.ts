@@ -1,7 +1,7 @@
 import { claimAfter, refusal, UNCLAIMED } from "../core/claim.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { byAge, checkLimit, checkQuery, cursorAfter } from "../core/query.ts";
-import type { Append, AppendResult, Drop, Entry, RunQuery, Store } from "../core/store.ts";
+import { checkLimit, dueRows, listRows } from "../core/query.ts";
+import type { Append, AppendResult, Drop, Entry, Store } from "../core/store.ts";
 import type { RunRow } from "../core/types.ts";
 
 interface State {
@@ -92,23 +92,10 @@ function reads({
     },
     async list(query) {
       now();
-      const after = checkQuery(query);
-      const found = [...rows.values()]
-        .filter((row) => matches(row, query) && (after === null || byAge(after, row) < 0))
-        .filter((row) => row.id !== after?.id)
-        .sort(byAge);
-      const runs = found.slice(0, query.limit);
-      const last = found.length > runs.length ? runs.at(-1) : undefined;
-      return { runs, cursor: last ? cursorAfter(last) : null };
+      return listRows(rows.values(), query);
     },
-    async due({ workflows, limit }) {
-      const time = now();
-      checkLimit(limit);
-      const wake = (row: RunRow): number => row.wakeAt ?? Number.POSITIVE_INFINITY;
-      return [...rows.values()]
-        .filter((row) => wake(row) <= time && row.claim.until <= time && workflows.includes(row.workflow))
-        .sort((a, b) => wake(a) - wake(b) || (a.id < b.id ? -1 : 1))
-        .slice(0, limit);
+    async due(query) {
+      return dueRows(rows.values(), query, now());
     },
   };
 }
@@ -141,12 +128,6 @@ function forget({ journals, blobs }: State, id: string, drop: Drop): void {
   journals.set(id, (journals.get(id) ?? []).map(without));
   for (const hash of drop.blobs) blobs.get(id)?.delete(hash);
 }
-
-const matches = (row: RunRow, { status, workflow, parent, pruned }: RunQuery): boolean =>
-  (status?.includes(row.status) ?? true) &&
-  (workflow === undefined || row.workflow === workflow) &&
-  (pruned === undefined || (row.prunedAt !== null) === pruned) &&
-  (parent === undefined || row.parent?.runId === parent);
 
 /** A copy nobody can change, so that neither caller nor store sees the other's edits. */
 const frozen = <T extends object>(value: T): T => freeze(structuredClone(value));

@@ -2,7 +2,8 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { inspect } from "node:util";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { sharedDynamo } from "../../test/support/services/dynamodb.ts";
 import { sharedPostgres } from "../../test/support/services/postgres.ts";
 import { accepted, creation } from "../testing/conformance/index.ts";
 import { openStore } from "./open.ts";
@@ -10,6 +11,7 @@ import { openStore } from "./open.ts";
 const root = mkdtempSync(path.join(tmpdir(), "holdfast-open-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 const server = await sharedPostgres();
+const dynamo = await sharedDynamo();
 let count = 0;
 
 const failure = (url: string): Promise<Error> =>
@@ -61,12 +63,79 @@ describe("a store's URL", () => {
     }
   });
 
+  it.skipIf(dynamo.server === undefined)(
+    "opens a DynamoDB table of a region, at an address of its own",
+    async () => {
+      const { endpoint = "", credentials } = dynamo.server ?? {};
+      vi.stubEnv("AWS_ACCESS_KEY_ID", credentials?.accessKeyId ?? "");
+      vi.stubEnv("AWS_SECRET_ACCESS_KEY", credentials?.secretAccessKey ?? "");
+      const url = `dynamodb://local/open-${process.pid}?endpoint=${encodeURIComponent(endpoint)}`;
+      const store = await openStore(url);
+      expect(store.name).toBe("dynamodb");
+      await accepted(store, creation());
+      await store.close();
+      vi.unstubAllEnvs();
+    },
+    60_000,
+  );
+
+  it.each(["dynamodb:", "dynamodb://", "dynamodb://eu-central-1", "dynamodb:///", "dynamodb:table"])(
+    "that names no table is refused: %s",
+    async (url) => expect(await failure(url)).toMatchObject({ code: "HF-1003" }),
+  );
+
+  it("has no room for keys of an account, nor for settings it does not know", async () => {
+    for (const url of [
+      "dynamodb://key:my-secret@eu-central-1/t",
+      "dynamodb://eu-central-1/t?secret=my-secret",
+    ]) {
+      const error = await failure(url);
+      expect(error).toMatchObject({ code: "HF-1003" });
+      expect(inspect(error)).not.toContain("my-secret");
+    }
+  });
+
+  it("opens a store with a cache beside it, which may be away", async () => {
+    const file = path.join(root, `tiered-${++count}.db`);
+    const store = await openStore(`tiered:sqlite:${file}?cache=${encodeURIComponent("redis://127.0.0.1:1")}`);
+    expect(store.name).toBe("sqlite with a cache");
+    await accepted(store, creation());
+    await store.close();
+    expect(existsSync(file)).toBe(true);
+  });
+
+  it.skipIf(server.url === undefined)("takes the cache out of the settings of the store", async () => {
+    const cache = `cache=${encodeURIComponent("redis://127.0.0.1:1")}`;
+    for (const settings of [cache, `application_name=a&${cache}`, `${cache}&application_name=a`]) {
+      const store = await openStore(`tiered:${server.url}?${settings}`);
+      expect(store.name).toBe("postgres with a cache");
+      await store.close();
+    }
+  });
+
+  it("that is tiered names a store and a Redis", async () => {
+    const redis = encodeURIComponent("redis://ada:my-secret@127.0.0.1:1");
+    for (const url of [
+      "tiered:",
+      "tiered:memory:",
+      "tiered:memory:?cache=",
+      "tiered:memory:?cache=%zz",
+      "tiered:memory:?cache=postgres%3A%2F%2Fada%3Amy-secret%40host",
+      `tiered:?cache=${redis}`,
+      `tiered:tiered:memory:?cache=${redis}`,
+    ]) {
+      const error = await failure(url);
+      expect(error, url).toMatchObject({ code: "HF-1003" });
+      expect(inspect(error)).not.toContain("my-secret");
+    }
+  });
+
   it("of an unknown kind is refused with those that are known and the nearest", async () => {
     const error = await failure("postgress://ada:my-secret@host/db");
     expect(error).toMatchObject({ code: "HF-1003" });
     expect(error.message).toContain("there is no store postgress:");
     expect(error.message).toContain(
-      "known are sqlite:, memory:, postgres:, postgresql:, pglite:, redis:, rediss:, file:",
+      "known are sqlite:, memory:, postgres:, postgresql:, pglite:, redis:, rediss:, file:, dynamodb:, tiered:",
     );
     expect(error.message).toContain("did you mean postgres:");
     expect((await failure("sqlit:./x")).message).toContain("did you mean sqlite:");

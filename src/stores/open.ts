@@ -33,6 +33,17 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   rediss: openRedis,
   file: async (url, logger) =>
     (await import("./file/index.ts")).openFileStore({ folder: pathIn(url), logger }),
+  dynamodb: async (url) => (await import("./dynamodb/index.ts")).openDynamoStore(tableIn(url)),
+  tiered: async (url, logger) => {
+    const { primary, cache } = tiersIn(url);
+    const { openRedisCache } = await import("./redis/index.ts");
+    const { createTieredStore } = await import("./tiered/index.ts");
+    return createTieredStore({
+      primary: await openStore(primary, { logger }),
+      cache: openRedisCache({ url: cache }),
+      logger,
+    });
+  },
 };
 
 /** At least two letters: `C:\runs.db` is a path. */
@@ -40,7 +51,8 @@ const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
 
 /**
  * Opens the store that a URL names: `sqlite:./runs.db` or a path that ends in `.db`, `postgres://user@host/database`,
- * `pglite:./folder`, `redis://host`, `file:./folder`, `memory:`. Only what that store needs is loaded.
+ * `pglite:./folder`, `redis://host`, `file:./folder`, `dynamodb://region/table`, `memory:`; or one of them with a Redis cache beside
+ * it, `tiered:postgres://host/database?cache=redis%3A%2F%2Fhost`. Only what that store needs is loaded.
  *
  * @example
  * ```ts
@@ -75,6 +87,39 @@ function pathIn(url: string): string {
     return fileURLToPath(`file:${place}`);
   } catch {
     throw invalid(`what follows ${scheme} is not a path`);
+  }
+}
+
+/** `dynamodb://region/table`. Without a region, that of the environment, as are the keys always. */
+function tableIn(url: string): { table: string; region?: string; endpoint?: string } {
+  const example =
+    "dynamodb://eu-central-1/holdfast, with ?endpoint= and its encoded URL for a service of your own";
+  const [, region, table, query = ""] = /^[a-z]+:\/\/([a-z0-9-]*)\/([\w.-]+)(?:\?(.*))?$/i.exec(url) ?? [];
+  const settings = new URLSearchParams(query);
+  const endpoint = settings.get("endpoint");
+  const unknown = [...settings.keys()].some((key) => key !== "endpoint");
+  if (table === undefined || unknown) throw invalid(`it must be of the form ${example}`);
+  return { table, ...(region ? { region } : {}), ...(endpoint === null ? {} : { endpoint }) };
+}
+
+/** The primary's URL with one setting more, which is taken out: the cache's URL, encoded. */
+function tiersIn(url: string): { primary: string; cache: string } {
+  const whole = url.slice(url.indexOf(":") + 1);
+  const [setting, before, encoded = ""] = /([?&])cache=([^&]*)/.exec(whole) ?? [];
+  const cache = decoded(encoded);
+  if (setting === undefined || before === undefined || !/^rediss?:/i.test(cache))
+    throw invalid("a tiered store names its cache, as in tiered:postgres://host/db?cache=redis%3A%2F%2Fhost");
+  if (/^tiered:/i.test(whole)) throw invalid("a tiered store holds its runs in a store that is not tiered");
+  const rest = whole.slice(whole.indexOf(setting) + setting.length);
+  const primary = whole.slice(0, whole.indexOf(setting)) + (rest === "" ? "" : before + rest.slice(1));
+  return { primary, cache };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
   }
 }
 

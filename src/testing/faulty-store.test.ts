@@ -162,8 +162,8 @@ describe("createFaultyStore", () => {
     const memory = createMemoryStore();
     const inner = {
       ...memory,
-      transaction: async <T>(work: (sql: never) => T, append: (value: T) => Append) => {
-        const value = work(undefined as never);
+      transaction: async <T>(work: (sql: never) => T | Promise<T>, append: (value: T) => Append) => {
+        const value = await work(undefined as never);
         const [result] = await memory.append([append(value)]);
         return { value, result: result ?? { ok: false as const, reason: "missing" as const, row: null } };
       },

@@ -1,3 +1,4 @@
+import { sealOf } from "../core/blind.ts";
 import type { Clock } from "../core/clock.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Append, AppendResult, Store } from "../core/store.ts";
@@ -81,6 +82,7 @@ export function createFaultyStore(store: Store, plan: FaultPlan): FaultyStore {
   return {
     name: store.name,
     capabilities: store.capabilities,
+    ...sealOf(store),
     calls,
     identity: () => store.identity(),
     now: () => store.now(),
@@ -96,6 +98,7 @@ export function createFaultyStore(store: Store, plan: FaultPlan): FaultyStore {
     list: (query) => around("list", () => store.list(query)),
     due: (query) => around("due", () => store.due(query)),
     ...(store.transaction ? { transaction } : {}),
+    ...(store.markRestored ? { markRestored: store.markRestored.bind(store) } : {}),
     close: () => store.close(),
   };
 }

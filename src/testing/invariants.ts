@@ -348,7 +348,13 @@ function settle(standing: Standing, event: JournalEvent, report: Report): void {
   }
 }
 
-const AFTER_COMPLETION = new Set(["step_evidence", "family_told", "checkpoint_tagged", "values_dropped"]);
+const AFTER_COMPLETION = new Set([
+  "step_evidence",
+  "family_told",
+  "checkpoint_tagged",
+  "values_dropped",
+  "key_wrapped",
+]);
 
 /** I7: what may follow a pause, a cancel and an end. */
 function checkOrder({ events, report }: Case): void {

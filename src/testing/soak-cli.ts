@@ -1,22 +1,30 @@
 import { parseArgs } from "node:util";
 import { contention } from "./crash/contention.ts";
+import { outages } from "./crash/outages.ts";
 import type { Problem } from "./crash/site.ts";
 import { soak } from "./crash/soak.ts";
 import { zombieRounds } from "./crash/zombies.ts";
 import { simulateMany } from "./simulator.ts";
+import { openGround, type SoakGround, type SoakStore, soakStores } from "./soak-stores.ts";
+import { cutsOf, strikesOf } from "./soak-strikes.ts";
 
-const USAGE = `npm run soak -- --kills 500 --seed 7 [--zombies 200] [--contention 60] [--simulate 1000] [--json]
+const USAGE = `npm run soak -- --kills 500 --seed 7 [--store postgres] [--json]
 
-  --store sqlite     the store to torment; only sqlite has processes to kill so far
+  --store NAME       the store to torment: sqlite (default), postgres, redis, file, pglite or tiered
+  --url URL          a server that is there, instead of one that is started; of PostgreSQL for tiered
+  --cache-url URL    the same for the Redis of tiered
   --kills N          SIGKILLs, at places the seed decides, while runs are paused and resumed, forked, pruned and
                      carried from one version of their code to another and back
   --seed N           default 1
   --zombies N        rounds in which a frozen worker wakes up after it was replaced
-  --contention S     seconds in which 8 processes share one file
+  --contention S     seconds in which 8 processes share one store
+  --cuts N           connections to PostgreSQL cut right before or after a commit while a worker goes on
+  --outages N        times the server is killed (Redis under tiered: also emptied) while a worker goes on
   --simulate N       simulated histories, from the seed on
   --json             no progress on standard error
 
-The last line on standard output is a JSON summary. Exit code 1: a promise was broken. 2: wrong arguments.`;
+The last line on standard output is a JSON summary. Exit code 1: a promise was broken. 2: wrong arguments, or a
+server that cannot be had.`;
 
 interface Totals {
   readonly summary: Record<string, unknown>;
@@ -36,10 +44,14 @@ function readArgs() {
     const flag = { type: "boolean" } as const;
     const options = {
       store: text,
+      url: text,
+      "cache-url": text,
       kills: text,
       seed: text,
       zombies: text,
       contention: text,
+      cuts: text,
+      outages: text,
       simulate: text,
       json: flag,
       help: flag,
@@ -53,20 +65,32 @@ function readArgs() {
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
+type Say = (line: string) => void;
+
 async function main(): Promise<void> {
   const args = readArgs();
-  if (args.help === true || (args.store ?? "sqlite") !== "sqlite") {
+  const store = soakStores.find((name) => name === (args.store ?? "sqlite"));
+  if (args.help === true || store === undefined) {
     console.error(USAGE);
     process.exit(args.help === true ? 0 : 2);
   }
   const started = performance.now();
   const seed = count(args.seed, 1);
   const say = args.json === true ? () => undefined : (line: string) => void process.stderr.write(`${line}\n`);
-  const totals: Totals = { summary: { store: "sqlite", seed }, problems: [] };
-  await soaked(totals, count(args.kills, 100), seed, say);
-  await frozen(totals, count(args.zombies, 0), say);
-  await contended(totals, count(args.contention, 0), say);
-  await simulated(totals, count(args.simulate, 0), seed, say);
+  const totals: Totals = { summary: { store, seed }, problems: [] };
+  const ground = await openGround(store, serversOf(store, args)).catch((error: Error) => {
+    console.error(error.message);
+    process.exit(2);
+  });
+  try {
+    await soaked(totals, ground, { kills: count(args.kills, 100), seed, say });
+    await frozen(totals, ground, count(args.zombies, 0), say);
+    await contended(totals, ground, count(args.contention, 0), say);
+    await struck(totals, ground, { cuts: count(args.cuts, 0), outages: count(args.outages, 0), say });
+    await simulated(totals, count(args.simulate, 0), seed, say);
+  } finally {
+    await ground.close();
+  }
   const { problems, summary } = totals;
   for (const { at, rule, runId, message } of problems.slice(0, 50))
     console.error(`${rule} ${runId}: ${message}\n   ${at}`);
@@ -80,16 +104,19 @@ async function main(): Promise<void> {
   process.exit(problems.length === 0 ? 0 : 1);
 }
 
+const serversOf = (store: SoakStore, args: ReturnType<typeof readArgs>) =>
+  store === "redis" ? { redis: args.url } : { postgres: args.url, redis: args["cache-url"] };
+
 async function soaked(
   { summary, problems }: Totals,
-  kills: number,
-  seed: number,
-  say: (line: string) => void,
+  { kind }: SoakGround,
+  { kills, seed, say }: { readonly kills: number; readonly seed: number; readonly say: Say },
 ): Promise<void> {
   if (kills === 0) return;
   const report = await soak({
     kills,
     seed,
+    store: kind,
     onStore: (now) =>
       say(
         `${now.kills}/${kills} kills, ${now.runs} runs, ${now.acts.forks} forks, ${now.effects} effects, ${now.problems.length} violations`,
@@ -112,12 +139,14 @@ async function soaked(
 
 async function frozen(
   { summary, problems }: Totals,
+  { kind }: SoakGround,
   rounds: number,
-  say: (line: string) => void,
+  say: Say,
 ): Promise<void> {
   if (rounds === 0) return;
   const report = await zombieRounds({
     rounds,
+    store: kind,
     onRound: (at, found) => say(`${at}: ${found.length} violations`),
   });
   problems.push(...report.problems);
@@ -126,13 +155,14 @@ async function frozen(
 
 async function contended(
   { summary, problems }: Totals,
+  { kind }: SoakGround,
   seconds: number,
-  say: (line: string) => void,
+  say: Say,
 ): Promise<void> {
   if (seconds === 0) return;
-  const report = await contention({ seconds });
+  const report = await contention({ seconds, store: kind });
   say(
-    `${report.processes} processes shared one file: ${report.runs} runs, ${report.problems.length} violations`,
+    `${report.processes} processes shared one store: ${report.runs} runs, ${report.problems.length} violations`,
   );
   problems.push(...report.problems);
   Object.assign(summary, {
@@ -142,11 +172,32 @@ async function contended(
   });
 }
 
+/** Faults of servers and of the way to them, under a worker that has to live through them. */
+async function struck(
+  { summary, problems }: Totals,
+  ground: SoakGround,
+  { cuts, outages: times, say }: { readonly cuts: number; readonly outages: number; readonly say: Say },
+): Promise<void> {
+  if (cuts > 0) {
+    const { way, close } = await cutsOf(ground);
+    const report = await outages({ store: ground.kind, times: cuts, every: 3, ...way });
+    await close();
+    say(`${cuts} cuts: ${report.runs} runs, ${report.problems.length} violations`);
+    problems.push(...report.problems);
+    Object.assign(summary, { cuts, cutRuns: report.runs, cutCalls: report.calls });
+  }
+  if (times === 0) return;
+  const report = await outages({ store: ground.kind, times, ...strikesOf(ground) });
+  say(`${times} outages: ${report.runs} runs, ${report.problems.length} violations`);
+  problems.push(...report.problems);
+  Object.assign(summary, { outages: times, outageRuns: report.runs, outageCalls: report.calls });
+}
+
 async function simulated(
   { summary, problems }: Totals,
   histories: number,
   seed: number,
-  say: (line: string) => void,
+  say: Say,
 ): Promise<void> {
   if (histories === 0) return;
   const { runs, events, failed } = await simulateMany(seed, histories, {

@@ -75,6 +75,11 @@ class Log {
     }
   }
 
+  note(note: object): void {
+    writeSync(this.#file, `${JSON.stringify({ n: ++this.#calls, ...note })}\n`);
+    fsyncSync(this.#file);
+  }
+
   seen(runId: string, deed: string): string | null {
     return this.#results.get(place(runId, deed)) ?? null;
   }
@@ -114,6 +119,9 @@ function answer(socket: Socket, id: number, request: Request): void {
       return log.receive(socket, id, request);
     case "seen":
       result = log.seen(request.runId, request.deed);
+      break;
+    case "note":
+      log.note(request.note);
       break;
     case "watch":
       log.watchers.add(socket);

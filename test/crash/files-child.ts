@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import type { Store } from "../../src/core/store.ts";
 import type { RunRow } from "../../src/core/types.ts";
-import { type Disk, nodeDisk } from "../../src/stores/file/disk.ts";
+import { type Disk, nodeDisk } from "../../src/stores/disk.ts";
 import { openFolder } from "../../src/stores/file/open.ts";
 import { creation, outsideAct, step } from "../../src/testing/conformance/index.ts";
 

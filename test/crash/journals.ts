@@ -1,7 +1,6 @@
 import type { JournalEvent } from "../../src/core/events.ts";
 import { parseEntry } from "../../src/core/journal.ts";
 import type { RunRow } from "../../src/core/types.ts";
-import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import type { Strike } from "../../src/testing/crash/config.ts";
 import type { Site } from "../../src/testing/crash/site.ts";
 
@@ -10,14 +9,11 @@ export async function journalOf(
   site: Site,
   id: string,
 ): Promise<{ readonly row: RunRow; readonly entries: readonly (readonly JournalEvent[])[] } | null> {
-  const store = await openSqliteStore({ file: site.file });
-  try {
+  return site.read(async (store) => {
     const row = await store.read(id);
     const entries = row ? await store.entries(id, { from: 1, limit: row.seq }) : [];
     return row && { row, entries: entries.map((entry) => parseEntry(id, entry).events) };
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 export const eventsOf = async (site: Site, id: string): Promise<readonly JournalEvent[]> =>

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { type Disk, nodeDisk } from "../../src/stores/file/disk.ts";
+import { type Disk, nodeDisk } from "../../src/stores/disk.ts";
 
 /** What a sudden end leaves: all that was done, or only what was synced, or something between. */
 export type Ending = "kill" | "power loss" | "half";

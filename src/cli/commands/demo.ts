@@ -5,8 +5,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { startWitness, type Witness } from "../../testing/witness.ts";
+import { defineCommand, type Outcome } from "../command.ts";
 import { agents, PRICE, RUN_ID } from "../demo/agents.ts";
-import { bold, type Command, dim, green, red, say } from "../output.ts";
+import { EXIT } from "../exit-codes.ts";
+import { count, usd } from "../format.ts";
+import type { Paint } from "../output.ts";
 
 interface Line {
   readonly event: "started" | "completed" | "rate-limited" | "recovered" | "finished";
@@ -16,29 +19,35 @@ interface Line {
 }
 
 /** `holdfast demo`: ten agents, a rate limit at the ninth, SIGKILL, resume. Everything happens for real, on this machine. */
-export const demo: Command = {
+export const command = defineCommand({
   name: "demo",
-  usage: "demo",
   summary: "ten agents, a rate limit, kill -9, resume: nothing is paid twice",
-  async run(_, { json }) {
+  async run({ out, host }) {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-demo-"));
     const witness = await startWitness({ file: join(folder, "witness.jsonl") });
+    const say = (line: string): void => (out.isJson ? undefined : host.stdout.write(out.plain(`${line}\n`)));
     try {
-      return await perform(join(folder, "holdfast.db"), witness, json);
+      return await perform(join(folder, "holdfast.db"), witness, { say, paint: out.paint });
     } finally {
       await witness.stop();
       rmSync(folder, { recursive: true, force: true });
     }
   },
-};
+});
 
-async function perform(file: string, witness: Witness, json: boolean): Promise<number> {
-  const tell = json ? () => undefined : say;
-  tell(bold("\n1. Ten agents work on a question. SQLite file, no server, no key.\n"));
-  const completed = await untilRateLimit(file, witness.port, tell);
-  tell(red("\n   kill -9"));
-  tell(bold("\n2. A new process picks up what is left.\n"));
-  const finished = await untilFinished(file, witness.port, tell);
+/** It is told as it happens, not when it is over. */
+interface Stage {
+  readonly say: (line: string) => void;
+  readonly paint: Paint;
+}
+
+async function perform(file: string, witness: Witness, stage: Stage): Promise<Outcome> {
+  const { say, paint } = stage;
+  say(paint.bold("\n1. Ten agents work on a question. SQLite file, no server, no key.\n"));
+  const completed = await untilRateLimit(file, witness.port, stage);
+  say(paint.red("\n   kill -9"));
+  say(paint.bold("\n2. A new process picks up what is left.\n"));
+  const finished = await untilFinished(file, witness.port, stage);
   const reused = agents.filter(({ name }) => completed.has(name));
   const ran = finished.ran ?? [];
   const saved = reused.reduce((sum, { tokens }) => sum + tokens, 0);
@@ -51,9 +60,8 @@ async function perform(file: string, witness: Witness, json: boolean): Promise<n
     duplicates,
     run: RUN_ID,
   };
-  if (json) say(JSON.stringify(report));
-  else summarise(report);
-  return duplicates === 0 && ran.length === agents.length - reused.length ? 0 : 1;
+  const isRight = duplicates === 0 && ran.length === agents.length - reused.length;
+  return { data: report, text: summary(report, paint), exit: isRight ? EXIT.done : EXIT.failed };
 }
 
 /** Effects beyond one per agent that the witness carried out. A repeated call with the same key is not carried out again. */
@@ -62,50 +70,48 @@ function countDuplicates(witness: Witness): number {
   return calls.length - new Set(calls.map((call) => call.step)).size;
 }
 
-function summarise(report: {
-  reused: readonly string[];
-  ran: readonly string[];
-  tokensSaved: number;
-  usdSaved: number;
-  duplicates: number;
-}): void {
-  say(bold("\n3. What the journal and the witness say\n"));
-  say(
-    `   reused    ${report.reused.length} agents    ${report.tokensSaved.toLocaleString("en")} tokens · $${report.usdSaved.toFixed(2)} not spent again`,
-  );
-  say(`   ran       ${report.ran.length} agents    ${report.ran.join(", ")}`);
-  say(
-    `   effects   ${report.duplicates} duplicates, counted by a separate process that wrote down every call`,
-  );
-  say(dim("\n   Next: wrap your own function in workflow() and ctx.step(). See README.md.\n"));
+function summary(
+  report: {
+    reused: readonly string[];
+    ran: readonly string[];
+    tokensSaved: number;
+    usdSaved: number;
+    duplicates: number;
+  },
+  paint: Paint,
+): string {
+  const { reused, ran, tokensSaved, usdSaved, duplicates } = report;
+  return [
+    paint.bold("\n3. What the journal and the witness say\n"),
+    `   reused    ${reused.length} agents    ${count(tokensSaved)} tokens · ${usd(usdSaved)} not spent again`,
+    `   ran       ${ran.length} agents    ${ran.join(", ")}`,
+    `   effects   ${duplicates} duplicates, counted by a separate process that wrote down every call`,
+    paint.dim("\n   Next: wrap your own function in workflow() and ctx.step(). See README.md."),
+  ].join("\n");
 }
 
 /** Runs the first process until it meets the rate limit, then kills it. Answers the agents that had finished. */
-async function untilRateLimit(
-  file: string,
-  port: number,
-  tell: (line: string) => void,
-): Promise<Set<string>> {
+async function untilRateLimit(file: string, port: number, { say, paint }: Stage): Promise<Set<string>> {
   const completed = new Set<string>();
   const child = startProcess(file, port);
   for await (const line of lines(child)) {
     if (line.event === "completed" && line.step) {
       completed.add(line.step);
-      tell(`   ${green("✓")} ${line.step}`);
+      say(`   ${paint.green("✓")} ${line.step}`);
     }
     if (line.event === "rate-limited") {
-      tell(`   ${red("✗")} ${line.step}  HTTP 429`);
+      say(`   ${paint.red("✗")} ${line.step}  HTTP 429`);
       child.kill("SIGKILL");
     }
   }
   return completed;
 }
 
-async function untilFinished(file: string, port: number, tell: (line: string) => void): Promise<Line> {
+async function untilFinished(file: string, port: number, { say, paint }: Stage): Promise<Line> {
   let finished: Line = { event: "finished" };
   for await (const line of lines(startProcess(file, port))) {
-    if (line.event === "recovered") tell(dim("   claim of the dead process has run out; taken over"));
-    if (line.event === "completed") tell(`   ${green("✓")} ${line.step}`);
+    if (line.event === "recovered") say(paint.dim("   claim of the dead process has run out; taken over"));
+    if (line.event === "completed") say(`   ${paint.green("✓")} ${line.step}`);
     if (line.event === "finished") finished = line;
   }
   return finished;

@@ -1,29 +1,60 @@
-import { errorTable, explainError, HoldfastError } from "../../core/errors.ts";
-import { type Command, say } from "../output.ts";
+import { type ErrorCode, errorTable, explainError } from "../../core/errors.ts";
+import { nearest } from "../../core/nearest.ts";
+import { defineCommand, type Outcome } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { exitCodeOf } from "../exit-codes.ts";
+import { columns, fit, oneLine, wrap } from "../format.ts";
+import { usage } from "../globals.ts";
 
 /** `holdfast explain 2101`: an error code in four lines, offline. */
-export const explain: Command = {
+export const command = defineCommand({
   name: "explain",
-  usage: "explain <code>",
   summary: "what an error code means, what is safe and how to fix it",
-  async run([given], { json }) {
-    const code = `HF-${(given ?? "").toUpperCase().replace(/^HF-?/, "")}`;
+  args: ["[code]"],
+  options: { all: { flag: "--all", summary: "every code there is" } },
+  examples: ["explain 2101", "explain HF-2101", "explain --all"],
+  async run(context) {
+    const { args, options, out, host } = context;
+    const [given] = args;
+    if (options.all) return list(context);
+    if (given === undefined)
+      throw usage(
+        "no error code is given",
+        "It stands at the right of every error.",
+        "holdfast explain --all",
+      );
+    const code = `HF-${given.toUpperCase().replace(/^HF-?/, "")}`;
     const entry = explainError(code);
     if (!entry) {
-      throw new HoldfastError("HF-1003", {
-        option: "code",
-        problem: `${given ?? "nothing"} is not one of ${Object.keys(errorTable).join(", ")}`,
-      });
+      const meant = nearest(code, Object.keys(errorTable));
+      throw usage(
+        `${given} is no error code`,
+        `Codes look like ${meant}.`,
+        `holdfast explain ${meant.slice(3)}`,
+      );
     }
-    if (json) say(JSON.stringify({ code, ...entry }));
-    else
-      for (const [label, text] of [
-        [code, entry.what],
-        ["Why", entry.why],
-        ["Safe", entry.safe],
-        ["Fix", entry.fix],
-      ])
-        say(`${label?.padEnd(8)} ${text}`);
-    return 0;
+    const { what, why, safe, fix } = entry;
+    const exit = exitCodeOf(code as ErrorCode);
+    const rows = [
+      [code, what],
+      ["Why", why],
+      ["Safe", safe],
+      ["Fix", fix],
+      ["Exit", String(exit)],
+    ] as const;
+    const room = Math.max(40, Math.min(host.stdout.columns, 110) - 9);
+    const lines = rows.flatMap(([label, text]) =>
+      wrap(text, room).map((part, index) => `${out.paint.dim((index === 0 ? label : "").padEnd(8))} ${part}`),
+    );
+    return { data: { code, ...entry, exit }, text: lines.join("\n") };
   },
-};
+});
+
+function list({ out, host }: CommandContext<unknown>): Outcome {
+  const all = (Object.keys(errorTable) as ErrorCode[])
+    .sort()
+    .map((code) => ({ code, ...errorTable[code], exit: exitCodeOf(code) }));
+  const room = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+  const rows = columns(all.map(({ code, what }) => [out.paint.dim(code), oneLine(what)]));
+  return { data: { codes: all }, text: rows.map((row) => fit(row, room)).join("\n") };
+}

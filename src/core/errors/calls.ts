@@ -152,4 +152,22 @@ export const callErrors = {
     safe: UNCHANGED,
     fix: "Register the workflow with the engine.",
   },
+  "HF-1030": {
+    what: "There is no secret {name}.",
+    why: "{why}",
+    safe: UNCHANGED,
+    fix: "Set it where secrets come from, and give the engine `secrets`, such as envSecrets().",
+  },
+  "HF-1031": {
+    what: "The secret {name} is shorter than {least} characters.",
+    why: "It could not be told from other text, so it could not be kept out of what is stored.",
+    safe: "It was neither used nor stored.",
+    fix: "Use a longer secret.",
+  },
+  "HF-1032": {
+    what: "The redaction pattern {kind} is refused: {problem}.",
+    why: "On some text it could take so long that nothing else is done.",
+    safe: UNCHANGED,
+    fix: "Write it with fixed letters at the start and with limits such as {20,200} instead of + and *.",
+  },
 } as const satisfies Record<string, ErrorEntry>;

@@ -146,4 +146,34 @@ export const runErrors = {
     safe: SAVED,
     fix: "Resume the run when you want it to go on.",
   },
+  "HF-2130": {
+    what: "Run {run} is put aside: the store was restored from a backup.",
+    why: "What the run did after {at} is not known here, and going on could do it again.",
+    safe: "Nothing of it has been started since. Its idempotency keys are what they were.",
+    fix: "Look at what the run has done out there since, then resume it, or cancel it.",
+  },
+  "HF-2140": {
+    what: "Whether it was done is unknown: {message}",
+    why: "The call was sent, and its answer was lost on the way.",
+    safe: "A `once` step is not called again by itself.",
+    fix: "Check the outside world, then resolve the step: done, failed, run again or cancel.",
+  },
+  "HF-2141": {
+    what: "Agent {agent} gave no answer within {limit} turns.",
+    why: "Its model asked for tools, or answered wrongly, in every one of them.",
+    safe: SAVED,
+    fix: "Look at what it does in its last turns; raise maxTurns and resume the run, or fork it from an earlier checkpoint.",
+  },
+  "HF-2142": {
+    what: "Agent {agent} was asked {asked} times and gave no answer that fits: {problems}.",
+    why: "The answer must be JSON that fits the schema.",
+    safe: SAVED,
+    fix: "Raise reask or loosen the schema and resume the run, or fork it from an earlier checkpoint with another prompt.",
+  },
+  "HF-2143": {
+    what: "The answer of agent {agent} was withheld.",
+    why: "The content filter of model {model} stopped it.",
+    safe: SAVED,
+    fix: "Fork the run from an earlier checkpoint with another prompt or model.",
+  },
 } as const satisfies Record<string, ErrorEntry>;

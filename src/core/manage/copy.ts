@@ -1,7 +1,7 @@
 import { unwritten } from "../acts.ts";
 import type { EventMeta, JournalEvent, Raw } from "../events.ts";
 import { digest } from "../hash.ts";
-import { ChainCheck, damaged, dropped } from "../journal.ts";
+import { ChainCheck, damaged, dropped, valuesStart } from "../journal.ts";
 import { projectAll } from "../project.ts";
 import type { RunState } from "../replay.ts";
 import type { Entry, Store } from "../store.ts";
@@ -77,7 +77,8 @@ function copyEntry(
       row[0] === "run_created" ? ([row[0], row[1], ownedBy(row[2], to), row[3]] as const) : row,
     );
   const length = v.reduce((sum, [, , , value]) => sum + (typeof value === "number" ? value : 0), 0);
-  const data = length === 0 ? null : (entry.data?.slice(0, length) ?? null);
+  const start = entry.data === null ? 0 : valuesStart(entry.data, head);
+  const data = length === 0 ? null : (entry.data?.slice(0, start + length) ?? null);
   // A blob that only a cut-off event was the value of is named nowhere else.
   const named = inner ? [...inner] : b;
   const text = JSON.stringify({

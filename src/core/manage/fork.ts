@@ -114,13 +114,14 @@ interface Built {
 }
 
 async function build(parts: EngineParts, planned: Planned): Promise<Built> {
-  const { values, time } = parts;
+  const { values, time, ports } = parts;
   const { id, source, seq, parent, actor } = planned;
   const { state, copy } = await begin(parts, planned);
   const edits = planned.set
     ? await editEvents(values, source.id, state, planned.set, planned.reason)
     : { events: [], blobs: [] };
-  const drafts: EventDraft[] = [...opening(planned, copy), ...edits.events];
+  const own: EventDraft[] = [...opening(planned, copy), ...edits.events];
+  const drafts = own.map((draft) => ports.redactor?.event(draft) ?? draft);
   const stamp = { at: time.now(), epoch: 0, ...(actor === undefined ? {} : { actor }) };
   const events = drafts.map((draft, index): JournalEvent => ({ ...draft, ...stamp, seq: seq + 1 + index }));
   const { entry, head } = buildEntry(drafts, {
@@ -128,6 +129,7 @@ async function build(parts: EngineParts, planned: Planned): Promise<Built> {
     prev: copy.row.head,
     seq: seq + 1,
     blobs: innerBlobs(drafts, edits.blobs),
+    blinding: parts.store.blinding,
   });
   const run = projectAll(copy.row, events, parent !== null);
   const blobs = new Map([...copy.blobs, ...edits.blobs.map(({ hash, data }) => [hash, data] as const)]);

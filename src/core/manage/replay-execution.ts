@@ -6,7 +6,7 @@ import type { ExecutionDeps } from "../execution-deps.ts";
 import type { RunState } from "../replay.ts";
 import { RunContext } from "../run-context.ts";
 import { address, type Frame, type Scope } from "../scope.ts";
-import type { SqlHandle } from "../sql.ts";
+import type { AnySqlHandle, SqlWork } from "../sql.ts";
 import { recordedValue } from "../steps.ts";
 import type { RunRow, Waiting } from "../types.ts";
 import type { Workflow } from "../workflow.ts";
@@ -87,7 +87,11 @@ export class ReplayContext extends RunContext {
     const { verify, ...rest } = options;
     const { input } = options;
     const key = nextKey(this.#execution.scope(), name);
-    this.#watch.asked.set(key, { input, args: argsDigest(options), hasVerify: verify !== undefined });
+    this.#watch.asked.set(key, {
+      input,
+      args: argsDigest(this.#execution, options),
+      hasVerify: verify !== undefined,
+    });
     return rest;
   }
 
@@ -97,7 +101,7 @@ export class ReplayContext extends RunContext {
     this.#watch.answered(key, undefined);
   }
 
-  override async transaction<T>(name: string, _work: (sql: SqlHandle) => T): Promise<T> {
+  override async transaction<T, S extends AnySqlHandle>(name: string, _work: SqlWork<T, S>): Promise<T> {
     const execution = this.#execution;
     const scope = execution.scope();
     const place = address(scope, name);

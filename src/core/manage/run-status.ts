@@ -1,7 +1,6 @@
 import type { Run } from "../engine-options.ts";
-import { HoldfastError } from "../errors.ts";
 import type { EventKind } from "../events.ts";
-import { lastEvent, loadRun } from "../load.ts";
+import { isKeyAway, isUnreadable, lastEvent, loadRun } from "../load.ts";
 import type { EngineParts } from "../parts.ts";
 import { ended, type RunRow, type RunStatus } from "../types.ts";
 import { readRow } from "./positions.ts";
@@ -41,8 +40,7 @@ async function ifReadable<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    const isDamage = ["HF-3010", "HF-3011", "HF-1023"] as const;
-    if (isDamage.some((code) => HoldfastError.is(error, code))) return otherwise;
+    if (isUnreadable(error) || isKeyAway(error)) return otherwise;
     throw error;
   }
 }

@@ -103,6 +103,7 @@ const ORDER: readonly Waiting["kind"][] = [
   "content",
   "policy",
   "migration",
+  "key",
   "signal",
   "child",
   "retry",
@@ -131,6 +132,8 @@ function waitText(row: DescribedRow, { kind, step, since, until, names = [], det
       return `waiting: ${why ?? `a value is held back at ${step}`}`;
     case "migration":
       return because("waiting for a migration", why);
+    case "key":
+      return because("waiting for its key", why);
     case "signal":
       return `waiting for signal ${names.join(" or ")} since ${time(since)}`;
     case "child":
@@ -164,6 +167,7 @@ const BY_WAIT: Partial<Record<Waiting["kind"], Possible>> = {
   budget: "raise budget",
   migration: "migrate",
   review: "resume",
+  key: "resume",
   policy: "resume",
   content: "resume",
 };

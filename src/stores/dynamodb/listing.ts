@@ -1,4 +1,4 @@
-import { checkQuery, cursorAfter, type PagePosition } from "../../core/query.ts";
+import { checkQuery, cursorAfter, matches, type PagePosition } from "../../core/query.ts";
 import type { DueQuery, RunPage, RunQuery } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import { ageKey, CHILD, HIGHEST, idOf, LOWEST, listShards, rowKey, runKey, wokenBy } from "./keys.ts";
@@ -20,12 +20,6 @@ export async function listRuns(service: Service, query: RunQuery): Promise<RunPa
   const last = found.length > runs.length ? runs.at(-1) : undefined;
   return { runs, cursor: last ? cursorAfter(last) : null };
 }
-
-const matches = (row: RunRow, { status, workflow, parent, pruned }: RunQuery): boolean =>
-  (status?.includes(row.status) ?? true) &&
-  (workflow === undefined || row.workflow === workflow) &&
-  (pruned === undefined || (row.prunedAt !== null) === pruned) &&
-  (parent === undefined || row.parent?.runId === parent);
 
 /** The partitions that hold all runs of the query, and as few others as can be. */
 function sourcesOf(query: RunQuery, after: PagePosition | null): Source[] {

@@ -21,7 +21,7 @@ import { readItem } from "./reading.ts";
 import { renewBatch } from "./renew.ts";
 import { toRow } from "./rows.ts";
 import type { Service } from "./service.ts";
-import { prepare } from "./table.ts";
+import { markRestored, prepare } from "./table.ts";
 
 export interface DynamoSetup {
   readonly service: Service;
@@ -88,6 +88,14 @@ export class DynamoStore implements Store {
     return this.#call((service) => {
       checkLimit(query.limit);
       return dueRuns(service, this.#now(), query);
+    });
+  }
+
+  async markRestored(): Promise<StoreIdentity> {
+    const [now, { runs }] = [await this.now(), await this.list({ limit: 1 })];
+    return this.#call(async (service) => {
+      await markRestored(service, { now, newestRun: runs[0]?.createdAt ?? 0 });
+      return prepare(service, this.#place, this.#setup.create);
     });
   }
 

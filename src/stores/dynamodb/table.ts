@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { GlobalSecondaryIndex, TableDescription } from "@aws-sdk/client-dynamodb";
 import { HoldfastError } from "../../core/errors.ts";
 import type { StoreIdentity } from "../../core/store.ts";
+import { newKey, restoration } from "../restoration.ts";
 import { isNamed } from "./errors.ts";
 import { META, toItem } from "./keys.ts";
 import { readItem } from "./reading.ts";
@@ -53,7 +54,7 @@ export async function prepare(service: Service, name: string, create: boolean): 
   if (!meta) {
     if (!isOurs(table)) throw foreign(name, "It is a table of another shape.");
     if (!create) throw notReady(name);
-    await putMeta(service);
+    await putMeta(service, idOf(table));
     meta = await readItem(service, META);
   }
   return identityOf(meta ?? {}, table, name);
@@ -66,9 +67,38 @@ function identityOf(meta: Item, table: TableDescription, name: string): StoreIde
     throw foreign(name, "It holds items of another program.");
   if (found > SCHEMA) throw new HoldfastError("HF-3005", { file: name, found, known: SCHEMA });
   if (!isOurs(table)) throw foreign(name, "Its keys or indexes are not as they were made.");
-  // A backup is always restored to a new table, with the items of the old one.
-  const own = createHash("sha256").update(`${incarnation} ${table.TableId ?? table.TableArn ?? ""}`);
-  return { incarnation: own.digest("base64url"), secret };
+  const own = createHash("sha256").update(`${incarnation} ${idOf(table)}`);
+  const restoredAt = restoredTime(meta, table);
+  return {
+    incarnation: own.digest("base64url"),
+    secret,
+    ...(restoredAt === undefined ? {} : { restoredAt }),
+  };
+}
+
+const idOf = ({ TableId, TableArn }: TableDescription): string => TableId ?? TableArn ?? "";
+
+/** A backup is always restored to a new table, with the items of the old one, so that it shows without being told. */
+function restoredTime(meta: Item, table: TableDescription): number | undefined {
+  const told = meta["restored"]?.N === undefined ? undefined : Number(meta["restored"].N);
+  const [made, created] = [meta["table"]?.S, table.CreationDateTime?.getTime() ?? 0];
+  if (made === undefined || made === idOf(table)) return told;
+  return Math.max(told ?? 0, created);
+}
+
+/** Gives the store a new incarnation. */
+export async function markRestored(
+  service: Service,
+  times: { readonly now: number; readonly newestRun: number },
+): Promise<void> {
+  const { incarnation, restoredAt } = restoration(times.now, times.newestRun);
+  await service.update({
+    Key: toItem(META),
+    UpdateExpression: "SET #incarnation = :incarnation, #restored = :restored",
+    ConditionExpression: "attribute_exists(pk)",
+    ExpressionAttributeNames: { "#incarnation": "incarnation", "#restored": "restored" },
+    ExpressionAttributeValues: { ":incarnation": { S: incarnation }, ":restored": { N: String(restoredAt) } },
+  });
 }
 
 async function described(service: Service): Promise<TableDescription | undefined> {
@@ -108,14 +138,14 @@ async function whenActive(service: Service): Promise<TableDescription> {
 }
 
 /** The first one stands. */
-async function putMeta(service: Service): Promise<void> {
-  const key = (): string => randomBytes(32).toString("base64url");
+async function putMeta(service: Service, table: string): Promise<void> {
   const Item: Item = {
     ...toItem(META),
     application: { S: "holdfast" },
     schema: { N: String(SCHEMA) },
-    incarnation: { S: key() },
-    secret: { S: key() },
+    incarnation: { S: newKey() },
+    secret: { S: newKey() },
+    table: { S: table },
   };
   try {
     await service.put({ Item, ConditionExpression: "attribute_not_exists(pk)" });

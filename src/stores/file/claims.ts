@@ -1,5 +1,5 @@
 import type { Claim, RunRow } from "../../core/types.ts";
-import { type Disk, ifThere, writeFiles } from "./disk.ts";
+import { type Disk, ifThere, writeFiles } from "../disk.ts";
 import type { Layout } from "./layout.ts";
 import { FORMAT, isKnownVersion, seal, unseal } from "./sealed.ts";
 

@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Blob, Drop } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
-import { type Disk, forEach, hasCode, ifThere, writeFiles } from "./disk.ts";
+import { type Disk, forEach, hasCode, ifThere, writeFiles } from "../disk.ts";
 import { carryOut } from "./drop.ts";
 import { blobFile, blobsIn, checkFolder, type Layout } from "./layout.ts";
 import type { RecordName } from "./names.ts";

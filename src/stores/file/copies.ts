@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { RunRow } from "../../core/types.ts";
-import { type Disk, ifThere } from "./disk.ts";
+import { type Disk, ifThere } from "../disk.ts";
 import type { Layout } from "./layout.ts";
 import { formatCopy } from "./run-folder.ts";
 

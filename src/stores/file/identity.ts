@@ -1,8 +1,8 @@
-import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import type { StoreIdentity } from "../../core/store.ts";
-import { type Disk, ifThere, writeFiles } from "./disk.ts";
+import { type Disk, ifThere, writeFiles } from "../disk.ts";
+import { newKey, restoration } from "../restoration.ts";
 import type { Layout } from "./layout.ts";
 import { FORMAT, isKnownVersion, seal, unseal } from "./sealed.ts";
 
@@ -18,12 +18,24 @@ export async function identify(disk: Disk, layout: Layout): Promise<StoreIdentit
   if (!bytes) return make(disk, layout);
   const unsealed = unseal(bytes);
   if ("problem" in unsealed) throw new HoldfastError("HF-3006", { file, message: `${unsealed.problem}.` });
-  const { version, incarnation, secret } = unsealed.body;
+  const { version, incarnation, secret, restoredAt } = unsealed.body;
   if (!isKnownVersion(version))
     throw new HoldfastError("HF-3005", { file, found: String(version), known: FORMAT });
   if (typeof incarnation !== "string" || typeof secret !== "string")
     throw new HoldfastError("HF-3006", { file, message: "It does not say who the store is." });
-  return { incarnation, secret };
+  return { incarnation, secret, ...(typeof restoredAt === "number" ? { restoredAt } : {}) };
+}
+
+/** Gives the store a new incarnation. */
+export async function markRestored(
+  disk: Disk,
+  layout: Layout,
+  { secret }: StoreIdentity,
+  times: { readonly now: number; readonly newestRun: number },
+): Promise<StoreIdentity> {
+  const identity = { secret, ...restoration(times.now, times.newestRun) };
+  await write(disk, layout, [identityFile(layout, identity)]);
+  return identity;
 }
 
 async function make(disk: Disk, layout: Layout): Promise<StoreIdentity> {
@@ -32,15 +44,33 @@ async function make(disk: Disk, layout: Layout): Promise<StoreIdentity> {
     const message = "There are runs, but the file is missing: with new keys, calls could be made twice.";
     throw new HoldfastError("HF-3006", { file: layout.identity, message });
   }
-  const key = (): string => randomBytes(32).toString("base64url");
-  const identity = { incarnation: key(), secret: key() };
-  const files = [
+  const identity = { incarnation: newKey(), secret: newKey() };
+  await write(disk, layout, [
     { name: ".gitignore", text: GIT_IGNORE },
     { name: ".gitattributes", text: GIT_ATTRIBUTES },
-    { name: path.basename(layout.identity), text: seal({ version: FORMAT, store: "holdfast", ...identity }) },
-  ].map(({ name, text }) => ({ path: layout.temporary(), text, to: path.join(layout.root, name) }));
+    identityFile(layout, identity),
+  ]);
+  return identity;
+}
+
+interface NamedText {
+  readonly name: string;
+  readonly text: string;
+}
+
+const identityFile = (layout: Layout, identity: StoreIdentity): NamedText => ({
+  name: path.basename(layout.identity),
+  text: seal({ version: FORMAT, store: "holdfast", ...identity }),
+});
+
+/** Each is there as a whole, or as it was before. */
+async function write(disk: Disk, layout: Layout, texts: readonly NamedText[]): Promise<void> {
+  const files = texts.map(({ name, text }) => ({
+    path: layout.temporary(),
+    text,
+    to: path.join(layout.root, name),
+  }));
   await writeFiles(disk, files);
   for (const { path: from, to } of files) await disk.rename(from, to);
   await disk.syncFolder(layout.root);
-  return identity;
 }

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
-import type { Disk } from "./disk.ts";
+import type { Disk } from "../disk.ts";
 import { safeName } from "./names.ts";
 
 /**

@@ -3,12 +3,12 @@ import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { type Logger, silentLogger } from "../../core/ports.ts";
 import type { Store } from "../../core/store.ts";
+import { type Disk, forEach, hasCode, nodeDisk } from "../disk.ts";
+import { FolderLock } from "../folder-lock.ts";
 import { isNetworkFs } from "../network-fs.ts";
-import { type Disk, forEach, hasCode, nodeDisk } from "./disk.ts";
 import { storeError } from "./errors.ts";
 import { identify } from "./identity.ts";
 import { checkFolder, Layout } from "./layout.ts";
-import { FolderLock } from "./lock.ts";
 import type { Recovered } from "./run-folder.ts";
 import { FolderStore } from "./store.ts";
 

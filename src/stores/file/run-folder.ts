@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Drop } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
-import { type Disk, forEach, hasCode, ifThere } from "./disk.ts";
+import { type Disk, forEach, hasCode, ifThere } from "../disk.ts";
 import { checkFolder, type Layout } from "./layout.ts";
 import { byPosition, parseRecordName, type RecordName } from "./names.ts";
 import { type ParsedRecord, parseRecord } from "./record.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { RunRow } from "../../core/types.ts";
-import type { Disk } from "./disk.ts";
+import type { Disk } from "../disk.ts";
 import type { Layout } from "./layout.ts";
 import type { RecordName } from "./names.ts";
 import { recordNames } from "./run-folder.ts";

@@ -3,7 +3,7 @@ import { refusal } from "../../core/claim.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { checkId } from "../../core/ids.ts";
 import type { Logger } from "../../core/ports.ts";
-import { checkLimit } from "../../core/query.ts";
+import { checkLimit, dueRows, listRows } from "../../core/query.ts";
 import type {
   Append,
   AppendResult,
@@ -16,15 +16,15 @@ import type {
   StoreIdentity,
 } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
+import { type Disk, forEach, hasCode, ifThere } from "../disk.ts";
+import type { FolderLock } from "../folder-lock.ts";
 import { RenewedClaims } from "./claims.ts";
 import { commit } from "./commit.ts";
 import { Copies } from "./copies.ts";
-import { type Disk, forEach, hasCode, ifThere } from "./disk.ts";
 import { carryOut } from "./drop.ts";
 import { storeError } from "./errors.ts";
+import { markRestored } from "./identity.ts";
 import { blobFile, type Layout } from "./layout.ts";
-import { dueRows, listRows } from "./listing.ts";
-import type { FolderLock } from "./lock.ts";
 import { idOf } from "./names.ts";
 import { Flush, settled } from "./plan.ts";
 import { loadRun, type Recovered, readRecords } from "./run-folder.ts";
@@ -57,12 +57,14 @@ export class FolderStore implements Store {
   readonly #copies: Copies;
   /** Runs of which it is not known what the disk holds, with the failure that left it open. */
   readonly #unknown = new Map<string, unknown>();
+  #identity: StoreIdentity;
   #queue: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   constructor(setup: Setup) {
     const { disk, layout, copyDelayMs } = setup;
     this.#setup = setup;
+    this.#identity = setup.identity;
     this.#runs = new Runs(disk, layout);
     this.#claims = new RenewedClaims(disk, layout);
     this.#copies = new Copies(disk, layout, copyDelayMs);
@@ -84,7 +86,17 @@ export class FolderStore implements Store {
   }
 
   identity(): Promise<StoreIdentity> {
-    return this.#read([], async () => this.#setup.identity);
+    return this.#read([], async () => this.#identity);
+  }
+
+  markRestored(): Promise<StoreIdentity> {
+    return this.#write([], async () => {
+      const { disk, layout, clock } = this.#setup;
+      const [newest] = listRows(this.#runs.rows(), { limit: 1 }).runs;
+      const times = { now: clock.now(), newestRun: newest?.createdAt ?? 0 };
+      this.#identity = await markRestored(disk, layout, this.#identity, times);
+      return this.#identity;
+    });
   }
 
   now(): Promise<number> {

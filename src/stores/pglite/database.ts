@@ -1,3 +1,5 @@
+import type { SqlValue } from "../../core/sql.ts";
+import { PARSERS } from "../postgres/parsers.ts";
 import type { Database, Queryable, Value } from "../postgres/queryable.ts";
 
 /** What statements are sent to: a PGlite, or a transaction of one. */
@@ -5,7 +7,10 @@ export interface PgliteQueryable {
   query<T>(
     text: string,
     values?: unknown[],
-    options?: { readonly rowMode?: "array" },
+    options?: {
+      readonly rowMode?: "array" | "object";
+      readonly parsers?: Record<number, (text: string) => unknown>;
+    },
   ): Promise<{ readonly rows: T[] }>;
 }
 
@@ -33,6 +38,7 @@ export function onPglite(db: PgliteDatabase, end: () => Promise<void>): Database
   };
   return {
     query: (text, values) => tracked(on(db).query(text, values)),
+    rows: (text, values) => tracked(on(db).rows(text, values)),
     transaction: (work) => tracked(db.transaction((one) => work(on(one)))),
     async close() {
       await Promise.allSettled(underWay);
@@ -44,7 +50,27 @@ export function onPglite(db: PgliteDatabase, end: () => Promise<void>): Database
 const on = (one: PgliteQueryable): Queryable => ({
   query: async (text, values = []) =>
     (await one.query<Value[]>(text, [...values], { rowMode: "array" })).rows,
+  rows: async (text, values) => {
+    const { rows } = await one.query<Record<string, unknown>>(text, [...values], {
+      rowMode: "object",
+      parsers: { ...AS_WRITTEN, ...PARSERS },
+    });
+    return rows.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)])),
+    );
+  },
 });
+
+/** What PGlite would make dates and objects of: json, jsonb, date, time and timestamps, numbers of any length. */
+const AS_WRITTEN = Object.fromEntries(
+  [114, 3802, 1082, 1083, 1114, 1184, 1266, 1700].map((oid) => [oid, (text: string) => text]),
+);
+
+/** PGlite makes arrays of arrays, whatever it is told. */
+const plain = (value: unknown): SqlValue | boolean =>
+  typeof value === "object" && value !== null && !(value instanceof Uint8Array)
+    ? JSON.stringify(value)
+    : (value as SqlValue | boolean);
 
 /** Its errors carry the values of the statement, which must not get into a log. */
 function withoutValues(error: unknown): unknown {

@@ -19,7 +19,7 @@ beforeAll(async () => {
   writeFileSync(path.join(template, ".new-left-over", "PG_VERSION"), "18\n");
   const store = await openPgliteStore({ folder: template, logger });
   await store.identity();
-  expect(store.capabilities).toEqual({ durability: "process", transactions: false });
+  expect(store.capabilities).toEqual({ durability: "process", transactions: "async" });
   await store.close();
 }, 120_000);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -68,8 +68,8 @@ describe("the folder of a PGlite store", () => {
     const folder = newFolder();
     const store = await openPgliteStore({ folder });
     const failure = await openPgliteStore({ folder }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: "HF-3009", detail: { pid: process.pid } });
-    expect((failure as Error).message).toContain(`is held by pid ${process.pid} on `);
+    expect(failure).toMatchObject({ code: "HF-3023", detail: { pid: process.pid } });
+    expect((failure as Error).message).toContain(`is in use by pid ${process.pid} on `);
     await accepted(store, creation());
     await store.close();
   });
@@ -92,7 +92,7 @@ describe("the folder of a PGlite store", () => {
     const folder = newFolder();
     const { child, acknowledged } = await writer(folder);
     const failure = await openPgliteStore({ folder }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: "HF-3009", detail: { pid: child.pid } });
+    expect(failure).toMatchObject({ code: "HF-3023", detail: { pid: child.pid } });
     child.kill("SIGKILL");
     await once(child, "close");
     const store = await openPgliteStore({ folder });

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { readdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { type ErrorCode, HoldfastError } from "../../core/errors.ts";
-import { type FolderLock, lockFolder } from "../folder-lock.ts";
+import { nodeDisk } from "../disk.ts";
+import { FolderLock } from "../folder-lock.ts";
 import type { PgliteDatabase } from "./database.ts";
 
 const DATA = "data";
@@ -13,16 +14,22 @@ export async function openFolder(
   place: string,
 ): Promise<{ readonly db: PgliteDatabase; readonly close: () => Promise<void> }> {
   const open = await load();
-  const lock = await lockFolder(place).catch((error: unknown) => {
+  const { folder, lock } = await lockFolder(place).catch((error: unknown) => {
     throw folderError(error, place, "HF-3013");
   });
   try {
-    const db = await openLocked(lock, open);
+    const db = await openLocked(folder, open);
     return { db, close: () => closeBoth(db, lock) };
   } catch (error) {
     await lock.release();
     throw error;
   }
+}
+
+async function lockFolder(place: string): Promise<{ folder: string; lock: FolderLock }> {
+  await mkdir(place, { recursive: true, mode: 0o700 });
+  const folder = await realpath(place);
+  return { folder, lock: await FolderLock.take(nodeDisk, folder, new Date().toISOString()) };
 }
 
 type Open = (folder: string) => Promise<PgliteDatabase>;
@@ -41,7 +48,7 @@ async function load(): Promise<Open> {
   }
 }
 
-async function openLocked({ folder }: FolderLock, open: Open): Promise<PgliteDatabase> {
+async function openLocked(folder: string, open: Open): Promise<PgliteDatabase> {
   const data = path.join(folder, DATA);
   if (!(await exists(data))) await create(folder, data, open);
   try {

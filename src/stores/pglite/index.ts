@@ -10,7 +10,7 @@ export type { PgliteDatabase, PgliteQueryable } from "./database.ts";
 
 /** Options of the PGlite store: a folder or a PGlite, and the rest as it pleases. */
 export interface PgliteOptions {
-  /** Where to keep the database; made if need be. One process at a time: a second one is told who has it (HF-3009). */
+  /** Where to keep the database; made if need be. One process at a time: a second one is told who has it (HF-3023). */
   readonly folder?: string;
   /** A PGlite of your own, which stays open when the store is closed. That nobody else opens its files is up to you. */
   readonly db?: PgliteDatabase;

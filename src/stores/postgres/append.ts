@@ -60,7 +60,8 @@ function sizeOf({ entries, blobs }: Append): number {
   return entries.reduce((sum, { head, data }) => sum + head.length + (data?.length ?? 0), values);
 }
 
-async function send(
+/** In one statement, or in two where one was not taken as expected. */
+export async function send(
   one: Queryable,
   at: string,
   appends: readonly Append[],

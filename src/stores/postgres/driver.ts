@@ -18,6 +18,8 @@ export async function connect(connectionString: string, timeoutMs: number): Prom
     allowExitOnIdle: true,
     fallback_application_name: "holdfast",
   });
+  // While a connection changes hands nobody else listens, and its end would be that of the process.
+  pool.on("connect", (client) => void client.on("error", () => undefined));
   return onPool(pool as unknown as PostgresPool, { timeoutMs, end: () => pool.end() });
 }
 

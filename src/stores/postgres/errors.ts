@@ -6,7 +6,7 @@ const STATES: readonly (readonly [prefix: string, code: ErrorCode])[] = [
   ["53100", "HF-3003"],
   ["53", "HF-3002"],
   ["57", "HF-3002"],
-  ["25006", "HF-3004"],
+  ["25006", "HF-3022"],
   ["28", "HF-3016"],
   ["3D000", "HF-3016"],
   ["42501", "HF-3004"],
@@ -20,6 +20,8 @@ const STATES: readonly (readonly [prefix: string, code: ErrorCode])[] = [
   ["XX002", "HF-3014"],
 ];
 
+export const TO_PRIMARY = "Connect to the primary, or SET default_transaction_read_only = off for this role.";
+
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 const codeOf = (error: unknown): string => {
@@ -29,6 +31,12 @@ const codeOf = (error: unknown): string => {
 
 /** The server rolled back what stood in the way of others; the same statement will do later. */
 export const isRepeatable = (error: unknown): boolean => ["40001", "40P01"].includes(codeOf(error));
+
+/** A fault of the server or of the way to it, as opposed to a statement that is wrong in itself. */
+export function isOwnFault(error: unknown): boolean {
+  const state = codeOf(error);
+  return !SQLSTATE.test(state) || isSystemCode(state) || /^(08|25006|40|53|55P03|57|58|XX)/.test(state);
+}
 
 /** The server, or what stands between, does not let this client in: trying again will not help. */
 const isTlsRefused = (error: unknown): boolean =>
@@ -43,7 +51,7 @@ export function storeError(error: unknown, where: string, ms: number): HoldfastE
   // Its message or its fields may hold the connection string, and that a password.
   if (state === "ERR_INVALID_URL")
     return new HoldfastError("HF-1003", { option: "connectionString", problem: "it is not a URL" });
-  const detail = { file: where, place: where, message, ms: Math.round(ms) };
+  const detail = { file: where, place: where, message, ms: Math.round(ms), fix: TO_PRIMARY };
   if (isTlsRefused(error)) return new HoldfastError("HF-3016", detail, { cause: error });
   // What has no SQLSTATE did not come from the server: the connection failed.
   const known = STATES.find(([prefix]) => state.startsWith(prefix))?.[1];

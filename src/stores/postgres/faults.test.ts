@@ -179,7 +179,7 @@ onServer("a server's settings", () => {
     await server.stop();
     await server.start();
     const store = await open({ logger });
-    expect(store.capabilities).toEqual({ durability: "process", transactions: false });
+    expect(store.capabilities).toEqual({ durability: "process", transactions: "async" });
     expect(JSON.stringify(warnings)).toContain("fsync off");
     await admin.query("ALTER SYSTEM RESET fsync");
     await server.stop();
@@ -193,7 +193,7 @@ onServer("a server's settings", () => {
     const signal = path.join(server.folder, "data", "standby.signal");
     writeFileSync(signal, "");
     await server.start();
-    await expect(open({ schema })).rejects.toMatchObject({ code: "HF-3004" });
+    await expect(open({ schema })).rejects.toMatchObject({ code: "HF-3022" });
     await server.stop();
     rmSync(signal);
     await server.start();

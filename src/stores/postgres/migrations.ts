@@ -1,8 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { HoldfastError } from "../../core/errors.ts";
 import type { StoreIdentity } from "../../core/store.ts";
+import { newKey, restoration } from "../restoration.ts";
 import type { Database, Queryable } from "./queryable.ts";
 import { MIGRATIONS } from "./schema.ts";
+import { CLOCK } from "./statement.ts";
 
 /** The schema by its plain name, and quoted with a dot, as it stands before the name of a table. */
 export interface Place {
@@ -39,8 +40,28 @@ async function inspect(one: Queryable, { schema, at, name }: Place): Promise<Fou
   if (meta.get("application") !== "holdfast" || !(version > 0) || !incarnation || !secret) throw foreign;
   if (version > MIGRATIONS.length)
     throw new HoldfastError("HF-3005", { file: name, found: version, known: MIGRATIONS.length });
-  return { version, identity: { incarnation, secret } };
+  const restoredAt = meta.get("restored_at");
+  const since = restoredAt === undefined ? {} : { restoredAt: Number(restoredAt) };
+  return { version, identity: { incarnation, secret, ...since } };
 }
+
+/** Gives the store a new incarnation, on the server's clock. */
+export async function markRestored(database: Database, place: Place): Promise<StoreIdentity> {
+  const { at } = place;
+  return database.transaction(async (one) => {
+    const [times] = await one.query(`SELECT ${CLOCK}, (SELECT max(created_at) FROM ${at}runs)`);
+    const { incarnation, restoredAt } = restoration(Number(times?.[0]), Number(times?.[1] ?? 0));
+    for (const entry of [
+      ["incarnation", incarnation],
+      ["restored_at", String(restoredAt)],
+    ])
+      await one.query(setMeta(at), entry);
+    return (await inspect(one, place)).identity;
+  });
+}
+
+const setMeta = (at: string): string =>
+  `INSERT INTO ${at}meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
 /**
  * Brings the schema up to date where that is allowed, and says who the store is. Safe when many processes start at
@@ -70,9 +91,8 @@ async function migrate(one: Queryable, { schema, at }: Place, from: number): Pro
   const there = await one.query("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", [schema]);
   if (there.length === 0) await one.query(`CREATE SCHEMA ${at.slice(0, -1)}`);
   for (const statements of MIGRATIONS.slice(from)) for (const text of statements(at)) await one.query(text);
-  const key = (): string => randomBytes(32).toString("base64url");
-  const values = { application: "holdfast", incarnation: key(), secret: key() };
-  const insert = `INSERT INTO ${at}meta (key, value) VALUES ($1, $2) ON CONFLICT (key)`;
-  for (const entry of Object.entries(values)) await one.query(`${insert} DO NOTHING`, entry);
-  await one.query(`${insert} DO UPDATE SET value = excluded.value`, ["schema", String(MIGRATIONS.length)]);
+  const values = { application: "holdfast", incarnation: newKey(), secret: newKey() };
+  const insert = `INSERT INTO ${at}meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING`;
+  for (const entry of Object.entries(values)) await one.query(insert, entry);
+  await one.query(setMeta(at), ["schema", String(MIGRATIONS.length)]);
 }

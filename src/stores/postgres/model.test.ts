@@ -90,7 +90,7 @@ describe.skipIf(server.url === undefined)("the postgres store beside the memory 
       ...inner,
       query: (text, values) => inner.query(still(text), values),
       transaction: (work) =>
-        inner.transaction((one) => work({ query: (text, values) => one.query(still(text), values) })),
+        inner.transaction((one) => work({ ...one, query: (text, values) => one.query(still(text), values) })),
     },
     schema,
     create: true,

@@ -73,7 +73,7 @@ const timed = ({ query, ...database }: Database): Database => {
     ...database,
     query: wrap(query),
     transaction: (work) =>
-      database.transaction((one) => work({ query: wrap((text, values) => one.query(text, values)) })),
+      database.transaction((one) => work({ ...one, query: wrap((text, values) => one.query(text, values)) })),
   };
 };
 
@@ -180,7 +180,7 @@ describe.skipIf(url === undefined)("opening a PostgreSQL store", () => {
 
   it("refuses a server that takes no writes", async () => {
     const pool = new pg.Pool({ connectionString: url, options: "-c default_transaction_read_only=on" });
-    await expect(open({ pool })).rejects.toMatchObject({ code: "HF-3004" });
+    await expect(open({ pool })).rejects.toMatchObject({ code: "HF-3022" });
     await pool.end();
   });
 
@@ -421,6 +421,7 @@ describe("statements that stood in the way of others", () => {
     };
     const database = {
       query,
+      rows: async () => [],
       transaction: () => Promise.reject(new Error("not needed")),
       close: async () => undefined,
     };

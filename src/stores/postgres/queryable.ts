@@ -1,9 +1,24 @@
+import type { AsyncSqlRow, SqlValue } from "../../core/sql.ts";
+import { PARSERS } from "./parsers.ts";
+
 /** As PostgreSQL writes it, or as the driver or JSON has read it. */
 export type Value = string | number | bigint | boolean | object | null;
 
 /** All that statements need: text with $1, $2 … and values for them; rows as arrays, in the order of the columns. */
 export interface Queryable {
   query(text: string, values?: readonly unknown[]): Promise<readonly (readonly Value[])[]>;
+  /** For a statement of the caller's own, and no more than one: rows by the names of their columns. */
+  rows(text: string, values: readonly SqlValue[]): Promise<readonly AsyncSqlRow[]>;
+}
+
+/** Thrown by what is done in a transaction: it is rolled back, and the connection is as good as before. */
+export class RolledBack<T> extends Error {
+  readonly value: T;
+
+  constructor(value: T) {
+    super("rolled back");
+    this.value = value;
+  }
 }
 
 /** A place to send statements to, each on its own; or several, with nobody in between. */
@@ -32,13 +47,20 @@ export interface PostgresClient {
 export interface PoolQuery {
   readonly text: string;
   readonly values: unknown[];
-  readonly rowMode: "array";
-  /** Values as PostgreSQL writes them, whatever the pool's owner has set up for itself. */
-  readonly types: { getTypeParser(): (text: string) => string };
+  readonly rowMode?: "array";
+  /** Takes one statement only. */
+  readonly queryMode?: "extended";
+  /** How values are read, whatever the pool's owner has set up for itself. */
+  readonly types: { getTypeParser(oid: number): (text: string) => unknown };
   readonly query_timeout: number;
 }
 
-const COMMON = { rowMode: "array", types: { getTypeParser: () => (text: string) => text } } as const;
+const asWritten = (text: string): string => text;
+const COMMON = { rowMode: "array", types: { getTypeParser: () => asWritten } } as const;
+const NAMED = {
+  queryMode: "extended",
+  types: { getTypeParser: (oid: number) => PARSERS[oid] ?? asWritten },
+} as const;
 
 interface PoolOptions {
   /** How long one statement may take before its connection is given up. */
@@ -52,6 +74,10 @@ export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Dat
     async query(text, values = []) {
       const config: PoolQuery = { ...COMMON, text, values: [...values], query_timeout: timeoutMs };
       return (await target.query(config)).rows as Value[][];
+    },
+    async rows(text, values) {
+      const config: PoolQuery = { ...NAMED, text, values: [...values], query_timeout: timeoutMs };
+      return (await target.query(config)).rows as AsyncSqlRow[];
     },
   });
   // A connection that breaks while nobody uses it would otherwise end the process.
@@ -71,6 +97,12 @@ export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Dat
         await one.query("COMMIT");
         isBroken = false;
         return value;
+      } catch (error) {
+        if (error instanceof RolledBack) {
+          await on(client).query("ROLLBACK");
+          isBroken = false;
+        }
+        throw error;
       } finally {
         client.off?.("error", ignore);
         client.release(isBroken);

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { StoreCapabilities } from "../../core/store.ts";
+import { TO_PRIMARY } from "./errors.ts";
 import type { Queryable } from "./queryable.ts";
 
 /** Common table expressions that are computed once, and hashes of texts, came with it. */
@@ -19,11 +20,16 @@ interface Checked {
 export async function checkServer(one: Queryable, name: string): Promise<Checked> {
   const [row] = (await one.query(SETTINGS)) as readonly string[][];
   const [recovery, readOnly, encoding, version, fsync, fullPages] = row ?? [];
-  const refuse = (message: string) => new HoldfastError("HF-3004", { file: name, message });
-  if (recovery === "true") throw refuse("The server is a standby, which takes no writes.");
-  if (readOnly === "on") throw refuse("Transactions are read-only here.");
-  if (encoding !== "UTF8") throw refuse(`The database keeps texts as ${encoding}; UTF8 is needed.`);
-  if (Number(version) < OLDEST) throw refuse("PostgreSQL 12 or later is needed.");
+  const refuse = (message: string, fix: string) =>
+    new HoldfastError("HF-3022", { place: name, message, fix });
+  if (recovery === "true") throw refuse("the server is a standby, which takes no writes.", TO_PRIMARY);
+  if (readOnly === "on") throw refuse("transactions are read-only here.", TO_PRIMARY);
+  if (encoding !== "UTF8")
+    throw refuse(
+      `the database keeps texts as ${encoding}, UTF8 is needed.`,
+      "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.",
+    );
+  if (Number(version) < OLDEST) throw refuse("PostgreSQL 12 or later is needed.", "Upgrade the server.");
   const off = [fsync === "off" && "fsync", fullPages === "off" && "full_page_writes"].filter(Boolean);
   if (off.length === 0) return { durability: "power-loss" };
   return { durability: "process", doubt: `the server runs with ${off.join(" and ")} off` };

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Logger } from "../../core/ports.ts";
 import { checkLimit } from "../../core/query.ts";
+import type { AnySqlHandle, SqlWork, TransactionResult } from "../../core/sql.ts";
 import type {
   Append,
   AppendResult,
@@ -18,12 +19,13 @@ import type { RunRow } from "../../core/types.ts";
 import { appendBatch } from "./append.ts";
 import { isRepeatable, storeError } from "./errors.ts";
 import { listRuns } from "./listing.ts";
-import { type Place, prepare } from "./migrations.ts";
+import { markRestored, type Place, prepare } from "./migrations.ts";
 import type { Database } from "./queryable.ts";
 import { renewBatch } from "./renew.ts";
 import { rowOf, toEntry, toRow } from "./rows.ts";
 import { checkServer } from "./settings.ts";
 import { CLOCK } from "./statement.ts";
+import { transact } from "./transaction.ts";
 
 export interface PostgresSetup {
   readonly database: Database;
@@ -67,7 +69,7 @@ export class PostgresStore implements Store {
   }
 
   get capabilities(): StoreCapabilities {
-    return { durability: this.#durability, transactions: false };
+    return { durability: this.#durability, transactions: "async" };
   }
 
   identity(): Promise<StoreIdentity> {
@@ -134,6 +136,27 @@ export class PostgresStore implements Store {
     const text = `SELECT ${rowOf("run")} FROM ${this.#place.at}runs AS run WHERE wake_at <= ${now}
       AND claim_until <= ${now} AND workflow = ANY ($1::text[]) ORDER BY wake_at, id LIMIT $2`;
     return this.#rows(text, [workflows, limit]);
+  }
+
+  async transaction<T, S extends AnySqlHandle>(
+    work: SqlWork<T, S>,
+    append: (value: T) => Append,
+  ): Promise<TransactionResult<T>> {
+    if (this.#closing) throw new HoldfastError("HF-3012");
+    const start = performance.now();
+    const { database } = this.#setup;
+    const done = work as SqlWork<T, AnySqlHandle>;
+    const toFault = (error: unknown) => storeError(error, this.#place.name, performance.now() - start);
+    const outcome = await transact(database, this.#place.at, done, append, toFault).catch(
+      (error: unknown) => {
+        throw toFault(error);
+      },
+    );
+    return outcome.result ? outcome : Promise.reject(outcome.thrown);
+  }
+
+  markRestored(): Promise<StoreIdentity> {
+    return this.#call((database) => markRestored(database, this.#place));
   }
 
   close(): Promise<void> {

@@ -5,8 +5,9 @@ const REPLIES: Readonly<Record<string, ErrorCode>> = {
   WRONGPASS: "HF-3016",
   NOAUTH: "HF-3016",
   NOPERM: "HF-3004",
-  READONLY: "HF-3004",
-  LOST: "HF-3006",
+  READONLY: "HF-3022",
+  LOST: "HF-3021",
+  OOM: "HF-3024",
   WRONGTYPE: "HF-3006",
 };
 
@@ -15,6 +16,8 @@ const TEXTS: readonly (readonly [pattern: RegExp, code: ErrorCode])[] = [
   [/AUTH <password> called without any password|invalid username-password/i, "HF-3016"],
   [/wrong version number|SSL routines|certificate|packet length too long/i, "HF-3016"],
 ];
+
+export const FROM_REPLICA = "Connect to the primary, or make this server one: REPLICAOF NO ONE.";
 
 const TLS = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
 
@@ -29,7 +32,7 @@ export function storeError(error: unknown, where: string, ms: number): HoldfastE
   if (code === "ERR_INVALID_URL" || (error instanceof TypeError && /protocol|pathname/i.test(error.message)))
     return new HoldfastError("HF-1003", { option: "url", problem: "it is not the URL of a Redis server" });
   const message = messageOf(error);
-  const detail = { file: where, place: where, message, ms: Math.round(ms) };
+  const detail = { file: where, place: where, message, ms: Math.round(ms), fix: FROM_REPLICA };
   return new HoldfastError(codeFor(message, typeof code === "string" ? code : ""), detail, { cause: error });
 }
 

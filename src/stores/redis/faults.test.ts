@@ -152,17 +152,17 @@ onServer("a server that was emptied", () => {
     const [store, prefix] = [await open({ prefix: "emptied" }), "emptied"];
     const row = await accepted(store, creation());
     await back(() => admin.flushAll());
-    await expect(store.append([step(row)])).rejects.toMatchObject({ code: "HF-3006" });
-    await expect(store.append([creation({ run: { id: "new" } })])).rejects.toMatchObject({ code: "HF-3006" });
+    await expect(store.append([step(row)])).rejects.toMatchObject({ code: "HF-3021" });
+    await expect(store.append([creation({ run: { id: "new" } })])).rejects.toMatchObject({ code: "HF-3021" });
     await expect(
       store.renew([{ runId: row.id, epoch: 1, token: "ada-token", ttlMs: 1 }]),
     ).rejects.toMatchObject({
-      code: "HF-3006",
+      code: "HF-3021",
     });
     const again = await open({ prefix });
     await accepted(again, creation());
-    await expect(store.identity()).rejects.toMatchObject({ code: "HF-3006" });
-    await expect(store.append([step(row)])).rejects.toMatchObject({ code: "HF-3006" });
+    await expect(store.identity()).rejects.toMatchObject({ code: "HF-3021" });
+    await expect(store.append([step(row)])).rejects.toMatchObject({ code: "HF-3021" });
     expect((await again.read(row.id))?.seq).toBe(1);
   });
 });
@@ -174,8 +174,11 @@ onServer("a server's settings", () => {
     for (const policy of ["allkeys-lru", "volatile-ttl"]) {
       await set("maxmemory-policy", policy);
       const failure = await open({ prefix: "evicting" }).catch((error: unknown) => error);
-      expect(failure).toMatchObject({ code: "HF-3004" });
-      expect((failure as { why: string }).why).toContain(policy);
+      expect(failure).toMatchObject({
+        code: "HF-3022",
+        message: expect.stringContaining(policy),
+        fix: expect.stringContaining("CONFIG SET maxmemory-policy noeviction"),
+      });
     }
     await set("maxmemory-policy", "noeviction");
     expect(await admin.keys("{evicting*")).toEqual([]);
@@ -210,7 +213,10 @@ onServer("a server's settings", () => {
 
   it("that make it a replica are refused", async () => {
     await admin.sendCommand(["REPLICAOF", "127.0.0.1", "1"]);
-    await expect(open()).rejects.toMatchObject({ code: "HF-3004" });
+    await expect(open()).rejects.toMatchObject({
+      code: "HF-3022",
+      fix: expect.stringContaining("REPLICAOF"),
+    });
     await admin.sendCommand(["REPLICAOF", "NO", "ONE"]);
   });
 
@@ -220,7 +226,7 @@ onServer("a server's settings", () => {
     const before = await everythingOf(store, row.id);
     await set("maxmemory", "1");
     const append = step(row, { run: { status: "failed" }, blobs: [{ hash: "h", data: "d" }] });
-    await expect(store.append([append])).rejects.toMatchObject({ code: "HF-3002" });
+    await expect(store.append([append])).rejects.toMatchObject({ code: "HF-3024" });
     await set("maxmemory", "0");
     expect(await everythingOf(store, row.id)).toEqual(before);
     await accepted(store, append);
@@ -235,6 +241,11 @@ onServer("a login", () => {
     const store = await as(":right@");
     await accepted(store, creation());
     await store.close();
+  });
+
+  it("by TLS to a server without it is told apart from a server that is away", async () => {
+    const url = server.url.replace("redis:", "rediss:");
+    await expect(openRedisStore({ url })).rejects.toMatchObject({ code: "HF-3016" });
   });
 
   it("without the right to write is told so", async () => {

@@ -1,4 +1,4 @@
-import { byAge, checkLimit, checkQuery, cursorAfter, type PagePosition } from "../../core/query.ts";
+import { byAge, checkLimit, checkQuery, cursorAfter, matches, type PagePosition } from "../../core/query.ts";
 import type { DueQuery, RunPage, RunQuery } from "../../core/store.ts";
 import type { RunRow, RunStatus } from "../../core/types.ts";
 import type { Commands } from "./commands.ts";
@@ -73,12 +73,6 @@ function listsFor(bucket: Bucket, { status, workflow, parent, pruned }: RunQuery
   );
   return places.map((one) => (workflow === undefined ? bucket.at(one) : bucket.ofAt(workflow, one)));
 }
-
-const matches = (row: RunRow, { status, workflow, parent, pruned }: RunQuery): boolean =>
-  (status?.includes(row.status) ?? true) &&
-  (workflow === undefined || row.workflow === workflow) &&
-  (pruned === undefined || (row.prunedAt !== null) === pruned) &&
-  (parent === undefined || row.parent?.runId === parent);
 
 export async function dueRuns(from: Reading, { workflows, limit }: DueQuery): Promise<readonly RunRow[]> {
   checkLimit(limit);

@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { HoldfastError } from "../../core/errors.ts";
 import type { StoreIdentity } from "../../core/store.ts";
+import { newKey, restoration } from "../restoration.ts";
 import { type Commands, text, texts } from "./commands.ts";
 import { allBuckets, metaKey } from "./keys.ts";
-import { PREPARE } from "./scripts.ts";
+import { ADOPT, PREPARE, RESTORED } from "./scripts.ts";
 
 const SCHEMA = 1;
 
@@ -17,27 +17,38 @@ export async function prepare(
   commands: Commands,
   { prefix, buckets, name }: { prefix: string; buckets: number; name: string },
 ): Promise<Prepared> {
-  const key = (): string => randomBytes(32).toString("base64url");
   const fields = {
     application: "holdfast",
     schema: SCHEMA,
-    incarnation: key(),
-    secret: key(),
+    incarnation: newKey(),
+    secret: newKey(),
     buckets,
   };
   const reply = texts(await commands.run(PREPARE, [metaKey(prefix)], Object.entries(fields).flat()));
-  const [application, schema, incarnation, secret, count] = reply;
+  const [application, schema, incarnation, secret, count, restored, former] = reply;
   const foreign = (message: string) => new HoldfastError("HF-3006", { file: name, message });
   if (application !== "holdfast" || !incarnation || !secret)
     throw foreign("Another program keeps something under this prefix.");
   if (Number(schema) > SCHEMA)
     throw new HoldfastError("HF-3005", { file: name, found: Number(schema), known: SCHEMA });
-  const prepared = { identity: { incarnation, secret }, buckets: Number(count) };
+  const since = restored ? { restoredAt: Number(restored) } : {};
+  const prepared = { identity: { incarnation, secret, ...since }, buckets: Number(count) };
   // Writes are refused where the mark is missing, so that a store that was emptied meanwhile is noticed.
   const marks = allBuckets({ prefix, buckets: prepared.buckets }).map(async ({ mark }) =>
-    text(await commands.send(mark, ["SET", mark, incarnation, "NX", "GET"])),
+    text(await commands.run(ADOPT, [mark], [incarnation, former ?? ""])),
   );
-  const others = (await Promise.all(marks)).filter((found) => found !== null && found !== incarnation);
+  const others = (await Promise.all(marks)).filter((found) => found !== incarnation);
   if (others.length > 0) throw foreign("A part of it belongs to another store.");
   return prepared;
+}
+
+/** Gives the store a new incarnation. Its parts take it on when it is opened next, also if this ends half-way. */
+export async function renameStore(
+  commands: Commands,
+  prefix: string,
+  { incarnation }: StoreIdentity,
+  times: { readonly now: number; readonly newestRun: number },
+): Promise<void> {
+  const next = restoration(times.now, times.newestRun);
+  await commands.run(RESTORED, [metaKey(prefix)], [next.incarnation, incarnation, next.restoredAt]);
 }

@@ -225,7 +225,24 @@ return 1
 /** Makes the store if it is not there. KEYS: meta. ARGV: fields and values. Answers what it holds then. */
 export const PREPARE = script(`#!lua
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], unpack(ARGV)) end
-return redis.call('HMGET', KEYS[1], 'application', 'schema', 'incarnation', 'secret', 'buckets')
+return redis.call('HMGET', KEYS[1], 'application', 'schema', 'incarnation', 'secret', 'buckets', 'restored', 'former')
+`);
+
+/** Puts the store's mark where there is none, or the one from before a restore. KEYS: mark. ARGV: incarnation, the former one. */
+export const ADOPT = script(`#!lua
+local found = redis.call('GET', KEYS[1])
+if found and found ~= ARGV[2] then return found end
+redis.call('SET', KEYS[1], ARGV[1])
+return ARGV[1]
+`);
+
+/** Another incarnation from now on. KEYS: meta. ARGV: incarnation, the one until now, the time. */
+export const RESTORED = script(`#!lua
+if redis.call('HGET', KEYS[1], 'incarnation') ~= ARGV[2] then
+  return redis.error_reply('LOST what this store held is gone or was replaced')
+end
+redis.call('HSET', KEYS[1], 'incarnation', ARGV[1], 'former', ARGV[2], 'restored', ARGV[3])
+return 1
 `);
 
 /** What the server that holds this key says of itself: as a script, so that a cluster client asks that one only. */

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { StoreCapabilities } from "../../core/store.ts";
 import { type Commands, text, texts } from "./commands.ts";
+import { FROM_REPLICA } from "./errors.ts";
 import { INFO } from "./scripts.ts";
 
 /** Scripts that say beforehand what they need, and expiry that does not move while one runs, came with it. */
@@ -32,13 +33,18 @@ async function checkServer(commands: Commands, key: string, name: string): Promi
   const field = (wanted: string): string =>
     new RegExp(`^${wanted}:(.*?)\\r?$`, "m").exec(String(info))?.[1] ?? "";
   const config = await configOf(commands, key);
-  const refuse = (message: string) => new HoldfastError("HF-3004", { file: name, message });
-  if (Number.parseInt(field("redis_version"), 10) < OLDEST) throw refuse("Redis 7.0 or later is needed.");
-  if (field("role") === "slave") throw refuse("The server is a replica, which takes no writes.");
+  const refuse = (message: string, fix: string) =>
+    new HoldfastError("HF-3022", { place: name, message, fix });
+  const version = field("redis_version");
+  if (Number.parseInt(version, 10) < OLDEST)
+    throw refuse(`it is Redis ${version}, 7.0 or later is needed.`, "Upgrade the server.");
+  if (field("role") === "slave")
+    throw refuse("the server is a replica, which takes no writes.", FROM_REPLICA);
   const policy = config.get("maxmemory-policy") ?? field("maxmemory_policy");
   if (policy !== "noeviction")
     throw refuse(
-      `The server forgets runs when memory is short: maxmemory-policy is ${policy}, noeviction is needed.`,
+      `it forgets runs when memory is short (maxmemory-policy is ${policy}, noeviction is needed).`,
+      "CONFIG SET maxmemory-policy noeviction, and the line maxmemory-policy noeviction in redis.conf.",
     );
   if (field("aof_enabled") !== "1")
     return { durability: "none", doubt: "the server keeps no append-only file (appendonly is off)" };

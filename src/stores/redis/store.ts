@@ -15,11 +15,11 @@ import type {
 } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import { appendBatch, renewBatch, type Writing } from "./append.ts";
-import { type Commands, texts } from "./commands.ts";
+import { type Commands, text, texts } from "./commands.ts";
 import { storeError } from "./errors.ts";
 import { allBuckets, bucketOf, metaKey } from "./keys.ts";
 import { dueRuns, listRuns, readRow } from "./listing.ts";
-import { type Prepared, prepare } from "./prepare.ts";
+import { type Prepared, prepare, renameStore } from "./prepare.ts";
 import { toEntries } from "./rows.ts";
 import { ENTRIES } from "./scripts.ts";
 import { checkServers } from "./settings.ts";
@@ -67,13 +67,30 @@ export class RedisStore implements Store {
   }
 
   identity(): Promise<StoreIdentity> {
-    return this.#call(async () => {
-      const before = this.#prepared;
-      const prepared = await this.#open();
-      if (before && before.identity.incarnation !== prepared.identity.incarnation)
-        throw new HoldfastError("HF-3006", { file: this.#place, message: "What it held is gone." });
-      this.#prepared = prepared;
-      return prepared.identity;
+    return this.#call(async ({ commands, prefix }) => {
+      if (this.#prepared) {
+        const { identity } = this.#prepared;
+        const key = metaKey(prefix);
+        if (text(await commands.send(key, ["HGET", key, "incarnation"])) === identity.incarnation)
+          return identity;
+        const message = "It was emptied, or restored, or another store was made in its place.";
+        throw new HoldfastError("HF-3021", { place: this.#place, message });
+      }
+      this.#prepared = await this.#open();
+      return this.#prepared.identity;
+    });
+  }
+
+  async markRestored(): Promise<StoreIdentity> {
+    const [identity, now, { runs }] = [
+      await this.identity(),
+      await this.now(),
+      await this.list({ limit: 1 }),
+    ];
+    return this.#call(async ({ commands, prefix }) => {
+      await renameStore(commands, prefix, identity, { now, newestRun: runs[0]?.createdAt ?? 0 });
+      this.#prepared = await this.#open();
+      return this.#prepared.identity;
     });
   }
 

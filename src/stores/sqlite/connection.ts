@@ -33,7 +33,6 @@ const SETTINGS = `
 
 /** One open handle on the file, with its statements prepared. */
 export class Connection {
-  readonly identity: StoreIdentity;
   readonly db: SqliteConnection;
   /** Set when a checkpoint failed: what was acknowledged is safe in the WAL, but this handle has had its day. */
   isBroken = false;
@@ -56,14 +55,19 @@ export class Connection {
       const mode = this.db.prepare("PRAGMA journal_mode = WAL").all()[0]?.[0];
       if (mode !== "wal") throw new Error(`journal mode ${String(mode)} instead of wal`);
       migrate(this.db, file);
-      const meta = new Map(this.prepare(SQL.meta).all() as [string, string][]);
-      this.identity = { incarnation: meta.get("incarnation") ?? "", secret: meta.get("secret") ?? "" };
       this.#canShrink = this.db.prepare("PRAGMA auto_vacuum").all()[0]?.[0] === INCREMENTAL;
       this.#inodes = this.#stats().map((stat) => stat?.ino);
     } catch (error) {
       this.db.close();
       throw error;
     }
+  }
+
+  get identity(): StoreIdentity {
+    const meta = new Map(this.prepare(SQL.meta).all() as [string, string][]);
+    const [incarnation = "", secret = ""] = [meta.get("incarnation"), meta.get("secret")];
+    const restoredAt = meta.get("restored_at");
+    return { incarnation, secret, ...(restoredAt === undefined ? {} : { restoredAt: Number(restoredAt) }) };
   }
 
   prepare(sql: string): SqliteStatement {
@@ -153,12 +157,20 @@ export class Connection {
     return [this.#file, `${this.#file}-wal`].map((path) => statSync(path, { throwIfNoEntry: false }));
   }
 
+  /** Whether this handle still reads and writes the file of its name, and not one that was deleted or replaced. */
+  get isCurrent(): boolean {
+    return this.#areSame(this.#stats());
+  }
+
+  #areSame(stats: readonly (Stats | undefined)[]): boolean {
+    return stats.every((stat, i) => stat?.ino === this.#inodes[i]);
+  }
+
   /** A commit into a file that was deleted or replaced would be acknowledged and lost. Gives the WAL's size. */
   #verifyFiles(): number {
     const stats = this.#stats();
-    if (stats.some((stat, i) => stat?.ino !== this.#inodes[i])) {
+    if (!this.#areSame(stats))
       throw new Error("the file or its WAL was removed or replaced while it was open");
-    }
     return stats[1]?.size ?? 0;
   }
 }

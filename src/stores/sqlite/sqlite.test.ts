@@ -108,7 +108,7 @@ describe("opening a SQLite store", () => {
     const modes = [file, `${file}-wal`, `${file}-shm`].map((name) => statSync(name).mode & 0o777);
     expect(modes).toEqual([0o600, 0o600, 0o600]);
     expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
-    expect(store.capabilities).toEqual({ durability: "power-loss", transactions: true });
+    expect(store.capabilities).toEqual({ durability: "power-loss", transactions: "sync" });
   });
 
   it("refuses options it cannot honour", async () => {

@@ -33,6 +33,9 @@ export const SQL = {
   rollback: "ROLLBACK",
   checkpoint: "PRAGMA wal_checkpoint(TRUNCATE)",
   meta: "SELECT key, value FROM meta",
+  setMeta:
+    "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+  newest: "SELECT max(created_at) FROM runs",
   insert: `INSERT INTO runs (${ROW}) VALUES (${COLUMNS.map(() => "?").join(", ")}) ON CONFLICT (id) DO NOTHING`,
   // Of one row each: for an insert of what a query finds, SQLite keeps the pages as they were in a temporary file.
   entry: `INSERT INTO journal (run, seq, count, head, data) VALUES ((${NUMBER}), ?, ?, ?, ?)`,

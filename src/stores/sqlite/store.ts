@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { refusal } from "../../core/claim.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { checkLimit } from "../../core/query.ts";
-import type { SqlHandle } from "../../core/sql.ts";
+import type { AnySqlHandle, SqlWork, TransactionResult } from "../../core/sql.ts";
 import type {
   Append,
   AppendResult,
@@ -13,9 +13,9 @@ import type {
   RunQuery,
   Store,
   StoreIdentity,
-  TransactionResult,
 } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
+import { restoration } from "../restoration.ts";
 import type { Connection } from "./connection.ts";
 import { isBusy, storeError } from "./errors.ts";
 import { listRuns } from "./listing.ts";
@@ -39,7 +39,7 @@ interface Setup {
  */
 export class SqliteStore implements Store {
   readonly name = "sqlite";
-  readonly capabilities = { durability: "power-loss", transactions: true } as const;
+  readonly capabilities = { durability: "power-loss", transactions: "sync" } as const;
   readonly #setup: Setup;
   #connection: Connection | null = null;
   #hasOpened = false;
@@ -50,7 +50,7 @@ export class SqliteStore implements Store {
   }
 
   identity(): Promise<StoreIdentity> {
-    return this.#attempt(({ identity }) => identity);
+    return this.#look(({ identity }) => identity);
   }
 
   async now(): Promise<number> {
@@ -82,7 +82,7 @@ export class SqliteStore implements Store {
   }
 
   read(runId: string): Promise<RunRow | null> {
-    return this.#attempt((connection) => readRow(connection, runId));
+    return this.#look((connection) => readRow(connection, runId));
   }
 
   entries(runId: string, { from, limit }: EntryRange): Promise<readonly Entry[]> {
@@ -100,26 +100,30 @@ export class SqliteStore implements Store {
   }
 
   list(query: RunQuery): Promise<RunPage> {
-    return this.#attempt((connection) => connection.snapshot(() => listRuns(connection, query)));
+    return this.#look((connection) => connection.snapshot(() => listRuns(connection, query)));
   }
 
   due({ workflows, limit }: DueQuery): Promise<readonly RunRow[]> {
-    return this.#attempt((connection) => {
+    return this.#look((connection) => {
       checkLimit(limit);
       const now = this.#setup.clock.now();
       return connection.prepare(SQL.due).all(now, now, JSON.stringify(workflows), limit).map(toRow);
     });
   }
 
-  async transaction<T>(
-    work: (sql: SqlHandle) => T,
+  async transaction<T, S extends AnySqlHandle>(
+    work: SqlWork<T, S>,
     append: (value: T) => Append,
   ): Promise<TransactionResult<T>> {
     const outcome = await this.#attempt((connection) =>
       connection.write(
         () => {
           const now = this.#setup.clock.now();
-          return runWork(connection.db, { work, append, apply: (built) => apply(connection, built, now) });
+          return runWork(connection.db, {
+            work: work as SqlWork<T>,
+            append,
+            apply: (built) => apply(connection, built, now),
+          });
         },
         ({ result }) => result?.ok === true,
       ),
@@ -127,9 +131,27 @@ export class SqliteStore implements Store {
     return outcome.result ? outcome : Promise.reject(outcome.thrown);
   }
 
+  markRestored(): Promise<StoreIdentity> {
+    return this.#attempt((connection) =>
+      connection.write(() => {
+        const newest = Number(connection.prepare(SQL.newest).all()[0]?.[0] ?? 0);
+        const { incarnation, restoredAt } = restoration(this.#setup.clock.now(), newest);
+        connection.prepare(SQL.setMeta).run("incarnation", incarnation);
+        connection.prepare(SQL.setMeta).run("restored_at", String(restoredAt));
+        return connection.identity;
+      }),
+    );
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#drop();
+  }
+
+  /** Asks where runs stand: never a file that is not the store any more, as it would be after somebody put back another one. */
+  async #look<T>(work: (connection: Connection) => T): Promise<T> {
+    if (this.#connection?.isCurrent === false) this.#drop();
+    return this.#attempt(work);
   }
 
   /** Does `work` at once if it can, and again while another process holds the lock it needs. */

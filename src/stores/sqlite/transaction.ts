@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { SqlHandle } from "../../core/sql.ts";
-import type { Append, AppendResult, TransactionResult } from "../../core/store.ts";
+import type { SqlHandle, SqlWork, TransactionResult } from "../../core/sql.ts";
+import type { Append, AppendResult } from "../../core/store.ts";
 import type { SqliteConnection } from "./driver.ts";
 import { isStoreFault } from "./errors.ts";
 
@@ -8,7 +8,7 @@ import { isStoreFault } from "./errors.ts";
 export type Outcome<T> = TransactionResult<T> | { readonly result?: undefined; readonly thrown: unknown };
 
 interface Steps<T> {
-  readonly work: (sql: SqlHandle) => T;
+  readonly work: SqlWork<T>;
   readonly append: (value: T) => Append;
   readonly apply: (append: Append) => AppendResult;
 }
@@ -23,12 +23,13 @@ export function runWork<T>(db: SqliteConnection, { work, append, apply }: Steps<
   let value: T;
   let built: Append;
   try {
-    value = work(handle);
-    if (isThenable(value)) {
+    const done = work(handle);
+    if (isThenable(done)) {
       // Its failure, if any, is not news: the work counts for nothing.
-      value.then(undefined, () => undefined);
+      done.then(undefined, () => undefined);
       throw new HoldfastError("HF-1018");
     }
+    value = done;
     built = append(value);
   } catch (thrown) {
     return { thrown };
@@ -62,5 +63,5 @@ function handleOn(db: SqliteConnection): { handle: SqlHandle; end: () => void } 
   return { handle: { run: (sql, ...values) => void query(sql, ...values), all: query }, end };
 }
 
-const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+const isThenable = <T>(value: T | Promise<T>): value is Promise<T> =>
   typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";

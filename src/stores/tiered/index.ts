@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { type Logger, silentLogger } from "../../core/ports.ts";
-import type { Append, Store } from "../../core/store.ts";
+import type { Append, Store, StoreIdentity } from "../../core/store.ts";
 import { type Cache, PatientCache } from "./cache.ts";
 import { Copies } from "./store.ts";
 
@@ -44,8 +44,19 @@ export function createTieredStore(options: TieredOptions): Store {
   const { primary, ttlMs = WEEK_MS, patienceMs = 250, memory = MEMORY, logger = silentLogger } = options;
   for (const [option, value] of Object.entries({ ttlMs, patienceMs, memory }))
     if (!(value > 0)) throw new HoldfastError("HF-1003", { option, problem: "it must be more than 0" });
+  // A cache in front of the seal would hold values that are not encrypted.
+  if (primary.blinding !== undefined)
+    throw new HoldfastError("HF-1003", {
+      option: "primary",
+      problem: "it is sealed: seal the tiered store instead",
+    });
   const cache = new PatientCache(options.cache, { patienceMs, logger });
   const copies = new Copies({ primary, cache, ttlMs, mostSize: memory });
+  const known = (identity: StoreIdentity): StoreIdentity => {
+    copies.knows(identity);
+    return identity;
+  };
+  const mark = primary.markRestored?.bind(primary);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await copies.close();
@@ -56,11 +67,8 @@ export function createTieredStore(options: TieredOptions): Store {
     get capabilities() {
       return primary.capabilities;
     },
-    async identity() {
-      const identity = await primary.identity();
-      copies.knows(identity);
-      return identity;
-    },
+    identity: async () => known(await primary.identity()),
+    ...(mark ? { markRestored: async () => known(await mark()) } : {}),
     now: () => primary.now(),
     ...writes(primary, copies),
     renew: (batch) => primary.renew(batch),

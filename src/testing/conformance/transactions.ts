@@ -1,110 +1,137 @@
 import assert from "node:assert/strict";
-import type { SqlHandle } from "../../core/sql.ts";
-import type { Store } from "../../core/store.ts";
+import type { AnySqlHandle, TransactionResult } from "../../core/sql.ts";
+import type { Append, Store } from "../../core/store.ts";
 import { accepted, creation, everythingOf, step } from "./fixtures.ts";
 import type { Behaviour, Bench } from "./suite.ts";
 
-type Transaction = NonNullable<Store["transaction"]>;
-
-const TABLE = "create table conformance_stock (item text primary key, left_over integer not null)";
-const insert = (sql: SqlHandle): void => sql.run("insert into conformance_stock values ('tea', 3)");
+const TABLE = [
+  "create table if not exists conformance_stock (item text primary key, left_over integer not null)",
+  "delete from conformance_stock",
+];
+const INSERT = "insert into conformance_stock values ('tea', 3)";
 const READ = "select item, left_over from conformance_stock";
+const BROKEN = "insert into no_such_table values (1)";
+
+type Rows = readonly Readonly<Record<string, unknown>>[];
+
+/** The statements one after the other, then what `then` makes of the last one's answer: at once, or when the store has answered. */
+type Transact = <T>(
+  statements: readonly string[],
+  then: (rows: Rows) => T,
+  append: (value: T) => Append,
+) => Promise<TransactionResult<T>>;
+
+function transactOn({ transaction, capabilities }: Required<Store>): Transact {
+  if (capabilities.transactions === "async")
+    return (statements, then, append) =>
+      transaction(async (sql: AnySqlHandle) => {
+        let rows: Rows = [];
+        for (const text of statements) rows = await sql.all(text);
+        return then(rows);
+      }, append);
+  return (statements, then, append) =>
+    transaction((sql) => then(statements.map((text) => sql.all(text)).at(-1) ?? []), append);
+}
 
 /** Runs the case where the store has transactions; elsewhere makes sure that it does not pretend. */
 const withTransactions =
-  (run: (store: Store, transaction: Transaction) => Promise<void>) =>
+  (run: (store: Required<Store>, transact: Transact) => Promise<void>) =>
   async ({ store }: Bench): Promise<void> => {
-    assert.equal(store.transaction !== undefined, store.capabilities.transactions);
-    if (store.transaction) await run(store, store.transaction.bind(store));
+    assert.equal(store.transaction !== undefined, store.capabilities.transactions !== false);
+    if (!store.transaction) return;
+    const able = store as Required<Store>;
+    const bound = { ...able, capabilities: store.capabilities, transaction: store.transaction.bind(store) };
+    await run(able, transactOn(bound));
   };
 
+const nothing = (): void => undefined;
+
 /** What the caller's table holds, read in a transaction that is not kept. */
-async function stock(transaction: Transaction): Promise<unknown> {
-  const { value } = await transaction(
-    (sql) => sql.all(READ),
-    () => ({ ...creation(), expect: { seq: 0, epoch: 0, token: "no" } }),
-  );
-  return value.map((row) => ({ ...row }));
+async function stock(transact: Transact): Promise<unknown> {
+  const refused = () => ({ ...creation(), expect: { seq: 0, epoch: 0, token: "no" } });
+  return (await transact([READ], (rows) => rows.map((row) => ({ ...row })), refused)).value;
 }
+
+const withTable = async (store: Store, transact: Transact) => {
+  const row = await accepted(store, creation());
+  await transact(TABLE, nothing, () => step(row));
+  return { row, before: await everythingOf(store, row.id) };
+};
 
 export const transactions: Behaviour = {
   name: "transactions",
   cases: {
-    "commit the caller's writes and the append together": withTransactions(async (store, transaction) => {
+    "commit the caller's writes and the append together": withTransactions(async (store, transact) => {
       const row = await accepted(store, creation());
-      const work = (sql: SqlHandle) => {
-        sql.run(TABLE);
-        insert(sql);
-        return sql.all(READ)[0]?.["left_over"];
-      };
-      const { value, result } = await transaction(work, (left) =>
-        step(row, { entry: { data: `{"left":${String(left)}}` } }),
+      const { value, result } = await transact(
+        [...TABLE, INSERT, READ],
+        ([first]) => first?.["left_over"],
+        (left) => step(row, { entry: { data: `{"left":${String(left)}}` } }),
       );
       assert.deepEqual([value, result], [3, { ok: true }]);
       assert.equal((await everythingOf(store, row.id)).entries[1]?.data, '{"left":3}');
-      assert.deepEqual(await stock(transaction), [{ item: "tea", left_over: 3 }]);
+      assert.deepEqual(await stock(transact), [{ item: "tea", left_over: 3 }]);
     }),
 
-    "undo the caller's writes when the append is refused": withTransactions(async (store, transaction) => {
-      const row = await accepted(store, creation());
-      await transaction(
-        (sql) => sql.run(TABLE),
-        () => step(row),
-      );
-      const before = await everythingOf(store, row.id);
-      const { result } = await transaction(insert, () => step(row));
+    "undo the caller's writes when the append is refused": withTransactions(async (store, transact) => {
+      const { row, before } = await withTable(store, transact);
+      const { result } = await transact([INSERT], nothing, () => step(row));
       assert.deepEqual(result, { ok: false, reason: "conflict", row: before.row });
       assert.deepEqual(await everythingOf(store, row.id), before);
-      assert.deepEqual(await stock(transaction), []);
+      assert.deepEqual(await stock(transact), []);
     }),
 
     "undo everything when the caller throws, and throw just that": withTransactions(
-      async (store, transaction) => {
-        const row = await accepted(store, creation());
-        const after = await transaction(
-          (sql) => sql.run(TABLE),
-          () => step(row),
-        );
-        assert.equal(after.result.ok, true);
-        const before = await everythingOf(store, row.id);
+      async (store, transact) => {
+        const { row, before } = await withTable(store, transact);
         const oops = new Error("out of tea");
-        const work = (sql: SqlHandle) => {
-          insert(sql);
-          throw oops;
-        };
-        await assert.rejects(
-          transaction(work, () => assert.fail("not reached")),
-          (error) => error === oops,
-        );
         const failing = (): never => {
           throw oops;
         };
-        await assert.rejects(transaction(insert, failing), (error) => error === oops);
+        const isJustThat = (error: unknown) => error === oops;
+        await assert.rejects(
+          transact([INSERT], failing, () => assert.fail("not reached")),
+          isJustThat,
+        );
+        await assert.rejects(transact([INSERT], nothing, failing), isJustThat);
         assert.deepEqual(await everythingOf(store, row.id), before);
-        assert.deepEqual(await stock(transaction), []);
+        assert.deepEqual(await stock(transact), []);
       },
     ),
 
-    "refuse work that goes on after it returned": withTransactions(async (store, transaction) => {
-      const row = await accepted(store, creation());
-      await transaction(
-        (sql) => sql.run(TABLE),
-        () => step(row),
-      );
-      const before = await everythingOf(store, row.id);
-      const work = async (sql: SqlHandle) => insert(sql);
-      await assert.rejects(
-        transaction(work, () => assert.fail("not reached")),
-        { code: "HF-1018" },
-      );
+    "take a promise just where they say so, and nothing after it": withTransactions(
+      async (store, transact) => {
+        const { row, before } = await withTable(store, transact);
+        let kept: AnySqlHandle | undefined;
+        const late = async (sql: AnySqlHandle): Promise<void> => {
+          kept = sql;
+          await sql.run(INSERT);
+        };
+        const pending = store.transaction(late, () => step(before.row ?? row));
+        if (store.capabilities.transactions === "sync") {
+          await assert.rejects(pending, { code: "HF-1018" });
+          assert.deepEqual(await everythingOf(store, row.id), before);
+        } else assert.deepEqual((await pending).result, { ok: true });
+        const after = store.capabilities.transactions === "sync" ? [] : [{ item: "tea", left_over: 3 }];
+        assert.deepEqual(await stock(transact), after);
+        await assert.rejects(async () => kept?.run(INSERT), { code: "HF-1009" });
+      },
+    ),
+
+    "refuse statements that would end them": withTransactions(async (store, transact) => {
+      const { row, before } = await withTable(store, transact);
+      for (const text of ["commit", " /* now */ ROLLBACK", "-- so\nbegin", "savepoint a", "release a"])
+        await assert.rejects(
+          transact([INSERT, text], nothing, () => assert.fail("not reached")),
+          { code: "HF-1003" },
+        );
       assert.deepEqual(await everythingOf(store, row.id), before);
-      assert.deepEqual(await stock(transaction), []);
+      assert.deepEqual(await stock(transact), []);
     }),
 
-    "leave the store usable after each kind of failure": withTransactions(async (store, transaction) => {
+    "leave the store usable after each kind of failure": withTransactions(async (store, transact) => {
       const row = await accepted(store, creation());
-      const broken = (sql: SqlHandle) => sql.run("insert into no_such_table values (1)");
-      await assert.rejects(transaction(broken, () => assert.fail("not reached")));
+      await assert.rejects(transact([BROKEN], nothing, () => assert.fail("not reached")));
       await accepted(store, step(row));
     }),
   },

@@ -1,11 +1,8 @@
-import { statSync } from "node:fs";
 import { createEngine } from "../../core/engine.ts";
 import type { EventKind, JournalEvent } from "../../core/events.ts";
 import { parseEntry } from "../../core/journal.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
-import { chooseDriver } from "../../stores/sqlite/driver.ts";
-import { openSqliteStore } from "../../stores/sqlite/index.ts";
 import { ownEvents } from "../step-names.ts";
 import type { Problem, Site } from "./site.ts";
 
@@ -47,17 +44,8 @@ async function journal(store: Store, { id, seq }: RunRow): Promise<readonly Jour
   return entries.flatMap((entry) => parseEntry(id, entry).events);
 }
 
-async function withStore<T>({ file }: Site, use: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openSqliteStore({ file });
-  try {
-    return await use(store);
-  } finally {
-    await store.close();
-  }
-}
-
 export function countActs(site: Site): Promise<ActCounts> {
-  return withStore(site, async (store) => {
+  return site.read(async (store) => {
     const runs = await allRuns(store);
     const events = (await Promise.all(runs.map((row) => journal(store, row)))).flatMap(ownEvents);
     const count = (kind: EventKind, isMeant: (event: JournalEvent) => boolean = () => true): number =>
@@ -75,12 +63,13 @@ export function countActs(site: Site): Promise<ActCounts> {
   });
 }
 
-/** In the end everything is dropped: only heads are left, all of it still verifies, and the file has not grown. */
+/** In the end everything is dropped: only heads are left, all of it still verifies, and a file has not grown. */
 export async function pruneAll(site: Site, at: string): Promise<Problem[]> {
   const problem = (message: string, runId = ""): Problem => ({ at, rule: "retention", runId, message });
-  const runs = await withStore(site, async (store) => (await allRuns(store)).length);
-  const before = statSync(site.file).size;
-  const problems = await withStore(site, async (store) => {
+  const { bytes } = site.place;
+  const runs = await site.read(async (store) => (await allRuns(store)).length);
+  const before = bytes?.().file ?? 0;
+  const problems = await site.read(async (store) => {
     const engine = createEngine({ store, execute: false });
     const { complete, skipped } = await engine.retention.prune({ maxAge: 0 });
     const found = skipped.map(({ runId, why, detail }) =>
@@ -90,33 +79,22 @@ export async function pruneAll(site: Site, at: string): Promise<Problem[]> {
     for (const row of await allRuns(store)) {
       const { ok, problems: wrong } = await engine.checkpoints.validate(row.id);
       if (!ok) found.push(problem(`It does not verify: ${JSON.stringify(wrong)}`, row.id));
+      const kept = (await store.entries(row.id, { from: 1, limit: row.seq })).filter(
+        ({ data }) => data !== null,
+      );
+      if (kept.length > 0) found.push(problem(`${kept.length} entries still have values.`, row.id));
     }
     await engine.close();
     return found;
   });
-  const after = statSync(site.file).size;
+  const after = bytes?.().file ?? 0;
   // What was dropped is recorded, in an entry for each run.
   const most = before + 2 * PAGE + runs * RECORD_BYTES;
   if (after > most) problems.push(problem(`The file grew from ${before} to ${after} bytes.`));
-  problems.push(...(await leftovers(site.file)).map((message) => problem(message)));
+  const blobs = await site.place.blobs();
+  if (blobs > 0) problems.push(problem(`${blobs} blobs are still there.`));
   return [...problems, ...(await site.check(`${at}, all dropped`))];
 }
 
 const PAGE = 16_384;
 const RECORD_BYTES = 2_048;
-
-/** Values that are still in the file. */
-async function leftovers(file: string): Promise<readonly string[]> {
-  const connection = (await chooseDriver("auto")).connect(file);
-  try {
-    const count = (sql: string): number => Number(connection.query(sql, [])[0]?.["n"]);
-    const entries = count("select count(*) as n from journal where data is not null");
-    const blobs = count("select count(*) as n from run_blobs");
-    return [
-      ...(entries > 0 ? [`${entries} entries still have values.`] : []),
-      ...(blobs > 0 ? [`${blobs} blobs are still there.`] : []),
-    ];
-  } finally {
-    connection.close();
-  }
-}

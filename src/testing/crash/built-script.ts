@@ -8,6 +8,6 @@ export function builtScript(from: string, name: string): string {
   const isBuilt = from.endsWith(".js");
   const script = fileURLToPath(new URL(`${name}.js`, from));
   if (isBuilt) return script;
-  const at = Math.max(script.lastIndexOf("/src/testing/"), script.lastIndexOf("\\src\\testing\\"));
+  const at = Math.max(script.lastIndexOf("/src/"), script.lastIndexOf("\\src\\"));
   return `${script.slice(0, at + 1)}dist${script.slice(at + 4)}`;
 }

@@ -1,12 +1,14 @@
 import type { Point } from "../../core/ports.ts";
 import type { RunStatus } from "../../core/types.ts";
+import type { StoreAddress } from "./address.ts";
 import type { ScenarioVersion } from "./names.ts";
 import type { ScenarioName } from "./scenarios.ts";
 
 /** Where a worker process is struck: at a named point of the protocol, or on one side of one of its writes. */
 export type Strike =
   | { readonly point: Point; readonly nth: number }
-  | { readonly write: number; readonly side: "before" | "after" };
+  /** With `claimed` only writes count that the engine makes as the holder of a claim. */
+  | { readonly write: number; readonly side: "before" | "after"; readonly claimed?: true };
 
 export interface RunPlan {
   readonly id: string;
@@ -35,7 +37,7 @@ export interface PlannedControl {
 
 /** Everything a worker process is told, as JSON on its command line. */
 export interface ChildConfig {
-  readonly file: string;
+  readonly store: StoreAddress;
   readonly witnessPort: number;
   readonly witnessLog: string;
   /** Every acknowledged append is added here, one line of JSON each. */
@@ -59,10 +61,12 @@ export interface ChildConfig {
   readonly starts?: number;
   /** When to end: all runs ended, or nothing left to do without a person; then approvals stay open too. */
   readonly until?: "ended" | "settled";
-  /** Other processes work on the same file: only the runs named here are waited for. */
+  /** Other processes work on the same store: only the runs named here are waited for. */
   readonly shared?: boolean;
-  /** Goes on starting runs of these plans, each under new ids, for so long. */
+  /** Goes on starting runs of these plans, each under new ids, for so long or until SIGHUP. */
   readonly repeatMs?: number;
+  /** The store may go away for a while: what the people around the runs do is then done again. */
+  readonly patient?: boolean;
 }
 
 export interface RunOutcome {

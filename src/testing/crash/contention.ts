@@ -1,4 +1,5 @@
 import type { RunPlan } from "./config.ts";
+import { type StoreKind, sharedByMany, sqliteKind } from "./kinds.ts";
 import type { ChildEnd } from "./processes.ts";
 import type { ScenarioName } from "./scenarios.ts";
 import { Lab, type Problem } from "./site.ts";
@@ -9,6 +10,8 @@ export interface ContentionOptions {
   readonly processes?: number;
   /** Runs each process keeps under way. Default 8. */
   readonly runs?: number;
+  /** Default SQLite; one that several processes may use. */
+  readonly store?: StoreKind;
 }
 
 export interface ContentionReport {
@@ -37,7 +40,7 @@ const WAL_LIMIT = 64 * 1024 * 1024;
 const AT = "contention";
 
 /**
- * Lets many worker processes share one SQLite file for a while: nobody may meet a lock, the WAL stays small, and
+ * Lets many worker processes share one store for a while: nobody may meet a lock, the WAL of SQLite stays small, and
  * every promise is kept.
  *
  * @example
@@ -49,19 +52,21 @@ const AT = "contention";
  * ```
  */
 export async function contention(options: ContentionOptions): Promise<ContentionReport> {
-  const { seconds, processes = 8, runs = 8 } = options;
+  const { seconds, processes = 8, runs = 8, store = sqliteKind } = options;
   const started = performance.now();
-  const lab = await Lab.open({ patienceMs: seconds * 1000 + 60_000 });
+  const lab = await Lab.open({ patienceMs: seconds * 1000 + 60_000, store: sharedByMany(store) });
+  const known = await lab.scenarios();
+  const mix = MIX.filter((scenario) => known.includes(scenario));
   const site = await lab.site();
   let walBytes = 0;
   const sampling = setInterval(() => {
-    walBytes = Math.max(walBytes, site.walBytes);
+    walBytes = Math.max(walBytes, site.place.bytes?.().wal ?? 0);
   }, SAMPLE_MS);
   try {
     const plansOf = (n: number) =>
       Array.from(
         { length: runs },
-        (_, index): RunPlan => ({ id: `p${n}`, scenario: MIX[index % MIX.length] as ScenarioName }),
+        (_, index): RunPlan => ({ id: `p${n}`, scenario: mix[index % mix.length] as ScenarioName }),
       );
     const ends = await Promise.all(
       Array.from({ length: processes }, (_, n) =>

@@ -1,5 +1,6 @@
 import type { Point } from "../../core/ports.ts";
 import type { ChildReport, RunPlan, Strike } from "./config.ts";
+import { type StoreKind, sqliteKind } from "./kinds.ts";
 import type { ChildEnd, SpawnOptions } from "./processes.ts";
 import type { ScenarioName } from "./scenarios.ts";
 import { type Expectations, Lab, type Problem, resultProblems, type Site } from "./site.ts";
@@ -17,6 +18,8 @@ export interface MatrixOptions {
   /** Called after each case. */
   readonly onCase?: (at: string, problems: readonly Problem[]) => void;
   readonly spawn?: SpawnOptions;
+  /** Default SQLite. */
+  readonly store?: StoreKind;
 }
 
 export interface MatrixReport {
@@ -51,7 +54,8 @@ export async function crashMatrix(options: MatrixOptions): Promise<MatrixReport>
     { length: options.runs ?? 2 },
     (_, index): RunPlan => ({ id: `${scenario}-${index + 1}`, scenario }),
   );
-  const lab = await Lab.open(options.spawn);
+  const { store = sqliteKind } = options;
+  const lab = await Lab.open({ ...options.spawn, store });
   const problems: Problem[] = [];
   const count = { cases: 0, kills: 0, missed: 0, calls: 0 };
   try {

@@ -26,6 +26,8 @@ export interface SpawnOptions {
   /** Another script than the real worker: for the broken ones that prove the harness. */
   readonly script?: string;
   readonly execArgv?: readonly string[];
+  /** What it finds in its environment besides. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly patienceMs?: number;
 }
 
@@ -36,10 +38,14 @@ export function spawnWorker(configs: readonly ChildConfig[], options: SpawnOptio
   const {
     script = builtScript(import.meta.url, "./child"),
     execArgv = [],
+    env = {},
     patienceMs = PATIENCE_MS,
   } = options;
   const args = [...execArgv, script, JSON.stringify(configs)];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, args, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   const lines: string[] = [];
   const listeners = new Set<() => void>();
   onLines(child.stdout, (line) => {

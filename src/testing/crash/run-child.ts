@@ -1,10 +1,11 @@
 import { openSync, writeSync } from "node:fs";
 import { createEngine, type Engine } from "../../core/engine.ts";
+import { HoldfastError } from "../../core/errors.ts";
 import type { Policy } from "../../core/guards/policy.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
-import { openSqliteStore } from "../../stores/sqlite/index.ts";
 import { createWitnessClient, type WitnessClient } from "../witness.ts";
+import { openAddress } from "./address.ts";
 import { Attendant, expected } from "./attendant.ts";
 import type { ChildConfig, ChildReport, RunOutcome, RunPlan } from "./config.ts";
 import { Controller } from "./controller.ts";
@@ -25,7 +26,7 @@ export interface ChildParts {
 /** The worker process: starts its runs, recovers what others left, and ends when there is nothing left to do. */
 export async function runChild(config: ChildConfig, parts: ChildParts = {}): Promise<ChildReport> {
   const striker = new Striker(config, openSync(config.ackFile, "a"));
-  const real = await openSqliteStore({ file: config.file });
+  const real = await openAddress(config.store);
   const store = striker.wrap(parts.store ? parts.store(real) : real);
   const witness = createWitnessClient(config.witnessPort, { log: config.witnessLog });
   const acting = new Set<string>();
@@ -55,7 +56,9 @@ export async function runChild(config: ChildConfig, parts: ChildParts = {}): Pro
   await actFirst(child);
   await untilDone(child, plans);
   const results: Record<string, RunOutcome> = {};
-  for (const id of await reported(child)) results[id] = await outcome(engine, id);
+  const again = patience(config);
+  for (const id of await again(() => reported(child, plans)))
+    results[id] = await again(() => outcome(engine, id));
   await engine.close();
   witness.close();
   await real.close();
@@ -118,8 +121,8 @@ async function actFirst(child: Child): Promise<void> {
 }
 
 /** The runs whose ends are told; where people interfere, all but children: forks too, and what ended long ago. */
-async function reported({ config, store }: Child): Promise<readonly string[]> {
-  if (!config.control && config.act?.kind !== "fork") return config.runs.map(({ id }) => id);
+async function reported({ config, store }: Child, plans: readonly RunPlan[]): Promise<readonly string[]> {
+  if (!config.control && config.act?.kind !== "fork") return plans.map(({ id }) => id);
   const { runs } = await store.list({ limit: 1_000 });
   return runs.filter(({ parent }) => parent === null).map(({ id }) => id);
 }
@@ -139,17 +142,19 @@ async function startAll(
 /** Keeps as many runs under way as there are plans, until the time is over. */
 async function repeat(child: Child, ms: number): Promise<readonly RunPlan[]> {
   const { engine, scenarios, config } = child;
-  const end = performance.now() + ms;
+  let end = performance.now() + ms;
+  process.once("SIGHUP", () => (end = 0));
   const attendant = attendantOf(child);
+  const again = patience(config);
   const started: RunPlan[] = [];
   await engine.work();
   const lane = async ({ id, scenario }: RunPlan, index: number) => {
     for (let round = 0; performance.now() < end; round++) {
       const plan = { id: `${id}-${index}-${round}`, scenario };
-      await engine.start(scenarios.main[scenario], { order: "A-1" }, { id: plan.id });
+      await again(() => engine.start(scenarios.main[scenario], { order: "A-1" }, { id: plan.id }));
       started.push(plan);
-      await attendant.greet(plan.id);
-      await engine.result(plan.id).catch(() => undefined);
+      await again(() => attendant.greet(plan.id));
+      await again(() => engine.result(plan.id)).catch(() => undefined);
     }
   };
   let isOver = false;
@@ -165,8 +170,10 @@ async function untilDone(child: Child, plans: readonly RunPlan[]): Promise<void>
   const { config, store, scenarios } = child;
   const attendant = attendantOf(child);
   // A fork whose maker died right after it was not greeted.
-  const others = config.control ? await reported(child) : [];
-  for (const id of new Set([...plans.map(({ id }) => id), ...others])) await attendant.greet(id);
+  const others = config.control ? await reported(child, plans) : [];
+  const again = patience(config);
+  const unheard = config.repeatMs === undefined ? plans.map(({ id }) => id) : [];
+  for (const id of new Set([...unheard, ...others])) await again(() => attendant.greet(id));
   const mine = new Set(plans.map(({ id }) => id));
   const workflows = scenarios.workflows.map(({ name }) => name);
   await attend(child, async (rows) => {
@@ -184,14 +191,32 @@ async function attend(
   const { engine, store, config } = child;
   const attendant = attendantOf(child);
   const controller = config.control && new Controller(engine, store, config.control);
-  for (;;) {
+  const again = patience(config);
+  const look = async (): Promise<boolean> => {
     for (const fork of (await controller?.round()) ?? []) await attendant.greet(fork);
     const { runs } = await store.list({ status: UNFINISHED, limit: 200 });
     await attendant.tend(runs);
-    if (await isDone(runs)) return;
+    return isDone(runs);
+  };
+  for (;;) {
+    if (await again(look)) return;
     await new Promise((resolve) => setTimeout(resolve, config.shared === true ? SHARED_ROUND_MS : ROUND_MS));
   }
 }
+
+/** Does something again while the store is away, for those who were told that it may be. */
+const patience =
+  ({ patient }: ChildConfig) =>
+  async <T>(work: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (patient !== true || !HoldfastError.is(error, "HF-3002")) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+    }
+  };
 
 const attendantOf = ({ engine, witness, config }: Child): Attendant => new Attendant(engine, witness, config);
 

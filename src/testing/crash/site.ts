@@ -1,16 +1,17 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { chooseDriver } from "../../stores/sqlite/driver.ts";
-import { openSqliteStore } from "../../stores/sqlite/index.ts";
+import type { Store } from "../../core/store.ts";
 import { checkInvariants } from "../invariants.ts";
 import { startWitness, type Witness, type WitnessLog } from "../witness.ts";
 import type { AckedWrite, Violation } from "../witness-log.ts";
+import { openAddress, type StoreAddress } from "./address.ts";
 import type { ChildConfig, RunOutcome, RunPlan } from "./config.ts";
+import { type StoreKind, type StorePlace, sqliteKind } from "./kinds.ts";
 import { deedOf } from "./names.ts";
 import { type ChildEnd, type SpawnOptions, spawnWorker, type WorkerProcess } from "./processes.ts";
-import type { ScenarioName } from "./scenarios.ts";
+import { type ScenarioName, scenarioNames } from "./scenarios.ts";
 import { undoProblems } from "./undo-check.ts";
 import type { LoggedCall } from "./wire.ts";
 
@@ -25,32 +26,39 @@ export interface Problem {
 
 export type Expectations = Readonly<Partial<Record<ScenarioName, Omit<RunOutcome, "waiting">>>>;
 
-export type WorkPlan = Omit<ChildConfig, "file" | "witnessPort" | "witnessLog" | "ackFile">;
+export type WorkPlan = Omit<ChildConfig, "store" | "witnessPort" | "witnessLog" | "ackFile"> & {
+  /** Another way to the same store. */
+  readonly store?: StoreAddress;
+};
 
-/** Where one case happens: a store file of its own, a log of the witness and the log of acknowledgements. */
+/** Where one case happens: a place of its own in the store, a log of the witness and the log of acknowledgements. */
 export class Site {
   readonly folder: string;
+  readonly place: StorePlace;
   readonly witness: WitnessLog;
   readonly #lab: Lab;
 
   constructor(lab: Lab, folder: string, witness: WitnessLog) {
     this.#lab = lab;
     this.folder = folder;
+    this.place = lab.store.place(folder);
     this.witness = witness;
   }
 
-  get file(): string {
-    return path.join(this.folder, "runs.db");
-  }
-
-  get walBytes(): number {
-    return statSync(`${this.file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  }
-
   config(plan: WorkPlan): ChildConfig {
-    const { file, folder } = this;
+    const { folder } = this;
     const logs = { ackFile: path.join(folder, "acks.jsonl"), witnessLog: path.join(folder, "witness.jsonl") };
-    return { ...plan, ...logs, file, witnessPort: this.#lab.witness.port };
+    return { store: this.place.address, ...plan, ...logs, witnessPort: this.#lab.witness.port };
+  }
+
+  /** The store as it is, for this process. */
+  async read<T>(use: (store: Store) => Promise<T>): Promise<T> {
+    const store = await openAddress(this.place.address);
+    try {
+      return await use(store);
+    } finally {
+      await store.close();
+    }
   }
 
   /** Starts a worker process on the site's store. */
@@ -77,9 +85,8 @@ export class Site {
     options: { readonly healed?: boolean; readonly zombies?: boolean } = {},
   ): Promise<Problem[]> {
     const calls = this.witness.calls();
-    const store = await openSqliteStore({ file: this.file });
-    try {
-      const effectRows = await ledgerRows(this.file);
+    const effectRows = (await this.place.ledger?.()) ?? [];
+    return this.read(async (store) => {
       const witnessed = (step: string) => !BRANCH.test(step);
       const healed = options.healed ?? true;
       const evidence = { calls, acked: this.acked(), effectRows, healed, witnessed, deed: deedOf };
@@ -91,32 +98,47 @@ export class Site {
         rule: invariant,
         ...rest,
       }));
-    } finally {
-      await store.close();
-    }
+    });
   }
 
   async remove(): Promise<void> {
     await this.#lab.witness.forget(path.join(this.folder, "witness.jsonl"));
+    await this.place.clear();
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+export interface LabOptions extends SpawnOptions {
+  /** Default SQLite. Who made it closes it. */
+  readonly store?: StoreKind;
 }
 
 /** A folder for sites and the witness that watches them all. */
 export class Lab {
   readonly witness: Witness;
+  readonly store: StoreKind;
   readonly #root: string;
   readonly #spawn: SpawnOptions;
 
-  private constructor(witness: Witness, root: string, spawn: SpawnOptions) {
+  private constructor(witness: Witness, root: string, { store = sqliteKind, ...spawn }: LabOptions) {
     this.witness = witness;
+    this.store = store;
     this.#root = root;
     this.#spawn = spawn;
   }
 
-  static async open(spawn: SpawnOptions = {}): Promise<Lab> {
+  static async open(options: LabOptions = {}): Promise<Lab> {
     const root = mkdtempSync(path.join(tmpdir(), "holdfast-crash-"));
-    return new Lab(await startWitness({ file: path.join(root, "witness.jsonl") }), root, spawn);
+    return new Lab(await startWitness({ file: path.join(root, "witness.jsonl") }), root, options);
+  }
+
+  /** The scenarios that its kind of store can run. */
+  async scenarios(): Promise<readonly ScenarioName[]> {
+    const site = await this.site();
+    const { transactions } = await site.read(async ({ capabilities }) => capabilities);
+    const isLedger = transactions !== false && site.place.ledger !== undefined;
+    await site.remove();
+    return scenarioNames.filter((name) => isLedger || name !== "ledger");
   }
 
   /** An empty store and a witness that has seen nothing of it. */
@@ -137,19 +159,6 @@ export class Lab {
 
 /** Branches of a group only hold steps; everything else calls the witness. */
 const BRANCH = /^(match|side)\[\w+\]$/;
-
-async function ledgerRows(file: string): Promise<{ runId: string; step: string }[]> {
-  const connection = (await chooseDriver("auto")).connect(file);
-  try {
-    const [table] = connection.query("select name from sqlite_master where name = 'ledger'", []);
-    if (!table) return [];
-    return connection
-      .query("select run, step from ledger", [])
-      .map((row) => ({ runId: String(row["run"]), step: String(row["step"]) }));
-  } finally {
-    connection.close();
-  }
-}
 
 /** The attendant lets a step run again only when the witness has not seen it; so nothing `once` happens twice. */
 function carriedOutTwice(calls: readonly LoggedCall[]): Violation[] {
@@ -197,4 +206,16 @@ export function resultProblems(
     const message = `It ended as ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}.`;
     return [{ at, rule: "result" as const, runId: id, message }];
   });
+}
+
+/** The same for all that the worker tells of. The name of each run begins with its scenario's. */
+export function allResultProblems(
+  at: string,
+  runs: readonly RunPlan[],
+  end: ChildEnd,
+  expected: Expectations,
+): Problem[] {
+  const ids = new Set([...runs.map(({ id }) => id), ...Object.keys(end.reports[0]?.results ?? {})]);
+  const plans = [...ids].map((id): RunPlan => ({ id, scenario: id.split("-")[0] as ScenarioName }));
+  return resultProblems(at, plans, end, expected);
 }

@@ -2,10 +2,11 @@ import { seededIds } from "../../core/ids.ts";
 import type { Point } from "../../core/ports.ts";
 import { type ActCounts, addActs, countActs, NO_ACTS, pruneAll } from "./aftermath.ts";
 import type { RunPlan, Strike } from "./config.ts";
+import { type StoreKind, sqliteKind } from "./kinds.ts";
 import { expectations, uninterrupted } from "./matrix.ts";
 import type { ChildEnd, SpawnOptions } from "./processes.ts";
-import { type ScenarioName, scenarioNames } from "./scenarios.ts";
-import { type Expectations, Lab, type Problem, resultProblems, type Site, type WorkPlan } from "./site.ts";
+import type { ScenarioName } from "./scenarios.ts";
+import { allResultProblems, type Expectations, Lab, type Problem, type Site, type WorkPlan } from "./site.ts";
 
 export interface SoakOptions {
   readonly kills: number;
@@ -15,6 +16,8 @@ export interface SoakOptions {
   /** Another worker than the real one: for the broken ones that prove the harness. */
   readonly spawn?: SpawnOptions;
   readonly onStore?: (progress: SoakProgress) => void;
+  /** Default SQLite. */
+  readonly store?: StoreKind;
 }
 
 export interface SoakProgress {
@@ -89,20 +92,23 @@ const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(rando
  * console.log(report.kills, report.duplicates, report.problems);
  * ```
  */
-export async function soak({ kills, seed, lanes = 3, spawn, onStore }: SoakOptions): Promise<SoakReport> {
+export async function soak(options: SoakOptions): Promise<SoakReport> {
+  const { kills, seed, lanes = 3, spawn, onStore, store = sqliteKind } = options;
   const started = performance.now();
   const ids = seededIds(seed);
   const random = () => ids.random();
-  const lab = await Lab.open({ patienceMs: PATIENCE_MS, ...spawn });
+  const lab = await Lab.open({ patienceMs: PATIENCE_MS, ...spawn, store });
   const problems: Problem[] = [];
   const counts = { kills: 0, rounds: 0, stores: 0, runs: 0, effects: 0, recognised: 0, duplicates: 0 };
   const total = { ...counts, acts: NO_ACTS, problems };
   try {
-    const expected = await expectedResults(lab);
+    const scenarios = await lab.scenarios();
+    const expected = await expectedResults(lab, scenarios);
+    const trials = { random, scenarios, expected, openMs: store.openMs };
     const lane = async () => {
       while (total.kills < kills && problems.length < ENOUGH) {
         const number = ++total.stores;
-        const result = await soakStore(await lab.site(), random, expected, `store ${number} of seed ${seed}`);
+        const result = await soakStore(await lab.site(), trials, `store ${number} of seed ${seed}`);
         for (const key of COUNTED) total[key] += result[key];
         total.acts = addActs(total.acts, result.acts);
         problems.push(...result.problems);
@@ -122,33 +128,37 @@ const PATIENCE_MS = 40_000;
 const ENOUGH = 30;
 const COUNTED = ["kills", "rounds", "runs", "effects", "recognised", "duplicates"] as const;
 
-async function expectedResults(lab: Lab): Promise<Expectations> {
-  const runs = scenarioNames.map((scenario): RunPlan => ({ id: scenario, scenario }));
+async function expectedResults(lab: Lab, scenarios: readonly ScenarioName[]): Promise<Expectations> {
+  const runs = scenarios.map((scenario): RunPlan => ({ id: scenario, scenario }));
   return expectations(await uninterrupted(lab, runs), runs);
 }
 
+interface Trials {
+  readonly random: Random;
+  readonly scenarios: readonly ScenarioName[];
+  readonly expected: Expectations;
+  readonly openMs: number;
+}
+
 /** Works on one store until it has seen its share of kills; whenever all its runs have ended, there are new ones. */
-async function soakStore(
-  site: Site,
-  random: Random,
-  expected: Expectations,
-  at: string,
-): Promise<Omit<SoakProgress, "stores">> {
+async function soakStore(site: Site, trials: Trials, at: string): Promise<Omit<SoakProgress, "stores">> {
+  const { random, scenarios, expected } = trials;
   const most = upTo(random, MOST_KILLS);
   const problems: Problem[] = [];
   const strikes: string[] = [];
   const all: RunPlan[] = [];
   let kills = 0;
   while (kills < most && problems.length === 0) {
-    const runs = newRuns(random, all.length);
+    const runs = newRuns(random, scenarios, all.length);
     all.push(...runs);
     for (let end: ChildEnd | null = null; end === null; ) {
-      const { strike, ended } = generation(site, random, runs, kills < most);
+      const { strike, ended } = generation(site, trials, runs, kills < most);
       const next = await ended;
       strikes.push(strike);
       if (next.signal === "SIGKILL" && !next.isOverdue) kills++;
       else end = next;
-      if (end) problems.push(...endProblems(`${at}: ${strikes.join(", ")}`, runs, end, expected));
+      // All that is there must have ended as it does when nothing goes wrong: forks too, and what ended long ago.
+      if (end) problems.push(...allResultProblems(`${at}: ${strikes.join(", ")}`, runs, end, expected));
     }
   }
   const where = `${at}: ${strikes.join(", ")}`;
@@ -163,16 +173,9 @@ async function soakStore(
   return { ...counts, acts, recognised, duplicates, problems };
 }
 
-/** All that is there must have ended as it does when nothing goes wrong: forks too, and what ended long ago. */
-function endProblems(at: string, runs: readonly RunPlan[], end: ChildEnd, expected: Expectations): Problem[] {
-  const ids = new Set([...runs.map(({ id }) => id), ...Object.keys(end.reports[0]?.results ?? {})]);
-  const plans = [...ids].map((id): RunPlan => ({ id, scenario: id.split("-")[0] as ScenarioName }));
-  return resultProblems(at, plans, end, expected);
-}
-
-function newRuns(random: Random, before: number): RunPlan[] {
+function newRuns(random: Random, scenarios: readonly ScenarioName[], before: number): RunPlan[] {
   return Array.from({ length: 1 + upTo(random, 3) }, (_, index): RunPlan => {
-    const scenario = pick<ScenarioName>(random, scenarioNames);
+    const scenario = pick(random, scenarios);
     return { id: `${scenario}-${before + index}`, scenario };
   });
 }
@@ -180,7 +183,7 @@ function newRuns(random: Random, before: number): RunPlan[] {
 /** One worker process, the code it has, and how it will die. */
 function generation(
   site: Site,
-  random: Random,
+  { random, openMs }: Trials,
   runs: readonly RunPlan[],
   dies: boolean,
 ): { strike: string; ended: Promise<ChildEnd> } {
@@ -190,7 +193,7 @@ function generation(
   if (!dies) return { strike: `v${version} none`, ended: site.run(plan) };
   const kind = random();
   if (kind < 0.2) {
-    const delayMs = Math.floor(random() * MOST_DELAY_MS);
+    const delayMs = Math.floor(random() * (MOST_DELAY_MS + openMs));
     const worker = site.start(plan);
     const timer = setTimeout(() => worker.signal("SIGKILL"), delayMs);
     const ended = worker.ended.finally(() => clearTimeout(timer));

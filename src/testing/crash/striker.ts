@@ -19,6 +19,8 @@ export class Striker {
   readonly points: Partial<Record<Point, number>> = {};
   readonly refused: Record<string, number> = {};
   writes = 0;
+  /** Those of them that were made under a claim. */
+  #claimed = 0;
 
   /** `acks`: descriptor of the file that acknowledged appends are noted in. */
   constructor(config: ChildConfig, acks: number) {
@@ -35,11 +37,13 @@ export class Striker {
   /** The store, with every write counted and every acknowledgement noted before the engine hears of it. */
   wrap(store: Store): Store {
     const transaction: Store["transaction"] = async (work, build) => {
-      this.#before();
+      // Only the owner of a run has one.
+      const strike = this.#write(true);
+      strike("before");
       let built: Append | undefined;
       const done = await inner(work, (value) => (built = build(value)));
       if (built) this.#note([built], [done.result]);
-      this.#after();
+      strike("after");
       return done;
     };
     const inner = store.transaction?.bind(store) as NonNullable<Store["transaction"]>;
@@ -50,20 +54,25 @@ export class Striker {
   }
 
   async #append(store: Store, batch: readonly Append[]): Promise<readonly AppendResult[]> {
-    this.#before();
+    const strike = this.#write(batch.some(({ expect }) => (expect?.token ?? null) !== null));
+    strike("before");
     const results = await store.append(batch);
     this.#note(batch, results);
-    this.#after();
+    strike("after");
     return results;
   }
 
-  #before(): void {
-    this.writes++;
-    this.#strike((strike) => "write" in strike && strike.write === this.writes && strike.side === "before");
-  }
-
-  #after(): void {
-    this.#strike((strike) => "write" in strike && strike.write === this.writes && strike.side === "after");
+  /** Counts a write and answers what strikes on either side of it. */
+  #write(isClaimed: boolean): (side: "before" | "after") => void {
+    const nth = ++this.writes;
+    const nthClaimed = isClaimed ? ++this.#claimed : 0;
+    return (side) =>
+      this.#strike(
+        (strike) =>
+          "write" in strike &&
+          strike.side === side &&
+          strike.write === (strike.claimed === true ? nthClaimed : nth),
+      );
   }
 
   #note(batch: readonly Append[], results: readonly AppendResult[]): void {
@@ -92,20 +101,11 @@ export class Striker {
 
 /** The store with some of its methods replaced. */
 export function withParts(store: Store, parts: Partial<Store>): Store {
-  return {
-    name: store.name,
-    capabilities: store.capabilities,
-    identity: () => store.identity(),
-    now: () => store.now(),
-    append: (batch) => store.append(batch),
-    renew: (batch) => store.renew(batch),
-    read: (runId) => store.read(runId),
-    entries: (runId, range) => store.entries(runId, range),
-    blobs: (runId, hashes) => store.blobs(runId, hashes),
-    list: (query) => store.list(query),
-    due: (query) => store.due(query),
-    ...(store.transaction ? { transaction: store.transaction.bind(store) } : {}),
-    close: () => store.close(),
-    ...parts,
-  };
+  return new Proxy(store, {
+    get(target, name) {
+      if (Object.hasOwn(parts, name)) return Reflect.get(parts, name);
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
 }

@@ -24,6 +24,8 @@ export interface CallMatch {
 export type Request = { readonly log: string } & (
   | { readonly do: "call"; readonly call: Omit<LoggedCall, "n" | "outcome">; readonly refuse: number }
   | { readonly do: "seen"; readonly runId: string; readonly deed: string }
+  /** Written down and synced as it is, with its number. */
+  | { readonly do: "note"; readonly note: object }
   | { readonly do: "watch" }
   | { readonly do: "hold"; readonly match: CallMatch; readonly times: number }
   | { readonly do: "release" }

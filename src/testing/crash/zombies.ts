@@ -1,4 +1,5 @@
 import type { RunPlan, Strike } from "./config.ts";
+import { type StoreKind, sharedByMany, sqliteKind } from "./kinds.ts";
 import { expectations, uninterrupted } from "./matrix.ts";
 import type { SpawnOptions, WorkerProcess } from "./processes.ts";
 import type { ScenarioName } from "./scenarios.ts";
@@ -10,6 +11,10 @@ export interface ZombieOptions {
   /** Another worker to freeze than the real one: for the broken ones that prove the harness. */
   readonly spawn?: SpawnOptions;
   readonly onRound?: (at: string, problems: readonly Problem[]) => void;
+  /** Default SQLite; one that several processes may use. */
+  readonly store?: StoreKind;
+  /** Where the workers freeze, in turn. Unless given: everywhere that matters. */
+  readonly freezes?: readonly Freeze[];
 }
 
 export interface ZombieReport {
@@ -21,21 +26,21 @@ export interface ZombieReport {
 }
 
 /** Where a worker freezes: in the middle of a call, just before a write, or at a point of the protocol. */
-type Freeze =
+export type Freeze =
   | { readonly call: string; readonly scenario: ScenarioName }
   | { readonly strike: Strike; readonly scenario: ScenarioName };
 
 const FREEZES: readonly Freeze[] = [
   { scenario: "sequence", call: "mail" },
-  { scenario: "sequence", strike: { write: 4, side: "before" } },
+  { scenario: "sequence", strike: { write: 2, side: "before", claimed: true } },
   { scenario: "sequence", call: "charge" },
   { scenario: "sequence", strike: { point: "C07:after-call", nth: 3 } },
-  { scenario: "loop", strike: { write: 9, side: "before" } },
+  { scenario: "loop", strike: { write: 7, side: "before", claimed: true } },
   { scenario: "sequence", strike: { point: "C05:before-call", nth: 5 } },
   { scenario: "retries", strike: { point: "C11:backoff", nth: 2 } },
   { scenario: "gates", call: "finish" },
-  { scenario: "ledger", strike: { write: 5, side: "before" } },
-  { scenario: "sequence", strike: { write: 3, side: "after" } },
+  { scenario: "ledger", strike: { write: 3, side: "before", claimed: true } },
+  { scenario: "sequence", strike: { write: 1, side: "after", claimed: true } },
 ];
 
 const nameOf = (freeze: Freeze): string =>
@@ -53,15 +58,18 @@ const nameOf = (freeze: Freeze): string =>
  * console.log(report.refused, report.problems);
  * ```
  */
-export async function zombieRounds({ rounds, spawn, onRound }: ZombieOptions): Promise<ZombieReport> {
+export async function zombieRounds(options: ZombieOptions): Promise<ZombieReport> {
+  const { rounds, spawn, onRound, store = sqliteKind } = options;
   const started = performance.now();
-  const lab = await Lab.open();
+  const lab = await Lab.open({ store: sharedByMany(store) });
+  const able = await lab.scenarios();
+  const freezes = (options.freezes ?? FREEZES).filter(({ scenario }) => able.includes(scenario));
   const problems: Problem[] = [];
   const known = new Map<ScenarioName, Expectations>();
   let refused = 0;
   try {
     for (let round = 0; round < rounds; round++) {
-      const freeze = FREEZES[round % FREEZES.length] as Freeze;
+      const freeze = freezes[round % freezes.length] as Freeze;
       const { scenario } = freeze;
       const runs: RunPlan[] = [1, 2].map((n) => ({ id: `${scenario}-${n}`, scenario }));
       const expected = known.get(scenario) ?? expectations(await uninterrupted(lab, runs), runs);
@@ -103,13 +111,15 @@ async function zombieRound(site: Site, round: Round): Promise<{ refused: number;
 }
 
 async function startFrozen(site: Site, { freeze, runs, spawn }: Round): Promise<WorkerProcess> {
+  // What it had asked a server before it was frozen may be given up when it wakes up.
+  const plan = { runs, patient: true };
   if ("strike" in freeze) {
-    const zombie = site.start({ runs, freeze: freeze.strike }, spawn);
+    const zombie = site.start({ ...plan, freeze: freeze.strike }, spawn);
     await zombie.printed(FROZEN);
     return zombie;
   }
   await site.witness.hold({ step: freeze.call }, runs.length);
-  const zombie = site.start({ runs }, spawn);
+  const zombie = site.start(plan, spawn);
   await site.witness.waitFor(({ step }) => step === freeze.call);
   zombie.signal("SIGUSR2");
   await zombie.printed(FROZEN);

@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { digest } from "../../core/hash.ts";
-import type { SqlHandle, SqlValue } from "../../core/sql.ts";
-import type { Store } from "../../core/store.ts";
+import type { AnySqlHandle, SqlHandle, SqlValue, SqlWork } from "../../core/sql.ts";
+import type { Append, Store } from "../../core/store.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
 
 export interface EffectRow {
@@ -30,12 +30,12 @@ export function createLedgerStore(seed: number, clock: Pick<Clock, "now">): Ledg
   const identity = { incarnation: `simulated-${seed}`, secret: digest(`secret of ${seed}`) };
   const store: Store = {
     ...memory,
-    capabilities: { ...memory.capabilities, transactions: true },
+    capabilities: { ...memory.capabilities, transactions: "sync" },
     identity: async () => identity,
     append,
-    async transaction(work, build) {
+    async transaction<T, S extends AnySqlHandle>(work: SqlWork<T, S>, build: (value: T) => Append) {
       const staged: EffectRow[] = [];
-      const value = work(handle(staged));
+      const value = work(handle(staged) as AnySqlHandle as S) as T;
       const [result = { ok: false, reason: "missing", row: null }] = await append([build(value)]);
       if (result.ok) rows.push(...staged);
       return { value, result };

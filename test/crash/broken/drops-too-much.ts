@@ -2,11 +2,10 @@ import type { Append } from "../../../src/core/store.ts";
 import { runChildFromArgs } from "../../../src/testing/crash/run-child.ts";
 import { withParts } from "../../../src/testing/crash/striker.ts";
 
-/** A worker whose retention drops all values there are, whatever it was told to keep; it dies right after that. */
+/** A worker that drops all values of a run with the first thing it writes to it, and dies right after that. */
 const greedy = (append: Append): Append => {
-  const last = append.entries[0]?.seq ?? 1;
-  const entries = Array.from({ length: last - 1 }, (_, index) => index + 1);
-  return append.drop ? { ...append, drop: { ...append.drop, entries } } : append;
+  const entries = Array.from({ length: append.expect?.seq ?? 0 }, (_, index) => index + 1);
+  return append.expect ? { ...append, drop: { entries, blobs: [] } } : append;
 };
 
 await runChildFromArgs({
@@ -14,8 +13,8 @@ await runChildFromArgs({
     withParts(store, {
       async append(batch) {
         const results = await store.append(batch.map(greedy));
-        const isTaken = batch.some(({ drop }, index) => drop && results[index]?.ok);
-        if (isTaken) process.kill(process.pid, "SIGKILL");
+        if (batch.some(({ expect }, index) => expect && results[index]?.ok))
+          process.kill(process.pid, "SIGKILL");
         return results;
       },
     }),

@@ -4,7 +4,8 @@ import { rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { folderFor, freePort, missing, program, servant } from "./service.ts";
+import { firstOf } from "../../../src/testing/services/service.ts";
+import { folderFor, freePort, installed, missing, servant } from "./service.ts";
 
 export interface Pooler {
   readonly url: string;
@@ -13,8 +14,9 @@ export interface Pooler {
 
 /** Starts pgbouncer in transaction mode before the server at `url`; a text says why that cannot be. */
 export async function startPgbouncer(url: string): Promise<Pooler | string> {
-  const binary = await program(() => ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"], "pgbouncer");
-  if (binary === null) return missing("pgbouncer", "it is not installed");
+  const find = () => firstOf(["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"]);
+  if (!(await installed(find, "pgbouncer"))) return missing("pgbouncer", "it is not installed");
+  const binary = find() as string;
   const as = await servant(["postgres"]);
   const folder = folderFor("pgbouncer", as);
   const port = await freePort();

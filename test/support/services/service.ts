@@ -1,79 +1,18 @@
-import { execFile, spawn } from "node:child_process";
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from "node:fs";
-import { createServer } from "node:net";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { promisify } from "node:util";
 import { isMainThread } from "node:worker_threads";
+import { isRoot, output } from "../../../src/testing/services/service.ts";
 
-const exec = promisify(execFile);
+export { folderFor, freePort, output, servant } from "../../../src/testing/services/service.ts";
 
-/** Who servers run as: most of them refuse to be root. */
-export interface Servant {
-  readonly uid?: number;
-  readonly gid?: number;
-}
-
-export const isRoot = process.getuid?.() === 0;
-
-export async function servant(names: readonly string[]): Promise<Servant> {
-  if (!isRoot) return {};
-  for (const name of [...names, "nobody"]) {
-    const ids = await Promise.all(["-u", "-g"].map((flag) => output("id", [flag, name])));
-    if (ids.every((id) => id !== null)) return { uid: Number(ids[0]), gid: Number(ids[1]) };
-  }
-  throw new Error("there is no user that a server could run as");
-}
-
-/** What a command prints, or `null` when it fails. */
-export async function output(command: string, args: readonly string[]): Promise<string | null> {
-  try {
-    return (await exec(command, args)).stdout.trim();
-  } catch {
-    return null;
-  }
-}
-
-export async function run(command: string, args: readonly string[], as: Servant = {}): Promise<void> {
-  try {
-    await exec(command, args, { ...as, cwd: tmpdir() });
-  } catch (error) {
-    const { stderr = "", stdout = "" } = error as { stderr?: string; stdout?: string };
-    throw new Error(`${command} failed: ${stderr}${stdout}`, { cause: error });
-  }
-}
-
-/** The first of these files that exists; a Debian package is installed for it where that is allowed. */
-export async function program(candidates: () => readonly string[], debian: string): Promise<string | null> {
-  const find = (): string | null => candidates().find((file) => existsSync(file)) ?? null;
-  const found = find();
-  if (found !== null || !isRoot || !existsSync("/usr/bin/apt-get")) return found;
+/** Whether a program is there; its Debian package is installed where that is allowed. */
+export async function installed(find: () => string | null, debian: string): Promise<boolean> {
+  if (find() !== null || !isRoot || !existsSync("/usr/bin/apt-get")) return find() !== null;
   await output("/usr/bin/apt-get", ["install", "-y", "--no-install-recommends", debian]);
-  return find();
-}
-
-/** A folder of its own for a server, which that server's user may write. */
-export function folderFor(name: string, { uid, gid }: Servant): string {
-  const folder = mkdtempSync(path.join(tmpdir(), `holdfast-${name}-`));
-  if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
-  return folder;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  return find() !== null;
 }
 
 /** Loud, and an error where nothing may be left out. */

@@ -1,0 +1,1 @@
+console.log(JSON.stringify({ files: ["pay.ts", "mail.ts", "login.ts"] }));

@@ -1,0 +1,1 @@
+console.log(JSON.stringify({ file: "pay.ts", untested: 12 }));

@@ -1,0 +1,10 @@
+import { HoldfastError } from "../core/errors.ts";
+
+/** Loads a package that users bring along, or says how to install it (HF-4108). */
+export async function loadPackage<T>(name: string, user: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    throw new HoldfastError("HF-4108", { package: name, user }, { cause: error });
+  }
+}

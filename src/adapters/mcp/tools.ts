@@ -1,0 +1,149 @@
+import { createHash } from "node:crypto";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
+import { checkSchema } from "../../agent/schema.ts";
+import { type AgentTool, type ToolRun, toolError } from "../../agent/tool.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import type { Effect } from "../../core/types.ts";
+import { Connection } from "./connection.ts";
+import type { McpServer } from "./servers.ts";
+
+export interface McpOptions {
+  /** Only these, by name (`server__tool`) or all of a server (`server__*`). Default: all. */
+  readonly allow?: readonly string[];
+  /** What is known of tools by name (`server__tool`); comes before what servers say of themselves. */
+  readonly effects?: Readonly<Record<string, Effect>>;
+}
+
+/** The tools of MCP servers. */
+export interface McpTools {
+  readonly tools: readonly AgentTool[];
+  /** Ends the servers' processes and connections. Until then they keep the process alive. */
+  close(): Promise<void>;
+}
+
+const TIMEOUT_MS = 300_000;
+const MOST_NAME = 64;
+
+/**
+ * The tools of MCP servers as tools of agents, called `server__tool`. A tool is `once` unless it says that it only reads
+ * (`readOnlyHint`) or may be repeated (`idempotentHint`). A server that dies is started again by the next call; a call whose answer it
+ * took with it is not repeated when it is `once`: it is in doubt.
+ *
+ * @example
+ * ```ts
+ * import { mcpTools } from "holdfast/adapters/mcp";
+ *
+ * const files = await mcpTools(
+ *   { files: { command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] } },
+ *   { allow: ["files__read_text_file", "files__list_directory"] },
+ * );
+ * console.log(files.tools.map(({ name, effect }) => `${name} (${effect})`));
+ * await files.close();
+ * ```
+ */
+export async function mcpTools(
+  servers: Readonly<Record<string, McpServer>>,
+  options: McpOptions = {},
+): Promise<McpTools> {
+  const connections = Object.entries(servers).map(([name, server]) => {
+    checkServer(name, server);
+    return { name, server, connection: new Connection(name, server) };
+  });
+  const close = async () => {
+    await Promise.all(connections.map(({ connection }) => connection.close()));
+  };
+  try {
+    const found = await Promise.all(
+      connections.map(async ({ name, server, connection }) =>
+        (await connection.tools()).map((tool) => agentTool(name, server, connection, tool, options.effects)),
+      ),
+    );
+    return { tools: allowed(found.flat(), options), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const SERVER_NAME = /^[a-zA-Z0-9-]{1,32}$/;
+
+function checkServer(server: string, given: McpServer): void {
+  const refuse = (problem: string) => new HoldfastError("HF-4107", { server, problem });
+  if (!SERVER_NAME.test(server)) throw refuse("its name must be 1 to 32 letters, digits or -");
+  if ("url" in given ? !URL.canParse(given.url) : !given.command)
+    throw refuse("it has neither a command nor an address");
+}
+
+function allowed(tools: readonly AgentTool[], { allow, effects = {} }: McpOptions): AgentTool[] {
+  const matches = (pattern: string, name: string) =>
+    pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+  for (const pattern of [...(allow ?? []), ...Object.keys(effects)]) {
+    if (tools.some(({ name }) => matches(pattern, name))) continue;
+    const server = pattern.split("__")[0] ?? pattern;
+    throw new HoldfastError("HF-4107", { server, problem: `it has no tool ${pattern}` });
+  }
+  return tools.filter(({ name }) => allow?.some((pattern) => matches(pattern, name)) ?? true);
+}
+
+function agentTool(
+  server: string,
+  { timeoutMs = TIMEOUT_MS }: McpServer,
+  connection: Connection,
+  tool: Tool,
+  effects: McpOptions["effects"] = {},
+): AgentTool {
+  const name = nameOf(server, tool.name);
+  return {
+    name,
+    parameters: tool.inputSchema,
+    effect: effects[name] ?? effectOf(tool),
+    timeoutMs,
+    ...(tool.description === undefined ? {} : { description: tool.description }),
+    ...(isCheckable(tool) ? {} : { checksInput: true }),
+    async run(input: unknown, call: ToolRun) {
+      const result = await connection.call(tool, input, call);
+      return result.isError ? toolError(textOf(result)) : textOf(result);
+    },
+  };
+}
+
+/** A tool's own word. It is believed where it says that a call does no harm: give `effects` for servers that are not trusted so far. */
+const effectOf = ({ annotations }: Tool): Effect =>
+  annotations?.readOnlyHint || annotations?.idempotentHint ? "repeatable" : "once";
+
+/** Servers check their arguments themselves, so a schema that cannot be checked here is no reason to do without the tool. */
+function isCheckable({ name, inputSchema }: Tool): boolean {
+  try {
+    checkSchema(inputSchema, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A name that models can be given: servers may use other characters, and longer ones. */
+function nameOf(server: string, tool: string): string {
+  const name = `${server}__${tool.replace(/[^a-zA-Z0-9_-]/g, "_")}`;
+  if (name.length <= MOST_NAME) return name;
+  const digest = createHash("sha256").update(tool).digest("hex").slice(0, 8);
+  return `${name.slice(0, MOST_NAME - 9)}_${digest}`;
+}
+
+function textOf({ content, structuredContent }: CallToolResult): string {
+  const text = (content ?? []).map(partOf).join("\n");
+  return text === "" && structuredContent !== undefined ? JSON.stringify(structuredContent) : text;
+}
+
+function partOf(part: NonNullable<CallToolResult["content"]>[number]): string {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "image":
+    case "audio":
+      return `[${part.type} of type ${part.mimeType} is left out]`;
+    case "resource":
+      return "text" in part.resource ? part.resource.text : `[${part.resource.uri} is left out]`;
+    case "resource_link":
+      return part.uri;
+  }
+}

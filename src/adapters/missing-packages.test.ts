@@ -1,0 +1,31 @@
+import { describe, expect, it, vi } from "vitest";
+import { modelProviders } from "./ai-sdk/index.ts";
+import { mcpTools } from "./mcp/index.ts";
+
+const missing = vi.hoisted(() => (name: string) => () => {
+  throw Object.assign(new Error(`Cannot find package '${name}'`), { code: "ERR_MODULE_NOT_FOUND" });
+});
+vi.mock("@ai-sdk/openai", missing("@ai-sdk/openai"));
+vi.mock("@modelcontextprotocol/client", missing("@modelcontextprotocol/client"));
+
+describe("an adapter without its package", () => {
+  it("says how to install it", async () => {
+    const request = {
+      model: "openai/m",
+      messages: [],
+      agent: "a",
+      turn: 0,
+      attempt: 1,
+      signal: new AbortController().signal,
+    };
+    const provider = modelProviders({ openai: { apiKey: "k" } });
+    await expect(provider.generate(request)).rejects.toMatchObject({
+      code: "HF-4108",
+      fix: "npm install @ai-sdk/openai",
+    });
+    await expect(mcpTools({ one: { url: "http://127.0.0.1:9" } })).rejects.toMatchObject({
+      code: "HF-4108",
+      fix: "npm install @modelcontextprotocol/client",
+    });
+  });
+});

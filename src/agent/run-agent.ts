@@ -1,0 +1,257 @@
+import type { Context, ReceivedSignal, StepCall } from "../core/context.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { defaultRetry, type RetryOption, type RetryPolicy, retryPolicy } from "../core/retry.ts";
+import { readAnswer } from "./json-answer.ts";
+import type { JsonSchema, Message, ModelProvider, ModelReply, ModelRequest, Reasoning } from "./model.ts";
+import { checkSchema } from "./schema.ts";
+import { type AgentTool, callTools, checkTools } from "./tool.ts";
+
+/** What an agent is: a model, what it is asked, and what it may use. */
+export interface AgentSpec {
+  readonly provider: ModelProvider;
+  readonly model: string;
+  readonly system?: string;
+  readonly prompt: string;
+  /** What was said before the prompt. */
+  readonly messages?: readonly Message[];
+  readonly tools?: readonly AgentTool[];
+  /** JSON Schema of the answer. Without one the answer is its text. */
+  readonly output?: JsonSchema;
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+  readonly reasoning?: Reasoning;
+  /** Model calls in all. Default 50; reaching it is an error (HF-2141). */
+  readonly maxTurns?: number;
+  /** How often an answer that does not parse or fit goes back with the problems. Default 2. */
+  readonly reask?: number;
+  /** Of a model call. Default: 6 attempts over up to 10 minutes, and never sooner than the provider asks for. */
+  readonly retry?: RetryOption;
+  /** Of one model call. */
+  readonly timeoutMs?: number;
+  /** By model, for providers that do not say what a call cost. */
+  readonly prices?: Readonly<Record<string, ModelPrice>>;
+}
+
+/** US dollars per million tokens. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+}
+
+export interface AgentUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Left out when nothing is known of any price. */
+  readonly costUsd?: number;
+}
+
+export interface AgentResult<T = unknown> {
+  /** The answer: the value that fits `output`, or the text. */
+  readonly output: T;
+  readonly text: string;
+  readonly usage: AgentUsage;
+  /** The model that gave the answer, as the provider names it. */
+  readonly model: string;
+  /** Model calls that were answered. */
+  readonly turns: number;
+}
+
+/** The loop's state: plain data, of which each turn saves what it changed. */
+interface Talk {
+  messages: Message[];
+  usage: AgentUsage;
+  turns: number;
+  reasks: number;
+  answer: Answered | null;
+}
+
+interface Answered {
+  readonly output: unknown;
+  readonly text: string;
+  readonly model: string;
+}
+
+/** An agent at work: what was given, taken and completed. */
+interface Agent {
+  readonly ctx: Context;
+  readonly name: string;
+  readonly spec: AgentSpec;
+  readonly tools: ReadonlyMap<string, AgentTool>;
+  readonly retry: RetryPolicy;
+  readonly maxTurns: number;
+  readonly reask: number;
+}
+
+const MODEL_RETRY: RetryPolicy = {
+  ...defaultRetry,
+  attempts: 6,
+  baseMs: 1_000,
+  maxMs: 60_000,
+  maxWaitMs: 600_000,
+};
+
+/**
+ * Lets a model work with tools until it answers. A turn is a model call and the tools it asks for; each is a step. After a crash the
+ * agent goes on within the turn it was in: what the model has answered is not asked again, what a tool has done is not done again.
+ *
+ * @example
+ * ```ts
+ * import { workflow } from "holdfast";
+ * import { runAgent, scriptedProvider } from "holdfast/agent";
+ *
+ * const provider = scriptedProvider({ agents: { greeter: [{ text: "Good morning." }] } });
+ * export const greet = workflow("greet", async (ctx) => {
+ *   const { text } = await runAgent(ctx, "greeter", { provider, model: "any", prompt: "Say good morning." });
+ *   return text;
+ * });
+ * ```
+ */
+export async function runAgent<T = unknown>(
+  ctx: Context,
+  name: string,
+  spec: AgentSpec,
+): Promise<AgentResult<T>> {
+  const agent = checked(ctx, name, spec);
+  const initial: Talk = {
+    messages: [...(spec.messages ?? []), { role: "user", text: spec.prompt }],
+    usage: { inputTokens: 0, outputTokens: 0 },
+    turns: 0,
+    reasks: 0,
+    answer: null,
+  };
+  const { answer, usage, turns } = await ctx.loop(name, initial, async (talk, turn) => {
+    if (turn.index >= agent.maxTurns)
+      throw new HoldfastError("HF-2141", { agent: name, limit: agent.maxTurns });
+    await takeTurn(agent, talk, turn.index);
+    return talk.answer ? turn.done() : undefined;
+  });
+  const { output, text, model } = answer as Answered;
+  return { output: output as T, text, usage, model, turns };
+}
+
+function checked(ctx: Context, name: string, spec: AgentSpec): Agent {
+  const { output, tools = [], maxTurns = 50, reask = 2 } = spec;
+  if (output) checkSchema(output, `the answer of ${name}`);
+  return {
+    ctx,
+    name,
+    spec,
+    tools: checkTools(tools),
+    retry: retryPolicy(spec.retry, MODEL_RETRY),
+    maxTurns: whole("maxTurns", maxTurns, 1),
+    reask: whole("reask", reask, 0),
+  };
+}
+
+function whole(option: string, value: number, least: number): number {
+  if (Number.isInteger(value) && value >= least) return value;
+  throw new HoldfastError("HF-1003", { option, problem: `it must be a whole number of ${least} or more` });
+}
+
+async function takeTurn(agent: Agent, talk: Talk, turn: number): Promise<void> {
+  const { ctx, name, tools } = agent;
+  ctx.agent(name, { status: "working", state: { turn } });
+  for (const injected of await ctx.inbox()) talk.messages.push(fromPerson(injected));
+  const reply = await askModel(agent, talk, turn);
+  talk.turns++;
+  talk.usage = added(talk.usage, reply.usage);
+  talk.messages.push({
+    role: "assistant",
+    text: reply.text,
+    ...(reply.calls.length > 0 ? { calls: reply.calls } : {}),
+    ...(reply.native === undefined ? {} : { native: reply.native }),
+  });
+  if (reply.calls.length === 0) return takeAnswer(agent, talk, reply);
+  ctx.decide({
+    agent: name,
+    type: "tool-calls",
+    description: `calls ${reply.calls.map(({ tool }) => tool).join(", ")}`,
+    ...(reply.text === "" ? {} : { rationale: reply.text.slice(0, RATIONALE_CHARS) }),
+  });
+  talk.messages.push(...(await callTools(ctx, name, tools, reply.calls)));
+}
+
+const RATIONALE_CHARS = 500;
+
+/** Context that people inject is theirs: it never becomes a system text. */
+function fromPerson({ payload }: ReceivedSignal): Message {
+  const text = typeof payload === "string" ? payload : JSON.stringify(payload ?? null);
+  return { role: "user", text, origin: "human" };
+}
+
+function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: number): Promise<ModelReply> {
+  const { provider, model, timeoutMs, prices } = spec;
+  // Out of the draft, which ends with the turn.
+  const messages = JSON.parse(JSON.stringify(talk.messages)) as Message[];
+  const work = async ({ attempt, signal }: StepCall): Promise<ModelReply> => {
+    const reply = await provider.generate({ ...asked(spec), messages, agent: name, turn, attempt, signal });
+    const costUsd = reply.usage.costUsd ?? priceOf(reply, prices?.[model] ?? prices?.[reply.model]);
+    const { inputTokens, outputTokens } = reply.usage;
+    ctx.usage({
+      tokens: inputTokens + outputTokens,
+      model: reply.model,
+      ...(costUsd === undefined ? {} : { costUsd }),
+    });
+    return { ...reply, usage: { inputTokens, outputTokens, ...(costUsd === undefined ? {} : { costUsd }) } };
+  };
+  return ctx.step("model", work, {
+    effect: "repeatable",
+    input: { provider: provider.name, model },
+    retry,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
+}
+
+/** What is the same for every turn. */
+function asked(
+  spec: AgentSpec,
+): Pick<ModelRequest, "model" | "system" | "tools" | "schema" | "temperature" | "maxTokens" | "reasoning"> {
+  const { model, system, tools = [], output, temperature, maxTokens, reasoning } = spec;
+  const specs = tools.map(({ name, description, parameters }) => ({
+    name,
+    parameters,
+    ...(description === undefined ? {} : { description }),
+  }));
+  return {
+    model,
+    ...(system === undefined ? {} : { system }),
+    ...(specs.length === 0 ? {} : { tools: specs }),
+    ...(output === undefined ? {} : { schema: output }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+  };
+}
+
+const MILLION = 1_000_000;
+
+const priceOf = ({ usage }: ModelReply, price: ModelPrice | undefined): number | undefined =>
+  price && (usage.inputTokens * price.input + usage.outputTokens * price.output) / MILLION;
+
+function added(sum: AgentUsage, { inputTokens, outputTokens, costUsd }: AgentUsage): AgentUsage {
+  const cost = costUsd === undefined ? sum.costUsd : (sum.costUsd ?? 0) + costUsd;
+  return {
+    inputTokens: sum.inputTokens + inputTokens,
+    outputTokens: sum.outputTokens + outputTokens,
+    ...(cost === undefined ? {} : { costUsd: cost }),
+  };
+}
+
+/** An answer that does not fit goes back to the model with what is wrong, a few times. */
+function takeAnswer({ ctx, name, spec, reask }: Agent, talk: Talk, reply: ModelReply): void {
+  const { text, model, finish } = reply;
+  if (finish === "content-filter") throw new HoldfastError("HF-2143", { agent: name, model });
+  const read = spec.output ? readAnswer(text, spec.output) : { ok: true as const, value: text };
+  if (read.ok) {
+    talk.answer = { output: read.value, text, model };
+    ctx.agent(name, { status: "done", state: { turns: talk.turns } });
+    return;
+  }
+  const isCut = finish === "length" ? ["it was cut off by the limit of tokens"] : [];
+  const problems = [...isCut, ...read.problems].join("; ");
+  if (talk.reasks >= reask)
+    throw new HoldfastError("HF-2142", { agent: name, asked: talk.reasks + 1, problems });
+  talk.reasks++;
+  const again = `Your answer cannot be used: ${problems}. Answer again with nothing but JSON that fits the schema:\n`;
+  talk.messages.push({ role: "user", text: again + JSON.stringify(spec.output), origin: "validator" });
+}

@@ -1,0 +1,243 @@
+import type { JsonSchema } from "./model.ts";
+
+/** A schema, or one of the two that stand for "anything" and "nothing". */
+export type Sub = JsonSchema | boolean;
+
+interface Check {
+  readonly root: Sub;
+  readonly problems: string[];
+}
+
+type Rule = (given: never, value: unknown, at: Place) => void;
+
+interface Place {
+  readonly check: Check;
+  readonly path: string;
+  readonly depth: number;
+  /** The schema that the keyword stands in. */
+  readonly schema: JsonSchema;
+}
+
+const MAX_PROBLEMS = 10;
+const MAX_DEPTH = 200;
+/** A pattern is tried on no longer a text: it may take time that grows faster than the text. */
+const PATTERN_TEXT = 2_000;
+
+export const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
+  object: (value) => isObject(value),
+  array: (value) => Array.isArray(value),
+  string: (value) => typeof value === "string",
+  number: (value) => typeof value === "number" && Number.isFinite(value),
+  integer: (value) => Number.isInteger(value),
+  boolean: (value) => typeof value === "boolean",
+  null: (value) => value === null,
+};
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What does not fit, with the place of each; empty when the value fits. At most ten. */
+export function problemsOf(schema: JsonSchema, value: unknown): string[] {
+  const check: Check = { root: schema, problems: [] };
+  apply(schema, value, { check, path: "", depth: 0 });
+  return check.problems;
+}
+
+const fits = (schema: Sub, value: unknown, at: Pick<Place, "check" | "depth">): boolean => {
+  const check = { root: at.check.root, problems: [] };
+  apply(schema, value, { check, path: "", depth: at.depth });
+  return check.problems.length === 0;
+};
+
+function apply(schema: Sub, value: unknown, { check, path, depth }: Omit<Place, "schema">): void {
+  if (check.problems.length >= MAX_PROBLEMS || schema === true) return;
+  const at = { check, path, depth: depth + 1 };
+  if (schema === false) return say(at, "must not be there");
+  if (depth > MAX_DEPTH) return say(at, "is nested too deep to be checked");
+  for (const [keyword, given] of Object.entries(schema)) {
+    const rule = Object.hasOwn(RULES, keyword) ? RULES[keyword] : undefined;
+    rule?.(given as never, value, { ...at, schema });
+  }
+}
+
+function say({ check, path }: Omit<Place, "schema">, problem: string): void {
+  if (check.problems.length < MAX_PROBLEMS) check.problems.push(`${path === "" ? "it" : path} ${problem}`);
+}
+
+const PLAIN_KEY = /^[A-Za-z_$][\w$]*$/;
+
+const below = (path: string, key: string | number): string => {
+  if (typeof key === "number") return `${path}[${key}]`;
+  if (!PLAIN_KEY.test(key)) return `${path}[${JSON.stringify(key)}]`;
+  return path === "" ? key : `${path}.${key}`;
+};
+
+/** A rule that says nothing about values of other types. */
+const onText =
+  (rule: (given: never, value: string) => string | undefined): Rule =>
+  (given, value, at) => {
+    const problem = typeof value === "string" ? rule(given, value) : undefined;
+    if (problem) say(at, problem);
+  };
+const onNumber =
+  (rule: (given: number, value: number) => string | undefined): Rule =>
+  (given, value, at) => {
+    const problem = typeof value === "number" ? rule(given, value) : undefined;
+    if (problem) say(at, problem);
+  };
+const onList =
+  (rule: (given: never, value: readonly unknown[], at: Place) => void): Rule =>
+  (given, value, at) => {
+    if (Array.isArray(value)) rule(given, value, at);
+  };
+const onObject =
+  (rule: (given: never, value: Record<string, unknown>, at: Place) => void): Rule =>
+  (given, value, at) => {
+    if (isObject(value)) rule(given, value, at);
+  };
+
+const list = (names: readonly unknown[]): string => names.map((name) => JSON.stringify(name)).join(", ");
+/** Equality of JSON: keys in any order. */
+const same = (a: unknown, b: unknown): boolean => {
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((one, i) => same(one, b[i]));
+  if (!isObject(a) || !isObject(b)) return a === b;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key]))
+  );
+};
+/** One per code point, as JSON Schema counts. */
+const lengthOf = (text: string): number => Array.from(text).length;
+
+const RULES: Readonly<Record<string, Rule>> = {
+  type: (given: string | readonly string[], value, at) => {
+    const names = typeof given === "string" ? [given] : given;
+    if (!names.some((name) => TYPES[name]?.(value)))
+      say(at, `must be ${names.join(" or ")}, not ${kindOf(value)}`);
+  },
+  enum: (given: readonly unknown[], value, at) => {
+    if (!given.some((one) => same(one, value))) say(at, `must be one of ${list(given)}`);
+  },
+  const: (given: unknown, value, at) => {
+    if (!same(given, value)) say(at, `must be ${JSON.stringify(given)}`);
+  },
+  required: onObject((given: readonly string[], value, at) => {
+    for (const key of given)
+      if (!Object.hasOwn(value, key)) say({ ...at, path: below(at.path, key) }, "is missing");
+  }),
+  properties: onObject((given: Record<string, Sub>, value, at) => {
+    for (const [key, schema] of Object.entries(given))
+      if (Object.hasOwn(value, key)) apply(schema, value[key], { ...at, path: below(at.path, key) });
+  }),
+  additionalProperties: onObject((given: Sub, value, at) => {
+    const known = isObject(at.schema["properties"]) ? at.schema["properties"] : {};
+    for (const key of Object.keys(value))
+      if (!Object.hasOwn(known, key)) apply(given, value[key], { ...at, path: below(at.path, key) });
+  }),
+  propertyNames: onObject((given: Sub, value, at) => {
+    for (const key of Object.keys(value)) apply(given, key, { ...at, path: below(at.path, key) });
+  }),
+  minProperties: onObject((given: number, value, at) => {
+    if (Object.keys(value).length < given) say(at, `must have ${given} or more properties`);
+  }),
+  maxProperties: onObject((given: number, value, at) => {
+    if (Object.keys(value).length > given) say(at, `must have at most ${given} properties`);
+  }),
+  prefixItems: onList((given: readonly Sub[], value, at) => {
+    for (const [index, schema] of given.slice(0, value.length).entries())
+      apply(schema, value[index], { ...at, path: below(at.path, index) });
+  }),
+  items: onList((given: Sub, value, at) => {
+    const prefix = at.schema["prefixItems"];
+    const from = Array.isArray(prefix) ? prefix.length : 0;
+    for (const [index, item] of value.entries())
+      if (index >= from) apply(given, item, { ...at, path: below(at.path, index) });
+  }),
+  minItems: onList((given: number, value, at) => {
+    if (value.length < given) say(at, `must have ${given} or more items`);
+  }),
+  maxItems: onList((given: number, value, at) => {
+    if (value.length > given) say(at, `must have at most ${given} items`);
+  }),
+  uniqueItems: onList((given: boolean, value, at) => {
+    if (given && value.some((one, i) => value.slice(0, i).some((other) => same(one, other))))
+      say(at, "must not have the same item twice");
+  }),
+  minLength: onText((given: number, value) =>
+    lengthOf(value) < given ? `must have ${given} or more characters` : undefined,
+  ),
+  maxLength: onText((given: number, value) =>
+    lengthOf(value) > given ? `must have at most ${given} characters` : undefined,
+  ),
+  pattern: onText((given: string, value) => {
+    if (value.length > PATTERN_TEXT) return `must have at most ${PATTERN_TEXT} characters to be checked`;
+    return patternOf(given)?.test(value) ? undefined : `must match ${given}`;
+  }),
+  minimum: onNumber((given, value) => (value < given ? `must be ${given} or more` : undefined)),
+  maximum: onNumber((given, value) => (value > given ? `must be at most ${given}` : undefined)),
+  exclusiveMinimum: onNumber((given, value) => (value <= given ? `must be more than ${given}` : undefined)),
+  exclusiveMaximum: onNumber((given, value) => (value >= given ? `must be less than ${given}` : undefined)),
+  multipleOf: onNumber((given, value) =>
+    Math.abs(value / given - Math.round(value / given)) > 1e-9 ? `must be a multiple of ${given}` : undefined,
+  ),
+  anyOf: (given: readonly Sub[], value, at) => {
+    if (!given.some((schema) => fits(schema, value, at)))
+      say(at, `must fit one of: ${tried(given, value, at)}`);
+  },
+  oneOf: (given: readonly Sub[], value, at) => {
+    const count = given.filter((schema) => fits(schema, value, at)).length;
+    if (count === 0) say(at, `must fit one of: ${tried(given, value, at)}`);
+    else if (count > 1) say(at, `must fit exactly one of ${given.length} schemas, and fits ${count}`);
+  },
+  allOf: (given: readonly Sub[], value, at) => {
+    for (const schema of given) apply(schema, value, at);
+  },
+  not: (given: Sub, value, at) => {
+    if (fits(given, value, at)) say(at, "must not fit the schema under not");
+  },
+  $ref: (given: string, value, at) => {
+    const schema = resolveRef(at.check.root, given);
+    if (schema !== undefined) apply(schema, value, at);
+  },
+};
+
+/** Patterns are meant to be of the Unicode kind; many that are in use are not. */
+export function patternOf(text: string): RegExp | undefined {
+  for (const flags of ["u", ""]) {
+    try {
+      return new RegExp(text, flags);
+    } catch {
+      // The next kind may be what is meant.
+    }
+  }
+  return undefined;
+}
+
+const kindOf = (value: unknown): string => {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+};
+
+/** Why each of the alternatives does not fit, shortly. */
+const tried = (given: readonly Sub[], value: unknown, at: Place): string => {
+  const why = given.map((schema) => {
+    const check: Check = { root: at.check.root, problems: [] };
+    apply(schema, value, { check, path: at.path, depth: at.depth });
+    return check.problems[0] ?? "";
+  });
+  return [...new Set(why)].slice(0, 4).join("; or ");
+};
+
+/** A reference within the same schema. */
+export function resolveRef(root: Sub, ref: string): Sub | undefined {
+  if (ref !== "#" && !ref.startsWith("#/")) return undefined;
+  let found: unknown = root;
+  for (const part of ref.split("/").slice(1)) {
+    const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    if ((!isObject(found) && !Array.isArray(found)) || !Object.hasOwn(found, key)) return undefined;
+    found = Reflect.get(found, key);
+  }
+  return isObject(found) || typeof found === "boolean" ? found : undefined;
+}

@@ -1,0 +1,114 @@
+import { HoldfastError } from "../core/errors.ts";
+import type { JsonSchema } from "./model.ts";
+import { isObject, patternOf, resolveRef, TYPES } from "./schema-rules.ts";
+
+/**
+ * Taking the part of JSON Schema that models and tools are given. A keyword that the validator does not know is refused: what is
+ * ignored in silence is believed to be checked.
+ */
+/** Say something to the reader, and nothing to a validator. */
+const ANNOTATIONS = new Set([
+  "$schema",
+  "$id",
+  "$comment",
+  "$defs",
+  "definitions",
+  "title",
+  "description",
+  "default",
+  "examples",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+  "format",
+]);
+
+const PATTERN_LENGTH = 500;
+
+type Shape = (given: unknown, path: string, take: (schema: unknown, path: string) => void) => boolean;
+
+const isSize: Shape = (given) => Number.isInteger(given) && (given as number) >= 0;
+const isNumber: Shape = (given) => typeof given === "number" && Number.isFinite(given);
+const isTexts: Shape = (given) => Array.isArray(given) && given.every((one) => typeof one === "string");
+const isSchema: Shape = (given, path, take) => {
+  take(given, path);
+  return true;
+};
+const isSchemas: Shape = (given, path, take) => {
+  if (!Array.isArray(given) || given.length === 0) return false;
+  for (const [index, one] of given.entries()) take(one, `${path}/${index}`);
+  return true;
+};
+const isSchemaMap: Shape = (given, path, take) => {
+  if (!isObject(given)) return false;
+  for (const [key, one] of Object.entries(given)) take(one, `${path}/${key}`);
+  return true;
+};
+
+const SHAPES: Readonly<Record<string, Shape>> = {
+  type: (given) => {
+    const names = Array.isArray(given) ? given : [given];
+    return names.length > 0 && names.every((name) => typeof name === "string" && Object.hasOwn(TYPES, name));
+  },
+  enum: (given) => Array.isArray(given) && given.length > 0,
+  const: () => true,
+  required: isTexts,
+  properties: isSchemaMap,
+  $defs: isSchemaMap,
+  definitions: isSchemaMap,
+  additionalProperties: isSchema,
+  propertyNames: isSchema,
+  items: isSchema,
+  not: isSchema,
+  prefixItems: isSchemas,
+  anyOf: isSchemas,
+  oneOf: isSchemas,
+  allOf: isSchemas,
+  minProperties: isSize,
+  maxProperties: isSize,
+  minItems: isSize,
+  maxItems: isSize,
+  minLength: isSize,
+  maxLength: isSize,
+  uniqueItems: (given) => typeof given === "boolean",
+  minimum: isNumber,
+  maximum: isNumber,
+  exclusiveMinimum: isNumber,
+  exclusiveMaximum: isNumber,
+  multipleOf: (given) => typeof given === "number" && given > 0,
+  pattern: (given) =>
+    typeof given === "string" && given.length <= PATTERN_LENGTH && patternOf(given) !== undefined,
+  $ref: (given) => typeof given === "string",
+};
+
+/**
+ * Takes a JSON Schema. Refuses what is not one (HF-4101) and keywords that would not be checked (HF-4100); `of` says in the message
+ * whose schema it is.
+ *
+ * @example
+ * ```ts
+ * import { checkSchema, problemsOf } from "holdfast/agent";
+ *
+ * const schema = checkSchema({ type: "object", properties: { n: { type: "integer" } }, required: ["n"] }, "the answer");
+ * console.log(problemsOf(schema, { n: "one" })); // ["n must be integer, not string"]
+ * ```
+ */
+export function checkSchema(schema: unknown, of: string): JsonSchema {
+  if (!isObject(schema))
+    throw new HoldfastError("HF-4101", { of, path: "#", problem: "it is not an object" });
+  const take = (one: unknown, path: string): void => {
+    if (typeof one === "boolean") return;
+    if (!isObject(one)) throw new HoldfastError("HF-4101", { of, path, problem: "it is not a schema" });
+    for (const [keyword, given] of Object.entries(one)) {
+      const shape = Object.hasOwn(SHAPES, keyword) ? SHAPES[keyword] : undefined;
+      if (!shape && ANNOTATIONS.has(keyword)) continue;
+      if (!shape) throw new HoldfastError("HF-4100", { of, path, keyword });
+      if (!shape(given, `${path}/${keyword}`, take))
+        throw new HoldfastError("HF-4101", { of, path, problem: `${keyword} has no valid value` });
+      if (keyword === "$ref" && resolveRef(schema, given as string) === undefined)
+        throw new HoldfastError("HF-4101", { of, path, problem: `$ref ${String(given)} leads nowhere` });
+    }
+  };
+  take(schema, "#");
+  return schema;
+}

@@ -1,0 +1,112 @@
+import { HoldfastError } from "../core/errors.ts";
+import type { ModelErrorKind } from "./model.ts";
+import { isObject } from "./schema-rules.ts";
+
+/** Answers for agents by name: plain data. */
+export interface Script {
+  readonly agents?: Readonly<Record<string, readonly ScriptedReply[]>>;
+  /** Refuse what the script has no answer for (HF-4103), instead of making one up. */
+  readonly strict?: boolean;
+}
+
+/**
+ * One answer. Those without `turn` and `when` are given one per turn, in order. An `error` or a `crash` is not an answer: the one
+ * behind it is given to the next attempt of the same turn.
+ */
+export interface ScriptedReply {
+  /** Only in this turn; the first is 0. */
+  readonly turn?: number;
+  /** Only when the last message contains this. */
+  readonly when?: string;
+  readonly text?: string;
+  /** The text is this, as JSON. */
+  readonly json?: unknown;
+  readonly calls?: readonly { readonly tool: string; readonly input?: unknown }[];
+  readonly error?: {
+    readonly status?: number;
+    readonly kind?: ModelErrorKind;
+    readonly retryAfterMs?: number;
+    readonly message?: string;
+  };
+  /** Wait so long before answering. */
+  readonly delayMs?: number;
+  /** End the process instead of answering. */
+  readonly crash?: boolean;
+  readonly usage?: {
+    readonly inputTokens?: number;
+    readonly outputTokens?: number;
+    readonly costUsd?: number;
+  };
+}
+
+/** What one turn is answered: attempt by attempt, the last one for all that follow. */
+export interface Turn {
+  readonly turn: number | undefined;
+  readonly when: string | undefined;
+  readonly replies: readonly ScriptedReply[];
+}
+
+const KEYS: Readonly<Record<keyof ScriptedReply, (value: unknown) => boolean>> = {
+  turn: (value) => Number.isInteger(value) && (value as number) >= 0,
+  when: (value) => typeof value === "string",
+  text: (value) => typeof value === "string",
+  json: () => true,
+  calls: (value) =>
+    Array.isArray(value) && value.every((call) => isObject(call) && typeof call["tool"] === "string"),
+  error: (value) => isObject(value) && [value["status"], value["retryAfterMs"]].every(isAmount),
+  delayMs: (value) => typeof value === "number" && isAmount(value),
+  crash: (value) => typeof value === "boolean",
+  usage: (value) => isObject(value) && Object.values(value).every(isAmount),
+};
+
+const isAmount = (value: unknown): boolean =>
+  value === undefined || (typeof value === "number" && Number.isFinite(value) && value >= 0);
+
+const refuse = (path: string, problem: string): HoldfastError =>
+  new HoldfastError("HF-4104", { path, problem });
+
+/** The script, turn by turn, or what is wrong with it (HF-4104): it may come from a file. */
+export function checkScript(script: unknown): {
+  readonly strict: boolean;
+  readonly agents: ReadonlyMap<string, readonly Turn[]>;
+} {
+  if (!isObject(script)) throw refuse("script", "it must be an object");
+  const { agents = {}, strict = false, ...rest } = script;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw refuse(unknown, "there is no such setting");
+  if (typeof strict !== "boolean") throw refuse("strict", "it must be true or false");
+  if (!isObject(agents)) throw refuse("agents", "it must be an object of agents");
+  const turns = Object.entries(agents).map(
+    ([name, replies]) => [name, turnsOf(replies, `agents.${name}`)] as const,
+  );
+  return { strict, agents: new Map(turns) };
+}
+
+function turnsOf(replies: unknown, path: string): Turn[] {
+  if (!Array.isArray(replies)) throw refuse(path, "it must be a list of answers");
+  const turns: Turn[] = [];
+  let open: ScriptedReply[] = [];
+  for (const [index, given] of replies.entries()) {
+    const reply = checkReply(given, `${path}[${index}]`);
+    open.push(reply);
+    const isAnswer = !reply.error && !reply.crash;
+    if (!isAnswer && index < replies.length - 1) continue;
+    turns.push({
+      turn: open.find(({ turn }) => turn !== undefined)?.turn,
+      when: open.find(({ when }) => when !== undefined)?.when,
+      replies: open,
+    });
+    open = [];
+  }
+  return turns;
+}
+
+function checkReply(given: unknown, path: string): ScriptedReply {
+  if (!isObject(given)) throw refuse(path, "it must be an object");
+  for (const [key, value] of Object.entries(given)) {
+    const isValid = Object.hasOwn(KEYS, key) ? KEYS[key as keyof ScriptedReply] : undefined;
+    if (!isValid) throw refuse(`${path}.${key}`, "there is no such setting");
+    if (!isValid(value)) throw refuse(`${path}.${key}`, "its value is not of the right kind");
+  }
+  return given;
+}

@@ -1,0 +1,145 @@
+import { HoldfastError } from "../core/errors.ts";
+import {
+  kindOfStatus,
+  ModelError,
+  type ModelErrorKind,
+  type ModelProvider,
+  type ModelReply,
+  type ModelRequest,
+} from "./model.ts";
+import { sampleOf } from "./sample.ts";
+import { checkScript, type Script, type ScriptedReply, type Turn } from "./script.ts";
+
+/** What a scripted provider is told and given from outside. */
+export interface ScriptedOptions {
+  /** Told of every call before it is answered: proves that nothing is asked for twice. */
+  readonly onCall?: (call: ScriptedCall) => void;
+  /** Ends the process, for answers that say `crash`. */
+  readonly crash?: () => void;
+  /** Waits, for answers that say `delayMs`. Default: a timer. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export interface ScriptedCall {
+  readonly agent: string;
+  readonly turn: number;
+  readonly attempt: number;
+  readonly model: string;
+}
+
+/**
+ * A provider that answers from a script: plain data, which a YAML or JSON file can hold. Which answer comes depends on agent, turn and
+ * attempt alone, so a run that goes on in another process is answered as if it had never stopped. Without an answer in the script, one
+ * is made up that fits the schema asked for, unless the script is `strict`.
+ *
+ * @example
+ * ```ts
+ * import { scriptedProvider } from "holdfast/agent";
+ *
+ * export const provider = scriptedProvider({
+ *   agents: {
+ *     planner: [
+ *       { error: { status: 429, retryAfterMs: 1_000 } },
+ *       { calls: [{ tool: "search", input: { query: "bolts" } }] },
+ *       { json: { steps: ["order bolts"] } },
+ *     ],
+ *   },
+ * });
+ * ```
+ */
+export function scriptedProvider(script: Script, options: ScriptedOptions = {}): ModelProvider {
+  const { strict, agents } = checkScript(script);
+  const { sleep = timer } = options;
+  return {
+    name: "scripted",
+    async generate(request) {
+      const { agent, turn, attempt, model, signal } = request;
+      options.onCall?.({ agent, turn, attempt, model });
+      const found = findTurn(agents.get(agent) ?? [], request);
+      if (!found && strict) {
+        const problem = agents.has(agent) ? "none is left" : "there is no such agent in it";
+        throw nothing(request, problem, "The script is strict.");
+      }
+      const reply = found ? (found.replies[attempt - 1] ?? found.replies.at(-1)) : undefined;
+      if (reply?.delayMs !== undefined) await sleep(reply.delayMs, signal);
+      if (reply?.crash) crash(request, options);
+      if (reply?.error) throw failure(reply.error);
+      return answer(request, reply);
+    },
+  };
+}
+
+/** The first that is meant for what was said last, or for this turn; else the next of those that are meant for no turn in particular. */
+function findTurn(turns: readonly Turn[], { turn, messages }: ModelRequest): Turn | undefined {
+  const said = messages.at(-1)?.text ?? "";
+  const meant = turns.find(({ when, turn: only }) => {
+    if (when === undefined && only === undefined) return false;
+    return (when === undefined || said.includes(when)) && (only === undefined || only === turn);
+  });
+  return meant ?? turns.filter(({ when, turn: only }) => when === undefined && only === undefined)[turn];
+}
+
+function timer(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(id);
+      reject(signal.reason as Error);
+    };
+    const id = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+function crash(request: ModelRequest, options: ScriptedOptions): void {
+  if (!options.crash) throw nothing(request, "it asks for a crash", "No crash function was given.");
+  options.crash();
+}
+
+const nothing = ({ agent, turn }: ModelRequest, problem: string, why: string): HoldfastError =>
+  new HoldfastError("HF-4103", { agent, turn, problem, why });
+
+function failure({ status, kind, retryAfterMs, message }: NonNullable<ScriptedReply["error"]>): ModelError {
+  const known: ModelErrorKind = kind ?? (status === undefined ? "network" : kindOfStatus(status));
+  return new ModelError(message ?? `The script answers ${status ?? known}.`, {
+    kind: known,
+    status,
+    retryAfterMs,
+  });
+}
+
+function answer(request: ModelRequest, reply: ScriptedReply | undefined): ModelReply {
+  const calls = (reply?.calls ?? []).map(({ tool, input = {} }, index) => ({
+    id: `call-${request.turn}-${index}`,
+    tool,
+    input,
+  }));
+  const text = textOf(request, reply);
+  const usage = {
+    inputTokens: reply?.usage?.inputTokens ?? tokens(JSON.stringify(request.messages)),
+    outputTokens: reply?.usage?.outputTokens ?? tokens(text + JSON.stringify(calls)),
+    ...(reply?.usage?.costUsd === undefined ? {} : { costUsd: reply.usage.costUsd }),
+  };
+  return { text, calls, usage, model: request.model, finish: calls.length > 0 ? "tool-calls" : "stop" };
+}
+
+function textOf(request: ModelRequest, reply: ScriptedReply | undefined): string {
+  if (reply?.text !== undefined) return reply.text;
+  if (reply?.json !== undefined) return JSON.stringify(reply.json);
+  if (reply?.calls) return "";
+  if (!request.schema) return `Answer of ${request.agent}.`;
+  const made = sampleOf(request.schema);
+  if (!made)
+    throw nothing(
+      request,
+      "none fits by itself",
+      "No value could be made up that fits the schema asked for.",
+    );
+  return JSON.stringify(made.value);
+}
+
+/** About four characters to a token. */
+const tokens = (text: string): number => Math.ceil(text.length / 4);

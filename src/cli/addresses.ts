@@ -1,0 +1,128 @@
+import { HoldfastError } from "../core/errors.ts";
+import type { Checkpoints } from "../core/manage/checkpoints.ts";
+import { baseName } from "../core/rename.ts";
+import type { Store } from "../core/store.ts";
+import type { RunRow } from "../core/types.ts";
+import { usage } from "./globals.ts";
+import { readOrigin } from "./run-origin.ts";
+
+/** What stands on a command line: `run`, `run:step` or `run@place`, the run still as it was written. */
+export interface Written {
+  readonly run: string;
+  readonly step?: string;
+  readonly place?: string;
+}
+
+/** Takes an address apart. `@last` is the newest run of all. */
+export function splitAddress(text: string): Written {
+  const from = text.startsWith("@") ? 1 : 0;
+  const at = text.slice(from).search(/[:@]/);
+  if (at < 0) return { run: text };
+  const run = text.slice(0, from + at);
+  const rest = text.slice(from + at + 1);
+  if (rest === "")
+    throw usage(`${text} ends too early`, "After : comes a step, after @ a checkpoint.", `${run}@last`);
+  return text[from + at] === ":" ? { run, step: rest } : { run, place: rest };
+}
+
+const PAGE = 200;
+/** So many of the newest runs are asked for the name they were started with. */
+const NAMED = 1_000;
+const MOST_CANDIDATES = 8;
+
+/** Finds what addresses name. One grammar for every command. */
+export class Addresses {
+  readonly #store: Store;
+  readonly #where: string;
+  readonly #checkpoints: () => Promise<Checkpoints>;
+
+  constructor(store: Store, where: string, checkpoints: () => Promise<Checkpoints>) {
+    this.#store = store;
+    this.#where = where;
+    this.#checkpoints = checkpoints;
+  }
+
+  /** The run that is meant: by id, name, workflow (its latest), beginning of an id, or `@last`. Else HF-4302 or HF-4303. */
+  async run(text: string): Promise<RunRow> {
+    if (text === "@last") {
+      const [last] = (await this.#store.list({ limit: 1 })).runs;
+      return last ?? this.#none(text);
+    }
+    const exact = /^[\w-]{1,64}$/.test(text) ? await this.#store.read(text) : null;
+    if (exact) return exact;
+    const [latest] = (await this.#store.list({ workflow: text, limit: 1 })).runs;
+    const { named, begun } = await this.#search(text, latest === undefined);
+    const found = [named, latest ? [latest] : [], begun].find((rows) => rows.length > 0) ?? [];
+    const [only, ...others] = found;
+    if (!only) return this.#none(text);
+    if (others.length > 0) throw ambiguous(text, found);
+    return only;
+  }
+
+  /** The run and, of it, the step: `run:step`. */
+  async step(text: string): Promise<{ run: RunRow; step: string | undefined }> {
+    const { run, step, place } = splitAddress(text);
+    if (place !== undefined) throw usage(`${text} is a checkpoint`, "Here a step is meant.", `${run}:<step>`);
+    return { run: await this.run(run), step };
+  }
+
+  /**
+   * The checkpoint that `run@place` names, as `run@seq`. A place is a position, a label, a phase or a step (the latest of it), `first`,
+   * or `last`, which also is what a run alone means.
+   */
+  async checkpoint(text: string): Promise<{ run: RunRow; address: string }> {
+    const { run: written, place = "last", step } = splitAddress(text);
+    if (step !== undefined)
+      throw usage(`${text} is a step`, "Here a checkpoint is meant.", `${written}@${step}`);
+    const run = await this.run(written);
+    if (/^\d+$/.test(place)) return { run, address: `${run.id}@${place}` };
+    const seq = await this.#position(run, place);
+    if (seq !== undefined) return { run, address: `${run.id}@${seq}` };
+    throw new HoldfastError("HF-1022", {
+      run: run.id,
+      seq: place,
+      why: "None of its checkpoints has this label, and no phase or step of it is called so.",
+    });
+  }
+
+  async #position(run: RunRow, place: string): Promise<number | undefined> {
+    const checkpoints = await this.#checkpoints();
+    let [byPhase, byStep, oldest]: (number | undefined)[] = [];
+    for (let before = run.seq + 1; before > 1; ) {
+      const page = await checkpoints.list(run.id, { limit: PAGE, before });
+      for (const { seq, labels, phase, step } of page) {
+        if (place === "last" || labels.includes(place)) return seq;
+        if (phase === place) byPhase ??= seq;
+        if (step === place || baseName(step) === place) byStep ??= seq;
+        oldest = seq;
+      }
+      before = page.length < PAGE ? 1 : (page.at(-1)?.seq ?? 1);
+    }
+    return place === "first" ? oldest : (byPhase ?? byStep);
+  }
+
+  /** Runs that have this name, and those whose id begins so. */
+  async #search(text: string, andBegun: boolean): Promise<{ named: RunRow[]; begun: RunRow[] }> {
+    const [named, begun]: [RunRow[], RunRow[]] = [[], []];
+    let seen = 0;
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await this.#store.list({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+      for (const row of page.runs) {
+        if (andBegun && row.id.startsWith(text)) begun.push(row);
+        if (seen++ < NAMED && (await readOrigin(this.#store, row.id)).name === text) named.push(row);
+      }
+      cursor = andBegun || seen < NAMED ? page.cursor : null;
+    }
+    return { named, begun };
+  }
+
+  #none(text: string): never {
+    throw new HoldfastError("HF-4303", { address: text, store: this.#where });
+  }
+}
+
+function ambiguous(address: string, rows: readonly RunRow[]): HoldfastError {
+  const shown = rows.slice(0, MOST_CANDIDATES).map(({ id, status }) => `${id} (${status})`);
+  const more = rows.length > MOST_CANDIDATES ? ` and ${rows.length - MOST_CANDIDATES} more` : "";
+  return new HoldfastError("HF-4302", { address, candidates: `${shown.join(", ")}${more}` });
+}

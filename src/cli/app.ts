@@ -1,0 +1,158 @@
+import { type CommanderError, Command as Parser } from "commander";
+import { HoldfastError } from "../core/errors.ts";
+import { nearest } from "../core/nearest.ts";
+import { catalog, type Listed } from "./catalog.ts";
+import type { Command, CommandGroup, OptionSpecs } from "./command.ts";
+import { CommandContext } from "./context.ts";
+import { EXIT } from "./exit-codes.ts";
+import { GLOBAL_HELP, type Globals, takeGlobals, usage } from "./globals.ts";
+import type { Host } from "./host.ts";
+import { addOption, readOptions } from "./options.ts";
+import { Output } from "./output.ts";
+import { packageVersion } from "./version.ts";
+
+/** Runs one command line and answers the exit code. */
+export async function runCli(argv: readonly string[], host: Host): Promise<number> {
+  let output = new Output(host, takeGlobals([]).globals);
+  let name = "holdfast";
+  try {
+    const { globals, rest } = takeGlobals(argv);
+    output = new Output(host, globals);
+    const [verb, ...words] = rest;
+    if (verb === undefined) return about(globals, host, output);
+    const listed = find(verb);
+    name = listed.name;
+    const { command, path, args } = choose(await listed.load(), listed, words);
+    if (!command || globals.help) {
+      host.stdout.write(output.plain(helpOf(command ?? (await listed.load()), path)));
+      return command || globals.help ? EXIT.done : EXIT.usage;
+    }
+    name = path;
+    return await execute(command, path, args, { globals, host, output });
+  } catch (error) {
+    return output.fail(name, error);
+  }
+}
+
+function about(globals: Globals, host: Host, output: Output): number {
+  if (globals.version) {
+    const version = packageVersion();
+    return output.finish("version", { data: { version, node: process.version }, text: version });
+  }
+  const lines = catalog.map(({ name, summary }) => `  ${name.padEnd(13)} ${summary}`);
+  const text = `holdfast <command>\n\n${lines.join("\n")}\n${GLOBAL_HELP}`;
+  host.stdout.write(output.plain(text));
+  return EXIT.done;
+}
+
+function find(verb: string): Listed {
+  const found = catalog.find(({ name, aliases = [] }) => name === verb || aliases.includes(verb));
+  if (found) return found;
+  if (verb.startsWith("-")) throw usage(`${verb} is not known`, "A command comes first.", "holdfast --help");
+  const known = catalog.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  throw new HoldfastError("HF-4301", { name: verb, meant: nearest(verb, known) });
+}
+
+interface Chosen {
+  /** `undefined` when a group was named and none of its commands. */
+  readonly command: Command | undefined;
+  /** As it is called: `config show`. */
+  readonly path: string;
+  readonly args: readonly string[];
+}
+
+function choose(found: Command | CommandGroup, { name }: Listed, words: readonly string[]): Chosen {
+  if (!("commands" in found)) return { command: found, path: name, args: words };
+  const at = words.findIndex((word) => !word.startsWith("-"));
+  const named = at < 0 ? undefined : words[at];
+  const below = found.commands.map((one) => one.name);
+  const isNamed = named !== undefined && below.includes(named);
+  const wanted = isNamed ? named : found.otherwise;
+  const command = found.commands.find((one) => one.name === wanted);
+  if (command && isNamed) return { command, path: `${name} ${named}`, args: words.toSpliced(at, 1) };
+  if (command && named === undefined) return { command, path: `${name} ${command.name}`, args: words };
+  if (named !== undefined)
+    throw new HoldfastError("HF-4301", {
+      name: `${name} ${named}`,
+      meant: `${name} ${nearest(named, below)}`,
+    });
+  return { command: undefined, path: name, args: words };
+}
+
+interface Frame {
+  readonly globals: Globals;
+  readonly host: Host;
+  readonly output: Output;
+}
+
+async function execute(
+  command: Command,
+  path: string,
+  words: readonly string[],
+  { globals, host, output }: Frame,
+): Promise<number> {
+  const { args, options } = parse(command, path, words);
+  const context = new CommandContext<never>({
+    args,
+    options: options as never,
+    globals,
+    host,
+    output,
+    path,
+    catalog,
+  });
+  try {
+    const outcome = await command.run(context);
+    const next = (outcome.next ?? []).map((one) => context.cli(one));
+    return output.finish(path, { ...outcome, next });
+  } finally {
+    await context.close();
+  }
+}
+
+function parserOf(command: Command, path: string): Parser {
+  const parser = new Parser(path)
+    .description(command.summary)
+    .exitOverride()
+    .helpOption(false)
+    .showSuggestionAfterError()
+    .configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
+  for (const argument of command.args ?? []) parser.argument(argument);
+  for (const spec of Object.values<OptionSpecs[string]>(command.options ?? {})) addOption(parser, spec);
+  return parser;
+}
+
+function parse(command: Command, path: string, words: readonly string[]) {
+  const parser = parserOf(command, path);
+  try {
+    parser.parse([...words], { from: "user" });
+  } catch (error) {
+    throw isParserError(error) ? misread(error, command, path) : error;
+  }
+  return { args: parser.args, options: readOptions(parser, command.options ?? {}) };
+}
+
+const isParserError = (error: unknown): error is CommanderError =>
+  error instanceof Error && "code" in error && String(error.code).startsWith("commander.");
+
+/** What the parser says, in the words of every other error. */
+function misread({ message }: CommanderError, command: Command, path: string): HoldfastError {
+  const [said = "", meant = ""] = message.replace(/^error: /, "").split("\n");
+  const form = ["holdfast", path, ...(command.args ?? [])].join(" ");
+  const why = meant === "" ? `It is written: ${form}` : meant.replace(/^\(|\)$/g, "");
+  return usage(said.replace(/\.$/, ""), why, `holdfast ${path} --help`);
+}
+
+const MORE_HELP = "\nFlags of every command and exit codes: holdfast --help\n";
+
+function helpOf(found: Command | CommandGroup, path: string): string {
+  if ("commands" in found) {
+    const lines = found.commands.map(
+      ({ name, args = [], summary }) => `  ${[name, ...args].join(" ").padEnd(24)} ${summary}`,
+    );
+    return `holdfast ${path}: ${found.summary}\n\n${lines.join("\n")}\n${MORE_HELP}`;
+  }
+  const examples = (found.examples ?? []).map((example) => `  holdfast ${example}\n`).join("");
+  const text = parserOf(found, `holdfast ${path}`).helpInformation();
+  return `${text}${examples === "" ? "" : `\nExamples:\n${examples}`}${MORE_HELP}`;
+}

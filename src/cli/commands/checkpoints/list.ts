@@ -1,0 +1,86 @@
+import type { CheckpointItem } from "../../../core/manage/checkpoints.ts";
+import type { RunRow } from "../../../core/types.ts";
+import { defineCommand } from "../../command.ts";
+import type { CommandContext } from "../../context.ts";
+import { when } from "../../format.ts";
+import { readCount } from "../../view/parsers.ts";
+import { iso } from "../../view/run-rows.ts";
+import { type Column, table } from "../../view/table.ts";
+
+const LIMIT = 50;
+const PAGE = 50;
+
+export const list = defineCommand({
+  name: "list",
+  summary: "checkpoints, newest first",
+  args: ["[run]"],
+  options: {
+    workflow: { flag: "--workflow <name>", summary: "of all runs of this workflow" },
+    limit: { flag: "--limit <n>", summary: `at most so many (default ${LIMIT})`, parse: readCount },
+  },
+  examples: ["checkpoints list recon-88", "checkpoints list --workflow reconcile"],
+  async run(context) {
+    const { args, options, out, host } = context;
+    const limit = options.limit ?? LIMIT;
+    const { checkpoints } = await context.engine();
+    const found: CheckpointItem[] = [];
+    for await (const row of rowsOf(context, args[0], options.workflow)) {
+      found.push(...(await checkpoints.list(row.id, { limit: Math.min(1_000, limit + 1 - found.length) })));
+      if (found.length > limit) break;
+    }
+    const shown = found.slice(0, limit);
+    const now = await (await context.store()).now();
+    const rows = shown.map((item) => rowOf(item, when(item.at, now, host.stdout.isTTY)));
+    const room = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+    const [head = "", ...lines] = table(COLUMNS, rows, { room });
+    const more = found.length > limit ? [out.paint.dim("… more; see --limit")] : [];
+    return {
+      data: { checkpoints: shown.map((item) => ({ ...item, at: iso(item.at) })), more: found.length > limit },
+      text:
+        shown.length === 0 ? "No checkpoint matches." : [out.paint.dim(head), ...lines, ...more].join("\n"),
+      next: shown[0] ? [`checkpoints show ${shown[0].id}`] : [],
+    };
+  },
+});
+
+async function* rowsOf(
+  context: CommandContext<unknown>,
+  run: string | undefined,
+  workflow: string | undefined,
+): AsyncGenerator<RunRow> {
+  if (run !== undefined) {
+    yield await (await context.addresses()).run(run);
+    return;
+  }
+  const store = await context.store();
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const query = { limit: PAGE, ...(workflow === undefined ? {} : { workflow }) };
+    const page = await store.list(cursor === undefined ? query : { ...query, cursor });
+    yield* page.runs;
+    cursor = page.cursor;
+  }
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: "CHECKPOINT" },
+  { title: "MADE" },
+  { title: "WHAT", least: 14 },
+  { title: "STEP", least: 12 },
+  { title: "PHASE", spare: true },
+  { title: "LABELS", least: 8 },
+  { title: "" },
+];
+
+const rowOf = (
+  { id, trigger, step, phase, labels, pinned, kept, actor }: CheckpointItem,
+  made: string,
+): string[] => [
+  id,
+  made,
+  `${trigger.replaceAll("_", " ")}${actor === undefined ? "" : ` by ${actor}`}`,
+  // A mark is not made in a step of its own: its label says what it is.
+  step.startsWith("checkpoint:") ? "" : step,
+  phase === step ? "" : phase,
+  labels.join(", "),
+  [pinned ? "pinned" : "", kept ? "" : "dropped"].filter((word) => word !== "").join(", "),
+];

@@ -1,0 +1,103 @@
+import type { Checkpoint } from "../../../core/manage/checkpoint-view.ts";
+import { defineCommand } from "../../command.ts";
+import type { CommandContext } from "../../context.ts";
+import { count, oneLine, plural, spent, when } from "../../format.ts";
+import { iso } from "../../view/run-rows.ts";
+import { shownValue, summary } from "../../view/stored-values.ts";
+
+export const show = defineCommand({
+  name: "show",
+  summary: "everything known about a run at one position",
+  args: ["<checkpoint>"],
+  options: { reveal: { flag: "--reveal", summary: "values as they are, not shortened and masked" } },
+  examples: ["checkpoints show recon-88@14", "checkpoints show recon-88@last --reveal"],
+  async run(context) {
+    const { args, options } = context;
+    const { address } = await (await context.addresses()).checkpoint(args[0] ?? "");
+    const checkpoint = await (await context.engine()).checkpoints.show(address);
+    const acts = [`fork ${checkpoint.id}`, `replay ${checkpoint.id}`, `checkpoints pin ${checkpoint.id}`];
+    const now = await (await context.store()).now();
+    return {
+      data: dataOf(checkpoint, options.reveal),
+      text: textOf(context, checkpoint, options.reveal, now, acts),
+      next: acts,
+    };
+  },
+});
+
+const VALUES = ["input", "config", "memory", "loops", "steps", "result", "agents", "decisions"] as const;
+
+function dataOf(checkpoint: Checkpoint, reveal: boolean): Record<string, unknown> {
+  const data: Record<string, unknown> = { ...checkpoint, at: iso(checkpoint.at) };
+  if (!reveal) for (const key of VALUES) if (key in data) data[key] = shownValue(data[key], false);
+  data["gates"] = checkpoint.gates.map((gate) => ({ ...gate, show: shownValue(gate.show, reveal) }));
+  return data;
+}
+
+function textOf(
+  context: CommandContext<unknown>,
+  checkpoint: Checkpoint,
+  reveal: boolean,
+  now: number,
+  acts: readonly string[],
+): string {
+  const { out, host } = context;
+  const { paint } = out;
+  const { isTTY, columns } = host.stdout;
+  const room = (isTTY ? columns : 160) - 16;
+  const { progress, usage, failure, labels } = checkpoint;
+  const facts = [
+    [
+      "made",
+      `${when(checkpoint.at, now, isTTY)} · ${checkpoint.trigger.replaceAll("_", " ")}${checkpoint.actor === undefined ? "" : ` by ${checkpoint.actor}`}`,
+    ],
+    ["run", `${checkpoint.workflow} ${checkpoint.version} · ${checkpoint.status}`],
+    [
+      "progress",
+      `${progress.text}${checkpoint.pending.length > 0 ? `; planned: ${checkpoint.pending.slice(0, 5).join(", ")}` : ""}`,
+    ],
+    ["used", spent({ ms: usage.activeMs, tokens: usage.tokens, costUsd: usage.costUsd })],
+    ["labels", [...labels, checkpoint.pinned ? "pinned" : ""].filter((label) => label !== "").join(", ")],
+    ["failed", checkpoint.failed.join(", ")],
+    [
+      "failure",
+      failure ? `${failure.step === "" ? "" : `${failure.step}: `}${summary(failure.message, room)}` : "",
+    ],
+    ["retries", checkpoint.retries > 0 ? count(checkpoint.retries) : ""],
+    ["decisions", checkpoint.decisions.length > 0 ? plural(checkpoint.decisions.length, "decision") : ""],
+    ["waits", checkpoint.waits.map(({ kind, step }) => `${kind} ${step}`).join(", ")],
+    ["digest", checkpoint.digest],
+    ["proof", checkpoint.head],
+  ].filter(([, fact]) => fact !== "");
+  const head = `${paint.bold(checkpoint.id)}${checkpoint.step === "" ? "" : `  after ${checkpoint.step}`}`;
+  return [
+    head,
+    ...facts.map(([label = "", fact = ""]) => `  ${paint.dim(label.padEnd(10))} ${oneLine(fact)}`),
+    "",
+    paint.bold("State"),
+    ...stateLines(checkpoint, reveal, room),
+    "",
+    paint.bold("You can"),
+    ...acts.map((act) => `  ${context.cli(act)}`),
+  ].join("\n");
+}
+
+function stateLines(checkpoint: Checkpoint, reveal: boolean, room: number): string[] {
+  const { input, config, memory, loops, steps } = checkpoint;
+  if (reveal)
+    return JSON.stringify({ input, config, memory, loops, steps }, null, 2)
+      .split("\n")
+      .map((line) => `  ${line}`);
+  const { $holdfast: _, ...own } = config;
+  const parts = { config: own, memory, loops, steps };
+  const named = Object.entries(parts).flatMap(([part, values]) =>
+    Object.entries(values as Record<string, unknown>).map(
+      ([key, value]) => [`${part}.${key}`, value] as const,
+    ),
+  );
+  const all = [["input", input] as const, ...named];
+  const lines = all
+    .slice(0, 30)
+    .map(([path, value]) => `  ${path}  ${summary(value, Math.max(20, room - path.length))}`);
+  return all.length > 30 ? [...lines, `  … ${count(all.length - 30)} more; --reveal shows all`] : lines;
+}

@@ -1,0 +1,79 @@
+import { type CommandGroup, defineCommand } from "../command.ts";
+import { withoutPassword } from "../config/store-url.ts";
+import { columns } from "../format.ts";
+
+const show = defineCommand({
+  name: "show",
+  summary: "every value that counts here, and where it comes from",
+  async run(context) {
+    const { file, root, values, origins } = await context.settings();
+    const rows = Object.entries(origins).flatMap(([key, origin]) =>
+      flat(key, shownValue(key, values[key as keyof typeof values])).map(([name, value]) => ({
+        name,
+        value,
+        origin,
+      })),
+    );
+    const { dim } = context.out.paint;
+    const lines = columns(rows.map(({ name, value, origin }) => [name, plain(value), dim(origin)]));
+    return {
+      data: {
+        file: file ?? null,
+        root,
+        values: Object.fromEntries(rows.map(({ name, ...rest }) => [name, rest])),
+      },
+      text: [dim(file ?? "no configuration file; these are the defaults"), ...lines].join("\n"),
+    };
+  },
+});
+
+const validate = defineCommand({
+  name: "validate",
+  summary: "whether the configuration is valid",
+  async run(context) {
+    // Whatever is wrong is thrown while it is read.
+    const { file } = await context.settings();
+    return {
+      data: { file: file ?? null, valid: true },
+      text: `✓ ${file ?? "no configuration file: the defaults"} is valid`,
+    };
+  },
+});
+
+const schema = defineCommand({
+  name: "schema",
+  summary: "the JSON schema of the configuration, for editors",
+  async run() {
+    const { jsonSchema } = await import("../config/schema.ts");
+    const found = jsonSchema();
+    return { data: { jsonSchema: found }, text: JSON.stringify(found, null, 2) };
+  },
+});
+
+/** `holdfast config show|validate|schema`. */
+export const command: CommandGroup = {
+  name: "config",
+  summary: "what is configured, and whether it is valid",
+  commands: [show, validate, schema],
+  otherwise: "show",
+};
+
+/** Objects of plain values are shown key by key. */
+function flat(key: string, value: unknown): [string, unknown][] {
+  const isGroup = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isGroup ? Object.entries(value).map(([inner, one]) => [`${key}.${inner}`, one]) : [[key, value]];
+}
+
+/** What is secret is not shown, and what has no text is named. */
+function shownValue(key: string, value: unknown): unknown {
+  if (key === "store" && typeof value === "string") return withoutPassword(value);
+  if (key === "encryption" && typeof value === "object") return "keys given";
+  if (key === "providers") return Object.keys(value as object);
+  if (key === "workflows")
+    return (value as readonly (string | { name: string })[]).map((one) =>
+      typeof one === "string" ? one : one.name,
+    );
+  return value;
+}
+
+const plain = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

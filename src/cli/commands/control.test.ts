@@ -1,0 +1,122 @@
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { type CliFolder, cliFolder } from "../../../test/support/cli.ts";
+import { FLOWS, hooks } from "../../../test/support/cli-flows.ts";
+
+const folders: CliFolder[] = [];
+let folder: CliFolder;
+
+beforeEach(() => {
+  folder = cliFolder();
+  folders.push(folder);
+  folder.write("flows.mjs", FLOWS);
+  hooks.reset();
+});
+afterAll(() => folders.forEach((one) => one.remove()));
+
+const start = (id: string, flow = "greet -i name=Ada") =>
+  folder.run(`run flows.mjs#${flow} --id ${id} --detach`);
+
+describe("holdfast pause", () => {
+  it("is heard by the process that has the run, and never claims more than is true", async () => {
+    const hold = hooks.hold("look up");
+    const first = folder.run("run flows.mjs#greet -i name=Ada --id p1");
+    await hold.begun;
+    const { code, stdout } = await folder.run(["pause", "p1", "--reason", "lunch"]);
+    expect([code, stdout]).toEqual([0, "‖ pausing: finishing look up; it pauses after that\n"]);
+    hold.release();
+    expect((await first).code).toBe(75);
+    expect(hooks.calls).toEqual(["look up"]);
+    expect((await folder.run("pause p1")).stdout).toMatch(
+      /^‖ Paused at #\d+ · resume: holdfast resume p1\n$/,
+    );
+  });
+
+  it("reaches every run of a workflow", async () => {
+    await start("p2");
+    await start("p3");
+    expect((await folder.run("pause --workflow greet")).stdout).toBe("2 runs paused\n");
+    expect((await folder.run("pause --workflow greet --json")).json()).toMatchObject({
+      done: [],
+      refused: [],
+    });
+    expect((await folder.run("pause")).code).toBe(2);
+  });
+
+  it("needs a reason once an operator is configured, and records both", async () => {
+    await start("p4");
+    const env = { HOLDFAST_ACTOR: "ada" };
+    const { code, stderr } = await folder.run("pause p4", { env });
+    expect([code, stderr]).toEqual([8, expect.stringContaining("pause needs a reason.")]);
+    expect((await folder.run(["pause", "p4", "--reason", "audit"], { env })).code).toBe(0);
+    const { json } = await folder.run("pause p4 --json --as bob --reason x");
+    expect(json()).toMatchObject({ headline: "paused by ada: audit" });
+    folder.write("holdfast.config.json", JSON.stringify({ actor: "ada", require_reason: false }));
+    expect((await folder.run("pause p4")).code).toBe(0);
+  });
+});
+
+describe("holdfast cancel", () => {
+  it("ends a run for good, wherever it is", async () => {
+    await start("c1");
+    expect((await folder.run("cancel c1")).stdout).toBe("✗ c1 is cancelled; its checkpoints are kept\n");
+    expect((await folder.run("resume c1")).code).toBe(8);
+  });
+
+  it("undoes what was done with --compensate", async () => {
+    hooks.fail = "broken";
+    await folder.run("run flows.mjs#fragile --id c2");
+    const { code } = await folder.run("cancel c2 --compensate");
+    expect(code).toBe(1);
+    expect(hooks.calls).toEqual(["prepare", "ask", "undo prepare"]);
+    expect((await folder.until("c2", () => true)).status).toBe("cancelled");
+  });
+
+  it("asks before it cancels many, says how many, and cannot be talked into it by a script without --yes", async () => {
+    await start("c3");
+    await start("c4");
+    const script = await folder.run("cancel --workflow greet");
+    expect([script.code, script.stderr]).toEqual([
+      8,
+      expect.stringContaining("cancel was not confirmed: 2 runs of greet"),
+    ]);
+    expect((await folder.run("cancel --workflow greet", { answers: ["n"] })).code).toBe(8);
+    expect((await folder.run("cancel --workflow greet", { answers: ["y"] })).stdout).toBe(
+      "2 runs cancelled\n",
+    );
+  });
+});
+
+describe("holdfast retry", () => {
+  it("calls a failed step again and goes on", async () => {
+    hooks.fail = "broken";
+    await folder.run("run flows.mjs#fragile --id t1");
+    hooks.fail = undefined;
+    const { code, stdout } = await folder.run("retry t1:ask");
+    expect([code, stdout]).toEqual([0, "asked\n"]);
+    expect(hooks.calls).toEqual(["prepare", "ask", "ask"]);
+  });
+
+  it("refuses a step that has its result, and one that does not exist", async () => {
+    hooks.fail = "broken";
+    await folder.run("run flows.mjs#fragile --id t2");
+    const { code, stderr } = await folder.run("retry t2:prepare");
+    expect([code, stderr]).toEqual([8, expect.stringContaining("It has a result, which is used.")]);
+    expect((await folder.run("retry t2:nothing")).code).toBe(4);
+    expect((await folder.run("retry t2")).code).toBe(2);
+  });
+});
+
+describe("holdfast inject", () => {
+  it("gives a run context and other values, and the run finds them", async () => {
+    await start("i1", "listens");
+    expect((await folder.run(["inject", "i1", "--text", "first"])).stdout).toContain("✓ recorded for i1");
+    folder.write("note.txt", "second");
+    await folder.run("inject i1 --file note.txt");
+    await folder.run(["inject", "i1", "--set", "memory.note=7"]);
+    expect(JSON.parse((await folder.run("resume i1")).stdout)).toEqual({
+      inbox: ["first", "second"],
+      memory: 7,
+    });
+    expect((await folder.run("inject i1")).code).toBe(2);
+  });
+});

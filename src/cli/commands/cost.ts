@@ -1,0 +1,204 @@
+import type { Store } from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import { defineCommand, type Outcome } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { count, duration, tokens } from "../format.ts";
+import { readOrigin } from "../run-origin.ts";
+import { readSince, type Since } from "../view/parsers.ts";
+import { money, type Spent } from "../view/spending.ts";
+import { journalOf } from "../view/stories.ts";
+import { type Column, table } from "../view/table.ts";
+import { type Account, Ledger, mergeAccount, newAccount } from "./cost/ledger.ts";
+
+const PAGE = 200;
+const WAYS = ["workflow", "step", "model", "label"] as const;
+type Way = (typeof WAYS)[number];
+
+/** `holdfast cost`: what was spent, what of it on failed attempts, and what recovery has saved. */
+export const command = defineCommand({
+  name: "cost",
+  summary: "tokens and money: spent, wasted on retries, saved by resume",
+  args: ["[run]"],
+  options: {
+    by: { flag: "--by <what>", summary: "in groups (default: workflow; step for one run)", choices: WAYS },
+    since: { flag: "--since <time>", summary: "runs started since: 7d, a date", parse: readSince },
+    compare: { flag: "--compare <run>", summary: "this run beside the other" },
+  },
+  examples: ["cost --since 7d", "cost recon-88 --by model", "cost recon-88 --compare recon-87"],
+  async run(context) {
+    const { args, options } = context;
+    const addresses = await context.addresses();
+    const rows = args[0] === undefined ? undefined : [await addresses.run(args[0])];
+    if (options.compare !== undefined) {
+      const other = await addresses.run(options.compare);
+      return compare(context, [...(rows ?? [await addresses.run("@last")]), other]);
+    }
+    return report(context, rows, options.by ?? (rows ? "step" : "workflow"), options.since);
+  },
+});
+
+async function report(
+  context: CommandContext<unknown>,
+  rows: readonly RunRow[] | undefined,
+  by: Way,
+  since: Since | undefined,
+): Promise<Outcome> {
+  const store = await context.store();
+  const total = newAccount();
+  const groups = new Map<string, Account>();
+  const children: Spent = { tokens: 0, costUsd: 0, unpriced: 0 };
+  for await (const row of rows ?? all(store, since?.(await store.now()) ?? 0)) {
+    const ledger = await ledgerOf(store, row);
+    mergeAccount(total, ledger.total);
+    if (rows) Object.assign(children, ledger.children);
+    for (const [name, account] of await groupsOf(store, row, ledger, by))
+      mergeAccount(groupFor(groups, name), account);
+  }
+  const sorted = [...groups].sort(([, a], [, b]) => b.costUsd - a.costUsd || b.tokens - a.tokens);
+  return {
+    data: {
+      by,
+      total,
+      ...(rows ? { run: rows[0]?.id, children } : {}),
+      groups: sorted.map(([name, account]) => ({ name, ...account })),
+    },
+    text: textOf(context, by, total, sorted, rows ? children : undefined),
+  };
+}
+
+function groupFor(groups: Map<string, Account>, name: string): Account {
+  const group = groups.get(name) ?? newAccount();
+  groups.set(name, group);
+  return group;
+}
+
+async function* all(store: Store, oldest: number): AsyncGenerator<RunRow> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await store.list({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+    for (const row of page.runs) {
+      if (row.createdAt < oldest) return;
+      yield row;
+    }
+    cursor = page.cursor;
+  }
+}
+
+async function ledgerOf(store: Store, row: RunRow): Promise<Ledger> {
+  const ledger = new Ledger();
+  for await (const event of journalOf(store, row)) ledger.take(event);
+  ledger.total.runs = 1;
+  return ledger;
+}
+
+async function groupsOf(
+  store: Store,
+  row: RunRow,
+  ledger: Ledger,
+  by: Way,
+): Promise<Iterable<readonly [string, Account]>> {
+  if (by === "step") return ledger.bySteps;
+  if (by === "model") return ledger.byModels;
+  if (by === "workflow") return [[row.workflow, ledger.total]];
+  const { labels = {} } = await readOrigin(store, row.id);
+  const names = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return (names.length === 0 ? ["(no label)"] : names).map((name) => [name, ledger.total] as const);
+}
+
+const savedText = ({ saved }: Account): string =>
+  [saved.ms >= 50 ? duration(saved.ms) : "", saved.tokens > 0 ? money(saved) : ""]
+    .filter((part) => part !== "")
+    .join(" · ");
+
+const columnsFor = (by: Way, isMany: boolean): readonly Column[] => [
+  { title: by.toUpperCase(), least: 16 },
+  { title: isMany ? "RUNS" : "DONE", align: "right" },
+  { title: "TOKENS", align: "right" },
+  { title: "COST", align: "right" },
+  { title: "WASTED ON RETRIES", align: "right" },
+  { title: "SAVED BY RESUME", align: "right" },
+];
+
+function textOf(
+  { host, out }: CommandContext<unknown>,
+  by: Way,
+  total: Account,
+  groups: readonly (readonly [string, Account])[],
+  children: Spent | undefined,
+): string {
+  if (total.runs === 0) return "No runs, no cost.";
+  const { paint } = out;
+  const isMany = by === "workflow" || by === "label";
+  const row = (name: string, account: Account): string[] => [
+    name,
+    by === "model" ? "" : count(isMany ? account.runs : account.steps),
+    count(account.tokens),
+    money(account) || "–",
+    money(account.wasted) || "–",
+    savedText(account) || "–",
+  ];
+  const room = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+  const lines = table(
+    columnsFor(by, isMany),
+    [...groups.map(([name, one]) => row(name, one)), row("total", total)],
+    { room },
+  );
+  const [head = "", ...rest] = lines;
+  const below =
+    children && children.tokens > 0
+      ? [paint.dim(`runs it started: ${tokens(children.tokens)}, ${money(children)} more`)]
+      : [];
+  const note =
+    total.unpriced > 0
+      ? [paint.dim("unpriced: the step reported tokens without costUsd, so what they cost is not known")]
+      : [];
+  return [paint.dim(head), ...rest.slice(0, -1), paint.bold(rest.at(-1) ?? ""), ...below, ...note].join("\n");
+}
+
+async function compare(context: CommandContext<unknown>, rows: readonly RunRow[]): Promise<Outcome> {
+  const store = await context.store();
+  const sides: { row: RunRow; ledger: Ledger }[] = [];
+  for (const row of rows) sides.push({ row, ledger: await ledgerOf(store, row) });
+  const names = [...new Set(sides.flatMap(({ ledger }) => [...ledger.bySteps.keys()]))];
+  const facts: readonly (readonly [string, (side: (typeof sides)[number]) => string])[] = [
+    ["status", ({ row }) => row.status],
+    ["version", ({ row }) => row.version],
+    ["steps done", ({ ledger }) => count(ledger.total.steps)],
+    ["time at work", ({ row }) => duration(row.activeMs)],
+    ["tokens", ({ ledger }) => count(ledger.total.tokens)],
+    ["cost", ({ ledger }) => money(ledger.total) || "–"],
+    ["wasted", ({ ledger }) => money(ledger.total.wasted) || "–"],
+    ["saved", ({ ledger }) => savedText(ledger.total) || "–"],
+    ...names.map(
+      (name) =>
+        [
+          `  ${name}`,
+          ({ ledger }: (typeof sides)[number]) => money(ledger.bySteps.get(name) ?? newAccount()) || "–",
+        ] as const,
+    ),
+  ];
+  const { host, out } = context;
+  const columns: Column[] = [
+    { title: "", least: 14 },
+    ...rows.map(({ id }): Column => ({ title: id, align: "right", least: 12 })),
+  ];
+  const room = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+  const [head = "", ...lines] = table(
+    columns,
+    facts.map(([name, of]) => [name, ...sides.map(of)]),
+    { room },
+  );
+  return {
+    data: {
+      runs: sides.map(({ row, ledger }) => ({
+        run: row.id,
+        workflow: row.workflow,
+        version: row.version,
+        status: row.status,
+        activeMs: row.activeMs,
+        ...ledger.total,
+        steps: Object.fromEntries(ledger.bySteps),
+      })),
+    },
+    text: [out.paint.dim(head), ...lines].join("\n"),
+  };
+}

@@ -1,0 +1,172 @@
+import type { CheckpointDiff, PatchOperation } from "../../core/manage/diff.ts";
+import { diffToText } from "../../core/manage/diff-text.ts";
+import { defineCommand } from "../command.ts";
+import { count, tokens, usd } from "../format.ts";
+import type { Paint } from "../output.ts";
+import { withoutSecrets } from "../view/stored-values.ts";
+
+const PARTS = ["state", "steps", "decisions", "cost"] as const;
+type Part = (typeof PARTS)[number];
+
+/** `holdfast diff`: two checkpoints, of one run or of two. */
+export const command = defineCommand({
+  name: "diff",
+  summary: "what differs between two checkpoints, also of two runs",
+  args: ["<checkpoint>", "<checkpoint>"],
+  options: {
+    path: { flag: "--path <path>", summary: "only below this path, such as memory.totals" },
+    stat: { flag: "--stat", summary: "only how much differs" },
+    only: { flag: "--only <part>", summary: "only this part", choices: PARTS },
+    format: { flag: "--format <format>", summary: "how", choices: ["text", "json", "jsonpatch"] as const },
+  },
+  examples: [
+    "diff recon-88@12 recon-88@14",
+    "diff aapl@phase1 aapl@phase2 --stat",
+    "diff a@last b@last --only state",
+  ],
+  async run(context) {
+    const { args, options } = context;
+    const addresses = await context.addresses();
+    const from = await addresses.checkpoint(args[0] ?? "");
+    const to = await addresses.checkpoint(args[1] ?? "");
+    const { checkpoints } = await context.engine();
+    const diff = narrowed(await checkpoints.diff(from.address, to.address), options.path, options.only);
+    const stat = statOf(diff);
+    const data = options.stat ? { from: diff.from, to: diff.to, same: diff.same, stat } : { ...diff, stat };
+    if (options.format === "jsonpatch") return { data, text: JSON.stringify(diff.patch, null, 2) };
+    if (options.format === "json") return { data, text: JSON.stringify(data, null, 2) };
+    return {
+      data,
+      text: options.stat
+        ? statText(diff, stat)
+        : coloured(withoutSecrets(diffToText(diff)), context.out.paint),
+    };
+  },
+});
+
+const NO_USAGE = { tokens: 0, costUsd: 0, turns: 0, activeMs: 0 };
+
+/** Only what was asked for; the rest counts as equal. */
+function narrowed(diff: CheckpointDiff, path: string | undefined, only: Part | undefined): CheckpointDiff {
+  const has = (part: Part): boolean => only === undefined || only === part;
+  const pointer =
+    path === undefined
+      ? ""
+      : `/${path
+          .replace(/^state\./, "")
+          .split(".")
+          .join("/")}`;
+  const isBelow = (operation: PatchOperation): boolean => plain(operation.path).startsWith(pointer);
+  const withState = has("state") || has("steps");
+  const state = withState ? below(diff.state, path) : null;
+  const { steps: inSteps, ...rest } = (state ?? {}) as Record<string, unknown>;
+  const kept = only === "state" ? rest : only === "steps" ? { steps: inSteps } : (state ?? {});
+  const isSteps = path === undefined || /^(state\.)?steps\b/.test(path);
+  return {
+    ...diff,
+    state: Object.values(kept).some((part) => part !== undefined) ? (kept as CheckpointDiff["state"]) : null,
+    patch: withState
+      ? diff.patch.filter(
+          (one) =>
+            isBelow(one) &&
+            (only !== "state" || !one.path.startsWith("/steps/")) &&
+            (only !== "steps" || one.path.startsWith("/steps/")),
+        )
+      : [],
+    steps: has("steps") && isSteps ? stepsBelow(diff.steps, path) : { added: {}, removed: {}, changed: {} },
+    decisions: has("decisions") && path === undefined ? diff.decisions : { added: [], removed: [] },
+    ...(has("cost") && path === undefined ? {} : { usage: NO_USAGE, ms: 0 }),
+    ...(only === undefined && path === undefined
+      ? {}
+      : { status: { from: diff.status.to, to: diff.status.to } }),
+  };
+}
+
+/** A pointer's parts as a path would write them. */
+const plain = (pointer: string): string => pointer.replaceAll("~1", "/").replaceAll("~0", "~");
+
+function stepsBelow(steps: CheckpointDiff["steps"], path: string | undefined): CheckpointDiff["steps"] {
+  const step = path?.replace(/^(state\.)?steps\.?/, "") ?? "";
+  if (step === "") return steps;
+  const only = <T>(values: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(
+      Object.entries(values).filter(
+        ([key]) => key === step || step.startsWith(`${key}.`) || key.startsWith(`${step}/`),
+      ),
+    );
+  return { added: only(steps.added), removed: only(steps.removed), changed: only(steps.changed) };
+}
+
+/** The part of a delta below a path, still under the same names. Keys may hold dots, so the longest that fits is taken. */
+function below(delta: unknown, path: string | undefined): CheckpointDiff["state"] {
+  if (path === undefined || delta === null) return delta as CheckpointDiff["state"];
+  const rest = path.replace(/^state\./, "");
+  if (typeof delta !== "object" || Array.isArray(delta)) return delta as unknown as CheckpointDiff["state"];
+  const keys = Object.keys(delta).filter((key) => rest === key || rest.startsWith(`${key}.`));
+  const [key] = keys.sort((a, b) => b.length - a.length);
+  if (key === undefined) return null;
+  const inner = (delta as Record<string, unknown>)[key];
+  const left = rest.slice(key.length + 1);
+  const found = left === "" ? inner : below(inner, left);
+  return found === null || found === undefined ? null : { [key]: found };
+}
+
+interface Stat {
+  readonly steps: { readonly added: number; readonly removed: number; readonly changed: number };
+  readonly state: { readonly added: number; readonly removed: number; readonly changed: number };
+  readonly decisions: number;
+  readonly tokens: number;
+  readonly costUsd: number;
+}
+
+function statOf({ steps, patch, decisions, usage }: CheckpointDiff): Stat {
+  const own = patch.filter(({ path }) => !path.startsWith("/steps/"));
+  const ops = (op: PatchOperation["op"]): number => own.filter((one) => one.op === op).length;
+  const size = (values: object): number => Object.keys(values).length;
+  return {
+    steps: { added: size(steps.added), removed: size(steps.removed), changed: size(steps.changed) },
+    state: { added: ops("add"), removed: ops("remove"), changed: ops("replace") },
+    decisions: decisions.added.length - decisions.removed.length,
+    tokens: usage.tokens,
+    costUsd: usage.costUsd,
+  };
+}
+
+/** One line, and the names of steps that came or went. */
+function statText(diff: CheckpointDiff, stat: Stat): string {
+  const { steps, state } = stat;
+  const signed = (value: number, text: string): string =>
+    value === 0 ? "" : `${value > 0 ? "+" : "-"}${text}`;
+  const names = Object.keys(diff.steps.added);
+  const added =
+    names.length === 0 ? "" : ` (${names.slice(0, 4).join(", ")}${names.length > 4 ? ", …" : ""})`;
+  const changed = [
+    steps.removed > 0 ? `-${steps.removed}` : "",
+    steps.changed > 0 ? `~${steps.changed}` : "",
+  ];
+  return [
+    `${diff.from} → ${diff.to}`,
+    [
+      `  steps +${count(steps.added)}${added}${changed
+        .filter((part) => part !== "")
+        .map((part) => ` ${part}`)
+        .join("")}`,
+      `state ${state.changed} changed, ${state.added} added, ${state.removed} removed`,
+      signed(stat.tokens, tokens(Math.abs(stat.tokens))),
+      signed(stat.costUsd, usd(Math.abs(stat.costUsd))),
+    ]
+      .filter((part) => part !== "")
+      .join("   "),
+  ].join("\n");
+}
+
+function coloured(text: string, paint: Paint): string {
+  return text
+    .split("\n")
+    .map((line) => {
+      if (line.startsWith("  + ")) return paint.green(line);
+      if (line.startsWith("  - ")) return paint.red(line);
+      return line.startsWith("  ~ ") ? paint.yellow(line) : /^\S/.test(line) ? paint.bold(line) : line;
+    })
+    .join("\n");
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import { createWriteStream, existsSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { HoldfastError } from "../../core/errors.ts";
+import { defineCommand } from "../command.ts";
+import { usage } from "../globals.ts";
+import { signer } from "../view/bundle-keys.ts";
+import { bytes } from "../view/sizes.ts";
+
+/** `holdfast export`: a run as a portable bundle. */
+export const command = defineCommand({
+  name: "export",
+  summary: "a run as a bundle that another store can take in",
+  args: ["<run>"],
+  options: {
+    out: { flag: "-o, --out <file>", summary: "where to (default: standard output)" },
+    children: { flag: "--children", summary: "with the runs that it started, and theirs" },
+    sign: { flag: "--sign <key.pem>", summary: "sign it with this Ed25519 private key" },
+  },
+  examples: ["export recon-88 -o recon-88.jsonl", "export recon-88 --children --sign key.pem > bundle.jsonl"],
+  async run(context) {
+    const { args, options, host, out, globals } = context;
+    const run = await (await context.addresses()).run(args[0] ?? "");
+    const sign = options.sign === undefined ? {} : { sign: signer(options.sign, host.cwd) };
+    const { transfer } = await context.engine();
+    const lines = transfer.exportRun(run.id, { children: options.children, ...sign });
+    if (options.out === undefined) {
+      if (out.isJson)
+        throw usage(
+          "a bundle is not part of a document",
+          "It is lines of its own.",
+          `export ${run.id} -o <file> --json`,
+        );
+      for await (const line of lines) host.stdout.write(line);
+      return { data: {} };
+    }
+    const file = resolve(host.cwd, options.out);
+    if (existsSync(file) && !globals.yes) throw new HoldfastError("HF-4356", { file: options.out });
+    const size = await write(file, lines);
+    const signed = options.sign === undefined ? "" : ", signed";
+    return {
+      data: { run: run.id, file, bytes: size, signed: options.sign !== undefined },
+      text: `✓ exported ${run.id} to ${options.out} (${bytes(size)}${signed})`,
+      next: [`import ${options.out}`],
+    };
+  },
+});
+
+/** The file is there as a whole or not at all. */
+async function write(file: string, lines: AsyncIterable<string>): Promise<number> {
+  const draft = join(dirname(file), `.${basename(file)}.${randomUUID()}`);
+  let size = 0;
+  const counted = async function* (): AsyncGenerator<string> {
+    for await (const line of lines) {
+      size += Buffer.byteLength(line);
+      yield line;
+    }
+  };
+  try {
+    // It holds what the run knows.
+    await pipeline(Readable.from(counted()), createWriteStream(draft, { mode: 0o600, flush: true }));
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+  return size;
+}

@@ -1,0 +1,116 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { OpenGate } from "../../../core/decisions.ts";
+import { HoldfastError } from "../../../core/errors.ts";
+import { defineCommand, type Outcome } from "../../command.ts";
+import type { CommandContext } from "../../context.ts";
+import { usage } from "../../globals.ts";
+import { shownText } from "../show/run-text.ts";
+import { findGate } from "./find.ts";
+
+/** Choices that mean what the verb says, whatever else a gate offers. */
+const MEANT = {
+  approve: /^(approved?|yes|ok|okay|accept(ed)?|allow|go|continue|proceed)$/i,
+  reject: /^(reject(ed)?|no|deny|denied|declined?|refuse|stop|abort)$/i,
+} as const;
+
+type Verb = keyof typeof MEANT | "answer";
+
+interface Given {
+  readonly choice: string | undefined;
+  readonly comment: string | undefined;
+  readonly input: string | undefined;
+}
+
+const OPTIONS = {
+  choice: { flag: "--choice <choice>", summary: "one of the gate's choices" },
+  comment: { flag: "--comment <text>", summary: "words for the run, where the gate takes them" },
+  input: { flag: "--input <file>", summary: "the same from a file, or - for standard input" },
+} as const;
+
+export const approve = defineCommand({
+  name: "approve",
+  summary: "answer with the choice that approves",
+  args: ["<gate>"],
+  options: OPTIONS,
+  examples: ["gate approve recon-88:approve", 'gate approve pm-signoff --comment "looks right"'],
+  run: (context) => decide(context, "approve", context.options),
+});
+
+export const reject = defineCommand({
+  name: "reject",
+  summary: "answer with the choice that rejects",
+  args: ["<gate>"],
+  options: OPTIONS,
+  examples: ["gate reject recon-88:approve"],
+  run: (context) => decide(context, "reject", context.options),
+});
+
+export const answer = defineCommand({
+  name: "answer",
+  summary: "answer with any of its choices",
+  args: ["<gate>"],
+  options: OPTIONS,
+  examples: ["gate answer recon-88:approve --choice later"],
+  run: (context) => decide(context, "answer", context.options),
+});
+
+async function decide(context: CommandContext<unknown>, verb: Verb, given: Given): Promise<Outcome> {
+  const act = await context.act(`gate ${verb}`);
+  const engine = await context.engine();
+  const gate = await findGate(context, engine, context.args[0] ?? "", verb);
+  const address = `${gate.runId}:${gate.gate}`;
+  const choice =
+    given.choice ?? (verb === "answer" ? await ask(context, gate, address) : meant(gate, verb, address));
+  const text = await wordsOf(context, given);
+  // Bound to what was read just now: when the gate shows something else meanwhile, the answer is refused.
+  const answered = await engine.answer(gate.runId, gate.gate, {
+    ...act,
+    choice,
+    ...(text === undefined ? {} : { text }),
+    digest: gate.digest,
+  });
+  const next = [`resume ${gate.runId}`];
+  return {
+    data: { gate: address, ...answered, at: new Date(answered.at).toISOString() },
+    text: `✓ ${address}: ${choice} (by ${answered.actor})\n  A worker goes on with the run; without one: ${context.cli(`resume ${gate.runId}`)}`,
+    next,
+  };
+}
+
+/** Exactly one of the choices must mean it. */
+function meant({ choices }: OpenGate, verb: keyof typeof MEANT, address: string): string {
+  const fitting = choices.filter((choice) => MEANT[verb].test(choice));
+  const [only, ...others] = fitting;
+  if (only !== undefined && others.length === 0) return only;
+  throw new HoldfastError("HF-4353", { gate: address, verb, choices: choices.join(", ") });
+}
+
+async function ask(context: CommandContext<unknown>, gate: OpenGate, address: string): Promise<string> {
+  const { host, out } = context;
+  const choices = gate.choices.join(", ");
+  if (!host.canAsk || out.isJson) throw new HoldfastError("HF-4354", { gate: address, choices });
+  if (gate.show !== undefined) out.say(shownText({ value: gate.show }, true, host.stderr.columns));
+  const said = await host.ask(`${address} [${gate.choices.join("/")}]: `);
+  if (said === undefined || said === "") throw new HoldfastError("HF-4354", { gate: address, choices });
+  return gate.choices.find((choice) => choice.toLowerCase() === said.toLowerCase()) ?? said;
+}
+
+async function wordsOf(
+  { host }: CommandContext<unknown>,
+  { comment, input }: Given,
+): Promise<string | undefined> {
+  if (input === undefined) return comment;
+  if (comment !== undefined)
+    throw usage("--comment and --input are both given", "A gate takes one text.", "--comment <text>");
+  if (input === "-") return host.readInput();
+  try {
+    return readFileSync(resolve(host.cwd, input), "utf8");
+  } catch {
+    throw usage(
+      `${input} cannot be read`,
+      "--input names a file, or - for standard input.",
+      "--comment <text>",
+    );
+  }
+}

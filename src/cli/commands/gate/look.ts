@@ -1,0 +1,90 @@
+import type { OpenGate } from "../../../core/decisions.ts";
+import type { RunRow } from "../../../core/types.ts";
+import { defineCommand } from "../../command.ts";
+import { coarse, when } from "../../format.ts";
+import { iso } from "../../view/run-rows.ts";
+import { shownValue, summary } from "../../view/stored-values.ts";
+import { type Column, table } from "../../view/table.ts";
+import { findGate, runsAtGates } from "./find.ts";
+
+const COLUMNS: readonly Column[] = [
+  { title: "GATE", least: 20 },
+  { title: "WORKFLOW", least: 8, spare: true },
+  { title: "WAITING", align: "right" },
+  { title: "DONE", align: "right" },
+  { title: "CHOICES", least: 12 },
+  { title: "SHOWS", least: 16 },
+];
+
+export const list = defineCommand({
+  name: "list",
+  summary: "every gate that waits for an answer, the longest first",
+  examples: ["gate list"],
+  async run(context) {
+    const { host, out } = context;
+    const engine = await context.engine();
+    const now = await (await context.store()).now();
+    const found: { gate: OpenGate; row: RunRow }[] = [];
+    for await (const row of runsAtGates(context))
+      for (const gate of await engine.gates(row.id)) found.push({ gate, row });
+    found.sort((a, b) => a.gate.since - b.gate.since);
+    const rows = found.map(({ gate, row }) => [
+      `${gate.runId}:${gate.gate}`,
+      row.workflow,
+      coarse(Math.max(0, now - gate.since)),
+      String(row.stepsDone),
+      gate.choices.join(" "),
+      gate.show === undefined ? "" : summary(gate.show, 60),
+    ]);
+    const room = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+    const [head = "", ...lines] = table(COLUMNS, rows, { room });
+    const [first] = found;
+    return {
+      data: { gates: found.map(({ gate }) => gateData(gate, false)) },
+      text: first ? [out.paint.dim(head), ...lines].join("\n") : "✓ No decisions waiting.",
+      next: first ? [`gate show ${first.gate.runId}:${first.gate.gate}`] : [],
+    };
+  },
+});
+
+export const show = defineCommand({
+  name: "show",
+  summary: "what a gate asks, and what it shows",
+  args: ["<gate>"],
+  options: { masked: { flag: "--masked", summary: "shorten and mask what it shows" } },
+  examples: ["gate show recon-88:approve"],
+  async run(context) {
+    const { out, host } = context;
+    const engine = await context.engine();
+    const gate = await findGate(context, engine, context.args[0] ?? "", "show");
+    const { progress } = await engine.checkpoints.show(gate.runId);
+    const now = await (await context.store()).now();
+    const address = `${gate.runId}:${gate.gate}`;
+    const { paint } = out;
+    const acts = gate.choices.map((choice) => `gate answer ${address} --choice ${choice}`);
+    const shown = shownValue(gate.show, !context.options.masked);
+    const value = typeof shown === "string" ? shown : JSON.stringify(shown, null, 2);
+    return {
+      // Who decides must see what about: what the gate shows was made to be shown.
+      data: { ...gateData(gate, !context.options.masked), progress: progress.text },
+      text: [
+        `${paint.bold(address)}   ${paint.yellow(`‖ waiting for you ${coarse(Math.max(0, now - gate.since))}`)}`,
+        `  ${progress.text} complete${gate.until === null ? "" : ` · answers itself ${when(gate.until, now, host.stdout.isTTY)}`}`,
+        ...(value === undefined ? [] : ["", ...value.split("\n").map((line) => `  ${line}`)]),
+        "",
+        paint.bold("You can"),
+        ...acts.map((act) => `  ${context.cli(act)}`),
+        ...(gate.text ? [paint.dim("  with --comment <text>: this gate takes words too")] : []),
+      ].join("\n"),
+      next: acts,
+    };
+  },
+});
+
+const gateData = (gate: OpenGate, reveal: boolean) => ({
+  ...gate,
+  address: `${gate.runId}:${gate.gate}`,
+  show: shownValue(gate.show, reveal) ?? null,
+  since: iso(gate.since),
+  until: gate.until === null ? null : iso(gate.until),
+});

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { defineCommand, type Values } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { readEdits } from "../edits.ts";
+import { usage } from "../globals.ts";
+
+const options = {
+  text: { flag: "--text <text>", summary: "what the run should know" },
+  file: { flag: "--file <file>", summary: "the same, from a file" },
+  set: { flag: "--set <path=json>", summary: "another value: memory.k, steps.k, config.k", list: true },
+} as const;
+
+/** `holdfast inject <run>`: gives a run something to go on with. It finds it with `ctx.inbox()`, and the journal says who gave it. */
+export const command = defineCommand({
+  name: "inject",
+  summary: "give a run context; it is applied at its next step",
+  args: ["<run>"],
+  options,
+  examples: ['inject aapl --text "The Q4 figures were restated."'],
+  async run(context) {
+    const [named = ""] = context.args;
+    const content = contentOf(context);
+    const edits = readEdits(context.options.set);
+    if (content === undefined && !edits)
+      throw usage(
+        "there is nothing to inject",
+        "It takes --text, --file or --set.",
+        'holdfast inject <run> --text "…"',
+      );
+    const act = await context.act("inject");
+    const { id } = await (await context.addresses()).run(named);
+    const engine = await context.engine();
+    if (!edits) await engine.inject(id, content, act);
+    else {
+      // Values are changed while nothing is under way: at a pause, which this makes and ends.
+      await engine.pause(id, act);
+      context.out.say("‖ pausing it to change values");
+      await engine.settled(id);
+      await engine.resume(id, { ...act, set: edits, ...(content === undefined ? {} : { inject: content }) });
+    }
+    const { headline } = await engine.status(id);
+    return {
+      data: { run: id, injected: content !== undefined, edited: edits ? Object.keys(edits) : [], headline },
+      text: `✓ recorded for ${id}; it is ${headline}`,
+      next: [`show ${id}`],
+    };
+  },
+});
+
+function contentOf({
+  options: { text, file },
+  host,
+}: CommandContext<Values<typeof options>>): string | undefined {
+  if (text !== undefined && file !== undefined)
+    throw usage("--text and --file exclude each other", "One of them says it.", "Leave one out.");
+  return file === undefined ? text : readFileSync(resolve(host.cwd, file), "utf8");
+}

@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { cliFolder } from "../../../test/support/cli.ts";
+import { brief, fillStore, reconcile, withRuns } from "../../../test/support/cli-runs.ts";
+import { ORIGIN_KEY } from "../run-origin.ts";
+
+const folder = cliFolder();
+const HOUR = 3_600_000;
+
+const later = (ms: number): void => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
+};
+
+beforeAll(() => fillStore(folder.path));
+afterEach(() => vi.useRealTimers());
+afterAll(() => folder.remove());
+
+const ids = async (line: string): Promise<string[]> =>
+  (await folder.run(`${line} --json`)).json<{ runs: { id: string }[] }>().runs.map(({ id }) => id);
+
+describe("list", () => {
+  it("shows what runs do or wait for, newest first", async () => {
+    later(2 * HOUR);
+    const { code, stdout } = await folder.run("list");
+    expect(code).toBe(0);
+    expect(stdout).toMatchInlineSnapshot(`
+      "RUN       WORKFLOW        STATUS               DONE  AGE   COST  WHY / WAITING FOR                INPUT
+      recon-88  reconcile       ‖ gate                2/4   2h  $0.04  approval at gate approve for 2h  batch=2026-01
+      aapl-17   stock-analysis  ✗ failed, resumable     1   2h         HTTP 429 from koyfin             AAPL
+      done-1    brief           ✓ completed           3/3   2h  $0.02                                   topic=bolts
+      "
+    `);
+  });
+
+  it("fits into a narrow terminal by cutting what can be cut", async () => {
+    later(2 * HOUR);
+    const { stdout } = await folder.run("list --no-color", { columns: 80 });
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines.filter((line) => [...line].length > 80)).toEqual([]);
+    expect(lines[1]).toMatch(/^recon-88 +reconcile +‖ gate +2\/4 +2h +\$0.04 +approval at/);
+  });
+
+  it("keeps what needs a person apart from what does not", async () => {
+    expect(await ids("list --needs-me")).toEqual(["recon-88", "aapl-17"]);
+    expect(await ids("list --status completed")).toEqual(["done-1"]);
+    expect(await ids("list --status completed --status failed")).toEqual(["aapl-17", "done-1"]);
+  });
+
+  it("finds runs by workflow, by what their error says and by when they started", async () => {
+    expect(await ids("list reconcile")).toEqual(["recon-88"]);
+    expect(await ids("status --workflow brief")).toEqual(["done-1"]);
+    expect(await ids("ls --error koyfin")).toEqual(["aapl-17"]);
+    later(2 * HOUR);
+    expect(await ids("list --since 1h")).toEqual([]);
+    expect(await ids("list --since 3h")).toHaveLength(3);
+  });
+
+  it("says when there are more than it shows", async () => {
+    const { stdout } = await folder.run("list --limit 1");
+    expect(stdout).toContain("… more");
+    expect((await folder.run("list --limit 1 --json")).json()).toMatchObject({ more: true });
+    expect((await folder.run("list --limit 0")).code).toBe(2);
+  });
+
+  it("streams one line for each run", async () => {
+    const { stdout } = await folder.run("list --jsonl");
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.map(({ id }) => id)).toEqual(["recon-88", "aapl-17", "done-1", undefined]);
+    expect(lines.at(-1)).toEqual({ schema: "holdfast/list/v1", ok: true, count: 3, more: false });
+  });
+
+  it("looks again until Ctrl-C", async () => {
+    const { code, stdout } = await folder.run("list --watch", { onListening: (press) => press("SIGINT") });
+    expect(code).toBe(0);
+    expect(stdout).toContain("recon-88");
+  });
+});
+
+describe("list of other stores", () => {
+  it("says how to begin where there are no runs, and makes no store", async () => {
+    const empty = cliFolder();
+    const { code, stdout } = await empty.run("list");
+    expect(code).toBe(0);
+    expect(stdout).toContain("holdfast run");
+    expect((await empty.run("list --needs-me")).stdout).toContain("All quiet");
+    expect((await empty.run("list --status failed")).stdout).toContain("No run matches");
+    empty.remove();
+  });
+
+  it("calls a run stalled that could go on and that nobody has", async () => {
+    const crashed = cliFolder();
+    await withRuns(crashed.path, async (engine) => {
+      const never = { ...brief, name: "stuck", body: () => new Promise<never>(() => undefined) };
+      await engine.start(never, { topic: "x" }, { id: "stuck-1" });
+    });
+    later(9 * 60_000);
+    const { stdout } = await crashed.run("list --stalled");
+    expect(stdout).toMatch(/stuck-1 +stuck +◌ stalled 9m/);
+    expect((await crashed.run("list --needs-me --json=runs")).json()).toMatchObject({
+      runs: [{ id: "stuck-1", needsYou: true, stalledSince: expect.any(String) }],
+    });
+    crashed.remove();
+  });
+
+  it("finds runs by their labels and shows their names", async () => {
+    const named = cliFolder();
+    await withRuns(named.path, async (engine) => {
+      for (const team of ["red", "blue"]) {
+        const config = { [ORIGIN_KEY]: { name: `nightly-${team}`, labels: { team } } };
+        await engine.start(reconcile, { batch: team }, { id: `run-${team}`, config });
+        await engine.settled(`run-${team}`);
+      }
+    });
+    const { stdout } = await named.run("list --label team=blue");
+    expect(stdout).toContain("nightly-blue");
+    expect(stdout).not.toContain("red");
+    expect((await named.run("list --label team --json")).json<{ runs: unknown[] }>().runs).toHaveLength(2);
+    named.remove();
+  });
+});

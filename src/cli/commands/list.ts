@@ -1,0 +1,232 @@
+import type { Store } from "../../core/store.ts";
+import type { RunRow, RunStatus } from "../../core/types.ts";
+import { defineCommand, type Outcome } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { coarse, oneLine } from "../format.ts";
+import { usage } from "../globals.ts";
+import { readOrigin } from "../run-origin.ts";
+import { LiveBlock } from "../view/live-block.ts";
+import { readCount, readSince, type Since } from "../view/parsers.ts";
+import { itemData, type RunItem, RunItems } from "../view/run-rows.ts";
+import { costWord } from "../view/spending.ts";
+import { badge, spoken, stalledSince, standingOf } from "../view/standing.ts";
+import { type Column, table } from "../view/table.ts";
+import { watching } from "../view/watch.ts";
+
+const STATUSES = ["queued", "running", "waiting", "paused", "completed", "failed", "cancelled"] as const;
+const LIMIT = 50;
+const PAGE = 200;
+const WATCH_MS = 1_000;
+
+interface Filters {
+  readonly status: readonly RunStatus[] | undefined;
+  readonly workflow: string | undefined;
+  readonly label: readonly string[] | undefined;
+  readonly since: Since | undefined;
+  readonly needsMe: boolean;
+  readonly stalled: boolean;
+  readonly error: string | undefined;
+  readonly limit: number | undefined;
+}
+
+/** `holdfast list`: runs newest first, what each does or waits for, and which of them need a person. */
+export const command = defineCommand({
+  name: "list",
+  summary: "runs, newest first: what they do, what they wait for",
+  args: ["[workflow]"],
+  options: {
+    status: { flag: "--status <status>", summary: "only these", choices: STATUSES, list: true },
+    workflow: { flag: "--workflow <name>", summary: "only runs of this workflow" },
+    label: { flag: "--label <k=v>", summary: "only runs with this label", list: true },
+    since: { flag: "--since <time>", summary: "started since: 2h, 7d, a date", parse: readSince },
+    needsMe: { flag: "--needs-me", summary: "only what waits for a person, has failed or is stalled" },
+    stalled: { flag: "--stalled", summary: "only runs that nobody advances although they could go on" },
+    error: { flag: "--error <text>", summary: "only runs whose error says this" },
+    limit: { flag: "--limit <n>", summary: `at most so many (default ${LIMIT})`, parse: readCount },
+    watch: { flag: "--watch", summary: "look again every second, until Ctrl-C" },
+  },
+  examples: ["list --needs-me", "list --status failed --since 2h", "list reconcile --limit 5"],
+  async run(context) {
+    const { args, options } = context;
+    const [named] = args;
+    if (named !== undefined && options.workflow !== undefined)
+      throw usage("two workflows are named", "Either as an argument or with --workflow.", `list ${named}`);
+    const { watch: isWatched, ...given } = options;
+    const filters: Filters = { ...given, workflow: named ?? options.workflow };
+    return isWatched ? watch(context, filters) : look(context, filters);
+  },
+});
+
+interface Found {
+  readonly items: readonly RunItem[];
+  /** Whether `limit` left runs out. */
+  readonly more: boolean;
+}
+
+async function look(context: CommandContext<unknown>, filters: Filters): Promise<Outcome> {
+  const found = await find(await context.store(), filters);
+  if (context.globals.jsonl) {
+    for (const item of found.items) context.out.record({ type: "run", ...itemData(item) });
+    return { data: { count: found.items.length, more: found.more } };
+  }
+  const data = { runs: found.items.map(itemData), more: found.more };
+  return { data, text: textOf(context, found, filters, await now(context)), next: nextOf(found) };
+}
+
+const now = async (context: CommandContext<unknown>): Promise<number> => (await context.store()).now();
+
+async function watch(context: CommandContext<unknown>, filters: Filters): Promise<Outcome> {
+  const { host, out } = context;
+  const store = await context.store();
+  const block = host.stdout.isTTY && !out.isJson ? new LiveBlock(host.stdout) : undefined;
+  let found: Found = { items: [], more: false };
+  let before = "";
+  const seen = new Map<string, number>();
+  await watching(host, WATCH_MS, async () => {
+    found = await find(store, filters);
+    const text = textOf(context, found, filters, await store.now());
+    if (block) block.draw(out.plain(text).split("\n"));
+    else if (!out.isJson && text !== before) host.stdout.write(out.plain(`${text}\n`));
+    before = text;
+    for (const item of found.items) {
+      if (seen.get(item.row.id) !== item.row.seq) out.record({ type: "run", ...itemData(item) });
+      seen.set(item.row.id, item.row.seq);
+    }
+    return true;
+  });
+  block?.end();
+  return { data: { count: found.items.length, more: found.more }, ...(block ? { text: before } : {}) };
+}
+
+async function find(store: Store, filters: Filters): Promise<Found> {
+  const at = await store.now();
+  const limit = filters.limit ?? LIMIT;
+  const items: RunItem[] = [];
+  const fill = new RunItems(store, at);
+  for await (const row of rows(store, filters, at)) {
+    if (items.length === limit) return { items, more: true };
+    const item = await fill.of(row);
+    if (!filters.needsMe || item.standing.needsYou) items.push(item);
+  }
+  return { items, more: false };
+}
+
+/** Rows that fit, page by page, as long as somebody asks for more. What a row says is judged before anything else is read. */
+async function* rows(store: Store, filters: Filters, at: number): AsyncGenerator<RunRow> {
+  const { workflow, label } = filters;
+  const oldest = filters.since?.(at) ?? 0;
+  const status = statuses(filters);
+  const labels = (label ?? []).map(readLabel);
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await store.list({
+      // A short first page is enough for most lists.
+      limit: cursor === undefined ? Math.min(PAGE, (filters.limit ?? LIMIT) + 1) : PAGE,
+      ...(status ? { status } : {}),
+      ...(workflow === undefined ? {} : { workflow }),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const row of page.runs) {
+      if (row.createdAt < oldest) return;
+      if (fits(row, filters, at) && (await hasLabels(store, row, labels))) yield row;
+    }
+    cursor = page.cursor;
+  }
+}
+
+function statuses({ status, needsMe, stalled, error }: Filters): readonly RunStatus[] | undefined {
+  if (status) return status;
+  if (stalled) return ["queued", "running", "waiting"];
+  if (needsMe) return ["queued", "running", "waiting", "failed"];
+  return error === undefined ? undefined : ["failed", "paused", "waiting"];
+}
+
+function fits(row: RunRow, { needsMe, stalled, error }: Filters, at: number): boolean {
+  if (stalled && stalledSince(row, at) === null) return false;
+  const standing = standingOf(row, at);
+  if (needsMe && !standing.needsYou) return false;
+  if (error === undefined) return true;
+  const said = [row.error ?? "", standing.headline, ...row.waiting.map(({ detail = "" }) => detail)];
+  return said.some((text) => text.toLowerCase().includes(error.toLowerCase()));
+}
+
+function readLabel(text: string): readonly [string, string | undefined] {
+  const at = text.indexOf("=");
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+async function hasLabels(
+  store: Store,
+  row: RunRow,
+  wanted: readonly (readonly [string, string | undefined])[],
+): Promise<boolean> {
+  if (wanted.length === 0) return true;
+  const { labels = {} } = await readOrigin(store, row.id);
+  return wanted.every(([key, value]) => key in labels && (value === undefined || labels[key] === value));
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: "RUN", least: 12 },
+  { title: "WORKFLOW", least: 8 },
+  { title: "STATUS" },
+  { title: "DONE", align: "right" },
+  { title: "AGE", align: "right" },
+  { title: "COST", align: "right" },
+  { title: "WHY / WAITING FOR", least: 16 },
+  { title: "INPUT", least: 10, spare: true },
+];
+
+function textOf(
+  context: CommandContext<unknown>,
+  { items, more }: Found,
+  filters: Filters,
+  at: number,
+): string {
+  const { host, out } = context;
+  if (items.length === 0) return empty(context, filters);
+  const room = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+  const cells = items.map((item) => {
+    const { row, standing, progress, origin, input } = item;
+    return [
+      origin.name ?? row.id,
+      row.workflow,
+      badge(standing, out.paint),
+      progress.total === undefined ? String(progress.done) : `${progress.done}/${progress.total}`,
+      coarse(Math.max(0, at - row.createdAt)),
+      costWord(row.usage),
+      whyOf(item, at),
+      input,
+    ];
+  });
+  const [head = "", ...lines] = table(COLUMNS, cells, { room });
+  const rest = more ? [out.paint.dim("… more; see --limit, --since, --status")] : [];
+  return [out.paint.dim(head), ...lines, ...rest].join("\n");
+}
+
+/** The sentence without what the status column has said already. */
+function whyOf({ standing, row }: RunItem, at: number): string {
+  const { headline, stalledSince: since } = standing;
+  const isPlain = headline === row.status || /^queued/.test(headline);
+  const why = isPlain
+    ? ""
+    : spoken(headline, at).replace(/^(?:failed|paused|waiting|running|cancelled)(?:: | for | )/, "");
+  if (since === null) return oneLine(why);
+  return oneLine(
+    `no worker has it${row.status === "running" && why !== "" && why !== "running" ? `; was at ${why}` : ""}`,
+  );
+}
+
+function empty(context: CommandContext<unknown>, filters: Filters): string {
+  const { limit: _, workflow, ...rest } = filters;
+  const isFiltered =
+    workflow !== undefined ||
+    Object.entries(rest).some(([, value]) => value !== undefined && value !== false);
+  if (filters.needsMe && workflow === undefined) return "✓ All quiet: no run needs you.";
+  return isFiltered
+    ? `No run matches. All of them: ${context.cli("list")}`
+    : `No runs yet in ${context.where}.\nStart one: holdfast run <file.ts>, or see it work: holdfast demo`;
+}
+
+function nextOf({ items }: Found): string[] {
+  const [first] = items.filter(({ standing }) => standing.needsYou);
+  return first ? [`show ${first.row.id}`] : [];
+}

@@ -1,0 +1,143 @@
+import type { JournalEvent } from "../../core/events.ts";
+import { readRow } from "../../core/manage/positions.ts";
+import type { Store } from "../../core/store.ts";
+import { ended, type RunRow } from "../../core/types.ts";
+import { defineCommand } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { fit, oneLine } from "../format.ts";
+import { glyphOf, isAtLeast, LEVELS, type Level, levelOf, toneOf, wordsOf } from "../view/journal-lines.ts";
+import { readCount, readSince, type Since } from "../view/parsers.ts";
+import { iso } from "../view/run-rows.ts";
+import { toned } from "../view/standing.ts";
+import { fetched, summary, valuesOf } from "../view/stored-values.ts";
+import { journalOf } from "../view/stories.ts";
+import { watching } from "../view/watch.ts";
+
+const FOLLOW_MS = 300;
+
+interface Wanted {
+  readonly step: string | undefined;
+  readonly level: Level;
+  readonly since: Since | undefined;
+  readonly attempt: number | undefined;
+}
+
+/** `holdfast logs`: the journal as lines. */
+export const command = defineCommand({
+  name: "logs",
+  summary: "what happened in a run, line by line",
+  args: ["<run[:step]>"],
+  options: {
+    follow: { flag: "-f, --follow", summary: "go on until the run has ended, or Ctrl-C" },
+    level: { flag: "--level <level>", summary: "this and above (default info)", choices: LEVELS },
+    since: { flag: "--since <time>", summary: "from then on: 10m, a date", parse: readSince },
+    attempt: { flag: "--attempt <n>", summary: "only this attempt of the step", parse: readCount },
+  },
+  examples: ["logs recon-88 -f", "logs recon-88:pay --level debug", "logs @last --jsonl"],
+  async run(context) {
+    const { args, options, out, host } = context;
+    const addresses = await context.addresses();
+    const { run, step } = await addresses.step(args[0] ?? "");
+    const { since, attempt } = options;
+    const store = await context.store();
+    const tail = new Tail(context, store, { step, level: options.level ?? "info", since, attempt });
+    // A stream prints as it goes; a document is made of everything there is now.
+    const isStream = !context.globals.json || context.globals.jsonl;
+    const look = async (): Promise<boolean> => {
+      const row = await readRow(store, run.id);
+      for (const line of await tail.read(row)) {
+        out.record(line.record);
+        if (isStream && !out.isJson) host.stdout.write(out.plain(`${line.text}\n`));
+      }
+      return !ended(row.status);
+    };
+    if (options.follow) await watching(host, FOLLOW_MS, look);
+    else await look();
+    const { status } = await readRow(store, run.id);
+    const events = isStream ? {} : { events: tail.records };
+    return { data: { run: run.id, status, count: tail.records.length, ...events } };
+  },
+});
+
+interface Line {
+  readonly record: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+/** Reads on from where it last stopped. */
+class Tail {
+  readonly records: Readonly<Record<string, unknown>>[] = [];
+  readonly #context: CommandContext<unknown>;
+  readonly #store: Store;
+  readonly #wanted: Wanted;
+  /** The attempt that each step is at. */
+  readonly #attempts = new Map<string, number>();
+  #next = 1;
+
+  constructor(context: CommandContext<unknown>, store: Store, wanted: Wanted) {
+    this.#context = context;
+    this.#store = store;
+    this.#wanted = wanted;
+  }
+
+  async read(row: RunRow): Promise<readonly Line[]> {
+    const { since } = this.#wanted;
+    const oldest = since?.(await this.#store.now()) ?? 0;
+    const lines: Line[] = [];
+    for await (const event of journalOf(this.#store, row, this.#next)) {
+      this.#next = event.seq + 1;
+      if (event.kind === "step_started") this.#attempts.set(event.step, event.meta.attempt);
+      if (event.at >= oldest && this.#isWanted(event)) lines.push(await this.#line(row.id, event));
+    }
+    this.records.push(...lines.map(({ record }) => record));
+    return lines;
+  }
+
+  #isWanted(event: JournalEvent): boolean {
+    const { step, level, attempt } = this.#wanted;
+    if (step !== undefined && !isOf(event.step, step)) return false;
+    if (attempt !== undefined && this.#attempts.get(event.step) !== attempt) return false;
+    return isAtLeast(levelOf(event), level);
+  }
+
+  async #line(runId: string, event: JournalEvent): Promise<Line> {
+    const { kind, step, meta, seq, at, actor } = event;
+    const error = kind === "step_failed" ? await this.#errorAt(runId, seq) : "";
+    const record = {
+      type: kind,
+      run: runId,
+      seq,
+      at: iso(at),
+      level: levelOf(event),
+      step,
+      ...(actor === undefined ? {} : { actor }),
+      meta,
+      ...(error === "" ? {} : { error }),
+    };
+    return { record, text: this.#text(event, error) };
+  }
+
+  #text(event: JournalEvent, error: string): string {
+    const { host, out } = this.#context;
+    const { paint } = out;
+    const { isTTY, columns } = host.stdout;
+    const time = isTTY ? iso(event.at).slice(11, 23) : iso(event.at);
+    const name = event.step === "" ? "run" : event.step;
+    const why = error === "" ? "" : `: ${error}`;
+    const glyph = toned(paint, toneOf(event))(glyphOf(event));
+    const line = `${paint.dim(`${time} ${`#${event.seq}`.padStart(5)}`)} ${glyph} ${name.padEnd(18)} ${oneLine(wordsOf(event) + why)}`;
+    return isTTY ? fit(line, columns) : line;
+  }
+
+  async #errorAt(runId: string, seq: number): Promise<string> {
+    const found = await fetched(() => valuesOf(this.#store).at(runId, seq));
+    return "value" in found ? summary(found.value, 300) : "";
+  }
+}
+
+/** The step, what is inside it, and the members of a group of that name. */
+const isOf = (step: string, wanted: string): boolean =>
+  step === wanted ||
+  step.startsWith(`${wanted}/`) ||
+  step.startsWith(`${wanted}[`) ||
+  step.startsWith(`${wanted}#`);

@@ -1,0 +1,134 @@
+import { HoldfastError } from "../../core/errors.ts";
+import type { MigrationReport, RunMigration } from "../../core/manage/migrations.ts";
+import { defineCommand, type Outcome } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { describe } from "../error-document.ts";
+import { EXIT } from "../exit-codes.ts";
+import { columns, count, oneLine, plural } from "../format.ts";
+
+const PAGE = 200;
+const MOST_RUNS = 40;
+
+/** `holdfast migrate`: what new code means for stored runs, before a deploy or instead of waiting for the next worker. */
+export const command = defineCommand({
+  name: "migrate",
+  summary: "what new code means for stored runs, and carry them over",
+  args: ["[workflow]"],
+  options: {
+    plan: { flag: "--plan", summary: "only say what would become of each run" },
+    dryRun: { flag: "--dry-run", summary: "the same" },
+    run: { flag: "--run <run>", summary: "only this run" },
+  },
+  examples: ["migrate flow.ts --plan", "migrate flow.ts#order", "migrate"],
+  async run(context) {
+    const { args, options } = context;
+    const [named] = args;
+    if (named === undefined) return versions(context);
+    const isPlan = options.plan || options.dryRun;
+    const act = isPlan ? {} : await context.act("migrate");
+    const code = await (await context.workflows()).find(named);
+    const { migrations } = await context.engine({ workflows: code.all });
+    const which =
+      options.run === undefined
+        ? { workflow: code.workflow.name }
+        : (await (await context.addresses()).run(options.run)).id;
+    const checked = await migrations.check(which);
+    const { migrates, parks } = checked.totals;
+    if (isPlan || migrates === 0) return { ...told(checked, true), ...(parks > 0 ? waiting(checked) : {}) };
+    context.out.say(textOf(checked, true));
+    await context.confirm(
+      "migrate",
+      `${plural(migrates, "run")} of ${code.workflow.name} become version ${code.workflow.version}`,
+    );
+    const done = await migrations.apply(which, act);
+    return { ...told(done, false), ...(done.totals.parks > 0 ? waiting(done) : {}) };
+  },
+});
+
+const told = (report: MigrationReport, isPlan: boolean): Outcome => ({
+  data: { plan: isPlan, ...report },
+  text: textOf(report, isPlan),
+});
+
+function waiting({ totals, runs }: MigrationReport): Pick<Outcome, "error" | "exit"> {
+  const why = runs.find(({ outcome }) => outcome === "parks")?.problem ?? "";
+  const error = describe(new HoldfastError("HF-4361", { count: plural(totals.parks, "run"), why }));
+  return { error, exit: EXIT.invalid };
+}
+
+function textOf({ runs, totals, more }: MigrationReport, isPlan: boolean): string {
+  if (runs.length === 0) return "✓ no run is under way: nothing to migrate";
+  const verb = isPlan ? "migrates" : "migrated";
+  const done = isPlan ? totals.migrates : runs.filter(({ applied }) => applied).length;
+  const left = totals.migrates - done;
+  const head = [
+    `${count(totals.current)} current`,
+    `${count(done)} ${isPlan ? "would migrate" : verb}`,
+    ...(left > 0 ? [`${count(left)} left to the worker that has them`] : []),
+    `${count(totals.parks)} would wait`,
+  ].join(" · ");
+  const rows = runs
+    .filter(({ outcome }) => outcome !== "current")
+    .slice(0, MOST_RUNS)
+    .map(rowOf);
+  return [head, ...columns(rows), ...(more ? ["  … more"] : [])].join("\n");
+}
+
+function rowOf({
+  runId,
+  from,
+  to,
+  outcome,
+  changes,
+  renamed,
+  dropped,
+  problem,
+  applied,
+}: RunMigration): string[] {
+  const facts = [
+    changes.length > 0 ? plural(changes.length, "state change") : "",
+    ...Object.entries(renamed).map(([was, is]) => `${was} → ${is}`),
+    dropped.length > 0 ? `without ${dropped.join(", ")}` : "",
+    problem === undefined ? "" : oneLine(problem),
+  ].filter((fact) => fact !== "");
+  const glyph = outcome === "parks" ? "✗" : applied ? "✓" : "→";
+  return [`  ${glyph} ${runId}`, `${from} → ${to}`, facts.join("; ")];
+}
+
+/** Without code: which versions are stored. */
+async function versions(context: CommandContext<unknown>): Promise<Outcome> {
+  const store = await context.store();
+  const found = new Map<string, { workflow: string; version: string; schema: number; runs: number }>();
+  const status = ["queued", "running", "waiting", "paused", "failed"] as const;
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await store.list({
+      status,
+      pruned: false,
+      limit: PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const { workflow, version, schema } of page.runs) {
+      const key = JSON.stringify([workflow, version, schema]);
+      const one = found.get(key) ?? { workflow, version, schema, runs: 0 };
+      one.runs++;
+      found.set(key, one);
+    }
+    cursor = page.cursor;
+  }
+  const stored = [...found.values()].sort(
+    (a, b) => a.workflow.localeCompare(b.workflow) || a.version.localeCompare(b.version),
+  );
+  const rows = stored.map(({ workflow, version, schema, runs }) => [
+    `  ${workflow}`,
+    `version ${version}`,
+    `schema ${schema}`,
+    plural(runs, "run"),
+  ]);
+  const text = [
+    `✓ ${context.where}: the tables are of this version (they are brought up to date when the store is opened)`,
+    rows.length === 0 ? "No run is under way." : "Runs that have not ended are of these versions:",
+    ...columns(rows),
+    ...(rows.length === 0 ? [] : ["What code would make of them: holdfast migrate <file.ts> --plan"]),
+  ];
+  return { data: { store: context.where, versions: stored }, text: text.join("\n") };
+}

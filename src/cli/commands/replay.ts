@@ -1,0 +1,206 @@
+import { HoldfastError } from "../../core/errors.ts";
+import type { Replay } from "../../core/manage/replay-run.ts";
+import type { RunRow } from "../../core/types.ts";
+import { defineCommand } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { count, duration, fit, oneLine } from "../format.ts";
+import { usage } from "../globals.ts";
+import { iso } from "../view/run-rows.ts";
+import { used } from "../view/spending.ts";
+import { type Fetched, fetched, shownValue, summary, valuesOf } from "../view/stored-values.ts";
+import { journalOf, Stories, type Story, tookMs } from "../view/stories.ts";
+import { Patience } from "../view/watch.ts";
+
+/** However long a run had waited, whoever looks on does not. */
+const LONGEST_PAUSE_MS = 3_000;
+
+/** `holdfast replay`: walks through what is stored. Nothing is called. */
+export const command = defineCommand({
+  name: "replay",
+  summary: "walk through stored results up to a checkpoint; nothing is called",
+  args: ["<checkpoint>"],
+  options: {
+    step: { flag: "--step <step>", summary: "only this step, and what is inside it" },
+    until: { flag: "--until <step>", summary: "stop after this step" },
+    speed: {
+      flag: "--speed <n>",
+      summary: "as fast as it went, times n (default: at once)",
+      parse: readSpeed,
+    },
+    file: { flag: "--file <file>", summary: "code to check against what is stored" },
+    reveal: { flag: "--reveal", summary: "values as they are, not shortened and masked" },
+  },
+  examples: ["replay recon-88@phase2", "replay recon-88 --speed 10", "replay recon-88 --step pay --reveal"],
+  async run(context) {
+    const { args, options, out } = context;
+    const { run, address } = await (await context.addresses()).checkpoint(args[0] ?? "");
+    const seq = Number(address.split("@")[1]);
+    const steps = await storedSteps(context, run, seq, options.until);
+    const shown =
+      options.step === undefined ? steps : steps.filter(({ step }) => isOf(step, options.step as string));
+    const walked = await walk(context, run, shown, options.speed, options.reveal);
+    const code = await check(context, run, address, options.file);
+    const data = {
+      run: run.id,
+      checkpoint: address,
+      code: codeData(code),
+      ...(out.isJson && !context.globals.jsonl ? { steps: walked } : { count: walked.length }),
+    };
+    return {
+      data,
+      text: [
+        `${count(walked.length)} of ${count(steps.length)} steps replayed from the journal; nothing was called`,
+        codeText(code),
+      ].join("\n"),
+    };
+  },
+});
+
+function readSpeed(text: string): number {
+  const value = Number(text.replace(/x$/i, ""));
+  if (value > 0) return value;
+  throw usage(`${text} is no speed`, "It is a number above 0: 1 is as fast as it went.", "--speed 10");
+}
+
+const isOf = (step: string, wanted: string): boolean =>
+  step === wanted || step.startsWith(`${wanted}/`) || step.startsWith(`${wanted}[`);
+
+/** Steps with an outcome up to the checkpoint, in the order of their outcomes. */
+async function storedSteps(
+  context: CommandContext<unknown>,
+  run: RunRow,
+  seq: number,
+  until: string | undefined,
+): Promise<Story[]> {
+  const stories = new Stories();
+  for await (const event of journalOf(await context.store(), run)) {
+    if (event.seq > seq) break;
+    stories.take(event);
+  }
+  const ended = [...stories.all.values()].filter(({ state }) => state === "done" || state === "failed");
+  ended.sort((a, b) => a.seq - b.seq);
+  if (until === undefined) return ended;
+  const last = ended.findLastIndex(({ step }) => isOf(step, until));
+  if (last >= 0) return ended.slice(0, last + 1);
+  const known = ended.map(({ step }) => step);
+  throw new HoldfastError("HF-4350", {
+    run: run.id,
+    step: until,
+    why:
+      known.length === 0
+        ? "No step has an outcome there."
+        : `Up to the checkpoint it has: ${known.slice(-8).join(", ")}.`,
+    fix: run.id,
+  });
+}
+
+async function walk(
+  context: CommandContext<unknown>,
+  run: RunRow,
+  steps: readonly Story[],
+  speed: number | undefined,
+  reveal: boolean,
+): Promise<Readonly<Record<string, unknown>>[]> {
+  const { host, out } = context;
+  const values = valuesOf(await context.store());
+  const walked: Readonly<Record<string, unknown>>[] = [];
+  const patience = speed === undefined ? undefined : new Patience(host);
+  let before: Story | undefined;
+  for (const story of steps) {
+    if (before && patience && !(await patience.rest(pause(before, story, speed ?? 1)))) break;
+    before = story;
+    const found = await fetched(() => values.at(run.id, story.seq));
+    const record = recordOf(run, story, found, reveal);
+    walked.push(record);
+    out.record({ type: "step", ...record });
+    if (!out.isJson) host.stdout.write(out.plain(`${lineOf(context, story, found, reveal)}\n`));
+  }
+  patience?.end();
+  return walked;
+}
+
+const pause = (before: Story, next: Story, speed: number): number =>
+  Math.min(LONGEST_PAUSE_MS, Math.max(0, endOf(next) - endOf(before)) / speed);
+
+const endOf = ({ attempts }: Story): number => attempts.at(-1)?.endedAt ?? attempts.at(-1)?.startedAt ?? 0;
+
+const recordOf = (
+  run: RunRow,
+  { step, type, effect, state, seq, attempts }: Story,
+  found: Fetched,
+  reveal: boolean,
+) => ({
+  run: run.id,
+  step,
+  kind: type,
+  effect,
+  status: state,
+  seq,
+  attempts: attempts.length,
+  at: iso(attempts.at(-1)?.endedAt ?? 0),
+  ...("value" in found ? { value: shownValue(found.value, reveal) ?? null } : { gone: found.gone }),
+});
+
+function lineOf(
+  { host, out }: CommandContext<unknown>,
+  story: Story,
+  found: Fetched,
+  reveal: boolean,
+): string {
+  const { paint } = out;
+  const { isTTY, columns } = host.stdout;
+  const last = story.attempts.at(-1);
+  const glyph = story.state === "done" ? paint.green("✓") : paint.red("✗");
+  const took = last ? duration(tookMs(last, last.startedAt)) : "";
+  const cost = last?.usage ? `  ${used(last.usage)}` : "";
+  const head = `${paint.dim(`#${story.seq}`.padStart(5))} ${glyph} ${story.step.padEnd(20)} ${took.padStart(6)}${cost}`;
+  const value =
+    "gone" in found ? found.gone : found.value === undefined ? "" : `→ ${summary(found.value, 200)}`;
+  if (reveal && "value" in found && found.value !== undefined)
+    return `${head}\n${(JSON.stringify(found.value, null, 2) ?? "")
+      .split("\n")
+      .map((line) => `        ${line}`)
+      .join("\n")}`;
+  const line = `${head}  ${oneLine(value)}`;
+  return isTTY ? fit(line, columns) : line;
+}
+
+type Checked = { readonly replay: Replay } | { readonly missing: string };
+
+/** Runs the workflow's function over what is stored, where its code can be found. Its steps are answered, never called. */
+async function check(
+  context: CommandContext<unknown>,
+  run: RunRow,
+  address: string,
+  file: string | undefined,
+): Promise<Checked> {
+  try {
+    const code = await context.codeOf(run, { file });
+    return { replay: await (await context.engine({ workflows: code.all })).replay(address) };
+  } catch (error) {
+    if (!HoldfastError.is(error) || file !== undefined) throw error;
+    return { missing: `${error.code} ${error.message}` };
+  }
+}
+
+const codeData = (checked: Checked) =>
+  "missing" in checked
+    ? { checked: false, why: checked.missing }
+    : {
+        checked: true,
+        end: checked.replay.end,
+        stoppedAt: checked.replay.stoppedAt,
+        notAsked: checked.replay.notAsked,
+      };
+
+function codeText(checked: Checked): string {
+  if ("missing" in checked) return `code not checked: ${checked.missing}`;
+  const { end, stoppedAt, notAsked } = checked.replay;
+  const ways = stoppedAt.map((stop) =>
+    stop.action === "wait" ? `wait for ${stop.for} at ${stop.step}` : `start ${stop.step}`,
+  );
+  const then =
+    end === "stopped" ? (ways.length === 0 ? "stops there" : `would then ${ways.join(", ")}`) : end;
+  const misses = notAsked.length === 0 ? "" : `; it does not ask for: ${notAsked.join(", ")}`;
+  return `${notAsked.length === 0 ? "✓ the code fits" : "! the code differs"}: ${then}${misses}`;
+}

@@ -1,0 +1,200 @@
+import type { Act } from "../../core/act.ts";
+import type { Engine } from "../../core/engine.ts";
+import type { Store } from "../../core/store.ts";
+import type { RunRow, WaitKind } from "../../core/types.ts";
+import { defineCommand, type Outcome, type Values } from "../command.ts";
+import { readDuration } from "../config/engine-settings.ts";
+import type { CommandContext } from "../context.ts";
+import { advance } from "../drive/advance.ts";
+import type { Decide } from "../drive/doubts.ts";
+import { shown } from "../drive/ending.ts";
+import { recoverAll } from "../drive/recover-all.ts";
+import { readEdits } from "../edits.ts";
+import { duration } from "../format.ts";
+import { usage } from "../globals.ts";
+import { readJson } from "../inputs.ts";
+import { estimate, planText } from "../plan-text.ts";
+import type { Code } from "../workflows.ts";
+import { readAmount } from "./run.ts";
+
+const options = {
+  checkpointId: {
+    flag: "--checkpoint-id <checkpoint>",
+    summary: "from an earlier checkpoint: makes a fork, the run stays",
+  },
+  from: { flag: "--from <checkpoint>", summary: "the same" },
+  all: { flag: "--all", summary: "every run that a crash has interrupted" },
+  plan: { flag: "--plan", summary: "say what would happen, do nothing" },
+  after: { flag: "--after <time>", summary: "wait first, such as 10m", parse: readTime },
+  inject: { flag: "--inject <text>", summary: "context for the run, found with ctx.inbox()" },
+  set: {
+    flag: "--set <path=json>",
+    summary: "another value: memory.k, steps.k, loops.k, config.k, input",
+    list: true,
+  },
+  inDoubt: {
+    flag: "--in-doubt <how>",
+    summary: "steps whose outcome is unknown",
+    choices: ["ask", "rerun", "verify", "mark-done"],
+  },
+  result: {
+    flag: "--result <json>",
+    summary: "what such a step returned, with mark-done",
+    parse: (text: string) => readJson(text, "--result"),
+  },
+  retryFailed: { flag: "--retry-failed", summary: "try every failed step again" },
+  allowChanged: { flag: "--allow-changed", summary: "go on with changed code as it is" },
+  budgetUsd: { flag: "--budget-usd <amount>", summary: "a higher limit", parse: readAmount },
+  breakAt: { flag: "--break-at <step>", summary: "pause before this step", list: true },
+  file: { flag: "--file <file>", summary: "where its workflow is" },
+} as const;
+
+type Given = CommandContext<Values<typeof options>>;
+
+function readTime(text: string): number {
+  const ms = readDuration(text);
+  if (ms !== undefined) return ms;
+  throw usage(`${text} is no time`, "It is a number with a unit.", "--after 10m");
+}
+
+/** `holdfast resume <run>`: goes on with a stored run. Finished work is not done again. */
+export const command = defineCommand({
+  name: "resume",
+  summary: "go on with a run; what is done is not done again",
+  args: ["[run]"],
+  options,
+  examples: ["resume aapl --plan", "resume aapl --after 10m", "resume recon-87@phase1", "resume --all"],
+  async run(context) {
+    if (context.options.all) return recoverAll(context);
+    const store = await context.store();
+    const { run, isFork } = await target(context, store);
+    if (run === undefined) return { data: { run: null }, text: "Nothing to resume." };
+    if (context.options.plan) return plan(context, run);
+    if (run.status === "completed") return already(context, run);
+    const act = await context.act("resume");
+    const code = await codeOf(context, run);
+    if (context.options.after !== undefined) await rest(context, context.options.after);
+    const { breakAt } = context.options;
+    const go = (engine: Engine): Promise<unknown> => goOn(context, engine, { run, code, act, isFork });
+    return advance(context, {
+      store,
+      code,
+      runId: run.id,
+      act,
+      breakAt,
+      go,
+      decide: decisionOf(context, act),
+    });
+  },
+});
+
+const codeOf = (context: Given, run: RunRow): Promise<Code> =>
+  context.codeOf(run, { file: context.options.file, changed: context.options.allowChanged });
+
+interface Target {
+  readonly run: RunRow | undefined;
+  /** It was made by this very command, edits and all. */
+  readonly isFork: boolean;
+}
+
+async function target(context: Given, store: Store): Promise<Target> {
+  const [named] = context.args;
+  const { checkpointId, from = checkpointId } = context.options;
+  const addresses = await context.addresses();
+  const isPlace = named !== undefined && named.includes("@", 1);
+  if (from !== undefined || isPlace) return { run: await fork(context, from, named), isFork: true };
+  if (named !== undefined) return { run: await addresses.run(named), isFork: false };
+  const { runs } = await store.list({ status: ["paused", "failed", "running", "queued"], limit: 20 });
+  const [only, ...others] = runs;
+  if (others.length === 0) return { run: only, isFork: false };
+  throw usage(
+    "which run is not said",
+    `It could be: ${runs.map(({ id }) => id).join(", ")}.`,
+    "holdfast resume <run>, or holdfast resume --all",
+  );
+}
+
+/** An earlier checkpoint is gone on from as a new run: what came after it stays as it happened. */
+async function fork(context: Given, from: string | undefined, named: string | undefined): Promise<RunRow> {
+  const { set, budgetUsd } = context.options;
+  const written =
+    from === undefined
+      ? (named as string)
+      : /[@]/.test(from.slice(1)) || named === undefined
+        ? from
+        : `${named}@${from}`;
+  const { run, address } = await (await context.addresses()).checkpoint(written);
+  const act = await context.act("resume from a checkpoint");
+  const engine = await context.engine();
+  const edits = readEdits(set);
+  const { id } = await engine.fork(address, {
+    ...act,
+    ...(edits ? { set: edits } : {}),
+    ...(budgetUsd === undefined ? {} : { budget: { costUsd: budgetUsd } }),
+  });
+  context.out.say(`▶ ${id} goes on from ${address}; ${run.id} stays as it is`);
+  return (await (await context.store()).read(id)) as RunRow;
+}
+
+/** Waits that a resume ends. */
+const HELD: readonly WaitKind[] = ["review", "budget", "policy", "content", "migration"];
+
+interface GoOn {
+  readonly run: RunRow;
+  readonly code: Code;
+  readonly act: Act;
+  readonly isFork: boolean;
+}
+
+async function goOn(context: Given, engine: Engine, { run, code, act, isFork }: GoOn): Promise<void> {
+  const { retryFailed, inject, set, budgetUsd, allowChanged } = context.options;
+  const isHeld =
+    run.status === "paused" ||
+    run.status === "failed" ||
+    // Refused, with the reason.
+    run.status === "cancelled" ||
+    run.control === "pausing" ||
+    (run.status === "waiting" && run.waiting.some(({ kind }) => HELD.includes(kind)));
+  const isOther =
+    run.version !== code.workflow.version || run.waiting.some(({ kind }) => kind === "migration");
+  if (allowChanged && isOther) await engine.migrations.asIs(run.id, act);
+  const edits = isFork ? undefined : readEdits(set);
+  if (isHeld || edits)
+    await engine.resume(run.id, {
+      ...act,
+      ...(retryFailed ? { retryFailed } : {}),
+      ...(inject === undefined ? {} : { inject }),
+      ...(edits ? { set: edits } : {}),
+      ...(budgetUsd === undefined || isFork ? {} : { budget: { costUsd: budgetUsd } }),
+    });
+  else if (inject !== undefined) await engine.inject(run.id, inject, act);
+  await engine.recover();
+}
+
+const decisionOf = ({ options: { inDoubt = "ask", result } }: Given, act: Act): Decide => ({
+  how: inDoubt,
+  act,
+  ...(result === undefined ? {} : { value: result }),
+});
+
+async function already(context: Given, { id, workflow, status }: RunRow): Promise<Outcome> {
+  const result = await (await context.engine()).result(id);
+  context.out.say(`${context.out.note.green("✓")} ${id} was completed before; nothing was run`);
+  return { data: { run: id, workflow, status, result: result ?? null }, text: shown(result) };
+}
+
+async function plan(context: Given, run: RunRow): Promise<Outcome> {
+  const code = await codeOf(context, run);
+  const engine = await context.engine({ workflows: code.all });
+  const [found, guess] = [await engine.plan(run.id), await estimate(engine, run)];
+  return {
+    data: { plan: found, estimate: guess ?? null },
+    text: planText(found, guess, context.out.paint),
+    next: found.blocked === null ? [`resume ${run.id}`] : [],
+  };
+}
+
+async function rest({ out }: Given, ms: number): Promise<void> {
+  out.say(`◌ resuming in ${duration(ms)}`);
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}

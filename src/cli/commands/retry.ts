@@ -1,0 +1,50 @@
+import type { Act } from "../../core/act.ts";
+import type { Engine } from "../../core/engine.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { defineCommand } from "../command.ts";
+import { advance } from "../drive/advance.ts";
+import { usage } from "../globals.ts";
+import { RunView } from "../view/run-view.ts";
+
+const options = {
+  file: { flag: "--file <file>", summary: "where its workflow is" },
+} as const;
+
+/** `holdfast retry <run>:<step>`: calls a step again that has failed, or whose outcome is unknown. */
+export const command = defineCommand({
+  name: "retry",
+  summary: "call a failed step again, and go on",
+  args: ["<run:step>"],
+  options,
+  examples: ["retry aapl:strategy"],
+  async run(context) {
+    const [written = ""] = context.args;
+    const { run, step } = await (await context.addresses()).step(written);
+    if (step === undefined)
+      throw usage(
+        "the step is not said",
+        "It is written as run:step.",
+        `holdfast show ${run.id} lists its steps`,
+      );
+    const act = await context.act("retry");
+    const store = await context.store();
+    const view = new RunView(store, run.id);
+    await view.catchUp();
+    const record = view.state.find(step);
+    if (!record) throw new HoldfastError("HF-1010", { run: run.id, step });
+    const code = await context.codeOf(run, { file: context.options.file });
+    const go = goFor(record.status, run.id, step, act);
+    return advance(context, { store, code, runId: run.id, act, go });
+  },
+});
+
+function goFor(status: string, run: string, step: string, act: Act): (engine: Engine) => Promise<unknown> {
+  if (status === "failed") return (engine) => engine.resume(run, { ...act, retryFailed: true });
+  if (status === "in_doubt") return (engine) => engine.resolve(run, step, { ...act, action: "rerun" });
+  const why = status === "completed" ? "It has a result, which is used." : "It is under way.";
+  const fix =
+    status === "completed"
+      ? `holdfast fork ${run}@<checkpoint before it> runs it anew`
+      : `holdfast show ${run}`;
+  throw new HoldfastError("HF-1007", { run, status: `past ${step}`, verb: "call it again", why, fix });
+}

@@ -1,0 +1,194 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Act } from "../../core/act.ts";
+import type { Engine } from "../../core/engine.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { systemIds } from "../../core/ids.ts";
+import type { Store } from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import { createMemoryStore } from "../../stores/memory.ts";
+import { defineCommand, type Outcome, type Values } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { advance } from "../drive/advance.ts";
+import { drive } from "../drive/drive.ts";
+import { dryRun } from "../drive/dry-run.ts";
+import { ending, shown } from "../drive/ending.ts";
+import { engineFor } from "../drive/ready.ts";
+import { usage } from "../globals.ts";
+import { splitPair, writtenInput } from "../inputs.ts";
+import { ORIGIN_KEY, type RunOrigin } from "../run-origin.ts";
+import type { Code } from "../workflows.ts";
+import { checkSealing } from "../yaml-code.ts";
+
+const options = {
+  input: { flag: "-i, --input <k=v>", summary: "one value of the input, or all of it as JSON", list: true },
+  inputFile: { flag: "--input-file <file>", summary: "the input as JSON or YAML; - for standard input" },
+  id: { flag: "--id <id>", summary: "the same id is the same run: it goes on, and never runs twice" },
+  name: { flag: "--name <name>", summary: "a name to find the run by" },
+  label: { flag: "--label <k=v>", summary: "a label of the run", list: true },
+  detach: { flag: "--detach", summary: "go on in the background" },
+  dryRun: { flag: "--dry-run", summary: "say what would be started, start nothing" },
+  budgetUsd: {
+    flag: "--budget-usd <amount>",
+    summary: "wait for you when it has cost this much",
+    parse: readAmount,
+  },
+  onFailure: {
+    flag: "--on-failure <how>",
+    summary: "when it fails",
+    choices: ["pause", "continue", "rollback"],
+  },
+  keep: { flag: "--keep", summary: "pin it: retention leaves its values alone" },
+  breakAt: { flag: "--break-at <step>", summary: "pause before this step", list: true },
+  noCheckpoint: { flag: "--no-checkpoint", summary: "save nothing" },
+} as const;
+
+type Given = CommandContext<Values<typeof options>>;
+
+export function readAmount(text: string): number {
+  const amount = Number(text.replace(/^\$/, ""));
+  if (Number.isFinite(amount) && amount > 0) return amount;
+  throw usage(`${text} is no amount`, "It must be a number above 0.", "--budget-usd 2.50");
+}
+
+/** `holdfast run <workflow>`: starts a run, or goes on with the one that has this id, and stays with it. */
+export const command = defineCommand({
+  name: "run",
+  summary: "start a workflow and stay with it",
+  args: ["<workflow>"],
+  options,
+  examples: [
+    'run flow.ts -i question="Should we buy?"',
+    "run nightly --id nightly-2026-01-17",
+    "run flow.ts --break-at pay",
+  ],
+  async run(context) {
+    const [named = ""] = context.args;
+    const workflows = await context.workflows();
+    const found = await workflows.find(named);
+    for (const warning of found.yaml?.warnings ?? []) context.out.warn(warning);
+    const written = await writtenInput(context.options, context.host, found.yaml !== undefined);
+    const input = found.yaml
+      ? found.yaml.parseInputs((written ?? {}) as Readonly<Record<string, unknown>>)
+      : written;
+    const file = found.file === undefined ? undefined : workflows.remembered(found.file);
+    const origin = originOf(context, file);
+    const code = workflows.withOnFailure(found, origin.onFailure);
+    if (context.options.dryRun) return dryRun(context, code, input);
+    return start(context, { code, input, isGiven: written !== undefined, origin });
+  },
+});
+
+interface Start {
+  readonly code: Code;
+  readonly input: unknown;
+  readonly isGiven: boolean;
+  readonly origin: RunOrigin;
+}
+
+function originOf({ options: { name, label = [], onFailure } }: Given, file: string | undefined): RunOrigin {
+  const labels = Object.fromEntries(label.map((text) => splitPair(text, "--label")));
+  return {
+    ...(file === undefined ? {} : { file }),
+    ...(name === undefined ? {} : { name }),
+    ...(label.length === 0 ? {} : { labels }),
+    ...(onFailure === undefined ? {} : { onFailure }),
+  };
+}
+
+async function start(context: Given, { code, input, isGiven, origin }: Start): Promise<Outcome> {
+  const { workflow } = code;
+  const { budgetUsd, keep, breakAt, detach } = context.options;
+  const act = await actor(context);
+  const store = await placeFor(context, code);
+  const runId = context.options.id ?? newId(workflow.name);
+  const known = context.options.id === undefined ? null : await store.read(runId);
+  if (known) return goOn(context, { store, code, run: known, act, hasInput: isGiven });
+  const engine = detach
+    ? await context.engine({ store })
+    : await engineFor(context, { store, code, runId, act, breakAt });
+  await engine.start(workflow, input ?? {}, {
+    id: runId,
+    config: { [ORIGIN_KEY]: origin },
+    ...(budgetUsd === undefined ? {} : { budget: { costUsd: budgetUsd } }),
+  });
+  if (keep) await engine.checkpoints.pin(runId, { ...act, reason: act.reason ?? "run --keep" });
+  if (detach) return leave(context, runId);
+  return ending(context, engine, await drive(context, { engine, store, runId, act }));
+}
+
+/** A start has no reason to be given: it is what was asked for. */
+async function actor(context: Given): Promise<Act> {
+  const { actor: name } = (await context.settings()).values;
+  const { reason } = context.globals;
+  return { ...(name === undefined ? {} : { actor: name }), ...(reason === undefined ? {} : { reason }) };
+}
+
+/** Where the run is kept; in memory only when saving is switched off. */
+async function placeFor(context: Given, { workflow, yaml, file }: Code): Promise<Store> {
+  const { enabled, encryption } = (await context.settings()).values;
+  if (yaml) checkSealing(yaml, file ?? workflow.name, encryption !== false);
+  const why = context.options.noCheckpoint
+    ? "--no-checkpoint"
+    : !enabled || yaml?.checkpoint.saving === false
+      ? "enabled: false"
+      : undefined;
+  if (why === undefined)
+    return context.store({ create: true, workflow: workflow.name, place: yaml?.checkpoint });
+  if (context.options.detach)
+    throw usage("nothing would be saved", `${why} and --detach exclude each other.`, "Leave one out.");
+  context.out.warn(`nothing is saved (${why}): after a crash or Ctrl-C this run starts from the beginning`);
+  return createMemoryStore();
+}
+
+const MOST_OF_NAME = 40;
+
+/** `ten-agents-7k2m9x4q`: to be read, typed in part, and never met twice. */
+function newId(workflow: string): string {
+  const name = workflow
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+  return `${name.slice(0, MOST_OF_NAME) || "run"}-${systemIds.id().slice(0, 8)}`;
+}
+
+interface Known {
+  readonly store: Store;
+  readonly code: Code;
+  readonly run: RunRow;
+  readonly act: Act;
+  readonly hasInput: boolean;
+}
+
+/** The id is taken, so this is that run. */
+async function goOn(context: Given, { store, code, run, act, hasInput }: Known): Promise<Outcome> {
+  const { out } = context;
+  const { id, workflow } = run;
+  if (workflow !== code.workflow.name) throw new HoldfastError("HF-1002", { run: id, workflow });
+  if (hasInput && run.status !== "completed") out.warn(`run ${id} exists: it goes on with the input it has`);
+  if (run.status === "completed") {
+    const result = await (await context.engine({ store })).result(id);
+    out.say(`${out.note.green("✓")} ${id} was completed before; nothing was run`);
+    return { data: { run: id, workflow, status: run.status, result: result ?? null }, text: shown(result) };
+  }
+  if (context.options.detach) return leave(context, id);
+  const isHeld = run.status === "paused" || run.status === "failed" || run.control === "pausing";
+  const { breakAt } = context.options;
+  const go = async (engine: Engine) => (isHeld ? engine.resume(id, act) : engine.recover());
+  return advance(context, { store, code, runId: id, act, breakAt, go, decide: { how: "ask", act } });
+}
+
+/** Another process goes on with it. */
+async function leave(context: Given, runId: string): Promise<Outcome> {
+  const { root, values } = await context.settings();
+  const folder = join(root, ".holdfast");
+  mkdirSync(folder, { recursive: true });
+  const log = join(folder, `${runId}.log`);
+  const { store, config, profile } = context.globals;
+  const same = Object.entries({ store, config, profile, as: values.actor });
+  const flags = same.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
+  const reason = values.actor === undefined ? [] : ["--reason", "run --detach"];
+  const pid = context.host.detach(["resume", runId, "--ui", "lines", ...flags, ...reason], log);
+  context.out.say(`▶ ${runId} goes on in process ${pid ?? "?"} · log: ${log}`);
+  return { data: { run: runId, pid, log }, text: runId, next: [`show ${runId} --watch`, `pause ${runId}`] };
+}

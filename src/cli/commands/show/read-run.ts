@@ -1,0 +1,182 @@
+import type { Decision } from "../../../core/context.ts";
+import type { JournalEvent } from "../../../core/events.ts";
+import { readRow } from "../../../core/manage/positions.ts";
+import { measure, type Progress, underWay } from "../../../core/manage/progress.ts";
+import { RunState } from "../../../core/replay.ts";
+import type { Store } from "../../../core/store.ts";
+import { ended, type RunRow } from "../../../core/types.ts";
+import { type RunOrigin, readOrigin } from "../../run-origin.ts";
+import { nextActs } from "../../view/next-acts.ts";
+import { type Standing, standingOf } from "../../view/standing.ts";
+import { type Fetched, fetched, valuesOf } from "../../view/stored-values.ts";
+import { journalOf, Stories, type Story } from "../../view/stories.ts";
+import { Ledger } from "../cost/ledger.ts";
+
+export interface ShowOptions {
+  readonly input: boolean;
+  readonly output: boolean;
+  readonly attempts: boolean;
+  readonly decisions: boolean;
+  readonly lineage: boolean;
+  readonly all: boolean;
+  readonly reveal: boolean;
+}
+
+/** Everything that `show` says about a run, read from its journal in one pass. */
+export interface RunReading {
+  readonly row: RunRow;
+  readonly origin: RunOrigin;
+  readonly now: number;
+  readonly standing: Standing;
+  readonly progress: Progress;
+  /** Tokens whose price nobody knows. */
+  readonly unpriced: number;
+  readonly stories: readonly Story[];
+  /** Planned steps that have not begun. */
+  readonly pending: readonly string[];
+  readonly acts: readonly string[];
+  readonly lineage: Lineage;
+  readonly input?: Fetched;
+  readonly output?: Fetched;
+  /** What steps returned, by step. */
+  readonly outputs: ReadonlyMap<string, Fetched>;
+  /** What attempts failed with, by position. */
+  readonly errors: ReadonlyMap<number, Fetched>;
+  readonly decisions: readonly Decided[];
+}
+
+export interface Decided extends Partial<Decision> {
+  readonly seq: number;
+  readonly at: number;
+  readonly step: string;
+}
+
+export interface Lineage {
+  /** Taken over after a crash, and let go on by somebody. */
+  recoveries: number;
+  resumes: number;
+  readonly children: { readonly step: string; readonly runId: string }[];
+}
+
+/** So many steps are shown with what they returned, unless all are asked for. */
+const MOST_OUTPUTS = 50;
+
+export async function readRun(store: Store, runId: string, options: ShowOptions): Promise<RunReading> {
+  const row = await readRow(store, runId);
+  const fold = new Fold();
+  for await (const event of journalOf(store, row)) fold.take(event);
+  const { state, stories, lineage, by, undone } = fold;
+  const now = await store.now();
+  const open = ended(row.status) ? [] : underWay(state);
+  const standing = standingOf(row, now, { open, by, undone });
+  const begun = new Set(open.map(({ step }) => step));
+  const { progress, pending } = measure(state, row.stepsDone);
+  const all = [...stories.all.values()];
+  return {
+    row,
+    origin: await readOrigin(store, runId),
+    now,
+    standing,
+    progress,
+    unpriced: fold.ledger.total.unpriced,
+    stories: all,
+    pending: pending.filter((step) => !begun.has(step) && !stories.all.has(step)),
+    acts: nextActs(row, standing.can, standing.stalledSince !== null),
+    lineage,
+    ...(await values(store, row, fold, options)),
+  };
+}
+
+async function values(store: Store, row: RunRow, fold: Fold, options: ShowOptions) {
+  const reader = valuesOf(store);
+  const at = (seq: number): Promise<Fetched> => fetched(() => reader.at(row.id, seq));
+  const outputs = new Map<string, Fetched>();
+  const errors = new Map<number, Fetched>();
+  const done = [...fold.stories.all.values()].filter(
+    ({ state, type }) => state === "done" && type !== "timer",
+  );
+  if (options.output)
+    for (const { step, seq } of options.all ? done : done.slice(-MOST_OUTPUTS))
+      outputs.set(step, await at(seq));
+  for (const seq of fold.failures(options.attempts)) errors.set(seq, await at(seq));
+  const decisions: Decided[] = [];
+  for (const { seq, at: time, step } of options.decisions ? fold.decisions : []) {
+    const found = await at(seq);
+    decisions.push({ ...("value" in found ? (found.value as Decision) : {}), seq, at: time, step });
+  }
+  const { outcome } = fold.state;
+  return {
+    ...(options.input ? { input: await at(1) } : {}),
+    ...(options.output && outcome && row.status === "completed" ? { output: await at(outcome.seq) } : {}),
+    outputs,
+    errors,
+    decisions,
+  };
+}
+
+/** What the headers add up to. */
+class Fold {
+  readonly state = new RunState();
+  readonly stories = new Stories();
+  readonly ledger = new Ledger();
+  readonly decisions: JournalEvent[] = [];
+  readonly lineage: Lineage = { recoveries: 0, resumes: 0, children: [] };
+  /** Who paused or cancelled it last. */
+  by: string | undefined;
+  undone = false;
+  #isRunning = false;
+
+  take(event: JournalEvent): void {
+    this.state.apply(event);
+    this.stories.take(event);
+    this.ledger.take(event);
+    switch (event.kind) {
+      case "decision_made":
+        return void this.decisions.push(event);
+      case "run_claimed":
+        if (this.#isRunning) this.lineage.recoveries++;
+        this.#isRunning = true;
+        return;
+      case "run_resumed":
+        this.lineage.resumes++;
+        return;
+      case "pause_requested":
+      case "cancel_requested":
+      case "run_cancelled":
+        this.by = event.actor ?? (event.kind === "run_cancelled" ? this.by : undefined);
+        break;
+      case "run_failed":
+        this.undone = event.meta.compensated === true;
+        break;
+      case "step_started":
+        if (event.meta.child !== undefined)
+          this.lineage.children.push({ step: event.step, runId: event.meta.child });
+        return;
+      case "run_forked":
+        this.lineage.children.length = 0;
+        this.lineage.recoveries = this.lineage.resumes = 0;
+        break;
+      default:
+    }
+    if (RESTS.includes(event.kind)) this.#isRunning = false;
+  }
+
+  /** Positions of failures worth a word: of all attempts, or the last of each step that is not done. */
+  failures(all: boolean): number[] {
+    return [...this.stories.all.values()].flatMap(({ state, attempts }) => {
+      const failed = attempts.filter(({ outcome }) => outcome === "failed");
+      const shown = all ? failed : state === "done" ? [] : failed.slice(-1);
+      return shown.flatMap(({ seq }) => (seq === undefined ? [] : [seq]));
+    });
+  }
+}
+
+const RESTS: readonly string[] = [
+  "run_waiting",
+  "run_released",
+  "run_paused",
+  "run_completed",
+  "run_failed",
+  "run_cancelled",
+  "run_forked",
+];

@@ -1,0 +1,122 @@
+import { HoldfastError } from "../../../core/errors.ts";
+import { addressOf } from "../../../core/manage/address.ts";
+import { nearest } from "../../../core/nearest.ts";
+import type { RunRow } from "../../../core/types.ts";
+import type { Outcome } from "../../command.ts";
+import type { CommandContext } from "../../context.ts";
+import { columns, duration, when } from "../../format.ts";
+import { used } from "../../view/spending.ts";
+import { toned } from "../../view/standing.ts";
+import { fetched, shownValue, summary, valuesOf } from "../../view/stored-values.ts";
+import { type Story, tookMs } from "../../view/stories.ts";
+import { type RunReading, readRun, type ShowOptions } from "./read-run.ts";
+import { shownText, stateOf, storyData } from "./run-text.ts";
+
+/** One step: every attempt, what it returned, and what can be done about it. */
+export async function showStep(
+  context: CommandContext<unknown>,
+  run: RunRow,
+  step: string,
+  options: ShowOptions,
+): Promise<Outcome> {
+  const store = await context.store();
+  const reading = await readRun(store, run.id, { ...options, attempts: true, output: false });
+  const story = find(reading, run.id, step);
+  const output =
+    story.state === "done" ? await fetched(() => valuesOf(store).at(run.id, story.seq)) : undefined;
+  const { row } = reading;
+  const acts = actsOf(row, story);
+  const value = (found: typeof output): unknown =>
+    found === undefined
+      ? null
+      : "gone" in found
+        ? { gone: found.gone }
+        : (shownValue(found.value, options.reveal) ?? null);
+  const data = {
+    run: row.id,
+    ...storyData(story, value, reading.errors, output),
+    acts: acts.map((act) => `holdfast ${act}`),
+  };
+  return {
+    data,
+    text: text(context, reading, story, shownText(output, options.reveal, 200), acts),
+    next: acts,
+  };
+}
+
+function find({ stories, pending }: RunReading, run: string, step: string): Story {
+  const exact = stories.find((story) => story.step === step);
+  if (exact) return exact;
+  const ending = stories.filter((story) => story.step.endsWith(`/${step}`));
+  if (ending.length === 1 && ending[0]) return ending[0];
+  const known = [...stories.map((story) => story.step), ...pending];
+  throw new HoldfastError("HF-4350", {
+    run,
+    step,
+    why: pending.includes(step)
+      ? "It is planned and has not begun."
+      : ending.length > 1
+        ? `Several steps end so: ${ending
+            .slice(0, 8)
+            .map((story) => story.step)
+            .join(", ")}.`
+        : known.length === 0
+          ? "No step of the run has begun."
+          : `The most alike is ${nearest(step, known)}.`,
+    fix: known.length === 0 ? run : `${run}:${nearest(step, known)}`,
+  });
+}
+
+function actsOf(row: RunRow, { step, state, type, seq }: Story): string[] {
+  const { id } = row;
+  if (state === "in doubt")
+    return [`resume ${id} --in-doubt rerun`, `resume ${id} --in-doubt mark-done --result <json>`];
+  if (state === "failed" && row.status === "failed") return [`retry ${id}:${step}`, `resume ${id}`];
+  if (state === "under way" && type === "gate")
+    return [`gate approve ${id}:${step}`, `gate reject ${id}:${step}`];
+  return state === "done" && row.prunedAt === null ? [`fork ${addressOf(id, seq)}`] : [];
+}
+
+function text(
+  context: CommandContext<unknown>,
+  reading: RunReading,
+  story: Story,
+  output: string,
+  acts: readonly string[],
+): string {
+  const { out, host } = context;
+  const { paint } = out;
+  const { row, now, errors } = reading;
+  const { isTTY } = host.stdout;
+  const [glyph, words, tone] = stateOf(story, reading);
+  const facts = [
+    ["effect", story.effect],
+    ["key", story.key === undefined ? "" : `fingerprint ${story.key}`],
+    ["arguments", story.args === undefined ? "" : `digest ${story.args.slice(0, 16)}`],
+    ["child run", story.child ?? ""],
+    ["checkpoint", story.state === "under way" ? "" : addressOf(row.id, story.seq)],
+    [story.type === "gate" ? "answer" : "output", story.state === "done" ? output : ""],
+  ].filter(([, fact]) => fact !== "");
+  const attempts = story.attempts.map((one) => {
+    const error = one.seq === undefined ? undefined : errors.get(one.seq);
+    return [
+      `  ${one.attempt}`,
+      when(one.startedAt, now, isTTY),
+      one.outcome ?? "no outcome recorded",
+      duration(tookMs(one, now)),
+      one.usage ? used(one.usage) : "",
+      error && "value" in error ? summary(error.value, 160) : "",
+    ];
+  });
+  return [
+    `${paint.bold(`${row.id}:${story.step}`)}   ${toned(paint, tone)(`${glyph} ${words}`)}`,
+    ...facts.map(
+      ([label = "", fact = ""]) =>
+        `  ${paint.dim(label.padEnd(11))} ${fact.replaceAll("\n", `\n${" ".repeat(14)}`)}`,
+    ),
+    "",
+    paint.bold("Attempts"),
+    ...columns(attempts),
+    ...(acts.length === 0 ? [] : ["", paint.bold("You can"), ...acts.map((act) => `  ${context.cli(act)}`)]),
+  ].join("\n");
+}

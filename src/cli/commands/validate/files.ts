@@ -1,0 +1,92 @@
+import { relative } from "node:path";
+import type { Problem } from "../../../yaml/problems.ts";
+import type { Outcome } from "../../command.ts";
+import type { CommandContext } from "../../context.ts";
+import { describe } from "../../error-document.ts";
+import { columns, plural } from "../../format.ts";
+import { invalid } from "./invalid.ts";
+
+/** A YAML workflow: every problem with its line. */
+export async function validateYaml(context: CommandContext<unknown>, path: string): Promise<Outcome> {
+  const { checkWorkflow } = await import("../../../yaml/index.ts");
+  const { host, out } = context;
+  const { paint } = out;
+  const shown = relative(host.cwd, path);
+  const { workflow, problems } = await checkWorkflow(path, { env: host.env });
+  const errors = problems.filter(({ severity }) => severity === "error");
+  const folder = shown.slice(0, shown.lastIndexOf("/") + 1);
+  const lines = problems.map(
+    ({ severity, line, column, message, file }: Problem) =>
+      `${severity === "error" ? paint.red("✗ error") : paint.yellow("! warning")}  ${folder}${file}:${line}:${column}  ${message}`,
+  );
+  const data = {
+    kind: "workflow",
+    file: shown,
+    valid: errors.length === 0,
+    problems,
+    workflow: workflow ?? null,
+  };
+  if (errors.length > 0)
+    return {
+      data,
+      text: [...lines, ...annotations(context, problems, folder)].join("\n"),
+      ...invalid(
+        shown,
+        plural(errors.length, "error"),
+        errors[0]?.message ?? "",
+        `Correct it, then holdfast validate ${shown}`,
+      ),
+    };
+  const agents = workflow
+    ? ` · ${plural(workflow.nodes.length, "node")} · ${plural(workflow.inputs.length, "input")}`
+    : "";
+  return {
+    data,
+    text: [...lines, `✓ ${shown} is valid${workflow ? `: ${workflow.name}${agents}` : ""}`].join("\n"),
+  };
+}
+
+/** In GitHub Actions, each problem is put beside its line. */
+function annotations(
+  { host }: CommandContext<unknown>,
+  problems: readonly Problem[],
+  folder: string,
+): string[] {
+  if (host.env["GITHUB_ACTIONS"] !== "true") return [];
+  return problems.map(
+    ({ severity, file, line, column, message }) =>
+      `::${severity} file=${folder}${file},line=${line},col=${column}::${message}`,
+  );
+}
+
+/** A module: the workflows it exports. */
+export async function validateModule(context: CommandContext<unknown>, what: string): Promise<Outcome> {
+  const workflows = await context.workflows();
+  const [file = "", name] = what.split("#");
+  // Any of its workflows will do to read it: one that is not there is told with those that are.
+  const code = await workflows
+    .fromFile(name === undefined ? file : what, context.host.cwd)
+    .catch(async (error: unknown) => {
+      const names = /^It has: (.*)\.$/.exec(describe(error).why)?.[1]?.split(", ") ?? [];
+      if (name !== undefined || names[0] === undefined) throw error;
+      return workflows.fromFile(`${file}#${names[0]}`, context.host.cwd);
+    });
+  const all = code.all.map(({ name: one, version, schema }) => ({ name: one, version, schema }));
+  const rows = all.map((one) => [`  ${one.name}`, `version ${one.version}`, `schema ${one.schema}`]);
+  return {
+    data: { kind: "module", file, valid: true, workflows: all },
+    text: [`✓ ${file} exports ${plural(all.length, "workflow")}`, ...columns(rows)].join("\n"),
+  };
+}
+
+/** The configuration: the one that counts here, or a file. */
+export async function validateConfig(context: CommandContext<unknown>, path?: string): Promise<Outcome> {
+  const { loadSettings } = await import("../../config/settings.ts");
+  const globals = path === undefined ? context.globals : { ...context.globals, config: path };
+  const { file } = await loadSettings(context.host, globals);
+  const shown = file === undefined ? undefined : relative(context.host.cwd, file);
+  return {
+    data: { kind: "config", file: shown ?? null, valid: true },
+    text: shown === undefined ? "✓ there is no configuration file; defaults count" : `✓ ${shown} is valid`,
+  };
+}

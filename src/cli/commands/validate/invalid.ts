@@ -1,0 +1,27 @@
+import { HoldfastError } from "../../../core/errors.ts";
+import type { Outcome } from "../../command.ts";
+import { describe } from "../../error-document.ts";
+import { EXIT } from "../../exit-codes.ts";
+
+/** What was written is not as it must be. */
+export const invalid = (
+  subject: string,
+  count: string,
+  why: string,
+  fix: string,
+): Pick<Outcome, "error" | "exit"> => ({
+  error: describe(new HoldfastError("HF-4358", { subject, count, why, fix })),
+  exit: EXIT.invalid,
+});
+
+/** What is stored is not what was written. */
+export const damaged = (
+  subject: string,
+  count: string,
+  why: string,
+  safe: string,
+  fix: string,
+): Pick<Outcome, "error" | "exit"> => ({
+  error: describe(new HoldfastError("HF-4359", { subject, count, why, safe, fix })),
+  exit: EXIT.integrity,
+});

@@ -1,0 +1,70 @@
+import type { z } from "zod";
+import { nearest } from "../../core/nearest.ts";
+import { type ConfigInput, configSchema } from "./schema.ts";
+
+/** What is wrong with a configuration, one sentence each; empty when nothing is. */
+export function checkConfig(value: unknown): { config: ConfigInput; problems: readonly string[] } {
+  const parsed = configSchema.safeParse(value);
+  if (parsed.success) return { config: parsed.data, problems: [] };
+  return { config: {}, problems: parsed.error.issues.flatMap(explain) };
+}
+
+type Issue = z.core.$ZodIssue;
+
+function explain(issue: Issue): string[] {
+  const path = issue.path.map(String);
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => {
+      const meant = nearest(key, knownKeys(path));
+      return `${[...path, key].join(".")} is not known; did you mean ${[...path, meant].join(".")}?`;
+    });
+  if (issue.code === "invalid_union") return [alternative(issue, path)];
+  const where = path.length === 0 ? "it" : path.join(".");
+  return [`${where}: ${lower(issue.message)}`];
+}
+
+/** Of the alternatives, the one that was meant: whichever accepts the kind of value and only minds a detail. */
+function alternative(issue: Issue & { code: "invalid_union" }, path: readonly string[]): string {
+  const where = path.join(".");
+  const near = issue.errors.find((issues) =>
+    issues.every(
+      ({ code, path: inner }) =>
+        inner.length > 0 || code === "unrecognized_keys" || code === "invalid_format",
+    ),
+  );
+  if (!near) return `${where}: it is not one of the values it can have`;
+  return near.flatMap((one) => explain({ ...one, path: [...issue.path, ...one.path] } as Issue)).join("; ");
+}
+
+/** The keys that an object of the schema has at this place. */
+function knownKeys(path: readonly string[]): readonly string[] {
+  let type: unknown = configSchema;
+  for (const part of path) type = below(type, part);
+  return objectKeys(type);
+}
+
+interface Shaped {
+  readonly shape?: Readonly<Record<string, unknown>>;
+  readonly options?: readonly unknown[];
+  readonly valueType?: unknown;
+  unwrap?(): unknown;
+}
+
+function below(type: unknown, part: string): unknown {
+  const one = bare(type) as Shaped;
+  const shaped = one.options?.map(bare).find((each) => (each as Shaped).shape) as Shaped | undefined;
+  return (one.shape ?? shaped?.shape)?.[part] ?? one.valueType;
+}
+
+const bare = (type: unknown): unknown => {
+  const one = (type ?? {}) as Shaped;
+  return one.unwrap && !one.shape ? bare(one.unwrap()) : one;
+};
+
+function objectKeys(type: unknown): readonly string[] {
+  const one = bare(type) as Shaped;
+  const shaped = one.options?.map(bare).find((each) => (each as Shaped).shape) as Shaped | undefined;
+  return Object.keys(one.shape ?? shaped?.shape ?? { nothing: 1 });
+}
+
+const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

@@ -1,0 +1,70 @@
+import type { EngineOptions } from "../../core/engine-options.ts";
+import type { RetentionPolicy } from "../../core/manage/retention-policy.ts";
+import type { Triggers } from "../../core/triggers.ts";
+import type { ConfigValues } from "./schema.ts";
+import type { Settings } from "./settings.ts";
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+const BYTES = { b: 1, kb: 1_000, mb: 1_000_000, gb: 1_000_000_000 } as const;
+
+/** Milliseconds of `15s`, `10m` or a number; `undefined` for anything else. */
+export function readDuration(value: string | number): number | undefined {
+  if (typeof value === "number") return value;
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/.exec(value) ?? [];
+  return unit === undefined ? undefined : Number(amount) * UNITS[unit as keyof typeof UNITS];
+}
+
+function readSize(value: string | number): number {
+  if (typeof value === "number") return value;
+  const [, amount, unit = "b"] = /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)$/i.exec(value) ?? [];
+  return Number(amount) * BYTES[unit.toLowerCase() as keyof typeof BYTES];
+}
+
+/** What the configuration means for an engine. */
+export function engineSettings({ values }: Settings): Omit<EngineOptions, "store"> {
+  const { triggers } = values;
+  return {
+    saving: values.enabled,
+    claimMs: readDuration(values.claim) ?? 15_000,
+    retention: retentionOf(values.retention),
+    limits: { valueBytes: readSize(values.size_limit) },
+    onSaveFailure: values.async_writes ? "continue" : "stop",
+    recovery: {
+      auto: values.auto_recovery,
+      maxAttempts: values.max_recovery_attempts,
+      timeoutMs: readDuration(values.recovery_timeout) ?? 300_000,
+      fallbackToPrevious: values.fallback_to_previous,
+    },
+    ...(triggers === undefined ? {} : { triggers: triggersOf(triggers) }),
+  };
+}
+
+function retentionOf(given: NonNullable<ConfigValues["retention"]>): RetentionPolicy {
+  if (typeof given === "string") return given;
+  const { max_checkpoints, max_checkpoints_per_phase, max_age_days, keep_successful } = given;
+  const age = max_age_days === undefined ? undefined : max_age_days * UNITS.d;
+  return {
+    ...(max_checkpoints === undefined ? {} : { keepLast: max_checkpoints }),
+    ...(max_checkpoints_per_phase === undefined ? {} : { keepPerPhase: max_checkpoints_per_phase }),
+    ...(age === undefined ? {} : { maxAge: age, failedMaxAge: age }),
+    ...(keep_successful === undefined ? {} : { keepSuccessful: keep_successful }),
+  };
+}
+
+/** A list names the marks that are wanted; only three of them the engine makes by itself. */
+function triggersOf(given: NonNullable<ConfigValues["triggers"]>): Triggers | false {
+  if (given === false) return false;
+  if (Array.isArray(given))
+    return {
+      errors: given.includes("error_encountered"),
+      // A threshold that nothing crosses.
+      ...(given.includes("confidence_threshold_crossed") ? {} : { confidence: Number.MIN_VALUE }),
+      ...(given.includes("memory_pressure_high") ? {} : { memoryPressure: 1 }),
+    };
+  const { confidence, memory_pressure, errors } = given;
+  return {
+    ...(confidence === undefined ? {} : { confidence }),
+    ...(memory_pressure === undefined ? {} : { memoryPressure: memory_pressure }),
+    ...(errors === undefined ? {} : { errors }),
+  };
+}

@@ -1,0 +1,19 @@
+import type { ConfigInput } from "./schema.ts";
+
+export type { ConfigInput as HoldfastConfig } from "./schema.ts";
+
+/**
+ * Writes a configuration down so that an editor knows what may be in it. Goes into `holdfast.config.ts`.
+ *
+ * @example
+ * ```ts
+ * import { defineConfig } from "holdfast/config";
+ *
+ * export const config = defineConfig({
+ *   store: "sqlite:./.holdfast/holdfast.db",
+ *   retention: { max_checkpoints: 10, max_age_days: 7, keep_successful: true },
+ *   profiles: { production: { store: "postgres://db.internal/runs", actor: "nightly" } },
+ * });
+ * ```
+ */
+export const defineConfig = (config: ConfigInput): ConfigInput => config;

@@ -1,0 +1,148 @@
+import { z } from "zod";
+import type { Workflow } from "../../core/workflow.ts";
+import type { Keyring } from "../../security/index.ts";
+
+const DURATION = /^\d+(?:\.\d+)?(?:ms|s|m|h|d|w)$/;
+const SIZE = /^\d+(?:\.\d+)?\s*(?:B|KB|MB|GB)$/i;
+
+const duration = z.union([
+  z.number().nonnegative().describe("milliseconds"),
+  z.string().regex(DURATION, 'must be a number with a unit, such as "15s" or "10m"'),
+]);
+
+const TRIGGERS = [
+  "phase_started",
+  "phase_completed",
+  "specialist_finished",
+  "evaluation_completed",
+  "confidence_threshold_crossed",
+  "error_encountered",
+  "memory_pressure_high",
+  "user_requested",
+  "debug_breakpoint",
+  "before_risky_operation",
+] as const;
+
+const isWorkflow = (value: unknown): value is Workflow<never, unknown> =>
+  typeof value === "object" && value !== null && "name" in value && "body" in value;
+
+const settings = {
+  store: z
+    .string()
+    .describe(
+      "Where runs are kept: sqlite:./runs.db, postgres://…, redis://…, pglite:./folder, file:./folder",
+    ),
+  enabled: z.boolean().describe("false: nothing is saved; runs work, and are gone with the process"),
+  storage: z
+    .enum(["sqlite", "postgres", "redis", "pglite", "file", "memory"])
+    .describe("Kind of store, together with path; store comes before it"),
+  path: z
+    .string()
+    .min(1)
+    .describe("File or folder for sqlite, pglite and file; ${workflow.name} stands for the workflow"),
+  on_failure: z
+    .enum(["pause", "continue", "rollback"])
+    .describe(
+      "pause: saved, resumable · continue: the next agent if routes allow · rollback: what was done is undone",
+    ),
+  retention: z
+    .union([
+      z.enum(["default", "seed0", "dag", "conductor", "agentic", "forever"]),
+      z.strictObject({
+        max_checkpoints: z.number().int().positive().optional().describe("restorable checkpoints per run"),
+        max_checkpoints_per_phase: z.number().int().positive().optional(),
+        max_age_days: z
+          .number()
+          .nonnegative()
+          .optional()
+          .describe("days after its end that a run keeps values"),
+        keep_successful: z.union([z.boolean(), z.number().int().positive()]).optional(),
+      }),
+    ])
+    .describe("How long values are kept; the record of what happened stays"),
+  compression: z
+    .union([z.boolean(), z.number().int().min(1).max(9)])
+    .describe("Whether values are stored compressed, or how hard"),
+  encryption: z
+    .union([
+      z.boolean(),
+      z.strictObject({
+        key_file: z.string().describe("file with the keys, readable by you alone"),
+        accept_plain: z.boolean().optional(),
+      }),
+      z.strictObject({
+        keyring: z.custom<Keyring>(
+          (value) => typeof value === "object" && value !== null,
+          "must be a keyring",
+        ),
+        accept_plain: z.boolean().optional(),
+      }),
+    ])
+    .describe("true: with the keys in HOLDFAST_KEYS; or a key file; or a keyring"),
+  size_limit: z
+    .union([z.number().positive(), z.string().regex(SIZE, 'must be bytes, or a text such as "100MB"')])
+    .describe("Largest value that is saved"),
+  auto_recovery: z.boolean().describe("false: a run whose process died waits for a person"),
+  max_recovery_attempts: z.number().int().nonnegative().describe("takeovers without progress before review"),
+  recovery_timeout: duration.describe("a taken-over run that writes nothing for so long waits for review"),
+  fallback_to_previous: z.boolean().describe("pass over a damaged snapshot for the one before"),
+  async_writes: z
+    .boolean()
+    .describe("true: repeatable steps go on while the store fails; intents of others are never late"),
+  triggers: z
+    .union([
+      z.literal(false),
+      z.array(z.enum(TRIGGERS)),
+      z.strictObject({
+        confidence: z.number().min(0).max(1).optional(),
+        memory_pressure: z.number().min(0).max(1).optional(),
+        errors: z.boolean().optional(),
+      }),
+    ])
+    .describe("When checkpoints are marked by themselves"),
+  claim: duration.describe("How long a run stays with a process that does not answer any more"),
+  workflows: z
+    .array(
+      z.union([
+        z.string().describe("file that has workflows"),
+        z.custom<Workflow<never, unknown>>(isWorkflow, "must be a file or a workflow"),
+      ]),
+    )
+    .describe("What run and resume find by name"),
+  providers: z
+    .record(z.string(), z.unknown())
+    .describe("Models of YAML workflows, by the name of their provider"),
+  aliases: z
+    .record(z.string(), z.string())
+    .describe("Other names for models, such as fast: openai/gpt-5-mini"),
+  actor: z.string().min(1).describe("Who acts, in the record; then every act needs a reason"),
+  require_reason: z.boolean().describe("Whether acts need --reason; default: when an actor is configured"),
+  agent_consent: z
+    .boolean()
+    .describe("false: coding agents may do what cannot be undone without being asked"),
+  ui: z.enum(["auto", "live", "lines", "none"]).describe("How a run under way is shown"),
+};
+
+const optional = <T extends Record<string, z.ZodType>>(shape: T): { [K in keyof T]: z.ZodOptional<T[K]> } =>
+  Object.fromEntries(Object.entries(shape).map(([key, type]) => [key, type.optional()])) as {
+    [K in keyof T]: z.ZodOptional<T[K]>;
+  };
+
+/** What a configuration file may say. */
+export const configSchema = z.strictObject({
+  $schema: z.string().optional(),
+  ...optional(settings),
+  profiles: z
+    .record(z.string(), z.strictObject(optional(settings)))
+    .optional()
+    .describe("Values that count with --profile <name>"),
+});
+
+export type ConfigInput = z.input<typeof configSchema>;
+export type ConfigValues = Omit<ConfigInput, "$schema" | "profiles">;
+
+export const SETTING_KEYS: readonly string[] = Object.keys(settings);
+
+/** For editors: put it beside the configuration and name it in `$schema`. */
+export const jsonSchema = (): object =>
+  z.toJSONSchema(configSchema, { io: "input", unrepresentable: "any", target: "draft-2020-12" });

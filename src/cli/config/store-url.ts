@@ -1,0 +1,74 @@
+import { existsSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import { HoldfastError } from "../../core/errors.ts";
+import type { ConfigValues } from "./schema.ts";
+import type { Settings } from "./settings.ts";
+
+/** Kinds of store that are a place in the file system. */
+const LOCAL = /^(sqlite|pglite|file):(?!\/\/)(.+)$/i;
+const PLACEHOLDER = /\$\{workflow\.name\}|\{TASK\}/g;
+
+/** The settings with a place that a workflow file names, where nobody else has named one. */
+export function withPlace(
+  settings: Settings,
+  place: { storage?: string; path?: string } | undefined,
+): Settings {
+  const { values, origins } = settings;
+  const isSaid = [origins["store"], origins["storage"], origins["path"]].some(
+    (from) => from && from !== "default",
+  );
+  if (isSaid || (place?.storage === undefined && place?.path === undefined)) return settings;
+  const { store: _, ...rest } = values;
+  const { storage, path } = place;
+  return {
+    ...settings,
+    values: {
+      ...rest,
+      ...(storage === undefined ? {} : { storage: storage as NonNullable<ConfigValues["storage"]> }),
+      ...(path === undefined ? {} : { path }),
+    },
+    origins: { path: "the workflow file", storage: "the workflow file" },
+  };
+}
+
+/** The store that the settings name. `cwd`: what a path on the command line or in a variable is relative to. */
+export function storeUrl({ values, origins, root }: Settings, cwd: string, workflow?: string): string {
+  const { store, storage = "sqlite", path = "./.holdfast/" } = values;
+  const from =
+    origins[store === undefined ? (values.path === undefined ? "storage" : "path") : "store"] ?? "";
+  const base = /^(env|flag) /.test(from) ? cwd : root;
+  if (store !== undefined) return absolute(store, base);
+  if (storage === "memory") return "memory:";
+  if (storage === "postgres" || storage === "redis")
+    throw new HoldfastError("HF-4305", {
+      problems: `storage: ${storage} needs to know where; write store: ${storage}://user@host/database instead.`,
+      source: from,
+    });
+  const place = filled(path, workflow, from);
+  const isFolder = storage === "sqlite" && !/\.db$/i.test(place);
+  return absolute(`${storage}:${isFolder ? join(place, "holdfast.db") : place}`, base);
+}
+
+function filled(path: string, workflow: string | undefined, source: string): string {
+  return path.replace(PLACEHOLDER, (placeholder) => {
+    if (workflow !== undefined) return workflow;
+    const problems = `path holds ${placeholder}, and this command names no workflow; say --store sqlite:<file>.`;
+    throw new HoldfastError("HF-4305", { problems, source });
+  });
+}
+
+function absolute(url: string, base: string): string {
+  const [, scheme, place] = LOCAL.exec(url) ?? [];
+  if (scheme !== undefined && place !== undefined)
+    return `${scheme}:${isAbsolute(place) ? place : resolve(base, place)}`;
+  return /^[a-z][a-z0-9+.-]+:/i.test(url) ? url : resolve(base, url);
+}
+
+/** Whether there is nothing there yet: whoever only looks should not make it. */
+export function isAbsent(url: string): boolean {
+  const place = LOCAL.exec(url)?.[2] ?? (/^[a-z][a-z0-9+.-]+:/i.test(url) ? undefined : url);
+  return place !== undefined && !existsSync(place);
+}
+
+/** Without what must not be shown. */
+export const withoutPassword = (url: string): string => url.replace(/\/\/([^/@]*?):[^/@]*@/, "//$1:…@");

@@ -1,0 +1,192 @@
+import { userInfo } from "node:os";
+import type { Act } from "../core/act.ts";
+import type { Engine } from "../core/engine.ts";
+import type { EngineOptions } from "../core/engine-options.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { Logger } from "../core/ports.ts";
+import type { Store } from "../core/store.ts";
+import type { RunRow } from "../core/types.ts";
+import { Addresses } from "./addresses.ts";
+import type { Listed } from "./catalog.ts";
+import { loadSettings, type Settings } from "./config/settings.ts";
+import { isAbsent, storeUrl, withoutPassword, withPlace } from "./config/store-url.ts";
+import type { Globals } from "./globals.ts";
+import type { Host } from "./host.ts";
+import type { Output } from "./output.ts";
+import { ownerName } from "./owner.ts";
+import type { Code, Workflows } from "./workflows.ts";
+
+interface Given<O> {
+  readonly args: readonly string[];
+  readonly options: O;
+  readonly globals: Globals;
+  readonly host: Host;
+  readonly output: Output;
+  /** The command as it was called: `config show`. */
+  readonly path: string;
+  readonly catalog: readonly Listed[];
+}
+
+interface StoreWanted {
+  readonly create?: boolean;
+  readonly workflow?: string;
+  /** What a workflow file says about it. Counts where nothing else has said anything. */
+  readonly place?: { readonly storage?: string; readonly path?: string } | undefined;
+}
+
+/** What a command is given. Whatever costs time is made when it is asked for, and closed when the command has ended. */
+export class CommandContext<O = unknown> {
+  readonly args: readonly string[];
+  readonly options: O;
+  readonly globals: Globals;
+  readonly host: Host;
+  readonly out: Output;
+  readonly path: string;
+  /** Every command there is. Handed in, since the catalogue knows the commands and they must not know it. */
+  readonly catalog: readonly Listed[];
+  #settings: Promise<Settings> | undefined;
+  #store: Promise<Store> | undefined;
+  #where = "";
+  /** The workflow's file says where its runs are, and not the configuration. */
+  #isElsewhere = false;
+  readonly #engines: Engine[] = [];
+
+  constructor({ args, options, globals, host, output, path, catalog }: Given<O>) {
+    this.args = args;
+    this.options = options;
+    this.globals = globals;
+    this.host = host;
+    this.out = output;
+    this.path = path;
+    this.catalog = catalog;
+  }
+
+  settings(): Promise<Settings> {
+    this.#settings ??= loadSettings(this.host, this.globals);
+    return this.#settings;
+  }
+
+  /** The store. `create`: make it where there is none. `workflow`, `place`: for one that depends on what is run. */
+  store(options: StoreWanted = {}): Promise<Store> {
+    this.#store ??= this.#openStore(options);
+    return this.#store;
+  }
+
+  /** Where runs are kept, as it may be shown. */
+  get where(): string {
+    return this.#where;
+  }
+
+  async #openStore({ create = false, workflow, place }: StoreWanted): Promise<Store> {
+    const settings = withPlace(await this.settings(), place);
+    const url = storeUrl(settings, this.host.cwd, workflow);
+    this.#isElsewhere = place !== undefined && settings.origins["store"] === undefined;
+    this.#where = withoutPassword(url);
+    if (!create && isAbsent(url)) return (await import("../stores/memory.ts")).createMemoryStore();
+    const { openStore } = await import("../stores/open.ts");
+    const { seal } = await import("./config/seal.ts");
+    return seal(await openStore(url, { logger: this.#logger() }), settings);
+  }
+
+  /** A command to copy, with the flags that are needed to find the same runs. */
+  cli(command: string): string {
+    const { config, profile } = this.globals;
+    const store = this.globals.store ?? (this.#isElsewhere ? this.#where : undefined);
+    const flags = Object.entries({ store, config, profile });
+    return [
+      "holdfast",
+      command,
+      ...flags.flatMap(([flag, value]) => (value ? [`--${flag} ${value}`] : [])),
+    ].join(" ");
+  }
+
+  /** An engine on the store. It advances no runs unless told to. */
+  async engine(options: Partial<EngineOptions> = {}): Promise<Engine> {
+    const store = options.store ?? (await this.store());
+    const [{ createEngine }, { engineSettings }] = await Promise.all([
+      import("../core/engine.ts"),
+      import("./config/engine-settings.ts"),
+    ]);
+    const settings = engineSettings(await this.settings());
+    const engine = createEngine({
+      execute: false,
+      owner: ownerName(),
+      logger: this.#logger(),
+      ...settings,
+      ...options,
+      store,
+    });
+    this.#engines.push(engine);
+    return engine;
+  }
+
+  /** Finds what an address on the command line names. */
+  async addresses(): Promise<Addresses> {
+    const store = await this.store();
+    return new Addresses(store, this.where, async () => (await this.engine()).checkpoints);
+  }
+
+  /** Finds code: by file, by name, or what a stored run goes on with. */
+  async workflows(): Promise<Workflows> {
+    const { Workflows } = await import("./workflows.ts");
+    return new Workflows(await this.settings(), this.host);
+  }
+
+  /** The code that a stored run goes on with; `file` where somebody named it, `changed` to take it as it is now. */
+  async codeOf(
+    run: Pick<RunRow, "id" | "workflow">,
+    wanted: { file?: string | undefined; changed?: boolean } = {},
+  ): Promise<Code> {
+    const store = await this.store();
+    const memory = async () => (await (await this.engine()).checkpoints.state(run.id)).memory;
+    return (await this.workflows()).ofRun({ store, run, memory }, wanted);
+  }
+
+  /** Who does this, and why. Refused without a reason where one is needed. */
+  async act(verb: string): Promise<Act & { actor: string }> {
+    const { values } = await this.settings();
+    const { reason } = this.globals;
+    const actor = values.actor ?? userName();
+    if (reason === undefined && (values.require_reason ?? values.actor !== undefined))
+      throw new HoldfastError("HF-4312", { verb, actor });
+    return { actor, ...(reason === undefined ? {} : { reason }) };
+  }
+
+  /** Before what cannot be undone: `what` says how much of what. A person is asked, a script says `--yes`, an agent needs consent. */
+  async confirm(verb: string, what: string): Promise<void> {
+    const { values } = await this.settings();
+    const { agent } = this.out;
+    if (agent !== undefined && values.agent_consent && !this.host.env["HOLDFAST_AGENT_CONSENT"])
+      throw new HoldfastError("HF-4313", { verb, count: what, agent });
+    if (this.globals.yes) return;
+    if (!this.host.canAsk || this.out.isJson) throw new HoldfastError("HF-4314", { verb, count: what });
+    const answer = await this.host.ask(`${verb}: ${what}. Go on? [y/N] `);
+    if (!/^y(es)?$/i.test(answer ?? "")) throw new HoldfastError("HF-4314", { verb, count: what });
+  }
+
+  /** What the engine has to say beside the run itself; values and keys are never in it. */
+  #logger(): Logger {
+    const tell = (message: string, fields?: Readonly<Record<string, unknown>>): string =>
+      [message, ...Object.entries(fields ?? {}).map(([key, value]) => `${key}=${String(value)}`)].join(" ");
+    return {
+      debug: () => undefined,
+      info: (message, fields) => this.out.detail(tell(message, fields)),
+      warn: (message, fields) => this.out.warn(tell(message, fields)),
+      error: (message, fields) => this.out.warn(tell(message, fields)),
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const engine of this.#engines) await engine.close({ drainMs: 0 });
+    // A store that could not be opened has been told of already.
+    await (await this.#store?.catch(() => undefined))?.close();
+  }
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "unknown";
+  }
+}

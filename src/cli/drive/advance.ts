@@ -1,0 +1,48 @@
+import type { Act } from "../../core/act.ts";
+import type { Engine } from "../../core/engine.ts";
+import type { Store } from "../../core/store.ts";
+import type { Outcome } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import type { Code } from "../workflows.ts";
+import { type Decide, settleDoubts } from "./doubts.ts";
+import { drive } from "./drive.ts";
+import { ending } from "./ending.ts";
+import { engineFor, waitForOwner } from "./ready.ts";
+
+interface Advance {
+  readonly store: Store;
+  readonly code: Code;
+  readonly runId: string;
+  readonly act: Act;
+  readonly breakAt?: readonly string[] | undefined;
+  /** What makes it go; by default it is only taken up. */
+  readonly go?: (engine: Engine) => Promise<unknown>;
+  /** How steps whose outcome is unknown are decided. */
+  readonly decide?: Decide;
+}
+
+/** Takes a stored run up in this process and stays with it. Refused while another live process has it (HF-4311). */
+export async function advance(context: CommandContext<unknown>, wanted: Advance): Promise<Outcome> {
+  const { store, runId, act, decide } = wanted;
+  const row = await waitForOwner(context, store, runId);
+  const engine = await engineFor(context, wanted);
+  const { go = (one: Engine) => one.recover() } = wanted;
+  const isAsked = decide ? await settleDoubts(context, engine, row, decide) : false;
+  let driven = await drive(context, {
+    engine,
+    store,
+    runId,
+    act,
+    go: () => (isAsked ? engine.recover() : go(engine)),
+  });
+  const first = driven;
+  while (
+    decide &&
+    driven.exit === undefined &&
+    (await settleDoubts(context, engine, driven.view.row, decide))
+  ) {
+    const more = await drive(context, { engine, store, runId, act, go: () => engine.recover() });
+    driven = { ...more, before: first.before, from: first.from, ms: first.ms + more.ms };
+  }
+  return ending(context, engine, driven);
+}

@@ -1,0 +1,181 @@
+import type { Act } from "../../core/act.ts";
+import type { Engine } from "../../core/engine.ts";
+import type { JournalEvent } from "../../core/events.ts";
+import { silentLogger } from "../../core/ports.ts";
+import type { Store } from "../../core/store.ts";
+import { ended, type WaitKind } from "../../core/types.ts";
+import { Values } from "../../core/values.ts";
+import type { CommandContext } from "../context.ts";
+import { oneLine } from "../format.ts";
+import { GithubLog } from "../github.ts";
+import { displayFor } from "../surroundings.ts";
+import { RunDisplay } from "../view/display.ts";
+import { RunView, type Work } from "../view/run-view.ts";
+import { Stopper } from "./stopper.ts";
+
+/** Waits that end by themselves. */
+const PASSING: readonly WaitKind[] = ["timer", "retry", "child"];
+/** Waits that somebody can end from elsewhere, so that it makes sense to stay. */
+const ANSWERABLE: readonly WaitKind[] = ["gate", "signal", ...PASSING];
+/** How often the journal is looked at for what other processes write. */
+const LOOK_MS = 500;
+
+/** How a run was left. */
+export interface Driven {
+  readonly view: RunView;
+  readonly store: Store;
+  /** What was done before this command, and the position it stood at. */
+  readonly before: Readonly<Work>;
+  readonly from: number;
+  readonly ms: number;
+  /** From the takeover to the first thing done anew. */
+  readonly recoveredMs: number | undefined;
+  /** Ctrl-C or SIGTERM came, and asks for this exit code. */
+  readonly exit: number | undefined;
+  /** Let go in the middle of something. */
+  readonly isCut: boolean;
+}
+
+interface Driving {
+  readonly engine: Engine;
+  /** Where the engine keeps the run. */
+  readonly store: Store;
+  readonly runId: string;
+  readonly act: Act;
+  /** Makes the run go, once everything is ready to watch it. */
+  readonly go?: () => Promise<unknown>;
+}
+
+/** Stays with a run until it has ended, is paused or waits for somebody, and shows what happens. */
+export async function drive(context: CommandContext<unknown>, driving: Driving): Promise<Driven> {
+  const { engine, store, runId, act } = driving;
+  const { out, host } = context;
+  const { ui } = (await context.settings()).values;
+  const mode = displayFor(host.env, host.stderr.isTTY, ui, context.globals.quiet);
+  const view = new RunView(store, runId);
+  await view.catchUp();
+  const [before, from, begun] = [view.work, view.seq, performance.now()];
+  const display = new RunDisplay(view, out, { host, display: mode, cli: (command) => context.cli(command) });
+  const stopper = new Stopper({
+    engine,
+    runId,
+    act,
+    host,
+    say: (text, soon) => display.hint(text, soon),
+  });
+  const news: JournalEvent[] = [];
+  const github = new GithubLog(host, out);
+  github.open(`${view.row.workflow} ${runId}`);
+  try {
+    await driving.go?.();
+    const isCut = await follow(view, display, {
+      engine,
+      store,
+      stopper,
+      stays: mode === "live" && host.canAsk,
+      seen: (events) => news.push(...events),
+    });
+    return {
+      view,
+      store,
+      before,
+      from,
+      ms: performance.now() - begun,
+      recoveredMs: recovered(news),
+      exit: stopper.exit,
+      isCut,
+    };
+  } finally {
+    stopper.end();
+    display.end();
+    github.close();
+  }
+}
+
+interface Following {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly stopper: Stopper;
+  readonly stays: boolean;
+  readonly seen: (events: readonly JournalEvent[]) => void;
+}
+
+/** Answers whether it was let go in the middle. */
+async function follow(view: RunView, display: RunDisplay, following: Following): Promise<boolean> {
+  const { engine, store, stopper, stays, seen } = following;
+  const values = new Values(store, { valueBytes: Infinity, warnBytes: Infinity }, silentLogger);
+  const bell = new Bell(engine, view.runId);
+  try {
+    for (;;) {
+      const events = await view.catchUp();
+      seen(events);
+      await view.learnChoices(values);
+      display.tell(events, await reasonsOf(values, view.runId, events));
+      if (isSettled(view, stays)) return false;
+      if ((await Promise.race([bell.next(), stopper.now])) === "stopped") break;
+    }
+  } finally {
+    bell.end();
+  }
+  await engine.close({ drainMs: 0 });
+  seen(await view.catchUp());
+  return !isSettled(view, false);
+}
+
+function isSettled({ row }: RunView, stays: boolean): boolean {
+  if (ended(row.status) || row.status === "paused") return true;
+  const allowed = stays ? ANSWERABLE : PASSING;
+  return row.status === "waiting" && row.waiting.every(({ kind }) => !allowed.includes(kind));
+}
+
+/** Rings when something was written to a run here, and every so often for what others write. */
+class Bell {
+  #ring = (): void => undefined;
+  #isDue = false;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(engine: Engine, runId: string) {
+    this.#timer = setInterval(() => this.#sound(), LOOK_MS);
+    void this.#listen(engine, runId);
+  }
+
+  async #listen(engine: Engine, runId: string): Promise<void> {
+    for await (const event of engine.events()) if ("runId" in event && event.runId === runId) this.#sound();
+  }
+
+  #sound(): void {
+    this.#isDue = true;
+    this.#ring();
+  }
+
+  async next(): Promise<"rung"> {
+    if (!this.#isDue) await new Promise<void>((resolve) => (this.#ring = resolve));
+    this.#isDue = false;
+    return "rung";
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+/** Why attempts have failed, in a line, by position. */
+async function reasonsOf(
+  values: Values,
+  runId: string,
+  events: readonly JournalEvent[],
+): Promise<ReadonlyMap<number, string>> {
+  const reasons = new Map<number, string>();
+  for (const { kind, seq } of events) {
+    if (kind !== "step_failed") continue;
+    const error = await Promise.resolve(values.at(runId, seq)).catch(() => undefined);
+    if (error instanceof Error) reasons.set(seq, oneLine(error.message));
+  }
+  return reasons;
+}
+
+function recovered(events: readonly JournalEvent[]): number | undefined {
+  const taken = events.find(({ kind }) => kind === "run_claimed");
+  const first = taken && events.find(({ kind, seq }) => seq > taken.seq && kind.startsWith("step_"));
+  return first && first.at - taken.at;
+}

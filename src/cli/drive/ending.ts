@@ -1,0 +1,175 @@
+import type { Engine } from "../../core/engine.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { addressOf } from "../../core/manage/address.ts";
+import type { RunReport } from "../../core/manage/run-status.ts";
+import type { RunRow, Waiting } from "../../core/types.ts";
+import type { Outcome } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import type { ErrorDocument } from "../error-document.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { duration, oneLine, plural, spent, usd } from "../format.ts";
+import { GithubLog } from "../github.ts";
+import { readOrigin } from "../run-origin.ts";
+import { answersTo } from "../view/step-lines.ts";
+import type { Driven } from "./drive.ts";
+
+/** What a command that went on with a run answers: its result, or why there is none yet and what to do about it. */
+export async function ending(
+  context: CommandContext<unknown>,
+  engine: Engine,
+  driven: Driven,
+): Promise<Outcome> {
+  const { row } = driven.view;
+  if (row.status === "completed") return completed(context, await engine.result(row.id), driven);
+  if (row.status === "failed" || row.status === "cancelled") return failed(context, engine, row, driven);
+  if (row.status === "waiting" && driven.exit === undefined)
+    return waiting(context, await engine.status(row.id), driven);
+  return paused(context, driven);
+}
+
+/** What programs want to know about a run, as plain data. */
+export function runData({ view, before, ms }: Driven): Readonly<Record<string, unknown>> {
+  const { row, progress } = view;
+  return {
+    run: row.id,
+    workflow: row.workflow,
+    status: row.status,
+    checkpoint: addressOf(row.id, row.seq),
+    progress: progress.text,
+    stepsDone: row.stepsDone,
+    usage: row.usage,
+    waiting: row.waiting,
+    reused: before,
+    ms: Math.round(ms),
+  };
+}
+
+function completed(context: CommandContext<unknown>, result: unknown, driven: Driven): Outcome {
+  const { out } = context;
+  const { ms, recoveredMs, before, view } = driven;
+  const isReused = before.steps > 0;
+  const facts = [
+    `completed in ${duration(ms)}`,
+    isReused && recoveredMs !== undefined ? `recovered in ${duration(recoveredMs)}` : "",
+    isReused ? `reused ${plural(before.steps, "step")}${savings(before)}` : "",
+    isReused ? "" : spent(view.row.usage),
+  ].filter((fact) => fact !== "");
+  out.say(`${out.note.green("✓")} ${facts.join(" · ")}`);
+  new GithubLog(context.host, out).completed(`${view.row.workflow} ${view.row.id} ${facts.join(" · ")}`);
+  return { data: { ...runData(driven), result: result ?? null }, text: shown(result), exit: EXIT.done };
+}
+
+function savings({ ms, costUsd }: Driven["before"]): string {
+  const saved = [ms >= 50 ? duration(ms) : "", costUsd > 0 ? usd(costUsd) : ""].filter((one) => one !== "");
+  return saved.length === 0 ? "" : `, saved ${saved.join(" and ")}`;
+}
+
+/** A text as it is, anything else as JSON. */
+export const shown = (result: unknown): string =>
+  result === undefined ? "" : typeof result === "string" ? result : JSON.stringify(result, null, 2);
+
+async function failed(
+  context: CommandContext<unknown>,
+  engine: Engine,
+  row: RunRow,
+  driven: Driven,
+): Promise<Outcome> {
+  const error = await engine.result(row.id).catch((thrown: unknown) => thrown);
+  const { can } = await engine.status(row.id);
+  const isResumable = can.includes("resume");
+  const told = failure(context, error, driven, isResumable);
+  const { file } = await readOrigin(driven.store, row.id);
+  new GithubLog(context.host, context.out).failed(told, file);
+  const next = isResumable ? [`resume ${row.id}`] : [];
+  return { data: runData(driven), error: told, exit: isResumable ? EXIT.resumable : EXIT.failed, next };
+}
+
+function failure(
+  context: CommandContext<unknown>,
+  error: unknown,
+  { view }: Driven,
+  isResumable: boolean,
+): ErrorDocument {
+  const { row } = view;
+  const known = HoldfastError.is(error) ? error : undefined;
+  const step = String(known?.detail["step"] ?? "");
+  const record = step === "" ? undefined : view.state.find(step);
+  const message = oneLine(String(known?.detail["message"] ?? row.error ?? ""));
+  const verb = row.status === "cancelled" ? "was cancelled" : "stopped";
+  const where = record ? ` in ${step}, attempt ${record.attempt}` : "";
+  const undone = "What it did was undone, so it cannot be resumed.";
+  const wait = isResumable && retryAfter(known?.cause);
+  return {
+    code: known?.code ?? "HF-2101",
+    message: `${row.id} ${verb}${message === "" ? "" : `: ${message}`}${where}`,
+    why: known?.why ?? "",
+    safe: `${safe(view)}${isResumable || row.status === "cancelled" ? "" : ` ${undone}`}`,
+    fix: isResumable
+      ? [context.cli(`resume ${row.id}${wait ? ` --after ${wait}` : ""}`)]
+      : [`${context.cli(`fork ${row.id}@<checkpoint>`)} to go on from an earlier point`],
+    docs: [
+      context.cli(record ? `show ${row.id}:${step}` : `show ${row.id}`),
+      `holdfast explain ${known?.code.slice(3) ?? "2101"}`,
+    ].join("   ·   "),
+  };
+}
+
+/** `10m`, where the error says how long to wait. */
+function retryAfter(cause: unknown): string | undefined {
+  const ms = (cause as { readonly retryAfterMs?: unknown } | undefined)?.retryAfterMs;
+  if (typeof ms !== "number" || ms <= 0) return undefined;
+  return ms < 60_000 ? `${Math.ceil(ms / 1_000)}s` : `${Math.ceil(ms / 60_000)}m`;
+}
+
+/** What the journal proves: how much is saved, and whether an outcome is unknown. */
+function safe({ progress, row, open }: Driven["view"]): string {
+  const done = progress.total === undefined ? plural(row.stepsDone, "step") : `${progress.text} steps`;
+  const at = new Date(row.updatedAt).toISOString().slice(11, 19);
+  const doubts = open.filter(({ status }) => status === "in_doubt").map(({ step }) => step);
+  const doubt = doubts.length === 0 ? "No side effect is in doubt." : `In doubt: ${doubts.join(", ")}.`;
+  return `${done} saved (checkpoint #${row.seq}, ${at} UTC). ${doubt}`;
+}
+
+function paused(context: CommandContext<unknown>, driven: Driven): Outcome {
+  const { out } = context;
+  const { view, isCut, exit } = driven;
+  const { row, open } = view;
+  if (isCut && open.length > 0)
+    out.say(
+      `${out.note.yellow("!")} ${open.map(({ step }) => step).join(", ")} was under way; resume finds out what became of it`,
+    );
+  out.say(`${out.note.yellow("‖")} Paused at #${row.seq} · resume: ${context.cli(`resume ${row.id}`)}`);
+  return {
+    data: { ...runData(driven), resume: context.cli(`resume ${row.id}`) },
+    exit: (exit ?? EXIT.resumable) as ExitCode,
+    next: [`resume ${row.id}`],
+  };
+}
+
+function waiting(context: CommandContext<unknown>, { run, headline }: RunReport, driven: Driven): Outcome {
+  const { out } = context;
+  const next = run.waiting.flatMap((wait) => waysOut(run.id, wait, driven.view.choices.get(wait.step)));
+  out.say(`${out.note.yellow("‖")} ${headline}`);
+  for (const one of next) out.say(`  ${out.note.dim("→")} ${context.cli(one)}`);
+  return { data: { ...runData(driven), headline, next }, exit: EXIT.resumable, next };
+}
+
+/** The commands that end a wait. */
+export function waysOut(id: string, { kind, step }: Waiting, choices?: readonly string[]): string[] {
+  switch (kind) {
+    case "gate":
+      return answersTo(id, step, choices);
+    case "decision":
+      return [`resume ${id} --in-doubt rerun`, `resume ${id} --in-doubt mark-done --result <json>`];
+    case "budget":
+      return [`resume ${id} --budget-usd <more>`];
+    case "migration":
+      return [`resume ${id} --allow-changed`];
+    case "review":
+    case "policy":
+    case "content":
+      return [`resume ${id}`];
+    default:
+      return [`resume ${id}`];
+  }
+}

@@ -1,0 +1,79 @@
+import type { Act } from "../../core/act.ts";
+import type { Engine } from "../../core/engine.ts";
+import type { EngineOptions } from "../../core/engine-options.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import type { Policy, PolicyVerdict } from "../../core/guards/policy.ts";
+import type { Store } from "../../core/store.ts";
+import { ended, type RunRow } from "../../core/types.ts";
+import type { CommandContext } from "../context.ts";
+import { seconds } from "../format.ts";
+import { onlyFamilyOf } from "../own-runs.ts";
+import { ownerOf } from "../owner.ts";
+import type { Code } from "../workflows.ts";
+
+interface Wanted {
+  readonly store: Store;
+  readonly code: Code;
+  readonly runId: string;
+  readonly act: Act;
+  /** Steps to stop before. */
+  readonly breakAt?: readonly string[] | undefined;
+}
+
+/** An engine that advances one run, and the runs that it starts, and no others. */
+export async function engineFor(context: CommandContext<unknown>, wanted: Wanted): Promise<Engine> {
+  const { store, code, runId, act, breakAt = [] } = wanted;
+  const pause = async (step: string): Promise<void> => {
+    await engine.pause(runId, { ...act, reason: `breakpoint before ${step}` });
+  };
+  const options: Partial<EngineOptions> = {
+    execute: true,
+    store: onlyFamilyOf(store, runId),
+    workflows: code.all,
+    // A person looks on: what others do to the run is seen soon.
+    sweepMs: 250,
+    ...(breakAt.length === 0 ? {} : { policy: breakpoints(breakAt, pause) }),
+  };
+  const engine: Engine = await context.engine(options);
+  return engine;
+}
+
+/** A pause that is written before a step's intent keeps that intent from being written. */
+const breakpoints = (steps: readonly string[], pause: (step: string) => Promise<void>): Policy => ({
+  version: "breakpoints",
+  async decide({ step }): Promise<PolicyVerdict> {
+    if (steps.some((one) => step === one || step.endsWith(`/${one}`))) await pause(step);
+    return "allow";
+  },
+});
+
+/**
+ * Refuses a run that another process is at (HF-4311). One whose process has died on this machine is waited for: its claim runs out
+ * by itself, and until then nobody can tell a dead process from a slow one but us.
+ */
+export async function waitForOwner(
+  context: CommandContext<unknown>,
+  store: Store,
+  runId: string,
+): Promise<RunRow> {
+  let isTold = false;
+  for (;;) {
+    const [row, now] = [await store.read(runId), await store.now()];
+    if (!row) throw new HoldfastError("HF-1001", { run: runId });
+    const owner = ended(row.status) || row.status === "paused" ? undefined : ownerOf(row, now);
+    if (!owner) return row;
+    if (!owner.isDead)
+      throw new HoldfastError("HF-4311", {
+        run: runId,
+        owner: owner.name,
+        until: new Date(owner.until).toISOString(),
+      });
+    const left = owner.until - now;
+    if (!isTold)
+      context.out.say(
+        context.out.note.dim(`◌ the process that had it is gone; its claim runs out in ${seconds(left)}`),
+      );
+    isTold = true;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(left + 5, 500)));
+  }
+}

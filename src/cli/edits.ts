@@ -1,0 +1,34 @@
+import type { Edits } from "../core/edits.ts";
+import { nearest } from "../core/nearest.ts";
+import { usage } from "./globals.ts";
+import { readJson, splitPair } from "./inputs.ts";
+
+const KEYED: readonly string[] = ["memory", "steps", "loops", "config"];
+const PARTS: readonly string[] = ["input", ...KEYED];
+
+/** `memory.customer="C-17"`, `steps.load=[1]`, `config.model="larger"`, `input={"batch":2}`: what comes after the first dot is the key. */
+export function readEdits(given: readonly string[] | undefined): Edits | undefined {
+  if (given === undefined) return undefined;
+  const edits: Record<string, unknown> = {};
+  for (const text of given) {
+    const [path, json] = splitPair(text, "--set");
+    const value = readJson(json, `The value of ${path}`);
+    const dot = path.indexOf(".");
+    const [part, key] = dot < 0 ? [path, undefined] : [path.slice(0, dot), path.slice(dot + 1)];
+    if (!PARTS.includes(part))
+      throw usage(
+        `--set ${path} is not known`,
+        `It begins with one of ${PARTS.join(", ")}.`,
+        `--set ${nearest(part, PARTS)}…=<json>`,
+      );
+    if (part === "input" ? key !== undefined : !key)
+      throw usage(
+        `--set ${path} is not complete`,
+        part === "input" ? "The input is set as a whole." : "A key follows.",
+        part === "input" ? "--set input=<json>" : `--set ${part}.<key>=<json>`,
+      );
+    if (part === "input") edits["input"] = value;
+    else edits[part] = { ...(edits[part] as object | undefined), [key as string]: value };
+  }
+  return edits;
+}

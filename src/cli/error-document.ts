@@ -1,0 +1,28 @@
+import { HoldfastError } from "../core/errors.ts";
+
+export interface ErrorDocument {
+  readonly code: string;
+  readonly message: string;
+  readonly why: string;
+  readonly safe: string;
+  readonly fix: readonly string[];
+  /** Where there is more about it. */
+  readonly docs: string;
+}
+
+/** An error as every program gets it. */
+export function describe(error: unknown): ErrorDocument {
+  if (HoldfastError.is(error)) {
+    const { code, message, why, safe, fix } = error;
+    return { code, message, why, safe, fix: fix.split("\n"), docs: `holdfast explain ${code.slice(3)}` };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    code: "internal",
+    message,
+    why: "This was not foreseen, so it is a fault of Holdfast or of the code it ran.",
+    safe: "Unknown: what the store has acknowledged is kept.",
+    fix: ["Run it again with -v to see where it comes from."],
+    docs: "",
+  };
+}

@@ -1,0 +1,92 @@
+import type { ErrorCode } from "../core/errors.ts";
+
+/** What the process ends with. Stable: schedulers and scripts rely on it. */
+export const EXIT = {
+  done: 0,
+  /** The run failed for good. */
+  failed: 1,
+  usage: 2,
+  /** A workflow or the configuration is not valid. */
+  invalid: 3,
+  /** Not found, or ambiguous. */
+  notFound: 4,
+  /** The store cannot be reached or used. */
+  store: 5,
+  /** What is stored is not what was written. */
+  integrity: 6,
+  /** Another live process has the run. */
+  owned: 7,
+  /** A role, a reason or consent is missing, or the run's state does not allow it. */
+  refused: 8,
+  /** Not finished, but resumable: a scheduler may simply try again. */
+  resumable: 75,
+  /** Ctrl-C; what was done is saved. */
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** By the thousands of the code: what is true of most errors of a kind. */
+const BY_KIND: Readonly<Record<string, ExitCode>> = {
+  "HF-1": EXIT.refused,
+  "HF-2": EXIT.resumable,
+  "HF-3": EXIT.store,
+  "HF-4": EXIT.invalid,
+};
+
+const EXCEPTIONS: Partial<Record<ErrorCode, ExitCode>> = {
+  "HF-1001": EXIT.notFound,
+  "HF-1002": EXIT.usage,
+  "HF-1003": EXIT.usage,
+  "HF-1004": EXIT.usage,
+  "HF-1005": EXIT.invalid,
+  "HF-1008": EXIT.failed,
+  "HF-1009": EXIT.failed,
+  "HF-1010": EXIT.notFound,
+  "HF-1012": EXIT.resumable,
+  "HF-1013": EXIT.notFound,
+  "HF-1015": EXIT.usage,
+  "HF-1017": EXIT.invalid,
+  "HF-1018": EXIT.invalid,
+  "HF-1019": EXIT.invalid,
+  "HF-1021": EXIT.usage,
+  "HF-1022": EXIT.notFound,
+  "HF-1023": EXIT.notFound,
+  "HF-1025": EXIT.resumable,
+  "HF-1026": EXIT.notFound,
+  "HF-2001": EXIT.failed,
+  "HF-2002": EXIT.failed,
+  "HF-2110": EXIT.failed,
+  "HF-2115": EXIT.invalid,
+  "HF-3010": EXIT.integrity,
+  "HF-3011": EXIT.integrity,
+  "HF-3014": EXIT.integrity,
+  "HF-3017": EXIT.integrity,
+  "HF-4300": EXIT.usage,
+  "HF-4301": EXIT.usage,
+  "HF-4302": EXIT.notFound,
+  "HF-4303": EXIT.notFound,
+  "HF-4308": EXIT.notFound,
+  "HF-4310": EXIT.notFound,
+  "HF-4311": EXIT.owned,
+  "HF-4312": EXIT.refused,
+  "HF-4313": EXIT.refused,
+  "HF-4314": EXIT.refused,
+  "HF-4315": EXIT.resumable,
+  "HF-4316": EXIT.usage,
+  "HF-4350": EXIT.notFound,
+  "HF-4351": EXIT.notFound,
+  "HF-4352": EXIT.notFound,
+  "HF-4353": EXIT.usage,
+  "HF-4354": EXIT.usage,
+  "HF-4355": EXIT.usage,
+  "HF-4356": EXIT.refused,
+  "HF-4357": EXIT.usage,
+  "HF-4359": EXIT.integrity,
+  "HF-4360": EXIT.store,
+};
+
+/** The exit code that an error ends the process with. */
+export function exitCodeOf(code: ErrorCode): ExitCode {
+  return EXCEPTIONS[code] ?? BY_KIND[code.slice(0, 4)] ?? EXIT.failed;
+}

@@ -1,0 +1,126 @@
+/** `950ms`, `4.2s`, `3m12s`, `2h05m`, `3d4h`. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)}ms`;
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)}s`;
+  const seconds = Math.round(ms / 1_000);
+  const [d, h, m, s] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3_600) % 24,
+    Math.floor(seconds / 60) % 60,
+    seconds % 60,
+  ];
+  if (d > 0) return `${d}d${h}h`;
+  return h > 0 ? `${h}h${two(m)}m` : `${m}m${two(s)}s`;
+}
+
+/** For what is counted down or up on a screen: no fractions. */
+export const seconds = (ms: number): string =>
+  ms < 59_500 ? `${Math.max(0, Math.round(ms / 1_000))}s` : duration(ms);
+
+const two = (value: number): string => String(value).padStart(2, "0");
+
+export const count = (value: number): string => value.toLocaleString("en-US");
+
+/** `6,120 tok`, from a hundred thousand on `182k tok`. */
+export const tokens = (value: number): string =>
+  value < 100_000 ? `${count(value)} tok` : `${Math.round(value / 1_000)}k tok`;
+
+/** `$1.42`; cents that would be shown as nothing get more digits. */
+export const usd = (value: number): string =>
+  `$${value === 0 || value >= 0.01 ? value.toFixed(2) : value.toPrecision(2)}`;
+
+export const plural = (amount: number, word: string): string =>
+  `${count(amount)} ${word}${amount === 1 ? "" : "s"}`;
+
+/** What is not nothing, joined as in `18.2s · 6,120 tok · $0.04`. */
+export const spent = (used: { ms?: number; tokens?: number; costUsd?: number }): string =>
+  [
+    used.ms === undefined ? "" : duration(used.ms),
+    used.tokens ? tokens(used.tokens) : "",
+    used.costUsd ? usd(used.costUsd) : "",
+  ]
+    .filter((part) => part !== "")
+    .join(" · ");
+
+/** `12m ago` for people, an exact time for programs. */
+export function when(at: number, now: number, isTTY: boolean): string {
+  if (!isTTY) return new Date(at).toISOString();
+  const away = Math.abs(now - at);
+  if (away < 1_000) return "now";
+  return at <= now ? `${coarse(away)} ago` : `in ${coarse(away)}`;
+}
+
+/** One unit: `41m`, `2h`, `3d`. */
+export function coarse(ms: number): string {
+  if (ms < 60_000) return `${Math.round(ms / 1_000)}s`;
+  if (ms < 3_600_000) return `${Math.round(ms / 60_000)}m`;
+  return ms < 86_400_000 ? `${Math.round(ms / 3_600_000)}h` : `${Math.round(ms / 86_400_000)}d`;
+}
+
+/** How many columns a text takes; colour codes take none, and letters of some scripts two. */
+export const width = (text: string): number => {
+  let columns = 0;
+  for (const letter of text.replace(SGR, "")) columns += WIDE.test(letter) ? 2 : 1;
+  return columns;
+};
+
+// oxlint-disable-next-line no-control-regex
+const SGR = /\u001b\[[0-9;]*m/g;
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+
+/** Text from elsewhere as part of a line: no line breaks, nothing that a terminal would obey. */
+export const oneLine = (text: string): string =>
+  text
+    .replace(/\s+/g, " ")
+    .replace(/\p{Cc}/gu, "")
+    .trim();
+
+/** Cut to so many columns, with `…` where something is missing. Colours are kept. */
+export function fit(text: string, columns: number): string {
+  if (width(text) <= columns) return text;
+  let [out, used] = ["", 0];
+  // oxlint-disable-next-line no-control-regex
+  for (const part of text.split(/(\u001b\[[0-9;]*m)/)) {
+    if (part.startsWith("\u001b[")) out += part;
+    else
+      for (const letter of part)
+        if (used + width(letter) < columns) {
+          out += letter;
+          used += width(letter);
+        }
+  }
+  return `${out}…`;
+}
+
+/** Broken at spaces so that no line is longer than `columns`. */
+export function wrap(text: string, columns: number): string[] {
+  return text.split("\n").flatMap((line) => {
+    const lines: string[] = [];
+    let current = "";
+    for (const word of line.split(" ")) {
+      const longer = current === "" ? word : `${current} ${word}`;
+      if (width(longer) <= columns || current === "") current = longer;
+      else {
+        lines.push(current);
+        current = word;
+      }
+    }
+    return [...lines, current];
+  });
+}
+
+/** Columns as wide as their widest cell; the last one is left as it is. */
+export function columns(rows: readonly (readonly string[])[], gap = "  "): string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, width(cell))));
+  return rows.map((row) =>
+    row
+      .map((cell, index) =>
+        index === row.length - 1 ? cell : cell + " ".repeat((widths[index] ?? 0) - width(cell)),
+      )
+      .join(gap)
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,136 @@
+import { HoldfastError } from "../core/errors.ts";
+import { nearest } from "../core/nearest.ts";
+
+/** What every command takes, before or after its name. */
+export interface Globals {
+  readonly json: boolean;
+  /** Of the document, only these. */
+  readonly fields: readonly string[] | undefined;
+  readonly jsonl: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly store: string | undefined;
+  readonly config: string | undefined;
+  readonly ui: "auto" | "live" | "lines" | "none" | undefined;
+  readonly color: boolean | undefined;
+  readonly ascii: boolean;
+  readonly yes: boolean;
+  readonly reason: string | undefined;
+  readonly as: string | undefined;
+  readonly profile: string | undefined;
+  readonly help: boolean;
+  readonly version: boolean;
+}
+
+type Draft = { -readonly [K in keyof Globals]: Globals[K] };
+
+const UI: readonly string[] = ["auto", "live", "lines", "none"];
+
+const SWITCHES: Readonly<Record<string, (draft: Draft) => void>> = {
+  "--json": (draft) => (draft.json = true),
+  "--jsonl": (draft) => (draft.jsonl = true),
+  "--quiet": (draft) => (draft.quiet = true),
+  "-q": (draft) => (draft.quiet = true),
+  "--verbose": (draft) => (draft.verbose = true),
+  "-v": (draft) => (draft.verbose = true),
+  "--color": (draft) => (draft.color = true),
+  "--no-color": (draft) => (draft.color = false),
+  "--ascii": (draft) => (draft.ascii = true),
+  "--yes": (draft) => (draft.yes = true),
+  "-y": (draft) => (draft.yes = true),
+  "--help": (draft) => (draft.help = true),
+  "-h": (draft) => (draft.help = true),
+  "--version": (draft) => (draft.version = true),
+  "-V": (draft) => (draft.version = true),
+};
+
+const VALUES: Readonly<Record<string, (draft: Draft, value: string) => void>> = {
+  "--store": (draft, value) => (draft.store = value),
+  "--config": (draft, value) => (draft.config = value),
+  "--ui": (draft, value) => (draft.ui = checkUi(value)),
+  "--reason": (draft, value) => (draft.reason = value),
+  "--as": (draft, value) => (draft.as = value),
+  "--profile": (draft, value) => (draft.profile = value),
+};
+
+function checkUi(value: string): Globals["ui"] {
+  if (UI.includes(value)) return value as Globals["ui"];
+  throw usage(`--ui cannot be ${value}`, `It is one of ${UI.join(", ")}.`, `--ui ${nearest(value, UI)}`);
+}
+
+/** An error of whoever typed it (exit code 2). */
+export const usage = (problem: string, why: string, fix: string): HoldfastError =>
+  new HoldfastError("HF-4300", { problem, why, fix });
+
+/** Takes the global flags out of the arguments, wherever they stand; after `--` nothing is one. */
+export function takeGlobals(argv: readonly string[]): { globals: Globals; rest: readonly string[] } {
+  const draft: Draft = {
+    json: false,
+    fields: undefined,
+    jsonl: false,
+    quiet: false,
+    verbose: false,
+    store: undefined,
+    config: undefined,
+    ui: undefined,
+    color: undefined,
+    ascii: false,
+    yes: false,
+    reason: undefined,
+    as: undefined,
+    profile: undefined,
+    help: false,
+    version: false,
+  };
+  const rest: string[] = [];
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at] as string;
+    if (word === "--") {
+      rest.push(...argv.slice(at));
+      break;
+    }
+    at += take(draft, rest, word, argv[at + 1]);
+  }
+  return { globals: draft, rest };
+}
+
+/** Answers how many words more than this one it has used. */
+function take(draft: Draft, rest: string[], word: string, next: string | undefined): 0 | 1 {
+  const equals = word.startsWith("--") ? word.indexOf("=") : -1;
+  const name = equals < 0 ? word : word.slice(0, equals);
+  const attached = equals < 0 ? undefined : word.slice(equals + 1);
+  if (name === "--json" && attached !== undefined) {
+    draft.json = true;
+    draft.fields = attached.split(",").filter((field) => field !== "");
+    return 0;
+  }
+  if (Object.hasOwn(SWITCHES, word)) {
+    SWITCHES[word]?.(draft);
+    return 0;
+  }
+  const setValue = Object.hasOwn(VALUES, name) ? VALUES[name] : undefined;
+  if (!setValue) {
+    rest.push(word);
+    return 0;
+  }
+  const value = attached ?? next;
+  if (value === undefined) throw usage(`${name} needs a value`, "Nothing follows it.", `${name} <value>`);
+  setValue(draft, value);
+  return attached === undefined ? 1 : 0;
+}
+
+export const GLOBAL_HELP = `
+Everywhere, before or after the command:
+  --json[=fields]   one document on stdout     --jsonl           one line per event
+  -q, --quiet       no progress                -v, --verbose     more of it
+  --store <url>     where runs are kept        --config <file>   configuration to use
+  --profile <name>  a profile of it            --ui <mode>       auto, live, lines, none
+  --reason <text>   why you do it              --as <actor>      who does it
+  -y, --yes         do not ask                 --no-color        --ascii
+  -h, --help        this, for any command      -V, --version
+
+Exit codes:
+  0 done   1 failed for good   2 bad usage   3 invalid workflow or config   4 not found or ambiguous
+  5 store unreachable   6 integrity failure   7 owned by another process   8 refused
+  75 not finished, resumable   130 Ctrl-C, saved
+`;

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { extname, resolve } from "node:path";
+import { HoldfastError } from "../core/errors.ts";
+import { usage } from "./globals.ts";
+import type { Host } from "./host.ts";
+import { messageOf } from "./modules.ts";
+
+/** `7`, `true`, `[1,2]`, `"7"` as JSON says; anything that is no JSON is a text. */
+export function readLoose(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** `k=v` taken apart at the first `=`. */
+export function splitPair(text: string, flag: string): readonly [key: string, value: string] {
+  const at = text.indexOf("=");
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw usage(`${flag} ${text} has no name`, "It is written as name=value.", `${flag} name=value`);
+}
+
+/** JSON, or a message that says what is wrong with it. */
+export function readJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw usage(`${what} is not JSON`, messageOf(error), `Quote it for the shell: '{"name":"value"}'`);
+  }
+}
+
+export interface GivenInput {
+  readonly input?: readonly string[] | undefined;
+  readonly inputFile?: string | undefined;
+}
+
+/**
+ * The input as it was written: a file (`-` is standard input) with single values on top of it; or one JSON value. `undefined` when
+ * nothing was given. `asText`: single values are left as they were written, for whoever knows what they should be.
+ */
+export async function writtenInput(given: GivenInput, host: Host, asText = false): Promise<unknown> {
+  const { input = [], inputFile } = given;
+  const base = inputFile === undefined ? undefined : await readInputFile(inputFile, host);
+  const [first, ...others] = input;
+  if (first !== undefined && others.length === 0 && base === undefined && /^\s*[[{"]/.test(first))
+    return readJson(first, "--input");
+  if (first === undefined) return base;
+  if (base !== undefined && (typeof base !== "object" || base === null || Array.isArray(base)))
+    throw usage("--input cannot be added", "The input file holds no object.", "Leave one of them out.");
+  const pairs = input.map((text) => splitPair(text, "--input"));
+  return {
+    ...(base as object | undefined),
+    ...Object.fromEntries(pairs.map(([key, value]) => [key, asText ? value : readLoose(value)])),
+  };
+}
+
+async function readInputFile(path: string, host: Host): Promise<unknown> {
+  const text = path === "-" ? await host.readInput() : readText(resolve(host.cwd, path));
+  const isYaml = [".yaml", ".yml"].includes(extname(path));
+  return isYaml ? (await import("yaml")).parse(text) : readJson(text, path);
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const fix = "Check the path; - reads standard input.";
+    throw new HoldfastError("HF-4304", {
+      file,
+      problem: messageOf(error),
+      why: "It was named as input.",
+      fix,
+    });
+  }
+}

@@ -1,0 +1,46 @@
+import type { DueQuery, Store } from "../core/store.ts";
+import { ended, type RunRow } from "../core/types.ts";
+
+const PAGE = 200;
+
+/**
+ * The store as somebody sees it who came for one run: only that run and those below it are ever due. Without this, a command that was
+ * asked to go on with one run would take up every crashed run of the same workflow.
+ */
+export function onlyFamilyOf(store: Store, runId: string): Store {
+  const due = async ({ workflows, limit }: DueQuery): Promise<readonly RunRow[]> => {
+    const row = await store.read(runId);
+    if (!row) return [];
+    const now = await store.now();
+    const isDue = ({ workflow, wakeAt, claim }: RunRow): boolean =>
+      workflows.includes(workflow) && wakeAt !== null && wakeAt <= now && claim.until <= now;
+    const found: RunRow[] = [];
+    for await (const one of family(store, row)) {
+      if (isDue(one)) found.push(one);
+      if (found.length === limit) break;
+    }
+    return found;
+  };
+  return new Proxy(store, {
+    get(target, key) {
+      if (key === "due") return due;
+      const value: unknown = Reflect.get(target, key);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+/** A run, the runs it started, and those that they started. */
+async function* family(store: Store, row: RunRow): AsyncGenerator<RunRow> {
+  yield row;
+  if (row.openChildren === 0 && ended(row.status)) return;
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await store.list({
+      parent: row.id,
+      limit: PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const child of page.runs) yield* family(store, child);
+    cursor = page.cursor;
+  }
+}

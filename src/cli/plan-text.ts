@@ -1,0 +1,106 @@
+import type { Engine } from "../core/engine.ts";
+import type { Run } from "../core/engine-options.ts";
+import type { DoubtfulStep, ResumePlan } from "../core/manage/plan-types.ts";
+import { columns, duration, plural, spent, tokens, usd } from "./format.ts";
+import type { Paint } from "./output.ts";
+
+/** What is left to do, guessed from how runs of this workflow went before. */
+export interface Estimate {
+  readonly ms: number;
+  readonly costUsd: number;
+  readonly runs: number;
+}
+
+const RUNS = 20;
+
+export async function estimate(engine: Engine, run: Run): Promise<Estimate | undefined> {
+  const { runs } = await engine.list({ workflow: run.workflow, status: ["completed"], limit: RUNS });
+  if (runs.length === 0) return undefined;
+  return {
+    ms: Math.max(0, median(runs.map((one) => one.activeMs)) - run.activeMs),
+    costUsd: Math.max(0, median(runs.map((one) => one.usage.costUsd)) - run.usage.costUsd),
+    runs: runs.length,
+  };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1
+    ? (sorted[middle] as number)
+    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+}
+
+/** A resume before it is done: what is reused, verified, run, changed, allowed. */
+export function planText(plan: ResumePlan, guess: Estimate | undefined, paint: Paint): string {
+  const rows = [
+    reuse(plan),
+    ...plan.inDoubt.map((one) => ["verify", "in doubt", doubt(one)]),
+    ...running(plan, guess),
+    ...plan.waits.map(({ step, for: kind }) => ["wait", kind, step]),
+    ...changed(plan),
+    ...policy(plan),
+    ...(plan.budget ? [["budget", "left", budget(plan.budget)]] : []),
+    ...(plan.blocked === null ? [] : [["blocked", "", plan.blocked]]),
+  ];
+  return columns(rows.map(([label = "", ...rest]) => [`  ${paint.bold(label)}`, ...rest])).join("\n");
+}
+
+function reuse({ reuse: { steps, ...used } }: ResumePlan): string[] {
+  const saved = spent(used);
+  return [
+    "reuse",
+    plural(steps, "step"),
+    steps === 0 ? "nothing is done yet" : `${saved} will not be spent again`,
+  ];
+}
+
+const doubt = ({ step, effect, attempt, treatment }: DoubtfulStep): string =>
+  `${step} (${effect}, attempt ${attempt}) — no outcome recorded; ${treatment}`;
+
+function running({ runs }: ResumePlan, guess: Estimate | undefined): string[][] {
+  if (runs.length === 0) return [];
+  const names = runs.map(({ step, type, effect, instead }) => {
+    const kind = type === "call" ? effect : type;
+    return `${step}${kind === "repeatable" ? "" : ` (${kind})`}${instead ? ` → ${instead}` : ""}`;
+  });
+  const shown = names.slice(0, 4).join(", ") + (names.length > 4 ? ` and ${names.length - 4} more` : "");
+  const cost =
+    guess &&
+    [`est. ${duration(guess.ms)}`, guess.costUsd > 0 ? usd(guess.costUsd) : ""]
+      .filter((one) => one !== "")
+      .join(" · ");
+  const from = guess && (guess.runs === 1 ? "as the run before" : `median of ${guess.runs} runs`);
+  return [["run", `next ${runs.length}`, cost ? `${shown} … ${cost} (${from})` : shown]];
+}
+
+function changed({ changed: { version, schema, notAsked, new: added } }: ResumePlan): string[][] {
+  const facts = [
+    version ? `version ${version.from} → ${version.to}` : "",
+    schema ? `state schema ${schema.from} → ${schema.to}` : "",
+    notAsked.length > 0 ? `not asked for any more: ${notAsked.join(", ")}` : "",
+    added.length > 0 ? `new: ${added.join(", ")}` : "",
+  ].filter((fact) => fact !== "");
+  return facts.length === 0 ? [] : [["changed", "code", facts.join(" · ")]];
+}
+
+function policy({ policy: verdicts }: ResumePlan): string[][] {
+  if (verdicts.length === 0) return [];
+  const refused = verdicts.filter(({ verdict }) => verdict !== "allow");
+  const told = refused.map(
+    ({ step, verdict }) =>
+      `${step}: ${typeof verdict === "string" ? verdict : "deny" in verdict ? verdict.deny : verdict.ask}`,
+  );
+  const allowed = `${verdicts.length - refused.length} allowed`;
+  return [["policy", plural(verdicts.length, "step"), [allowed, ...told].join(" · ")]];
+}
+
+const budget = (left: NonNullable<ResumePlan["budget"]>): string =>
+  [
+    left.costUsd === undefined ? "" : usd(left.costUsd),
+    left.tokens === undefined ? "" : tokens(left.tokens),
+    left.turns === undefined ? "" : plural(left.turns, "turn"),
+    left.wallMs === undefined ? "" : duration(left.wallMs),
+  ]
+    .filter((one) => one !== "")
+    .join(" · ");

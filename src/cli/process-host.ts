@@ -1,0 +1,63 @@
+import { spawn } from "node:child_process";
+import { openSync } from "node:fs";
+import { createInterface } from "node:readline";
+import type { Host, Sink, StopSignal } from "./host.ts";
+
+const SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+const sinkOf = (stream: NodeJS.WriteStream): Sink => ({
+  write: (text) => void stream.write(text),
+  isTTY: stream.isTTY === true,
+  get columns() {
+    return stream.columns ?? 110;
+  },
+  onResize(listener) {
+    stream.on("resize", listener);
+    return () => stream.off("resize", listener);
+  },
+});
+
+/** The real process. */
+export const processHost = (): Host => ({
+  env: process.env,
+  cwd: process.cwd(),
+  stdout: sinkOf(process.stdout),
+  stderr: sinkOf(process.stderr),
+  canAsk: process.stdin.isTTY === true && process.stderr.isTTY === true,
+  ask,
+  readInput,
+  onSignal(listener) {
+    const heard = SIGNALS.map((name) => [name, () => listener(name)] as const);
+    for (const [name, handler] of heard) process.on(name, handler);
+    return () => {
+      for (const [name, handler] of heard) process.off(name, handler);
+    };
+  },
+  exit: (code) => process.exit(code),
+  detach(args, log) {
+    const output = openSync(log, "a");
+    const child = spawn(process.execPath, [...process.execArgv, process.argv[1] as string, ...args], {
+      detached: true,
+      stdio: ["ignore", output, output],
+    });
+    child.unref();
+    return child.pid;
+  },
+});
+
+function ask(question: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    terminal.once("close", () => resolve(undefined));
+    terminal.question(question, (answer) => {
+      resolve(answer.trim());
+      terminal.close();
+    });
+  });
+}
+
+async function readInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,57 @@
+/** What `holdfast init` begins with. Each runs as it is, without a key or a server. */
+export const TEMPLATES = {
+  hello: `import { workflow } from "holdfast";
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 800));
+
+// Stop it with Ctrl-C or kill -9 while it runs, then: npx holdfast resume hello
+export const hello = workflow("hello", async (ctx, input: { name: string }) => {
+  ctx.plan(["look up", "compose", "send"]);
+  const facts = await ctx.step("look up", async () => (await pause(), { letters: input.name.length }));
+  const text = await ctx.step("compose", async () => (await pause(), \`Hello \${input.name} (\${facts.letters})\`));
+  await ctx.step("send", async ({ key }) => (await pause(), console.error("sent under", key)), { effect: "keyed" });
+  return text;
+});
+`,
+  gate: `import { workflow } from "holdfast";
+
+// Stops at the gate: npx holdfast gate approve gate:release
+export const gate = workflow("gate", async (ctx, input: { amount: number }) => {
+  const offer = await ctx.step("prepare", () => ({ amount: input.amount, to: "ACME" }));
+  const { choice } = await ctx.gate("release", { show: offer, choices: ["approve", "reject"] });
+  if (choice === "reject") return "not released";
+  return ctx.step("pay", ({ key }) => \`paid \${offer.amount} under \${key}\`, { effect: "keyed" });
+});
+`,
+  parallel: `import { workflow } from "holdfast";
+
+const think = (ms = 600) => new Promise((resolve) => setTimeout(resolve, ms));
+
+// Each topic is saved when it is done; after a crash only the unfinished ones run again.
+export const parallel = workflow("parallel", async (ctx, input: { topics: string[] }) => {
+  const notes = await ctx.each("research", input.topics, async (topic) => (await think(), \`about \${topic}\`), {
+    concurrency: 4,
+  });
+  return ctx.step("summary", () => notes.join("; "));
+});
+`,
+  recon: `import { workflow } from "holdfast";
+
+const load = async (batch = "") => [
+  { id: "INV-1", amount: 40 },
+  { id: "INV-2", amount: 75, batch },
+];
+
+// Money moves once: the step's key is the same on every attempt and after every crash.
+export const recon = workflow("recon", async (ctx, input: { batch: string }) => {
+  ctx.plan(["load", "match", "approve", "pay"]);
+  const invoices = await ctx.step("load", () => load(input.batch));
+  const matched = await ctx.each("match", invoices, ({ id, amount }) => ({ id, amount, ok: amount < 100 }));
+  await ctx.gate("approve", { show: matched, choices: ["approve", "reject"] });
+  const total = matched.reduce((sum, { amount }) => sum + amount, 0);
+  return ctx.step("pay", ({ key }) => ({ total, receipt: key }), { effect: "keyed" });
+});
+`,
+} as const;
+
+export type TemplateName = keyof typeof TEMPLATES;

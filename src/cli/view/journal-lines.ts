@@ -1,0 +1,157 @@
+import type { EventKind, JournalEvent } from "../../core/events.ts";
+import { duration, seconds } from "../format.ts";
+import { used } from "./spending.ts";
+import type { Tone } from "./standing.ts";
+
+export const LEVELS = ["debug", "info", "warn", "error"] as const;
+export type Level = (typeof LEVELS)[number];
+
+const INFO: readonly EventKind[] = [
+  "run_created",
+  "run_forked",
+  "run_migrated",
+  "run_paused",
+  "run_resumed",
+  "run_completed",
+  "run_waiting",
+  "step_completed",
+  "step_resolved",
+  "step_evidence",
+  "gate_answered",
+  "child_finished",
+  "signal_received",
+  "value_edited",
+  "decision_made",
+  "checkpoint_marked",
+  "budget_set",
+];
+const WARN: readonly EventKind[] = ["pause_requested", "cancel_requested", "run_cancelled", "values_dropped"];
+
+/** How much an event matters. Intents, claims, notes and snapshots are for those who look closely. */
+export function levelOf(event: JournalEvent): Level {
+  switch (event.kind) {
+    case "run_failed":
+    case "step_in_doubt":
+      return "error";
+    case "step_failed":
+      return event.meta.retryAt === undefined ? "error" : "warn";
+    case "content_checked":
+      return event.meta.verdict === "allow" ? "debug" : "warn";
+    case "run_claimed":
+      return event.meta.recovery > 0 ? "warn" : "debug";
+    case "child_finished":
+      return event.meta.status === "completed" ? "info" : "error";
+    default:
+      return WARN.includes(event.kind) ? "warn" : INFO.includes(event.kind) ? "info" : "debug";
+  }
+}
+
+export const isAtLeast = (level: Level, least: Level): boolean =>
+  LEVELS.indexOf(level) >= LEVELS.indexOf(least);
+
+const TONES: Readonly<Record<Level, Tone>> = { debug: "calm", info: "good", warn: "waits", error: "bad" };
+
+export function toneOf(event: JournalEvent): Tone {
+  const isDone = ["step_completed", "gate_answered", "run_completed"].includes(event.kind);
+  const level = levelOf(event);
+  return level === "info" && !isDone ? "busy" : TONES[level];
+}
+
+const GLYPHS: Partial<Record<EventKind, string>> = {
+  run_created: "▶",
+  run_forked: "▶",
+  run_resumed: "▶",
+  run_paused: "‖",
+  run_waiting: "‖",
+  step_started: "○",
+};
+
+export function glyphOf(event: JournalEvent): string {
+  const level = levelOf(event);
+  if (level === "error") return "✗";
+  if (level === "warn") return "!";
+  return GLYPHS[event.kind] ?? (toneOf(event) === "good" ? "✓" : "·");
+}
+
+/** What happened, in a few words: of the header only, so no value is in it. */
+export function wordsOf(event: JournalEvent): string {
+  const by = event.actor === undefined ? "" : ` by ${event.actor}`;
+  const reason = "reason" in event.meta && event.meta.reason !== undefined ? `: ${event.meta.reason}` : "";
+  return `${said(event)}${by}${reason}`;
+}
+
+function said(event: JournalEvent): string {
+  switch (event.kind) {
+    case "run_created":
+      return `created (${event.meta.workflow} ${event.meta.version})`;
+    case "run_forked":
+      return `forked from ${event.meta.from.runId}@${event.meta.from.seq} (effects: ${event.meta.effects})`;
+    case "run_migrated":
+      return `migrated ${event.meta.from} → ${event.meta.to}${event.meta.asIs ? ", as it is" : ""}`;
+    case "run_claimed":
+      return `taken by ${event.meta.owner}${event.meta.recovery > 0 ? ` (recovery ${event.meta.recovery})` : ""}`;
+    case "run_waiting":
+      return `waiting: ${event.meta.waiting.map(({ kind, step }) => (step === "" ? kind : `${kind} ${step}`)).join(", ")}`;
+    case "run_failed":
+      return `failed: ${event.meta.message}`;
+    default:
+      return saidOfStep(event);
+  }
+}
+
+function saidOfStep(event: JournalEvent): string {
+  switch (event.kind) {
+    case "step_started": {
+      const { type, effect, attempt } = event.meta;
+      const kind = type === "call" ? effect : type;
+      return `begun (${kind}${attempt > 1 ? `, attempt ${attempt}` : ""})`;
+    }
+    case "step_completed": {
+      const { ms, usage, instead } = event.meta;
+      return ["done", ms === undefined ? "" : duration(ms), usage ? used(usage) : "", instead ?? ""]
+        .filter((part) => part !== "")
+        .join(" · ");
+    }
+    case "step_failed": {
+      const { attempt, retryAt } = event.meta;
+      return `attempt ${attempt} failed${retryAt === undefined ? "" : `, again in ${seconds(retryAt - event.at)}`}`;
+    }
+    case "step_in_doubt":
+      return "outcome unknown: begun, and no outcome recorded";
+    case "step_resolved":
+      return `resolved as ${event.meta.action}`;
+    case "gate_answered":
+      return `answered ${event.meta.choice}`;
+    case "child_finished":
+      return `child ${event.meta.child} ${event.meta.status}`;
+    case "signal_received":
+      return `signal ${event.meta.name}`;
+    case "checkpoint_marked":
+      return `checkpoint ${event.meta.label} (${event.meta.trigger})`;
+    default:
+      return saidOfNote(event);
+  }
+}
+
+function saidOfNote(event: JournalEvent): string {
+  switch (event.kind) {
+    case "value_edited":
+      return `${event.meta.what} edited`;
+    case "memory_written":
+      return `memory ${event.meta.name} ${event.meta.deleted ? "deleted" : "written"}`;
+    case "usage_recorded":
+      return `used ${used(event.meta) || "nothing"}${event.meta.model === undefined ? "" : ` (${event.meta.model})`}`;
+    case "values_dropped":
+      return `values dropped: ${event.meta.entries} entries, ${event.meta.blobs} blobs`;
+    case "loop_advanced":
+      return `iteration ${event.meta.iteration}${event.meta.done ? ", the last" : ""}`;
+    case "budget_set":
+      return `budget ${Object.entries(event.meta)
+        .map(([key, value]) => `${key} ${value}`)
+        .join(", ")}`;
+    case "checkpoint_tagged":
+      return `checkpoint #${event.meta.seq} ${event.meta.label ?? (event.meta.pinned ? "pinned" : "unpinned")}`;
+    default:
+      return event.kind.replace(/^(run|step|plan)_/, "").replaceAll("_", " ");
+  }
+}

@@ -1,0 +1,60 @@
+import { fit, width } from "../format.ts";
+import type { Sink } from "../host.ts";
+
+const UP = (lines: number): string => (lines === 0 ? "\r" : `\u001b[${lines}A\r`);
+const ERASE_DOWN = "\u001b[J";
+const HIDE = "\u001b[?25l";
+const SHOW = "\u001b[?25h";
+
+/**
+ * A few lines at the bottom of the terminal that are drawn anew in place. Everything printed meanwhile goes above it and stays: no other
+ * screen is used, so selection and scroll-back work. No line may be as wide as the terminal, or counting lines would go wrong.
+ */
+export class LiveBlock {
+  readonly #sink: Sink;
+  #lines: readonly string[] = [];
+  #height = 0;
+  #widest = 0;
+  #hidden = false;
+  readonly #offResize: () => void;
+
+  constructor(sink: Sink) {
+    this.#sink = sink;
+    this.#offResize = sink.onResize(() => {
+      // Lines that do not fit any more were broken by some terminals and cut by others, so where the block begins is not known: it is
+      // left, and drawn below.
+      if (this.#widest >= sink.columns) this.#height = 0;
+      this.draw(this.#lines);
+    });
+  }
+
+  draw(lines: readonly string[]): void {
+    this.#lines = lines;
+    const shown = lines.map((line) => fit(line, Math.max(20, this.#sink.columns - 1)));
+    const cursor = this.#hidden ? "" : HIDE;
+    this.#hidden = true;
+    this.#sink.write(`${cursor}${this.#erased()}${shown.map((line) => `${line}\n`).join("")}`);
+    this.#height = shown.length;
+    this.#widest = Math.max(0, ...shown.map(width));
+  }
+
+  /** Prints above the block, for good. */
+  print(text: string): void {
+    this.#sink.write(`${this.#erased()}${text}`);
+    this.#height = 0;
+    this.draw(this.#lines);
+  }
+
+  /** Takes the block away. */
+  end(): void {
+    this.#sink.write(`${this.#erased()}${this.#hidden ? SHOW : ""}`);
+    this.#height = 0;
+    this.#hidden = false;
+    this.#lines = [];
+    this.#offResize();
+  }
+
+  #erased(): string {
+    return this.#height === 0 ? "" : `${UP(this.#height)}${ERASE_DOWN}`;
+  }
+}

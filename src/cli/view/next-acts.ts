@@ -1,0 +1,20 @@
+import type { Possible } from "../../core/manage/status.ts";
+import type { RunRow } from "../../core/types.ts";
+import { waysOut } from "../drive/ending.ts";
+
+/** What a person can do about a run now, as commands without the leading `holdfast`. */
+export function nextActs(row: RunRow, can: readonly Possible[], isStalled: boolean): string[] {
+  const { id, seq } = row;
+  const acts = row.status === "waiting" ? row.waiting.flatMap((wait) => waysOf(id, wait)) : [];
+  if (isStalled || can.includes("resume")) acts.push(`resume ${id}`);
+  if (can.includes("pause") && !isStalled) acts.push(`pause ${id}`);
+  if (can.includes("cancel")) acts.push(`cancel ${id}`);
+  if (can.includes("fork")) acts.push(`fork ${id}@${seq}`);
+  return [...new Set(acts)];
+}
+
+/** Waits that end by themselves need nobody. */
+function waysOf(id: string, wait: RunRow["waiting"][number]): string[] {
+  const endsAlone = wait.kind === "timer" || wait.kind === "retry" || wait.kind === "child";
+  return endsAlone || wait.kind === "signal" ? [] : waysOut(id, wait);
+}

@@ -1,0 +1,32 @@
+import { readDuration } from "../config/engine-settings.ts";
+import { usage } from "../globals.ts";
+
+/** A whole number of 1 or more. */
+export function readCount(text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw usage(
+    `${text} is not a number that can be used here`,
+    "It must be a whole number of 1 or more.",
+    "10",
+  );
+}
+
+/** Milliseconds of `7d`, `12h`, `30m`. */
+export function readSpan(text: string): number {
+  const ms = readDuration(text);
+  if (ms !== undefined) return ms;
+  throw usage(`${text} is no length of time`, "It is a number with a unit: ms, s, m, h, d or w.", "7d");
+}
+
+/** A moment: so long before now, or a date. */
+export type Since = (now: number) => number;
+
+/** `2h`, `7d`, `2026-01-19` or `2026-01-19T02:14Z`. */
+export function readSince(text: string): Since {
+  const ago = readDuration(text);
+  if (ago !== undefined) return (now) => now - ago;
+  const at = Date.parse(text);
+  if (!Number.isNaN(at)) return () => at;
+  throw usage(`${text} is no moment`, "It is a length of time before now, or a date.", "--since 2h");
+}

@@ -1,0 +1,110 @@
+import { parseEntry } from "../../core/journal.ts";
+import { lastEvent } from "../../core/load.ts";
+import type { Progress } from "../../core/manage/progress.ts";
+import type { RunDetails } from "../../core/manage/status.ts";
+import type { Store } from "../../core/store.ts";
+import { ended, type RunRow } from "../../core/types.ts";
+import { type RunOrigin, readOrigin } from "../run-origin.ts";
+import { RunView } from "./run-view.ts";
+import { type Standing, standingOf } from "./standing.ts";
+import { fetched, summary, valuesOf } from "./stored-values.ts";
+
+/** A run as it stands in a list. */
+export interface RunItem {
+  readonly row: RunRow;
+  readonly standing: Standing;
+  readonly progress: Progress;
+  readonly origin: RunOrigin;
+  /** A few words of its input. */
+  readonly input: string;
+}
+
+/** So many positions of journals are read for one list, newest runs first; the rest is told by what the rows say. */
+const MOST_POSITIONS = 20_000;
+const INPUT_COLUMNS = 40;
+
+/** Fills in what a row does not say, only for the rows that are shown. */
+export class RunItems {
+  readonly #store: Store;
+  readonly #now: number;
+  #left = MOST_POSITIONS;
+
+  constructor(store: Store, now: number) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  async of(row: RunRow): Promise<RunItem> {
+    const view = await this.#read(row);
+    const open = view && !ended(row.status) ? view.open : [];
+    const details: RunDetails = { open, ...(await this.#undone(row)) };
+    const { stepsDone: done } = row;
+    return {
+      row,
+      standing: standingOf(row, this.#now, details),
+      progress: view?.progress ?? { done, text: `${done} done` },
+      origin: await readOrigin(this.#store, row.id),
+      input: await inputOf(this.#store, row),
+    };
+  }
+
+  async #read(row: RunRow): Promise<RunView | undefined> {
+    if (row.seq > this.#left) return undefined;
+    this.#left -= row.seq;
+    const view = new RunView(this.#store, row.id);
+    const isRead = await fetched(() => view.catchUp());
+    return "gone" in isRead ? undefined : view;
+  }
+
+  /** Whether a failed run was undone, and so cannot be resumed. */
+  async #undone(row: RunRow): Promise<{ undone?: boolean }> {
+    if (row.status !== "failed") return {};
+    const found = await fetched(() => lastEvent(this.#store, row, ["run_failed"]));
+    const event = "value" in found ? (found.value as Awaited<ReturnType<typeof lastEvent>>) : undefined;
+    return { undone: event?.kind === "run_failed" && event.meta.compensated === true };
+  }
+}
+
+/** What the run was started with, in a few words; "" when that cannot be read any more. */
+async function inputOf(store: Store, row: RunRow): Promise<string> {
+  if (row.prunedAt !== null) return "";
+  const found = await fetched(async () => {
+    const [entry] = await store.entries(row.id, { from: 1, limit: 1 });
+    const first = entry && parseEntry(row.id, entry).events[0];
+    return first && valuesOf(store).decode(row.id, first.data);
+  });
+  return "gone" in found || found.value === undefined || found.value === null
+    ? ""
+    : summary(found.value, INPUT_COLUMNS);
+}
+
+/** A run in a list, as data. */
+export const itemData = ({ row, standing, progress, origin, input }: RunItem) => ({
+  id: row.id,
+  ...(origin.name === undefined ? {} : { name: origin.name }),
+  workflow: row.workflow,
+  version: row.version,
+  status: row.status,
+  standing: standing.words,
+  headline: standing.headline,
+  since: iso(standing.since),
+  needsYou: standing.needsYou,
+  stalledSince: standing.stalledSince === null ? null : iso(standing.stalledSince),
+  can: standing.can,
+  progress,
+  stepsDone: row.stepsDone,
+  createdAt: iso(row.createdAt),
+  updatedAt: iso(row.updatedAt),
+  finishedAt: row.finishedAt === null ? null : iso(row.finishedAt),
+  usage: row.usage,
+  waiting: row.waiting,
+  error: row.error,
+  input,
+  labels: origin.labels ?? {},
+  parent: row.parent,
+  origin: row.origin,
+  pinned: row.pinned,
+  pruned: row.prunedAt !== null,
+});
+
+export const iso = (at: number): string => new Date(at).toISOString();

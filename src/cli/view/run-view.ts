@@ -1,0 +1,112 @@
+import { HoldfastError } from "../../core/errors.ts";
+import type { JournalEvent } from "../../core/events.ts";
+import { entryPages, headEvents } from "../../core/manage/positions.ts";
+import { measure, type Progress, type StepUnderWay, underWay } from "../../core/manage/progress.ts";
+import { RunState } from "../../core/replay.ts";
+import type { Store } from "../../core/store.ts";
+import type { RunRow } from "../../core/types.ts";
+import type { Values } from "../../core/values.ts";
+
+/** Work that is recorded, and what it cost. */
+export interface Work {
+  steps: number;
+  ms: number;
+  tokens: number;
+  costUsd: number;
+}
+
+/** A run as somebody sees it who reads its journal as it grows, whoever writes it. Values are never read. */
+export class RunView {
+  readonly state = new RunState();
+  readonly runId: string;
+  readonly #store: Store;
+  #row: RunRow | undefined;
+  #seq = 0;
+  readonly #work: Work = { steps: 0, ms: 0, tokens: 0, costUsd: 0 };
+
+  constructor(store: Store, runId: string) {
+    this.#store = store;
+    this.runId = runId;
+  }
+
+  /** Reads what was written since; answers it. */
+  async catchUp(): Promise<readonly JournalEvent[]> {
+    const row = await this.#store.read(this.runId);
+    if (!row) throw new HoldfastError("HF-1001", { run: this.runId });
+    const news: JournalEvent[] = [];
+    if (row.seq > this.#seq)
+      for await (const page of entryPages(this.#store, this.runId, this.#seq + 1, row.seq))
+        for (const event of page.flatMap((entry) => headEvents(this.runId, entry)))
+          if (event.seq > this.#seq) news.push(this.#apply(event));
+    this.#row = row;
+    return news;
+  }
+
+  #apply(event: JournalEvent): JournalEvent {
+    this.state.apply(event);
+    this.#seq = event.seq;
+    const used = usageOf(event);
+    this.#work.tokens += used?.tokens ?? 0;
+    this.#work.costUsd += used?.costUsd ?? 0;
+    if (isDone(event)) this.#work.steps++;
+    if (event.kind === "step_completed") this.#work.ms += event.meta.ms ?? 0;
+    return event;
+  }
+
+  get row(): RunRow {
+    if (!this.#row) throw new HoldfastError("HF-1001", { run: this.runId });
+    return this.#row;
+  }
+
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** What can be chosen at open gates, as far as it is known; see {@link learnChoices}. */
+  readonly choices = new Map<string, readonly string[]>();
+
+  /** Reads what the open gates offer. */
+  async learnChoices(values: Values): Promise<void> {
+    for (const { step, type } of this.open) {
+      const record = this.state.find(step);
+      if (type !== "gate" || !record || this.choices.has(step)) continue;
+      const shown = (await values.at(this.runId, record.seq)) as
+        | { readonly choices?: readonly string[] }
+        | undefined;
+      this.choices.set(step, shown?.choices ?? []);
+    }
+  }
+
+  /** Finished work so far. */
+  get work(): Readonly<Work> {
+    return { ...this.#work };
+  }
+
+  get progress(): Progress {
+    return measure(this.state, this.row.stepsDone).progress;
+  }
+
+  /** Planned steps that have not begun. */
+  get pending(): readonly string[] {
+    const open = new Set(this.open.map(({ step }) => step));
+    return measure(this.state, this.row.stepsDone).pending.filter((step) => !open.has(step));
+  }
+
+  /** Steps that have begun, innermost only: those around them are under way because of them. */
+  get open(): readonly StepUnderWay[] {
+    const all = underWay(this.state);
+    return all.filter(({ step }) => !all.some((other) => other.step.startsWith(`${step}/`)));
+  }
+}
+
+export function usageOf(event: JournalEvent): { tokens: number; costUsd: number } | undefined {
+  if (event.kind === "usage_recorded") return event.meta;
+  const isOfStep =
+    event.kind === "step_completed" || event.kind === "step_failed" || event.kind === "child_finished";
+  return isOfStep ? event.meta.usage : undefined;
+}
+
+export const isDone = (event: JournalEvent): boolean =>
+  event.kind === "step_completed" ||
+  event.kind === "gate_answered" ||
+  (event.kind === "child_finished" && event.meta.status === "completed");

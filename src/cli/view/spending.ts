@@ -1,0 +1,31 @@
+import { spent, tokens, usd } from "../format.ts";
+
+/** Tokens and money; `unpriced`: of the tokens, those whose price nobody knows. They are not free. */
+export interface Spent {
+  tokens: number;
+  costUsd: number;
+  unpriced: number;
+}
+
+/** What it cost; "" when nothing was used. What nobody knows the price of is said to be so, never shown as nothing. */
+export function money({ costUsd, unpriced }: Readonly<Spent>): string {
+  const open = unpriced > 0 ? `${tokens(unpriced)} unpriced` : "";
+  if (costUsd === 0) return open;
+  return open === "" ? usd(costUsd) : `${usd(costUsd)} + ${open}`;
+}
+
+/** `6,120 tok · $0.04`, or `4,000 tok · unpriced`. */
+export const used = (usage: { readonly tokens: number; readonly costUsd: number }): string =>
+  `${spent(usage)}${usage.tokens > 0 && usage.costUsd === 0 ? " · unpriced" : ""}`;
+
+/** The same in one word, for a column. */
+export function costWord({
+  tokens: some,
+  costUsd,
+}: {
+  readonly tokens: number;
+  readonly costUsd: number;
+}): string {
+  if (costUsd > 0) return usd(costUsd);
+  return some > 0 ? "unpriced" : "";
+}

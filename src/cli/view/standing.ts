@@ -1,0 +1,134 @@
+import type { RunDetails, RunSentence } from "../../core/manage/status.ts";
+import { describeRun } from "../../core/manage/status.ts";
+import { ended, type RunRow, type WaitKind } from "../../core/types.ts";
+import { coarse, seconds } from "../format.ts";
+import type { Paint } from "../output.ts";
+import { ownerOf } from "../owner.ts";
+
+/** How a run stands, in a glyph and a few words; what a person is needed for; and since when nobody advances it although it could go on. */
+export interface Standing extends RunSentence {
+  readonly glyph: string;
+  readonly words: string;
+  readonly tone: Tone;
+  readonly needsYou: boolean;
+  /** Since when it is stalled; `null` when it is not. */
+  readonly stalledSince: number | null;
+}
+
+export type Tone = "good" | "bad" | "waits" | "busy" | "calm";
+
+/** A worker takes a run that is due within a second or so; later than this, there is none. */
+const GRACE_MS = 10_000;
+
+/** What a wait is called, the most pressing first; `true`: a person must do something. */
+const WAITS: readonly (readonly [kind: WaitKind, words: string, needsYou: boolean])[] = [
+  ["review", "review", true],
+  ["decision", "in doubt", true],
+  ["gate", "gate", true],
+  ["budget", "budget reached", true],
+  ["content", "content held", true],
+  ["policy", "not allowed", true],
+  ["migration", "needs migration", true],
+  ["key", "needs its key", true],
+  ["signal", "signal", false],
+  ["child", "child run", false],
+  ["retry", "retrying", false],
+  ["timer", "sleeping", false],
+];
+
+export function standingOf(row: RunRow, now: number, details: RunDetails = {}): Standing {
+  const sentence = describeRun(row, details);
+  const since = stalledSince(row, now);
+  const known = since === null ? words(row, now, sentence) : stalled(now - since);
+  return { ...sentence, ...known, stalledSince: since };
+}
+
+type Words = Pick<Standing, "glyph" | "words" | "tone" | "needsYou">;
+
+const stalled = (ms: number): Words => ({
+  glyph: "◌",
+  words: `stalled ${coarse(ms)}`,
+  tone: "bad",
+  needsYou: true,
+});
+
+/** A run that could go on, and that no live process has: its worker died, or none takes it. `null` when that is not so. */
+export function stalledSince(row: RunRow, now: number): number | null {
+  const { status, wakeAt, claim, updatedAt } = row;
+  if (ended(status) || status === "paused" || wakeAt === null || wakeAt > now) return null;
+  const owner = ownerOf(row, now);
+  if (owner) return owner.isDead ? updatedAt : null;
+  const since = Math.max(wakeAt, claim.until, updatedAt);
+  return now - since >= GRACE_MS ? since : null;
+}
+
+function words(row: RunRow, now: number, { can }: RunSentence): Words {
+  if (row.control === "compensating")
+    return { glyph: "◌", words: "cancelling", tone: "busy", needsYou: false };
+  if (row.control === "pausing") return { glyph: "‖", words: "pausing", tone: "waits", needsYou: false };
+  switch (row.status) {
+    case "completed":
+      return { glyph: "✓", words: "completed", tone: "good", needsYou: false };
+    case "cancelled":
+      return { glyph: "✗", words: "cancelled", tone: "calm", needsYou: false };
+    case "failed":
+      return can.includes("resume")
+        ? { glyph: "✗", words: "failed, resumable", tone: "bad", needsYou: true }
+        : { glyph: "✗", words: "failed", tone: "bad", needsYou: false };
+    case "paused":
+      return { glyph: "‖", words: "paused", tone: "waits", needsYou: false };
+    case "running":
+      return { glyph: "●", words: "running", tone: "busy", needsYou: false };
+    case "queued":
+      return { glyph: "○", words: "queued", tone: "calm", needsYou: false };
+    case "waiting":
+      return waiting(row, now);
+  }
+}
+
+function waiting({ waiting: waits }: RunRow, now: number): Words {
+  for (const [kind, name, needsYou] of WAITS) {
+    const wait = waits.find((one) => one.kind === kind);
+    if (!wait) continue;
+    const isTimed = (kind === "retry" || kind === "timer") && wait.until !== undefined;
+    const left = isTimed ? ` ${kind === "retry" ? "in " : ""}${seconds((wait.until as number) - now)}` : "";
+    return {
+      glyph: needsYou ? "‖" : "◌",
+      words: `${name}${left}`,
+      tone: needsYou ? "waits" : "calm",
+      needsYou,
+    };
+  }
+  return { glyph: "◌", words: "waiting", tone: "calm", needsYou: false };
+}
+
+export function toned(paint: Paint, tone: Tone): (text: string) => string {
+  const colours = {
+    good: paint.green,
+    bad: paint.red,
+    waits: paint.yellow,
+    busy: paint.cyan,
+    calm: paint.dim,
+  };
+  return colours[tone];
+}
+
+/** Glyph and words, in the colour of what they say. */
+export const badge = ({ glyph, words: text, tone }: Standing, paint: Paint): string =>
+  toned(paint, tone)(`${glyph} ${text}`);
+
+const MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+
+/** Moments in a sentence as people say them: `since 2h ago` is `for 2h`. */
+export const spoken = (text: string, now: number): string =>
+  text
+    .replace(
+      /since (\d{4}-\d\d-\d\dT[\d:.]+Z)/g,
+      (_, at: string) => `for ${coarse(Math.max(0, now - Date.parse(at)))}`,
+    )
+    .replace(MOMENT, (at) => {
+      const away = Date.parse(at) - now;
+      return away > 0
+        ? `${at.slice(11, 19)} UTC (in ${coarse(away)})`
+        : `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
+    });

@@ -1,0 +1,80 @@
+import type { JournalEvent } from "../../core/events.ts";
+import type { StepUnderWay } from "../../core/manage/progress.ts";
+import { duration, seconds, tokens, usd } from "../format.ts";
+import type { Paint } from "../output.ts";
+import { isDone, type RunView, usageOf } from "./run-view.ts";
+
+/** How wide the names of steps are at least, so that what follows stands in columns. */
+const NAME = 18;
+
+/** What is left on the screen of an event: one line for each step that ended, failed or began to wait for a person. */
+export function lineOf(event: JournalEvent, view: RunView, paint: Paint, why?: string): string | undefined {
+  const { step, seq } = event;
+  const name = step.padEnd(NAME);
+  if (isDone(event)) {
+    const used = usageOf(event);
+    const ms = event.kind === "step_completed" ? event.meta.ms : undefined;
+    const record = view.state.find(step);
+    const took = ms ?? (record ? event.at - record.since : 0);
+    const facts = [
+      duration(took).padStart(6),
+      used?.tokens ? tokens(used.tokens).padStart(10) : "",
+      used?.costUsd ? usd(used.costUsd).padStart(6) : "",
+    ].filter((fact) => fact !== "");
+    const answer = event.kind === "gate_answered" ? `  ${event.meta.choice}` : "";
+    return `${paint.green("✓")} ${name} ${facts.join("  ")}${answer}   ${paint.dim(`checkpoint #${seq}`)}`;
+  }
+  if (event.kind === "step_failed") {
+    const { attempt, retryAt } = event.meta;
+    const then = retryAt === undefined ? "" : ` · retry in ${seconds(retryAt - event.at)}`;
+    const glyph = retryAt === undefined ? paint.red("✗") : paint.yellow("!");
+    return `${glyph} ${name} attempt ${attempt} failed${why === undefined ? "" : `: ${why}`}${paint.dim(then)}`;
+  }
+  if (event.kind === "step_in_doubt")
+    return `${paint.yellow("!")} ${name} outcome unknown: it was begun, and no outcome is recorded`;
+  return undefined;
+}
+
+/** The commands that answer a gate. */
+export function answersTo(runId: string, gate: string, choices: readonly string[] = []): string[] {
+  const verbs = choices.filter((choice) => choice === "approve" || choice === "reject");
+  if (verbs.length > 0 || choices.length === 0)
+    return (choices.length === 0 ? ["show"] : verbs).map((verb) => `gate ${verb} ${runId}:${gate}`);
+  return choices.map((choice) => `gate answer ${runId}:${gate} --choice ${quoted(choice)}`);
+}
+
+const quoted = (text: string): string =>
+  /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+interface Line {
+  readonly now: number;
+  readonly paint: Paint;
+  /** A command to copy. */
+  readonly cli: (command: string) => string;
+}
+
+/** A step under way: what it does, or what it waits for. */
+export function openLine(open: StepUnderWay, view: RunView, { now, paint, cli }: Line): string {
+  const { step, type, status, attempt, since, until } = open;
+  const name = step.padEnd(NAME);
+  const age = seconds(now - since);
+  const left = until === undefined ? "" : seconds(until - now);
+  const again = attempt > 1 ? `attempt ${attempt} · ` : "";
+  if (status === "in_doubt") return `${paint.yellow("!")} ${name} outcome unknown`;
+  if (status === "failed") return `${paint.yellow("●")} ${name} attempt ${attempt} failed · retry in ${left}`;
+  if (type === "gate") {
+    const [answer = ""] = answersTo(view.runId, step, view.choices.get(step));
+    return `${paint.yellow("‖")} ${name} waiting for you ${age} → ${cli(answer)}`;
+  }
+  if (type === "timer") return `${paint.dim("◌")} ${name} sleeping · ${left} left`;
+  if (type === "signal") return `${paint.dim("◌")} ${name} waiting for a signal ${age}`;
+  if (type === "child") return `${paint.cyan("●")} ${name} child run · ${age}`;
+  return `${paint.cyan("●")} ${name} ${again}running ${age}`;
+}
+
+/** Names of what is under way, for sentences: `load, match and 3 more`. */
+export function namesOf(open: readonly StepUnderWay[]): string {
+  const names = open.filter(({ type }) => type === "call" || type === "child").map(({ step }) => step);
+  const shown = names.slice(0, 2).join(", ");
+  return names.length > 2 ? `${shown} and ${names.length - 2} more` : shown;
+}

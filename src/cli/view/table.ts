@@ -1,0 +1,67 @@
+import { fit, width } from "../format.ts";
+
+export interface Column {
+  readonly title: string;
+  readonly align?: "right";
+  /** How narrow it may become when the terminal is; columns without it are never cut. */
+  readonly least?: number;
+  /** Left out before anything is cut to less than `least`, the last such column first. */
+  readonly spare?: true;
+}
+
+const GAP = 2;
+
+/**
+ * Rows under titles. Where the terminal is too narrow, the widest of the columns that may be cut gives way, then those that can be
+ * spared; a column that is empty in every row is left out.
+ */
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  { room = Number.POSITIVE_INFINITY, indent = "" }: { room?: number; indent?: string } = {},
+): string[] {
+  const kept = columns
+    .map((column, index) => ({ column, index, width: widest(column.title, rows, index) }))
+    .filter(({ index }) => rows.some((row) => row[index] !== undefined && row[index] !== ""));
+  const space = room - indent.length;
+  for (;;) {
+    shrink(kept, space);
+    const spare = kept.findLastIndex(({ column }) => column.spare);
+    if (total(kept) <= space || spare < 0) break;
+    kept.splice(spare, 1);
+    for (const one of kept) one.width = widest(one.column.title, rows, one.index);
+  }
+  const line = (cells: readonly string[]): string =>
+    indent +
+    kept
+      .map(({ column, index, width: wide }) => padded(fit(cells[index] ?? "", wide), wide, column.align))
+      .join(" ".repeat(GAP))
+      .trimEnd();
+  return [line(columns.map(({ title }) => title)), ...rows.map(line)];
+}
+
+interface Kept {
+  readonly column: Column;
+  readonly index: number;
+  width: number;
+}
+
+const widest = (title: string, rows: readonly (readonly string[])[], index: number): number =>
+  rows.reduce((most, row) => Math.max(most, width(row[index] ?? "")), width(title));
+
+const total = (kept: readonly Kept[]): number =>
+  kept.reduce((sum, one) => sum + one.width, GAP * Math.max(0, kept.length - 1));
+
+function shrink(kept: readonly Kept[], space: number): void {
+  for (let over = total(kept) - space; over > 0; over--) {
+    const able = kept.filter(({ column, width: wide }) => wide > (column.least ?? wide));
+    const [first] = able.sort((a, b) => b.width - a.width);
+    if (!first) return;
+    first.width--;
+  }
+}
+
+const padded = (text: string, wide: number, align: Column["align"]): string => {
+  const gap = " ".repeat(Math.max(0, wide - width(text)));
+  return align === "right" ? gap + text : text + gap;
+};

@@ -1,0 +1,42 @@
+import type { Host } from "../host.ts";
+
+/** Time to pass between two looks, which Ctrl-C cuts short. */
+export class Patience {
+  #isOver = false;
+  #wake: () => void = () => undefined;
+  readonly #off: () => void;
+
+  constructor(host: Host) {
+    this.#off = host.onSignal(() => {
+      this.#isOver = true;
+      this.#wake();
+    });
+  }
+
+  /** Answers whether to go on. */
+  async rest(ms: number): Promise<boolean> {
+    if (!this.#isOver)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    return !this.#isOver;
+  }
+
+  end(): void {
+    this.#off();
+  }
+}
+
+/** Looks again and again until `look` answers that there is nothing more to see, or somebody presses Ctrl-C. */
+export async function watching(host: Host, everyMs: number, look: () => Promise<boolean>): Promise<void> {
+  const patience = new Patience(host);
+  try {
+    while ((await look()) && (await patience.rest(everyMs)));
+  } finally {
+    patience.end();
+  }
+}

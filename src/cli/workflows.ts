@@ -1,0 +1,179 @@
+import { existsSync } from "node:fs";
+import { extname, isAbsolute, relative, resolve } from "node:path";
+import { HoldfastError } from "../core/errors.ts";
+import { nearest } from "../core/nearest.ts";
+import type { Store } from "../core/store.ts";
+import type { RunRow } from "../core/types.ts";
+import type { Workflow } from "../core/workflow.ts";
+import type { Settings } from "./config/settings.ts";
+import type { Host } from "./host.ts";
+import { loadModule } from "./modules.ts";
+import { type OnFailure, readOrigin } from "./run-origin.ts";
+import { readYaml, restoreYaml, type YamlPart } from "./yaml-code.ts";
+
+/** Code that was found: the workflow that is meant, and those that came with it, which it may start. */
+export interface Code {
+  readonly workflow: Workflow;
+  readonly all: readonly Workflow[];
+  /** Absolute; `undefined` for a workflow that the configuration holds itself. */
+  readonly file: string | undefined;
+  readonly yaml?: YamlPart;
+}
+
+/** What is needed of a run to find its code. */
+interface Stored {
+  readonly store: Store;
+  readonly run: Pick<RunRow, "id" | "workflow">;
+  /** What the run keeps in its memory: a YAML run has its file there. */
+  readonly memory: () => Promise<Readonly<Record<string, unknown>>>;
+}
+
+interface Wanted {
+  /** The file that was named. */
+  readonly file?: string | undefined;
+  /** The file as it is now, not as the run was started with it. */
+  readonly changed?: boolean;
+}
+
+const MODULES = [".ts", ".mts", ".js", ".mjs"];
+const YAML = [".yaml", ".yml"];
+
+const isYaml = (path: string): boolean => YAML.includes(extname(path));
+const isFile = (text: string): boolean => [...MODULES, ...YAML].includes(extname(text.split("#")[0] ?? ""));
+
+/** Finds workflows by file (`flow.ts`, `flow.ts#name`) or by name. */
+export class Workflows {
+  readonly #settings: Settings;
+  readonly #host: Pick<Host, "cwd" | "env">;
+
+  constructor(settings: Settings, host: Pick<Host, "cwd" | "env">) {
+    this.#settings = settings;
+    this.#host = host;
+  }
+
+  /** What was written after `run`. */
+  async find(text: string): Promise<Code> {
+    if (isFile(text)) return this.fromFile(text, this.#host.cwd);
+    const found = await this.#configured(text);
+    if (found) return found;
+    const known = (await this.#listed()).map(({ workflow }) => workflow.name);
+    throw new HoldfastError("HF-4308", {
+      name: text,
+      why:
+        known.length === 0
+          ? "The configuration lists none."
+          : `The configuration lists: ${known.join(", ")}.`,
+      fix:
+        known.length === 0
+          ? `Name its file: holdfast run <file.ts>#${text}; or list it under workflows in holdfast.config.ts.`
+          : `holdfast run ${nearest(text, known)}`,
+    });
+  }
+
+  /**
+   * The code that a stored run goes on with: the file given, or the one it was started from, or what the configuration lists. A YAML run
+   * goes on with the file as it was at its start.
+   */
+  async ofRun(stored: Stored, wanted: Wanted = {}): Promise<Code> {
+    const { file: remembered, onFailure } = await readOrigin(stored.store, stored.run.id);
+    const code = await this.#codeOf(stored, wanted, remembered);
+    return this.withOnFailure(code, onFailure);
+  }
+
+  async #codeOf(
+    { run, memory }: Stored,
+    { file, changed = false }: Wanted,
+    remembered?: string,
+  ): Promise<Code> {
+    if (file !== undefined) return this.fromFile(`${file}#${run.workflow}`, this.#host.cwd);
+    if (!changed && remembered !== undefined && isYaml(remembered)) {
+      const saved = await restoreYaml(await memory(), this.#settings.values, this.#host.env);
+      if (saved) return { ...saved, all: [saved.workflow], file: resolve(this.#settings.root, remembered) };
+    }
+    if (remembered !== undefined && existsSync(resolve(this.#settings.root, remembered)))
+      return this.fromFile(`${remembered}#${run.workflow}`, this.#settings.root);
+    const found = await this.#configured(run.workflow);
+    if (found) return found;
+    const why =
+      remembered === undefined
+        ? `A program started it, and the configuration lists no workflow ${run.workflow}.`
+        : `It was started from ${remembered}, which is not there now.`;
+    throw new HoldfastError("HF-4310", { run: run.id, workflow: run.workflow, why });
+  }
+
+  /** The same code, told what to do when its run fails: as was said at the start, or in its file, or in the configuration. */
+  withOnFailure(code: Code, said: OnFailure | undefined): Code {
+    const { workflow, yaml } = code;
+    const how = said ?? yaml?.checkpoint.onFailure ?? this.#settings.values.on_failure;
+    if (how === "continue" && yaml?.checkpoint.onFailure !== "continue")
+      throw new HoldfastError("HF-4309", {
+        file: workflow.name,
+        problem: "it cannot go on past a failure",
+        why: "Only a YAML workflow has routes that could be taken, and its file must say so.",
+        fix: "Catch the error in the workflow, or write on_failure: continue into the YAML file.",
+      });
+    const changed = { ...workflow, compensateOnFailure: how === "rollback" || workflow.compensateOnFailure };
+    return { ...code, workflow: changed, all: code.all.map((one) => (one === workflow ? changed : one)) };
+  }
+
+  /** How a file is remembered with a run: relative to the project where it lies inside, so that both can move. */
+  remembered(file: string): string {
+    const inside = relative(this.#settings.root, file);
+    return inside.startsWith("..") || isAbsolute(inside) ? file : inside.replaceAll("\\", "/");
+  }
+
+  async fromFile(text: string, base: string): Promise<Code> {
+    const [path = "", name] = text.split("#");
+    const file = resolve(base, path);
+    const codes = await this.#codesIn(file);
+    const names = codes.map(({ workflow }) => workflow.name);
+    const found = name === undefined ? only(codes) : codes.find(({ workflow }) => workflow.name === name);
+    if (found) return found;
+    const which = `${path}#${name === undefined ? names[0] : nearest(name, names)}`;
+    throw new HoldfastError("HF-4309", {
+      file: path,
+      problem: name === undefined ? "it has several workflows" : `it has no workflow ${name}`,
+      why: `It has: ${names.join(", ")}.`,
+      fix: `holdfast run ${which}`,
+    });
+  }
+
+  async #codesIn(file: string): Promise<readonly Code[]> {
+    if (isYaml(file)) {
+      const code = await readYaml(file, this.#settings.values, this.#host.env);
+      return [{ ...code, all: [code.workflow], file }];
+    }
+    const all = [...new Set(Object.values(await loadModule(file)).filter(isWorkflow))];
+    if (all.length > 0) return all.map((workflow) => ({ workflow, all, file }));
+    throw new HoldfastError("HF-4309", {
+      file: relative(this.#host.cwd, file),
+      problem: "it exports no workflow",
+      why: "What can be run is what workflow(…) returns, exported under any name.",
+      fix: 'export const hello = workflow("hello", async (ctx, input) => { … });',
+    });
+  }
+
+  async #configured(name: string): Promise<Code | undefined> {
+    return (await this.#listed()).find(({ workflow }) => workflow.name === name);
+  }
+
+  /** Every workflow that the configuration lists. */
+  async #listed(): Promise<readonly Code[]> {
+    const listed: Code[] = [];
+    for (const one of this.#settings.values.workflows ?? []) {
+      if (typeof one !== "string")
+        listed.push({ workflow: one as Workflow, all: [one as Workflow], file: undefined });
+      else listed.push(...(await this.#codesIn(resolve(this.#settings.root, one))));
+    }
+    return listed;
+  }
+}
+
+const only = (codes: readonly Code[]): Code | undefined => (codes.length === 1 ? codes[0] : undefined);
+
+/** By its shape: the file may have a copy of the package of its own. */
+function isWorkflow(value: unknown): value is Workflow {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, version, body } = value as Partial<Workflow>;
+  return typeof name === "string" && typeof version === "string" && typeof body === "function";
+}

@@ -1,0 +1,28 @@
+import { systemClock } from "./clock.ts";
+import type { EngineOptions } from "./engine-options.ts";
+import { systemIds } from "./ids.ts";
+import { type Ports, silentLogger } from "./ports.ts";
+import { Redactor } from "./redact.ts";
+import type { Store } from "./store.ts";
+import { Values } from "./values.ts";
+
+/** Everything impure of an engine: as given, or the system's. */
+export function enginePorts(options: EngineOptions): Ports {
+  const { redact, secrets, logger = silentLogger } = options;
+  // Secrets that runs ask for are kept out of the store also where nothing else is looked for.
+  const redactor = redact || secrets ? new Redactor(redact ?? { builtIn: false }) : undefined;
+  return {
+    clock: options.clock ?? systemClock,
+    ids: options.ids ?? systemIds,
+    logger: redactor ? redactor.logger(logger) : logger,
+    probe: options.probe ?? (() => undefined),
+    ...(redactor ? { redactor } : {}),
+    ...(secrets ? { secrets } : {}),
+  };
+}
+
+/** How an engine turns values into what its store holds. */
+export function engineValues(store: Store, { limits }: EngineOptions, { logger, redactor }: Ports): Values {
+  const { valueBytes = 100_000_000, warnBytes = 500_000 } = limits ?? {};
+  return new Values(store, { valueBytes, warnBytes }, logger, redactor);
+}

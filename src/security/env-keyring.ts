@@ -1,0 +1,23 @@
+import { type Keyring, localKeyring, parseKeys, refusedKeys } from "./keyring.ts";
+
+/**
+ * Keys from an environment variable: `HOLDFAST_KEYS="k2:<base64>,k1:<base64>"`. The first one wraps new keys, the others only unwrap.
+ *
+ * @example
+ * ```ts
+ * import { envKeyring, sealStore } from "holdfast/security";
+ * import { openSqliteStore } from "holdfast/stores/sqlite";
+ *
+ * export const store = await sealStore(await openSqliteStore({ file: "runs.db" }), { keyring: envKeyring() });
+ * ```
+ */
+export function envKeyring(variable = "HOLDFAST_KEYS"): Keyring {
+  const text = process.env[variable];
+  if (!text) throw refusedKeys(variable, "it is not set");
+  const pairs = text.split(",").map((pair) => {
+    const at = pair.indexOf(":");
+    return [pair.slice(0, Math.max(0, at)).trim(), pair.slice(at + 1).trim()] as const;
+  });
+  const keys = parseKeys(variable, pairs);
+  return localKeyring(() => keys);
+}

@@ -1,0 +1,9 @@
+export type { CompressionOptions } from "./compression.ts";
+export { envKeyring } from "./env-keyring.ts";
+export { envSecrets } from "./env-secrets.ts";
+export { fileKeyring } from "./file-keyring.ts";
+export type { KeyContext, Keyring } from "./keyring.ts";
+export { type KmsClient, type KmsOptions, kmsKeyring } from "./kms-keyring.ts";
+export { packStore } from "./packed-store.ts";
+export type { RotationOptions, RotationReport } from "./rotation.ts";
+export { type SealedStore, type SealOptions, sealStore } from "./sealed-store.ts";

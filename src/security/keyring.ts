@@ -1,0 +1,72 @@
+import { HoldfastError } from "../core/errors.ts";
+import { decrypt, encrypt, KEY_BYTES, lengthPrefixed } from "./crypto.ts";
+
+/** What a wrapped key belongs to. Given when it is wrapped, and the same again when it is unwrapped. */
+export type KeyContext = Readonly<Record<string, string>>;
+
+/**
+ * The keys that wrap the keys of runs. Nothing else ever sees them: a keyring may be a file, or a service far away that gives no key
+ * out of its hands.
+ */
+export interface Keyring {
+  /** The name of the key that wraps new keys. */
+  readonly current: string;
+  /** The names of all keys that can unwrap, the current one first. Asked whenever a key is looked for, so it may change. */
+  ids(): readonly string[];
+  wrap(id: string, secret: Uint8Array, context: KeyContext): Promise<Uint8Array>;
+  /** `null` when it is not what this key wrapped in this context. Throws when the key cannot be asked now. */
+  unwrap(id: string, wrapped: Uint8Array, context: KeyContext): Promise<Uint8Array | null>;
+}
+
+/** Keys by name, the current one first. */
+export type Keys = ReadonlyMap<string, Uint8Array>;
+
+const ID = /^[A-Za-z0-9._-]{1,64}$/;
+const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/;
+
+/** Why keys are refused. Never says anything of a key itself. */
+export const refusedKeys = (place: string, problem: string): HoldfastError =>
+  new HoldfastError("HF-3034", { place, problem });
+
+/** Checks names and lengths. */
+export function parseKeys(place: string, pairs: readonly (readonly [id: string, base64: unknown])[]): Keys {
+  const keys = new Map<string, Uint8Array>();
+  for (const [id, base64] of pairs) {
+    if (!ID.test(id)) throw refusedKeys(place, "a key has no usable name");
+    if (keys.has(id)) throw refusedKeys(place, `there are two keys ${id}`);
+    const bytes = typeof base64 === "string" && BASE64.test(base64) ? Buffer.from(base64, "base64") : null;
+    if (bytes?.length !== KEY_BYTES) throw refusedKeys(place, `key ${id} is not 32 bytes in base64`);
+    keys.set(id, bytes);
+  }
+  if (keys.size === 0) throw refusedKeys(place, "there is no key");
+  return keys;
+}
+
+/** In the order of the names, however the context was put together. */
+const about = (id: string, context: KeyContext): Uint8Array =>
+  lengthPrefixed([
+    "key",
+    id,
+    ...Object.keys(context)
+      .sort()
+      .flatMap((name) => [name, context[name] ?? ""]),
+  ]);
+
+/** Keys that are in the memory of this process. `keys` is asked every time, so that they may change. */
+export function localKeyring(keys: () => Keys): Keyring {
+  return {
+    get current() {
+      return [...keys().keys()][0] as string;
+    },
+    ids: () => [...keys().keys()],
+    async wrap(id, secret, context) {
+      const key = keys().get(id);
+      if (!key) throw new HoldfastError("HF-3030", { kek: id, message: "it is not in the keyring any more" });
+      return encrypt(key, about(id, context), secret);
+    },
+    async unwrap(id, wrapped, context) {
+      const key = keys().get(id);
+      return key ? decrypt(key, about(id, context), wrapped) : null;
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import type * as Sdk from "@aws-sdk/client-kms";
+import { HoldfastError } from "../core/errors.ts";
+import { KEY_BYTES } from "./crypto.ts";
+import type { Keyring } from "./keyring.ts";
+
+/** What is asked of a client: `KMSClient` of `@aws-sdk/client-kms`, version 3. */
+export interface KmsClient {
+  send(command: object, options?: { readonly abortSignal?: AbortSignal }): Promise<unknown>;
+}
+
+/** Options of a keyring in AWS KMS. */
+export interface KmsOptions {
+  /** The key that wraps new keys: an id, an ARN or an alias. */
+  readonly keyId: string;
+  /** Keys that wrapped keys before and only unwrap now. */
+  readonly oldKeyIds?: readonly string[];
+  /** A client of one's own; else one is made, with credentials from the environment. */
+  readonly client?: KmsClient;
+  readonly region?: string;
+  readonly endpoint?: string;
+  /** How long to wait for an answer. Default 5 s. */
+  readonly timeoutMs?: number;
+}
+
+const PACKAGE = "@aws-sdk/client-kms";
+const ATTEMPTS = 2;
+
+/** Errors that say: this is not what the key wrapped. Everything else means that the key cannot be had now. */
+const NOT_OURS: readonly unknown[] = ["InvalidCiphertextException", "IncorrectKeyException"];
+
+/**
+ * Keys in AWS KMS, which wraps and unwraps the keys of runs and gives its own to nobody. Each is bound to its store and run by KMS's
+ * encryption context, which also appears in its audit trail.
+ *
+ * @example
+ * ```ts
+ * import { kmsKeyring, sealStore } from "holdfast/security";
+ * import { openSqliteStore } from "holdfast/stores/sqlite";
+ *
+ * export async function openSealed() {
+ *   const keyring = await kmsKeyring({ keyId: "alias/holdfast", region: "eu-central-1" });
+ *   return sealStore(await openSqliteStore({ file: "runs.db" }), { keyring });
+ * }
+ * ```
+ */
+export async function kmsKeyring(options: KmsOptions): Promise<Keyring> {
+  const { keyId, oldKeyIds = [], timeoutMs = 5_000 } = options;
+  const sdk = await load();
+  const client = options.client ?? connect(sdk, options);
+  const ids = [...new Set([keyId, ...oldKeyIds])];
+  const ask = async <T>(kek: string, command: object): Promise<T> => {
+    try {
+      return (await client.send(command, { abortSignal: AbortSignal.timeout(timeoutMs) })) as T;
+    } catch (error) {
+      throw away(kek, error);
+    }
+  };
+  return {
+    current: keyId,
+    ids: () => ids,
+    async wrap(id, secret, context) {
+      const input = { KeyId: id, Plaintext: secret, EncryptionContext: { ...context } };
+      const { CiphertextBlob } = await ask<Sdk.EncryptCommandOutput>(id, new sdk.EncryptCommand(input));
+      if (!CiphertextBlob) throw away(id, new Error("the answer holds no key"));
+      return CiphertextBlob;
+    },
+    async unwrap(id, wrapped, context) {
+      const input = { KeyId: id, CiphertextBlob: wrapped, EncryptionContext: { ...context } };
+      try {
+        const { Plaintext } = await ask<Sdk.DecryptCommandOutput>(id, new sdk.DecryptCommand(input));
+        return Plaintext?.length === KEY_BYTES ? Plaintext : null;
+      } catch (error) {
+        const cause = (error as Error).cause as Error | undefined;
+        if (NOT_OURS.includes(cause?.name)) return null;
+        throw error;
+      }
+    },
+  };
+}
+
+function away(kek: string, cause: unknown): HoldfastError {
+  const message = cause instanceof Error ? `${cause.name}: ${cause.message}` : "no reason was given";
+  return new HoldfastError("HF-3030", { kek, message: message.slice(0, 300) }, { cause });
+}
+
+function connect(sdk: typeof Sdk, { region, endpoint, timeoutMs = 5_000 }: KmsOptions): KmsClient {
+  return new sdk.KMSClient({
+    ...(region === undefined ? {} : { region }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    maxAttempts: ATTEMPTS,
+    requestHandler: { connectionTimeout: timeoutMs, requestTimeout: timeoutMs },
+  }) as KmsClient;
+}
+
+async function load(): Promise<typeof Sdk> {
+  try {
+    return await import("@aws-sdk/client-kms");
+  } catch (error) {
+    throw new HoldfastError("HF-3035", { package: PACKAGE }, { cause: error });
+  }
+}

@@ -1,0 +1,34 @@
+import { type ActPlan, buildAct } from "../core/acts.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { Blob, Store } from "../core/store.ts";
+import type { RunRow } from "../core/types.ts";
+
+/** A run that changes so often while it is written to is left for the next time. */
+const ATTEMPTS = 100;
+
+/** An act that also brings blobs that no entry names. */
+export interface KeyAct extends ActPlan {
+  readonly keys: readonly Blob[];
+}
+
+/**
+ * Writes to a run without owning it, below the seal. Decides anew when the run has moved on, and after a failure: what was
+ * written by then is found. `false` when it moved on each time.
+ */
+export async function writeOutside(
+  inner: Store,
+  runId: string,
+  decide: (row: RunRow) => Promise<KeyAct | null>,
+): Promise<boolean> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const row = await inner.read(runId);
+    if (!row) throw new HoldfastError("HF-1001", { run: runId });
+    const plan = await decide(row);
+    if (!plan) return true;
+    const expect = { seq: row.seq, epoch: row.claim.epoch, token: null };
+    const { append } = buildAct(row, plan, expect, { at: await inner.now() });
+    const [result] = await inner.append([{ ...append, blobs: plan.keys }]);
+    if (result?.ok) return true;
+  }
+  return false;
+}

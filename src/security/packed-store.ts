@@ -1,0 +1,65 @@
+import { UNREADABLE } from "../core/blind.ts";
+import type { Append, Store } from "../core/store.ts";
+import { type CompressionOptions, type Pack, packer, unpack } from "./compression.ts";
+import { withValues } from "./store-parts.ts";
+
+/** A value that is packed and not encrypted: `hfp1.`, its size in bytes, a dot, and base64. A size of 0: not packed after all. */
+const PREFIX = "hfp1.";
+const FORM = /^hfp1\.(\d{1,10})\.([A-Za-z0-9+/]*={0,2})$/;
+
+export function packText(pack: Pack, text: string): string {
+  const bytes = Buffer.from(text);
+  const packed = pack(bytes);
+  if (packed) {
+    const written = `${PREFIX}${bytes.length}.${Buffer.from(packed).toString("base64")}`;
+    if (written.length < text.length) return written;
+  }
+  // A text that looks packed must not be taken for one.
+  return text.startsWith(PREFIX) ? `${PREFIX}0.${bytes.toString("base64")}` : text;
+}
+
+export function unpackText(text: string): string {
+  if (!text.startsWith(PREFIX)) return text;
+  const [, size = "", base64 = ""] = FORM.exec(text) ?? [];
+  const bytes = Buffer.from(base64, "base64");
+  const plain = size === "0" ? bytes : unpack(bytes, Number(size));
+  return size === "" || !plain ? UNREADABLE : plain.toString();
+}
+
+/**
+ * A store on top of another one that makes long values smaller before they are stored. What was stored without it stays readable, and
+ * what it has stored is readable only through it. `sealStore` does the same, and encrypts.
+ *
+ * @example
+ * ```ts
+ * import { packStore } from "holdfast/security";
+ * import { openSqliteStore } from "holdfast/stores/sqlite";
+ *
+ * export const store = packStore(await openSqliteStore({ file: "runs.db" }), { level: 3 });
+ * ```
+ */
+export function packStore(inner: Store, options: CompressionOptions = {}): Store {
+  const pack = packer(options);
+  const packed = (append: Append): Append => ({
+    ...append,
+    entries: append.entries.map((entry) =>
+      entry.data === null ? entry : { ...entry, data: packText(pack, entry.data) },
+    ),
+    blobs: append.blobs.map(({ hash, data }) => ({ hash, data: packText(pack, data) })),
+  });
+  const transact = inner.transaction?.bind(inner);
+  return withValues(inner, `${inner.name} (packed)`, {
+    append: (batch) => inner.append(batch.map(packed)),
+    async entries(runId, range) {
+      const entries = await inner.entries(runId, range);
+      return entries.map((entry) =>
+        entry.data === null ? entry : { ...entry, data: unpackText(entry.data) },
+      );
+    },
+    async blobs(runId, hashes) {
+      const found = await inner.blobs(runId, hashes);
+      return new Map(Array.from(found, ([hash, data]) => [hash, unpackText(data)]));
+    },
+    ...(transact ? { transaction: (work, append) => transact(work, (value) => packed(append(value))) } : {}),
+  });
+}

@@ -1,0 +1,73 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { type Pack, unpack } from "./compression.ts";
+import { decrypt, encrypt, lengthPrefixed, OVERHEAD_BYTES } from "./crypto.ts";
+
+/**
+ * A value as a sealed store holds it: `hfs1.` and, in base64,
+ *
+ *   format 1 · suite 1 · flags 1 · size 4 · id of the data key 16 · salt 32 · commitment 32 · iv 12 · ciphertext · tag 16
+ *
+ * The first five are authenticated, and so is where the value stands: the store, the run, what it is, its position or address, and
+ * the entry's head, which names the epoch. A record that was put anywhere else does not open.
+ */
+const PREFIX = "hfs1.";
+const FORMAT = 1;
+/** HKDF-SHA-512, AES-256-GCM, key commitment. The only one: an unknown suite is refused, and there is none to go back to. */
+const SUITE = 1;
+const PACKED = 1;
+const KEY_ID_BYTES = 16;
+const HEADER_BYTES = 7 + KEY_ID_BYTES;
+
+/** The key of one run's values. */
+export interface DataKey {
+  readonly id: Uint8Array;
+  readonly secret: Uint8Array;
+}
+
+export const newDataKey = (): DataKey => ({ id: randomBytes(KEY_ID_BYTES), secret: randomBytes(32) });
+
+/** Where a value stands. */
+export interface RecordPlace {
+  readonly store: string;
+  readonly run: string;
+  readonly type: "entry" | "blob";
+  /** Its position, or its address. */
+  readonly at: string;
+  /** The head of the entry that it belongs to. */
+  readonly head: string;
+}
+
+const about = (header: Uint8Array, { store, run, type, at, head }: RecordPlace): Buffer =>
+  lengthPrefixed([header, store, run, type, at, head]);
+
+export const isSealed = (text: string): boolean => text.startsWith(PREFIX);
+
+export function sealRecord(key: DataKey, place: RecordPlace, text: string, pack: Pack): string {
+  const bytes = Buffer.from(text);
+  const packed = pack(bytes);
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt8(FORMAT, 0);
+  header.writeUInt8(SUITE, 1);
+  header.writeUInt8(packed ? PACKED : 0, 2);
+  header.writeUInt32BE(bytes.length, 3);
+  header.set(key.id, 7);
+  const sealed = encrypt(key.secret, about(header, place), packed ?? bytes);
+  return PREFIX + Buffer.concat([header, sealed]).toString("base64");
+}
+
+/** The value, or `null` when the record is not the one that was sealed with this key for this place. */
+export function openRecord(key: DataKey, place: RecordPlace, record: string): string | null {
+  if (!isSealed(record)) return null;
+  const bytes = Buffer.from(record.slice(PREFIX.length), "base64");
+  if (bytes.length < HEADER_BYTES + OVERHEAD_BYTES) return null;
+  const header = bytes.subarray(0, HEADER_BYTES);
+  const flags = header.readUInt8(2);
+  const isKnown = header.readUInt8(0) === FORMAT && header.readUInt8(1) === SUITE && flags <= PACKED;
+  if (!isKnown || !timingSafeEqual(header.subarray(7), key.id)) return null;
+  // Base64 reads several texts as the same bytes; only the one that was written counts.
+  if (bytes.toString("base64") !== record.slice(PREFIX.length)) return null;
+  const plain = decrypt(key.secret, about(header, place), bytes.subarray(HEADER_BYTES));
+  const size = header.readUInt32BE(3);
+  const text = plain && flags === PACKED ? unpack(plain, size) : plain;
+  return text?.length === size ? text.toString() : null;
+}

@@ -1,0 +1,94 @@
+import { createHmac } from "node:crypto";
+import { buildAct, unwritten } from "../core/acts.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { EventDraft } from "../core/events.ts";
+import type { Store } from "../core/store.ts";
+import type { Keyring } from "./keyring.ts";
+import { newDataKey } from "./record.ts";
+import { keyAddress, unwrapKey, wrapKey } from "./wrapped-key.ts";
+
+/**
+ * A sealed store has a secret of its own, from which everything comes that must be the same for all its runs and be known to nobody who
+ * only has its data. It is kept as the key of one run that nobody sees: ended, so that nothing happens to it, and pinned, so that it
+ * is kept.
+ */
+export const ROOT_RUN = "holdfast-sealed-root";
+/** In the place of the store's name, which is made of the secret. */
+export const ROOT_STORE = "root";
+const ROOT_WORKFLOW = "holdfast:sealed-store";
+
+export class Root {
+  readonly #secret: Uint8Array;
+
+  constructor(secret: Uint8Array) {
+    this.#secret = secret;
+  }
+
+  #derive(purpose: string): Buffer {
+    return createHmac("sha256", this.#secret).update(`holdfast ${purpose} 1`).digest();
+  }
+
+  /** Names the store in what is authenticated; tells nothing of the secret. */
+  get id(): string {
+    return this.#derive("store id").toString("base64url");
+  }
+
+  get blinding(): string {
+    return this.#derive("blinding").toString("base64url");
+  }
+
+  /** What idempotency keys are made of: neither the stored secret nor this one is enough. */
+  identitySecret(stored: string): string {
+    return createHmac("sha256", this.#derive("idempotency")).update(stored).digest("base64url");
+  }
+}
+
+/** Opens the store's secret, or makes one where there is none. */
+export async function openRoot(inner: Store, keyring: Keyring, acceptPlain: boolean): Promise<Root> {
+  for (;;) {
+    const root = await readRoot(inner, keyring);
+    if (root) return root;
+    const { runs } = await inner.list({ limit: 1 });
+    if (runs.length > 0 && !acceptPlain) throw new HoldfastError("HF-3033");
+    // Another process may be the first: then its secret is the one.
+    await createRoot(inner, keyring);
+  }
+}
+
+async function readRoot(inner: Store, keyring: Keyring): Promise<Root | null> {
+  if ((await inner.read(ROOT_RUN)) === null) return null;
+  const ids = keyring.ids();
+  const records = await inner.blobs(
+    ROOT_RUN,
+    ids.map((id) => keyAddress(ROOT_RUN, id)),
+  );
+  for (const id of ids) {
+    const record = records.get(keyAddress(ROOT_RUN, id));
+    if (record !== undefined)
+      return new Root((await unwrapKey(keyring, ROOT_STORE, ROOT_RUN, id, record)).secret);
+  }
+  throw new HoldfastError("HF-3031", { run: ROOT_RUN, ids: ids.join(", ") });
+}
+
+async function createRoot(inner: Store, keyring: Keyring): Promise<void> {
+  const blob = await wrapKey(keyring, ROOT_STORE, ROOT_RUN, newDataKey());
+  const version = "1";
+  const row = unwritten({
+    id: ROOT_RUN,
+    workflow: ROOT_WORKFLOW,
+    version,
+    schema: 1,
+    lineage: ROOT_RUN,
+    parent: null,
+    origin: null,
+    // The oldest of all, so that it is the last in every list.
+    createdAt: 0,
+  });
+  const events: EventDraft[] = [
+    { kind: "run_created", step: "", meta: { workflow: ROOT_WORKFLOW, version, lineage: ROOT_RUN } },
+    { kind: "checkpoint_tagged", step: "", meta: { seq: 1, pinned: true, pins: 1 } },
+    { kind: "run_completed", step: "", meta: {} },
+  ];
+  const { append } = buildAct(row, { events }, null, { at: await inner.now() });
+  await inner.append([{ ...append, blobs: [blob] }]);
+}

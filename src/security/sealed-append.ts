@@ -1,0 +1,111 @@
+import { UNREADABLE } from "../core/blind.ts";
+import type { Append, AppendResult, Entry } from "../core/store.ts";
+import type { Pack } from "./compression.ts";
+import { packText, unpackText } from "./packed-store.ts";
+import { type DataKey, isSealed, openRecord, type RecordPlace, sealRecord } from "./record.ts";
+import type { Minted, RunKeys } from "./run-keys.ts";
+
+/** An append as it goes to the store below, and what is to be remembered of its key when it was taken. */
+export interface Prepared {
+  readonly append: Append;
+  readonly minted?: Minted;
+  /** It ends the values of the run, and its key with them. */
+  readonly shreds: boolean;
+}
+
+/** An append that was refused before it was sealed. */
+export interface Refused {
+  readonly refused: AppendResult;
+}
+
+/** Turns the values of appends into records, and records into values. */
+export class Sealer {
+  readonly #keys: RunKeys;
+  readonly #store: string;
+  readonly #pack: Pack;
+
+  constructor(keys: RunKeys, store: string, pack: Pack) {
+    this.#keys = keys;
+    this.#store = store;
+    this.#pack = pack;
+  }
+
+  /** The append sealed, where its key is at hand; else `undefined`. */
+  now(append: Append): Prepared | undefined {
+    const { run, expect } = append;
+    if (!hasValues(append)) return { append: this.#withoutKey(append), shreds: isEnd(append) };
+    if (expect === null) {
+      const minted = this.#keys.minted(run.id);
+      return minted && this.#withKey(append, minted);
+    }
+    const key = this.#keys.atHand(run.id);
+    return key && { append: this.#sealed(this.#withoutKey(append), key), shreds: isEnd(append) };
+  }
+
+  /** The same, when its key has been fetched or made. */
+  async later(append: Append): Promise<Prepared | Refused> {
+    const { run, expect } = append;
+    if (expect === null) return this.#withKey(append, await this.#keys.mint(run.id));
+    const key = await this.#keys.find(run.id);
+    if (key === "missing") return { refused: { ok: false, reason: "missing", row: null } };
+    if (key === "gone") return this.#withKey(append, await this.#keys.mint(run.id));
+    return { append: this.#sealed(this.#withoutKey(append), key), shreds: isEnd(append) };
+  }
+
+  #withKey(append: Append, minted: Minted): Prepared {
+    const sealed = this.#sealed(append, minted.key);
+    return { append: { ...sealed, blobs: [...sealed.blobs, minted.blob] }, minted, shreds: false };
+  }
+
+  /** When the last of a run's values go, its key goes with them. */
+  #withoutKey(append: Append): Append {
+    const { drop, run } = append;
+    if (!drop || !isEnd(append)) return append;
+    return { ...append, drop: { ...drop, blobs: [...drop.blobs, ...this.#keys.addresses(run.id)] } };
+  }
+
+  #sealed(append: Append, key: DataKey | "plain"): Append {
+    const { id } = append.run;
+    const sealed = (place: RecordPlace, data: string): string =>
+      key === "plain" ? packText(this.#pack, data) : sealRecord(key, place, data, this.#pack);
+    return {
+      ...append,
+      entries: append.entries.map((entry) =>
+        entry.data === null ? entry : { ...entry, data: sealed(this.#ofEntry(id, entry), entry.data) },
+      ),
+      blobs: append.blobs.map(({ hash, data }) => ({ hash, data: sealed(this.#ofBlob(id, hash), data) })),
+    };
+  }
+
+  #ofEntry(run: string, { seq, head }: Entry): RecordPlace {
+    return { store: this.#store, run, type: "entry", at: String(seq), head };
+  }
+
+  #ofBlob(run: string, hash: string): RecordPlace {
+    return { store: this.#store, run, type: "blob", at: hash, head: "" };
+  }
+
+  openEntry(run: string, key: DataKey | "plain" | "gone", entry: Entry): Entry {
+    if (entry.data === null) return entry;
+    if (key === "gone") return { ...entry, data: null };
+    return { ...entry, data: this.#opened(key, this.#ofEntry(run, entry), entry.data) };
+  }
+
+  openBlob(run: string, key: DataKey | "plain", hash: string, data: string): string {
+    return this.#opened(key, this.#ofBlob(run, hash), data);
+  }
+
+  /** What does not open is met as damage, and so is what was never sealed. */
+  #opened(key: DataKey | "plain", place: RecordPlace, data: string): string {
+    if (key === "plain") return isSealed(data) ? UNREADABLE : unpackText(data);
+    return openRecord(key, place, data) ?? UNREADABLE;
+  }
+}
+
+const hasValues = ({ entries, blobs }: Append): boolean =>
+  blobs.length > 0 || entries.some(({ data }) => data !== null);
+
+/** It says that the last of the run's values are dropped. */
+const isEnd = ({ drop, entries }: Append): boolean =>
+  drop !== undefined &&
+  entries.some(({ head }) => head.includes('"values_dropped"') && head.includes('"all":true'));

@@ -1,0 +1,192 @@
+import type { Act } from "../core/act.ts";
+import type { Append, AppendResult, RunPage, RunQuery, Store, StoreIdentity } from "../core/store.ts";
+import { type CompressionOptions, packer } from "./compression.ts";
+import type { Keyring } from "./keyring.ts";
+import { openRoot, ROOT_RUN, type Root } from "./root.ts";
+import { type RotationOptions, type RotationReport, rotateKeys } from "./rotation.ts";
+import { RunKeys } from "./run-keys.ts";
+import { type Prepared, type Refused, Sealer } from "./sealed-append.ts";
+import { shredRun } from "./shred.ts";
+import { withValues } from "./store-parts.ts";
+
+/** Options of a sealed store. */
+export interface SealOptions {
+  /** Wraps the keys of runs. */
+  readonly keyring: Keyring;
+  /** Values are packed before they are encrypted; `false`: they are not, so that their size tells nothing about them. */
+  readonly compression?: CompressionOptions | false;
+  /**
+   * `true`: runs that were stored before, unencrypted, can be read and go on unencrypted; new ones are encrypted. For moving a store.
+   * Default `false`: whatever is not encrypted is refused.
+   */
+  readonly acceptPlain?: boolean;
+  /** Keys of runs that are kept in memory. Default 10,000. */
+  readonly keysInMemory?: number;
+}
+
+/** A store whose values are encrypted. */
+export interface SealedStore extends Store {
+  readonly blinding: string;
+  /** Wraps the keys of all runs by the current key of the keyring. May be broken off and called again at any time. */
+  rotate(options?: RotationOptions): Promise<RotationReport>;
+  /** Takes away the key of an ended run, so that nobody can read its values any more. What happened in it stays on record. */
+  shred(runId: string, act?: Act): Promise<void>;
+}
+
+/**
+ * A store on top of another one that encrypts every value before it is stored. Each run has a key of its own, wrapped by the keyring. What
+ * stays readable is what happened: names, times, statuses, and the reasons that people give.
+ *
+ * @example
+ * ```ts
+ * import { createEngine } from "holdfast";
+ * import { envKeyring, sealStore } from "holdfast/security";
+ * import { openSqliteStore } from "holdfast/stores/sqlite";
+ *
+ * const store = await sealStore(await openSqliteStore({ file: "runs.db" }), { keyring: envKeyring() });
+ * export const engine = createEngine({ store });
+ * ```
+ */
+export async function sealStore(inner: Store, options: SealOptions): Promise<SealedStore> {
+  const { keyring, compression, acceptPlain = false, keysInMemory: most = 10_000 } = options;
+  const pack = packer(compression);
+  await inner.identity();
+  const root = await openRoot(inner, keyring, acceptPlain);
+  const { id: storeId, blinding } = root;
+  const keys = new RunKeys({ inner, keyring, storeId, acceptPlain, most });
+  const sealer = new Sealer(keys, storeId, pack);
+  const store = withValues(inner, `${inner.name} (sealed)`, {
+    blinding,
+    ...identities(inner, root),
+    async prepare(runId, isNew) {
+      await (isNew ? keys.mint(runId) : keys.find(runId));
+    },
+    ...writes(inner, keys, sealer),
+    ...reads(inner, keys, sealer),
+  });
+  return Object.assign(store, {
+    blinding,
+    rotate: (rotation?: RotationOptions) => rotateKeys({ inner, keyring, storeId }, rotation),
+    async shred(runId: string, act: Act = {}) {
+      await shredRun(inner, runId, keys.addresses(runId), act);
+      keys.forget(runId);
+    },
+  });
+}
+
+function identities(inner: Store, root: Root): Pick<Store, "identity" | "markRestored"> {
+  const sealed = (identity: StoreIdentity): StoreIdentity => ({
+    ...identity,
+    secret: root.identitySecret(identity.secret),
+  });
+  const restored = inner.markRestored?.bind(inner);
+  return {
+    identity: async () => sealed(await inner.identity()),
+    ...(restored ? { markRestored: async () => sealed(await restored()) } : {}),
+  };
+}
+
+function writes(inner: Store, keys: RunKeys, sealer: Sealer): Pick<Store, "append" | "transaction"> {
+  const settle = ({ append, minted, shreds }: Prepared, { ok }: AppendResult): void => {
+    if (minted) keys.settle(append.run.id, minted, ok);
+    if (shreds && ok) keys.forget(append.run.id);
+  };
+  const append: Store["append"] = async (batch) => {
+    const cut = afterCreation(batch);
+    if (cut > 0) return [...(await append(batch.slice(0, cut))), ...(await append(batch.slice(cut)))];
+    const ready = batch.map((one) => (isHidden(one) ? HIDDEN : (sealer.now(one) ?? sealer.later(one))));
+    // Without a pause where every key is at hand, as it nearly always is.
+    const sealed = ready.some((one) => one instanceof Promise)
+      ? await Promise.all(ready.map(async (one) => one))
+      : (ready as (Prepared | Refused)[]);
+    const sent = sealed.filter((one) => "append" in one);
+    // Also with nothing to write, if that is what was asked: a closed store says so.
+    const results =
+      sent.length < sealed.length && sent.length === 0
+        ? []
+        : await inner.append(sent.map((one) => one.append));
+    sent.forEach((one, index) => settle(one, results[index] as AppendResult));
+    const left = results.values();
+    return sealed.map((one) => ("refused" in one ? one.refused : (left.next().value as AppendResult)));
+  };
+  const transact = inner.transaction?.bind(inner);
+  if (!transact) return { append };
+  const transaction: Store["transaction"] = async (work, build) => {
+    let keyless: string | undefined;
+    const attempt = () =>
+      transact(work, (value) => {
+        const built = build(value);
+        keyless = undefined;
+        const sealed = sealer.now(built);
+        if (sealed) return sealed.append;
+        keyless = built.run.id;
+        throw new Error("its key is not at hand");
+      });
+    try {
+      return await attempt();
+    } catch (error) {
+      if (keyless === undefined) throw error;
+    }
+    // Everything was rolled back: it is done again, with the key.
+    await keys.find(keyless);
+    return attempt();
+  };
+  return { append, transaction };
+}
+
+/** Where a batch goes on with a run that it has created: only then is it known whether the new key is the run's. 0: nowhere. */
+function afterCreation(batch: readonly Append[]): number {
+  const created = new Set<string>();
+  for (const [index, { run, expect }] of batch.entries()) {
+    if (created.has(run.id)) return index;
+    if (expect === null) created.add(run.id);
+  }
+  return 0;
+}
+
+const isHidden = ({ run }: Append): boolean => run.id === ROOT_RUN;
+const HIDDEN: Refused = { refused: { ok: false, reason: "exists", row: null } };
+
+function reads(
+  inner: Store,
+  keys: RunKeys,
+  sealer: Sealer,
+): Pick<Store, "read" | "entries" | "blobs" | "list"> {
+  return {
+    async read(runId) {
+      const row = await inner.read(runId);
+      return runId === ROOT_RUN ? null : row;
+    },
+    async entries(runId, range) {
+      const entries = await inner.entries(runId, range);
+      if (runId === ROOT_RUN) return [];
+      if (entries.every(({ data }) => data === null)) return entries;
+      const key = await keys.find(runId);
+      return key === "missing" ? [] : entries.map((entry) => sealer.openEntry(runId, key, entry));
+    },
+    async blobs(runId, hashes) {
+      const found = await inner.blobs(runId, hashes);
+      if (found.size === 0 || runId === ROOT_RUN) return new Map();
+      const key = await keys.find(runId);
+      if (key === "missing" || key === "gone") return new Map();
+      return new Map(Array.from(found, ([hash, data]) => [hash, sealer.openBlob(runId, key, hash, data)]));
+    },
+    list: (query) => listRuns(inner, query),
+  };
+}
+
+/** Without the store's own run, which is the oldest of all and so the last of the last page. */
+async function listRuns(inner: Store, query: RunQuery): Promise<RunPage> {
+  const { runs, cursor } = await inner.list(query);
+  const seen = runs.filter(({ id }) => id !== ROOT_RUN);
+  if (cursor === null || !mayListRoot(query)) return { runs: seen, cursor };
+  const next = await inner.list({ ...query, limit: 1, cursor });
+  const isOver = next.cursor === null && next.runs.every(({ id }) => id === ROOT_RUN);
+  return { runs: seen, cursor: isOver ? null : cursor };
+}
+
+const mayListRoot = ({ status, workflow, parent, pruned }: RunQuery): boolean =>
+  (status?.includes("completed") ?? true) &&
+  workflow === undefined &&
+  parent === undefined &&
+  pruned !== true;

@@ -1,0 +1,36 @@
+import { type Act, because, wrongStatus } from "../core/act.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { Store } from "../core/store.ts";
+import { ended } from "../core/types.ts";
+import { writeOutside } from "./outside-write.ts";
+
+/**
+ * Takes a run's key away in one recorded write: from then on its values are as good as dropped. Pins do not hold it up, since somebody
+ * has asked for this. Doing it again changes nothing.
+ */
+export async function shredRun(
+  inner: Store,
+  runId: string,
+  addresses: readonly string[],
+  act: Act,
+): Promise<void> {
+  const done = await writeOutside(inner, runId, async (row) => {
+    if (!ended(row.status))
+      throw wrongStatus(
+        row,
+        "be shredded",
+        "It has not ended.",
+        "Cancel it first, or wait until it has ended.",
+      );
+    const found = await inner.blobs(runId, addresses);
+    if (row.prunedAt !== null && found.size === 0) return null;
+    const meta = { entries: 0, blobs: 0, all: true as const, ...because(act) };
+    return {
+      events: [{ kind: "values_dropped", step: "", meta }],
+      drop: { entries: [], blobs: [...found.keys()] },
+      keys: [],
+      actor: act.actor,
+    };
+  });
+  if (!done) throw new HoldfastError("HF-3036", { run: runId });
+}

@@ -1,0 +1,25 @@
+import { sealOf } from "../core/blind.ts";
+import type { Store } from "../core/store.ts";
+
+type Values = Pick<Store, "append" | "entries" | "blobs"> & Partial<Store>;
+
+/** The store with other ways to write and read values; the rest goes through as it is. */
+export function withValues(inner: Store, name: string, parts: Values): Store {
+  const restore = inner.markRestored?.bind(inner);
+  return {
+    name,
+    get capabilities() {
+      return inner.capabilities;
+    },
+    ...sealOf(inner),
+    identity: () => inner.identity(),
+    now: () => inner.now(),
+    renew: (batch) => inner.renew(batch),
+    read: (runId) => inner.read(runId),
+    list: (query) => inner.list(query),
+    due: (query) => inner.due(query),
+    ...(restore ? { markRestored: restore } : {}),
+    close: () => inner.close(),
+    ...parts,
+  };
+}

@@ -1,0 +1,22 @@
+import { cpSync, rmSync } from "node:fs";
+import { useFolders } from "../../../test/support/folders.ts";
+import { restoredBackups } from "../../../test/support/restored.ts";
+import { openPgliteStore } from "./index.ts";
+
+const newFolder = useFolders("pglite-restored");
+
+restoredBackups("PGlite", () => {
+  const folder = newFolder();
+  const copy = newFolder();
+  return {
+    online: false,
+    open: () => openPgliteStore({ folder }),
+    async backUp() {
+      cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
+      return async () => {
+        rmSync(folder, { recursive: true });
+        cpSync(copy, folder, { recursive: true, preserveTimestamps: true });
+      };
+    },
+  };
+});

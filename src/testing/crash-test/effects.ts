@@ -1,0 +1,57 @@
+import { type Effected, isEffect, type Note } from "./notes.ts";
+
+export type EffectNote = Note & Effected;
+
+/** What the witness was told of effects, after what receivers recognise by its key has been taken out. */
+export interface Tally {
+  /** In order of arrival. */
+  readonly list: readonly EffectNote[];
+  /** Effects of `keyed` steps that came again under the same key. */
+  readonly deduplicated: readonly EffectNote[];
+}
+
+export function tally(notes: readonly Note[]): Tally {
+  const all = notes.filter(isEffect);
+  const deduplicated = new Set([...keyedGroups(all).values()].flatMap(again));
+  return {
+    list: all.filter((note) => !deduplicated.has(note)),
+    deduplicated: all.filter((note) => deduplicated.has(note)),
+  };
+}
+
+function keyedGroups(all: readonly EffectNote[]): Map<string, EffectNote[]> {
+  const groups = new Map<string, EffectNote[]>();
+  for (const note of all) {
+    if (note.effect !== "keyed") continue;
+    const group = JSON.stringify([note.kind, note.runId, note.step, note.key]);
+    groups.set(group, [...(groups.get(group) ?? []), note]);
+  }
+  return groups;
+}
+
+/** One attempt may have several effects under one key: those of the attempt that got furthest count, all others came again. */
+function again(group: readonly EffectNote[]): readonly EffectNote[] {
+  const byAttempt = new Map<number, EffectNote[]>();
+  for (const note of group) {
+    const attempt = note.attempt ?? 0;
+    byAttempt.set(attempt, [...(byAttempt.get(attempt) ?? []), note]);
+  }
+  const furthest = [...byAttempt.values()].reduce((a, b) => (b.length > a.length ? b : a));
+  return group.filter((note) => !furthest.includes(note));
+}
+
+export const effectName = ({ kind, id }: Pick<EffectNote, "kind" | "id">): string => `${kind} ${id}`;
+
+/** How often each effect was seen, by kind and id. */
+export function timesSeen(list: readonly EffectNote[]): Map<string, EffectNote[]> {
+  const seen = new Map<string, EffectNote[]>();
+  for (const note of list) seen.set(effectName(note), [...(seen.get(effectName(note)) ?? []), note]);
+  return seen;
+}
+
+/** Different effects of each kind. */
+export function perKind(list: readonly EffectNote[]): Record<string, number> {
+  const ids = new Map<string, Set<string>>();
+  for (const { kind, id } of list) ids.set(kind, (ids.get(kind) ?? new Set()).add(id));
+  return Object.fromEntries([...ids].map(([kind, set]) => [kind, set.size]));
+}

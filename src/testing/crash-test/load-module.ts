@@ -1,0 +1,42 @@
+import { pathToFileURL } from "node:url";
+import { HoldfastError } from "../../core/errors.ts";
+import type { Workflow } from "../../core/workflow.ts";
+
+/** What a loader answers. */
+export interface Loaded {
+  readonly workflow: Workflow<unknown, unknown>;
+  /** What it may start as runs of their own: whoever recovers them must know them. */
+  readonly all?: readonly Workflow<unknown, unknown>[];
+  /** What to start it with, when nothing else is given. */
+  readonly input?: unknown;
+}
+
+/** By its shape, so that a workflow made by another copy of the package is one too. */
+function isWorkflow(value: unknown): value is Workflow<unknown, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, version, body } = value as Partial<Record<keyof Workflow, unknown>>;
+  return typeof name === "string" && typeof version === "string" && typeof body === "function";
+}
+
+/** The workflow that a module exports: by the name given, or its default, or the only one there is. */
+export async function load(file: string, exported?: string): Promise<Loaded> {
+  let module: Readonly<Record<string, unknown>>;
+  try {
+    module = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    throw new HoldfastError("HF-4400", { file, problem: problemOf(error) }, { cause: error });
+  }
+  const found = Object.entries(module).filter(([, value]) => isWorkflow(value));
+  const names = found.map(([name]) => name);
+  const only = found.length === 1 ? names[0] : "default";
+  const workflow = module[exported ?? (names.includes("default") ? "default" : (only ?? ""))];
+  if (isWorkflow(workflow)) return { workflow, all: Object.values(module).filter(isWorkflow) };
+  const has = names.length === 0 ? "no workflow" : names.join(", ");
+  throw new HoldfastError("HF-4401", { file, wanted: exported ?? "one workflow", has });
+}
+
+function problemOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const place = /\n\s+at .*?\(?(file:[^\s)]+|\/[^\s)]+:\d+:\d+)\)?/.exec(error.stack ?? "")?.[1];
+  return `${error.message}${place === undefined ? "" : ` (${place})`}`;
+}

@@ -1,0 +1,139 @@
+import { decode } from "../../core/codec.ts";
+import { createEngine, type Engine } from "../../core/engine.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import type { Store } from "../../core/store.ts";
+import { type RunRow, terminal, type Waiting } from "../../core/types.ts";
+import { expected } from "../crash/attendant.ts";
+import { withParts } from "../crash/striker.ts";
+import type { SceneConfig, Settlement, Stuck } from "./config.ts";
+import { callKey, isBegun, isEffect, isEnded, type Note } from "./notes.ts";
+
+const ACTOR = "crash-test";
+/** How often a run that failed because of the fault is resumed. */
+const MOST_RESUMES = 3;
+/** Longer than any time limit of a step whose process is known to be dead. */
+const AHEAD_MS = 366 * 86_400_000;
+
+/** The people around the run: they answer gates, send signals, and say what became of steps by what the witness saw. */
+export class People {
+  readonly settled: Settlement[] = [];
+  answered = 0;
+  signalled = 0;
+  undone = false;
+  readonly #engine: Engine;
+  /** For saying "run it again" at once: whoever began the call is dead for certain, so no time limit needs to pass. */
+  readonly #later: Engine;
+  readonly #config: SceneConfig;
+  readonly #notes: () => readonly Note[];
+  readonly #resumes = new Map<string, number>();
+
+  constructor(engine: Engine, store: Store, config: SceneConfig, notes: () => readonly Note[]) {
+    this.#engine = engine;
+    this.#config = config;
+    this.#notes = notes;
+    const ahead = withParts(store, { now: async () => (await store.now()) + AHEAD_MS });
+    this.#later = createEngine({ store: ahead, execute: false });
+  }
+
+  /** One look at the unfinished runs. Answers what none of them can get over. */
+  async tend(rows: readonly RunRow[]): Promise<Stuck | null> {
+    let stuck: Stuck | null = null;
+    for (const row of rows) {
+      if (row.status === "failed") await this.#resume(row);
+      for (const wait of row.waiting) stuck ??= await this.#answer(row.id, wait);
+    }
+    return stuck;
+  }
+
+  /** Whether a failed run is not the last word: the fault did it, and a person lets it go on. */
+  mayResume({ id, status, parent }: RunRow): boolean {
+    if (status !== "failed" || parent !== null || this.#config.fault !== "throw" || this.undone) return false;
+    return (this.#resumes.get(id) ?? 0) < MOST_RESUMES;
+  }
+
+  async #resume(row: RunRow): Promise<void> {
+    if (!this.mayResume(row)) return;
+    this.#resumes.set(row.id, (this.#resumes.get(row.id) ?? 0) + 1);
+    try {
+      await this.#engine.resume(row.id, { retryFailed: true, actor: ACTOR });
+    } catch (error) {
+      if (!HoldfastError.is(error, "HF-1007")) throw error;
+      this.undone = true;
+    }
+  }
+
+  async #answer(runId: string, wait: Waiting): Promise<Stuck | null> {
+    const { kind, step, names = [] } = wait;
+    const stuck = { kind, step, text: wait.detail ?? "" };
+    switch (kind) {
+      case "gate":
+        return this.#open(runId, step);
+      case "decision":
+        return this.#decide(runId, step);
+      case "signal": {
+        const name = names.find((one) => Object.hasOwn(this.#config.signals, one));
+        if (name !== undefined) return this.#send(runId, name, step);
+        return wait.until === undefined ? { ...stuck, text: names.join(", ") } : null;
+      }
+      case "timer":
+      case "child":
+      case "retry":
+        return null;
+      default:
+        return stuck;
+    }
+  }
+
+  async #open(runId: string, gate: string): Promise<null> {
+    const open = (await this.#engine.gates(runId)).find((one) => one.gate === gate);
+    if (!open) return null;
+    const { answers } = this.#config;
+    const choice = answers[gate] ?? answers[gate.slice(gate.lastIndexOf("/") + 1)] ?? open.choices[0] ?? "";
+    this.answered++;
+    await expected(this.#engine.answer(runId, gate, { choice, actor: ACTOR }));
+    return null;
+  }
+
+  /** The same delivery for the same wait, however often it is sent. */
+  async #send(runId: string, name: string, step: string): Promise<null> {
+    this.signalled++;
+    const id = `${ACTOR}-${step}`;
+    await expected(this.#engine.signal(runId, name, this.#config.signals[name], { id, actor: ACTOR }));
+    return null;
+  }
+
+  /** As an honest operator would: done if the witness saw it done, else once more. */
+  async #decide(runId: string, step: string): Promise<null> {
+    const row = await this.#engine.get(runId);
+    if (!row || terminal(row.status)) return null;
+    const saw = seenOf(this.#notes(), runId, step, this.#config.known);
+    const act = { actor: ACTOR, reason: "the witness was asked" };
+    const resolution = saw.isDone
+      ? ({ action: "done", value: saw.value, ...act } as const)
+      : ({ action: "rerun", ...act } as const);
+    await expected(this.#later.resolve(runId, step, resolution));
+    this.settled.push({ step, effect: saw.effect, as: saw.isDone ? "done" : "rerun" });
+    return null;
+  }
+}
+
+/**
+ * What the witness knows of a step whose outcome is unknown. It is done when its call came back, or when all the effects were seen
+ * that its last call could have: the value is then what it returned, here or in an uninterrupted run.
+ */
+export function seenOf(
+  notes: readonly Note[],
+  runId: string,
+  step: string,
+  known: Readonly<Record<string, string>>,
+): { readonly isDone: boolean; readonly value: unknown; readonly effect: string } {
+  const mine = notes.filter((note) => note.runId === runId && note.step === step);
+  const before = known[callKey({ runId, step })];
+  const effect = mine.findLast(isBegun)?.effect ?? "once";
+  const back = mine.filter(isEnded).findLast(({ ok }) => ok);
+  if (back) return { isDone: true, value: valueOf(back.value ?? before), effect };
+  const isDone = mine.some(isEffect);
+  return { isDone, value: isDone ? valueOf(before) : undefined, effect };
+}
+
+const valueOf = (text: string | undefined): unknown => (text === undefined ? undefined : decode(text));

@@ -1,0 +1,51 @@
+import { systemClock } from "../../core/clock.ts";
+import type { Store } from "../../core/store.ts";
+import { withParts } from "../crash/striker.ts";
+import { createFaultyStore, type StoreFault, type StoreMethod } from "../faulty-store.ts";
+import type { SceneConfig } from "./config.ts";
+import type { Scene } from "./scene.ts";
+
+/** How long a store is away. */
+const DOWN_MS = 150;
+/** How far its clock jumps: more than a claim, less than anyone would sit out. */
+const JUMP_MS = 2_000;
+
+/** The store with the fault that the process is to live through; a kill needs none. */
+export function withFault(store: Store, scene: Scene, config: SceneConfig): Store {
+  const { fault, strike, claimMs } = config;
+  if (fault === "sigkill" || strike === null) return store;
+  if (fault === "throw") {
+    scene.onStrike = () => {
+      throw new Error("This call was made to fail by crash-test.");
+    };
+    return store;
+  }
+  const isAfter = "side" in strike && strike.side === "after";
+  let struckAt: number | undefined;
+  scene.onStrike = () => {
+    struckAt = performance.now();
+  };
+  if (fault === "clock-skew") {
+    const jump = isAfter ? JUMP_MS : -JUMP_MS;
+    return withParts(store, { now: async () => (await store.now()) + (struckAt === undefined ? 0 : jump) });
+  }
+  const lasts = (ms: number): boolean => struckAt !== undefined && performance.now() - struckAt < ms;
+  const choose =
+    fault === "store-down"
+      ? (): StoreFault | undefined => (lasts(DOWN_MS) ? { kind: "fail" } : undefined)
+      : (): StoreFault | undefined => (lasts(3 * claimMs) ? { kind: "delay", ms: claimMs / 2 } : undefined);
+  let isLost = isAfter && fault === "store-down";
+  return createFaultyStore(store, {
+    clock: systemClock,
+    choose: (method: StoreMethod) => {
+      // The write is made, and nobody hears of it.
+      const isWrite = method === "append" || method === "transaction";
+      if (isLost && isWrite && "write" in strike && scene.writes === strike.write) {
+        isLost = false;
+        scene.strike(`after write ${strike.write}: made, but not acknowledged`);
+        return { kind: "fail-after" };
+      }
+      return choose();
+    },
+  });
+}

@@ -1,0 +1,65 @@
+import type { RetentionRules } from "../core/manage/retention-policy.ts";
+import type { RecoveryOptions } from "../core/recovery.ts";
+import type { WorkflowFile } from "./schema/workflow.ts";
+
+/** What a file says about keeping its runs, as settings of an engine and its store. What it does not say is left out. */
+export interface CheckpointSettings {
+  /** `false`: runs are not saved at all (the engine's `saving`). */
+  readonly saving: boolean;
+  /** A kind of store, such as `sqlite` or `postgres`, and where it is. */
+  readonly storage?: string;
+  readonly path?: string;
+  readonly onFailure: "pause" | "continue" | "rollback";
+  readonly retention?: RetentionRules;
+  readonly recovery?: RecoveryOptions;
+  readonly compression?: boolean;
+  readonly encryption?: boolean;
+  /** The largest value that may be saved. */
+  readonly valueBytes?: number;
+}
+
+const MIB = 1_048_576;
+
+export function checkpointSettings({ workflow }: WorkflowFile): CheckpointSettings {
+  const { checkpoint: given, name } = workflow;
+  const retention = retentionOf(workflow);
+  const recovery = present<RecoveryOptions>({
+    auto: given.auto_recovery,
+    maxAttempts: given.max_recovery_attempts,
+    timeoutMs:
+      typeof given.recovery_timeout_seconds === "number" ? given.recovery_timeout_seconds * 1_000 : undefined,
+    fallbackToPrevious: given.fallback_to_previous,
+  });
+  return {
+    saving: given.enabled,
+    onFailure: given.on_failure,
+    ...present({
+      storage: given.storage,
+      path: given.path?.replaceAll("${workflow.name}", name),
+      compression: given.compression,
+      encryption: given.encryption,
+      valueBytes: typeof given.size_limit_mb === "number" ? Math.floor(given.size_limit_mb * MIB) : undefined,
+    }),
+    ...(Object.keys(retention).length > 0 ? { retention } : {}),
+    ...(Object.keys(recovery).length > 0 ? { recovery } : {}),
+  };
+}
+
+/** A rolled back run leaves nothing behind but the record that it was. */
+function retentionOf({ checkpoint, runtime }: WorkflowFile["workflow"]): RetentionRules {
+  const { max_checkpoints: most, max_age_days: days, keep_successful: keep } = checkpoint.retention ?? {};
+  const age = typeof days === "number" ? (`${days}d` as const) : undefined;
+  return present<RetentionRules>({
+    keepLast: most ?? runtime.checkpoint?.keep_last,
+    maxAge: age,
+    failedMaxAge: checkpoint.on_failure === "rollback" ? 0 : age,
+    keepSuccessful: keep,
+  });
+}
+
+type Given<T> = { readonly [K in keyof T]: T[K] | null | undefined };
+
+function present<T extends object>(given: Given<T>): { [K in keyof T]: NonNullable<T[K]> } {
+  const entries = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]: NonNullable<T[K]> };
+}

@@ -1,0 +1,65 @@
+import type { Context } from "../core/context.ts";
+import { digest } from "../core/hash.ts";
+import type { Budget } from "../core/types.ts";
+import { type Workflow, workflow } from "../core/workflow.ts";
+import type { Flow } from "./flow.ts";
+import { parseInputs } from "./inputs.ts";
+import { runFlow } from "./run/flow.ts";
+import { type Machine, metaOf } from "./run/machine.ts";
+import { FlowState } from "./run/state.ts";
+import type { Definition } from "./source.ts";
+
+export type Inputs = Readonly<Record<string, unknown>>;
+
+/** The key of a run's memory under which the definition it was started with is kept. */
+export const DEFINITION_KEY = "workflow:definition";
+
+/** What a definition is told from others by: its files, not where they lie. */
+export function definitionDigest({ main, files }: Definition): string {
+  const sorted = Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1));
+  return digest(JSON.stringify([main, sorted]));
+}
+
+/**
+ * A workflow file as a workflow of the engine. Its version is the file's, and a digest of everything the file is made of: a run goes on
+ * by itself only with what it was started with.
+ */
+export function compile(flow: Flow, machine: Machine, definition: Definition): Workflow<Inputs, Inputs> {
+  const { name, version = "1", input, checkpoint } = flow.spec.workflow;
+  const budget = budgetOf(flow);
+  return workflow(
+    name,
+    {
+      version: `${version}+${definitionDigest(definition).slice(0, 12)}`,
+      compensateOnFailure: checkpoint.on_failure === "rollback",
+      ...(budget ? { budget } : {}),
+    },
+    async (ctx: Context, given: Inputs): Promise<Inputs> => {
+      ctx.memory.set(DEFINITION_KEY, definition);
+      return runFlow({
+        ctx,
+        flow,
+        machine,
+        state: new FlowState(parseInputs(input, given ?? {}), metaOf(flow, machine)),
+        depth: 0,
+        instructions: flow.instructions,
+        ledger: { costUsd: 0, told: false },
+        enter: runFlow,
+      });
+    },
+  );
+}
+
+/** Time in which a worker was at it, and money where the file says that it must hold. Reaching either is a wait. */
+function budgetOf({
+  spec: {
+    workflow: { limits },
+  },
+}: Flow): Budget | undefined {
+  const { timeout_seconds: seconds, budget_usd: usd, budget_mode: mode } = limits;
+  const budget: Budget = {
+    ...(typeof seconds === "number" ? { wallMs: seconds * 1_000 } : {}),
+    ...(typeof usd === "number" && mode === "enforce" ? { costUsd: usd } : {}),
+  };
+  return Object.keys(budget).length > 0 ? budget : undefined;
+}

@@ -1,0 +1,128 @@
+import { type ParseOptions, parseYaml } from "./parse.ts";
+import { inOrder, type Path, type Problem, type Problems } from "./problems.ts";
+import type { AnyAgent } from "./schema/agents.ts";
+import { readSchema } from "./schema/read.ts";
+import type { WorkflowFile } from "./schema/workflow.ts";
+import { FileProblem, type FileText } from "./source.ts";
+import { eachAgent, validate } from "./validate.ts";
+
+/** A workflow file that was read and checked, with everything it refers to. */
+export interface Flow {
+  /** Where it stands; a workflow written out inside another has the other's file. */
+  readonly file: string;
+  readonly spec: WorkflowFile;
+  /** The texts of its instruction files. */
+  readonly instructions: readonly string[];
+  /** The sub-workflows of its agents. */
+  readonly subs: ReadonlyMap<AnyAgent, Flow>;
+}
+
+export interface Checked {
+  readonly flow?: Flow;
+  readonly problems: readonly Problem[];
+}
+
+/** Reads and checks a workflow file and every file it names. */
+export function readFlow(main: FileText, options: ParseOptions): Checked {
+  const reading = new Reading(options);
+  const flow = reading.file(main);
+  const problems = inOrder(reading.problems);
+  return flow && !problems.some(({ severity }) => severity === "error") ? { flow, problems } : { problems };
+}
+
+class Reading {
+  readonly problems: Problem[] = [];
+  readonly #options: ParseOptions;
+  /** A workflow may start itself: each file is read once. */
+  readonly #flows = new Map<string, Flow | undefined>();
+
+  constructor(options: ParseOptions) {
+    this.#options = options;
+  }
+
+  file(file: FileText): Flow | undefined {
+    if (this.#flows.has(file.name)) return this.#flows.get(file.name);
+    this.#flows.set(file.name, undefined);
+    const { data, problems } = parseYaml(file, this.#options);
+    const flow = problems.failed ? undefined : this.#flow(data, problems, file.name);
+    this.problems.push(...problems.found);
+    return flow;
+  }
+
+  #flow(data: unknown, problems: Problems, file: string): Flow | undefined {
+    const spec = readSchema(data, problems);
+    if (!spec) return undefined;
+    validate(spec, problems);
+    const subs = new Map<AnyAgent, Flow>();
+    const flow: Flow = { file, spec, instructions: this.#instructions(spec, file, problems), subs };
+    if (!this.#flows.get(file)) this.#flows.set(file, flow);
+    for (const [path, agent] of eachAgent(spec)) {
+      if (agent.type !== "workflow") continue;
+      const at = [...path, "workflow"];
+      const sub =
+        typeof agent.workflow === "string"
+          ? this.#reference(agent.workflow, at, file, problems)
+          : this.#flow(agent.workflow, problems.below(at), file);
+      if (!sub) continue;
+      subs.set(agent, sub);
+      warnLimits(sub, at, problems);
+      checkMapping(agent, sub, path, problems);
+    }
+    return flow;
+  }
+
+  #reference(reference: string, path: Path, from: string, problems: Problems): Flow | undefined {
+    const file = this.#read(reference, path, from, problems);
+    if (!file) return undefined;
+    const flow = this.file(file);
+    if (!flow && !this.problems.some((one) => one.file === file.name))
+      problems.error(path, `${reference} is not a valid workflow.`);
+    return flow;
+  }
+
+  #read(reference: string, path: Path, from: string, problems: Problems): FileText | undefined {
+    try {
+      return this.#options.files.read(reference, from);
+    } catch (error) {
+      if (!(error instanceof FileProblem)) throw error;
+      problems.error(path, `${error.message}.`);
+      return undefined;
+    }
+  }
+
+  #instructions(spec: WorkflowFile, from: string, problems: Problems): string[] {
+    return spec.workflow.instructions.flatMap((reference, index) => {
+      const file = this.#read(reference, ["workflow", "instructions", index], from, problems);
+      return file ? [file.text.trim()] : [];
+    });
+  }
+}
+
+/** Time and money are limited for a run as a whole. */
+function warnLimits({ spec: { workflow } }: Flow, path: Path, problems: Problems): void {
+  const { timeout_seconds: seconds, budget_usd: usd } = workflow.limits;
+  if (typeof seconds !== "number" && typeof usd !== "number") return;
+  problems.warning(
+    path,
+    `timeout_seconds and budget_usd of ${workflow.name} do not hold here: those of the outermost workflow do.`,
+  );
+}
+
+function checkMapping(
+  agent: {
+    readonly name: string;
+    readonly input_mapping?: Readonly<Record<string, string>> | null | undefined;
+  },
+  sub: Flow,
+  path: Path,
+  problems: Problems,
+): void {
+  if (!agent.input_mapping) return;
+  const inputs = sub.spec.workflow.input;
+  for (const key of Object.keys(agent.input_mapping))
+    if (Object.keys(inputs).length > 0 && !Object.hasOwn(inputs, key))
+      problems.error([...path, "input_mapping", key], `${sub.spec.workflow.name} has no input ${key}.`);
+  for (const [key, { required, default: fallback }] of Object.entries(inputs))
+    if (required && fallback === undefined && !Object.hasOwn(agent.input_mapping, key))
+      problems.error([...path, "input_mapping"], `${sub.spec.workflow.name} needs the input ${key}.`);
+}

@@ -1,0 +1,119 @@
+import type { AnyAgent, ForEach, Parallel, Route } from "./schema/agents.ts";
+import type { WorkflowFile } from "./schema/workflow.ts";
+
+export const END = "$end";
+
+/** What a workflow goes from to: an agent, or a group of them. */
+export type Unit =
+  | { readonly kind: "agent"; readonly name: string; readonly agent: AnyAgent }
+  | { readonly kind: "parallel"; readonly name: string; readonly group: Parallel }
+  | { readonly kind: "for_each"; readonly name: string; readonly group: ForEach };
+
+/** Every unit by name. Members of groups are among them: a route may lead to them as well. */
+export function unitsOf(spec: WorkflowFile): ReadonlyMap<string, Unit> {
+  const units = new Map<string, Unit>();
+  for (const agent of spec.agents) units.set(agent.name, { kind: "agent", name: agent.name, agent });
+  for (const group of spec.parallel) units.set(group.name, { kind: "parallel", name: group.name, group });
+  for (const group of spec.for_each) units.set(group.name, { kind: "for_each", name: group.name, group });
+  return units;
+}
+
+export function routesOf(unit: Unit): readonly Route[] {
+  if (unit.kind !== "agent") return unit.group.routes;
+  return unit.agent.type === "terminate" ? [] : unit.agent.routes;
+}
+
+/** Where a unit may lead to; no routes lead to the end. */
+export function targetsOf(unit: Unit): readonly string[] {
+  if (unit.kind === "agent") {
+    const { agent } = unit;
+    if (agent.type === "human_gate") return [...new Set(agent.options.map(({ route }) => route))];
+    if (agent.type === "questions" && agent.allow_abort)
+      return [...new Set([...targets(routesOf(unit)), agent.abort_route ?? END])];
+  }
+  return targets(routesOf(unit));
+}
+
+const targets = (routes: readonly Route[]): string[] =>
+  routes.length === 0 ? [END] : [...new Set(routes.map(({ to }) => to))];
+
+/** What can be reached from a unit, itself included. */
+export function reachableFrom(units: ReadonlyMap<string, Unit>, start: string): Set<string> {
+  const seen = new Set<string>();
+  const open = [start];
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    const unit = units.get(name);
+    if (seen.has(name) || !unit) continue;
+    seen.add(name);
+    if (unit.kind === "parallel") for (const member of unit.group.agents) seen.add(member);
+    open.push(...targetsOf(unit));
+  }
+  return seen;
+}
+
+/** The shortest way from a unit to the end, both ends left out of account: what may be expected to come. */
+export function shortestWay(units: ReadonlyMap<string, Unit>, start: string): readonly string[] {
+  const ways: string[][] = [[start]];
+  const seen = new Set([start]);
+  for (let way = ways.shift(); way; way = ways.shift()) {
+    const unit = units.get(way.at(-1) as string);
+    if (!unit) continue;
+    const next = targetsOf(unit);
+    if (next.includes(END) || (unit.kind === "agent" && unit.agent.type === "terminate")) return way;
+    for (const name of next) {
+      if (seen.has(name)) continue;
+      seen.add(name);
+      ways.push([...way, name]);
+    }
+  }
+  return [start];
+}
+
+/** A workflow as nodes and edges, for drawing it. */
+export interface Graph {
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+}
+
+export interface GraphNode {
+  readonly id: string;
+  readonly type: string;
+  readonly description?: string;
+  /** The group it is a member of. */
+  readonly group?: string;
+}
+
+export interface GraphEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly when?: string;
+}
+
+export function graphOf(spec: WorkflowFile): Graph {
+  const units = unitsOf(spec);
+  const groups = new Map(
+    spec.parallel.flatMap(({ name, agents }) => agents.map((one) => [one, name] as const)),
+  );
+  const nodes = [...units.values()].map((unit): GraphNode => {
+    const { description } = unit.kind === "agent" ? unit.agent : unit.group;
+    const group = groups.get(unit.name);
+    return {
+      id: unit.name,
+      type: unit.kind === "agent" ? unit.agent.type : unit.kind,
+      ...(description ? { description } : {}),
+      ...(group === undefined ? {} : { group }),
+    };
+  });
+  const edges = [...units.values()].filter(({ name }) => !groups.has(name)).flatMap((unit) => edgesOf(unit));
+  return { nodes: [...nodes, { id: END, type: "end" }], edges };
+}
+
+function edgesOf(unit: Unit): GraphEdge[] {
+  const from = unit.name;
+  if (unit.kind === "agent" && unit.agent.type === "terminate") return [];
+  if (unit.kind === "agent" && unit.agent.type === "human_gate")
+    return unit.agent.options.map(({ label, route }) => ({ from, to: route, when: label }));
+  const routes = routesOf(unit);
+  if (routes.length === 0) return [{ from, to: END }];
+  return routes.map(({ to, when }) => ({ from, to, ...(when ? { when } : {}) }));
+}

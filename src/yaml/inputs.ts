@@ -1,0 +1,78 @@
+import { HoldfastError } from "../core/errors.ts";
+import { nearest } from "../core/nearest.ts";
+import { type FieldType, type InputField, isOfType } from "./schema/fields.ts";
+
+/** An input as people are told about it. */
+export interface InputSpec extends InputField {
+  readonly name: string;
+}
+
+export type InputFields = Readonly<Record<string, InputField>>;
+
+export const inputSpecs = (fields: InputFields): InputSpec[] =>
+  Object.entries(fields).map(([name, field]) => ({ name, ...field }));
+
+const EMPTY: Readonly<Record<FieldType, () => unknown>> = {
+  string: () => "",
+  number: () => 0,
+  boolean: () => false,
+  array: () => [],
+  object: () => ({}),
+};
+
+/**
+ * What a run is given: texts read as what they are declared to be, defaults filled in, what is missing or wrong refused (HF-4004). A
+ * workflow that declares no inputs takes any.
+ */
+export function parseInputs(
+  fields: InputFields,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const known = Object.keys(fields);
+  const unknown = Object.keys(given).find((name) => known.length > 0 && !known.includes(name));
+  if (unknown !== undefined)
+    throw refused(unknown, "there is no input of this name", `Did you mean ${nearest(unknown, known)}?`);
+  if (known.length === 0) return { ...given };
+  return Object.fromEntries(
+    known.map((name) => [name, inputOf(name, fields[name] as InputField, given[name])]),
+  );
+}
+
+function inputOf(name: string, field: InputField, given: unknown): unknown {
+  if (given === undefined) {
+    if (field.default !== undefined) return field.default;
+    if (!field.required) return EMPTY[field.type]();
+    throw refused(name, "it is required and was not given", `Give it: ${name}=…`);
+  }
+  const value = typeof given === "string" ? fromText(given, field.type) : given;
+  if (isOfType(field.type, value)) return value;
+  const found = typeof given === "string" ? JSON.stringify(given.slice(0, 60)) : typeof given;
+  throw refused(name, `it must be of type ${field.type}, not ${found}`, EXAMPLES[field.type]);
+}
+
+const EXAMPLES: Readonly<Record<FieldType, string>> = {
+  string: "Give a text.",
+  number: "Give a number such as 3 or 0.5.",
+  boolean: "Give true or false.",
+  array: 'Give a JSON list such as ["a", "b"].',
+  object: 'Give a JSON object such as {"a": 1}.',
+};
+
+/** Texts from a command line. */
+function fromText(text: string, type: FieldType): unknown {
+  if (type === "string") return text;
+  const word = text.trim().toLowerCase();
+  if (type === "boolean") {
+    if (["true", "yes", "1"].includes(word)) return true;
+    return ["false", "no", "0"].includes(word) ? false : text;
+  }
+  if (type === "number") return word !== "" && Number.isFinite(Number(word)) ? Number(word) : text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+const refused = (input: string, problem: string, fix: string): HoldfastError =>
+  new HoldfastError("HF-4004", { input, problem, fix });

@@ -1,0 +1,242 @@
+import type { ModelPrice } from "../agent/run-agent.ts";
+import type { AgentTool } from "../agent/tool.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { Workflow } from "../core/workflow.ts";
+import { type CheckpointSettings, checkpointSettings } from "./checkpoint.ts";
+import { compile, type Inputs } from "./compile.ts";
+import { folderFiles, placeOf } from "./files.ts";
+import { type Flow, readFlow } from "./flow.ts";
+import { type Graph, graphOf } from "./graph.ts";
+import { type InputSpec, inputSpecs, parseInputs } from "./inputs.ts";
+import { PRICES } from "./prices.ts";
+import { type Problem, problemText } from "./problems.ts";
+import { type ProviderSource, Providers } from "./providers.ts";
+import type { Machine, ScriptRunner } from "./run/machine.ts";
+import { scriptRunner } from "./script.ts";
+import {
+  type Definition,
+  FileProblem,
+  type Files,
+  type FileText,
+  remembering,
+  savedFiles,
+} from "./source.ts";
+import { type McpConnect, ToolBox } from "./tools.ts";
+import { eachAgent } from "./validate.ts";
+
+export interface LoadOptions {
+  /** Models by the names that files use for their providers. */
+  readonly providers?: Readonly<Record<string, ProviderSource>>;
+  /** Other names for them: `{ copilot: "openai", claude: "anthropic" }`. */
+  readonly aliases?: Readonly<Record<string, string>>;
+  /** For agents of files that name no model. Default `default`. */
+  readonly model?: string;
+  readonly tools?: readonly AgentTool[];
+  /** Connects to the MCP servers that files name. */
+  readonly mcp?: McpConnect;
+  /** Where `${VAR}` is looked up, and what scripts inherit. Default: this process's environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The folder that files may be read from. Default: that of the workflow file. */
+  readonly root?: string;
+  /** US dollars per million tokens, by model; a file's own come first. */
+  readonly prices?: Readonly<Record<string, ModelPrice>>;
+  /** Runs the commands of script steps. Default: as processes of this machine. */
+  readonly scripts?: ScriptRunner;
+}
+
+/** A workflow file, ready for an engine. */
+export interface YamlWorkflow {
+  readonly workflow: Workflow<Inputs, Inputs>;
+  readonly description?: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly inputs: readonly InputSpec[];
+  /** What a run is started with, from texts or values. Refuses what is missing, unknown or of a wrong type (HF-4004). */
+  parseInputs(given: Readonly<Record<string, unknown>>): Inputs;
+  /** Warnings; errors are thrown. */
+  readonly problems: readonly Problem[];
+  readonly checkpoint: CheckpointSettings;
+  /** What its runs keep of it, and {@link restoreWorkflow} makes it from again. */
+  readonly definition: Definition;
+  describe(): Graph;
+}
+
+/**
+ * Reads a workflow file and everything it names, checks it, and makes a workflow of it. Throws HF-4001 with every problem and its line
+ * when it is not valid.
+ *
+ * @example
+ * ```ts
+ * import { createEngine } from "holdfast";
+ * import { scriptedProvider } from "holdfast/agent";
+ * import { openSqliteStore } from "holdfast/stores/sqlite";
+ * import { loadWorkflow } from "holdfast/yaml";
+ *
+ * const { workflow, parseInputs } = await loadWorkflow("research.yaml", {
+ *   providers: { model: scriptedProvider({}) },
+ *   aliases: { copilot: "model", claude: "model" },
+ * });
+ * const engine = createEngine({ store: await openSqliteStore(), workflows: [workflow] });
+ * const run = await engine.start(workflow, parseInputs({ topic: "bolts" }));
+ * console.log(await engine.result(run.id));
+ * ```
+ */
+export async function loadWorkflow(file: string, options: LoadOptions = {}): Promise<YamlWorkflow> {
+  const { folder, name } = placeOf(file, options.root);
+  const { files, read } = remembering(openFolder(folder, file));
+  const main = readMain(files, name);
+  return build(main, files, options, () => ({ main: main.name, folder, files: Object.fromEntries(read) }));
+}
+
+/**
+ * The workflow that a run was started with, from what the run keeps of it: for going on with a run whose file has changed or is gone.
+ *
+ * @example
+ * ```ts
+ * import type { Engine } from "holdfast";
+ * import { DEFINITION_KEY, type Definition, restoreWorkflow, type LoadOptions } from "holdfast/yaml";
+ *
+ * export async function asStarted(engine: Engine, runId: string, options: LoadOptions) {
+ *   const { memory } = await engine.checkpoints.show(runId);
+ *   return restoreWorkflow(memory[DEFINITION_KEY] as Definition, options);
+ * }
+ * ```
+ */
+export async function restoreWorkflow(
+  definition: Definition,
+  options: LoadOptions = {},
+): Promise<YamlWorkflow> {
+  const files = savedFiles(definition);
+  return build(readMain(files, definition.main), files, options, () => definition);
+}
+
+export interface CheckOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly root?: string;
+}
+
+/** What is right and wrong with a workflow. Without `workflow` it cannot be run. */
+export interface CheckResult {
+  readonly workflow?: Graph & { readonly name: string; readonly inputs: readonly InputSpec[] };
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Checks a workflow file, or a text as if it stood in a file of `folder`. Nothing is run and no model is needed.
+ *
+ * @example
+ * ```ts
+ * import { checkWorkflow } from "holdfast/yaml";
+ *
+ * const { problems } = await checkWorkflow({ text: "workflow: { name: x, entry_point: a }" });
+ * for (const { file, line, column, message } of problems) console.log(`${file}:${line}:${column} ${message}`);
+ * ```
+ */
+export async function checkWorkflow(
+  source: string | { readonly text: string; readonly name?: string; readonly folder?: string },
+  { env = process.env, root }: CheckOptions = {},
+): Promise<CheckResult> {
+  const place =
+    typeof source === "string"
+      ? placeOf(source, root)
+      : { folder: root ?? source.folder, name: source.name ?? "workflow.yaml" };
+  const files = place.folder === undefined ? NO_FILES : openFolder(place.folder, place.name);
+  const main =
+    typeof source === "string" ? readMain(files, place.name) : { name: place.name, text: source.text };
+  const { flow, problems } = readFlow(main, { files, env });
+  if (!flow) return { problems };
+  const { name, input } = flow.spec.workflow;
+  return { workflow: { name, inputs: inputSpecs(input), ...graphOf(flow.spec) }, problems };
+}
+
+const NO_FILES: Files = {
+  read(reference) {
+    throw new FileProblem(`${reference} cannot be read: the workflow is not in a folder`);
+  },
+};
+
+function openFolder(folder: string, file: string): Files {
+  try {
+    return folderFiles(folder);
+  } catch {
+    throw notValid(file, [`the folder ${folder} does not exist`]);
+  }
+}
+
+function readMain(files: Files, name: string): FileText {
+  try {
+    return files.read(name);
+  } catch (error) {
+    if (!(error instanceof FileProblem)) throw error;
+    throw notValid(name, [error.message]);
+  }
+}
+
+const notValid = (file: string, problems: readonly string[]): HoldfastError =>
+  new HoldfastError("HF-4001", { file, problems: problems.join("\n") });
+
+function build(main: FileText, files: Files, options: LoadOptions, define: () => Definition): YamlWorkflow {
+  const { env = process.env } = options;
+  const { flow, problems } = readFlow(main, { files, env });
+  if (!flow) {
+    const errors = problems.filter(({ severity }) => severity === "error");
+    throw notValid(main.name, errors.map(problemText));
+  }
+  const definition = define();
+  const { spec } = flow;
+  const machine = machineOf(flow, options, definition.folder);
+  checkGiven(flow, machine, options);
+  const { description, metadata, input } = spec.workflow;
+  return {
+    workflow: compile(flow, machine, definition),
+    ...(description ? { description } : {}),
+    metadata,
+    inputs: inputSpecs(input),
+    parseInputs: (given) => parseInputs(input, given),
+    problems,
+    checkpoint: checkpointSettings(spec),
+    definition,
+    describe: () => graphOf(spec),
+  };
+}
+
+function machineOf(flow: Flow, options: LoadOptions, folder: string): Machine {
+  const providers = new Providers(options.providers ?? {}, options.aliases ?? {}, flow);
+  const tools = new ToolBox(options.tools ?? [], options.mcp);
+  return {
+    folder,
+    provider: (of, name) => providers.find(of, name),
+    toolsFor: (of, step, wanted, workingDir) => tools.for(of, step, wanted, workingDir),
+    scripts: options.scripts ?? scriptRunner(options.env ? { env: options.env } : {}),
+    model: options.model ?? "default",
+    prices: { ...PRICES, ...options.prices },
+  };
+}
+
+/** Providers and tools that are not given are refused before a run is started, not in the middle of one. */
+function checkGiven(main: Flow, machine: Machine, { tools = [], mcp }: LoadOptions): void {
+  for (const flow of everyFlow(main)) {
+    const hasServers = Object.keys(flow.spec.workflow.runtime.mcp_servers).length > 0;
+    for (const [, agent] of eachAgent(flow.spec)) {
+      if (agent.type !== "agent") continue;
+      machine.provider(flow, agent.provider);
+      const wanted = agent.tools ?? flow.spec.tools;
+      const missing = wanted.find((name) => !tools.some((tool) => tool.name === name));
+      const given = tools.map(({ name }) => name).join(", ") || "none";
+      if (missing !== undefined && !(hasServers && mcp))
+        throw new HoldfastError("HF-4009", { step: agent.name, tool: missing, given });
+      if (hasServers && !mcp && agent.tools?.length !== 0)
+        throw new HoldfastError("HF-4009", {
+          step: agent.name,
+          tool: Object.keys(flow.spec.workflow.runtime.mcp_servers).join(", "),
+          given,
+        });
+    }
+  }
+}
+
+function* everyFlow(flow: Flow, seen = new Set<Flow>()): Generator<Flow> {
+  if (seen.has(flow)) return;
+  seen.add(flow);
+  yield flow;
+  for (const sub of flow.subs.values()) yield* everyFlow(sub, seen);
+}

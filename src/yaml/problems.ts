@@ -1,0 +1,115 @@
+import { nearest } from "../core/nearest.ts";
+
+/** Something that is wrong, or worth a second look, in a workflow file. Lines and columns count from 1. */
+export interface Problem {
+  readonly severity: "error" | "warning";
+  readonly message: string;
+  /** Relative to the workflow's folder. */
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** Where in the document: `agents[2].routes[0].to`. */
+  readonly path: string;
+}
+
+export type Path = readonly (string | number)[];
+
+export interface Position {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+export const pathText = (path: Path): string =>
+  path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`))
+    .join("")
+    .replace(/^\./, "");
+
+/** Collects problems, each with the position of the nearest thing that has one. */
+export class Problems {
+  readonly found: Problem[];
+  readonly #positions: Positions;
+  readonly #base: Path;
+
+  constructor(positions: Positions, base: Path = [], found: Problem[] = []) {
+    this.#positions = positions;
+    this.#base = base;
+    this.found = found;
+  }
+
+  /** The same list, for a part of the document that is looked at by itself. */
+  below(path: Path): Problems {
+    return new Problems(this.#positions, [...this.#base, ...path], this.found);
+  }
+
+  error(path: Path, message: string): void {
+    this.#add("error", path, message);
+  }
+
+  warning(path: Path, message: string): void {
+    this.#add("warning", path, message);
+  }
+
+  get failed(): boolean {
+    return this.found.some(({ severity }) => severity === "error");
+  }
+
+  #add(severity: Problem["severity"], within: Path, message: string): void {
+    const path = [...this.#base, ...within];
+    const problem = {
+      severity,
+      message,
+      ...this.#positions.at(path),
+      path: pathText(path.filter((part) => part !== "\0")),
+    };
+    const isKnown = this.found.some((one) => one.message === message && one.path === problem.path);
+    if (!isKnown) this.found.push(problem);
+  }
+}
+
+/** Where the parts of a document stand, by their path. */
+export class Positions {
+  readonly #known = new Map<string, Position>();
+  readonly #start: Position;
+
+  constructor(file: string) {
+    this.#start = { file, line: 1, column: 1 };
+  }
+
+  set(path: Path, position: Position): void {
+    this.#known.set(JSON.stringify(path), position);
+  }
+
+  at(path: Path): Position {
+    for (let length = path.length; length > 0; length--) {
+      const found = this.#known.get(JSON.stringify(path.slice(0, length)));
+      if (found) return found;
+    }
+    return this.#start;
+  }
+}
+
+/** `Did you mean x?`, where something known is like what was written. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  const meant = known.length === 0 ? "" : nearest(word, known);
+  return alike(word, meant) ? ` Did you mean ${meant}?` : "";
+}
+
+/** Whether at least half of their letters are the same: what is nearest may still be far. */
+function alike(word: string, other: string): boolean {
+  const left = Array.from(other.toLowerCase());
+  const common = Array.from(word.toLowerCase()).filter((letter) => {
+    const at = left.indexOf(letter);
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  });
+  return common.length * 2 >= Math.max(word.length, other.length);
+}
+
+export const inOrder = (problems: readonly Problem[]): Problem[] =>
+  [...problems].sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column);
+
+/** One line, as compilers write it. */
+export const problemText = ({ file, line, column, severity, message }: Problem): string =>
+  `${file}:${line}:${column}: ${severity === "warning" ? "warning: " : ""}${message}`;

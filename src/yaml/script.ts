@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { HoldfastError } from "../core/errors.ts";
+import type { ScriptRequest, ScriptResult, ScriptRunner } from "./run/machine.ts";
+
+export interface ScriptOptions {
+  /** The environment that scripts inherit. Default: this process's. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Most bytes of stdout, and of stderr, that are kept with a run. Default 1 MiB. */
+  readonly outputBytes?: number;
+}
+
+const DEFAULT_BYTES = 1_048_576;
+const TAIL_BYTES = 4_096;
+
+/** Runs commands as processes of their own, without a shell, and stops them with everything they have started. */
+export function scriptRunner({
+  env = process.env,
+  outputBytes = DEFAULT_BYTES,
+}: ScriptOptions = {}): ScriptRunner {
+  return (request) =>
+    new Promise<ScriptResult>((resolve, reject) => {
+      const child = start(request, env);
+      const [stdout, stderr] = [new Tail(outputBytes), new Tail(outputBytes)];
+      const stop = () => killGroup(child);
+      child.on("error", (error) => {
+        request.signal.removeEventListener("abort", stop);
+        reject(notStarted(request, error));
+      });
+      child.stdout?.on("data", (part: Buffer) => stdout.add(part));
+      child.stderr?.on("data", (part: Buffer) => stderr.add(part));
+      child.on("close", (code, signal) => {
+        request.signal.removeEventListener("abort", stop);
+        if (request.signal.aborted) return reject(request.signal.reason);
+        const exit = code ?? 128;
+        const over = [stdout, stderr].find((one) => one.isOver);
+        if (over) return reject(tooMuch(request, outputBytes, exit, over));
+        const ending = signal ? `\n[ended by ${signal}]` : "";
+        resolve({ stdout: stdout.text, stderr: stderr.text + ending, exit_code: exit });
+      });
+      if (request.signal.aborted) stop();
+      else request.signal.addEventListener("abort", stop, { once: true });
+      // A command that does not read what it is given is not an error.
+      child.stdin?.on("error", () => undefined);
+      child.stdin?.end(request.stdin);
+    });
+}
+
+function start(request: ScriptRequest, env: Readonly<Record<string, string | undefined>>): ChildProcess {
+  const { command, args, workingDir, stdin } = request;
+  return spawn(command, args, {
+    env: { ...env, PYTHONUTF8: "1", ...request.env },
+    ...(workingDir === undefined ? {} : { cwd: workingDir }),
+    stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    // A group of its own, so that what the command starts can be stopped with it.
+    detached: process.platform !== "win32",
+    shell: false,
+    windowsHide: true,
+  });
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform === "win32") child.kill("SIGKILL");
+    else process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** The command did not run: a resume may try it again, whatever its effect. */
+const notStarted = ({ step, command }: ScriptRequest, error: Error): HoldfastError =>
+  Object.assign(new HoldfastError("HF-4005", { step, command, problem: error.message }, { cause: error }), {
+    retryable: true,
+  });
+
+const tooMuch = ({ step }: ScriptRequest, limit: number, exit: number, over: Tail): HoldfastError =>
+  new HoldfastError("HF-4006", { step, limit, exit, tail: over.text });
+
+/** Everything up to a limit; beyond it, only the end. */
+class Tail {
+  readonly #limit: number;
+  #parts: Buffer[] = [];
+  #size = 0;
+  isOver = false;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(part: Buffer): void {
+    this.#parts.push(part);
+    this.#size += part.length;
+    if (this.#size > this.#limit) this.isOver = true;
+    if (this.isOver && this.#size > TAIL_BYTES * 16) this.#cut();
+  }
+
+  #cut(): void {
+    const end = Buffer.concat(this.#parts).subarray(-TAIL_BYTES);
+    this.#parts = [Buffer.from(end)];
+    this.#size = end.length;
+  }
+
+  get text(): string {
+    if (this.isOver) this.#cut();
+    return Buffer.concat(this.#parts).toString("utf8");
+  }
+}

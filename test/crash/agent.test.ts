@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { text as readText } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import type { AgentResult } from "../../src/agent/index.ts";
+import { type OpenAiAnswer, type OpenAiBody, startOpenAiServer } from "../../src/testing/openai-server.ts";
+import type { AgentConfig } from "./agent-child.ts";
+
+const CHILD = fileURLToPath(new URL("./agent-child.ts", import.meta.url));
+const folder = mkdtempSync(path.join(tmpdir(), "holdfast-agent-"));
+const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
+afterAll(async () => {
+  for (const close of closing.reverse()) await close();
+});
+
+/** What the model asks for in each of its turns; after them it answers with all it was told. */
+const TURNS = [
+  ["look"],
+  ["pay"],
+  ["look", "look"],
+  ["mail"],
+  ["charge", "pay"],
+  ["mail", "look"],
+  ["pay"],
+  ["charge"],
+  ["pay", "mail"],
+];
+
+const turnOf = ({ messages }: OpenAiBody): number =>
+  messages.filter(({ role }) => role === "assistant").length;
+
+function answerTo(body: OpenAiBody): OpenAiAnswer {
+  const turn = turnOf(body);
+  const names = TURNS[turn];
+  if (names) return { calls: names.map((tool, n) => ({ tool, input: { n: turn * 10 + n } })) };
+  return {
+    text: body.messages.flatMap(({ role, content }) => (role === "tool" ? [String(content)] : [])).join(", "),
+  };
+}
+
+/** Where a process is killed: while the model is asked in a turn, or while a tool of this name and number does its work. */
+type Kill = { readonly turn: number } | { readonly tool: string; readonly n: number };
+
+interface Deed {
+  readonly name: string;
+  readonly n: number;
+  readonly key: string;
+}
+
+/** The outside world: a model, and a witness of what tools do. Both outlive the processes, and can have them killed. */
+async function world() {
+  let kill: { readonly at: Kill; readonly strike: () => void } | undefined;
+  const strikes = (isHere: (at: Kill) => boolean): boolean => {
+    if (!kill || !isHere(kill.at)) return false;
+    kill.strike();
+    kill = undefined;
+    return true;
+  };
+  const model = await startOpenAiServer(({ body }) => {
+    const isKilled = strikes((at) => "turn" in at && at.turn === turnOf(body));
+    return isKilled ? { hang: true } : answerTo(body);
+  });
+  const deeds: Deed[] = [];
+  const witness = createServer((request, response) => {
+    void readText(request).then((body) => {
+      const given = JSON.parse(body) as Deed & { step: string };
+      const found = (matches: (deed: Deed) => boolean) => deeds.find(matches);
+      const told = (deed: Deed | undefined) =>
+        response.end(JSON.stringify({ text: deed ? `${deed.name} ${deed.n}` : null }));
+      if (request.url === "/seen") return void told(found(({ key }) => key === given.key));
+      if (request.url === "/looked-up")
+        return void told(deeds.findLast(({ name }) => given.step.includes(`tool:${name}`)));
+      // A key is known again: what was done under it is not done twice.
+      const known = given.name === "charge" ? found(({ key }) => key === given.key) : undefined;
+      if (!known) deeds.push(given);
+      if (!strikes((at) => "tool" in at && at.tool === given.name && at.n === given.n)) told(given);
+    });
+  });
+  await new Promise<void>((resolve) => witness.listen(0, "127.0.0.1", resolve));
+  closing.push(
+    () => model.close(),
+    () => (witness.closeAllConnections(), witness.close()),
+  );
+  return {
+    model,
+    deeds,
+    witness: `http://127.0.0.1:${(witness.address() as AddressInfo).port}`,
+    killAt(at: Kill, child: ChildProcess) {
+      kill = { at, strike: () => child.kill("SIGKILL") };
+    },
+  };
+}
+
+type World = Awaited<ReturnType<typeof world>>;
+
+/** Lets a process work on the run, until it is done or killed. */
+async function work(
+  { model, witness, killAt }: World,
+  file: string,
+  at?: Kill,
+): Promise<AgentResult | "killed"> {
+  const config: AgentConfig = { file, model: model.url, witness };
+  const args = ["--import", "tsx", CHILD, JSON.stringify(config)];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  if (at) killAt(at, child);
+  const ended = new Promise<NodeJS.Signals | null>((resolve) =>
+    child.once("close", (_, signal) => resolve(signal)),
+  );
+  const printed = await readText(child.stdout);
+  return (await ended) === "SIGKILL" ? "killed" : (JSON.parse(printed) as AgentResult);
+}
+
+const KILLS: readonly Kill[] = [
+  { turn: 0 },
+  { tool: "pay", n: 10 },
+  { tool: "mail", n: 30 },
+  { tool: "charge", n: 40 },
+  { turn: 9 },
+];
+
+describe("an agent whose process is killed again and again", () => {
+  it("gives the same answer, asks the model once more at most for each kill, and does nothing twice that it must not", async () => {
+    const calm = await world();
+    const expected = (await work(calm, path.join(folder, "calm.db"))) as AgentResult;
+    expect(expected).toMatchObject({
+      turns: 10,
+      text: expect.stringContaining("pay 10, look 20, look 21, mail 30") as string,
+    });
+    expect(calm.model.requests).toHaveLength(10);
+
+    const rough = await world();
+    const file = path.join(folder, "rough.db");
+    for (const kill of KILLS) expect(await work(rough, file, kill), JSON.stringify(kill)).toBe("killed");
+    expect(await work(rough, file)).toEqual(expected);
+
+    const asked = rough.model.requests.map(({ body }) => turnOf(body));
+    const again = asked.filter((turn, index) => asked.indexOf(turn) !== index);
+    expect(again).toEqual(KILLS.flatMap((kill) => ("turn" in kill ? [kill.turn] : [])));
+    const done = rough.deeds.filter(({ name }) => name !== "look").map(({ name, n }) => `${name} ${n}`);
+    expect(done).toEqual([...new Set(done)]);
+    expect(done.sort()).toEqual(
+      calm.deeds
+        .filter(({ name }) => name !== "look")
+        .map(({ name, n }) => `${name} ${n}`)
+        .sort(),
+    );
+  });
+});

@@ -1,0 +1,20 @@
+import { HoldfastError } from "../../../src/core/errors.ts";
+import { runChildFromArgs } from "../../../src/testing/crash/run-child.ts";
+import { withParts } from "../../../src/testing/crash/striker.ts";
+
+/** A worker whose store takes a write for done when it does not hear what became of it; it dies with the next one. */
+await runChildFromArgs({
+  store: (store) => {
+    let hasGuessed = false;
+    return withParts(store, {
+      append: (batch) => {
+        if (hasGuessed) process.kill(process.pid, "SIGKILL");
+        return store.append(batch).catch((error: unknown) => {
+          if (!HoldfastError.is(error, "HF-3002")) throw error;
+          hasGuessed = true;
+          return batch.map(() => ({ ok: true }) as const);
+        });
+      },
+    });
+  },
+});

@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { ROOT } from "../source-tree.ts";
+import { type CliFolder, cliFolder } from "../support/cli.ts";
+
+const MAIN = join(ROOT, "src/cli/main.ts");
+const TSX = pathToFileURL(join(ROOT, "node_modules/tsx/dist/esm/index.mjs")).href;
+
+/** The second step ends when there is a file `go`. */
+const FLOWS = `
+import { existsSync } from "node:fs";
+const rest = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const step = (ctx, name, work) => ctx.step(name, async () => { console.error("begun " + name); await work?.(); return name; });
+export const slow = {
+  name: "slow", version: "1", schema: 1, migrations: [], compensateOnFailure: false,
+  async body(ctx) {
+    const first = await step(ctx, "first");
+    const second = await step(ctx, "second", async () => { while (!existsSync("go")) await rest(20); });
+    return [first, second, await step(ctx, "third")].join(" ");
+  },
+};
+`;
+
+const folders: CliFolder[] = [];
+let folder: CliFolder;
+
+beforeEach(() => {
+  folder = cliFolder();
+  folders.push(folder);
+  folder.write("slow.mjs", FLOWS);
+  folder.write("holdfast.config.json", JSON.stringify({ claim: "2s" }));
+});
+afterAll(() => folders.forEach((one) => one.remove()));
+
+const go = () => folder.write("go", "");
+
+interface Ended {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The real command, from its sources. `on`: called once when a text appears on standard error. */
+function holdfast(
+  line: string,
+  on: Readonly<Record<string, (child: ChildProcess) => void>> = {},
+): Promise<Ended> {
+  const { PATH = "" } = process.env;
+  const child = spawn(process.execPath, ["--import", TSX, MAIN, ...line.split(" ")], {
+    cwd: folder.path,
+    env: { PATH },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [stdout, stderr] = ["", ""];
+  const left = new Map(Object.entries(on));
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+    for (const [text, act] of left)
+      if (stderr.includes(text)) {
+        left.delete(text);
+        act(child);
+      }
+  });
+  return new Promise((resolve) =>
+    child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr })),
+  );
+}
+
+describe("the command as a process", () => {
+  it("pauses at the first Ctrl-C after the current step, and resume does only what is left", async () => {
+    const first = await holdfast("run slow.mjs --id p1", {
+      "begun second": (child) => child.kill("SIGINT"),
+      "Pausing… finishing second; Ctrl-C again to stop now": go,
+    });
+    expect([first.code, first.stdout]).toEqual([130, ""]);
+    expect(first.stderr.trimEnd().split("\n").at(-1)).toMatch(
+      /^‖ Paused at #\d+ · resume: holdfast resume p1$/,
+    );
+    const second = await holdfast("resume p1");
+    expect([second.code, second.stdout]).toEqual([0, "first second third\n"]);
+    expect(second.stderr).not.toMatch(/begun (first|second)/);
+    expect(second.stderr).toMatch(/reused 2 steps, saved \S+/);
+  });
+
+  it("stops at the second Ctrl-C although a step does not end, and its claim is known to be dead", async () => {
+    const first = await holdfast("run slow.mjs --id p2", {
+      "begun second": (child) => child.kill("SIGINT"),
+      "Pausing… finishing second": (child) => child.kill("SIGINT"),
+    });
+    expect(first.code).toBe(130);
+    expect(first.stderr).toContain("second was under way; resume finds out what became of it");
+    expect(first.stderr.trimEnd().split("\n").at(-1)).toMatch(/^‖ Paused at #\d+/);
+    go();
+    const second = await holdfast("resume p2");
+    expect([second.code, second.stdout]).toEqual([0, "first second third\n"]);
+    expect(second.stderr).not.toContain("begun first");
+  });
+
+  it("is resumed after kill -9, and a live process is never taken for a dead one", async () => {
+    let other: Promise<Ended> | undefined;
+    const first = await holdfast("run slow.mjs --id p3", {
+      "begun second": (child) => {
+        other = holdfast("resume p3");
+        void other.then(() => child.kill("SIGKILL"));
+      },
+    });
+    expect(first.signal).toBe("SIGKILL");
+    expect(await other).toMatchObject({ code: 7, stderr: expect.stringContaining("HF-4311") });
+    go();
+    const last = await holdfast("resume p3");
+    expect([last.code, last.stdout]).toEqual([0, "first second third\n"]);
+    expect(last.stderr).not.toContain("begun first");
+  });
+
+  it("leaves with 75 after SIGTERM", async () => {
+    const { code, stderr } = await holdfast("run slow.mjs --id p4", {
+      "begun second": (child) => child.kill("SIGTERM"),
+      "Pausing… finishing second": go,
+    });
+    expect(code).toBe(75);
+    expect(stderr).toMatch(/‖ Paused at #\d+ · resume: holdfast resume p4/);
+  });
+
+  it("goes on in the background with --detach", async () => {
+    go();
+    const { code, stdout } = await holdfast("run slow.mjs --id p5 --detach");
+    expect([code, stdout]).toEqual([0, "p5\n"]);
+    expect((await folder.until("p5", ({ status }) => status === "completed")).stepsDone).toBe(3);
+  });
+});

@@ -1,0 +1,40 @@
+import { postgresKind, redisKind, type StoreKind } from "../../src/testing/crash/kinds.ts";
+import type { PostgresServer } from "../../src/testing/services/postgres.ts";
+import type { RedisServer } from "../../src/testing/services/redis.ts";
+import { startPostgres } from "../support/services/postgres.ts";
+import { startRedis } from "../support/services/redis.ts";
+import { missing } from "../support/services/service.ts";
+
+/** Servers of one test file, which may be struck, and the kinds of stores on them. */
+export interface Servers {
+  readonly postgres: PostgresServer;
+  readonly redis: RedisServer;
+  readonly kinds: { readonly postgres: StoreKind; readonly redis: StoreKind; readonly tiered: StoreKind };
+  close(): Promise<void>;
+}
+
+/** `null`, loudly, where one of them cannot be had. */
+export async function startServers(): Promise<Servers | null> {
+  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+  if (!postgres) missing("PostgreSQL", "it is not installed");
+  if (!redis) missing("Redis", "it is not installed");
+  if (!postgres || !redis) {
+    await Promise.all([postgres?.remove(), redis?.remove()]);
+    return null;
+  }
+  const kinds = {
+    postgres: await postgresKind(postgres.url),
+    redis: await redisKind(redis.url),
+    tiered: await postgresKind(postgres.url, redis.url),
+  };
+  return {
+    postgres,
+    redis,
+    kinds,
+    async close() {
+      for (const kind of Object.values(kinds)) await kind.close();
+      await postgres.remove();
+      await redis.remove();
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { fileKind, pgliteKind, type StoreKind } from "../../src/testing/crash/kinds.ts";
+import { crashMatrix } from "../../src/testing/crash/matrix.ts";
+import { zombieRounds } from "../../src/testing/crash/zombies.ts";
+import { type Servers, startServers } from "./servers.ts";
+
+const servers = (await startServers()) as Servers;
+afterAll(() => servers?.close());
+
+async function killed(store: StoreKind, limit: number): Promise<void> {
+  const { problems, ...figures } = await crashMatrix({ scenario: "sequence", limit, store });
+  const { cases, possible, kills, missed, seconds } = figures;
+  console.log(
+    `${store.name}: ${cases} of ${possible} cases, ${kills} kills, ${missed} missed, ${seconds.toFixed(1)} s`,
+  );
+  expect(problems).toEqual([]);
+  expect(kills).toBeGreaterThanOrEqual(cases * 0.75);
+}
+
+describe("a worker process killed at any place", () => {
+  it("leaves files to end as if nothing had happened", () => killed(fileKind, 10));
+
+  it("leaves PGlite to end as if nothing had happened", () => killed(pgliteKind, 6));
+
+  describe.skipIf(!servers)("with a server", () => {
+    it.each(["postgres", "redis", "tiered"] as const)("leaves %s to end as if nothing had happened", (name) =>
+      killed(servers.kinds[name], 8),
+    );
+  });
+});
+
+describe.skipIf(!servers)("a worker that was frozen past its claim", () => {
+  const freezes = [
+    { scenario: "sequence", strike: { write: 2, side: "before", claimed: true } },
+    { scenario: "sequence", call: "mail" },
+  ] as const;
+
+  it.each(["postgres", "redis", "tiered"] as const)(
+    "writes nothing to %s after it wakes up",
+    async (name) => {
+      const { problems, refused } = await zombieRounds({ rounds: 2, freezes, store: servers.kinds[name] });
+      expect(problems).toEqual([]);
+      expect(refused).toBeGreaterThan(0);
+    },
+  );
+});
+
+it("a store of one process is not given to two", async () => {
+  await expect(zombieRounds({ rounds: 1, store: fileKind })).rejects.toThrow("one process at a time");
+});

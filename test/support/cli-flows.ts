@@ -1,0 +1,77 @@
+/** Workflows as a file, for tests of the command line. They report to, and wait for, {@link hooks} of the process they run in. */
+export const FLOWS = `
+const hooks = () => globalThis.holdfastTestHooks ?? { call: async () => undefined };
+const plain = (name, body) => ({ name, version: "1", schema: 1, migrations: [], compensateOnFailure: false, body });
+
+export const greet = plain("greet", async (ctx, input) => {
+  ctx.plan(["look up", "compose"]);
+  await ctx.step("look up", async () => {
+    ctx.usage({ tokens: 120, costUsd: 0.01 });
+    await hooks().call("look up");
+  });
+  return ctx.step("compose", async () => {
+    await hooks().call("compose");
+    return "Hello " + input.name;
+  });
+});
+
+export const fragile = plain("fragile", async (ctx) => {
+  await ctx.step("prepare", () => hooks().call("prepare"), { compensate: () => hooks().call("undo prepare") });
+  return ctx.step("ask", async () => {
+    await hooks().call("ask");
+    if (hooks().fail) throw Object.assign(new Error(hooks().fail), { retryAfterMs: 600_000 });
+    return "asked";
+  }, { retry: false });
+});
+
+export const gated = plain("gated", async (ctx) => (await ctx.gate("release", { choices: ["approve", "reject"] })).choice);
+
+export const once = plain("once", async (ctx) => {
+  await ctx.step("prepare", () => hooks().call("prepare"));
+  return ctx.step("pay", async () => {
+    await hooks().call("pay");
+    return "paid";
+  }, { effect: "once", timeoutMs: 1 });
+});
+
+export const listens = plain("listens", async (ctx) => {
+  await ctx.step("wait", () => hooks().call("wait"));
+  return { inbox: (await ctx.inbox()).map(({ payload }) => payload), memory: ctx.memory.get("note") ?? null };
+});
+
+export const echo = plain("echo", (_, input) => input);
+`;
+
+class Hooks {
+  /** Names of the calls made, in order. */
+  calls: string[] = [];
+  /** What the fragile step fails with. */
+  fail: string | undefined;
+  readonly #held = new Map<string, { begin: () => void; until: Promise<void> }>();
+
+  reset(): void {
+    this.calls = [];
+    this.fail = undefined;
+    this.#held.clear();
+  }
+
+  async call(name: string): Promise<void> {
+    this.calls.push(name);
+    const held = this.#held.get(name);
+    this.#held.delete(name);
+    held?.begin();
+    await held?.until;
+  }
+
+  /** The next call of this name begins, and ends when it is released. */
+  hold(name: string): { begun: Promise<void>; release: () => void } {
+    let [begin, release] = [(): void => undefined, (): void => undefined];
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const until = new Promise<void>((resolve) => (release = resolve));
+    this.#held.set(name, { begin, until });
+    return { begun, release };
+  }
+}
+
+export const hooks = new Hooks();
+Object.assign(globalThis, { holdfastTestHooks: hooks });

@@ -1,0 +1,187 @@
+import { describe, expect, it } from "vitest";
+import type { Store } from "../../src/core/store.ts";
+import { createEngine, type Engine, type EngineOptions, workflow } from "../../src/index.ts";
+import { hangs, signalled } from "./lab.ts";
+
+/** How one kind of store is backed up and put back. */
+export interface Keeper {
+  open(): Promise<Store>;
+  /** Whether it is backed up while processes work on it; else nobody has it open. */
+  readonly online: boolean;
+  /** Answers what puts the copy back; nobody has the store open then. */
+  backUp(): Promise<() => Promise<void>>;
+}
+
+const STEPS = 60;
+const STOP_AT = 10;
+/** Long enough for a machine with much else to do; where somebody waits for a claim to run out, no longer than that. */
+const [PATIENT_MS, SHORT_MS] = [60_000, 3_000];
+
+interface Call {
+  readonly step: string;
+  readonly key: string;
+}
+
+/** Sixty calls with an effect. `hold` decides whether one of them hangs. */
+function program(hold: (step: string) => Promise<unknown> | undefined) {
+  const calls: Call[] = [];
+  const pay = workflow("pay", async (ctx, _: null) => {
+    for (let i = 0; i < STEPS; i++)
+      await ctx.step(
+        `pay-${i}`,
+        async ({ step, key }) => {
+          calls.push({ step, key });
+          await hold(step);
+        },
+        { effect: i % 2 === 0 ? "keyed" : "once" },
+      );
+    return "paid";
+  });
+  return { calls, pay };
+}
+
+const engineOn = (store: Store, pay: ReturnType<typeof program>["pay"], more: Partial<EngineOptions> = {}) =>
+  createEngine({ store, workflows: [pay], claimMs: PATIENT_MS, sweepMs: 20, ...more });
+
+/** A run that hangs in a call, its worker killed, as the backup finds it; then all of it is done, and the backup put back. */
+async function lostTail(keeper: Keeper): Promise<{ store: Store; lost: readonly Call[]; secret: string }> {
+  const reached = signalled();
+  const first = program((step) => (step === `pay-${STOP_AT}` ? (reached.resolve(), hangs()) : undefined));
+  let store = await keeper.open();
+  const { secret } = await store.identity();
+  const dying = engineOn(store, first.pay, { claimMs: SHORT_MS });
+  await dying.start(first.pay, null, { id: "run" });
+  await reached.promise;
+  await dying.close({ drainMs: 1 });
+  if (!keeper.online) await store.close();
+  const putBack = await keeper.backUp();
+  if (!keeper.online) store = await keeper.open();
+  const second = program(() => undefined);
+  const engine = engineOn(store, second.pay);
+  expect(await engine.result("run")).toBe("paid");
+  await engine.close();
+  await store.close();
+  await putBack();
+  return { store: await keeper.open(), lost: second.calls, secret };
+}
+
+/** What every store promises about a backup that was put back. */
+export function restoredBackups(name: string, keeperOf: () => Keeper): void {
+  describe(`a ${name} backup that was put back`, () => {
+    it("gives the store another incarnation, and lets no run repeat by itself what was lost", async () => {
+      const { store, lost, secret } = await lostTail(keeperOf());
+      expect(lost).toHaveLength(STEPS - STOP_AT);
+      const before = await store.identity();
+      const after = await store.markRestored?.();
+      expect(after).toEqual({
+        incarnation: expect.any(String),
+        secret,
+        restoredAt: expect.any(Number),
+      });
+      expect(after?.incarnation).not.toBe(before.incarnation);
+      expect(await store.identity()).toEqual(after);
+
+      const { calls, pay } = program(() => undefined);
+      const engine = engineOn(store, pay);
+      expect(await engine.recover()).toEqual([]);
+      const run = await engine.settled("run");
+      expect(run).toMatchObject({ status: "waiting", waiting: [{ kind: "review" }] });
+      expect(run.waiting[0]?.detail).toMatch(/^HF-2130 .*restored from a backup/);
+      await engine.recover();
+      expect(calls).toEqual([]);
+
+      await engine.resume("run", { actor: "ada", reason: "looked at it" });
+      expect(await engine.result("run")).toBe("paid");
+      // What had begun comes again, and all of it under the keys that receivers know.
+      expect(calls).toEqual(lost);
+      await engine.close();
+      const entries = await store.entries("run", { from: 1, limit: 1_000 });
+      const resumed = entries.find(({ head }) => head.includes('"run_resumed"'));
+      expect(resumed?.head).toContain('"ada"');
+      await store.close();
+    });
+
+    it("goes on with runs that are made from then on, whoever makes and takes them", async () => {
+      const { store } = await lostTail(keeperOf());
+      await store.markRestored?.();
+      const { calls, pay } = program(() => undefined);
+      const starter = engineOn(store, pay, { execute: false });
+      const worker = engineOn(store, pay);
+      await starter.start(pay, null, { id: "new" });
+      await worker.recover();
+      expect(await starter.result("new")).toBe("paid");
+      expect(calls).toHaveLength(STEPS);
+      await starter.close();
+      await worker.close();
+      await store.close();
+    });
+  });
+}
+
+interface Regress {
+  readonly open: () => Promise<Store>;
+  /** Makes a copy; answers what puts it back under whoever has the store open. */
+  readonly disturb: () => Promise<() => Promise<void>>;
+}
+
+/** What every engine does about a store that was put back under it without a word. `isEmpty`: nothing is left to do again. */
+export function regressedStore(name: string, regressOf: () => Regress, isEmpty = false): void {
+  const reports = (engine: Engine) => engine.health().store;
+
+  describe(`a ${name} store that goes back under a living engine`, () => {
+    it("stops the run that is under way, and everything else of it", async () => {
+      const [early, late, held] = [signalled(), signalled(), signalled()];
+      const { calls, pay } = program((step) => {
+        if (step === "pay-1") return early.resolve(), held.promise;
+        return step === "pay-9" ? (late.resolve(), hangs()) : undefined;
+      });
+      const { open, disturb } = regressOf();
+      const store = await open();
+      const engine = engineOn(store, pay);
+      await engine.start(pay, null, { id: "run" });
+      await early.promise;
+      const goBack = await disturb();
+      held.resolve();
+      await late.promise;
+      const made = calls.length;
+      await goBack();
+      // Whatever it asks next tells.
+      await expect(engine.result("run")).rejects.toMatchObject({ code: "HF-3020" });
+      expect(reports(engine)).toMatchObject({ state: "back", error: expect.stringContaining("went back") });
+      expect(engine.health().worker.running).toBe(0);
+      await expect(engine.start(pay, null, { id: "other" })).rejects.toMatchObject({ code: "HF-3020" });
+      await expect(engine.pause("run")).rejects.toMatchObject({ code: "HF-3020" });
+      expect(calls).toHaveLength(made);
+      await engine.close();
+      await store.close();
+    });
+
+    it.skipIf(isEmpty)("does not do again what a run had done that was finished here", async () => {
+      const early = signalled();
+      const held = signalled();
+      const { calls, pay } = program((step) =>
+        step === "pay-1" ? (early.resolve(), held.promise) : undefined,
+      );
+      const { open, disturb } = regressOf();
+      const store = await open();
+      const failed = signalled();
+      const engine = engineOn(store, pay, { claimMs: SHORT_MS });
+      engine.on("store_failing", ({ error }) => {
+        if ((error as { code?: string }).code === "HF-3020") failed.resolve();
+      });
+      await engine.start(pay, null, { id: "run" });
+      await early.promise;
+      const goBack = await disturb();
+      held.resolve();
+      expect(await engine.result("run")).toBe("paid");
+      await engine.work();
+      await goBack();
+      // In the older state its worker is dead: it is due as soon as the claim has run out.
+      await failed.promise;
+      expect(reports(engine).state).toBe("back");
+      expect(calls).toHaveLength(STEPS);
+      await engine.close();
+      await store.close();
+    });
+  });
+}

@@ -1,0 +1,29 @@
+import { createHash } from "node:crypto";
+import type { Store } from "../../src/core/store.ts";
+import { type Keyring, localKeyring } from "../../src/security/keyring.ts";
+
+/** Keys for tests, made of their names. */
+export const keyOf = (id: string): Uint8Array => createHash("sha256").update(`test key ${id}`).digest();
+
+/** A keyring of keys by name, the current one first. What is put into `ids` later counts too. */
+export function testKeyring(...ids: string[]): Keyring & { readonly names: string[] } {
+  const inner = localKeyring(() => new Map(ids.map((id) => [id, keyOf(id)])));
+  return {
+    names: ids,
+    get current() {
+      return inner.current;
+    },
+    ids: () => inner.ids(),
+    wrap: (...args) => inner.wrap(...args),
+    unwrap: (...args) => inner.unwrap(...args),
+  };
+}
+
+/** Everything that a store holds of a run, as it holds it. */
+export async function recordsOf(
+  store: Store,
+  runId: string,
+): Promise<readonly { readonly seq: number; readonly head: string; readonly data: string }[]> {
+  const entries = await store.entries(runId, { from: 1, limit: 1_000 });
+  return entries.flatMap(({ seq, head, data }) => (data === null ? [] : [{ seq, head, data }]));
+}
