@@ -15,7 +15,10 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["src/**/*.test.ts", "test/{architecture,docs,exports,requirements,yaml-conductor}.test.ts"],
+          include: [
+            "src/**/*.test.ts",
+            "test/{architecture,docs,exports,requirements,yaml-conductor}.test.ts",
+          ],
           exclude: [...SERVED, "**/node_modules/**"],
           testTimeout: 20_000,
           hookTimeout: 60_000,
@@ -36,7 +39,7 @@ export default defineConfig({
         // Crash tests kill child processes and measure recovery: one file at a time, in processes of their own.
         test: {
           name: "crash",
-          include: ["test/crash/**/*.test.ts", "test/{demo,process-exit}.test.ts"],
+          include: ["test/crash/**/*.test.ts", "test/{demo,examples,pack,process-exit}.test.ts"],
           pool: "forks",
           fileParallelism: false,
           testTimeout: 300_000,

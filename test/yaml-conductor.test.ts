@@ -123,10 +123,10 @@ describe.skipIf(folder === undefined)(
     const files = folder === undefined ? [] : readdirSync(folder).filter((name) => name.endsWith(".yaml"));
 
     it.skipIf(folder === undefined)("are all there that are known to be refused", () => {
-    expect(files).toEqual(expect.arrayContaining(Object.keys(REFUSED)));
-  });
+      expect(files).toEqual(expect.arrayContaining(Object.keys(REFUSED)));
+    });
 
-  it.each(files.filter((file) => !Object.hasOwn(REFUSED, file)))(
+    it.each(files.filter((file) => !Object.hasOwn(REFUSED, file)))(
       "%s is valid and runs as it is",
       async (file) => {
         const loaded = await load(file);

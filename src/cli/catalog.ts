@@ -139,6 +139,6 @@ export const catalog: readonly Listed[] = [
   {
     name: "completion",
     summary: "what makes the Tab key know commands, options and runs",
-    load: async () => (await import("./commands/completion.ts")).command,
+    load: async () => (await import("./commands/completion.ts")).completionFor(catalog),
   },
 ];

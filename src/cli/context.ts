@@ -50,6 +50,7 @@ export class CommandContext<O = unknown> {
   /** The workflow's file says where its runs are, and not the configuration. */
   #isElsewhere = false;
   readonly #engines: Engine[] = [];
+  readonly #ends: (() => Promise<void>)[] = [];
 
   constructor({ args, options, globals, host, output, path, catalog }: Given<O>) {
     this.args = args;
@@ -129,7 +130,7 @@ export class CommandContext<O = unknown> {
   /** Finds code: by file, by name, or what a stored run goes on with. */
   async workflows(): Promise<Workflows> {
     const { Workflows } = await import("./workflows.ts");
-    return new Workflows(await this.settings(), this.host);
+    return new Workflows(await this.settings(), this.host, (end) => this.#ends.push(end));
   }
 
   /** The code that a stored run goes on with; `file` where somebody named it, `changed` to take it as it is now. */
@@ -178,6 +179,7 @@ export class CommandContext<O = unknown> {
 
   async close(): Promise<void> {
     for (const engine of this.#engines) await engine.close({ drainMs: 0 });
+    for (const end of this.#ends) await end();
     // A store that could not be opened has been told of already.
     await (await this.#store?.catch(() => undefined))?.close();
   }

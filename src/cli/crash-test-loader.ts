@@ -4,9 +4,14 @@ import type { Globals } from "./globals.ts";
 import type { Host } from "./host.ts";
 import { Workflows } from "./workflows.ts";
 
-/** How each process of a crash test finds the workflow: as `holdfast run` does. */
-export async function load(named: string, cwd: string, globals: Globals): Promise<Loaded> {
+/** How each process of a crash test finds the workflow and reads its input: as `holdfast run` does. */
+export async function load(named: string, cwd: string, globals: Globals, written: unknown): Promise<Loaded> {
   const settings = await loadSettings({ env: process.env, cwd } as Host, globals);
-  const { workflow, all } = await new Workflows(settings, { cwd, env: process.env }).find(named);
-  return { workflow, all, input: {} };
+  const { workflow, all, yaml } = await new Workflows(settings, { cwd, env: process.env }).find(named);
+  const given = written ?? {};
+  return {
+    workflow,
+    all,
+    input: yaml ? yaml.parseInputs(given as Readonly<Record<string, unknown>>) : given,
+  };
 }

@@ -62,6 +62,7 @@ const EXCEPTIONS: Partial<Record<ErrorCode, ExitCode>> = {
   "HF-3011": EXIT.integrity,
   "HF-3014": EXIT.integrity,
   "HF-3017": EXIT.integrity,
+  "HF-4004": EXIT.usage,
   "HF-4300": EXIT.usage,
   "HF-4301": EXIT.usage,
   "HF-4302": EXIT.notFound,

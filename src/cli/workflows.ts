@@ -45,10 +45,17 @@ const isFile = (text: string): boolean => [...MODULES, ...YAML].includes(extname
 export class Workflows {
   readonly #settings: Settings;
   readonly #host: Pick<Host, "cwd" | "env">;
+  readonly #given: Parameters<typeof readYaml>[1];
 
-  constructor(settings: Settings, host: Pick<Host, "cwd" | "env">) {
+  /** `onEnd` is given what must be ended once the workflows are not needed any more. */
+  constructor(
+    settings: Settings,
+    host: Pick<Host, "cwd" | "env">,
+    onEnd: (end: () => Promise<void>) => void = () => undefined,
+  ) {
     this.#settings = settings;
     this.#host = host;
+    this.#given = { values: settings.values, env: host.env, onEnd };
   }
 
   /** What was written after `run`. */
@@ -87,7 +94,7 @@ export class Workflows {
   ): Promise<Code> {
     if (file !== undefined) return this.fromFile(`${file}#${run.workflow}`, this.#host.cwd);
     if (!changed && remembered !== undefined && isYaml(remembered)) {
-      const saved = await restoreYaml(await memory(), this.#settings.values, this.#host.env);
+      const saved = await restoreYaml(await memory(), this.#given);
       if (saved) return { ...saved, all: [saved.workflow], file: resolve(this.#settings.root, remembered) };
     }
     if (remembered !== undefined && existsSync(resolve(this.#settings.root, remembered)))
@@ -140,7 +147,7 @@ export class Workflows {
 
   async #codesIn(file: string): Promise<readonly Code[]> {
     if (isYaml(file)) {
-      const code = await readYaml(file, this.#settings.values, this.#host.env);
+      const code = await readYaml(file, this.#given);
       return [{ ...code, all: [code.workflow], file }];
     }
     const all = [...new Set(Object.values(await loadModule(file)).filter(isWorkflow))];

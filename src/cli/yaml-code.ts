@@ -3,6 +3,7 @@ import type { Workflow } from "../core/workflow.ts";
 import type { CheckpointSettings, Definition, LoadOptions, YamlWorkflow } from "../yaml/index.ts";
 import type { ConfigValues } from "./config/schema.ts";
 import type { Host } from "./host.ts";
+import { mcpConnect, providersOf } from "./models.ts";
 
 /** What a YAML file brings along besides its workflow. */
 export interface YamlPart {
@@ -18,30 +19,38 @@ export interface YamlCode {
   readonly yaml: YamlPart;
 }
 
-type Given = Pick<ConfigValues, "providers" | "aliases">;
+/** What files may use. */
+interface Given {
+  readonly values: Pick<ConfigValues, "providers" | "aliases">;
+  readonly env: Host["env"];
+  /** Is given what must be ended with the command. */
+  readonly onEnd: (end: () => Promise<void>) => void;
+}
 
 /** Reads a workflow file. */
-export async function readYaml(file: string, given: Given, env: Host["env"]): Promise<YamlCode> {
+export async function readYaml(file: string, given: Given): Promise<YamlCode> {
   const { loadWorkflow } = await import("../yaml/index.ts");
-  return codeOf(await loadWorkflow(file, optionsOf(given, env)));
+  return codeOf(await loadWorkflow(file, await optionsOf(given)));
 }
 
 /** The file as it was when a run was started with it; `undefined` when the run keeps none. */
 export async function restoreYaml(
   memory: Readonly<Record<string, unknown>>,
   given: Given,
-  env: Host["env"],
 ): Promise<YamlCode | undefined> {
   const { DEFINITION_KEY, restoreWorkflow } = await import("../yaml/index.ts");
   const definition = memory[DEFINITION_KEY] as Definition | undefined;
-  return definition && codeOf(await restoreWorkflow(definition, optionsOf(given, env)));
+  return definition && codeOf(await restoreWorkflow(definition, await optionsOf(given)));
 }
 
-const optionsOf = ({ providers, aliases }: Given, env: Host["env"]): LoadOptions => ({
-  env,
-  ...(providers ? { providers: providers as NonNullable<LoadOptions["providers"]> } : {}),
-  ...(aliases ? { aliases } : {}),
-});
+async function optionsOf({ values: { providers, aliases }, env, onEnd }: Given): Promise<LoadOptions> {
+  return {
+    env,
+    providers: await providersOf(providers, env),
+    mcp: mcpConnect(onEnd),
+    ...(aliases ? { aliases } : {}),
+  };
+}
 
 async function codeOf(loaded: YamlWorkflow): Promise<YamlCode> {
   const { problemText } = await import("../yaml/index.ts");

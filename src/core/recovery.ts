@@ -3,6 +3,7 @@ import type { Execution } from "./execution.ts";
 import { digest, fingerprint } from "./hash.ts";
 import { damaged, type ParsedEntry, parseEntry } from "./journal.ts";
 import { isUnreadable, loadRun, snapshots } from "./load.ts";
+import { isCheckpoint } from "./manage/address.ts";
 import type { RunState } from "./replay.ts";
 import type { Entry, Store, StoreIdentity } from "./store.ts";
 import type { RunRow, Waiting } from "./types.ts";
@@ -148,7 +149,7 @@ async function withLastGood(
   return damaged(row.id, seq, `${detail["problem"] ?? message} ${where}`);
 }
 
-/** The newest position whose state can be restored; 0 when there is none. */
+/** The newest checkpoint whose state can be restored; 0 when there is none. */
 async function lastGood(store: Store, values: Values, row: RunRow): Promise<number> {
   const starts: number[] = [];
   for await (const seq of snapshots(store, row)) starts.push(seq);
@@ -169,19 +170,24 @@ async function isLoadable(store: Store, values: Values, row: RunRow, seq: number
   }
 }
 
-/** How far the journal is as it was written. Where two entries do not fit, either may be the wrong one. */
+/**
+ * The newest checkpoint in what is as it was written: the run's end, or where something ended. Where two entries do not fit, either may
+ * be the wrong one.
+ */
 async function verifiedFrom(store: Store, row: RunRow, start: number): Promise<number> {
-  let [before, good] = [0, 0];
+  let [end, before, good] = [0, 0, 0];
   let hash = start === 1 ? "" : undefined;
   for await (const entry of entriesFrom(store, row, start)) {
-    const parsed = entry.seq === (good === 0 ? start : good + 1) ? parse(row.id, entry) : undefined;
+    const parsed = entry.seq === (end === 0 ? start : end + 1) ? parse(row.id, entry) : undefined;
     if (!parsed || parsed.pruned) return good;
     if (hash !== undefined && parsed.prev !== hash) return before;
     hash = digest(entry.head);
+    end = entry.seq + entry.count - 1;
     before = good;
-    good = entry.seq + entry.count - 1;
+    good = parsed.events.findLast(isCheckpoint)?.seq ?? good;
   }
-  return good < row.seq || hash === row.head ? good : before;
+  if (end < row.seq) return good;
+  return hash === row.head ? row.seq : before;
 }
 
 async function* entriesFrom(store: Store, row: RunRow, start: number): AsyncGenerator<Entry> {

@@ -62,6 +62,12 @@ describe("what is encrypted", () => {
     expect(one.equals(two)).toBe(false);
   });
 
+  it("never has the same salt or the same vector twice", () => {
+    const texts = Array.from({ length: 1_000 }, () => encrypt(secret, about, plain));
+    expect(new Set(texts.map((one) => one.toString("hex", 0, 32))).size).toBe(1_000);
+    expect(new Set(texts.map((one) => one.toString("hex", 64, 76))).size).toBe(1_000);
+  });
+
   it("does not open with another secret, for another place, changed or cut anywhere", () => {
     const sealed = encrypt(secret, about, plain);
     expect(decrypt(randomBytes(32), about, sealed)).toBeNull();

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, randomFillSync, timingSafeEqual } from "node:crypto";
 
 /**
  * Authenticated encryption that commits to its key. Each text has a key of its own, made from the secret and 32 random bytes; from the
@@ -37,11 +37,25 @@ export function deriveKey(secret: Uint8Array, salt: Uint8Array): Derived {
   return { key: block.subarray(0, KEY_BYTES), commitment: block.subarray(KEY_BYTES) };
 }
 
+const pool = Buffer.alloc(8_192);
+let used = pool.length;
+
+/** Random bytes, each given out once. Drawn many at a time: drawing them one by one took a tenth of the time that sealing takes. */
+function fresh(length: number): Buffer {
+  if (used + length > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const bytes = Buffer.from(pool.subarray(used, used + length));
+  pool.fill(0, used, used + length);
+  used += length;
+  return bytes;
+}
+
 /** salt ‖ commitment ‖ iv ‖ ciphertext ‖ tag. `about` is authenticated with it and must be given again to open it. */
 export function encrypt(secret: Uint8Array, about: Uint8Array, plain: Uint8Array): Buffer {
-  const random = randomBytes(SALT_BYTES + IV_BYTES);
-  const salt = random.subarray(0, SALT_BYTES);
-  const iv = random.subarray(SALT_BYTES);
+  const salt = fresh(SALT_BYTES);
+  const iv = fresh(IV_BYTES);
   const { key, commitment } = deriveKey(secret, salt);
   const { body, tag } = gcmEncrypt(key, iv, about, plain);
   return Buffer.concat([salt, commitment, iv, body, tag]);

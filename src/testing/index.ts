@@ -17,6 +17,7 @@ export type {
 } from "./crash/config.ts";
 export { type ContentionOptions, type ContentionReport, contention } from "./crash/contention.ts";
 export {
+  copiedPgliteKind,
   fileKind,
   pgliteKind,
   postgresKind,

@@ -1,4 +1,11 @@
-import { fileKind, pgliteKind, postgresKind, redisKind, type StoreKind, sqliteKind } from "./crash/kinds.ts";
+import {
+  copiedPgliteKind,
+  fileKind,
+  postgresKind,
+  redisKind,
+  type StoreKind,
+  sqliteKind,
+} from "./crash/kinds.ts";
 import { type PostgresServer, startPostgres } from "./services/postgres.ts";
 import { type RedisServer, startRedis } from "./services/redis.ts";
 
@@ -65,7 +72,7 @@ async function kindOf(
     case "file":
       return fileKind;
     case "pglite":
-      return pgliteKind;
+      return copiedPgliteKind();
     case "postgres":
       return postgresKind(postgres);
     case "redis":

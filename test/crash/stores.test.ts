@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { fileKind, pgliteKind, type StoreKind } from "../../src/testing/crash/kinds.ts";
+import { copiedPgliteKind, fileKind, type StoreKind } from "../../src/testing/crash/kinds.ts";
 import { crashMatrix } from "../../src/testing/crash/matrix.ts";
 import { zombieRounds } from "../../src/testing/crash/zombies.ts";
 import { type Servers, startServers } from "./servers.ts";
@@ -20,7 +20,11 @@ async function killed(store: StoreKind, limit: number): Promise<void> {
 describe("a worker process killed at any place", () => {
   it("leaves files to end as if nothing had happened", () => killed(fileKind, 10));
 
-  it("leaves PGlite to end as if nothing had happened", () => killed(pgliteKind, 6));
+  it("leaves PGlite to end as if nothing had happened", async () => {
+    const kind = await copiedPgliteKind();
+    await killed(kind, 6);
+    await kind.close();
+  });
 
   describe.skipIf(!servers)("with a server", () => {
     it.each(["postgres", "redis", "tiered"] as const)("leaves %s to end as if nothing had happened", (name) =>

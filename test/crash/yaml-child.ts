@@ -6,7 +6,9 @@ import { loadWorkflow } from "../../src/yaml/index.ts";
 
 /** Goes on with the run of a workflow file and notes every model call, until the run ends or a scripted answer kills the process. */
 const [folder = "", crashes = ""] = process.argv.slice(2);
-const script = Object.fromEntries(crashes.split(",").map((agent) => [agent, [{ crash: true }, { text: agent }]]));
+const script = Object.fromEntries(
+  crashes.split(",").map((agent) => [agent, [{ crash: true }, { text: agent }]]),
+);
 const provider = scriptedProvider(
   { agents: script },
   {
@@ -16,7 +18,7 @@ const provider = scriptedProvider(
 );
 const { workflow } = await loadWorkflow(`${folder}/flow.yaml`, { providers: { model: provider } });
 const engine = createEngine({
-  store: await openSqliteStore(`${folder}/runs.db`),
+  store: await openSqliteStore({ file: `${folder}/runs.db` }),
   workflows: [workflow],
   claimMs: 300,
   sweepMs: 50,

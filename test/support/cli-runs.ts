@@ -27,7 +27,7 @@ export const brief = workflow("brief", async (ctx, input: { topic: string }) => 
 export const reconcile = workflow("reconcile", async (ctx, input: { batch: string }) => {
   ctx.plan(["load", "match", "approve", "pay"]);
   const docs = await ctx.step("load", () => ["a", "b"]);
-  await ctx.memory.set("matched", docs.length);
+  ctx.memory.set("matched", docs.length);
   await ctx.step("match", () => {
     ctx.usage({ tokens: 6_120, costUsd: 0.04, model: "large" });
     return docs.length;

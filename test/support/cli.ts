@@ -24,6 +24,8 @@ export interface CliOptions {
   readonly input?: string;
   /** A folder below, to give the command in. */
   readonly cwd?: string;
+  /** Told the exit code when the command leaves at once. */
+  readonly onExit?: (code: number) => void;
   /** Called with what presses Ctrl-C and the like, once the command listens. */
   readonly onListening?: (press: (signal: StopSignal) => void) => void;
 }
@@ -97,7 +99,7 @@ function hostOf(
   stdout: Sink,
   stderr: Sink,
   detached: (readonly string[])[],
-  { env = {}, answers, input, onListening }: CliOptions,
+  { env = {}, answers, input, onExit, onListening }: CliOptions,
 ): Host {
   const left = [...(answers ?? [])];
   return {
@@ -115,9 +117,7 @@ function hostOf(
       onListening?.(listener);
       return () => undefined;
     },
-    exit: (code) => {
-      throw new Error(`left at once with ${code}`);
-    },
+    exit: (code) => onExit?.(code),
     detach: (args) => {
       detached.push(args);
       return 4711;

@@ -1,36 +1,38 @@
 import { nearest } from "../../core/nearest.ts";
-import { defineCommand } from "../command.ts";
+import type { Listed } from "../catalog.ts";
+import { type Command, defineCommand } from "../command.ts";
 import { usage } from "../globals.ts";
 import { candidates } from "./completion/candidates.ts";
 import { SCRIPTS } from "./completion/scripts.ts";
 
 /** What the scripts call with the words typed so far; not for people. */
-export const ASK = "__complete";
+const ASK = "__complete";
 
 /** `holdfast completion bash`: what makes the Tab key know commands, options and runs. */
-export const command = defineCommand({
-  name: "completion",
-  summary: "what makes the Tab key know commands, options and runs: bash, zsh or fish",
-  args: ["<shell>", "[words...]"],
-  examples: [
-    "completion bash >> ~/.bashrc",
-    "completion zsh > ~/.zfunc/_holdfast",
-    "completion fish > ~/.config/fish/completions/holdfast.fish",
-  ],
-  async run(context) {
-    const [shell = "", ...words] = context.args;
-    if (shell === ASK) {
-      const found = await candidates(context, words);
-      return { data: { candidates: found }, text: found.join("\n") };
-    }
-    const script = SCRIPTS[shell];
-    const known = Object.keys(SCRIPTS);
-    if (script === undefined)
-      throw usage(
-        `${shell} is no shell that is known here`,
-        `Known are ${known.join(", ")}.`,
-        `holdfast completion ${nearest(shell, known)}`,
-      );
-    return { data: { shell, script }, text: script };
-  },
-});
+export const completionFor = (catalog: readonly Listed[]): Command =>
+  defineCommand({
+    name: "completion",
+    summary: "what makes the Tab key know commands, options and runs: bash, zsh or fish",
+    args: ["<shell>", "[words...]"],
+    examples: [
+      "completion bash >> ~/.bashrc",
+      "completion zsh > ~/.zfunc/_holdfast",
+      "completion fish > ~/.config/fish/completions/holdfast.fish",
+    ],
+    async run(context) {
+      const [shell = "", ...words] = context.args;
+      if (shell === ASK) {
+        const found = await candidates(context, catalog, words);
+        return { data: { candidates: found }, text: found.join("\n") };
+      }
+      const script = SCRIPTS[shell];
+      const known = Object.keys(SCRIPTS);
+      if (script === undefined)
+        throw usage(
+          `${shell} is no shell that is known here`,
+          `Known are ${known.join(", ")}.`,
+          `holdfast completion ${nearest(shell, known)}`,
+        );
+      return { data: { shell, script }, text: script };
+    },
+  });

@@ -35,7 +35,7 @@ describe("cost", () => {
     expect(line("brief")).toMatch(/brief +1 +6,400 +\$0.02 \+ 4,000 tok unpriced +\$0.01 +–/);
     expect(line("flaky")).toMatch(/flaky +1 +1,000 +\$0.50 +– .*\$0.50/);
     expect(line("stock-analysis")).toMatch(/stock-analysis +1 +0 +– +– +–/);
-    expect(stdout).toContain("unpriced: the step reported tokens without costUsd");
+    expect(stdout).toContain("unpriced: reported without costUsd");
   });
 
   it("never says that tokens without a price cost nothing", async () => {

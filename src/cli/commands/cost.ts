@@ -2,7 +2,7 @@ import type { Store } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import { defineCommand, type Outcome } from "../command.ts";
 import type { CommandContext } from "../context.ts";
-import { count, duration, tokens } from "../format.ts";
+import { count, duration, tokens, wrap } from "../format.ts";
 import { readOrigin } from "../run-origin.ts";
 import { readSince, type Since } from "../view/parsers.ts";
 import { money, type Spent } from "../view/spending.ts";
@@ -114,8 +114,8 @@ const columnsFor = (by: Way, isMany: boolean): readonly Column[] => [
   { title: isMany ? "RUNS" : "DONE", align: "right" },
   { title: "TOKENS", align: "right" },
   { title: "COST", align: "right" },
-  { title: "WASTED ON RETRIES", align: "right" },
-  { title: "SAVED BY RESUME", align: "right" },
+  { title: "WASTED", align: "right" },
+  { title: "SAVED", align: "right" },
 ];
 
 function textOf(
@@ -147,10 +147,11 @@ function textOf(
     children && children.tokens > 0
       ? [paint.dim(`runs it started: ${tokens(children.tokens)}, ${money(children)} more`)]
       : [];
-  const note =
-    total.unpriced > 0
-      ? [paint.dim("unpriced: the step reported tokens without costUsd, so what they cost is not known")]
-      : [];
+  const words = [
+    "wasted: on attempts that failed · saved: by going on instead of starting again",
+    ...(total.unpriced > 0 ? ["unpriced: reported without costUsd, so what it cost is not known"] : []),
+  ];
+  const note = words.flatMap((line) => wrap(line, room)).map((line) => paint.dim(line));
   return [paint.dim(head), ...rest.slice(0, -1), paint.bold(rest.at(-1) ?? ""), ...below, ...note].join("\n");
 }
 

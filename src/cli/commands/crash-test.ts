@@ -85,19 +85,19 @@ const STOPPED = new Error("stopped");
 async function planOf(context: Given): Promise<CrashTestOptions> {
   const { options: given, globals, host } = context;
   const [named = ""] = context.args;
-  const input = await writtenInput(given, host);
+  // A YAML workflow knows what its inputs should be.
+  const input = await writtenInput(given, host, /\.ya?ml$/.test(named));
   const { at, fault, limit, seed, lanes, claim, patience } = given;
   return {
     file: named,
     loader: {
       module: builtScript(import.meta.url, "../crash-test-loader"),
-      args: [named, host.cwd, { ...globals, store: undefined }],
+      args: [named, host.cwd, { ...globals, store: undefined }, input ?? null],
     },
     twice: given.twice,
     answers: Object.fromEntries((given.answer ?? []).map((text) => splitPair(text, "--answer"))),
     signals: Object.fromEntries((given.signal ?? []).map(signalOf)),
     command: (id) => repeat(context, named, id),
-    ...(input === undefined ? {} : { input }),
     ...(globals.store === undefined ? {} : { store: globals.store }),
     ...(at === undefined ? {} : { at }),
     ...(fault === undefined ? {} : { fault }),

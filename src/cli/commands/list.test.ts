@@ -1,6 +1,9 @@
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { cliFolder } from "../../../test/support/cli.ts";
 import { brief, fillStore, reconcile, withRuns } from "../../../test/support/cli-runs.ts";
+import { chooseDriver } from "../../stores/sqlite/driver.ts";
+import { width } from "../format.ts";
 import { ORIGIN_KEY } from "../run-origin.ts";
 
 const folder = cliFolder();
@@ -23,10 +26,10 @@ describe("list", () => {
     const { code, stdout } = await folder.run("list");
     expect(code).toBe(0);
     expect(stdout).toMatchInlineSnapshot(`
-      "RUN       WORKFLOW        STATUS               DONE  AGE   COST  WHY / WAITING FOR                INPUT
-      recon-88  reconcile       ‖ gate                2/4   2h  $0.04  approval at gate approve for 2h  batch=2026-01
-      aapl-17   stock-analysis  ✗ failed, resumable     1   2h         HTTP 429 from koyfin             AAPL
-      done-1    brief           ✓ completed           3/3   2h  $0.02                                   topic=bolts
+      "RUN       WORKFLOW        STATUS               DONE  AGE   COST  WHY / WAITING FOR     INPUT
+      recon-88  reconcile       ‖ gate                2/4   2h  $0.04  approve for 2h        batch=2026-01
+      aapl-17   stock-analysis  ✗ failed, resumable     1   2h         HTTP 429 from koyfin  AAPL
+      done-1    brief           ✓ completed           3/3   2h  $0.02                        topic=bolts
       "
     `);
   });
@@ -35,8 +38,8 @@ describe("list", () => {
     later(2 * HOUR);
     const { stdout } = await folder.run("list --no-color", { columns: 80 });
     const lines = stdout.trimEnd().split("\n");
-    expect(lines.filter((line) => [...line].length > 80)).toEqual([]);
-    expect(lines[1]).toMatch(/^recon-88 +reconcile +‖ gate +2\/4 +2h +\$0.04 +approval at/);
+    expect(lines.filter((line) => width(line) > 80)).toEqual([]);
+    expect(lines[1]).toMatch(/^recon-88 +reconcile +‖ gate +2\/4 +2h +\$0.04 +approve for/);
   });
 
   it("keeps what needs a person apart from what does not", async () => {
@@ -102,6 +105,19 @@ describe("list of other stores", () => {
       runs: [{ id: "stuck-1", needsYou: true, stalledSince: expect.any(String) }],
     });
     crashed.remove();
+  });
+
+  it("still lists every run when the values of one cannot be read", async () => {
+    const damaged = cliFolder();
+    await fillStore(damaged.path);
+    const db = (await chooseDriver("auto")).connect(join(damaged.path, ".holdfast", "holdfast.db"));
+    db.exec("UPDATE journal SET data = 'x', head = 'x' WHERE run = (SELECT n FROM runs WHERE id = 'done-1')");
+    db.close();
+    const { code, stdout } = await damaged.run("list");
+    expect([code, stdout.split("\n").length]).toEqual([0, 5]);
+    expect((await damaged.run("show done-1")).code).toBe(6);
+    expect((await damaged.run("validate done-1")).code).toBe(6);
+    damaged.remove();
   });
 
   it("finds runs by their labels and shows their names", async () => {

@@ -4,10 +4,9 @@ import { defineCommand, type Outcome } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { coarse, oneLine } from "../format.ts";
 import { usage } from "../globals.ts";
-import { readOrigin } from "../run-origin.ts";
 import { LiveBlock } from "../view/live-block.ts";
 import { readCount, readSince, type Since } from "../view/parsers.ts";
-import { itemData, type RunItem, RunItems } from "../view/run-rows.ts";
+import { itemData, originOf, type RunItem, RunItems } from "../view/run-rows.ts";
 import { costWord } from "../view/spending.ts";
 import { badge, spoken, stalledSince, standingOf } from "../view/standing.ts";
 import { type Column, table } from "../view/table.ts";
@@ -160,7 +159,7 @@ async function hasLabels(
   wanted: readonly (readonly [string, string | undefined])[],
 ): Promise<boolean> {
   if (wanted.length === 0) return true;
-  const { labels = {} } = await readOrigin(store, row.id);
+  const { labels = {} } = await originOf(store, row);
   return wanted.every(([key, value]) => key in labels && (value === undefined || labels[key] === value));
 }
 
@@ -205,10 +204,13 @@ function textOf(
 /** The sentence without what the status column has said already. */
 function whyOf({ standing, row }: RunItem, at: number): string {
   const { headline, stalledSince: since } = standing;
-  const isPlain = headline === row.status || /^queued/.test(headline);
+  const isPlain = headline === row.status || headline.startsWith("queued");
   const why = isPlain
     ? ""
-    : spoken(headline, at).replace(/^(?:failed|paused|waiting|running|cancelled)(?:: | for | )/, "");
+    : spoken(headline, at).replace(
+        /^(?:failed|paused|waiting|running|cancelled)(?:: | for | )(?:approval at gate )?/,
+        "",
+      );
   if (since === null) return oneLine(why);
   return oneLine(
     `no worker has it${row.status === "running" && why !== "" && why !== "running" ? `; was at ${why}` : ""}`,

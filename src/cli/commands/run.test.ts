@@ -18,7 +18,7 @@ describe("holdfast run", () => {
   it("prints the result on standard output and one line per step on standard error", async () => {
     const { code, stdout, stderr } = await folder.run("run flows.mjs#greet -i name=Ada");
     expect([code, stdout]).toEqual([0, "Hello Ada\n"]);
-    expect(stderr).toMatch(/^✓ look up +\d+ms +120 tok {2}\$0\.01 {3}checkpoint #\d+$/m);
+    expect(stderr).toMatch(/^✓ look up +\d+ms +120 tok +\$0\.01 {3}checkpoint #\d+$/m);
     expect(stderr).toMatch(/^✓ compose /m);
     expect(stderr).toMatch(/^✓ completed in .+ · 120 tok · \$0\.01$/m);
   });
@@ -255,6 +255,17 @@ describe("Ctrl-C", () => {
     expect(code).toBe(130);
     expect(stderr).toContain("look up was under way; resume finds out what became of it");
     expect(stderr.trimEnd().split("\n").at(-1)).toMatch(/^‖ Paused at #\d+ · resume: holdfast resume s2$/);
+  });
+
+  it("ends the process at once when pressed a third time", async () => {
+    const hold = hooks.hold("look up");
+    const exits: number[] = [];
+    await folder.run("run flows.mjs#greet -i name=Ada --id s4", {
+      onExit: (code) => void exits.push(code),
+      onListening: (press) => void hold.begun.then(() => [1, 2, 3].forEach(() => press("SIGINT"))),
+    });
+    hold.release();
+    expect(exits).toEqual([130]);
   });
 
   it("leaves with 75 after SIGTERM, so that a scheduler tries again", async () => {

@@ -26,7 +26,7 @@ export const command = defineCommand({
       if (/\.(ya?ml|[mc]?[tj]s|jsonl?)$/.test(splitAddress(what).run)) return validateModule(context, what);
       return validateStored(context, what, options.file);
     }
-    if (/^holdfast\.config\./.test(basename(path))) return validateConfig(context, path);
+    if (basename(path).startsWith("holdfast.config.")) return validateConfig(context, path);
     const kind = extname(path);
     if (kind === ".yaml" || kind === ".yml") return validateYaml(context, path);
     if (/^\.[mc]?[tj]s$/.test(kind)) return validateModule(context, what);

@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { type CliFolder, cliFolder } from "../../../test/support/cli.ts";
 import { FLOWS, hooks } from "../../../test/support/cli-flows.ts";
 import { checkConfig } from "./check.ts";
-import { engineSettings } from "./engine-settings.ts";
+import { engineSettings, fileSettings } from "./engine-settings.ts";
 import { SETTING_KEYS } from "./schema.ts";
 import type { Settings } from "./settings.ts";
 import { storeUrl, withoutPassword } from "./store-url.ts";
@@ -127,6 +127,22 @@ describe("the configuration", () => {
       onSaveFailure: "continue",
       recovery: { auto: false, maxAttempts: 1, timeoutMs: 60_000, fallbackToPrevious: false },
       triggers: { errors: true, confidence: Number.MIN_VALUE, memoryPressure: 1 },
+    });
+  });
+
+  it("gives way to what a workflow's file says about its own runs, and to nothing of other workflows", () => {
+    const values = {
+      claim: "15s",
+      retention: { max_age_days: 30 },
+      size_limit: "2MB",
+      recovery_timeout: "1m",
+      max_recovery_attempts: 3,
+    } as unknown as Settings["values"];
+    const said = { retention: { keepLast: 10 }, recovery: { maxAttempts: 1 }, valueBytes: 5 };
+    expect(fileSettings({ values } as Settings, "chat", said)).toMatchObject({
+      retention: { maxAge: 2_592_000_000, workflows: { chat: { keepLast: 10 } } },
+      recovery: { maxAttempts: 1, timeoutMs: 60_000 },
+      limits: { valueBytes: 5 },
     });
   });
 

@@ -1,6 +1,7 @@
 import type { EngineOptions } from "../../core/engine-options.ts";
 import type { RetentionPolicy } from "../../core/manage/retention-policy.ts";
 import type { Triggers } from "../../core/triggers.ts";
+import type { CheckpointSettings } from "../../yaml/checkpoint.ts";
 import type { ConfigValues } from "./schema.ts";
 import type { Settings } from "./settings.ts";
 
@@ -36,6 +37,21 @@ export function engineSettings({ values }: Settings): Omit<EngineOptions, "store
       fallbackToPrevious: values.fallback_to_previous,
     },
     ...(triggers === undefined ? {} : { triggers: triggersOf(triggers) }),
+  };
+}
+
+/** What a workflow's file says about keeping and recovering its runs, before what the configuration says. */
+export function fileSettings(
+  settings: Settings,
+  workflow: string,
+  said: Pick<CheckpointSettings, "retention" | "recovery" | "valueBytes"> | undefined,
+): Pick<EngineOptions, "recovery" | "limits" | "retention"> {
+  const { retention = "default", recovery, limits } = engineSettings(settings);
+  const rules = typeof retention === "string" ? { preset: retention } : retention;
+  return {
+    recovery: { ...recovery, ...said?.recovery },
+    limits: { ...limits, ...(said?.valueBytes === undefined ? {} : { valueBytes: said.valueBytes }) },
+    retention: said?.retention ? { ...rules, workflows: { [workflow]: said.retention } } : rules,
   };
 }
 

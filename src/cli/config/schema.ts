@@ -1,6 +1,8 @@
 import { z } from "zod";
+import type { ModelProvider } from "../../agent/model.ts";
 import type { Workflow } from "../../core/workflow.ts";
 import type { Keyring } from "../../security/index.ts";
+import type { ProviderSettings } from "../../yaml/index.ts";
 
 const DURATION = /^\d+(?:\.\d+)?(?:ms|s|m|h|d|w)$/;
 const SIZE = /^\d+(?:\.\d+)?\s*(?:B|KB|MB|GB)$/i;
@@ -25,6 +27,9 @@ const TRIGGERS = [
 
 const isWorkflow = (value: unknown): value is Workflow<never, unknown> =>
   typeof value === "object" && value !== null && "name" in value && "body" in value;
+
+const isProvider = (value: unknown): boolean =>
+  typeof value === "function" || (typeof value === "object" && value !== null && "generate" in value);
 
 const settings = {
   store: z
@@ -110,11 +115,26 @@ const settings = {
     )
     .describe("What run and resume find by name"),
   providers: z
-    .record(z.string(), z.unknown())
-    .describe("Models of YAML workflows, by the name of their provider"),
-  aliases: z
-    .record(z.string(), z.string())
-    .describe("Other names for models, such as fast: openai/gpt-5-mini"),
+    .record(
+      z.string(),
+      z.union([
+        z.strictObject({
+          api_key: z.string().optional(),
+          api_key_env: z.string().optional().describe("variable that holds the key"),
+          base_url: z.string().optional().describe("address, for whatever speaks OpenAI's protocol"),
+          headers: z.record(z.string(), z.string()).optional(),
+          structured_outputs: z.boolean().optional(),
+        }),
+        z.custom<ModelProvider | ((settings: ProviderSettings) => ModelProvider)>(
+          isProvider,
+          "must be a provider",
+        ),
+      ]),
+    )
+    .describe(
+      "Models of YAML workflows; without it openai, anthropic and google, with their keys in the environment",
+    ),
+  aliases: z.record(z.string(), z.string()).describe("Other names for providers, such as copilot: openai"),
   actor: z.string().min(1).describe("Who acts, in the record; then every act needs a reason"),
   require_reason: z.boolean().describe("Whether acts need --reason; default: when an actor is configured"),
   agent_consent: z

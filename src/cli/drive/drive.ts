@@ -1,13 +1,16 @@
 import type { Act } from "../../core/act.ts";
 import type { Engine } from "../../core/engine.ts";
+import { HoldfastError } from "../../core/errors.ts";
 import type { JournalEvent } from "../../core/events.ts";
 import { silentLogger } from "../../core/ports.ts";
 import type { Store } from "../../core/store.ts";
 import { ended, type WaitKind } from "../../core/types.ts";
 import { Values } from "../../core/values.ts";
 import type { CommandContext } from "../context.ts";
-import { oneLine } from "../format.ts";
+import { duration, oneLine } from "../format.ts";
 import { GithubLog } from "../github.ts";
+import { messageOf } from "../modules.ts";
+import type { Output } from "../output.ts";
 import { displayFor } from "../surroundings.ts";
 import { RunDisplay } from "../view/display.ts";
 import { RunView, type Work } from "../view/run-view.ts";
@@ -19,6 +22,10 @@ const PASSING: readonly WaitKind[] = ["timer", "retry", "child"];
 const ANSWERABLE: readonly WaitKind[] = ["gate", "signal", ...PASSING];
 /** How often the journal is looked at for what other processes write. */
 const LOOK_MS = 500;
+/** How long a store may be away; the engine is as patient by default. */
+const PATIENCE_MS = 60_000;
+/** What stores say that cannot answer just now. */
+const AWAY = ["HF-3002", "HF-3003", "HF-3009", "HF-3013", "HF-3030"] as const;
 
 /** How a run was left. */
 export interface Driven {
@@ -64,6 +71,7 @@ export async function drive(context: CommandContext<unknown>, driving: Driving):
     say: (text, soon) => display.hint(text, soon),
   });
   const news: JournalEvent[] = [];
+  const offs = tellFailures(engine, view, out);
   const github = new GithubLog(host, out);
   github.open(`${view.row.workflow} ${runId}`);
   try {
@@ -86,10 +94,23 @@ export async function drive(context: CommandContext<unknown>, driving: Driving):
       isCut,
     };
   } finally {
+    for (const off of offs) off();
     stopper.end();
     display.end();
     github.close();
   }
+}
+
+/** A store that fails is told at once: what is done meanwhile is not saved yet. */
+function tellFailures(engine: Engine, view: RunView, out: Output): (() => void)[] {
+  return [
+    engine.on("store_failing", ({ error }) =>
+      out.warn(`not saved since #${view.seq}: ${oneLine(messageOf(error))}; the run waits for the store`),
+    ),
+    engine.on("store_recovered", ({ sinceMs }) =>
+      out.say(`${out.note.green("✓")} the store is back after ${duration(sinceMs)}`),
+    ),
+  ];
 }
 
 interface Following {
@@ -105,13 +126,17 @@ async function follow(view: RunView, display: RunDisplay, following: Following):
   const { engine, store, stopper, stays, seen } = following;
   const values = new Values(store, { valueBytes: Infinity, warnBytes: Infinity }, silentLogger);
   const bell = new Bell(engine, view.runId);
+  const patience = new Patience();
   try {
     for (;;) {
-      const events = await view.catchUp();
-      seen(events);
-      await view.learnChoices(values);
-      display.tell(events, await reasonsOf(values, view.runId, events));
-      if (isSettled(view, stays)) return false;
+      const events = await patience.during(async () => {
+        const news = await view.catchUp();
+        seen(news);
+        await view.learnChoices(values);
+        display.tell(news, await reasonsOf(values, view.runId, news));
+        return news;
+      });
+      if (events && isSettled(view, stays)) return false;
       if ((await Promise.race([bell.next(), stopper.now])) === "stopped") break;
     }
   } finally {
@@ -126,6 +151,24 @@ function isSettled({ row }: RunView, stays: boolean): boolean {
   if (ended(row.status) || row.status === "paused") return true;
   const allowed = stays ? ANSWERABLE : PASSING;
   return row.status === "waiting" && row.waiting.every(({ kind }) => !allowed.includes(kind));
+}
+
+/** Sits out a store that does not answer, as long as the engine does; what is stored wrongly is told at once. */
+class Patience {
+  #since: number | undefined;
+
+  async during<T>(look: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const found = await look();
+      this.#since = undefined;
+      return found;
+    } catch (error) {
+      this.#since ??= performance.now();
+      const isAway = !HoldfastError.is(error) || AWAY.some((code) => HoldfastError.is(error, code));
+      if (!isAway || performance.now() - this.#since > PATIENCE_MS) throw error;
+      return undefined;
+    }
+  }
 }
 
 /** Rings when something was written to a run here, and every so often for what others write. */

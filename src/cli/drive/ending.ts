@@ -80,8 +80,15 @@ async function failed(
   const told = failure(context, error, driven, isResumable);
   const { file } = await readOrigin(driven.store, row.id);
   new GithubLog(context.host, context.out).failed(told, file);
-  const next = isResumable ? [`resume ${row.id}`] : [];
-  return { data: runData(driven), error: told, exit: isResumable ? EXIT.resumable : EXIT.failed, next };
+  const isWorthwhile = isResumable && meantEnd(error) === undefined;
+  const next = isWorthwhile ? [`resume ${row.id}`] : [];
+  return { data: runData(driven), error: told, exit: isWorthwhile ? EXIT.resumable : EXIT.failed, next };
+}
+
+/** The workflow's own word that it ends in failure (HF-4011): to go on would come to the same. */
+function meantEnd(error: unknown): HoldfastError | undefined {
+  const cause = HoldfastError.is(error) ? error.cause : undefined;
+  return HoldfastError.is(cause) && cause.code === "HF-4011" ? cause : undefined;
 }
 
 function failure(
@@ -99,17 +106,20 @@ function failure(
   const where = record ? ` in ${step}, attempt ${record.attempt}` : "";
   const undone = "What it did was undone, so it cannot be resumed.";
   const wait = isResumable && retryAfter(known?.cause);
+  const meant = meantEnd(error);
   return {
-    code: known?.code ?? "HF-2101",
+    code: (meant ?? known)?.code ?? "HF-2101",
     message: `${row.id} ${verb}${message === "" ? "" : `: ${message}`}${where}`,
-    why: known?.why ?? "",
+    why: (meant ?? known)?.why ?? "",
     safe: `${safe(view)}${isResumable || row.status === "cancelled" ? "" : ` ${undone}`}`,
-    fix: isResumable
-      ? [context.cli(`resume ${row.id}${wait ? ` --after ${wait}` : ""}`)]
-      : [`${context.cli(`fork ${row.id}@<checkpoint>`)} to go on from an earlier point`],
+    fix: meant
+      ? [meant.fix]
+      : isResumable
+        ? [context.cli(`resume ${row.id}${wait ? ` --after ${wait}` : ""}`)]
+        : [`${context.cli(`fork ${row.id}@<checkpoint>`)} to go on from an earlier point`],
     docs: [
       context.cli(record ? `show ${row.id}:${step}` : `show ${row.id}`),
-      `holdfast explain ${known?.code.slice(3) ?? "2101"}`,
+      `holdfast explain ${(meant ?? known)?.code.slice(3) ?? "2101"}`,
     ].join("   ·   "),
   };
 }

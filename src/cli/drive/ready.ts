@@ -5,6 +5,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { Policy, PolicyVerdict } from "../../core/guards/policy.ts";
 import type { Store } from "../../core/store.ts";
 import { ended, type RunRow } from "../../core/types.ts";
+import { fileSettings } from "../config/engine-settings.ts";
 import type { CommandContext } from "../context.ts";
 import { seconds } from "../format.ts";
 import { onlyFamilyOf } from "../own-runs.ts";
@@ -32,6 +33,7 @@ export async function engineFor(context: CommandContext<unknown>, wanted: Wanted
     workflows: code.all,
     // A person looks on: what others do to the run is seen soon.
     sweepMs: 250,
+    ...fileSettings(await context.settings(), code.workflow.name, code.yaml?.checkpoint),
     ...(breakAt.length === 0 ? {} : { policy: breakpoints(breakAt, pause) }),
   };
   const engine: Engine = await context.engine(options);

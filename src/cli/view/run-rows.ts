@@ -43,7 +43,7 @@ export class RunItems {
       row,
       standing: standingOf(row, this.#now, details),
       progress: view?.progress ?? { done, text: `${done} done` },
-      origin: await readOrigin(this.#store, row.id),
+      origin: await originOf(this.#store, row),
       input: await inputOf(this.#store, row),
     };
   }
@@ -63,6 +63,12 @@ export class RunItems {
     const event = "value" in found ? (found.value as Awaited<ReturnType<typeof lastEvent>>) : undefined;
     return { undone: event?.kind === "run_failed" && event.meta.compensated === true };
   }
+}
+
+/** How it was started; nothing where that cannot be read: one damaged run does not hide the others. */
+export async function originOf(store: Store, row: RunRow): Promise<RunOrigin> {
+  const found = await fetched(() => readOrigin(store, row.id));
+  return "gone" in found ? {} : (found.value as RunOrigin);
 }
 
 /** What the run was started with, in a few words; "" when that cannot be read any more. */

@@ -1,7 +1,10 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync } from "node:fs";
+import path from "node:path";
 import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type RedisServer, startRedis } from "../../../test/support/services/redis.ts";
-import { missing } from "../../../test/support/services/service.ts";
+import { freePort, missing } from "../../../test/support/services/service.ts";
 import { startProxy, type TcpProxy } from "../../../test/support/services/tcp-proxy.ts";
 import type { Append, Store } from "../../core/store.ts";
 import { createEngine, workflow } from "../../index.ts";
@@ -243,9 +246,24 @@ onServer("a login", () => {
     await store.close();
   });
 
-  it("by TLS to a server without it is told apart from a server that is away", async () => {
-    const url = server.url.replace("redis:", "rediss:");
-    await expect(openRedisStore({ url })).rejects.toMatchObject({ code: "HF-3016" });
+  it("to a server whose certificate nobody vouches for is refused, and nothing is sent", async () => {
+    const [key, cert] = ["key.pem", "cert.pem"].map((name) => path.join(server.folder, name)) as [
+      string,
+      string,
+    ];
+    const name = ["-subj", "/CN=127.0.0.1", "-days", "1", "-nodes"];
+    execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-keyout", key, "-out", cert, ...name], {
+      stdio: "ignore",
+    });
+    for (const file of [key, cert]) chmodSync(file, 0o644);
+    const port = await freePort();
+    const settings = ["tls-cert-file", cert, "tls-key-file", key, "tls-auth-clients", "no"];
+    await admin.sendCommand(["CONFIG", "SET", ...settings, "tls-port", String(port)]);
+    await expect(openRedisStore({ url: `rediss://127.0.0.1:${port}`, prefix: "tls" })).rejects.toMatchObject({
+      code: "HF-3016",
+    });
+    await admin.sendCommand(["CONFIG", "SET", "tls-port", "0"]);
+    expect(await admin.keys("{tls*")).toEqual([]);
   });
 
   it("without the right to write is told so", async () => {

@@ -29,3 +29,7 @@ function openPrimary({ url, schema, prefix }: StoreAddress): Promise<Store> {
   if (prefix !== undefined) return openRedisStore({ url, prefix });
   return openStore(url);
 }
+
+/** The name of the table that the ledger scenario writes to, beside the runs. */
+export const ledgerIn = ({ schema }: StoreAddress): string =>
+  schema === undefined ? "ledger" : `"${schema}".ledger`;

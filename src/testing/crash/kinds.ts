@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { readdirSync, statSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { chooseDriver } from "../../stores/sqlite/driver.ts";
-import type { StoreAddress } from "./address.ts";
+import { ledgerIn, type StoreAddress } from "./address.ts";
 
 /** Where the runs of one case are kept, and nothing else. */
 export interface StorePlace {
@@ -108,22 +109,36 @@ export const pgliteKind: StoreKind = {
   close: nothing,
   place(folder) {
     const root = path.join(folder, "runs");
-    return {
-      address: { url: `pglite:${root}` },
-      async blobs() {
-        const { PGlite } = await import("@electric-sql/pglite");
-        const db = new PGlite(path.join(root, "data"));
-        try {
-          const { rows } = await db.query<{ n: number }>("SELECT count(*)::int AS n FROM holdfast.blobs");
-          return Number(rows[0]?.n);
-        } finally {
-          await db.close();
-        }
-      },
-      clear: nothing,
+    const ask: Ask = async (sql) => {
+      const { PGlite } = await import("@electric-sql/pglite");
+      const db = new PGlite(path.join(root, "data"));
+      try {
+        return (await db.query<Row>(sql)).rows;
+      } finally {
+        await db.close();
+      }
     };
+    const address = { url: `pglite:${root}` };
+    return { address, ...inSchema(ask, "holdfast", ledgerIn(address)), clear: nothing };
   },
 };
+
+/** The same, where each store begins as a copy of an empty database: to make one takes many seconds. */
+export async function copiedPgliteKind(): Promise<StoreKind> {
+  const { PGlite } = await import("@electric-sql/pglite");
+  const empty = mkdtempSync(path.join(tmpdir(), "holdfast-pglite-"));
+  const first = new PGlite(path.join(empty, "data"));
+  await first.waitReady;
+  await first.close();
+  return {
+    ...pgliteKind,
+    place(folder) {
+      cpSync(empty, path.join(folder, "runs"), { recursive: true });
+      return pgliteKind.place(folder);
+    },
+    close: async () => rmSync(empty, { recursive: true, force: true }),
+  };
+}
 
 /** PostgreSQL, in a schema for each case; with a `cache` the tiered store over both. */
 export async function postgresKind(url: string, cache?: string): Promise<StoreKind> {
@@ -137,15 +152,29 @@ export async function postgresKind(url: string, cache?: string): Promise<StoreKi
     openMs: 0,
     close: () => pool.end(),
     place() {
-      const schema = `case_${unique()}`;
+      const address = { url, schema: `case_${unique()}`, ...(cache === undefined ? {} : { cache }) };
+      const ask: Ask = async (sql) => (await pool.query<Row>(sql)).rows;
       return {
-        address: { url, schema, ...(cache === undefined ? {} : { cache }) },
-        blobs: async () => Number((await pool.query(`SELECT count(*) AS n FROM ${schema}.blobs`)).rows[0]?.n),
-        clear: async () => void (await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)),
+        address,
+        ...inSchema(ask, address.schema, ledgerIn(address)),
+        clear: async () => void (await pool.query(`DROP SCHEMA IF EXISTS ${address.schema} CASCADE`)),
       };
     },
   };
 }
+
+type Row = Readonly<Record<string, unknown>>;
+type Ask = (sql: string) => Promise<readonly Row[]>;
+
+/** What the tables of PostgreSQL hold, whoever serves them. */
+const inSchema = (ask: Ask, schema: string, ledger: string): Pick<StorePlace, "blobs" | "ledger"> => ({
+  blobs: async () => Number((await ask(`SELECT count(*) AS n FROM ${schema}.blobs`))[0]?.["n"]),
+  async ledger() {
+    const [table] = await ask(`SELECT to_regclass('${ledger}') AS name`);
+    const rows = table?.["name"] ? await ask(`SELECT run, step FROM ${ledger}`) : [];
+    return rows.map((row) => ({ runId: String(row["run"]), step: String(row["step"]) }));
+  },
+});
 
 /** Redis, with a prefix for each case. */
 export async function redisKind(url: string): Promise<StoreKind> {

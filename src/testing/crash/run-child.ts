@@ -5,7 +5,7 @@ import type { Policy } from "../../core/guards/policy.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import { createWitnessClient, type WitnessClient } from "../witness.ts";
-import { openAddress } from "./address.ts";
+import { ledgerIn, openAddress } from "./address.ts";
 import { Attendant, expected } from "./attendant.ts";
 import type { ChildConfig, ChildReport, RunOutcome, RunPlan } from "./config.ts";
 import { Controller } from "./controller.ts";
@@ -42,7 +42,8 @@ export async function runChild(config: ChildConfig, parts: ChildParts = {}): Pro
     );
   };
   const { version, salt } = config;
-  const scenarios = (parts.scenarios ?? createScenarios)(witness, onCall, { version, salt });
+  const ledger = { table: ledgerIn(config.store), async: real.capabilities.transactions === "async" };
+  const scenarios = (parts.scenarios ?? createScenarios)(witness, onCall, { version, salt, ledger });
   const errors: string[] = [];
   const engine = openEngine(config, store, scenarios, striker, errors);
   // Frozen between two turns of the event loop, so never while SQLite holds its lock.

@@ -1,4 +1,5 @@
 import type { Context, StepCall, StepOptions } from "../../core/context.ts";
+import type { AsyncSqlHandle } from "../../core/sql.ts";
 import type { Effect } from "../../core/types.ts";
 import { type Workflow, type WorkflowBody, workflow } from "../../core/workflow.ts";
 import type { WitnessClient } from "../witness.ts";
@@ -37,13 +38,20 @@ export interface ScenarioOptions {
   readonly version?: ScenarioVersion | undefined;
   /** Part of what `mail` is called with: another one is another call. */
   readonly salt?: string | undefined;
+  /** Where the ledger is kept, and whether the store answers later. Default: its table `ledger`, at once. */
+  readonly ledger?: Ledger | undefined;
+}
+
+export interface Ledger {
+  readonly table: string;
+  readonly async: boolean;
 }
 
 /** `onCall` hears of every call before it is made. */
 export function createScenarios(
   witness: WitnessClient,
   onCall: (call: StepCall) => void,
-  { version = "1", salt }: ScenarioOptions = {},
+  { version = "1", salt, ledger = { table: "ledger", async: false } }: ScenarioOptions = {},
 ): Scenarios {
   const tell = (call: StepCall, effect: Effect, args: unknown, refuse = 0): Promise<string> => {
     onCall(call);
@@ -64,6 +72,7 @@ export function createScenarios(
     define: (name, body) => workflow(name, { version, migrations: migrationsOf(name) }, body),
     named: (name) => nameIn(version, name),
     salted: (args) => (salt === undefined ? args : [args, salt]),
+    ledger,
     act,
     undoable: (ctx, name, effect, args) =>
       act(ctx, name, effect, args, { compensate: (value, call) => tell(call, effect, { undo: value }) }),
@@ -91,6 +100,7 @@ interface World {
   /** The name that this version has for a step. */
   readonly named: (name: string) => string;
   readonly salted: (args: unknown) => unknown;
+  readonly ledger: Ledger;
   readonly act: (
     ctx: Context,
     name: string,
@@ -208,29 +218,42 @@ function familyOf({ act, define, named }: World): {
   return { root, descendants: [team, agent, tool] };
 }
 
-const LEDGER =
-  "create table if not exists ledger (run text not null, step text not null, amount integer not null)";
+const COLUMNS = "(run text not null, step text not null, amount integer not null)";
 
-const ledgerOf = ({ act, define }: World) =>
+const ledgerOf = ({ act, define, ledger }: World) =>
   define("ledger", async (ctx, { order }) => {
-    const enter = (name: string, amount: number) =>
-      ctx.transaction(name, (sql) => {
-        sql.run(LEDGER);
-        sql.run("insert into ledger (run, step, amount) values (?, ?, ?)", ctx.runId, name, amount);
-        // Of this entry only: the others of a fork are its source's.
-        const [sum] = sql.all(
-          "select sum(amount) as s from ledger where run = ? and step = ?",
-          ctx.runId,
-          name,
-        );
-        return sum?.["s"] as number;
-      });
+    const enter = ledger.async ? enterLater(ctx, ledger.table) : enterNow(ctx, ledger.table);
     const totals = [await enter("open", 100)];
     const quoted = await act(ctx, "quote", "repeatable", order);
     for (const amount of [5, 7, 11]) totals.push(await enter(`entry ${amount}`, amount));
     const sent = await act(ctx, "send", "once", totals);
     return { totals, quoted, sent, closing: await enter("close", 1) };
   });
+
+/** Answers the sum of this entry only: the others of a fork are its source's. */
+type Enter = (name: string, amount: number) => Promise<number>;
+
+const enterNow =
+  (ctx: Context, table: string): Enter =>
+  (name, amount) =>
+    ctx.transaction(name, (sql) => {
+      sql.run(`create table if not exists ${table} ${COLUMNS}`);
+      sql.run(`insert into ${table} (run, step, amount) values (?, ?, ?)`, ctx.runId, name, amount);
+      const sum = `select sum(amount) as s from ${table} where run = ? and step = ?`;
+      return Number(sql.all(sum, ctx.runId, name)[0]?.["s"]);
+    });
+
+const enterLater =
+  (ctx: Context, table: string): Enter =>
+  (name, amount) =>
+    ctx.transaction(name, async (sql: AsyncSqlHandle) => {
+      // Two that create one table at the same time get into each other's way, even if it may exist.
+      await sql.all("select 1 from (select pg_advisory_xact_lock(1)) as locked");
+      await sql.run(`create table if not exists ${table} ${COLUMNS}`);
+      await sql.run(`insert into ${table} (run, step, amount) values ($1, $2, $3)`, ctx.runId, name, amount);
+      const sum = `select sum(amount) as s from ${table} where run = $1 and step = $2`;
+      return Number((await sql.all(sum, ctx.runId, name))[0]?.["s"]);
+    });
 
 const undoOf = ({ act, undoable, define }: World) =>
   define("undo", async (ctx, { order }) => {

@@ -10,11 +10,11 @@ const MOST_RUNS = 50;
 /** What may stand in the place of the last word. Nothing, when nothing is known: the shell then offers files. */
 export async function candidates(
   context: CommandContext<unknown>,
+  catalog: readonly Listed[],
   words: readonly string[],
 ): Promise<string[]> {
   const last = words.at(-1) ?? "";
   const before = words.slice(0, -1);
-  const { catalog } = await import("../../catalog.ts");
   const rest = withoutGlobals(before);
   const [verb, ...others] = rest;
   const found = await (verb === undefined

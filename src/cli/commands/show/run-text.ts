@@ -1,6 +1,6 @@
 import { addressOf } from "../../../core/manage/address.ts";
 import type { CommandContext } from "../../context.ts";
-import { coarse, count, duration, fit, oneLine, plural, tokens, when } from "../../format.ts";
+import { coarse, count, duration, fit, oneLine, plural, tokens, when, wrap } from "../../format.ts";
 import type { Paint } from "../../output.ts";
 import { iso, itemData } from "../../view/run-rows.ts";
 import { used } from "../../view/spending.ts";
@@ -63,12 +63,10 @@ function head(
   ];
   return [
     `${paint.bold(row.id)}${name}  ${row.workflow}${row.version === "1" ? "" : ` v${row.version}`}   ${badge(standing, paint)}`,
-    ...(sentence === row.status ? [] : wrapped(spoken(sentence, now), room)),
-    paint.dim(facts.filter((fact) => fact !== "").join(" · ")),
+    ...(sentence === row.status ? [] : wrap(oneLine(spoken(sentence, now)), room)),
+    ...wrap(facts.filter((fact) => fact !== "").join(" · "), room).map((line) => paint.dim(line)),
   ];
 }
-
-const wrapped = (text: string, room: number): string[] => [fit(oneLine(text), Math.min(room, 400))];
 
 const COLUMNS: readonly Column[] = [
   { title: "STEP", least: 16 },
@@ -177,7 +175,7 @@ export function shownText(found: Fetched | undefined, reveal: boolean, columns: 
   const { value } = found;
   if (value === undefined) return "nothing";
   if (!reveal) return summary(value, Math.min(columns, 200));
-  return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? String(value));
+  return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? typeof value);
 }
 
 function decisions({ decisions: made, now }: RunReading, paint: Paint, room: number): string[] {

@@ -1,0 +1,49 @@
+import type { ModelProvider } from "../agent/model.ts";
+import type { McpConnect, ProviderSettings, ProviderSource } from "../yaml/index.ts";
+import type { ConfigValues } from "./config/schema.ts";
+import type { Host } from "./host.ts";
+
+type Providers = Readonly<Record<string, ProviderSource>>;
+type Configured = NonNullable<ConfigValues["providers"]>[string];
+type Reached = Exclude<Configured, ModelProvider | ((settings: ProviderSettings) => ModelProvider)>;
+
+/** Those that need nothing but a key in the environment. */
+const KNOWN: Readonly<Record<string, Reached>> = { openai: {}, anthropic: {}, google: {} };
+
+/** The models that YAML workflows may ask for: as configured, or, where nothing is, those known by name. */
+export async function providersOf(given: ConfigValues["providers"], env: Host["env"]): Promise<Providers> {
+  const { modelProviders } = await import("../adapters/ai-sdk/index.ts");
+  const reach =
+    (name: string, configured: Reached) =>
+    (said: ProviderSettings): ModelProvider => {
+      const { api_key, api_key_env, base_url, headers, structured_outputs } = configured;
+      const [key, url] = [said.apiKey ?? said.authToken ?? api_key, said.baseUrl ?? base_url];
+      const settings = {
+        headers: { ...headers, ...said.headers },
+        ...(key === undefined ? {} : { apiKey: key }),
+        ...(api_key_env === undefined ? {} : { apiKeyEnv: api_key_env }),
+        ...(url === undefined ? {} : { baseURL: url }),
+        ...(structured_outputs === undefined ? {} : { structuredOutputs: structured_outputs }),
+      };
+      return modelProviders({ [name]: settings }, { env });
+    };
+  const sourceOf = ([name, one]: [string, Configured]): [string, ProviderSource] =>
+    typeof one === "function" || "generate" in one ? [name, one] : [name, reach(name, one)];
+  return Object.fromEntries(Object.entries<Configured>(given ?? KNOWN).map(sourceOf));
+}
+
+/** Connects to the MCP servers that a file names. `onEnd` is given what ends the connection. */
+export const mcpConnect =
+  (onEnd: (end: () => Promise<void>) => void): McpConnect =>
+  async ({ name, command, args, env, url, headers, timeoutMs, workingDir }) => {
+    const { mcpTools } = await import("../adapters/mcp/index.ts");
+    const limit = timeoutMs === undefined ? {} : { timeoutMs };
+    const place = workingDir === undefined ? {} : { cwd: workingDir };
+    const server =
+      url === undefined
+        ? { command: command ?? "", args, env, ...place, ...limit }
+        : { url, headers, ...limit };
+    const connected = await mcpTools({ [name]: server });
+    onEnd(() => connected.close());
+    return connected.tools;
+  };

@@ -1,0 +1,130 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { ROOT } from "./source-tree.ts";
+import { type Command, type Ended, missing, Running, sessionOf } from "./support/console.ts";
+import { useFolders } from "./support/folders.ts";
+
+/** The package as built; HOLDFAST_PACKAGE names another copy of it. */
+const PACKAGE = process.env["HOLDFAST_PACKAGE"] ?? ROOT;
+const EXAMPLES = path.join(ROOT, "examples");
+const MADE_BY_RUNS = [".holdfast", "calls.log", "bank", "mails.txt", "enough"];
+
+const folder = useFolders("examples");
+
+/** A project of somebody else's that has the package and `tsx` installed, and a copy of the example in it. */
+function projectWith(example: string): string {
+  const project = folder();
+  const installed = path.join(project, "node_modules/holdfast");
+  mkdirSync(installed, { recursive: true });
+  cpSync(path.join(PACKAGE, "package.json"), path.join(installed, "package.json"));
+  symlinkSync(path.join(PACKAGE, "dist"), path.join(installed, "dist"));
+  symlinkSync(path.join(ROOT, "node_modules/tsx"), path.join(project, "node_modules/tsx"));
+  writeFileSync(path.join(project, "package.json"), JSON.stringify({ type: "module" }));
+  const copy = path.join(project, example);
+  const isKept = (file: string): boolean => !MADE_BY_RUNS.includes(path.basename(file));
+  cpSync(path.join(EXAMPLES, example), copy, { recursive: true, filter: isKept });
+  return copy;
+}
+
+const WORD = /"([^"]*)"|(\S+)/g;
+
+function start(line: string, cwd: string): Running {
+  const { PATH = "" } = process.env;
+  const options = { cwd, env: { PATH } };
+  const [, given] = /^npx holdfast (.*)$/.exec(line) ?? [];
+  if (given === undefined) return new Running("sh", ["-c", line], options);
+  const words = [...given.matchAll(WORD)].map(([, quoted, plain]) => quoted ?? plain ?? "");
+  return new Running(process.execPath, [path.join(PACKAGE, "dist/cli/main.js"), ...words], options);
+}
+
+/** Gives the commands of the README one after the other. */
+async function play(commands: readonly Command[], cwd: string): Promise<Ended[]> {
+  const ends: Ended[] = [];
+  let left: Running | undefined;
+  try {
+    for (const { line, exit, isLeftRunning, shows } of commands) {
+      const running = line === "wait" ? left : start(line, cwd);
+      if (!running) throw new Error("There is nothing to wait for.");
+      if (isLeftRunning) {
+        left = running;
+        await running.until(shows);
+        continue;
+      }
+      const ended = await running.ended;
+      expect(ended.exit, `${line}\n${ended.printed}`).toBe(exit);
+      expect(missing(shows, ended.printed), `${line}\n${ended.printed}`).toEqual([]);
+      ends.push(ended);
+    }
+  } finally {
+    left?.kill();
+  }
+  return ends;
+}
+
+/** How often the model was asked, by what the log says. */
+function callsIn(cwd: string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const call of readFileSync(path.join(cwd, "calls.log"), "utf8").trimEnd().split("\n"))
+    counts[call] = (counts[call] ?? 0) + 1;
+  return counts;
+}
+
+const filesIn = (cwd: string, name: string): string[] =>
+  readdirSync(path.join(cwd, name)).filter((file) => file.endsWith(".json"));
+
+const OF_TEN = ["planner", "market", "news", "financials", "peers", "legal", "risk", "valuation"];
+const once = (names: readonly string[]): Record<string, number> =>
+  Object.fromEntries(names.map((name) => [name, 1]));
+
+/** What each example must have done when its README has been followed. */
+const PROOFS: Readonly<Record<string, (cwd: string, ends: readonly Ended[]) => void>> = {
+  "hello-crash": (_, [, resumed]) => expect(resumed?.printed).not.toContain("looking up"),
+  "ten-agents-429": (cwd) => expect(callsIn(cwd)).toEqual({ ...once(OF_TEN), reviewer: 3, publisher: 1 }),
+  "parallel-groups": (cwd) =>
+    expect(callsIn(cwd)).toEqual({ ...once(["market", "product", "team", "summary"]), finances: 2 }),
+  "for-each-200": (cwd) => {
+    const { "attempt 1": first = 0, "attempt 2": second = 0, ...others } = callsIn(cwd);
+    expect(others).toEqual({});
+    // Each invoice once, and those again that were under way: eight at most.
+    expect(first + second).toBeGreaterThan(200);
+    expect(first + second).toBeLessThanOrEqual(208);
+    expect(second).toBeLessThanOrEqual(8);
+  },
+  "human-gate": (cwd) => expect(callsIn(cwd)).toEqual({ writer: 1, polish: 2 }),
+  "sub-workflows": (cwd) =>
+    expect(callsIn(cwd)).toEqual({ ...once(["search", "shorten", "title"]), judge: 2 }),
+  "script-and-set": (_, [, resumed]) => expect(resumed?.printed).not.toContain("✓ measure"),
+  "reconcile-payments": (cwd) => {
+    const paid = filesIn(cwd, "bank").map((file) => readFileSync(path.join(cwd, "bank", file), "utf8"));
+    const [one, other] = ["INV-1", "INV-3"].map((id) => paid.filter((text) => text.includes(id)).length);
+    // The run, two that were left alone and six that were killed at least: each has paid both, under keys of its own.
+    expect(one).toBeGreaterThanOrEqual(9);
+    expect(other).toBe(one);
+  },
+  "version-migration": (_, ends) => expect(ends.at(-1)?.printed).not.toContain("under the key"),
+  "two-workers-race": (_, [loser]) => expect(loser?.printed).not.toContain("… process"),
+  everything: (cwd) =>
+    expect(Object.keys(callsIn(cwd)).sort()).toEqual(["draft", "reviewer", "security", "style", "title"]),
+};
+
+describe("the examples", () => {
+  const names = readdirSync(EXAMPLES, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [entry.name] : [],
+  );
+
+  it("each have a proof here, and a row in the table of the README", () => {
+    expect(names.sort()).toEqual(Object.keys(PROOFS).sort());
+    const readme = readFileSync(path.join(ROOT, "README.md"), "utf8");
+    expect(names.filter((name) => !readme.includes(`(examples/${name})`))).toEqual([]);
+  });
+
+  it.each(names)("%s does what its README shows", async (name) => {
+    const readme = readFileSync(path.join(EXAMPLES, name, "README.md"), "utf8");
+    const commands = sessionOf(readme);
+    expect(commands.length).toBeGreaterThan(1);
+    expect(readme).toContain("**Crash it here:**");
+    const cwd = projectWith(name);
+    PROOFS[name]?.(cwd, await play(commands, cwd));
+  });
+});

@@ -1,0 +1,63 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ROOT } from "./source-tree.ts";
+import { useFolders } from "./support/folders.ts";
+
+/** The package as built; HOLDFAST_PACKAGE names another copy of it. */
+const PACKAGE = process.env["HOLDFAST_PACKAGE"] ?? ROOT;
+
+const run = promisify(execFile);
+const folder = useFolders("pack");
+const manifest = JSON.parse(readFileSync(path.join(PACKAGE, "package.json"), "utf8")) as {
+  exports: Record<string, unknown>;
+  peerDependencies: Record<string, string>;
+};
+
+/** Somebody's empty project, in which only the tarball is installed, without any peer. */
+let project = "";
+
+beforeAll(async () => {
+  project = folder();
+  mkdirSync(project, { recursive: true });
+  writeFileSync(path.join(project, "package.json"), JSON.stringify({ name: "somebodys", private: true }));
+  const packed = await run("npm", ["pack", "--json", "--pack-destination", project], { cwd: PACKAGE });
+  const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
+  const flags = ["--no-audit", "--no-fund", "--omit=peer", "--omit=dev", "--prefer-offline"];
+  await run("npm", ["install", ...flags, `./${filename}`], { cwd: project });
+});
+
+const npx = (...args: readonly string[]) =>
+  run("npx", ["--no-install", "holdfast", ...args], { cwd: project });
+
+const code = (specifiers: readonly string[]): string => `
+  const found = {};
+  for (const name of ${JSON.stringify(specifiers)})
+    found[name] = await import(name).then((module) => Object.keys(module).length > 0, (error) => error.message);
+  console.log(JSON.stringify(found));
+`;
+
+describe("the packed package, installed in an empty project", () => {
+  it("shows its demo without anything else: eight agents kept, nothing twice", async () => {
+    const { stdout } = await npx("demo", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ ran: ["reviewer", "publisher"], duplicates: 0 });
+  });
+
+  it("says what it can do", async () => {
+    const { stdout } = await npx("--help");
+    for (const command of ["run", "resume", "gate", "crash-test"]) expect(stdout).toContain(`  ${command}`);
+  });
+
+  it("can be imported by every name it exports, though no peer is there", async () => {
+    const peers = Object.keys(manifest.peerDependencies);
+    expect(peers.filter((name) => existsSync(path.join(project, "node_modules", name)))).toEqual([]);
+    const names = Object.keys(manifest.exports).filter((name) => name !== "./package.json");
+    const specifiers = names.map((name) => `holdfast${name.slice(1)}`);
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", code(specifiers)], {
+      cwd: project,
+    });
+    expect(JSON.parse(stdout)).toEqual(Object.fromEntries(specifiers.map((name) => [name, true])));
+  });
+});
