@@ -98,8 +98,8 @@ const PROOFS: Readonly<Record<string, (cwd: string, ends: readonly Ended[]) => v
   "reconcile-payments": (cwd) => {
     const paid = filesIn(cwd, "bank").map((file) => readFileSync(path.join(cwd, "bank", file), "utf8"));
     const [one, other] = ["INV-1", "INV-3"].map((id) => paid.filter((text) => text.includes(id)).length);
-    // The run, two that were left alone and six that were killed at least: each has paid both, under keys of its own.
-    expect(one).toBeGreaterThanOrEqual(9);
+    // The run, two that were left alone and four that were killed: each has paid both, under keys of its own.
+    expect(one).toBeGreaterThanOrEqual(7);
     expect(other).toBe(one);
   },
   "version-migration": (_, ends) => expect(ends.at(-1)?.printed).not.toContain("under the key"),
@@ -119,7 +119,7 @@ describe("the examples", () => {
     expect(names.filter((name) => !readme.includes(`(examples/${name})`))).toEqual([]);
   });
 
-  it.each(names)("%s does what its README shows", async (name) => {
+  it.each(names)("%s does what its README shows", { timeout: 900_000 }, async (name) => {
     const readme = readFileSync(path.join(EXAMPLES, name, "README.md"), "utf8");
     const commands = sessionOf(readme);
     expect(commands.length).toBeGreaterThan(1);

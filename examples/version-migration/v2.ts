@@ -7,5 +7,5 @@ export const order = workflow("order", { version: "2", migrations: [toVersion2] 
   ctx.plan(["charge", "ship"]);
   ctx.memory.set("dollars", 12.5);
   await ctx.step("charge", ({ key }) => console.error(`… charged under the key ${key}`), { effect: "keyed" });
-  return ctx.step("ship", () => `shipped for $${ctx.memory.get("dollars")}`);
+  return ctx.step("ship", () => `shipped for $${ctx.memory.get<number>("dollars")}`);
 });

@@ -14,5 +14,5 @@ export const order = workflow("order", options, async (ctx) => {
   ctx.plan(["charge", "ship"]);
   if (ctx.memory.get("cents") === undefined) ctx.memory.set("cents", 1_250);
   await ctx.step("charge", ({ key }) => console.error(`… charged under the key ${key}`), { effect: "keyed" });
-  return ctx.step("ship", () => `shipped for ${ctx.memory.get("cents")} cents`);
+  return ctx.step("ship", () => `shipped for ${ctx.memory.get<number>("cents")} cents`);
 });

@@ -109,7 +109,9 @@ export class Addresses {
       const page = await this.#store.list({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
       for (const row of page.runs) {
         if (andBegun && row.id.startsWith(text)) begun.push(row);
-        if (seen++ < NAMED && (await readOrigin(this.#store, row.id)).name === text) named.push(row);
+        // A fork begins with what its source was started with; the name stays the source's.
+        if (row.origin === null && seen++ < NAMED && (await readOrigin(this.#store, row.id)).name === text)
+          named.push(row);
       }
       cursor = andBegun || seen < NAMED ? page.cursor : null;
     }

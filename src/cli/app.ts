@@ -63,9 +63,11 @@ interface Chosen {
 
 function choose(found: Command | CommandGroup, { name }: Listed, words: readonly string[]): Chosen {
   if (!("commands" in found)) return { command: found, path: name, args: words };
-  const at = words.findIndex((word) => !word.startsWith("-"));
-  const named = at < 0 ? undefined : words[at];
   const below = found.commands.map((one) => one.name);
+  const isFree = (word: string, index: number) => !word.startsWith("-") && !words[index - 1]?.startsWith("-");
+  // A word after a flag may be the flag's value, unless it is the name of a command.
+  const at = words.findIndex((word, index) => below.includes(word) || isFree(word, index));
+  const named = at < 0 ? undefined : words[at];
   const isNamed = named !== undefined && below.includes(named);
   const wanted = isNamed ? named : found.otherwise;
   const command = found.commands.find((one) => one.name === wanted);

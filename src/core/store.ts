@@ -138,7 +138,6 @@ export interface RunQuery {
 }
 
 export type RunRange = { readonly from: number; readonly limit: number };
-
 export interface RunPage {
   readonly runs: readonly RunRow[];
   /** Pass to the next call; `null` on the last page. */

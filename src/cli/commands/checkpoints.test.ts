@@ -29,6 +29,9 @@ describe("checkpoints", () => {
       "aapl-17@4",
     ]);
     expect((await folder.run("checkpoints list --limit 2 --json")).json()).toMatchObject({ more: true });
+    // "list" is what is meant when nothing is said, whatever flags come with it.
+    const short = await folder.run("checkpoints --workflow stock-analysis --json");
+    expect(short.json()).toEqual(stock.json());
   });
 
   it("can be looked at, with values shortened unless revealed", async () => {

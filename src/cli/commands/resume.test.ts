@@ -29,13 +29,20 @@ describe("holdfast resume", () => {
     expect(stdout).toMatch(/^ {2}run {4}next 1 {2}compose$/m);
     expect(hooks.calls).toEqual(["look up"]);
     const { plan } = (await folder.run("resume r1 --plan --json")).json<{ plan: object }>();
-    expect(plan).toMatchObject({ runId: "r1", status: "paused", code: true, reuse: { steps: 1, tokens: 120 } });
+    expect(plan).toMatchObject({
+      runId: "r1",
+      status: "paused",
+      code: true,
+      reuse: { steps: 1, tokens: 120 },
+    });
   });
 
   it("estimates what is left from how runs of the workflow went before", async () => {
     await folder.run("run flows.mjs#greet -i name=Ada");
     await paused("r2");
-    expect((await folder.run("resume r2 --plan")).stdout).toMatch(/compose … est\. \S+ \(as the run before\)/);
+    expect((await folder.run("resume r2 --plan")).stdout).toMatch(
+      /compose … est\. \S+ \(as the run before\)/,
+    );
   });
 
   it("goes on, and says what was reused and saved", async () => {
@@ -91,7 +98,15 @@ describe("holdfast resume", () => {
     const done = await folder.run("resume r7", { columns: 100, answers: ["2", '"by hand"'] });
     expect([done.code, done.stdout]).toEqual([0, "by hand\n"]);
     await doubt("r8");
-    const marked = await folder.run(["resume", "r8", "--in-doubt", "mark-done", "--result", '"sent"', "--yes"]);
+    const marked = await folder.run([
+      "resume",
+      "r8",
+      "--in-doubt",
+      "mark-done",
+      "--result",
+      '"sent"',
+      "--yes",
+    ]);
     expect([marked.code, marked.stdout]).toEqual([0, "sent\n"]);
     expect(hooks.calls.filter((name) => name === "pay")).toHaveLength(2);
   });
@@ -155,7 +170,11 @@ describe("holdfast resume", () => {
     expect((await folder.run("resume")).code).toBe(2);
     expect((await folder.run("resume n")).stderr).toContain("It could be: n2 (paused), n1 (paused).");
     expect((await folder.run("resume zzz")).code).toBe(4);
-    expect((await folder.run("resume greet --plan --json")).json<{ plan: { runId: string } }>().plan.runId).toBe("n2");
-    expect((await folder.run("resume @last --plan --json")).json<{ plan: { runId: string } }>().plan.runId).toBe("n2");
+    expect(
+      (await folder.run("resume greet --plan --json")).json<{ plan: { runId: string } }>().plan.runId,
+    ).toBe("n2");
+    expect(
+      (await folder.run("resume @last --plan --json")).json<{ plan: { runId: string } }>().plan.runId,
+    ).toBe("n2");
   });
 });

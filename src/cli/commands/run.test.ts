@@ -37,6 +37,12 @@ describe("holdfast run", () => {
     });
   });
 
+  it("leaves its name to the run when the run is forked", async () => {
+    await folder.run("run flows.mjs#greet -i name=Ada --id one --name first");
+    expect((await folder.run("fork first@last --name two --yes")).code).toBe(0);
+    expect((await folder.run("show first --json")).json()).toMatchObject({ id: "one" });
+  });
+
   it("streams events as lines, the document last", async () => {
     const { stdout } = await folder.run("run flows.mjs#greet --jsonl -i name=Ada --id one");
     const lines = stdout
