@@ -36,7 +36,7 @@ const VARIABLE: readonly (readonly [RegExp, string])[] = [
   // Two processes may write the same in more or fewer writes.
   [/\b(\d+)\/\1 kills/g, "<all> kills"],
   [/at \d+ of \d+ boundaries, every \d+\w\w/g, "at <some> boundaries"],
-  [/≤ \d+ steps?/g, "≤ <few>"],
+  [/no work lost|work lost ≤ \d+ steps?/g, "work lost ≤ <few>"],
   [/\s+/g, " "],
 ];
 

@@ -30,7 +30,7 @@ import {
   WITNESS_FILE,
 } from "./config.ts";
 import { WITNESS_ENV } from "./effect.ts";
-import { type Note, readLines } from "./notes.ts";
+import { type Note, readLines, readNotes } from "./notes.ts";
 
 /** How a process under test ended. */
 export interface SceneEnd {
@@ -167,7 +167,7 @@ export class Stand {
   }
 
   notes(): Note[] {
-    return readLines<Note>(path.join(this.folder, WITNESS_FILE));
+    return readNotes(path.join(this.folder, WITNESS_FILE));
   }
 
   acked(): AckedWrite[] {

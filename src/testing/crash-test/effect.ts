@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { fingerprint } from "../../core/hash.ts";
 import { WitnessConnection } from "../crash/wire.ts";
 import type { CallPlace } from "./notes.ts";
 
@@ -61,6 +62,12 @@ export function stage(address: string): Stage {
   return shared[STAGE];
 }
 
+/** What a program that a step has started knows of that step: its key, which script steps put into the environment. */
+function startedBy(): Pick<CallPlace, "key"> | undefined {
+  const { HOLDFAST_IDEMPOTENCY_KEY: key } = process.env;
+  return key === undefined || key === "" ? undefined : { key: fingerprint(key) };
+}
+
 /**
  * Says that something was done in the outside world: one payment, one mail. Under `holdfast crash-test` a process of its own writes it
  * down and counts it, before this answers. Everywhere else it does nothing and costs nothing, so it can stay in the code.
@@ -91,6 +98,6 @@ export async function witness(kind: string, id: string | number): Promise<void> 
   const address = process.env[WITNESS_ENV];
   if (address === undefined || address === "") return;
   const set = stage(address);
-  await set.line.tell({ ...placeNow(set), type: "effect", kind, id: String(id) });
+  await set.line.tell({ ...(placeNow(set) ?? startedBy()), type: "effect", kind, id: String(id) });
   set.effected(kind, String(id));
 }

@@ -31,9 +31,10 @@ function keyedGroups(all: readonly EffectNote[]): Map<string, EffectNote[]> {
 
 /** One attempt may have several effects under one key: those of the attempt that got furthest count, all others came again. */
 function again(group: readonly EffectNote[]): readonly EffectNote[] {
-  const byAttempt = new Map<number, EffectNote[]>();
+  const byAttempt = new Map<string, EffectNote[]>();
   for (const note of group) {
-    const attempt = note.attempt ?? 0;
+    // A program may outlive the process that started it: then it tells of its effect during the next attempt.
+    const attempt = `${note.attempt ?? 0} ${note.pid}`;
     byAttempt.set(attempt, [...(byAttempt.get(attempt) ?? []), note]);
   }
   const furthest = [...byAttempt.values()].reduce((a, b) => (b.length > a.length ? b : a));

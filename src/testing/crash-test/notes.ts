@@ -39,6 +39,20 @@ export function readLines<T>(file: string): T[] {
     .flatMap((line) => (line.endsWith("}") ? [JSON.parse(line) as T] : []));
 }
 
+/** What the witness wrote down, with the effects of programs that a step had started given to that step's call. */
+export const readNotes = (file: string): Note[] => attributed(readLines<Note>(file));
+
+/** A program that a step has started knows no more of it than its key: whoever began last under that key has started it. */
+export function attributed(notes: readonly Note[]): Note[] {
+  const calls = new Map<string, CallPlace>();
+  return notes.map((note) => {
+    if (isBegun(note)) calls.set(note.key, note);
+    if (!isEffect(note) || note.step !== undefined || note.key === undefined) return note;
+    const { runId, step, effect, attempt, epoch, args } = calls.get(note.key) ?? note;
+    return { ...note, runId, step, effect, attempt, epoch, args } as Note;
+  });
+}
+
 export const isBegun = (note: Note): note is Note & Begun => note.type === "begun";
 export const isEnded = (note: Note): note is Note & Ended => note.type === "ended";
 export const isEffect = (note: Note): note is Note & Effected => note.type === "effect";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Baseline, baselineOf, differences } from "./baseline.ts";
 import type { SceneResult } from "./config.ts";
 import { tally } from "./effects.ts";
-import type { Begun, CallPlace, Effected, Ended, Note } from "./notes.ts";
+import { attributed, type Begun, type CallPlace, type Effected, type Ended, type Note } from "./notes.ts";
 import { seenOf } from "./people.ts";
 import { type Facts, judge, judgeBaseline } from "./rules.ts";
 
@@ -19,7 +19,7 @@ const call = (draft: Draft): CallPlace => ({
 });
 
 const numbered = (notes: readonly (Begun | Ended | Effected)[]): Note[] =>
-  notes.map((note, index) => ({ ...note, n: index + 1, pid: 7 }));
+  notes.map((note, index) => ({ pid: 7, ...note, n: index + 1 }));
 
 const begun = (draft: Draft) => ({ ...call(draft), type: "begun" as const });
 const effect = (kind: string, id: string, draft: Draft) => ({
@@ -127,6 +127,17 @@ describe("an effect that was seen twice", () => {
     expect(messages(numbered([...usual, foreign]))).toEqual([
       "The witness saw mail 7 twice, from a process that no step is known of.",
     ]);
+  });
+
+  it("of a program that a step has started is the step's own, by the key that both know", () => {
+    const told = (pid: number) => ({ type: "effect" as const, kind: "mail", id: "7", key: "of mail", pid });
+    const begin = (attempt: number) => begun({ step: "mail", effect: "keyed", key: "of mail", attempt });
+    const notes = [begun({ step: "load" }), begin(1), begin(2), told(8), told(9)];
+    const known = attributed(numbered(notes));
+    expect(known.at(-1)).toMatchObject({ step: "mail", effect: "keyed", attempt: 2, key: "of mail" });
+    expect(judge(baseline(), facts(known))).toMatchObject({ findings: [], duplicates: 0, deduplicated: 1 });
+    const stranger = numbered([{ type: "effect", kind: "mail", id: "7", key: "of nobody" }]);
+    expect(attributed(stranger)).toMatchObject([{ kind: "mail", key: "of nobody" }]);
   });
 
   it("is allowed as often as an uninterrupted run makes it", () => {

@@ -22,7 +22,7 @@ import {
 } from "./config.ts";
 import { placeNow, stage } from "./effect.ts";
 import type { Loaded } from "./load-module.ts";
-import { type Note, readLines } from "./notes.ts";
+import { readNotes } from "./notes.ts";
 import { Observer } from "./observe.ts";
 import { People } from "./people.ts";
 import { Scene, wallTime } from "./scene.ts";
@@ -71,7 +71,7 @@ async function play(config: SceneConfig, loaded: Loaded, scene: Scene, real: Sto
   const others = (loaded.all ?? []).filter((one) => one !== loaded.workflow);
   const workflows = [workflow, ...others.map((one) => observer.workflow(one))];
   const engine = openEngine(config, store, workflows, scene);
-  const notes = () => readLines<Note>(path.join(config.folder, WITNESS_FILE));
+  const notes = () => readNotes(path.join(config.folder, WITNESS_FILE));
   const people = new People(engine, store, config, notes);
   const replay = config.mode === "replay" ? await replayed(engine, runId) : null;
   const stuck = replay ? null : await perform(config, loaded, workflow, { engine, store, people, observer });

@@ -35,8 +35,10 @@ export interface StoreKind {
   readonly name: string;
   /** How many processes may use one store at a time. */
   readonly processes: "one" | "many";
-  /** About how long it takes to open one. */
+  /** About how long it takes to open one, on a machine that has other things to do. Limits of time grow with it. */
   readonly openMs: number;
+  /** How long the claims of workers last that may be killed: living ones must keep theirs. */
+  readonly claimMs: number;
   /** `folder` is the case's own. */
   place(folder: string): StorePlace;
   close(): Promise<void>;
@@ -55,6 +57,7 @@ export const sqliteKind: StoreKind = {
   name: "sqlite",
   processes: "many",
   openMs: 0,
+  claimMs: 200,
   close: nothing,
   place(folder) {
     const file = path.join(folder, "runs.db");
@@ -87,6 +90,7 @@ export const fileKind: StoreKind = {
   name: "file",
   processes: "one",
   openMs: 0,
+  claimMs: 200,
   close: nothing,
   place(folder) {
     const root = path.join(folder, "runs");
@@ -106,6 +110,7 @@ export const pgliteKind: StoreKind = {
   name: "pglite",
   processes: "one",
   openMs: 2_000,
+  claimMs: 2_000,
   close: nothing,
   place(folder) {
     const root = path.join(folder, "runs");
@@ -150,6 +155,7 @@ export async function postgresKind(url: string, cache?: string): Promise<StoreKi
     name: cache === undefined ? "postgres" : "tiered",
     processes: "many",
     openMs: 0,
+    claimMs: 200,
     close: () => pool.end(),
     place() {
       const address = { url, schema: `case_${unique()}`, ...(cache === undefined ? {} : { cache }) };
@@ -191,6 +197,7 @@ export async function redisKind(url: string): Promise<StoreKind> {
     name: "redis",
     processes: "many",
     openMs: 0,
+    claimMs: 200,
     close: async () => client.destroy(),
     place() {
       const prefix = `case-${unique()}`;

@@ -31,7 +31,7 @@ export interface SpawnOptions {
   readonly patienceMs?: number;
 }
 
-const PATIENCE_MS = 20_000;
+export const PATIENCE_MS = 20_000;
 
 /** Starts a worker process, on one store or on several at once. */
 export function spawnWorker(configs: readonly ChildConfig[], options: SpawnOptions = {}): WorkerProcess {

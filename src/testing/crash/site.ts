@@ -10,7 +10,13 @@ import { openAddress, type StoreAddress } from "./address.ts";
 import type { ChildConfig, RunOutcome, RunPlan } from "./config.ts";
 import { type StoreKind, type StorePlace, sqliteKind } from "./kinds.ts";
 import { deedOf } from "./names.ts";
-import { type ChildEnd, type SpawnOptions, spawnWorker, type WorkerProcess } from "./processes.ts";
+import {
+  type ChildEnd,
+  PATIENCE_MS,
+  type SpawnOptions,
+  spawnWorker,
+  type WorkerProcess,
+} from "./processes.ts";
 import { type ScenarioName, scenarioNames } from "./scenarios.ts";
 import { undoProblems } from "./undo-check.ts";
 import type { LoggedCall } from "./wire.ts";
@@ -48,7 +54,9 @@ export class Site {
   config(plan: WorkPlan): ChildConfig {
     const { folder } = this;
     const logs = { ackFile: path.join(folder, "acks.jsonl"), witnessLog: path.join(folder, "witness.jsonl") };
-    return { store: this.place.address, ...plan, ...logs, witnessPort: this.#lab.witness.port };
+    const { witness, store } = this.#lab;
+    const { claimMs } = store;
+    return { store: this.place.address, claimMs, ...plan, ...logs, witnessPort: witness.port };
   }
 
   /** The store as it is, for this process. */
@@ -148,7 +156,9 @@ export class Lab {
   }
 
   spawn(configs: readonly ChildConfig[], options: SpawnOptions = {}): WorkerProcess {
-    return spawnWorker(configs, { ...this.#spawn, ...options });
+    const all = { patienceMs: PATIENCE_MS, ...this.#spawn, ...options };
+    const slowness = OPENINGS * this.store.openMs * configs.length;
+    return spawnWorker(configs, { ...all, patienceMs: all.patienceMs + slowness });
   }
 
   async close(): Promise<void> {
@@ -156,6 +166,9 @@ export class Lab {
     rmSync(this.#root, { recursive: true, force: true });
   }
 }
+
+/** A store that takes long to open is slow in all it does: its workers are given the time of so many openings more. */
+const OPENINGS = 20;
 
 /** Branches of a group only hold steps; everything else calls the witness. */
 const BRANCH = /^(match|side)\[\w+\]$/;
