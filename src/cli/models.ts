@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+import type { Script } from "../agent/index.ts";
 import type { ModelProvider } from "../agent/model.ts";
 import type { McpConnect, ProviderSettings, ProviderSource } from "../yaml/index.ts";
 import type { ConfigValues } from "./config/schema.ts";
@@ -5,13 +7,19 @@ import type { Host } from "./host.ts";
 
 type Providers = Readonly<Record<string, ProviderSource>>;
 type Configured = NonNullable<ConfigValues["providers"]>[string];
-type Reached = Exclude<Configured, ModelProvider | ((settings: ProviderSettings) => ModelProvider)>;
+type Ready = ModelProvider | ((settings: ProviderSettings) => ModelProvider);
+type Scripted = Extract<Configured, { readonly script: unknown }>;
+type Reached = Exclude<Configured, Ready | Scripted>;
 
 /** Those that need nothing but a key in the environment. */
 const KNOWN: Readonly<Record<string, Reached>> = { openai: {}, anthropic: {}, google: {} };
 
 /** The models that YAML workflows may ask for: as configured, or, where nothing is, those known by name. */
-export async function providersOf(given: ConfigValues["providers"], env: Host["env"]): Promise<Providers> {
+export async function providersOf(
+  given: ConfigValues["providers"],
+  env: Host["env"],
+  root: string,
+): Promise<Providers> {
   const { modelProviders } = await import("../adapters/ai-sdk/index.ts");
   const reach =
     (name: string, configured: Reached) =>
@@ -27,9 +35,24 @@ export async function providersOf(given: ConfigValues["providers"], env: Host["e
       };
       return modelProviders({ [name]: settings }, { env });
     };
-  const sourceOf = ([name, one]: [string, Configured]): [string, ProviderSource] =>
-    typeof one === "function" || "generate" in one ? [name, one] : [name, reach(name, one)];
-  return Object.fromEntries(Object.entries<Configured>(given ?? KNOWN).map(sourceOf));
+  const sourceOf = async (name: string, one: Configured): Promise<ProviderSource> => {
+    if (typeof one === "function" || "generate" in one) return one;
+    return "script" in one ? scripted(one, root) : reach(name, one);
+  };
+  const configured = Object.entries<Configured>(given ?? KNOWN);
+  return Object.fromEntries(
+    await Promise.all(configured.map(async ([name, one]) => [name, await sourceOf(name, one)])),
+  );
+}
+
+/** Answers from the configuration or from a file beside it, for trying a workflow without a model. */
+async function scripted({ script }: Scripted, root: string): Promise<ModelProvider> {
+  const [{ scriptedProvider }, { readData }] = await Promise.all([
+    import("../agent/index.ts"),
+    import("./config/settings.ts"),
+  ]);
+  const said = typeof script === "string" ? await readData(resolve(root, script)) : script;
+  return scriptedProvider(said as Script, { crash: () => process.kill(process.pid, "SIGKILL") });
 }
 
 /** Connects to the MCP servers that a file names. `onEnd` is given what ends the connection. */

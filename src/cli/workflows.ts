@@ -55,7 +55,7 @@ export class Workflows {
   ) {
     this.#settings = settings;
     this.#host = host;
-    this.#given = { values: settings.values, env: host.env, onEnd };
+    this.#given = { values: settings.values, root: settings.root, env: host.env, onEnd };
   }
 
   /** What was written after `run`. */

@@ -22,6 +22,8 @@ export interface YamlCode {
 /** What files may use. */
 interface Given {
   readonly values: Pick<ConfigValues, "providers" | "aliases">;
+  /** Relative paths of the configuration start here. */
+  readonly root: string;
   readonly env: Host["env"];
   /** Is given what must be ended with the command. */
   readonly onEnd: (end: () => Promise<void>) => void;
@@ -43,10 +45,10 @@ export async function restoreYaml(
   return definition && codeOf(await restoreWorkflow(definition, await optionsOf(given)));
 }
 
-async function optionsOf({ values: { providers, aliases }, env, onEnd }: Given): Promise<LoadOptions> {
+async function optionsOf({ values: { providers, aliases }, root, env, onEnd }: Given): Promise<LoadOptions> {
   return {
     env,
-    providers: await providersOf(providers, env),
+    providers: await providersOf(providers, env, root),
     mcp: mcpConnect(onEnd),
     ...(aliases ? { aliases } : {}),
   };

@@ -31,8 +31,9 @@ describe.skipIf(!servers)("a connection that is cut right before or right after 
     const script = fileURLToPath(new URL("./broken/guesses-commits.ts", import.meta.url));
     const spawn = { script, execArgv: ["--import", "tsx"] };
     const store = servers.kinds.postgres;
+    // It does not live through the first one that hits a write of its own; a commit of a transaction it cannot guess.
     const strike = () => way.strike(2);
-    const { problems } = await outages({ store, times: 1, every: 3, ...way, strike, spawn });
+    const { problems } = await outages({ store, times: 50, every: 3, ...way, strike, spawn });
     await close();
     expect(problems.map(({ rule }) => rule)).toContain("I2");
   });

@@ -85,6 +85,21 @@ describe("a YAML workflow", () => {
     expect((await folder.until("y1", () => true)).usage.tokens).toBe(10);
   });
 
+  it("runs offline with canned answers from a file, a rate limit among them", async () => {
+    folder.write(
+      "holdfast.config.json",
+      JSON.stringify({ providers: { local: { script: "replies.yaml" } } }),
+    );
+    const limit = "{ error: { status: 429, retryAfterMs: 1 } }";
+    folder.write("replies.yaml", `agents: { gather: [${limit}, { text: three facts }] }\n`);
+    expect((await folder.run("run flows/ask.yaml -i question=bolts --id y0")).code).toBe(75);
+    const { stdout } = await folder.run("checkpoints show y0@last --json --reveal");
+    expect([asked, stdout]).toEqual([[], expect.stringContaining("three facts")]);
+    folder.write("replies.yaml", "agents: { gather: [{ txt: three facts }] }\n");
+    const wrong = await folder.run("run flows/ask.yaml -i question=bolts");
+    expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining("HF-4104")]);
+  });
+
   it("refuses an input that its file does not declare, and starts nothing", async () => {
     const { code, stderr } = await folder.run("run flows/ask.yaml -i qestion=x");
     expect([code, stderr]).toEqual([2, expect.stringContaining("Did you mean question?")]);

@@ -125,6 +125,11 @@ const settings = {
           headers: z.record(z.string(), z.string()).optional(),
           structured_outputs: z.boolean().optional(),
         }),
+        z.strictObject({
+          script: z
+            .union([z.string(), z.record(z.string(), z.unknown())])
+            .describe("canned answers instead of a model, or the JSON or YAML file that holds them"),
+        }),
         z.custom<ModelProvider | ((settings: ProviderSettings) => ModelProvider)>(
           isProvider,
           "must be a provider",

@@ -123,19 +123,7 @@ async function readValue(file: string, env: Host["env"]): Promise<unknown> {
   if (kind !== ".json" && kind !== ".yaml" && kind !== ".yml") {
     return exported(await loadModule(file));
   }
-  const text = readText(file);
-  try {
-    const value: unknown = kind === ".json" ? JSON.parse(text) : (await import("yaml")).parse(text);
-    return filled(value ?? {}, env, file);
-  } catch (error) {
-    if (HoldfastError.is(error)) throw error;
-    throw unreadable(
-      file,
-      messageOf(error),
-      `It is not ${kind.slice(1).toUpperCase()}.`,
-      "Correct the file.",
-    );
-  }
+  return filled((await readData(file)) ?? {}, env, file);
 }
 
 /** The export called `config`, or the default one; a file that was read as CommonJS has either inside its default export. */
@@ -144,6 +132,17 @@ function exported(module: Readonly<Record<string, unknown>>): unknown {
   if (config !== undefined) return config;
   const isWrapped = typeof main === "object" && main !== null && ("default" in main || "config" in main);
   return isWrapped ? exported(main as Readonly<Record<string, unknown>>) : (main ?? {});
+}
+
+/** What a JSON or YAML file holds. */
+export async function readData(file: string): Promise<unknown> {
+  const [text, kind] = [readText(file), extname(file)];
+  try {
+    return kind === ".json" ? JSON.parse(text) : (await import("yaml")).parse(text);
+  } catch (error) {
+    const why = `It is not ${kind.slice(1).toUpperCase()}.`;
+    throw unreadable(file, messageOf(error), why, "Correct the file.");
+  }
 }
 
 function readText(file: string): string {

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { JournalEvent } from "../../core/events.ts";
+import { OwnTime } from "../../core/manage/own-time.ts";
 import { entryPages, headEvents } from "../../core/manage/positions.ts";
 import { measure, type Progress, type StepUnderWay, underWay } from "../../core/manage/progress.ts";
 import { RunState } from "../../core/replay.ts";
@@ -22,6 +23,7 @@ export class RunView {
   readonly #store: Store;
   #row: RunRow | undefined;
   #seq = 0;
+  readonly #time = new OwnTime();
   readonly #work: Work = { steps: 0, ms: 0, tokens: 0, costUsd: 0 };
 
   constructor(store: Store, runId: string) {
@@ -49,7 +51,7 @@ export class RunView {
     this.#work.tokens += used?.tokens ?? 0;
     this.#work.costUsd += used?.costUsd ?? 0;
     if (isDone(event)) this.#work.steps++;
-    if (event.kind === "step_completed") this.#work.ms += event.meta.ms ?? 0;
+    if (event.kind === "step_completed") this.#work.ms += this.#time.of(event.step, event.meta.ms ?? 0);
     return event;
   }
 

@@ -2,6 +2,7 @@ import type { JournalEvent } from "../events.ts";
 import type { ExecutionDeps } from "../execution-deps.ts";
 import type { RunState, StepRecord } from "../replay.ts";
 import type { RunRow } from "../types.ts";
+import { OwnTime } from "./own-time.ts";
 import type { DoubtfulStep, Reuse } from "./plan-types.ts";
 import { entryPages, headEvents } from "./positions.ts";
 
@@ -35,13 +36,14 @@ export interface Survey {
 export async function survey({ store }: Pick<ExecutionDeps, "store">, row: RunRow): Promise<Survey> {
   let [steps, ms, tokens, costUsd] = [0, 0, 0, 0];
   const told = new Set<string>();
+  const time = new OwnTime();
   for await (const page of entryPages(store, row.id, 1, row.seq)) {
     for (const event of page.flatMap((entry) => headEvents(row.id, entry))) {
       if (event.kind === "run_claimed") told.clear();
       if (event.kind === "step_evidence" || event.kind === "step_resolved") told.add(event.step);
       if (!isDone(event)) continue;
       steps++;
-      if (event.kind === "step_completed") ms += event.meta.ms ?? 0;
+      if (event.kind === "step_completed") ms += time.of(event.step, event.meta.ms ?? 0);
       const usage = event.kind === "gate_answered" ? undefined : event.meta.usage;
       tokens += usage?.tokens ?? 0;
       costUsd += usage?.costUsd ?? 0;

@@ -1,0 +1,13 @@
+/** How long steps took, without what the steps inside them took: those have been counted when they ended. */
+export class OwnTime {
+  readonly #inside = new Map<string, number>();
+
+  /** To be told of each step when it has ended, in the order of the journal. */
+  of(step: string, ms: number): number {
+    const inside = this.#inside.get(step) ?? 0;
+    this.#inside.delete(step);
+    const outer = step.slice(0, Math.max(0, step.lastIndexOf("/")));
+    if (outer !== "") this.#inside.set(outer, (this.#inside.get(outer) ?? 0) + ms);
+    return Math.max(0, ms - inside);
+  }
+}
