@@ -124,6 +124,8 @@ export class Worker {
         taken.push(...(await this.#sweepOnce()));
       }
     } catch (error) {
+      // Whoever stops a worker may close its store next.
+      if (this.#stopped) return taken;
       this.#deps.execution.queue.health.failed(error, false);
       this.#deps.execution.ports.logger.error("sweep failed", { error: String(error) });
     }
@@ -355,7 +357,7 @@ export class Worker {
     const limit = new Promise<void>((resolve) => {
       cancel = this.#clock.setTimer(resolve, drainMs);
     });
-    await Promise.race([Promise.all(open.map((execution) => execution.ended)), limit]);
+    await Promise.race([Promise.all([this.#sweeping, ...open.map(({ ended }) => ended)]), limit]);
     cancel();
     for (const execution of this.running) execution.close("stopped");
     this.#cancelRenew?.();
