@@ -178,13 +178,15 @@ async function continueUnknown<T>(
   options: StepOptions<T>,
   record: StepRecord,
 ): Promise<StepHandle<T>> {
+  const { status } = record;
   const settled = await settleUnknown(execution, place, options, record);
+  const again = () => continueStep(execution, place, options, execution.state.find(place.key) ?? record);
+  // While the hook was asked, the outcome itself may have come.
+  if (settled === "decided" || execution.state.find(place.key)?.status !== status) return again();
   if (settled === "call") return startStep(execution, place, options, record);
-  if (settled === "decided") {
-    return continueStep(execution, place, options, execution.state.find(place.key) ?? record);
-  }
   const encoded = execution.deps.values.encode(place.key, settled.value, place.scope.shared);
-  execution.record({ kind: "step_completed", step: place.key, meta: {}, data: encoded.data }, encoded.blobs);
+  const completed = { kind: "step_completed", step: place.key, meta: {}, data: encoded.data } as const;
+  if (!(await execution.contest(completed, encoded.blobs))) return again();
   const value = execution.deps.values.echo(encoded) as T;
   addCompensation(execution, place, options, record, value);
   return { done: true, value };
