@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { cli } from "./cases/cli.ts";
 import { concurrent } from "./cases/concurrent.ts";
 import { growth } from "./cases/growth.ts";
+import { postgres } from "./cases/postgres.ts";
 import { resume } from "./cases/resume.ts";
 import { save } from "./cases/save.ts";
 import { sealed } from "./cases/sealed.ts";
@@ -22,7 +23,16 @@ export interface Goal {
 }
 
 type Case = (options: { readonly quick: boolean }) => Promise<CaseReport>;
-const cases: Readonly<Record<string, Case>> = { sequential, concurrent, growth, resume, save, sealed, cli };
+const cases: Readonly<Record<string, Case>> = {
+  sequential,
+  concurrent,
+  growth,
+  resume,
+  save,
+  sealed,
+  postgres,
+  cli,
+};
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
