@@ -16,6 +16,7 @@ import { type Given, givenAtStart, givenEvents } from "./given.ts";
 import { guardsFor } from "./guards/all.ts";
 import { checkContentCheck } from "./guards/content.ts";
 import { checkPolicy } from "./guards/policy.ts";
+import { fingerprint } from "./hash.ts";
 import { describeHealth, type Health, oncePossible, openQueue } from "./health.ts";
 import { checkId } from "./ids.ts";
 import { Checkpoints } from "./manage/checkpoints.ts";
@@ -184,12 +185,10 @@ export class Engine {
       origin: null,
       createdAt: this.#time.now(),
     };
-    const created = {
-      kind: "run_created",
-      step: "",
-      meta: { workflow: name, version, schema, lineage: id, seed: ids.id(), ...(parent ? { parent } : {}) },
-      data: encoded.data,
-    } as const;
+    const born = worker ? {} : { store: fingerprint((await this.#store.identity()).incarnation) };
+    const kin = parent ? { parent } : {};
+    const meta = { workflow: name, version, schema, lineage: id, seed: ids.id(), ...kin, ...born };
+    const created = { kind: "run_created", step: "", meta, data: encoded.data } as const;
     const claimed = worker ? [{ kind: "run_claimed", step: "", meta: worker.claimed(0) } as const] : [];
     const deadline = clock.monotonic() + this.#claimMs;
     probe("C01:before-create", { runId: id });

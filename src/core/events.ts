@@ -12,6 +12,8 @@ export interface EventMeta {
     lineage: string;
     /** What its random values are made of, wherever it goes; the first format had none. */
     seed?: string;
+    /** The incarnation of the store it was made on, fingerprinted; where it was not claimed at once, which says the same. */
+    store?: string;
     parent?: Parent;
     origin?: Origin;
   };

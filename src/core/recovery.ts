@@ -79,7 +79,7 @@ const POSITIONS = 200;
 
 /**
  * Why a run may not go on after the store was put back to an older state: what it did in the part that was lost could happen again. It
- * may when it was made since, or was claimed since: a run that is put aside is claimed by that, so that a resume is enough.
+ * may when it was made since, or was claimed since (clocks may disagree about that, what the journal names does not): a run that is put aside is claimed by that, so that a resume is enough.
  */
 export async function restoreProblem(
   store: Store,
@@ -91,14 +91,15 @@ export async function restoreProblem(
   return new HoldfastError("HF-2130", { run: row.id, at: new Date(row.updatedAt).toISOString() });
 }
 
-/** Which incarnation of which store the newest claim names. */
+/** Which incarnation of which store the newest claim names, or the beginning of a run that was never claimed. */
 async function claimedOn(store: Store, row: RunRow): Promise<string | undefined> {
   for (let end = row.seq; end > 0; end -= POSITIONS) {
     const from = Math.max(1, end - POSITIONS + 1);
     const entries = await store.entries(row.id, { from, limit: POSITIONS });
     for (const entry of entries.filter(({ seq }) => seq <= end).reverse()) {
-      const claimed = parse(row.id, entry)?.events.findLast(({ kind }) => kind === "run_claimed");
-      if (claimed?.kind === "run_claimed") return claimed.meta.store;
+      const events = parse(row.id, entry)?.events ?? [];
+      for (const { kind, meta } of events.toReversed())
+        if (kind === "run_claimed" || kind === "run_created") return meta.store;
     }
   }
   return undefined;

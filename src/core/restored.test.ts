@@ -55,6 +55,19 @@ describe("a run in a store that was restored", () => {
     expect(await lab.drive(engine.result("r"))).toBe(2);
   });
 
+  it("goes on when it was made since, although the clock of whoever made it is behind", async () => {
+    const lab = createLab();
+    const { secret } = await lab.store.identity();
+    const identity = { incarnation: "second", secret, restoredAt: lab.clock.now() + 500 };
+    const store: Store = { ...lab.store, identity: async () => identity };
+    const flow = workflow("flow", (ctx) => ctx.step("s", () => "done"));
+    const starter = lab.engine([flow], { store, execute: false });
+    await lab.drive(starter.start(flow, undefined, { id: "r" }));
+    const engine = lab.engine([flow], { store });
+    await lab.drive(engine.recover());
+    expect(await lab.drive(engine.result("r"))).toBe("done");
+  });
+
   it("is put aside when what it waited for comes, which is kept", async () => {
     const body: Body = async (ctx) => [await ctx.gate("ok", { choices: ["yes"] }), await ctx.signal("go")];
     const { lab, engine } = await restored(body, (here, before) => here.drive(before.settled("r")));
