@@ -3,20 +3,7 @@ import { HoldfastError } from "./errors.ts";
 import type { EventDraft } from "./events.ts";
 import type { Execution } from "./execution.ts";
 
-/** Why a checkpoint was marked. The run gives any of them to `ctx.checkpoint`; the engine marks three by itself, see {@link Triggers}. */
-export type CheckpointTrigger =
-  | "phase_started"
-  | "phase_completed"
-  | "specialist_finished"
-  | "evaluation_completed"
-  | "confidence_threshold_crossed"
-  | "error_encountered"
-  | "memory_pressure_high"
-  | "user_requested"
-  | "debug_breakpoint"
-  | "before_risky_operation";
-
-const TRIGGERS: readonly CheckpointTrigger[] = [
+export const TRIGGERS = [
   "phase_started",
   "phase_completed",
   "specialist_finished",
@@ -27,7 +14,10 @@ const TRIGGERS: readonly CheckpointTrigger[] = [
   "user_requested",
   "debug_breakpoint",
   "before_risky_operation",
-];
+] as const;
+
+/** Why a checkpoint was marked. The run gives any of them to `ctx.checkpoint`; the engine marks three by itself, see {@link Triggers}. */
+export type CheckpointTrigger = (typeof TRIGGERS)[number];
 
 export function checkTrigger(trigger: unknown): asserts trigger is CheckpointTrigger {
   if (TRIGGERS.includes(trigger as CheckpointTrigger)) return;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ModelProvider } from "../../agent/model.ts";
+import { TRIGGERS } from "../../core/triggers.ts";
 import type { Workflow } from "../../core/workflow.ts";
 import type { Keyring } from "../../security/index.ts";
 import type { ProviderSettings } from "../../yaml/index.ts";
@@ -11,19 +12,6 @@ const duration = z.union([
   z.number().nonnegative().describe("milliseconds"),
   z.string().regex(DURATION, 'must be a number with a unit, such as "15s" or "10m"'),
 ]);
-
-const TRIGGERS = [
-  "phase_started",
-  "phase_completed",
-  "specialist_finished",
-  "evaluation_completed",
-  "confidence_threshold_crossed",
-  "error_encountered",
-  "memory_pressure_high",
-  "user_requested",
-  "debug_breakpoint",
-  "before_risky_operation",
-] as const;
 
 const isWorkflow = (value: unknown): value is Workflow<never, unknown> =>
   typeof value === "object" && value !== null && "name" in value && "body" in value;
