@@ -13,7 +13,7 @@ export interface AgentConfig {
 }
 
 const { file, model, witness } = JSON.parse(process.argv[2] ?? "") as AgentConfig;
-const CLAIM_MS = 1_500;
+const CLAIM_MS = 3_000;
 
 async function tell(path: string, body: unknown): Promise<{ text: string | null }> {
   const response = await fetch(`${witness}${path}`, { method: "POST", body: JSON.stringify(body) });
