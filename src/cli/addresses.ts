@@ -1,5 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 import type { Checkpoints } from "../core/manage/checkpoints.ts";
+import { everyRun } from "../core/query.ts";
 import { baseName } from "../core/rename.ts";
 import type { Store } from "../core/store.ts";
 import type { RunRow } from "../core/types.ts";
@@ -105,15 +106,12 @@ export class Addresses {
   async #search(text: string, andBegun: boolean): Promise<{ named: RunRow[]; begun: RunRow[] }> {
     const [named, begun]: [RunRow[], RunRow[]] = [[], []];
     let seen = 0;
-    for (let cursor: string | null | undefined; cursor !== null; ) {
-      const page = await this.#store.list({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
-      for (const row of page.runs) {
-        if (andBegun && row.id.startsWith(text)) begun.push(row);
-        // A fork begins with what its source was started with; the name stays the source's.
-        if (row.origin === null && seen++ < NAMED && (await readOrigin(this.#store, row.id)).name === text)
-          named.push(row);
-      }
-      cursor = andBegun || seen < NAMED ? page.cursor : null;
+    for await (const row of everyRun(this.#store)) {
+      if (andBegun && row.id.startsWith(text)) begun.push(row);
+      // A fork begins with what its source was started with; the name stays the source's.
+      if (row.origin === null && seen++ < NAMED && (await readOrigin(this.#store, row.id)).name === text)
+        named.push(row);
+      if (!andBegun && seen >= NAMED) break;
     }
     return { named, begun };
   }

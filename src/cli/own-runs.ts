@@ -1,7 +1,6 @@
+import { everyRun } from "../core/query.ts";
 import type { DueQuery, Store } from "../core/store.ts";
 import { ended, type RunRow } from "../core/types.ts";
-
-const PAGE = 200;
 
 /**
  * The store as somebody sees it who came for one run: only that run and those below it are ever due. Without this, a command that was
@@ -34,13 +33,5 @@ export function onlyFamilyOf(store: Store, runId: string): Store {
 async function* family(store: Store, row: RunRow): AsyncGenerator<RunRow> {
   yield row;
   if (row.openChildren === 0 && ended(row.status)) return;
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await store.list({
-      parent: row.id,
-      limit: PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    for (const child of page.runs) yield* family(store, child);
-    cursor = page.cursor;
-  }
+  for await (const child of everyRun(store, { parent: row.id })) yield* family(store, child);
 }

@@ -4,7 +4,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Store } from "../core/store.ts";
 import type { RunRow } from "../core/types.ts";
-import type { Workflow } from "../core/workflow.ts";
+import { isWorkflow, type Workflow } from "../core/workflow.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Host } from "./host.ts";
 import { loadModule } from "./modules.ts";
@@ -177,10 +177,3 @@ export class Workflows {
 }
 
 const only = (codes: readonly Code[]): Code | undefined => (codes.length === 1 ? codes[0] : undefined);
-
-/** By its shape: the file may have a copy of the package of its own. */
-function isWorkflow(value: unknown): value is Workflow {
-  if (typeof value !== "object" || value === null) return false;
-  const { name, version, body } = value as Partial<Workflow>;
-  return typeof name === "string" && typeof version === "string" && typeof body === "function";
-}

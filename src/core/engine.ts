@@ -96,6 +96,7 @@ export class Engine {
   readonly #owner: string;
   readonly #retentionLoop: RetentionLoop;
   #worker: Promise<Worker> | null = null;
+  #knownAs: string | undefined;
   #running: () => readonly Execution[] = () => [];
   #closed = false;
 
@@ -185,7 +186,7 @@ export class Engine {
       origin: null,
       createdAt: this.#time.now(),
     };
-    const born = worker ? {} : { store: fingerprint((await this.#store.identity()).incarnation) };
+    const born = worker ? {} : { store: await this.#incarnation() };
     const kin = parent ? { parent } : {};
     const meta = { workflow: name, version, schema, lineage: id, seed: ids.id(), ...kin, ...born };
     const created = { kind: "run_created", step: "", meta, data: encoded.data } as const;
@@ -205,6 +206,12 @@ export class Engine {
     if (await this.#family.isOrphan(acted.row)) await this.#family.cancelChildren(parent?.runId ?? "", {});
     else if (worker) void worker.execute(acted.row, deadline, { events: acted.events });
     return acted.row;
+  }
+
+  /** Asked for once: with some stores it takes several questions, and a start should not pay for them each time. */
+  async #incarnation(): Promise<string> {
+    this.#knownAs ??= fingerprint((await this.#store.identity()).incarnation);
+    return this.#knownAs;
   }
 
   async #existing(workflow: Workflow, id: string): Promise<RunRow> {

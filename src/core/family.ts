@@ -4,10 +4,10 @@ import type { Control } from "./control.ts";
 import { HoldfastError } from "./errors.ts";
 import { lastEvent, loadRun } from "./load.ts";
 import type { EngineParts } from "./parts.ts";
+import { everyRun } from "./query.ts";
 import type { StepRecord } from "./replay.ts";
 import { ended, type RunRow, type RunStatus, terminal, type Usage } from "./types.ts";
 
-const PAGE = 200;
 const UNENDED: readonly RunStatus[] = ["queued", "running", "waiting", "paused", "failed"];
 
 /** Runs and the runs they started: who is told when one of them ends, and acts that reach all of them. */
@@ -119,12 +119,7 @@ export class Family {
     status?: readonly RunStatus[];
   }): Promise<RunRow[]> {
     const found: RunRow[] = [];
-    for (let cursor: string | null | undefined; cursor !== null; ) {
-      const from = cursor === undefined ? {} : { cursor };
-      const page = await this.#deps.store.list({ ...query, ...from, limit: PAGE });
-      found.push(...page.runs);
-      cursor = page.cursor;
-    }
+    for await (const row of everyRun(this.#deps.store, query)) found.push(row);
     return found;
   }
 }

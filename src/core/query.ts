@@ -1,10 +1,26 @@
 import { HoldfastError } from "./errors.ts";
-import type { DueQuery, RunPage, RunQuery } from "./store.ts";
+import type { DueQuery, RunPage, RunQuery, Store } from "./store.ts";
 import type { RunRow } from "./types.ts";
 
 /** What every store's `list` and `due` agree on: which filters there are, in what order runs come, how pages go on. */
 const FILTERS: readonly string[] = ["status", "workflow", "parent", "pruned", "cursor", "limit"];
 const MOST_RUNS = 1000;
+const PAGE = 200;
+
+/** All runs that fit, newest first, a page at a time as long as somebody asks for more; `first`: how many to begin with. */
+export async function* everyRun(
+  store: Pick<Store, "list">,
+  query: Omit<RunQuery, "limit" | "cursor"> = {},
+  first = PAGE,
+): AsyncGenerator<RunRow> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await store.list(
+      cursor === undefined ? { ...query, limit: first } : { ...query, limit: PAGE, cursor },
+    );
+    yield* page.runs;
+    cursor = page.cursor;
+  }
+}
 
 export interface PagePosition {
   readonly createdAt: number;

@@ -32,6 +32,13 @@ export interface Workflow<I = unknown, O = unknown> {
   body(ctx: Context, input: I): O | Promise<O>;
 }
 
+/** By its shape, so that a workflow made by another copy of the package is one too. */
+export function isWorkflow(value: unknown): value is Workflow {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, version, body } = value as Partial<Record<keyof Workflow, unknown>>;
+  return typeof name === "string" && typeof version === "string" && typeof body === "function";
+}
+
 /**
  * Defines a workflow.
  *

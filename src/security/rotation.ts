@@ -1,4 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
+import { everyRun } from "../core/query.ts";
 import type { Store } from "../core/store.ts";
 import type { RunRow } from "../core/types.ts";
 import type { Keyring } from "./keyring.ts";
@@ -37,8 +38,6 @@ export interface RotationSource {
   readonly storeId: string;
 }
 
-const PAGE = 200;
-
 type Outcome = "rewrapped" | "current" | "plain" | "shredded";
 
 /**
@@ -52,7 +51,7 @@ export async function rotateKeys(
   const counts = { rewrapped: 0, current: 0, plain: 0, shredded: 0 };
   const failed: { runId: string; why: string }[] = [];
   const kek = source.keyring.current;
-  for await (const row of allRuns(source.inner)) {
+  for await (const row of everyRun(source.inner)) {
     if (signal?.aborted) return { kek, ...counts, failed, complete: false };
     try {
       const outcome = await rotateRun(source, row, actor);
@@ -67,18 +66,6 @@ export async function rotateKeys(
 
 /** What concerns one run only; the others can still be dealt with. */
 const LEFT_OUT: readonly string[] = ["HF-3031", "HF-3032", "HF-3036"];
-
-async function* allRuns(inner: Store): AsyncGenerator<RunRow> {
-  let cursor: string | null = "";
-  while (cursor !== null) {
-    const page: Awaited<ReturnType<Store["list"]>> = await inner.list({
-      limit: PAGE,
-      ...(cursor === "" ? {} : { cursor }),
-    });
-    yield* page.runs;
-    ({ cursor } = page);
-  }
-}
 
 async function rotateRun(source: RotationSource, { id: run }: RunRow, actor: string): Promise<Outcome> {
   const { inner, keyring } = source;

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { JournalEvent, StepStarted } from "../core/events.ts";
 import { ChainCheck, parseEntry } from "../core/journal.ts";
 import { newProjection, projectAll } from "../core/project.ts";
+import { everyRun } from "../core/query.ts";
 import type { Entry, Store } from "../core/store.ts";
 import { type RunProjection, type RunRow, terminal } from "../core/types.ts";
 import { type Order, repeatedByForks } from "./fork-check.ts";
@@ -59,7 +60,7 @@ export async function checkInvariants(store: Store, evidence: Evidence): Promise
   const known = new Set(evidence.calls.map((call) => call.step));
   const witnessed = evidence.witnessed ?? ((step: string) => known.has(step));
   const cases = new Map<string, Case>();
-  for await (const row of allRuns(store)) {
+  for await (const row of everyRun(store)) {
     const report: Report = (invariant, message) =>
       void violations.push({ invariant, runId: row.id, message });
     const entries = await allEntries(store, row.id);
@@ -104,18 +105,6 @@ function byRun<T extends { readonly runId: string }>(list: readonly T[]): Map<st
     else groups.set(one.runId, [one]);
   }
   return groups;
-}
-
-async function* allRuns(store: Store): AsyncGenerator<RunRow> {
-  let cursor: string | null = null;
-  do {
-    const page: Awaited<ReturnType<Store["list"]>> = await store.list({
-      limit: 200,
-      ...(cursor === null ? {} : { cursor }),
-    });
-    yield* page.runs;
-    cursor = page.cursor;
-  } while (cursor !== null);
 }
 
 const PAGE = 500;

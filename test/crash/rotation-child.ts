@@ -1,7 +1,7 @@
 import { sealStore } from "../../src/security/index.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
-import { withParts } from "../../src/testing/crash/striker.ts";
 import { testKeyring } from "../support/sealed.ts";
+import { struckStore, type WriteKill } from "./struck-store.ts";
 
 /** What a process that changes keys is told: where, which keys there are, what to do, and at which of its writes it is killed. */
 export interface RotationConfig {
@@ -9,26 +9,14 @@ export interface RotationConfig {
   readonly keys: readonly string[];
   readonly act: "rotate" | "shred";
   readonly runs: readonly string[];
-  readonly kill?: { readonly write: number; readonly side: "before" | "after" };
+  readonly kill?: WriteKill;
 }
 
 const { file, keys, act, runs, kill } = JSON.parse(process.argv[2] ?? "") as RotationConfig;
 const store = await openSqliteStore({ file });
-let writes = 0;
-const strike = (side: "before" | "after"): void => {
-  if (kill?.write === writes && kill.side === side) process.kill(process.pid, "SIGKILL");
-};
-const struck = withParts(store, {
-  append: async (appends) => {
-    writes++;
-    strike("before");
-    const results = await store.append(appends);
-    strike("after");
-    return results;
-  },
-});
+const { struck, writes } = struckStore(store, kill);
 const sealed = await sealStore(struck, { keyring: testKeyring(...keys) });
 if (act === "rotate") await sealed.rotate();
 else for (const run of runs) await sealed.shred(run);
 await store.close();
-process.stdout.write(`${writes}`);
+process.stdout.write(`${writes()}`);

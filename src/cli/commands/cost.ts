@@ -1,3 +1,4 @@
+import { everyRun } from "../../core/query.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import { defineCommand, type Outcome } from "../command.ts";
@@ -10,7 +11,6 @@ import { journalOf } from "../view/stories.ts";
 import { type Column, table } from "../view/table.ts";
 import { type Account, Ledger, mergeAccount, newAccount } from "./cost/ledger.ts";
 
-const PAGE = 200;
 const WAYS = ["workflow", "step", "model", "label"] as const;
 type Way = (typeof WAYS)[number];
 
@@ -73,13 +73,9 @@ function groupFor(groups: Map<string, Account>, name: string): Account {
 }
 
 async function* all(store: Store, oldest: number): AsyncGenerator<RunRow> {
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await store.list({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
-    for (const row of page.runs) {
-      if (row.createdAt < oldest) return;
-      yield row;
-    }
-    cursor = page.cursor;
+  for await (const row of everyRun(store)) {
+    if (row.createdAt < oldest) return;
+    yield row;
   }
 }
 

@@ -1,3 +1,4 @@
+import { everyRun } from "../../core/query.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow, RunStatus } from "../../core/types.ts";
 import { defineCommand, type Outcome } from "../command.ts";
@@ -116,19 +117,11 @@ async function* rows(store: Store, filters: Filters, at: number): AsyncGenerator
   const oldest = filters.since?.(at) ?? 0;
   const status = statuses(filters);
   const labels = (label ?? []).map(readLabel);
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await store.list({
-      // A short first page is enough for most lists.
-      limit: cursor === undefined ? Math.min(PAGE, (filters.limit ?? LIMIT) + 1) : PAGE,
-      ...(status ? { status } : {}),
-      ...(workflow === undefined ? {} : { workflow }),
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    for (const row of page.runs) {
-      if (row.createdAt < oldest) return;
-      if (fits(row, filters, at) && (await hasLabels(store, row, labels))) yield row;
-    }
-    cursor = page.cursor;
+  const query = { ...(status ? { status } : {}), ...(workflow === undefined ? {} : { workflow }) };
+  // A short first page is enough for most lists.
+  for await (const row of everyRun(store, query, Math.min(PAGE, (filters.limit ?? LIMIT) + 1))) {
+    if (row.createdAt < oldest) return;
+    if (fits(row, filters, at) && (await hasLabels(store, row, labels))) yield row;
   }
 }
 

@@ -1,12 +1,12 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { MigrationReport, RunMigration } from "../../core/manage/migrations.ts";
+import { everyRun } from "../../core/query.ts";
 import { defineCommand, type Outcome } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { describe } from "../error-document.ts";
 import { EXIT } from "../exit-codes.ts";
 import { columns, count, oneLine, plural } from "../format.ts";
 
-const PAGE = 200;
 const MOST_RUNS = 40;
 
 /** `holdfast migrate`: what new code means for stored runs, before a deploy or instead of waiting for the next worker. */
@@ -100,20 +100,11 @@ async function versions(context: CommandContext<unknown>): Promise<Outcome> {
   const store = await context.store();
   const found = new Map<string, { workflow: string; version: string; schema: number; runs: number }>();
   const status = ["queued", "running", "waiting", "paused", "failed"] as const;
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await store.list({
-      status,
-      pruned: false,
-      limit: PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    for (const { workflow, version, schema } of page.runs) {
-      const key = JSON.stringify([workflow, version, schema]);
-      const one = found.get(key) ?? { workflow, version, schema, runs: 0 };
-      one.runs++;
-      found.set(key, one);
-    }
-    cursor = page.cursor;
+  for await (const { workflow, version, schema } of everyRun(store, { status, pruned: false })) {
+    const key = JSON.stringify([workflow, version, schema]);
+    const one = found.get(key) ?? { workflow, version, schema, runs: 0 };
+    one.runs++;
+    found.set(key, one);
   }
   const stored = [...found.values()].sort(
     (a, b) => a.workflow.localeCompare(b.workflow) || a.version.localeCompare(b.version),

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
+import { everyRun } from "../../core/query.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { Outcome } from "../command.ts";
@@ -8,8 +9,6 @@ import { plural } from "../format.ts";
 import { ownerOf } from "../owner.ts";
 import type { Code } from "../workflows.ts";
 import { waitForOwner } from "./ready.ts";
-
-const PAGE = 200;
 
 /** Takes up every run that a crash has interrupted, or that has come due, and stays until each has settled. */
 export async function recoverAll(context: CommandContext<unknown>): Promise<Outcome> {
@@ -49,12 +48,8 @@ export async function recoverAll(context: CommandContext<unknown>): Promise<Outc
 async function interrupted(store: Store): Promise<readonly RunRow[]> {
   const found: RunRow[] = [];
   const now = await store.now();
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const from = cursor === undefined ? {} : { cursor };
-    const page = await store.list({ status: ["running", "queued", "waiting"], limit: PAGE, ...from });
-    found.push(...page.runs.filter((row) => isInterrupted(row, now)));
-    cursor = page.cursor;
-  }
+  for await (const row of everyRun(store, { status: ["running", "queued", "waiting"] }))
+    if (isInterrupted(row, now)) found.push(row);
   return found;
 }
 

@@ -6,6 +6,7 @@ import { checkId } from "../ids.ts";
 import { loadRun } from "../load.ts";
 import { type MigrationPlan, planMigration, type StateChange } from "../migration-plan.ts";
 import type { EngineParts } from "../parts.ts";
+import { everyRun } from "../query.ts";
 import type { ClaimChange } from "../store.ts";
 import { type RunRow, type RunStatus, terminal } from "../types.ts";
 import { noRoute, route } from "../versions.ts";
@@ -48,7 +49,6 @@ export interface MigrationReport {
   readonly more: boolean;
 }
 
-const PAGE = 100;
 const UNENDED: readonly RunStatus[] = ["queued", "running", "waiting", "paused", "failed"];
 
 /** No way, a migration that fails, and what cannot be read. */
@@ -195,12 +195,7 @@ export class Migrations {
     const { store, workflows } = this.#parts;
     const names = workflow === undefined ? [...workflows.keys()] : [this.#workflow(workflow).name];
     for (const name of names) {
-      for (let cursor: string | null | undefined; cursor !== null; ) {
-        const query = { status: UNENDED, workflow: name, pruned: false, limit: PAGE };
-        const page = await store.list(cursor === undefined ? query : { ...query, cursor });
-        yield* page.runs;
-        cursor = page.cursor;
-      }
+      yield* everyRun(store, { status: UNENDED, workflow: name, pruned: false });
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { Act } from "../act.ts";
 import type { EngineParts } from "../parts.ts";
-import type { RunQuery, Store } from "../store.ts";
+import { everyRun } from "../query.ts";
+import type { Store } from "../store.ts";
 import type { RunRow } from "../types.ts";
 import { checkKeys, type RetentionPolicy, type RulesOf, readCount, readPolicy } from "./retention-policy.ts";
 import { ReportDraft, type RetentionReport } from "./retention-report.ts";
@@ -19,7 +20,6 @@ export interface RetentionOptions extends Act {
 }
 
 const OPTIONS = ["workflow", "limit", "batch", "signal", "actor", "reason"];
-const PAGE = 200;
 
 /**
  * Drops values that a policy does not keep. Each write is an act on one run, on condition that the run is as it was read, and is recorded
@@ -71,7 +71,7 @@ export async function retain(
   const spared = await sparedRuns(store, rulesOf, options);
   const report = new ReportDraft();
   const pass: Pass = { rulesOf, options, batch, now, spared, report, settled, writes };
-  for await (const row of runs(store, { pruned: false, ...inWorkflow(options) })) {
+  for await (const row of everyRun(store, { pruned: false, ...inWorkflow(options) })) {
     if (report.touched >= limit || options.signal?.aborted) report.complete = false;
     if (!report.complete) break;
     const { aged, trims } = due(pass, row);
@@ -83,14 +83,6 @@ export async function retain(
 const inWorkflow = ({ workflow }: RetentionOptions): { workflow?: string } =>
   workflow === undefined ? {} : { workflow };
 
-async function* runs(store: Store, query: Omit<RunQuery, "limit" | "cursor">): AsyncGenerator<RunRow> {
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await store.list({ ...query, ...(cursor === undefined ? {} : { cursor }), limit: PAGE });
-    yield* page.runs;
-    cursor = page.cursor;
-  }
-}
-
 /** The completed runs that are kept because they are the latest of their workflow. */
 async function sparedRuns(
   store: Store,
@@ -98,7 +90,7 @@ async function sparedRuns(
   options: RetentionOptions,
 ): Promise<ReadonlySet<string>> {
   const latest = new Map<string, RunRow[]>();
-  for await (const row of runs(store, { status: ["completed"], pruned: false, ...inWorkflow(options) })) {
+  for await (const row of everyRun(store, { status: ["completed"], pruned: false, ...inWorkflow(options) })) {
     const { keepSuccessful = 0 } = rulesOf(row.workflow);
     if (keepSuccessful === 0) continue;
     const kept = [...(latest.get(row.workflow) ?? []), row].sort(byEnd);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Store } from "../../core/store.ts";
-import { openAddress } from "../crash/address.ts";
+import { withStoreAt } from "../crash/address.ts";
 import { builtScript } from "../crash/built-script.ts";
 import {
   fileKind,
@@ -180,13 +180,8 @@ export class Stand {
   }
 
   /** The store as the processes left it. */
-  async read<T>(use: (store: Store) => Promise<T>): Promise<T> {
-    const store = await openAddress(this.place.address);
-    try {
-      return await use(store);
-    } finally {
-      await store.close();
-    }
+  read<T>(use: (store: Store) => Promise<T>): Promise<T> {
+    return withStoreAt(this.place.address, use);
   }
 }
 

@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { HoldfastError } from "../../core/errors.ts";
-import type { Workflow } from "../../core/workflow.ts";
+import { isWorkflow, type Workflow } from "../../core/workflow.ts";
 
 /** What a loader answers. */
 export interface Loaded {
@@ -9,13 +9,6 @@ export interface Loaded {
   readonly all?: readonly Workflow<unknown, unknown>[];
   /** What to start it with, when nothing else is given. */
   readonly input?: unknown;
-}
-
-/** By its shape, so that a workflow made by another copy of the package is one too. */
-function isWorkflow(value: unknown): value is Workflow<unknown, unknown> {
-  if (typeof value !== "object" || value === null) return false;
-  const { name, version, body } = value as Partial<Record<keyof Workflow, unknown>>;
-  return typeof name === "string" && typeof version === "string" && typeof body === "function";
 }
 
 /** The workflow that a module exports: by the name given, or its default, or the only one there is. */

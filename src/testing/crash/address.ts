@@ -24,6 +24,16 @@ export async function openAddress(address: StoreAddress): Promise<Store> {
     : createTieredStore({ primary, cache: openRedisCache({ url: cache }) });
 }
 
+/** Opens it for a moment. */
+export async function withStoreAt<T>(address: StoreAddress, use: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openAddress(address);
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
 function openPrimary({ url, schema, prefix }: StoreAddress): Promise<Store> {
   if (schema !== undefined) return openPostgresStore({ connectionString: url, schema });
   if (prefix !== undefined) return openRedisStore({ url, prefix });

@@ -6,7 +6,7 @@ import type { Store } from "../../core/store.ts";
 import { checkInvariants } from "../invariants.ts";
 import { startWitness, type Witness, type WitnessLog } from "../witness.ts";
 import type { AckedWrite, Violation } from "../witness-log.ts";
-import { openAddress, type StoreAddress } from "./address.ts";
+import { type StoreAddress, withStoreAt } from "./address.ts";
 import type { ChildConfig, RunOutcome, RunPlan } from "./config.ts";
 import { type StoreKind, type StorePlace, sqliteKind } from "./kinds.ts";
 import { deedOf } from "./names.ts";
@@ -60,13 +60,8 @@ export class Site {
   }
 
   /** The store as it is, for this process. */
-  async read<T>(use: (store: Store) => Promise<T>): Promise<T> {
-    const store = await openAddress(this.place.address);
-    try {
-      return await use(store);
-    } finally {
-      await store.close();
-    }
+  read<T>(use: (store: Store) => Promise<T>): Promise<T> {
+    return withStoreAt(this.place.address, use);
   }
 
   /** Starts a worker process on the site's store. */

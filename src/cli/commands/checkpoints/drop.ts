@@ -3,6 +3,7 @@ import { HoldfastError } from "../../../core/errors.ts";
 import type { RetentionPolicy } from "../../../core/manage/retention-policy.ts";
 import type { RetentionReport } from "../../../core/manage/retention-report.ts";
 import { nearest } from "../../../core/nearest.ts";
+import { everyRun } from "../../../core/query.ts";
 import { defineCommand, type Outcome } from "../../command.ts";
 import { engineSettings } from "../../config/engine-settings.ts";
 import type { CommandContext } from "../../context.ts";
@@ -95,16 +96,7 @@ async function unended(engine: Engine, workflow: string | undefined): Promise<nu
   const status = ["queued", "running", "waiting", "paused"] as const;
   const which = workflow === undefined ? {} : { workflow };
   let found = 0;
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await engine.list({
-      status,
-      ...which,
-      limit: 200,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    found += page.runs.length;
-    cursor = page.cursor;
-  }
+  for await (const _ of everyRun(engine, { status, ...which })) found++;
   return found;
 }
 

@@ -1,4 +1,5 @@
 import type { CheckpointItem } from "../../../core/manage/checkpoints.ts";
+import { everyRun } from "../../../core/query.ts";
 import type { RunRow } from "../../../core/types.ts";
 import { defineCommand } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
@@ -53,12 +54,7 @@ async function* rowsOf(
     return;
   }
   const store = await context.store();
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const query = { limit: PAGE, ...(workflow === undefined ? {} : { workflow }) };
-    const page = await store.list(cursor === undefined ? query : { ...query, cursor });
-    yield* page.runs;
-    cursor = page.cursor;
-  }
+  yield* everyRun(store, workflow === undefined ? {} : { workflow }, PAGE);
 }
 
 const COLUMNS: readonly Column[] = [

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { everyRun } from "../../../core/query.ts";
 import type { Store } from "../../../core/store.ts";
 import type { RunRow } from "../../../core/types.ts";
 import { count, duration, plural } from "../../format.ts";
@@ -15,7 +16,6 @@ const SLOW_WRITE_MS = 50;
 const SLOW_READ_MS = 250;
 const SKEW_MS = 1_000;
 const BAD_SKEW_MS = 10_000;
-const PAGE = 200;
 
 const p95 = (times: readonly number[]): number =>
   [...times].sort((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? 0;
@@ -107,16 +107,5 @@ export async function checkRuns(store: Store): Promise<Check[]> {
   ];
 }
 
-async function* unended(store: Store): AsyncGenerator<RunRow> {
-  const status = ["queued", "running", "waiting", "failed"] as const;
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await store.list({
-      status,
-      pruned: false,
-      limit: PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    yield* page.runs;
-    cursor = page.cursor;
-  }
-}
+const unended = (store: Store): AsyncGenerator<RunRow> =>
+  everyRun(store, { status: ["queued", "running", "waiting", "failed"], pruned: false });

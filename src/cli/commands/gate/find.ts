@@ -2,21 +2,16 @@ import type { OpenGate } from "../../../core/decisions.ts";
 import type { Engine } from "../../../core/engine.ts";
 import { HoldfastError } from "../../../core/errors.ts";
 import { nearest } from "../../../core/nearest.ts";
+import { everyRun } from "../../../core/query.ts";
 import type { RunRow } from "../../../core/types.ts";
 import { splitAddress } from "../../addresses.ts";
 import type { CommandContext } from "../../context.ts";
 
-const PAGE = 200;
-
 /** Every run that waits at a gate. Only rows are read. */
 export async function* runsAtGates(context: CommandContext<unknown>): AsyncGenerator<RunRow> {
   const store = await context.store();
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const query = { status: ["waiting"], limit: PAGE } as const;
-    const page = await store.list(cursor === undefined ? query : { ...query, cursor });
-    for (const row of page.runs) if (row.waiting.some(({ kind }) => kind === "gate")) yield row;
-    cursor = page.cursor;
-  }
+  for await (const row of everyRun(store, { status: ["waiting"] }))
+    if (row.waiting.some(({ kind }) => kind === "gate")) yield row;
 }
 
 /** `run:gate`; or the name of a gate that only one run waits at; or a run that waits at one gate. */

@@ -1,0 +1,29 @@
+import type { Store } from "../../src/core/store.ts";
+import { withParts } from "../../src/testing/crash/striker.ts";
+
+/** Before or after which of its writes a process kills itself. */
+export interface WriteKill {
+  readonly write: number;
+  readonly side: "before" | "after";
+}
+
+/** The store, with the process dying at one of its writes, and how many there were. */
+export function struckStore(
+  store: Store,
+  kill: WriteKill | undefined,
+): { readonly struck: Store; readonly writes: () => number } {
+  let writes = 0;
+  const strike = (side: WriteKill["side"]): void => {
+    if (kill?.write === writes && kill.side === side) process.kill(process.pid, "SIGKILL");
+  };
+  const struck = withParts(store, {
+    append: async (appends) => {
+      writes++;
+      strike("before");
+      const results = await store.append(appends);
+      strike("after");
+      return results;
+    },
+  });
+  return { struck, writes: () => writes };
+}
