@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 const SERVED = [
   "src/stores/{postgres,pglite,redis,tiered,file,dynamodb}/**/*.test.ts",
   "src/stores/folder-lock.test.ts",
-  "src/core/manage/transfer.test.ts",
+  "src/core/manage/transfer/transfer.test.ts",
 ];
 
 export default defineConfig({

@@ -1,4 +1,3 @@
-export type { Act } from "./core/act.ts";
 export type { Clock } from "./core/clock.ts";
 export type {
   AgentState,
@@ -26,15 +25,13 @@ export type {
   UsageReport,
   Verdict,
 } from "./core/context.ts";
-export type { ResumeOptions } from "./core/control.ts";
-export type { OpenGate, Resolution } from "./core/decisions.ts";
-export type { Edits } from "./core/edits.ts";
-export type { EngineEvent, EngineEventOf, EngineEventType } from "./core/emitter.ts";
+export type { ResumeOptions } from "./core/control/control.ts";
+export type { OpenGate, Resolution } from "./core/control/decisions.ts";
+export type { Edits } from "./core/control/edits.ts";
+export type { BulkReport } from "./core/control/family.ts";
 export { createEngine, Engine } from "./core/engine.ts";
 export type { EngineOptions, Run, StartOptions } from "./core/engine-options.ts";
 export { type ErrorCode, errorTable, explainError, HoldfastError } from "./core/errors.ts";
-export type { EventKind, EventMeta, JournalEvent } from "./core/events.ts";
-export type { BulkReport } from "./core/family.ts";
 export {
   type ContentCheck,
   type ContentItem,
@@ -43,22 +40,27 @@ export {
   type Quarantined,
 } from "./core/guards/content.ts";
 export type { Policy, PolicyRequest, PolicyVerdict } from "./core/guards/policy.ts";
-export type { Health, UnsavedRun } from "./core/health.ts";
 export type { Ids } from "./core/ids.ts";
-export { type Address, parseAddress } from "./core/manage/address.ts";
+export type { Act } from "./core/journal/act.ts";
+export type { EventKind, EventMeta, JournalEvent } from "./core/journal/events.ts";
+export type { AsyncSqlHandle, SqlHandle, SqlRow, SqlValue } from "./core/journal/sql.ts";
+export type { StateView } from "./core/journal/state-view.ts";
+export { type Address, parseAddress } from "./core/manage/checkpoints/address.ts";
 export type {
   Checkpoint,
   CheckpointUsage,
   DecisionMade,
   Failure,
   Iterations,
-} from "./core/manage/checkpoint-view.ts";
-export { type CheckpointItem, Checkpoints } from "./core/manage/checkpoints.ts";
-export type { Change, CheckpointDiff, PatchOperation, StateDelta } from "./core/manage/diff.ts";
-export { diffToText } from "./core/manage/diff-text.ts";
-export type { Foreseen } from "./core/manage/effects.ts";
-export type { ForkOptions } from "./core/manage/fork.ts";
-export type { ForeseenCall, ForeseenChild, ForkPreview } from "./core/manage/fork-preview.ts";
+} from "./core/manage/checkpoints/checkpoint-view.ts";
+export { type CheckpointItem, Checkpoints } from "./core/manage/checkpoints/checkpoints.ts";
+export type { Change, CheckpointDiff, PatchOperation, StateDelta } from "./core/manage/checkpoints/diff.ts";
+export { diffToText } from "./core/manage/checkpoints/diff-text.ts";
+export type { Progress, StepUnderWay } from "./core/manage/checkpoints/progress.ts";
+export type { Problem, Validation } from "./core/manage/checkpoints/validate.ts";
+export type { Foreseen } from "./core/manage/fork/effects.ts";
+export type { ForkOptions } from "./core/manage/fork/fork.ts";
+export type { ForeseenCall, ForeseenChild, ForkPreview } from "./core/manage/fork/fork-preview.ts";
 export {
   type MigrationQuery,
   type MigrationReport,
@@ -73,43 +75,40 @@ export type {
   ResumePlan,
   Reuse,
   Treatment,
-} from "./core/manage/plan-types.ts";
-export type { Progress, StepUnderWay } from "./core/manage/progress.ts";
-export type { Replay, ReplayOptions } from "./core/manage/replay-run.ts";
-export type { ReplayedStep, StopPoint } from "./core/manage/replay-watch.ts";
-export { Retention, type RetentionOptions } from "./core/manage/retention.ts";
-export type { ArchiveBundle } from "./core/manage/retention-archive.ts";
+} from "./core/manage/plan/plan-types.ts";
+export type { Replay, ReplayOptions } from "./core/manage/replay/replay-run.ts";
+export type { ReplayedStep, StopPoint } from "./core/manage/replay/replay-watch.ts";
+export type { ArchiveBundle } from "./core/manage/retention/archive.ts";
 export type {
   Duration,
   RetentionPolicy,
   RetentionPreset,
   RetentionRules,
-} from "./core/manage/retention-policy.ts";
+} from "./core/manage/retention/policy.ts";
 export type {
   RetentionReason,
   RetentionReport,
   RetentionRun,
   RetentionSkip,
-} from "./core/manage/retention-report.ts";
-export type { RunReport } from "./core/manage/run-status.ts";
-export { describeRun, type Possible, type RunDetails, type RunSentence } from "./core/manage/status.ts";
+} from "./core/manage/retention/report.ts";
+export { Retention, type RetentionOptions } from "./core/manage/retention/retention.ts";
+export type { RunReport } from "./core/manage/status/run-status.ts";
+export {
+  describeRun,
+  type Possible,
+  type RunDetails,
+  type RunSentence,
+} from "./core/manage/status/status.ts";
 export {
   type ExportOptions,
   type ImportOptions,
   type ImportReport,
   Transfer,
-} from "./core/manage/transfer.ts";
-export type { Problem, Validation } from "./core/manage/validate.ts";
-export type { StateChange } from "./core/migration-plan.ts";
+} from "./core/manage/transfer/transfer.ts";
 export type { Logger, Point, Probe } from "./core/ports.ts";
-export type { RecoveryOptions } from "./core/recovery.ts";
-export type { Redaction, RedactionPattern } from "./core/redact.ts";
-export type { RetryPolicy } from "./core/retry.ts";
-export { type SecretProvider, type SecretRef, secret } from "./core/secrets.ts";
-export type { AsyncSqlHandle, SqlHandle, SqlRow, SqlValue } from "./core/sql.ts";
-export type { StateView } from "./core/state-view.ts";
+export type { RetryPolicy } from "./core/run/retry.ts";
+export type { CheckpointTrigger, Triggers } from "./core/run/triggers.ts";
 export type { Store, StoreCapabilities, StoreIdentity } from "./core/store.ts";
-export type { CheckpointTrigger, Triggers } from "./core/triggers.ts";
 export type {
   Budget,
   Effect,
@@ -120,5 +119,11 @@ export type {
   Waiting,
   WaitKind,
 } from "./core/types.ts";
-export type { Migration } from "./core/versions.ts";
+export type { Redaction, RedactionPattern } from "./core/values/redact.ts";
+export { type SecretProvider, type SecretRef, secret } from "./core/values/secrets.ts";
+export type { StateChange } from "./core/versions/migration-plan.ts";
+export type { Migration } from "./core/versions/versions.ts";
+export type { EngineEvent, EngineEventOf, EngineEventType } from "./core/worker/emitter.ts";
+export type { Health, UnsavedRun } from "./core/worker/health.ts";
+export type { RecoveryOptions } from "./core/worker/recovery.ts";
 export { type Workflow, type WorkflowBody, type WorkflowOptions, workflow } from "./core/workflow.ts";

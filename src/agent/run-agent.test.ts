@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, type Lab } from "../../test/support/lab.ts";
-import type { JournalEvent } from "../core/events.ts";
-import { parseEntry } from "../core/journal.ts";
+import type { JournalEvent } from "../core/journal/events.ts";
+import { parseEntry } from "../core/journal/journal.ts";
 import { type Workflow, workflow } from "../index.ts";
 import {
   type AgentSpec,

@@ -1,6 +1,6 @@
 import type { Context, ReceivedSignal, StepCall } from "../core/context.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { defaultRetry, type RetryOption, type RetryPolicy, retryPolicy } from "../core/retry.ts";
+import { defaultRetry, type RetryOption, type RetryPolicy, retryPolicy } from "../core/run/retry.ts";
 import { readAnswer } from "./json-answer.ts";
 import type { JsonSchema, Message, ModelProvider, ModelReply, ModelRequest, Reasoning } from "./model.ts";
 import { checkSchema } from "./schema.ts";

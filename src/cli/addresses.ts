@@ -1,9 +1,9 @@
 import { HoldfastError } from "../core/errors.ts";
-import type { Checkpoints } from "../core/manage/checkpoints.ts";
-import { everyRun } from "../core/query.ts";
-import { baseName } from "../core/rename.ts";
+import { everyRun } from "../core/journal/query.ts";
+import type { Checkpoints } from "../core/manage/checkpoints/checkpoints.ts";
 import type { Store } from "../core/store.ts";
 import type { RunRow } from "../core/types.ts";
+import { baseName } from "../core/versions/rename.ts";
 import { usage } from "./globals.ts";
 import { readOrigin } from "./run-origin.ts";
 

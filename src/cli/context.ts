@@ -1,8 +1,8 @@
 import { userInfo } from "node:os";
-import type { Act } from "../core/act.ts";
 import type { Engine } from "../core/engine.ts";
 import type { EngineOptions } from "../core/engine-options.ts";
 import { HoldfastError } from "../core/errors.ts";
+import type { Act } from "../core/journal/act.ts";
 import type { Logger } from "../core/ports.ts";
 import type { Store } from "../core/store.ts";
 import type { RunRow } from "../core/types.ts";

@@ -1,4 +1,4 @@
-import { everyRun } from "../core/query.ts";
+import { everyRun } from "../core/journal/query.ts";
 import type { DueQuery, Store } from "../core/store.ts";
 import { ended, type RunRow } from "../core/types.ts";
 

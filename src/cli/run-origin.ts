@@ -1,7 +1,7 @@
-import { parseEntry } from "../core/journal.ts";
+import { parseEntry } from "../core/journal/journal.ts";
 import { silentLogger } from "../core/ports.ts";
 import type { Store } from "../core/store.ts";
-import { Values } from "../core/values.ts";
+import { Values } from "../core/values/values.ts";
 
 /** The key of a run's config that the command line keeps its own notes under. */
 export const ORIGIN_KEY = "$holdfast";

@@ -1,8 +1,8 @@
-import type { RetryPolicy } from "./retry.ts";
-import type { SecretRef } from "./secrets.ts";
-import type { AnySqlHandle, SqlHandle, SqlWork } from "./sql.ts";
-import type { CheckpointTrigger } from "./triggers.ts";
+import type { AnySqlHandle, SqlHandle, SqlWork } from "./journal/sql.ts";
+import type { RetryPolicy } from "./run/retry.ts";
+import type { CheckpointTrigger } from "./run/triggers.ts";
 import type { Effect } from "./types.ts";
+import type { SecretRef } from "./values/secrets.ts";
 import type { Workflow } from "./workflow.ts";
 
 /**

@@ -2,14 +2,14 @@ import type { Clock } from "./clock.ts";
 import type { ContentCheck } from "./guards/content.ts";
 import type { Policy } from "./guards/policy.ts";
 import type { Ids } from "./ids.ts";
-import type { RetentionPolicy } from "./manage/retention-policy.ts";
+import type { RetentionPolicy } from "./manage/retention/policy.ts";
 import type { Logger, Probe } from "./ports.ts";
-import type { RecoveryOptions } from "./recovery.ts";
-import type { Redaction } from "./redact.ts";
-import type { SecretProvider } from "./secrets.ts";
+import type { Triggers } from "./run/triggers.ts";
 import type { Store } from "./store.ts";
-import type { Triggers } from "./triggers.ts";
 import type { Budget, RunRow } from "./types.ts";
+import type { Redaction } from "./values/redact.ts";
+import type { SecretProvider } from "./values/secrets.ts";
+import type { RecoveryOptions } from "./worker/recovery.ts";
 import type { Workflow } from "./workflow.ts";
 
 export interface EngineOptions {

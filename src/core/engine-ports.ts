@@ -2,9 +2,9 @@ import { systemClock } from "./clock.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { systemIds } from "./ids.ts";
 import { type Ports, silentLogger } from "./ports.ts";
-import { Redactor } from "./redact.ts";
 import type { Store } from "./store.ts";
-import { Values } from "./values.ts";
+import { Redactor } from "./values/redact.ts";
+import { Values } from "./values/values.ts";
 
 /** Everything impure of an engine: as given, or the system's. */
 export function enginePorts(options: EngineOptions): Ports {

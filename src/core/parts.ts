@@ -1,10 +1,10 @@
-import type { Acts } from "./acts.ts";
-import type { JournalEvent } from "./events.ts";
+import type { Acts } from "./journal/acts.ts";
+import type { JournalEvent } from "./journal/events.ts";
+import type { StoreTime } from "./journal/store-time.ts";
 import type { Ports } from "./ports.ts";
 import type { Store } from "./store.ts";
-import type { StoreTime } from "./store-time.ts";
 import type { RunRow } from "./types.ts";
-import type { Values } from "./values.ts";
+import type { Values } from "./values/values.ts";
 import type { Workflow } from "./workflow.ts";
 
 /** What an engine is made of, for those who work on stored runs from outside. */

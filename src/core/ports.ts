@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 import type { Ids } from "./ids.ts";
-import type { Redactor } from "./redact.ts";
-import type { SecretProvider } from "./secrets.ts";
+import type { Redactor } from "./values/redact.ts";
+import type { SecretProvider } from "./values/secrets.ts";
 
 /** Where Holdfast writes what an operator may want to read. Never receives values or keys. */
 export interface Logger {

@@ -1,4 +1,4 @@
-import type { SqlTransaction } from "./sql.ts";
+import type { SqlTransaction } from "./journal/sql.ts";
 import type { Parent, RunIdentity, RunProjection, RunRow, RunStatus } from "./types.ts";
 
 /**

@@ -1,9 +1,9 @@
 import type { Context } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
 import { checkBudget } from "./guards/budget.ts";
-import { checkName } from "./scope.ts";
+import { checkName } from "./run/scope.ts";
 import type { Budget } from "./types.ts";
-import { checkMigrations, checkVersion, type Migration } from "./versions.ts";
+import { checkMigrations, checkVersion, type Migration } from "./versions/versions.ts";
 
 export interface WorkflowOptions {
   /** Version of the code. Stored with every run; a run of another version is migrated, or waits. Default "1". */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { deflateRawSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { UNREADABLE } from "../core/blind.ts";
+import { UNREADABLE } from "../core/values/blind.ts";
 import { packer, unpack } from "./compression.ts";
 import { packText, unpackText } from "./packed-store.ts";
 

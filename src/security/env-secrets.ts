@@ -1,4 +1,4 @@
-import type { SecretProvider } from "../core/secrets.ts";
+import type { SecretProvider } from "../core/values/secrets.ts";
 
 /**
  * Secrets from the environment: `ctx.secret(secret("MAIL_TOKEN"))` gives what the variable `MAIL_TOKEN` holds. `prefix` is put before

@@ -1,5 +1,5 @@
-import { type ActPlan, buildAct } from "../core/acts.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { type ActPlan, buildAct } from "../core/journal/acts.ts";
 import type { Blob, Store } from "../core/store.ts";
 import type { RunRow } from "../core/types.ts";
 

@@ -1,5 +1,5 @@
-import { UNREADABLE } from "../core/blind.ts";
 import type { Append, Store } from "../core/store.ts";
+import { UNREADABLE } from "../core/values/blind.ts";
 import { type CompressionOptions, type Pack, packer, unpack } from "./compression.ts";
 import { withValues } from "./store-parts.ts";
 

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
-import { buildAct, unwritten } from "../core/acts.ts";
 import { HoldfastError } from "../core/errors.ts";
-import type { EventDraft } from "../core/events.ts";
+import { buildAct, unwritten } from "../core/journal/acts.ts";
+import type { EventDraft } from "../core/journal/events.ts";
 import type { Store } from "../core/store.ts";
 import type { Keyring } from "./keyring.ts";
 import { newDataKey } from "./record.ts";

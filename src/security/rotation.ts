@@ -1,5 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
-import { everyRun } from "../core/query.ts";
+import { everyRun } from "../core/journal/query.ts";
 import type { Store } from "../core/store.ts";
 import type { RunRow } from "../core/types.ts";
 import type { Keyring } from "./keyring.ts";

@@ -1,5 +1,5 @@
-import { UNREADABLE } from "../core/blind.ts";
 import type { Append, AppendResult, Entry } from "../core/store.ts";
+import { UNREADABLE } from "../core/values/blind.ts";
 import type { Pack } from "./compression.ts";
 import { packText, unpackText } from "./packed-store.ts";
 import { type DataKey, isSealed, openRecord, type RecordPlace, sealRecord } from "./record.ts";

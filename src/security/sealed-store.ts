@@ -1,4 +1,4 @@
-import type { Act } from "../core/act.ts";
+import type { Act } from "../core/journal/act.ts";
 import type { Append, AppendResult, RunPage, RunQuery, Store, StoreIdentity } from "../core/store.ts";
 import { type CompressionOptions, packer } from "./compression.ts";
 import type { Keyring } from "./keyring.ts";

@@ -1,5 +1,5 @@
-import { type Act, because, wrongStatus } from "../core/act.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { type Act, because, wrongStatus } from "../core/journal/act.ts";
 import type { Store } from "../core/store.ts";
 import { ended } from "../core/types.ts";
 import { writeOutside } from "./outside-write.ts";

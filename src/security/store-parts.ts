@@ -1,5 +1,5 @@
-import { sealOf } from "../core/blind.ts";
 import type { Store } from "../core/store.ts";
+import { sealOf } from "../core/values/blind.ts";
 
 type Values = Pick<Store, "append" | "entries" | "blobs"> & Partial<Store>;
 

@@ -1,6 +1,6 @@
-import { claimAfter, refusal, UNCLAIMED } from "../core/claim.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { checkLimit, dueRows, listRows } from "../core/query.ts";
+import { claimAfter, refusal, UNCLAIMED } from "../core/journal/claim.ts";
+import { checkLimit, dueRows, listRows } from "../core/journal/query.ts";
 import type { Append, AppendResult, Drop, Entry, Store } from "../core/store.ts";
 import type { RunRow } from "../core/types.ts";
 

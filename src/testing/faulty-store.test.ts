@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { buildEntry } from "../core/journal.ts";
-import { newProjection } from "../core/project.ts";
+import { buildEntry } from "../core/journal/journal.ts";
+import { newProjection } from "../core/journal/project.ts";
 import type { Append } from "../core/store.ts";
 import { createMemoryStore } from "../stores/memory.ts";
 import { createFakeClock } from "./fake-clock.ts";

@@ -1,7 +1,7 @@
-import { sealOf } from "../core/blind.ts";
 import type { Clock } from "../core/clock.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Append, AppendResult, Store } from "../core/store.ts";
+import { sealOf } from "../core/values/blind.ts";
 import type { AckedWrite } from "./witness-log.ts";
 
 /** The methods of a store that can be made to fail. */

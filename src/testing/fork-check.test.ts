@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { EventDraft, JournalEvent } from "../core/events.ts";
+import type { EventDraft, JournalEvent } from "../core/journal/events.ts";
 import { repeatedByForks } from "./fork-check.ts";
 import type { WitnessCall } from "./witness-log.ts";
 

@@ -1,4 +1,4 @@
-import type { JournalEvent, StepStarted } from "../core/events.ts";
+import type { JournalEvent, StepStarted } from "../core/journal/events.ts";
 import type { EffectPolicy, RunRow } from "../core/types.ts";
 import { ownEvents } from "./step-names.ts";
 import type { WitnessCall } from "./witness-log.ts";

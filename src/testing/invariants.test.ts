@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { EventDraft } from "../core/events.ts";
-import { buildEntry } from "../core/journal.ts";
-import { newProjection, projectAll } from "../core/project.ts";
+import type { EventDraft } from "../core/journal/events.ts";
+import { buildEntry } from "../core/journal/journal.ts";
+import { newProjection, projectAll } from "../core/journal/project.ts";
 import type { Entry, Store } from "../core/store.ts";
 import type { RunRow } from "../core/types.ts";
 import { createMemoryStore } from "../stores/memory.ts";

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import type { JournalEvent, StepStarted } from "../core/events.ts";
-import { ChainCheck, parseEntry } from "../core/journal.ts";
-import { newProjection, projectAll } from "../core/project.ts";
-import { everyRun } from "../core/query.ts";
+import type { JournalEvent, StepStarted } from "../core/journal/events.ts";
+import { ChainCheck, parseEntry } from "../core/journal/journal.ts";
+import { newProjection, projectAll } from "../core/journal/project.ts";
+import { everyRun } from "../core/journal/query.ts";
 import type { Entry, Store } from "../core/store.ts";
 import { type RunProjection, type RunRow, terminal } from "../core/types.ts";
 import { type Order, repeatedByForks } from "./fork-check.ts";

@@ -1,5 +1,5 @@
 import { digest } from "../core/hash.ts";
-import { parseEntry } from "../core/journal.ts";
+import { parseEntry } from "../core/journal/journal.ts";
 import type { Store } from "../core/store.ts";
 import { type RunRow, terminal } from "../core/types.ts";
 import { checkInvariants } from "./invariants.ts";

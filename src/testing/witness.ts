@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { dataDigest } from "../core/codec.ts";
 import type { StepCall } from "../core/context.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { fingerprint } from "../core/hash.ts";
 import type { Effect } from "../core/types.ts";
+import { dataDigest } from "../core/values/codec.ts";
 import { builtScript } from "./crash/built-script.ts";
 import { type CallMatch, type LoggedCall, onLines, WitnessConnection } from "./crash/wire.ts";
 

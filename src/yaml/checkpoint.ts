@@ -1,5 +1,5 @@
-import type { RetentionRules } from "../core/manage/retention-policy.ts";
-import type { RecoveryOptions } from "../core/recovery.ts";
+import type { RetentionRules } from "../core/manage/retention/policy.ts";
+import type { RecoveryOptions } from "../core/worker/recovery.ts";
 import type { WorkflowFile } from "./schema/workflow.ts";
 
 /** What a file says about keeping its runs, as settings of an engine and its store. What it does not say is left out. */

@@ -9,7 +9,7 @@ import {
   parseDocument,
   type YAMLMap,
 } from "yaml";
-import { isPrototypeKey } from "../core/scope.ts";
+import { isPrototypeKey } from "../core/run/scope.ts";
 import { type Path, Positions, Problems, pathText } from "./problems.ts";
 import { FileProblem, type Files, type FileText, MOST_BYTES } from "./source.ts";
 

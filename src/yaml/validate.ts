@@ -1,5 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
-import { checkName } from "../core/scope.ts";
+import { checkName } from "../core/run/scope.ts";
 import { WAIT_RULE, waitMs } from "./duration.ts";
 import { END, reachableFrom, targetsOf, type Unit, unitsOf } from "./graph.ts";
 import { didYouMean, type Path, type Problems } from "./problems.ts";

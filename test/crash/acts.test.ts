@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JournalEvent } from "../../src/core/events.ts";
+import type { JournalEvent } from "../../src/core/journal/events.ts";
 import type { Strike } from "../../src/testing/crash/config.ts";
 import { nameOf } from "../../src/testing/crash/matrix.ts";
 import { resultProblems, type Site } from "../../src/testing/crash/site.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JournalEvent } from "../../src/core/events.ts";
+import type { JournalEvent } from "../../src/core/journal/events.ts";
 import { nameOf, spread, strikesOf } from "../../src/testing/crash/matrix.ts";
 import { resultProblems } from "../../src/testing/crash/site.ts";
 import { aroundWrites, eventsOf, inLanes } from "./journals.ts";

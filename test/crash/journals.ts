@@ -1,5 +1,5 @@
-import type { JournalEvent } from "../../src/core/events.ts";
-import { parseEntry } from "../../src/core/journal.ts";
+import type { JournalEvent } from "../../src/core/journal/events.ts";
+import { parseEntry } from "../../src/core/journal/journal.ts";
 import type { RunRow } from "../../src/core/types.ts";
 import type { Strike } from "../../src/testing/crash/config.ts";
 import type { Site } from "../../src/testing/crash/site.ts";

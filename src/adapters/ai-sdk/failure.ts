@@ -1,6 +1,6 @@
 import { kindOfStatus, ModelError, type ModelErrorKind } from "../../agent/model.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { retryAfterMs } from "../../core/retry.ts";
+import { retryAfterMs } from "../../core/run/retry.ts";
 
 /** The fields of the AI SDK's errors that say why. They are recognised by name: each package may bring its own copy of the class. */
 interface SdkError {

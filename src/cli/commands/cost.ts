@@ -1,4 +1,4 @@
-import { everyRun } from "../../core/query.ts";
+import { everyRun } from "../../core/journal/query.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import { defineCommand, type Outcome } from "../command.ts";

@@ -1,5 +1,5 @@
-import type { CheckpointDiff, PatchOperation } from "../../core/manage/diff.ts";
-import { diffToText } from "../../core/manage/diff-text.ts";
+import type { CheckpointDiff, PatchOperation } from "../../core/manage/checkpoints/diff.ts";
+import { diffToText } from "../../core/manage/checkpoints/diff-text.ts";
 import { defineCommand } from "../command.ts";
 import { count, tokens, usd } from "../format.ts";
 import type { Paint } from "../output.ts";

@@ -1,8 +1,8 @@
-import type { Edits } from "../../core/edits.ts";
+import type { Edits } from "../../core/control/edits.ts";
 import type { Engine } from "../../core/engine.ts";
-import { addressOf } from "../../core/manage/address.ts";
-import type { ForkOptions } from "../../core/manage/fork.ts";
-import type { ForkPreview } from "../../core/manage/fork-preview.ts";
+import { addressOf } from "../../core/manage/checkpoints/address.ts";
+import type { ForkOptions } from "../../core/manage/fork/fork.ts";
+import type { ForkPreview } from "../../core/manage/fork/fork-preview.ts";
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { readEdits } from "../edits.ts";

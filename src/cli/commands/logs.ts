@@ -1,5 +1,5 @@
-import type { JournalEvent } from "../../core/events.ts";
-import { readRow } from "../../core/manage/positions.ts";
+import type { JournalEvent } from "../../core/journal/events.ts";
+import { readRow } from "../../core/manage/checkpoints/positions.ts";
 import type { Store } from "../../core/store.ts";
 import { ended, type RunRow } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";

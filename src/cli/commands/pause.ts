@@ -1,4 +1,4 @@
-import type { BulkReport } from "../../core/family.ts";
+import type { BulkReport } from "../../core/control/family.ts";
 import { defineCommand, type Outcome } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";

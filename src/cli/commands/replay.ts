@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { Replay } from "../../core/manage/replay-run.ts";
+import type { Replay } from "../../core/manage/replay/replay-run.ts";
 import type { RunRow } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";

@@ -1,5 +1,5 @@
-import type { Act } from "../../core/act.ts";
 import type { Engine } from "../../core/engine.ts";
+import type { Act } from "../../core/journal/act.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow, WaitKind } from "../../core/types.ts";
 import { defineCommand, type Outcome, type Values } from "../command.ts";

@@ -1,6 +1,6 @@
-import type { Act } from "../../core/act.ts";
 import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import type { Act } from "../../core/journal/act.ts";
 import { defineCommand } from "../command.ts";
 import { advance } from "../drive/advance.ts";
 import { usage } from "../globals.ts";

@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Act } from "../../core/act.ts";
 import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { systemIds } from "../../core/ids.ts";
+import type { Act } from "../../core/journal/act.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import { createMemoryStore } from "../../stores/memory.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ModelProvider } from "../../agent/model.ts";
-import { TRIGGERS } from "../../core/triggers.ts";
+import { TRIGGERS } from "../../core/run/triggers.ts";
 import type { Workflow } from "../../core/workflow.ts";
 import type { Keyring } from "../../security/index.ts";
 import type { ProviderSettings } from "../../yaml/index.ts";

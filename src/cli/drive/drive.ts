@@ -1,11 +1,11 @@
-import type { Act } from "../../core/act.ts";
 import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import type { JournalEvent } from "../../core/events.ts";
+import type { Act } from "../../core/journal/act.ts";
+import type { JournalEvent } from "../../core/journal/events.ts";
 import { silentLogger } from "../../core/ports.ts";
 import type { Store } from "../../core/store.ts";
 import { ended, type WaitKind } from "../../core/types.ts";
-import { Values } from "../../core/values.ts";
+import { Values } from "../../core/values/values.ts";
 import type { CommandContext } from "../context.ts";
 import { duration, oneLine } from "../format.ts";
 import { GithubLog } from "../github.ts";

@@ -1,7 +1,7 @@
 import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { addressOf } from "../../core/manage/address.ts";
-import type { RunReport } from "../../core/manage/run-status.ts";
+import { addressOf } from "../../core/manage/checkpoints/address.ts";
+import type { RunReport } from "../../core/manage/status/run-status.ts";
 import type { RunRow, Waiting } from "../../core/types.ts";
 import type { Outcome } from "../command.ts";
 import type { CommandContext } from "../context.ts";

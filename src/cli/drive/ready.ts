@@ -1,8 +1,8 @@
-import type { Act } from "../../core/act.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { EngineOptions } from "../../core/engine-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Policy, PolicyVerdict } from "../../core/guards/policy.ts";
+import type { Act } from "../../core/journal/act.ts";
 import type { Store } from "../../core/store.ts";
 import { ended, type RunRow } from "../../core/types.ts";
 import { fileSettings } from "../config/engine-settings.ts";

@@ -1,5 +1,5 @@
-import type { Act } from "../../core/act.ts";
 import type { Engine } from "../../core/engine.ts";
+import type { Act } from "../../core/journal/act.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Host, StopSignal } from "../host.ts";
 import { messageOf } from "../modules.ts";

@@ -1,5 +1,5 @@
-import type { JournalEvent } from "../../core/events.ts";
-import type { StepUnderWay } from "../../core/manage/progress.ts";
+import type { JournalEvent } from "../../core/journal/events.ts";
+import type { StepUnderWay } from "../../core/manage/checkpoints/progress.ts";
 import { seconds, tokens, usd } from "../format.ts";
 import type { Host } from "../host.ts";
 import type { Output } from "../output.ts";

@@ -1,4 +1,4 @@
-import type { EventKind, JournalEvent } from "../../core/events.ts";
+import type { EventKind, JournalEvent } from "../../core/journal/events.ts";
 import { duration, seconds } from "../format.ts";
 import { used } from "./spending.ts";
 import type { Tone } from "./standing.ts";

@@ -1,4 +1,4 @@
-import type { Possible } from "../../core/manage/status.ts";
+import type { Possible } from "../../core/manage/status/status.ts";
 import type { RunRow } from "../../core/types.ts";
 import { waysOut } from "../drive/ending.ts";
 

@@ -1,12 +1,17 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { JournalEvent } from "../../core/events.ts";
-import { OwnTime } from "../../core/manage/own-time.ts";
-import { entryPages, headEvents } from "../../core/manage/positions.ts";
-import { measure, type Progress, type StepUnderWay, underWay } from "../../core/manage/progress.ts";
-import { RunState } from "../../core/replay.ts";
+import type { JournalEvent } from "../../core/journal/events.ts";
+import { entryPages, headEvents } from "../../core/manage/checkpoints/positions.ts";
+import {
+  measure,
+  type Progress,
+  type StepUnderWay,
+  underWay,
+} from "../../core/manage/checkpoints/progress.ts";
+import { OwnTime } from "../../core/manage/plan/own-time.ts";
+import { RunState } from "../../core/run/replay.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
-import type { Values } from "../../core/values.ts";
+import type { Values } from "../../core/values/values.ts";
 
 /** Work that is recorded, and what it cost. */
 export interface Work {

@@ -1,5 +1,5 @@
-import type { RunDetails, RunSentence } from "../../core/manage/status.ts";
-import { describeRun } from "../../core/manage/status.ts";
+import type { RunDetails, RunSentence } from "../../core/manage/status/status.ts";
+import { describeRun } from "../../core/manage/status/status.ts";
 import { ended, type RunRow, type WaitKind } from "../../core/types.ts";
 import { coarse, seconds } from "../format.ts";
 import type { Paint } from "../output.ts";

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { silentLogger } from "../../core/ports.ts";
-import { Redactor } from "../../core/redact.ts";
 import type { Store } from "../../core/store.ts";
-import { Values } from "../../core/values.ts";
+import { Redactor } from "../../core/values/redact.ts";
+import { Values } from "../../core/values/values.ts";
 import { count, fit, oneLine } from "../format.ts";
 
 /** Reads values without an engine. */

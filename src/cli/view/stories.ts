@@ -1,8 +1,8 @@
-import type { JournalEvent, StepType, UsageMeta } from "../../core/events.ts";
-import { entryPages, headEvents } from "../../core/manage/positions.ts";
-import { rekey, renamedKey } from "../../core/rename.ts";
+import type { JournalEvent, StepType, UsageMeta } from "../../core/journal/events.ts";
+import { entryPages, headEvents } from "../../core/manage/checkpoints/positions.ts";
 import type { Store } from "../../core/store.ts";
 import type { Effect, RunRow } from "../../core/types.ts";
+import { rekey, renamedKey } from "../../core/versions/rename.ts";
 
 /** One call of a step, or one wait. */
 export interface Attempt {

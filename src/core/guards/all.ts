@@ -1,4 +1,4 @@
-import type { Execution } from "../execution.ts";
+import type { Execution } from "../run/execution.ts";
 import { budgetGuard } from "./budget.ts";
 import { forkGuard } from "./fork.ts";
 import type { Guard } from "./guard.ts";

@@ -1,5 +1,5 @@
 import type { GateAnswer } from "../context.ts";
-import { gate } from "../waits.ts";
+import { gate } from "../run/waits.ts";
 import type { Admission } from "./guard.ts";
 
 export interface ApprovalRequest {

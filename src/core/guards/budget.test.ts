@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, type Lab, signalled } from "../../../test/support/lab.ts";
 import { type Budget, type Engine, type HoldfastError, workflow } from "../../index.ts";
-import type { JournalEvent } from "../events.ts";
-import { parseEntry } from "../journal.ts";
+import type { JournalEvent } from "../journal/events.ts";
+import { parseEntry } from "../journal/journal.ts";
 
 const code = (promise: Promise<unknown>) =>
   promise.then(

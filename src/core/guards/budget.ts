@@ -1,9 +1,9 @@
-import type { StepPlace } from "../call.ts";
 import { HoldfastError } from "../errors.ts";
-import type { EventDraft, UsageMeta } from "../events.ts";
-import type { Execution } from "../execution.ts";
-import { UNDO } from "../replay.ts";
-import type { Frame } from "../scope.ts";
+import type { EventDraft, UsageMeta } from "../journal/events.ts";
+import type { StepPlace } from "../run/call.ts";
+import type { Execution } from "../run/execution.ts";
+import { UNDO } from "../run/replay.ts";
+import type { Frame } from "../run/scope.ts";
 import { addUsage, type Budget, NO_USAGE, type RunRow } from "../types.ts";
 import type { Admitted, Guard } from "./guard.ts";
 

@@ -1,9 +1,16 @@
-import type { StepPlace } from "../call.ts";
 import { HoldfastError } from "../errors.ts";
-import type { Execution } from "../execution.ts";
-import { plainPath } from "../rename.ts";
-import { hasActed, mayHaveActed, type RunState, type ScopeNode, type StepRecord, UNDO } from "../replay.ts";
-import { listed } from "../versions.ts";
+import type { StepPlace } from "../run/call.ts";
+import type { Execution } from "../run/execution.ts";
+import {
+  hasActed,
+  mayHaveActed,
+  type RunState,
+  type ScopeNode,
+  type StepRecord,
+  UNDO,
+} from "../run/replay.ts";
+import { plainPath } from "../versions/rename.ts";
+import { listed } from "../versions/versions.ts";
 import type { Admission, Admitted, Guard } from "./guard.ts";
 
 /** Something with effects that the journal holds, and that the body must ask for when it comes to it again. */

@@ -13,8 +13,8 @@ import {
   type Workflow,
   workflow,
 } from "../../index.ts";
-import type { JournalEvent } from "../events.ts";
-import { parseEntry } from "../journal.ts";
+import type { JournalEvent } from "../journal/events.ts";
+import { parseEntry } from "../journal/journal.ts";
 
 async function journal(lab: Lab, runId = "r"): Promise<JournalEvent[]> {
   const entries = await lab.store.entries(runId, { from: 1, limit: 10_000 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, type Lab } from "../../../test/support/lab.ts";
 import { type ContentVerdict, type Engine, type Policy, type Run, workflow } from "../../index.ts";
-import { parseEntry } from "../journal.ts";
+import { parseEntry } from "../journal/journal.ts";
 import type { Store } from "../store.ts";
 
 /** The store as a process sees it that dies at its `n`th write, just before it or just after. */

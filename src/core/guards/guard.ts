@@ -1,7 +1,7 @@
-import type { StepPlace } from "../call.ts";
 import type { StepOptions } from "../context.ts";
-import type { StepStarted } from "../events.ts";
-import type { Execution } from "../execution.ts";
+import type { StepStarted } from "../journal/events.ts";
+import type { StepPlace } from "../run/call.ts";
+import type { Execution } from "../run/execution.ts";
 
 /** A call that is about to be made: nothing of it is written yet. */
 export interface Admission {

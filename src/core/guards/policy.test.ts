@@ -11,8 +11,8 @@ import {
   type Workflow,
   workflow,
 } from "../../index.ts";
-import type { JournalEvent } from "../events.ts";
-import { parseEntry } from "../journal.ts";
+import type { JournalEvent } from "../journal/events.ts";
+import { parseEntry } from "../journal/journal.ts";
 
 const code = (promise: Promise<unknown>) =>
   promise.then(

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../errors.ts";
-import type { EventDraft } from "../events.ts";
+import type { EventDraft } from "../journal/events.ts";
 import type { Effect } from "../types.ts";
 import { askApproval } from "./approval.ts";
 import type { Admission, Admitted, Guard } from "./guard.ts";

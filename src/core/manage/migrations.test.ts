@@ -8,7 +8,7 @@ import {
   type WorkflowOptions,
   workflow,
 } from "../../index.ts";
-import { parseEntry } from "../journal.ts";
+import { parseEntry } from "../journal/journal.ts";
 import type { RunRow } from "../types.ts";
 
 const gate = (ctx: Context, name = "ok") => ctx.gate(name, { choices: ["yes"] });

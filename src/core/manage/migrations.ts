@@ -1,15 +1,15 @@
-import { type Act, because, plan, wrongStatus } from "../act.ts";
-import type { ActPlan } from "../acts.ts";
 import type { Run } from "../engine-options.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkId } from "../ids.ts";
-import { loadRun } from "../load.ts";
-import { type MigrationPlan, planMigration, type StateChange } from "../migration-plan.ts";
+import { type Act, because, plan, wrongStatus } from "../journal/act.ts";
+import type { ActPlan } from "../journal/acts.ts";
+import { loadRun } from "../journal/load.ts";
+import { everyRun } from "../journal/query.ts";
 import type { EngineParts } from "../parts.ts";
-import { everyRun } from "../query.ts";
 import type { ClaimChange } from "../store.ts";
 import { type RunRow, type RunStatus, terminal } from "../types.ts";
-import { noRoute, route } from "../versions.ts";
+import { type MigrationPlan, planMigration, type StateChange } from "../versions/migration-plan.ts";
+import { noRoute, route } from "../versions/versions.ts";
 import type { Workflow } from "../workflow.ts";
 
 /** Which runs: those of one workflow or of all that are registered, newest first. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { refusal, UNCLAIMED } from "../../core/claim.ts";
+import { refusal, UNCLAIMED } from "../../core/journal/claim.ts";
 import type { Append, AppendResult, ClaimChange, Entry } from "../../core/store.ts";
 import type { Claim } from "../../core/types.ts";
 import { additions, type Change, grouped, isPosition, removals, toWrite } from "./changes.ts";

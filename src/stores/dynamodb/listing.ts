@@ -1,4 +1,4 @@
-import { checkQuery, cursorAfter, matches, type PagePosition } from "../../core/query.ts";
+import { checkQuery, cursorAfter, matches, type PagePosition } from "../../core/journal/query.ts";
 import type { DueQuery, RunPage, RunQuery } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import { ageKey, CHILD, HIGHEST, idOf, LOWEST, listShards, rowKey, runKey, wokenBy } from "./keys.ts";

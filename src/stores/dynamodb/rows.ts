@@ -1,5 +1,5 @@
-import { claimAfter, UNCLAIMED } from "../../core/claim.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { claimAfter, UNCLAIMED } from "../../core/journal/claim.ts";
 import type { Append, ClaimChange, Entry } from "../../core/store.ts";
 import type { Claim, RunRow } from "../../core/types.ts";
 import { Expression } from "./expression.ts";

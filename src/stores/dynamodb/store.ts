@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { checkLimit } from "../../core/query.ts";
+import { checkLimit } from "../../core/journal/query.ts";
 import type {
   Append,
   AppendResult,

@@ -12,7 +12,7 @@ import {
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { filesIn, useFolders } from "../../../test/support/folders.ts";
-import { buildEntry } from "../../core/journal.ts";
+import { buildEntry } from "../../core/journal/journal.ts";
 import type { Store } from "../../core/store.ts";
 import {
   accepted,

@@ -1,4 +1,4 @@
-import { claimAfter, refusal, UNCLAIMED } from "../../core/claim.ts";
+import { claimAfter, refusal, UNCLAIMED } from "../../core/journal/claim.ts";
 import type { Append, AppendResult, Drop, Entry } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { RunPlan } from "./commit.ts";

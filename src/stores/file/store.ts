@@ -1,9 +1,9 @@
 import path from "node:path";
-import { refusal } from "../../core/claim.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { checkId } from "../../core/ids.ts";
+import { refusal } from "../../core/journal/claim.ts";
+import { checkLimit, dueRows, listRows } from "../../core/journal/query.ts";
 import type { Logger } from "../../core/ports.ts";
-import { checkLimit, dueRows, listRows } from "../../core/query.ts";
 import type {
   Append,
   AppendResult,

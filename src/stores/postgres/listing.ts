@@ -1,4 +1,4 @@
-import { checkQuery, cursorAfter } from "../../core/query.ts";
+import { checkQuery, cursorAfter } from "../../core/journal/query.ts";
 import type { RunPage, RunQuery } from "../../core/store.ts";
 import type { Queryable } from "./queryable.ts";
 import { rowOf, toRow } from "./rows.ts";

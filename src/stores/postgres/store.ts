@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../core/errors.ts";
+import { checkLimit } from "../../core/journal/query.ts";
+import type { AnySqlHandle, SqlWork, TransactionResult } from "../../core/journal/sql.ts";
 import type { Logger } from "../../core/ports.ts";
-import { checkLimit } from "../../core/query.ts";
-import type { AnySqlHandle, SqlWork, TransactionResult } from "../../core/sql.ts";
 import type {
   Append,
   AppendResult,

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { AsyncSqlHandle, SqlWork, TransactionResult } from "../../core/sql.ts";
+import type { AsyncSqlHandle, SqlWork, TransactionResult } from "../../core/journal/sql.ts";
 import type { Append } from "../../core/store.ts";
 import { send } from "./append.ts";
 import { isOwnFault } from "./errors.ts";

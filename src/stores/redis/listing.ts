@@ -1,4 +1,11 @@
-import { byAge, checkLimit, checkQuery, cursorAfter, matches, type PagePosition } from "../../core/query.ts";
+import {
+  byAge,
+  checkLimit,
+  checkQuery,
+  cursorAfter,
+  matches,
+  type PagePosition,
+} from "../../core/journal/query.ts";
 import type { DueQuery, RunPage, RunQuery } from "../../core/store.ts";
 import type { RunRow, RunStatus } from "../../core/types.ts";
 import type { Commands } from "./commands.ts";

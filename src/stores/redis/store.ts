@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
+import { checkLimit } from "../../core/journal/query.ts";
 import type { Logger } from "../../core/ports.ts";
-import { checkLimit } from "../../core/query.ts";
 import type {
   Append,
   AppendResult,

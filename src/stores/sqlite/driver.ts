@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { SqlValue } from "../../core/sql.ts";
+import type { SqlValue } from "../../core/journal/sql.ts";
 
 /** The seam between the store and whichever SQLite is there. */
 export interface SqliteDriver {

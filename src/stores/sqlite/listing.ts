@@ -1,5 +1,5 @@
-import { byAge, checkQuery, cursorAfter } from "../../core/query.ts";
-import type { SqlValue } from "../../core/sql.ts";
+import { byAge, checkQuery, cursorAfter } from "../../core/journal/query.ts";
+import type { SqlValue } from "../../core/journal/sql.ts";
 import type { RunPage, RunQuery } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { Connection } from "./connection.ts";

@@ -1,5 +1,5 @@
-import { claimAfter, UNCLAIMED } from "../../core/claim.ts";
-import type { SqlValue } from "../../core/sql.ts";
+import { claimAfter, UNCLAIMED } from "../../core/journal/claim.ts";
+import type { SqlValue } from "../../core/journal/sql.ts";
 import type { Append, Entry } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { Extent } from "./statements.ts";

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import type { SqlHandle } from "../../core/sql.ts";
+import type { SqlHandle } from "../../core/journal/sql.ts";
 import type { Store } from "../../core/store.ts";
 import {
   accepted,

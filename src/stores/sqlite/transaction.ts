@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { SqlHandle, SqlWork, TransactionResult } from "../../core/sql.ts";
+import type { SqlHandle, SqlWork, TransactionResult } from "../../core/journal/sql.ts";
 import type { Append, AppendResult } from "../../core/store.ts";
 import type { SqliteConnection } from "./driver.ts";
 import { isStoreFault } from "./errors.ts";

@@ -1,5 +1,5 @@
-import { claimAfter, UNCLAIMED } from "../../core/claim.ts";
 import { hmac } from "../../core/hash.ts";
+import { claimAfter, UNCLAIMED } from "../../core/journal/claim.ts";
 import type { Append, Drop, Entry, StoreIdentity } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 

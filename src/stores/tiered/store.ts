@@ -1,4 +1,4 @@
-import { checkLimit } from "../../core/query.ts";
+import { checkLimit } from "../../core/journal/query.ts";
 import type { Append, AppendResult, Entry, Store, StoreIdentity } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { PatientCache } from "./cache.ts";

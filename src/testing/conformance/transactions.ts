@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { AnySqlHandle, TransactionResult } from "../../core/sql.ts";
+import type { AnySqlHandle, TransactionResult } from "../../core/journal/sql.ts";
 import type { Append, Store } from "../../core/store.ts";
 import { accepted, creation, everythingOf, step } from "./fixtures.ts";
 import type { Behaviour, Bench } from "./suite.ts";

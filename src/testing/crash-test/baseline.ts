@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { decode } from "../../core/codec.ts";
+import { decode } from "../../core/values/codec.ts";
 import type { SceneResult } from "./config.ts";
 import { type EffectNote, perKind, tally, timesSeen } from "./effects.ts";
 import { callKey, countBy, isBegun, isEnded, type Note } from "./notes.ts";

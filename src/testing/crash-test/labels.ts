@@ -1,4 +1,4 @@
-import type { EventDraft } from "../../core/events.ts";
+import type { EventDraft } from "../../core/journal/events.ts";
 
 type Words = (step: string) => string;
 

@@ -1,8 +1,8 @@
-import { decode } from "../../core/codec.ts";
 import { createEngine, type Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Store } from "../../core/store.ts";
 import { type RunRow, terminal, type Waiting } from "../../core/types.ts";
+import { decode } from "../../core/values/codec.ts";
 import { expected } from "../crash/attendant.ts";
 import { withParts } from "../crash/striker.ts";
 import type { SceneConfig, Settlement, Stuck } from "./config.ts";

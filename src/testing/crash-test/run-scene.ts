@@ -1,13 +1,13 @@
 import { renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { encode } from "../../core/codec.ts";
 import { createEngine, type Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type Ids, systemIds } from "../../core/ids.ts";
 import { silentLogger } from "../../core/ports.ts";
 import type { Store } from "../../core/store.ts";
 import { type RunRow, terminal } from "../../core/types.ts";
+import { encode } from "../../core/values/codec.ts";
 import type { Workflow } from "../../core/workflow.ts";
 import { openAddress } from "../crash/address.ts";
 import {

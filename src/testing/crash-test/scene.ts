@@ -1,7 +1,7 @@
 import { openSync, writeFileSync, writeSync } from "node:fs";
 import path from "node:path";
-import type { JournalEvent, StepStarted } from "../../core/events.ts";
-import { parseEntry } from "../../core/journal.ts";
+import type { JournalEvent, StepStarted } from "../../core/journal/events.ts";
+import { parseEntry } from "../../core/journal/journal.ts";
 import type { Probe } from "../../core/ports.ts";
 import type { Append, AppendResult, Store } from "../../core/store.ts";
 import { withParts } from "../crash/striker.ts";

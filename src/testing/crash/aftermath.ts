@@ -1,6 +1,6 @@
 import { createEngine } from "../../core/engine.ts";
-import type { EventKind, JournalEvent } from "../../core/events.ts";
-import { parseEntry } from "../../core/journal.ts";
+import type { EventKind, JournalEvent } from "../../core/journal/events.ts";
+import { parseEntry } from "../../core/journal/journal.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import { ownEvents } from "../step-names.ts";

@@ -1,5 +1,5 @@
 import type { Context, StepCall, StepOptions } from "../../core/context.ts";
-import type { AsyncSqlHandle } from "../../core/sql.ts";
+import type { AsyncSqlHandle } from "../../core/journal/sql.ts";
 import type { Effect } from "../../core/types.ts";
 import { type Workflow, type WorkflowBody, workflow } from "../../core/workflow.ts";
 import type { WitnessClient } from "../witness.ts";

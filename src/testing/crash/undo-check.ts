@@ -1,4 +1,4 @@
-import { parseEntry } from "../../core/journal.ts";
+import { parseEntry } from "../../core/journal/journal.ts";
 import type { Store } from "../../core/store.ts";
 import { ownEvents } from "../step-names.ts";
 import type { Violation } from "../witness-log.ts";

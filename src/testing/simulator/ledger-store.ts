@@ -1,6 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
 import { digest } from "../../core/hash.ts";
-import type { AnySqlHandle, SqlHandle, SqlValue, SqlWork } from "../../core/sql.ts";
+import type { AnySqlHandle, SqlHandle, SqlValue, SqlWork } from "../../core/journal/sql.ts";
 import type { Append, Store } from "../../core/store.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
 

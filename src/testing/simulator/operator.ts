@@ -1,8 +1,8 @@
 import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import type { JournalEvent } from "../../core/events.ts";
-import { parseEntry } from "../../core/journal.ts";
-import { isCheckpoint } from "../../core/manage/address.ts";
+import type { JournalEvent } from "../../core/journal/events.ts";
+import { parseEntry } from "../../core/journal/journal.ts";
+import { isCheckpoint } from "../../core/manage/checkpoints/address.ts";
 import type { Store } from "../../core/store.ts";
 import { type RunRow, terminal } from "../../core/types.ts";
 import { moved } from "../step-names.ts";

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { decode } from "../../core/codec.ts";
-import type { JournalEvent } from "../../core/events.ts";
+import type { JournalEvent } from "../../core/journal/events.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
+import { decode } from "../../core/values/codec.ts";
 import type { SimulationFinding } from "../simulator.ts";
 import { ownEvents } from "../step-names.ts";
 import { deedOf } from "./names.ts";

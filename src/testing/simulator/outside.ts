@@ -1,7 +1,7 @@
-import { dataDigest } from "../../core/codec.ts";
 import type { StepCall } from "../../core/context.ts";
 import { fingerprint } from "../../core/hash.ts";
 import type { Effect } from "../../core/types.ts";
+import { dataDigest } from "../../core/values/codec.ts";
 import type { WitnessCall } from "../witness-log.ts";
 import type { Machine } from "./machine.ts";
 import { deedOf } from "./names.ts";

@@ -1,5 +1,5 @@
 import type { Context, StepCall } from "../../core/context.ts";
-import type { Migration } from "../../core/versions.ts";
+import type { Migration } from "../../core/versions/versions.ts";
 import { type Workflow, workflow } from "../../core/workflow.ts";
 import type { Machine } from "./machine.ts";
 import { deedOf, nameIn, type ProgramVersion } from "./names.ts";

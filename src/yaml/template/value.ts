@@ -1,4 +1,4 @@
-import { isPrototypeKey } from "../../core/scope.ts";
+import { isPrototypeKey } from "../../core/run/scope.ts";
 
 /** Something in a template goes wrong. Who renders says in which template. */
 export class TemplateProblem extends Error {

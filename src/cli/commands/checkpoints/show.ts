@@ -1,4 +1,4 @@
-import type { Checkpoint } from "../../../core/manage/checkpoint-view.ts";
+import type { Checkpoint } from "../../../core/manage/checkpoints/checkpoint-view.ts";
 import { defineCommand } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { count, oneLine, plural, spent, when } from "../../format.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { everyRun } from "../../../core/query.ts";
+import { everyRun } from "../../../core/journal/query.ts";
 import type { Store } from "../../../core/store.ts";
 import type { RunRow } from "../../../core/types.ts";
 import { count, duration, plural } from "../../format.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { OpenGate } from "../../../core/decisions.ts";
+import type { OpenGate } from "../../../core/control/decisions.ts";
 import { HoldfastError } from "../../../core/errors.ts";
 import { defineCommand, type Outcome } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";

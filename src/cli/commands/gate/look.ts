@@ -1,4 +1,4 @@
-import type { OpenGate } from "../../../core/decisions.ts";
+import type { OpenGate } from "../../../core/control/decisions.ts";
 import type { RunRow } from "../../../core/types.ts";
 import { defineCommand } from "../../command.ts";
 import { coarse, when } from "../../format.ts";

@@ -1,8 +1,8 @@
 import type { Decision } from "../../../core/context.ts";
-import type { JournalEvent } from "../../../core/events.ts";
-import { readRow } from "../../../core/manage/positions.ts";
-import { measure, type Progress, underWay } from "../../../core/manage/progress.ts";
-import { RunState } from "../../../core/replay.ts";
+import type { JournalEvent } from "../../../core/journal/events.ts";
+import { readRow } from "../../../core/manage/checkpoints/positions.ts";
+import { measure, type Progress, underWay } from "../../../core/manage/checkpoints/progress.ts";
+import { RunState } from "../../../core/run/replay.ts";
 import type { Store } from "../../../core/store.ts";
 import { ended, type RunRow } from "../../../core/types.ts";
 import { type RunOrigin, readOrigin } from "../../run-origin.ts";

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../../core/errors.ts";
-import { addressOf } from "../../../core/manage/address.ts";
-import { entryPages } from "../../../core/manage/positions.ts";
-import type { Validation } from "../../../core/manage/validate.ts";
+import { addressOf } from "../../../core/manage/checkpoints/address.ts";
+import { entryPages } from "../../../core/manage/checkpoints/positions.ts";
+import type { Validation } from "../../../core/manage/checkpoints/validate.ts";
 import type { Store } from "../../../core/store.ts";
 import { type RunRow, terminal } from "../../../core/types.ts";
 import type { Outcome } from "../../command.ts";

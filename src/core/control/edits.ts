@@ -1,0 +1,94 @@
+import { HoldfastError } from "../errors.ts";
+import type { EventDraft } from "../journal/events.ts";
+import type { RunState } from "../run/replay.ts";
+import type { Blob } from "../store.ts";
+import type { Values } from "../values/values.ts";
+
+/**
+ * Other values in the place of recorded ones. The old ones stay in the journal. A step's edited value is what a replay answers;
+ * steps that have used the old one are not run again.
+ */
+export interface Edits {
+  /** By key; `undefined` deletes. */
+  readonly memory?: Readonly<Record<string, unknown>>;
+  /** Results of finished steps, by key. */
+  readonly steps?: Readonly<Record<string, unknown>>;
+  /** States of loops, by key. */
+  readonly loops?: Readonly<Record<string, object>>;
+  readonly input?: unknown;
+  /** Merged into the run's config, one level deep. */
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+export interface EditEvents {
+  readonly events: readonly EventDraft[];
+  readonly blobs: readonly Blob[];
+}
+
+const KEYS = ["memory", "steps", "loops", "input", "config"];
+
+/** The events that make the edits, or HF-1024 when something cannot be edited. Nothing is written here. */
+export async function editEvents(
+  values: Values,
+  runId: string,
+  state: RunState,
+  edits: Edits,
+  reason?: string,
+): Promise<EditEvents> {
+  for (const key of Object.keys(edits))
+    if (!KEYS.includes(key))
+      throw new HoldfastError("HF-1003", { option: key, problem: "it cannot be edited" });
+  const events: EventDraft[] = [];
+  const blobs: Blob[] = [];
+  const why = reason === undefined ? {} : { reason };
+  const edit = (what: "step" | "loop" | "input" | "config", step: string, value: unknown): void => {
+    const encoded = values.encode(step === "" ? what : step, value);
+    blobs.push(...encoded.blobs);
+    events.push({ kind: "value_edited", step, meta: { what, ...why }, data: encoded.data });
+  };
+  for (const [name, value] of Object.entries(edits.memory ?? {})) {
+    const encoded = value === undefined ? undefined : values.encode(`memory:${name}`, value);
+    blobs.push(...(encoded?.blobs ?? []));
+    const meta = { name, ...(encoded ? {} : { deleted: true }) };
+    events.push({ kind: "memory_written", step: "", meta, ...(encoded ? { data: encoded.data } : {}) });
+  }
+  for (const [step, value] of Object.entries(edits.steps ?? {})) {
+    checkStep(runId, state, step);
+    edit("step", step, value);
+  }
+  for (const [loop, value] of Object.entries(edits.loops ?? {})) {
+    checkLoop(runId, state, loop, value);
+    edit("loop", loop, { state: value });
+  }
+  if ("input" in edits) edit("input", "", edits.input);
+  if (edits.config) {
+    const { config } = state.facts;
+    const before = config ? ((await values.of(runId, config)) as object) : {};
+    edit("config", "", { ...before, ...edits.config });
+  }
+  return { events, blobs };
+}
+
+function checkStep(run: string, state: RunState, step: string): void {
+  const record = state.find(step);
+  if (!record) throw new HoldfastError("HF-1010", { run, step });
+  if (record.status === "completed" || (record.status === "failed" && record.retryAt === undefined)) return;
+  throw new HoldfastError("HF-1024", {
+    what: `Step ${step}`,
+    run,
+    why: "It has not finished.",
+    fix: record.status === "in_doubt" ? "Resolve it instead." : "Wait until it has.",
+  });
+}
+
+function checkLoop(run: string, state: RunState, loop: string, value: unknown): void {
+  const known = [...state.loops()].some(([key, { iteration }]) => key === loop && iteration > 0);
+  if (!known) throw new HoldfastError("HF-1010", { run, step: loop });
+  if (typeof value === "object" && value !== null) return;
+  throw new HoldfastError("HF-1024", {
+    what: `Loop ${loop}`,
+    run,
+    why: "Its state must be an object.",
+    fix: "Give the whole new state.",
+  });
+}

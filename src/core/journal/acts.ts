@@ -1,0 +1,141 @@
+import { HoldfastError } from "../errors.ts";
+import type { Append, Blob, ClaimChange, Drop, Expected, Store } from "../store.ts";
+import type { RunIdentity, RunRow } from "../types.ts";
+import type { Redactor } from "../values/redact.ts";
+import { claimAfter, UNCLAIMED } from "./claim.ts";
+import type { CommitQueue, CommitResult } from "./commit.ts";
+import type { EventDraft, JournalEvent } from "./events.ts";
+import { buildEntry, innerBlobs } from "./journal.ts";
+import { newProjection, projectAll } from "./project.ts";
+import type { StoreTime } from "./store-time.ts";
+
+export interface NewRun extends RunIdentity {
+  readonly version: string;
+  readonly schema: number;
+}
+
+/** A run before its first entry. */
+export function unwritten({ version, schema, ...identity }: NewRun): RunRow {
+  const projection = newProjection(identity.createdAt, version, schema);
+  return { ...identity, ...projection, claim: UNCLAIMED, seq: 0, head: "" };
+}
+
+export interface ActPlan {
+  readonly events: readonly EventDraft[];
+  readonly blobs?: readonly Blob[];
+  readonly claim?: ClaimChange;
+  readonly drop?: Drop;
+  readonly actor?: string | undefined;
+}
+
+/** What to write to the run as it stands; `null` for nothing. */
+export type Decide = (row: RunRow) => Promise<ActPlan | null> | ActPlan | null;
+
+export interface Acted {
+  readonly row: RunRow;
+  readonly events: readonly JournalEvent[];
+}
+
+/**
+ * Writing to a run without owning it. Each act reads the run, decides, and appends on condition that nothing changed in
+ * between; when something did, it reads and decides again. So of two acts at the same time one sees the other.
+ */
+export class Acts {
+  readonly #store: Store;
+  readonly #queue: CommitQueue;
+  readonly #time: StoreTime;
+  readonly #redactor: Redactor | undefined;
+
+  constructor(store: Store, queue: CommitQueue, time: StoreTime, redactor?: Redactor) {
+    this.#store = store;
+    this.#queue = queue;
+    this.#time = time;
+    this.#redactor = redactor;
+  }
+
+  async act(runId: string, decide: Decide): Promise<Acted> {
+    for (;;) {
+      const row = await this.#store.read(runId).catch((error: unknown) => {
+        throw HoldfastError.is(error) ? error : this.#away(error);
+      });
+      if (!row) throw new HoldfastError("HF-1001", { run: runId });
+      const plan = await decide(row);
+      if (!plan) return { row, events: [] };
+      const acted = await this.write(row, plan);
+      if (acted) return acted;
+    }
+  }
+
+  /** One conditional append to the run as it was read; `null` when it has moved on since. */
+  write(row: RunRow, plan: ActPlan): Promise<Acted | null> {
+    return this.#append(row, plan, { seq: row.seq, epoch: row.claim.epoch, token: null });
+  }
+
+  /** Creates a run; `null` when the id is taken. */
+  create(identity: NewRun, plan: ActPlan): Promise<Acted | null> {
+    return this.#append(unwritten(identity), plan, null);
+  }
+
+  /** Submits an append that was built elsewhere; answers whether it was taken. */
+  async submit(append: Append): Promise<boolean> {
+    const hasValues = append.blobs.length > 0 || append.entries.some(({ data }) => data !== null);
+    if (hasValues) await this.#store.prepare?.(append.run.id, append.expect === null);
+    return this.#taken(await this.#queue.submit(append));
+  }
+
+  async #append(row: RunRow, plan: ActPlan, expect: Expected | null): Promise<Acted | null> {
+    const how = { at: this.#time.now(), blinding: this.#store.blinding, redactor: this.#redactor };
+    const { append, ...acted } = buildAct(row, plan, expect, how);
+    return (await this.submit(append)) ? acted : null;
+  }
+
+  #taken(result: CommitResult): boolean {
+    if (!result.ok && result.reason === "lost") throw this.#away(result.error);
+    return result.ok;
+  }
+
+  #away(error: unknown): HoldfastError {
+    if (HoldfastError.is(error, "HF-3020")) return error;
+    const ms = this.#queue.health.failingMs;
+    return new HoldfastError("HF-3002", { message: String(error), ms }, { cause: error });
+  }
+}
+
+interface BuiltAct extends Acted {
+  readonly append: Append;
+}
+
+/** The append that does what is planned to the run as it stands, and what the run is after it. */
+export function buildAct(
+  row: RunRow,
+  plan: ActPlan,
+  expect: Expected | null,
+  {
+    at,
+    blinding,
+    redactor,
+  }: {
+    readonly at: number;
+    readonly blinding?: string | undefined;
+    readonly redactor?: Redactor | undefined;
+  },
+): BuiltAct {
+  const claim = plan.claim ?? { kind: "keep" };
+  // Expiry is on the store's clock; this is as close as this process can know it.
+  const after = claimAfter(row.claim, claim, at);
+  const stamp = { at, epoch: after.epoch, ...(plan.actor === undefined ? {} : { actor: plan.actor }) };
+  const events = plan.events.map(
+    (event, index): JournalEvent => ({
+      ...(redactor ? redactor.event(event) : event),
+      ...stamp,
+      seq: row.seq + 1 + index,
+    }),
+  );
+  const blobs = plan.blobs ?? [];
+  const place = { ...stamp, prev: row.head, seq: row.seq + 1 };
+  const { entry, head } = buildEntry(events, { ...place, blobs: innerBlobs(plan.events, blobs), blinding });
+  const run = projectAll(row, events, row.parent !== null);
+  const next: RunRow = { ...run, claim: after, seq: row.seq + events.length, head };
+  const drop = plan.drop ? { drop: plan.drop } : {};
+  return { append: { run, expect, claim, entries: [entry], head, blobs, ...drop }, row: next, events };
+}

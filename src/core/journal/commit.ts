@@ -1,0 +1,230 @@
+import { HoldfastError } from "../errors.ts";
+import type { Ports } from "../ports.ts";
+import type { Append, AppendResult, Entry, Store } from "../store.ts";
+import type { StoreHealth } from "../worker/health.ts";
+
+/** What became of an append: the store's answer, or `lost` when the store stayed away too long. */
+export type CommitResult =
+  | AppendResult
+  | { readonly ok: false; readonly reason: "lost"; readonly error: unknown };
+
+/** A run with something to write. `take` is asked once per flush; `settle` is told what became of it. */
+export interface AppendSource {
+  take(): Append | null;
+  settle(result: CommitResult): void;
+  /** Told of every failed attempt while the store fails; `false` gives up on what is to be written. */
+  failing(sinceMs: number): boolean;
+}
+
+export interface CommitOptions {
+  /** How long to keep trying while the store fails, before the runs are stopped cleanly. */
+  readonly patienceMs: number;
+  /** Runs go on while the store fails, as far as they only start what may be repeated. */
+  readonly ahead: boolean;
+  readonly health: StoreHealth;
+  /** Told of every failed flush: what could not be saved yet, and since when. */
+  onFailure(failure: {
+    readonly runIds: readonly string[];
+    readonly error: unknown;
+    readonly sinceMs: number;
+  }): void;
+}
+
+/** For so long an act from outside waits for a failing store. One that comes later waits for a single attempt. */
+const ACT_PATIENCE_MS = 2_000;
+
+interface Part {
+  readonly source: AppendSource;
+  readonly append: Append;
+}
+
+/**
+ * The one way into the store for a process: whatever arrived while a flush was under way goes out in the next
+ * one. A failed flush is never repeated blindly: each append is looked up first, by its place and its head. While the
+ * store fails, nothing but these attempts is made.
+ */
+export class CommitQueue {
+  readonly health: StoreHealth;
+  readonly options: CommitOptions;
+  readonly #store: Store;
+  readonly #ports: Ports;
+  #dirty = new Set<AppendSource>();
+  #scheduled = false;
+  #writing = false;
+  /** Durable flushes so far: what the benchmarks count. */
+  flushes = 0;
+
+  constructor(store: Store, ports: Ports, options: CommitOptions) {
+    this.#store = store;
+    this.#ports = ports;
+    this.options = options;
+    this.health = options.health;
+  }
+
+  mark(source: AppendSource): void {
+    this.#dirty.add(source);
+    this.#schedule();
+  }
+
+  /** One append on its own, for acts from outside a run. They are not kept waiting for a store that fails. */
+  submit(append: Append): Promise<CommitResult> {
+    return new Promise((resolve) => {
+      let taken = false;
+      const take = () => (taken ? null : ((taken = true), append));
+      this.mark({ take, settle: resolve, failing: (sinceMs) => sinceMs < ACT_PATIENCE_MS });
+    });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#writing || this.#dirty.size === 0) return;
+    this.#scheduled = true;
+    const flush = () => {
+      this.#scheduled = false;
+      void this.#flush();
+    };
+    const { restMs } = this.health;
+    if (restMs === 0) this.#ports.clock.defer(flush);
+    else this.#ports.clock.setTimer(flush, restMs);
+  }
+
+  async #flush(): Promise<void> {
+    const sources = this.#dirty;
+    this.#dirty = new Set();
+    const batch: Part[] = [];
+    for (const source of sources) {
+      const append = source.take();
+      if (append) batch.push({ source, append });
+    }
+    if (batch.length === 0) return this.#schedule();
+    this.#writing = true;
+    const settle = await this.#write(batch);
+    this.#writing = false;
+    this.flushes++;
+    settle();
+    this.#schedule();
+  }
+
+  /** Answers what tells the sources. */
+  async #write(batch: readonly Part[]): Promise<() => void> {
+    try {
+      const results = await this.#store.append(batch.map(({ append }) => append));
+      this.health.saved();
+      return () => batch.forEach(({ source }, index) => source.settle(results[index] as CommitResult));
+    } catch (error) {
+      return this.#lookUp(batch, error);
+    }
+  }
+
+  /** After an unknown outcome: ask the store what it has, and write only what it does not have. */
+  async #lookUp(batch: readonly Part[], first: unknown): Promise<() => void> {
+    let error = first;
+    for (;;) {
+      batch = this.#keep(batch, error);
+      if (batch.length === 0) return () => undefined;
+      await this.#rest();
+      try {
+        const missing: Part[] = [];
+        for (const part of batch) if (!(await this.#landed(part.append))) missing.push(part);
+        const appends = missing.map(({ append }) => append);
+        const again = appends.length === 0 ? [] : await this.#store.append(appends);
+        const results = new Map<Append, CommitResult>();
+        for (const [index, append] of appends.entries()) {
+          const result = again[index] as CommitResult;
+          // The first attempt may have been on its way still, and have come in before the second.
+          results.set(append, !result.ok && (await this.#landed(append)) ? { ok: true } : result);
+        }
+        this.health.saved();
+        return () =>
+          batch.forEach(({ source, append }) => source.settle(results.get(append) ?? { ok: true }));
+      } catch (next) {
+        error = next;
+      }
+    }
+  }
+
+  /** An attempt has failed: whoever does not want to wait any longer is told, and the others are answered. */
+  #keep(batch: readonly Part[], error: unknown): readonly Part[] {
+    const { health, options } = this;
+    health.failed(error);
+    const sinceMs = health.failingMs;
+    options.onFailure({ runIds: batch.map(({ append }) => append.run.id), error, sinceMs });
+    const isClosed = isOut(error);
+    const gaveUp = [...batch.map(({ source }) => source), ...this.#dirty].filter(
+      (source) => isClosed || (health.failing && !source.failing(sinceMs)),
+    );
+    for (const source of gaveUp) {
+      this.#dirty.delete(source);
+      source.settle({ ok: false, reason: "lost", error });
+    }
+    return gaveUp.length === 0 ? batch : batch.filter(({ source }) => !gaveUp.includes(source));
+  }
+
+  #rest(): Promise<void> {
+    return new Promise((resolve) => this.#ports.clock.setTimer(resolve, this.health.restMs));
+  }
+
+  /** What became of an append that was not sent through here: a `conflict` when it did not happen. */
+  async outcomeOf(append: Append | undefined, runId: string, first: unknown): Promise<CommitResult> {
+    let landed = false;
+    const error = await this.#patiently(runId, first, true, async () => {
+      // Also without an append: the store must answer before anything is tried again.
+      await this.#store.read(runId);
+      landed = append !== undefined && (await this.#landed(append));
+    });
+    if (error !== undefined) return { ok: false, reason: "lost", error };
+    return landed ? { ok: true } : { ok: false, reason: "conflict", row: null };
+  }
+
+  async #landed(append: Append): Promise<boolean> {
+    const last = append.entries.at(-1) as Entry;
+    const [entry] = await this.#store.entries(append.run.id, { from: last.seq, limit: 1 });
+    return entry?.seq === last.seq && entry.head === last.head;
+  }
+
+  /** Reads for a run that cannot go on without it, again and again while the store fails. */
+  async read<T>(runId: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (first) {
+      let value: T | undefined;
+      const error = await this.#patiently(runId, first, false, async () => void (value = await work()));
+      if (error !== undefined) throw error as Error;
+      this.health.answered();
+      return value as T;
+    }
+  }
+
+  /** Repeats `work` with growing pauses until it succeeds (answers undefined) or patience ends (answers the error). */
+  async #patiently(
+    runId: string,
+    first: unknown,
+    isWrite: boolean,
+    work: () => Promise<void>,
+  ): Promise<unknown> {
+    const { clock } = this.#ports;
+    const start = clock.monotonic();
+    let error = first;
+    for (;;) {
+      if (isFinal(error)) return error;
+      this.health.failed(error, isWrite);
+      const sinceMs = clock.monotonic() - start;
+      if (isWrite) this.options.onFailure({ runIds: [runId], error, sinceMs });
+      if (sinceMs >= this.options.patienceMs) return error;
+      await this.#rest();
+      try {
+        await work();
+        return undefined;
+      } catch (next) {
+        error = next;
+      }
+    }
+  }
+}
+
+/** The store is closed, or has gone back in time: nothing more is asked of it. */
+export const isOut = (error: unknown): boolean =>
+  HoldfastError.is(error, "HF-3012") || HoldfastError.is(error, "HF-3020");
+
+/** Or what it holds is damaged: waiting does not mend that. */
+const isFinal = (error: unknown): boolean =>
+  isOut(error) || HoldfastError.is(error, "HF-3010") || HoldfastError.is(error, "HF-3011");

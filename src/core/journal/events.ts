@@ -1,0 +1,142 @@
+import type { Budget, Effect, EffectPolicy, Origin, Parent, RunStatus, Waiting } from "../types.ts";
+
+/**
+ * The journal's vocabulary: every kind of event and what its header says. Values of any size travel beside the
+ * header as `data`; headers stay small, hold no user data but names, and are never pruned.
+ */
+export interface EventMeta {
+  run_created: {
+    workflow: string;
+    version: string;
+    schema?: number;
+    lineage: string;
+    /** What its random values are made of, wherever it goes; the first format had none. */
+    seed?: string;
+    /** The incarnation of the store it was made on, fingerprinted; where it was not claimed at once, which says the same. */
+    store?: string;
+    parent?: Parent;
+    origin?: Origin;
+  };
+  /** Everything before it was copied from `from`, a checkpoint made at `at`; what was under way there is as if it had never begun. */
+  run_forked: { from: Origin; at: number; effects: EffectPolicy; reason?: string };
+  run_migrated: Migrated;
+  /** `store`: the incarnation of the store it was claimed on, fingerprinted. Without it: of an older version, or not to be relied on. */
+  run_claimed: { owner: string; recovery: number; store?: string };
+  run_waiting: { waiting: readonly Waiting[] };
+  /** The worker let go in good order, at a shutdown: anyone may go on at once. */
+  run_released: Empty;
+  run_paused: Empty;
+  budget_set: Budget;
+  run_resumed: { reason?: string; retryFailed?: boolean; id?: string };
+  run_completed: Empty;
+  run_failed: { message: string; steps: readonly string[]; compensated?: boolean };
+  run_cancelled: { reason?: string };
+  pause_requested: { reason?: string };
+  cancel_requested: { reason?: string };
+  /** Parent and children have been told how the run ended. */
+  family_told: Empty;
+  step_started: StepStarted;
+  step_completed: { ms?: number; took?: number; usage?: UsageMeta; instead?: "reused" | "simulated" };
+  step_failed: { attempt: number; retryAt?: number; usage?: UsageMeta };
+  step_in_doubt: { attempt: number; rerunAfter: number };
+  step_resolved: { action: "rerun" | "done" | "failed"; reason?: string };
+  /** A result that came after its worker lost the claim: proof that the call was made. A late failure proves nothing. */
+  step_evidence: { attempt: number };
+  gate_answered: { digest: string; choice: string };
+  child_finished: { child: string; status: RunStatus; usage?: UsageMeta };
+  signal_received: { name: string; id: string };
+  /** The mailbox was looked into, and these were taken out. */
+  signals_taken: { took: readonly number[] };
+  /** Somebody put another value in the place of a recorded one, which stays in the journal. */
+  value_edited: { what: "step" | "loop" | "input" | "config"; reason?: string };
+  /** A quarantined value is the one at `seq` (0: of another run); without that, its marker was recorded right before this. */
+  content_checked: {
+    verdict: "allow" | "quarantine" | "park";
+    items?: number;
+    reason?: string;
+    seq?: number;
+  };
+  /** The steps expected in this place, by name or by number: what progress is measured against. */
+  plan_made: { steps?: readonly string[]; of?: number };
+  value_recorded: { value: number };
+  memory_written: { name: string; deleted?: boolean };
+  usage_recorded: UsageMeta;
+  decision_made: Empty;
+  agent_updated: { agent: string };
+  checkpoint_marked: { label: string; trigger: string };
+  /** A name or a pin for the checkpoint at `seq`, given afterwards. */
+  checkpoint_tagged: { seq: number; label?: string; pinned?: boolean; pins: number; reason?: string };
+  /** The key of its values is wrapped by another one now; the values are as they were. */
+  key_wrapped: { kek: string };
+  values_dropped: { entries: number; blobs: number; all?: true; reason?: string };
+  /** `count`: iterations since the last one that was written, when more than one. */
+  loop_advanced: { iteration: number; count?: number; done?: boolean };
+  snapshot_taken: { previous: number };
+}
+
+/** How a run was carried to another version of its workflow. */
+export interface Migrated {
+  readonly from: string;
+  readonly to: string;
+  readonly schema: number;
+  readonly renamed?: Readonly<Record<string, string>>;
+  readonly dropped?: readonly string[];
+  /** Somebody said: go on with the new code, whatever differs. */
+  readonly asIs?: true;
+  readonly reason?: string;
+}
+
+type Empty = Record<never, never>;
+
+export interface UsageMeta {
+  readonly tokens: number;
+  readonly costUsd: number;
+  readonly model?: string;
+}
+
+/** What a step is: a call of user code, or a wait of a certain kind. */
+export type StepType = "call" | "gate" | "timer" | "signal" | "child" | "transaction";
+
+/** A step's intent. Durable before anything it announces may happen. */
+export interface StepStarted {
+  readonly type: StepType;
+  readonly effect: Effect;
+  readonly attempt: number;
+  /** Call number: part of the idempotency key. */
+  readonly call: number;
+  /** Fingerprint of the idempotency key; the key itself is never stored. */
+  readonly key?: string;
+  /** Digest of the arguments, or of what a gate shows. */
+  readonly args?: string;
+  readonly timeoutMs?: number;
+  /** It can be undone, so a cancel with compensation must undo it. */
+  readonly undo?: true;
+  /** Waits: when they give up or fire. */
+  readonly until?: number;
+  readonly child?: string;
+  readonly names?: readonly string[];
+  /** Version of the policy that allowed it. */
+  readonly policy?: string;
+}
+
+export type EventKind = keyof EventMeta;
+
+type EventOf<K extends EventKind> = { readonly kind: K; readonly step: string; readonly meta: EventMeta[K] };
+
+/** A stored value: its encoded text, or the hash of the blob that holds that text. */
+export type Raw = string | { readonly blob: string };
+
+/** An event on its way into the journal. */
+export type EventDraft = { [K in EventKind]: EventOf<K> & { readonly data?: Raw } }[EventKind];
+
+/** An event as the journal holds it. */
+export type JournalEvent = EventDraft & Stamp;
+
+interface Stamp {
+  readonly seq: number;
+  readonly at: number;
+  readonly epoch: number;
+  readonly actor?: string;
+  /** It had a value, which retention has dropped. */
+  readonly dropped?: true;
+}

@@ -1,0 +1,209 @@
+import { addUsage, type EffectPolicy, NO_USAGE, type Origin, type Usage } from "../types.ts";
+import { isDropped, rekey, renamedKey } from "../versions/rename.ts";
+import type { JournalEvent, Migrated, Raw, UsageMeta } from "./events.ts";
+
+/** A recorded value by where it stands; `data` is at hand only when it was read with the tail. */
+export interface Recorded {
+  readonly seq: number;
+  readonly data?: Raw | undefined;
+}
+
+export interface Tag {
+  readonly label?: string | undefined;
+  readonly pinned: boolean;
+}
+
+/** A migration that renamed steps, and its position. */
+export interface Hop extends Migrated {
+  readonly seq: number;
+}
+
+/** The source's child, and the moment to fork it at. */
+export interface ChildFork {
+  readonly runId: string;
+  readonly at: number;
+  /** It had failed, and the source with it: it is tried again from there. */
+  readonly failed?: true;
+}
+
+interface Planned {
+  readonly steps?: readonly string[];
+  readonly of?: number;
+}
+
+/** The note's own name at the end of its key: what is left is the scope, or the group's key. */
+const PLAN_NOTE = /plan(#\d+$|:|$)(?!.*\/)/;
+
+/**
+ * What the journal says about a run besides its steps: what it used up, who decided what, how its agents stand, what is
+ * expected, where it was forked. Inside finished iterations these outlive the steps they were noted beside.
+ */
+export class Facts {
+  /** Tokens and money, children included. */
+  usage: Usage = NO_USAGE;
+  turns = 0;
+  /** Failed attempts, all steps together. */
+  failures = 0;
+  /** The newest failed attempt. */
+  failure: (Recorded & { readonly step: string; readonly at: number }) | undefined;
+  /** Positions of the decisions made. */
+  readonly decisions: number[] = [];
+  readonly agents = new Map<string, Recorded>();
+  /** By the scope (prefix) they were made in, or the key of a group. */
+  readonly plans = new Map<string, Planned>();
+  /** Checkpoints marked by the run itself. */
+  readonly marks: { readonly seq: number; readonly label: string; readonly trigger: string }[] = [];
+  /** Names and pins given to checkpoints afterwards. */
+  readonly tags = new Map<number, Tag>();
+  config: Recorded | undefined;
+  seed: string | undefined;
+  /** The migrations it went through that renamed steps. */
+  readonly hops: Hop[] = [];
+  /** Positions of the newest edits, by what was edited and its name. */
+  readonly edits = new Map<string, number>();
+  /** Positions of values that the run sees a marker for (or that are the marker), with the reason. */
+  readonly quarantined = new Map<number, string>();
+  fork: { readonly from: Origin; readonly effects: EffectPolicy; readonly seq: number } | undefined;
+  /** Children under way where the run was forked, by step. */
+  readonly childForks = new Map<string, ChildFork>();
+
+  apply(event: JournalEvent): void {
+    switch (event.kind) {
+      case "step_completed":
+      case "child_finished":
+        if (event.meta.usage) this.#use(event.meta.usage);
+        return;
+      case "usage_recorded":
+        return this.#use(event.meta);
+      case "step_failed":
+        if (event.meta.usage) this.#use(event.meta.usage);
+        this.failures += 1;
+        this.failure = { step: event.step, seq: event.seq, at: event.at, data: event.data };
+        return;
+      case "loop_advanced":
+        this.turns += event.meta.count ?? 1;
+        // What was expected in an iteration is of no interest once it has ended.
+        for (const key of this.plans.keys()) if (key.startsWith(`${event.step}[`)) this.plans.delete(key);
+        return;
+      case "decision_made":
+        this.decisions.push(event.seq);
+        return;
+      case "agent_updated":
+        this.agents.set(event.meta.agent, { seq: event.seq, data: event.data });
+        return;
+      default:
+        this.#note(event);
+    }
+  }
+
+  #note(event: JournalEvent): void {
+    switch (event.kind) {
+      case "run_created":
+        this.seed = event.meta.seed;
+        return;
+      case "plan_made":
+        this.plans.set(event.step.replace(PLAN_NOTE, ""), event.meta);
+        return;
+      case "checkpoint_marked":
+        this.marks.push({ seq: event.seq, ...event.meta });
+        return;
+      case "checkpoint_tagged": {
+        const { seq, label, pinned } = event.meta;
+        const before = this.tags.get(seq);
+        this.tags.set(seq, { label: label ?? before?.label, pinned: pinned ?? before?.pinned ?? false });
+        return;
+      }
+      case "value_edited":
+        if (event.meta.what === "config") this.config = { seq: event.seq, data: event.data };
+        this.edits.set(`${event.meta.what} ${event.step}`, event.seq);
+        return;
+      case "content_checked": {
+        const { verdict, reason = "", seq = event.seq - 1 } = event.meta;
+        if (verdict === "quarantine" && seq > 0) this.quarantined.set(seq, reason);
+        return;
+      }
+      case "run_forked":
+        this.fork = { from: event.meta.from, effects: event.meta.effects, seq: event.seq };
+        this.tags.clear();
+        return;
+      case "run_migrated":
+        return this.#migrate(event.meta, event.seq);
+      default:
+    }
+  }
+
+  #migrate(change: Migrated, seq: number): void {
+    if (change.renamed) this.hops.push({ ...change, seq });
+    const to = (key: string): string => renamedKey(key, change);
+    for (const [place, planned] of this.plans) {
+      const keys = planned.steps?.map((name) => place + name).filter((key) => !isDropped(key, change));
+      if (keys)
+        this.plans.set(place, { ...planned, steps: keys.map((key) => to(key).slice(to(place).length)) });
+    }
+    rekey(this.plans, to);
+    rekey(this.childForks, to);
+    rekey(this.edits, (edited) => edited.replace(/(?<= ).*/, to));
+  }
+
+  #use(usage: UsageMeta): void {
+    this.usage = addUsage(this.usage, usage);
+  }
+
+  /** Plain data that stands for all of it. Values stay where they are. */
+  save(): SavedFacts {
+    const { usage, turns, failures, decisions, marks, fork } = this;
+    return {
+      usage,
+      turns,
+      failures,
+      decisions: [...decisions],
+      marks: [...marks],
+      agents: [...this.agents].map(([name, { seq }]) => [name, seq] as const),
+      plans: [...this.plans],
+      tags: [...this.tags],
+      childForks: [...this.childForks],
+      failure: this.failure ? { step: this.failure.step, seq: this.failure.seq, at: this.failure.at } : null,
+      config: this.config?.seq ?? null,
+      hops: [...this.hops],
+      edits: [...this.edits],
+      quarantined: [...this.quarantined],
+      fork: fork ?? null,
+      ...(this.seed === undefined ? {} : { seed: this.seed }),
+    };
+  }
+
+  static restore(saved: SavedFacts): Facts {
+    const facts = new Facts();
+    facts.usage = saved.usage;
+    facts.turns = saved.turns;
+    facts.failures = saved.failures;
+    facts.failure = saved.failure ?? undefined;
+    facts.decisions.push(...saved.decisions);
+    facts.marks.push(...saved.marks);
+    for (const [name, seq] of saved.agents) facts.agents.set(name, { seq });
+    for (const [step, plan] of saved.plans) facts.plans.set(step, plan);
+    for (const [seq, tag] of saved.tags) facts.tags.set(seq, tag);
+    for (const [step, child] of saved.childForks) facts.childForks.set(step, child);
+    facts.config = saved.config === null ? undefined : { seq: saved.config };
+    facts.hops.push(...saved.hops);
+    for (const [what, seq] of saved.edits) facts.edits.set(what, seq);
+    for (const [seq, reason] of saved.quarantined) facts.quarantined.set(seq, reason);
+    facts.fork = saved.fork ?? undefined;
+    facts.seed = saved.seed;
+    return facts;
+  }
+}
+
+export interface SavedFacts
+  extends Pick<Facts, "usage" | "turns" | "failures" | "decisions" | "marks" | "hops"> {
+  readonly agents: readonly (readonly [string, number])[];
+  readonly plans: readonly (readonly [string, Planned])[];
+  readonly tags: readonly (readonly [number, Tag])[];
+  readonly childForks: readonly (readonly [string, ChildFork])[];
+  readonly failure: { readonly step: string; readonly seq: number; readonly at: number } | null;
+  readonly config: number | null;
+  readonly edits: readonly (readonly [string, number])[];
+  readonly quarantined: readonly (readonly [number, string])[];
+  readonly seed?: string;
+  readonly fork: { readonly from: Origin; readonly effects: EffectPolicy; readonly seq: number } | null;
+}

@@ -1,0 +1,198 @@
+import { HoldfastError } from "../errors.ts";
+import { digest } from "../hash.ts";
+import type { Blob, Entry } from "../store.ts";
+import { blinded, looksBlinded, UNREADABLE } from "../values/blind.ts";
+import type { EventDraft, JournalEvent, Raw, StepStarted } from "./events.ts";
+
+/**
+ * The journal's format. An entry's head is one line of JSON, hashed exactly as stored:
+ *
+ *   p  hash of the entry before ("" for the first)    t  time    e  epoch    a  actor, when a person acted
+ *   d  digest of the entry's data                      b  hashes of the blobs its values point into
+ *   v  the events: [kind, step, meta, value]; value = length within data, or the hash of a blob, or 0
+ *
+ * The values are the end of the data; where values are encrypted, a mark stands before them that blinds the digest.
+ *
+ * Each head names the hash of the one before, and the run row names the last, so a change anywhere breaks
+ * the chain. Data can be dropped by retention without touching a head.
+ */
+interface Head {
+  readonly p: string;
+  readonly t: number;
+  readonly e: number;
+  readonly a?: string;
+  readonly d?: string;
+  readonly b?: readonly string[];
+  readonly v: readonly (readonly [string, string, unknown, number | string])[];
+}
+
+export interface EntryContext {
+  readonly prev: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly epoch: number;
+  readonly actor?: string | undefined;
+  readonly blobs?: readonly string[];
+  /** The store's secret, where it has one. */
+  readonly blinding?: string | undefined;
+}
+
+/** Builds the entry that holds `events` and the hash that the run row will carry. */
+export function buildEntry(
+  events: readonly EventDraft[],
+  context: EntryContext,
+): { entry: Entry; head: string } {
+  let data = "";
+  const rows: [string, string, unknown, number | string][] = [];
+  for (const event of events) {
+    let value: number | string = 0;
+    if (typeof event.data === "string") {
+      data += event.data;
+      value = event.data.length;
+    } else if (event.data) {
+      value = event.data.blob;
+    }
+    rows.push([
+      event.kind,
+      event.step,
+      event.kind === "step_started" ? shortened(event.meta) : event.meta,
+      value,
+    ]);
+  }
+  const { blinding, prev, seq } = context;
+  if (blinding !== undefined && data !== "") data = blinded(blinding, data, `${prev} ${seq}`);
+  const head: Head = {
+    p: prev,
+    t: context.at,
+    e: context.epoch,
+    ...(context.actor === undefined ? {} : { a: context.actor }),
+    ...(data === "" ? {} : { d: digest(data) }),
+    ...(context.blobs && context.blobs.length > 0 ? { b: context.blobs } : {}),
+    v: rows,
+  };
+  const text = JSON.stringify(head);
+  return {
+    entry: { seq, count: events.length, head: text, data: data === "" ? null : data },
+    head: digest(text),
+  };
+}
+
+/** Blobs that the values of these events point into, besides those that are the values themselves. */
+export function innerBlobs(events: readonly EventDraft[], blobs: readonly Blob[]): readonly string[] {
+  if (blobs.length === 0) return [];
+  const own = new Set(events.flatMap(({ data }) => (typeof data === "object" ? [data.blob] : [])));
+  return [...new Set(blobs.flatMap(({ hash }) => (own.has(hash) ? [] : [hash])))];
+}
+
+export interface ParsedEntry {
+  readonly prev: string;
+  readonly events: readonly JournalEvent[];
+  /** Whether values this entry once held have been dropped by retention. */
+  readonly pruned: boolean;
+}
+
+/** Reads one entry back, checking its data against the digest in its head. */
+export function parseEntry(runId: string, entry: Entry): ParsedEntry {
+  const head = parseHead(runId, entry);
+  const pruned = head.d !== undefined && entry.data === null;
+  if (entry.data !== null && head.d !== digest(entry.data)) {
+    const isSealed = entry.data === UNREADABLE;
+    throw damaged(
+      runId,
+      entry.seq,
+      isSealed ? SEALED_DAMAGE : "The stored values do not match their digest.",
+    );
+  }
+  let offset = entry.data === null ? 0 : valuesStart(entry.data, head);
+  const events = head.v.map(([written, step, meta, value], index) => {
+    const kind = FORMER_NAMES[written] ?? written;
+    const full = kind === "step_started" ? { ...PLAIN_START, ...(meta as object) } : meta;
+    const event = { kind, step, meta: full, seq: entry.seq + index, at: head.t, epoch: head.e } as Mutable;
+    if (head.a !== undefined) event.actor = head.a;
+    if (typeof value === "string") event.data = { blob: value };
+    else if (value > 0 && entry.data === null) event.dropped = true;
+    else if (value > 0) event.data = (entry.data as string).slice(offset, (offset += value));
+    return event as unknown as JournalEvent;
+  });
+  return { prev: head.p, events, pruned };
+}
+
+const SEALED_DAMAGE = "The record does not open with the run's key: it was changed, moved or replaced.";
+
+/** Where the values begin, behind the mark that blinds their digest. No value begins as a mark does. */
+export const valuesStart = (data: string, { v }: Pick<Head, "v">): number =>
+  looksBlinded(data)
+    ? data.length - v.reduce((sum, [, , , value]) => sum + (typeof value === "number" ? value : 0), 0)
+    : 0;
+
+/** Kinds of events that had another name in the first format. */
+const FORMER_NAMES: Readonly<Record<string, string>> = { parent_notified: "family_told" };
+
+/** What most intents say; only what differs is written. */
+const PLAIN_START = { type: "call", effect: "repeatable", attempt: 1, call: 1 } as const;
+
+function shortened(meta: StepStarted): Partial<StepStarted> {
+  const { type, effect, attempt, call, ...rest } = meta;
+  return {
+    ...(type === PLAIN_START.type ? {} : { type }),
+    ...(effect === PLAIN_START.effect ? {} : { effect }),
+    ...(attempt === PLAIN_START.attempt ? {} : { attempt }),
+    ...(call === PLAIN_START.call ? {} : { call }),
+    ...rest,
+  };
+}
+
+interface Mutable {
+  actor?: string;
+  data?: Raw;
+  dropped?: true;
+}
+
+function parseHead(runId: string, entry: Entry): Head {
+  try {
+    const head = JSON.parse(entry.head) as Head;
+    if (typeof head.p === "string" && Array.isArray(head.v) && head.v.length === entry.count) return head;
+  } catch {
+    // Reported below, with the position.
+  }
+  throw damaged(runId, entry.seq, "The entry is not in the journal's format.");
+}
+
+export const damaged = (run: string, seq: number, problem: string): HoldfastError =>
+  new HoldfastError("HF-3010", { run, seq, problem });
+
+/** Retention has dropped what is asked for. */
+export const dropped = (run: string, seq: number): HoldfastError =>
+  new HoldfastError("HF-1023", { run, seq });
+
+/** Checks that entries follow each other without a gap, and answers the hash of the last. */
+export class ChainCheck {
+  #runId: string;
+  #seq: number;
+  #hash: string | undefined;
+
+  /** `seq` is the position the first entry must have; `hash` what it must name, if that is known. */
+  constructor(runId: string, seq: number, hash?: string) {
+    this.#runId = runId;
+    this.#seq = seq;
+    this.#hash = hash;
+  }
+
+  take(entry: Entry): ParsedEntry {
+    if (entry.seq !== this.#seq) throw damaged(this.#runId, this.#seq, "An entry is missing.");
+    const parsed = parseEntry(this.#runId, entry);
+    if (this.#hash !== undefined && parsed.prev !== this.#hash) {
+      throw damaged(this.#runId, entry.seq, "The entry does not follow the one before it.");
+    }
+    this.#hash = digest(entry.head);
+    this.#seq = entry.seq + entry.count;
+    return parsed;
+  }
+
+  /** The chain must end where the run row says it does. */
+  end(seq: number, head: string): void {
+    if (this.#seq - 1 !== seq || this.#hash !== head) {
+      throw damaged(this.#runId, this.#seq, "The journal does not end where the run's head says.");
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import type { HoldfastError } from "../errors.ts";
+import type { RunRow, Waiting } from "../types.ts";
+import type { ActPlan } from "./acts.ts";
+
+/** How long a run waits for its key before it is tried again: as long as it has waited already, within these limits. */
+const FIRST_MS = 5_000;
+const LONGEST_MS = 300_000;
+
+/** Since when a run waits for its key. */
+export const waitsForKey = ({ waiting }: RunRow): number | undefined =>
+  waiting.find(({ kind }) => kind === "key")?.since;
+
+/** What to write to a claimed run whose key cannot be had: it is let go, says so, and is taken up again by itself. */
+export function waitForKey({ control }: RunRow, problem: HoldfastError, now: number, since = now): ActPlan {
+  const claim = { kind: "release" } as const;
+  if (control === "pausing") return { events: [{ kind: "run_paused", step: "", meta: {} }], claim };
+  const until = now + Math.min(LONGEST_MS, Math.max(FIRST_MS, now - since));
+  const detail = `${problem.code} ${problem.message}`;
+  const waiting: Waiting[] = [{ kind: "key", step: "", since, until, detail }];
+  return { events: [{ kind: "run_waiting", step: "", meta: { waiting } }], claim };
+}

@@ -1,0 +1,122 @@
+import { HoldfastError } from "../errors.ts";
+import { RunState } from "../run/replay.ts";
+import type { Store } from "../store.ts";
+import type { RunRow } from "../types.ts";
+import type { Values } from "../values/values.ts";
+import type { EventKind, JournalEvent } from "./events.ts";
+import { ChainCheck, damaged, dropped, type ParsedEntry, parseEntry } from "./journal.ts";
+import { restoreSnapshot, type Snapshot } from "./snapshot.ts";
+
+const PAGE = 2_000;
+
+/**
+ * Restore: the newest snapshot and the tail after it, checked against the chain; or, with `upTo`, the state as of an
+ * earlier position. A damaged snapshot is passed over for the one before it, and at last for the whole journal, unless `fallback`
+ * is off; a damaged journal is an error, never a fresh start.
+ */
+export async function loadRun(
+  store: Store,
+  values: Values,
+  row: RunRow,
+  upTo: number = row.seq,
+  fallback = true,
+): Promise<RunState> {
+  for await (const seq of snapshots(store, row)) {
+    if (seq > upTo) continue;
+    try {
+      return await loadFrom(store, values, row, { from: seq, upTo });
+    } catch (error) {
+      if (!fallback || !isUnreadable(error)) throw error;
+    }
+  }
+  return loadFrom(store, values, row, { from: 1, upTo });
+}
+
+/** Damaged, or dropped: an older snapshot may still do. */
+export const isUnreadable = (error: unknown): error is HoldfastError =>
+  HoldfastError.is(error, "HF-3010") ||
+  HoldfastError.is(error, "HF-3011") ||
+  HoldfastError.is(error, "HF-1023");
+
+/** The key of the run's values cannot be had now: nothing is wrong with them. */
+export const isKeyAway = (error: unknown): error is HoldfastError =>
+  HoldfastError.is(error, "HF-3030") ||
+  HoldfastError.is(error, "HF-3031") ||
+  HoldfastError.is(error, "HF-3032");
+
+/** Positions of the snapshots, newest first: each names the one before. */
+export async function* snapshots(store: Store, row: RunRow): AsyncGenerator<number> {
+  for (let seq = row.snapshotSeq; seq > 0; ) {
+    yield seq;
+    const event = await eventAt(store, row.id, seq);
+    if (event?.kind !== "snapshot_taken") return;
+    seq = Math.min(event.meta.previous, seq - 1);
+  }
+}
+
+/** One event by its position; `undefined` where there is none that can be read. */
+export async function eventAt(store: Store, runId: string, seq: number): Promise<JournalEvent | undefined> {
+  const [entry] = await store.entries(runId, { from: seq, limit: 1 });
+  try {
+    return entry && parseEntry(runId, entry).events.find((event) => event.seq === seq);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Range {
+  readonly from: number;
+  readonly upTo: number;
+}
+
+async function loadFrom(store: Store, values: Values, row: RunRow, { from, upTo }: Range): Promise<RunState> {
+  let state = new RunState();
+  const chain = new ChainCheck(row.id, from, from === 1 ? "" : undefined);
+  for (let next = from; next <= upTo; ) {
+    const entries = await store.entries(row.id, { from: next, limit: PAGE });
+    if (entries.length === 0) break;
+    for (const entry of entries) {
+      next = entry.seq + entry.count;
+      // Entries written after the row was read belong to a later state.
+      if (entry.seq > upTo) break;
+      const parsed = chain.take(entry);
+      // A run whose values are all gone can still say what happened in it.
+      if (parsed.pruned && row.prunedAt === null) throw dropped(row.id, entry.seq);
+      const isSnapshot = entry.seq === from && from > 1;
+      if (isSnapshot) state = await restore(values, row, parsed);
+      else state.tailBytes += entry.head.length + (entry.data?.length ?? 0);
+      const events = isSnapshot ? parsed.events.slice(1) : parsed.events;
+      for (const event of events) if (event.seq <= upTo) state.apply(event);
+    }
+  }
+  if (upTo === row.seq) chain.end(row.seq, row.head);
+  return state;
+}
+
+async function restore(values: Values, row: RunRow, parsed: ParsedEntry): Promise<RunState> {
+  const [event] = parsed.events;
+  if (event?.kind !== "snapshot_taken" || event.data === undefined)
+    throw damaged(row.id, row.snapshotSeq, "There is no snapshot here.");
+  const snapshot = (await values.decode(row.id, event.data)) as Snapshot;
+  // Of the first format, which knew less: the journal before it says the rest.
+  if (!snapshot.facts) throw damaged(row.id, event.seq, "The snapshot is of an older format.");
+  const state = restoreSnapshot(snapshot);
+  state.snapshotBytes = await values.size(row.id, event.data);
+  return state;
+}
+
+/** The newest event of one of these kinds, looked for from the end of the journal. */
+export async function lastEvent(
+  store: Store,
+  row: RunRow,
+  kinds: readonly EventKind[],
+): Promise<JournalEvent | undefined> {
+  for (let seq = row.seq; seq > 0; ) {
+    const [entry] = await store.entries(row.id, { from: seq, limit: 1 });
+    if (!entry) return undefined;
+    const event = parseEntry(row.id, entry).events.findLast((one) => kinds.includes(one.kind));
+    if (event) return event;
+    seq = entry.seq - 1;
+  }
+  return undefined;
+}

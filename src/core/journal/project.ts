@@ -1,0 +1,243 @@
+import { addUsage, NO_USAGE, type RunProjection, type Waiting, type WaitKind } from "../types.ts";
+import { isDropped, renamedKey } from "../versions/rename.ts";
+import type { EventKind, JournalEvent, Migrated } from "./events.ts";
+
+/**
+ * The run row as a pure function of the journal: what each event does to status, wake time and totals. The
+ * owner and acts from outside use the same function, so a row can always be rebuilt from its events.
+ */
+export function projectAll<R extends RunProjection>(
+  run: R,
+  events: readonly JournalEvent[],
+  hasParent: boolean,
+): R {
+  let next: RunProjection = worked(run, events);
+  for (const event of events) next = project(next, event, hasParent);
+  if (next.status !== "running" && next.activeAt !== null) next = { ...next, activeAt: null };
+  return { ...run, ...next, updatedAt: events.at(-1)?.at ?? run.updatedAt };
+}
+
+/** What others write says nothing about whether the worker is still alive. */
+const OUTSIDE: ReadonlySet<EventKind> = new Set<EventKind>([
+  "run_claimed",
+  "run_resumed",
+  "pause_requested",
+  "cancel_requested",
+  "run_cancelled",
+  "budget_set",
+  "signal_received",
+  "gate_answered",
+  "child_finished",
+  "step_resolved",
+  "step_evidence",
+  "checkpoint_tagged",
+  "values_dropped",
+  "key_wrapped",
+]);
+
+/** Counts the time from one write of the worker to its next. */
+function worked(run: RunProjection, [first]: readonly JournalEvent[]): RunProjection {
+  if (run.activeAt === null || !first || OUTSIDE.has(first.kind)) return run;
+  if (first.kind === "checkpoint_marked" && first.step === "") return run;
+  const ms = Math.max(0, first.at - run.activeAt);
+  return { ...run, activeMs: run.activeMs + ms, activeAt: first.at };
+}
+
+/** Due at once. Not a time of this process's clock: the store's may be behind it. */
+const NOW = 0;
+
+/** What happens to the run itself; everything else is about its steps. */
+function project(run: RunProjection, event: JournalEvent, hasParent: boolean): RunProjection {
+  switch (event.kind) {
+    case "run_claimed":
+      return {
+        ...run,
+        status: "running",
+        waiting: [],
+        wakeAt: NOW,
+        recoveries: event.meta.recovery,
+        activeAt: event.at,
+      };
+    case "run_waiting":
+      return { ...run, status: "waiting", waiting: event.meta.waiting, wakeAt: wakeTime(event.meta.waiting) };
+    case "run_released":
+      return { ...run, status: "queued", wakeAt: NOW };
+    case "pause_requested": {
+      const told = { ...run, error: event.meta.reason ?? null };
+      return run.status === "running" ? { ...told, control: "pausing" } : paused(told);
+    }
+    case "run_paused":
+      return paused(run);
+    case "run_resumed":
+      // What was accepted as a cancel stays one: only its undoing is taken up again.
+      if (run.control === "compensating") return { ...resumed(run), control: "compensating" };
+      return run.status === "running" ? { ...run, control: "none", error: null } : resumed(run);
+    case "cancel_requested":
+      return { ...(run.status === "running" ? run : resumed(run)), control: "compensating" };
+    case "run_completed":
+    case "run_failed":
+    case "run_cancelled":
+      return ended(run, event, hasParent);
+    case "family_told":
+      return { ...run, wakeAt: null };
+    default:
+      return projectRecord(run, event);
+  }
+}
+
+/** What is known about the run besides where it stands. */
+function projectRecord(run: RunProjection, event: JournalEvent): RunProjection {
+  switch (event.kind) {
+    case "run_forked":
+      // What the source used up is on the source's bill.
+      return {
+        ...run,
+        ...blank(run.version, run.schema),
+        stepsDone: run.stepsDone,
+        snapshotSeq: run.snapshotSeq,
+      };
+    case "run_migrated":
+      return migrated(run, event.meta);
+    case "budget_set":
+      return woken({ ...run, budget: { ...run.budget, ...event.meta } }, ofKind("budget"));
+    case "checkpoint_tagged":
+      return { ...run, pinned: event.meta.pins > 0 };
+    case "values_dropped":
+      return event.meta.all ? { ...run, prunedAt: event.at } : run;
+    case "snapshot_taken":
+      return { ...run, snapshotSeq: event.seq };
+    default:
+      return projectStep(run, event);
+  }
+}
+
+/** What the run waits for has its new name; it goes on where nothing can end the wait any more. */
+function migrated(run: RunProjection, change: Migrated): RunProjection {
+  const over = run.waiting.filter(({ kind, step }) => kind === "migration" || isDropped(step, change));
+  const waiting = run.waiting.map((wait) =>
+    over.includes(wait) ? wait : { ...wait, step: renamedKey(wait.step, change) },
+  );
+  const next = { ...run, version: change.to, schema: change.schema, waiting };
+  return woken(next, (wait) => over.includes(wait));
+}
+
+function projectStep(run: RunProjection, event: JournalEvent): RunProjection {
+  switch (event.kind) {
+    case "step_started":
+      return event.meta.type === "child" ? { ...run, openChildren: run.openChildren + 1 } : run;
+    case "gate_answered":
+      return woken({ ...run, stepsDone: run.stepsDone + 1 }, (wait) => wait.step === event.step);
+    case "child_finished": {
+      const done = event.meta.status === "completed" ? 1 : 0;
+      const usage = event.meta.usage ? addUsage(run.usage, event.meta.usage) : run.usage;
+      const counted = { ...run, usage, stepsDone: run.stepsDone + done, openChildren: run.openChildren - 1 };
+      return woken(counted, (wait) => wait.step === event.step);
+    }
+    case "step_resolved":
+      return woken(run, (wait) => wait.step === event.step);
+    case "step_evidence":
+      return woken(run, (wait) => wait.kind === "decision" && wait.step === event.step);
+    case "signal_received":
+      return woken(run, (wait) => wait.names?.includes(event.meta.name) ?? false);
+    case "step_completed": {
+      const usage = event.meta.usage ? addUsage(run.usage, event.meta.usage) : run.usage;
+      return { ...run, stepsDone: run.stepsDone + 1, recoveries: 0, usage };
+    }
+    case "step_failed":
+      return event.meta.usage ? { ...run, usage: addUsage(run.usage, event.meta.usage) } : run;
+    case "usage_recorded":
+      return { ...run, usage: addUsage(run.usage, event.meta) };
+    case "loop_advanced":
+      return { ...run, recoveries: 0, turns: run.turns + (event.meta.count ?? 1) };
+    default:
+      return run;
+  }
+}
+
+/** A run as it is before its first event. */
+export const newProjection = (at: number, version: string, schema: number): RunProjection => ({
+  ...blank(version, schema),
+  stepsDone: 0,
+  updatedAt: at,
+  snapshotSeq: 0,
+});
+
+const blank = (
+  version: string,
+  schema: number,
+): Omit<RunProjection, "stepsDone" | "updatedAt" | "snapshotSeq"> => ({
+  version,
+  schema,
+  status: "queued",
+  control: "none",
+  waiting: [],
+  wakeAt: NOW,
+  recoveries: 0,
+  usage: NO_USAGE,
+  turns: 0,
+  activeMs: 0,
+  activeAt: null,
+  budget: null,
+  openChildren: 0,
+  pinned: false,
+  prunedAt: null,
+  error: null,
+  finishedAt: null,
+});
+
+const ofKind =
+  (kind: WaitKind) =>
+  (wait: Waiting): boolean =>
+    wait.kind === kind;
+
+const paused = (run: RunProjection): RunProjection => ({
+  ...run,
+  status: "paused",
+  control: "none",
+  waiting: [],
+  wakeAt: null,
+});
+
+const resumed = (run: RunProjection): RunProjection => ({
+  ...run,
+  status: "queued",
+  control: "none",
+  waiting: [],
+  wakeAt: NOW,
+  error: null,
+  recoveries: 0,
+  finishedAt: null,
+});
+
+/** A finished child stays due until its parent has been told, and a cancelled parent until its children have been. */
+function ended(
+  run: RunProjection,
+  event: JournalEvent & { kind: "run_completed" | "run_failed" | "run_cancelled" },
+  hasParent: boolean,
+): RunProjection {
+  const status =
+    event.kind === "run_completed" ? "completed" : event.kind === "run_failed" ? "failed" : "cancelled";
+  return {
+    ...run,
+    status,
+    control: "none",
+    waiting: [],
+    wakeAt: hasParent || (status === "cancelled" && run.openChildren > 0) ? NOW : null,
+    error: event.kind === "run_failed" ? event.meta.message : null,
+    finishedAt: event.at,
+  };
+}
+
+/** What it waited for is there. A run that was woken by something else before stays awake. */
+function woken(run: RunProjection, matches: (wait: Waiting) => boolean): RunProjection {
+  if (!run.waiting.some(matches)) return run;
+  const waiting = run.waiting.filter((wait) => !matches(wait));
+  return run.status === "waiting" ? { ...run, status: "queued", waiting, wakeAt: NOW } : { ...run, waiting };
+}
+
+function wakeTime(waiting: readonly Waiting[]): number | null {
+  const times = waiting.flatMap((wait) =>
+    wait.until === undefined || wait.kind === "decision" ? [] : [wait.until],
+  );
+  return times.length === 0 ? null : Math.min(...times);
+}

@@ -1,0 +1,82 @@
+import { HoldfastError } from "../errors.ts";
+import type { DueQuery, RunPage, RunQuery, Store } from "../store.ts";
+import type { RunRow } from "../types.ts";
+
+/** What every store's `list` and `due` agree on: which filters there are, in what order runs come, how pages go on. */
+const FILTERS: readonly string[] = ["status", "workflow", "parent", "pruned", "cursor", "limit"];
+const MOST_RUNS = 1000;
+const PAGE = 200;
+
+/** All runs that fit, newest first, a page at a time as long as somebody asks for more; `first`: how many to begin with. */
+export async function* everyRun(
+  store: Pick<Store, "list">,
+  query: Omit<RunQuery, "limit" | "cursor"> = {},
+  first = PAGE,
+): AsyncGenerator<RunRow> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await store.list(
+      cursor === undefined ? { ...query, limit: first } : { ...query, limit: PAGE, cursor },
+    );
+    yield* page.runs;
+    cursor = page.cursor;
+  }
+}
+
+export interface PagePosition {
+  readonly createdAt: number;
+  readonly id: string;
+}
+
+/** Refuses what it does not know, so that a mistyped filter never widens the answer. Gives where the page starts. */
+export function checkQuery(query: RunQuery): PagePosition | null {
+  for (const key of Object.keys(query))
+    if (!FILTERS.includes(key)) throw invalid(key, "there is no such filter");
+  checkLimit(query.limit, MOST_RUNS);
+  if (query.cursor === undefined) return null;
+  const [, createdAt, id] = /^(\d{1,16})\.([\w-]{1,64})$/.exec(query.cursor) ?? [];
+  if (createdAt === undefined || id === undefined) throw invalid("cursor", "it was not made by list");
+  return { createdAt: Number(createdAt), id };
+}
+
+export function checkLimit(limit: number, most = Number.MAX_SAFE_INTEGER): void {
+  if (!Number.isInteger(limit) || limit < 1 || limit > most)
+    throw invalid("limit", `it must be 1 to ${most}`);
+}
+
+/** Where the page after the one that ends with this run starts. */
+export const cursorAfter = ({ createdAt, id }: RunRow): string => `${createdAt}.${id}`;
+
+/** Newest first; ids decide between runs of the same millisecond. */
+export const byAge = (a: PagePosition, b: PagePosition): number =>
+  b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1);
+
+/** Whether a run is one of those that are asked for. */
+export const matches = (row: RunRow, { status, workflow, parent, pruned }: RunQuery): boolean =>
+  (status?.includes(row.status) ?? true) &&
+  (workflow === undefined || row.workflow === workflow) &&
+  (pruned === undefined || (row.prunedAt !== null) === pruned) &&
+  (parent === undefined || row.parent?.runId === parent);
+
+/** Of runs in memory: one page of those that match. */
+export function listRows(rows: Iterable<RunRow>, query: RunQuery): RunPage {
+  const after = checkQuery(query);
+  const found = [...rows]
+    .filter((row) => matches(row, query))
+    .filter((row) => after === null || (row.id !== after.id && byAge(after, row) < 0))
+    .sort(byAge);
+  const runs = found.slice(0, query.limit);
+  const last = found.length > runs.length ? runs.at(-1) : undefined;
+  return { runs, cursor: last ? cursorAfter(last) : null };
+}
+
+/** Of runs in memory: those that may be claimed at this time, longest due first. */
+export function dueRows(rows: Iterable<RunRow>, { workflows, limit }: DueQuery, time: number): RunRow[] {
+  checkLimit(limit);
+  const wake = (row: RunRow): number => row.wakeAt ?? Number.POSITIVE_INFINITY;
+  return [...rows]
+    .filter((row) => wake(row) <= time && row.claim.until <= time && workflows.includes(row.workflow))
+    .sort((a, b) => wake(a) - wake(b) || (a.id < b.id ? -1 : 1))
+    .slice(0, limit);
+}
+
+const invalid = (option: string, problem: string) => new HoldfastError("HF-1003", { option, problem });

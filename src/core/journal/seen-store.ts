@@ -1,0 +1,187 @@
+import { HoldfastError } from "../errors.ts";
+import type {
+  Append,
+  AppendResult,
+  Entry,
+  RunRange,
+  Store,
+  StoreCapabilities,
+  StoreIdentity,
+} from "../store.ts";
+import { type RunRow, terminal } from "../types.ts";
+import { sealOf } from "../values/blind.ts";
+import { claimAfter, UNCLAIMED } from "./claim.ts";
+import type { AnySqlHandle, SqlTransaction, SqlWork, TransactionResult } from "./sql.ts";
+
+/** How far a run was, as far as this process has seen it acknowledged. */
+interface Mark {
+  readonly epoch: number;
+  readonly seq: number;
+  readonly head: string;
+  /** It has ended for good, so that a store may forget it. */
+  readonly isOver: boolean;
+}
+
+/** Of so many runs, those last seen. */
+const MOST_MARKS = 20_000;
+
+/**
+ * The store of an engine, with a memory of what it has acknowledged here. What was acknowledged before a question was asked must be in
+ * the answer; where it is not, the store went back (HF-3020), and is not used any more: whoever went on from there would do again
+ * what the lost part had done.
+ */
+export class SeenStore implements Store {
+  readonly name: string;
+  readonly blinding?: string;
+  readonly prepare?: NonNullable<Store["prepare"]>;
+  readonly transaction?: SqlTransaction;
+  readonly #base: Store;
+  readonly #onBack: (error: HoldfastError) => void;
+  readonly #marks = new Map<string, Mark>();
+  #incarnation: string | undefined;
+  #back: HoldfastError | undefined;
+
+  constructor(base: Store, onBack: (error: HoldfastError) => void) {
+    this.name = base.name;
+    this.#base = base;
+    this.#onBack = onBack;
+    Object.assign(this, sealOf(base));
+    if (base.transaction) this.transaction = (work, append) => this.#transact(work, append);
+  }
+
+  get capabilities(): StoreCapabilities {
+    return this.#base.capabilities;
+  }
+
+  async identity(): Promise<StoreIdentity> {
+    const identity = await this.#ask(() => this.#base.identity());
+    this.#incarnation ??= identity.incarnation;
+    if (this.#incarnation !== identity.incarnation) throw this.#wentBack("it was restored or made anew");
+    return identity;
+  }
+
+  now(): Promise<number> {
+    return this.#ask(() => this.#base.now());
+  }
+
+  async append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
+    const before = batch.map(({ run }) => this.#marks.get(run.id));
+    const results = await this.#ask(() => this.#base.append(batch));
+    batch.forEach((append, index) => this.#appended(append, results[index], before[index]));
+    return results;
+  }
+
+  async renew(batch: Parameters<Store["renew"]>[0]): Promise<readonly (RunRow | null)[]> {
+    const before = batch.map(({ runId }) => this.#marks.get(runId));
+    const rows = await this.#ask(() => this.#base.renew(batch));
+    for (const [index, { runId }] of batch.entries()) {
+      const row = rows[index];
+      if (row) this.#see(runId, row, before[index]);
+      // A claim that is not there any more was taken by somebody, or by a store that went back.
+      else if (before[index]) await this.read(runId);
+    }
+    return rows;
+  }
+
+  async read(runId: string): Promise<RunRow | null> {
+    const before = this.#marks.get(runId);
+    const row = await this.#ask(() => this.#base.read(runId));
+    this.#see(runId, row, before);
+    return row;
+  }
+
+  entries(runId: string, range: RunRange): Promise<readonly Entry[]> {
+    return this.#ask(() => this.#base.entries(runId, range));
+  }
+
+  blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#ask(() => this.#base.blobs(runId, hashes));
+  }
+
+  list(query: Parameters<Store["list"]>[0]): ReturnType<Store["list"]> {
+    return this.#ask(() => this.#base.list(query));
+  }
+
+  /** Lists may be behind by a moment, so that a run which seems to have gone back is looked at itself. */
+  async due(query: Parameters<Store["due"]>[0]): Promise<readonly RunRow[]> {
+    const rows = await this.#ask(() => this.#base.due(query));
+    const looked = rows.map(async (row) =>
+      isBehind(row, this.#marks.get(row.id)) ? this.read(row.id) : row,
+    );
+    return (await Promise.all(looked)).filter((row) => row !== null);
+  }
+
+  close(): Promise<void> {
+    return this.#base.close();
+  }
+
+  async #transact<T, S extends AnySqlHandle>(
+    work: SqlWork<T, S>,
+    append: (value: T) => Append,
+  ): Promise<TransactionResult<T>> {
+    let made: Append | undefined;
+    let before: Mark | undefined;
+    const keep = (value: T): Append => {
+      made = append(value);
+      before = this.#marks.get(made.run.id);
+      return made;
+    };
+    const done = await this.#ask(() => (this.#base as Required<Store>).transaction(work, keep));
+    if (made) this.#appended(made, done.result, before);
+    return done;
+  }
+
+  async #ask<T>(question: () => Promise<T>): Promise<T> {
+    if (this.#back) throw this.#back;
+    try {
+      return await question();
+    } catch (error) {
+      throw HoldfastError.is(error, "HF-3021") ? this.#wentBack("what it held is gone", error) : error;
+    }
+  }
+
+  #appended(
+    { run, expect, claim, entries, head }: Append,
+    result: AppendResult | undefined,
+    before?: Mark,
+  ): void {
+    if (!result) return;
+    if (!result.ok) return this.#see(run.id, result.row, before);
+    if (expect === null && before && !before.isOver) throw this.#wentBack(`run ${run.id} was gone`);
+    const last = entries.at(-1) as Entry;
+    const { epoch } = claimAfter({ ...UNCLAIMED, epoch: expect?.epoch ?? 0 }, claim, 0);
+    const mark = { epoch, seq: last.seq + last.count - 1, head, isOver: terminal(run.status) };
+    this.#mark(run.id, mark, expect === null);
+  }
+
+  #see(runId: string, row: RunRow | null, before: Mark | undefined): void {
+    if (row && !isBehind(row, before)) {
+      const { claim, seq, head, status } = row;
+      this.#mark(runId, { epoch: claim.epoch, seq, head, isOver: terminal(status) });
+    } else if (row && before) {
+      throw this.#wentBack(`run ${runId} was at #${before.seq} and is at #${row.seq} now`);
+    } else if (before && !before.isOver) {
+      throw this.#wentBack(`run ${runId} is gone`);
+    }
+  }
+
+  #mark(runId: string, mark: Mark, isNew = false): void {
+    const known = this.#marks.get(runId);
+    this.#marks.delete(runId);
+    this.#marks.set(runId, known && known.seq > mark.seq && !isNew ? known : mark);
+    const [oldest] = this.#marks.keys();
+    if (this.#marks.size > MOST_MARKS && oldest !== undefined) this.#marks.delete(oldest);
+  }
+
+  #wentBack(problem: string, cause?: unknown): HoldfastError {
+    if (this.#back) return this.#back;
+    this.#back = new HoldfastError("HF-3020", { problem }, cause === undefined ? {} : { cause });
+    this.#onBack(this.#back);
+    return this.#back;
+  }
+}
+
+/** At the same position there is one history. */
+const isBehind = ({ seq, head, claim }: RunRow, mark: Mark | undefined): boolean =>
+  mark !== undefined &&
+  (seq < mark.seq || claim.epoch < mark.epoch || (seq === mark.seq && head !== mark.head));

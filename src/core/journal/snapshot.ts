@@ -1,0 +1,119 @@
+import { type LoopRecord, RunState, type ScopeNode, type StepRecord } from "../run/replay.ts";
+import type { Raw } from "./events.ts";
+import { Facts, type SavedFacts } from "./facts.ts";
+
+/**
+ * A snapshot is the fold of everything before it, as plain data: step records by the position of their outcome (the
+ * values stay where they are), loop states in full, memory and the mailbox. Loading it and then the
+ * tail gives the same state as folding the whole journal.
+ */
+export interface Snapshot {
+  readonly input: Raw | null;
+  readonly root: NodeSnapshot;
+  readonly signals: readonly [seq: number, id: string, name: string, at: number, taken: boolean][];
+  readonly undoable: readonly (readonly [step: string, seq: number])[];
+  readonly facts: SavedFacts;
+  readonly memory: readonly [seq: number, step: string, name: string, data: Raw | null][];
+}
+
+interface NodeSnapshot {
+  readonly records: readonly [name: string, record: Omit<StepRecord, "data">][];
+  readonly notes: readonly [
+    name: string,
+    seq: number,
+    value: number | null,
+    took: readonly number[] | null,
+  ][];
+  readonly loops: readonly [
+    name: string,
+    iteration: number,
+    done: boolean,
+    seq: number,
+    state: unknown,
+    acted: boolean,
+  ][];
+  readonly scopes: readonly [segment: string, node: NodeSnapshot][];
+  readonly was?: string;
+}
+
+/** Plain data that stands for `state`, or `undefined` while some loop's state is not known in full here. */
+export function takeSnapshot(state: RunState): Snapshot | undefined {
+  const root = snapshotNode(state.root);
+  if (!root) return undefined;
+  return {
+    input: state.input ?? null,
+    root,
+    signals: state.signals.map((one) => [one.seq, one.id, one.name, one.at, one.taken]),
+    undoable: [...state.undoable],
+    facts: state.facts.save(),
+    memory: neededMemory(state),
+  };
+}
+
+/** The writes a replay may still ask for by address, and the last one of each name: now, and where each loop goes on from. */
+function neededMemory(state: RunState): Snapshot["memory"] {
+  const asked = new Set(noteSeqs(state.root));
+  for (const end of [Number.POSITIVE_INFINITY, ...[...state.loops()].map(([, loop]) => loop.seq)]) {
+    const before = state.memory.filter(({ seq }) => seq <= end);
+    for (const seq of new Map(before.map((write) => [write.name, write.seq])).values()) asked.add(seq);
+  }
+  const needed = state.memory.filter(({ seq }) => asked.has(seq));
+  return needed.map((write) => [write.seq, write.step, write.name, write.data ?? null]);
+}
+
+function* noteSeqs(node: ScopeNode): Generator<number> {
+  for (const note of node.notes.values()) yield note.seq;
+  for (const scope of node.scopes.values()) yield* noteSeqs(scope);
+}
+
+function snapshotNode(node: ScopeNode): NodeSnapshot | undefined {
+  const loops: NodeSnapshot["loops"][number][] = [];
+  for (const [name, loop] of node.loops) {
+    if (!loop.live || !loop.state) return undefined;
+    loops.push([name, loop.iteration, loop.done, loop.seq, loop.state.value, loop.acted ?? false]);
+  }
+  const scopes: [string, NodeSnapshot][] = [];
+  for (const [segment, child] of node.scopes) {
+    const inner = snapshotNode(child);
+    if (!inner) return undefined;
+    scopes.push([segment, inner]);
+  }
+  return {
+    records: [...node.records].map(([name, record]) => [name, withoutUndefined(record)]),
+    notes: [...node.notes].map(([name, note]) => [name, note.seq, note.value ?? null, note.took ?? null]),
+    loops,
+    scopes,
+    ...(node.was === undefined ? {} : { was: node.was }),
+  };
+}
+
+function withoutUndefined({ data: _, ...record }: StepRecord): Omit<StepRecord, "data"> {
+  const entries = Object.entries(record).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as unknown as Omit<StepRecord, "data">;
+}
+
+export function restoreSnapshot(snapshot: Snapshot): RunState {
+  const state = new RunState();
+  state.input = snapshot.input ?? undefined;
+  for (const [seq, id, name, at, taken] of snapshot.signals)
+    state.signals.push({ seq, id, name, at, taken, data: undefined });
+  for (const [seq, step, name, data] of snapshot.memory)
+    state.memory.push({ seq, step, name, data: data ?? undefined });
+  for (const [step, seq] of snapshot.undoable) state.undoable.set(step, seq);
+  state.facts = Facts.restore(snapshot.facts);
+  restoreNode(state.root, snapshot.root);
+  state.looping = true;
+  return state;
+}
+
+function restoreNode(node: ScopeNode, from: NodeSnapshot): void {
+  for (const [name, record] of from.records) node.records.set(name, { ...record });
+  for (const [name, seq, value, took] of from.notes)
+    node.notes.set(name, { seq, ...(value === null ? {} : { value }), ...(took ? { took } : {}) });
+  if (from.was !== undefined) node.was = from.was;
+  for (const [name, iteration, done, seq, value, acted] of from.loops) {
+    const loop: LoopRecord = { iteration, done, seq, state: { value }, changes: [], live: false, acted };
+    node.loops.set(name, loop);
+  }
+  for (const [segment, child] of from.scopes) restoreNode(node.child(segment), child);
+}

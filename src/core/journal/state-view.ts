@@ -1,0 +1,96 @@
+import type { LoopRecord, RunState, Signal, StepRecord } from "../run/replay.ts";
+import { dataDigest } from "../values/codec.ts";
+import { applyPatches, type StatePatch } from "../values/patch.ts";
+import type { Values } from "../values/values.ts";
+import type { Raw } from "./events.ts";
+
+/** What a run knows at some position, as plain data: what people look at, compare, edit and migrate. */
+export interface StateView {
+  readonly input: unknown;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly memory: Readonly<Record<string, unknown>>;
+  /** By key; only loops that have begun. */
+  readonly loops: Readonly<Record<string, unknown>>;
+  /** Results of completed steps by key. Steps inside finished iterations are not asked for any more and not here. */
+  readonly steps: Readonly<Record<string, unknown>>;
+}
+
+export async function viewState(values: Values, runId: string, state: RunState): Promise<StateView> {
+  const signals = new Map(state.signals.map((signal) => [signal.seq, signal]));
+  const steps: [string, unknown][] = [];
+  for (const [key, record] of state.steps())
+    if (record.status === "completed") steps.push([key, await values.of(runId, answeredBy(record, signals))]);
+  const { config } = state.facts;
+  return {
+    input: await values.decode(runId, state.input),
+    config: (config ? await values.of(runId, config) : {}) as StateView["config"],
+    memory: await viewMemory(values, runId, state),
+    loops: await viewLoops(values, runId, state),
+    steps: Object.fromEntries(steps),
+  };
+}
+
+/** The last write of each name. */
+async function viewMemory(values: Values, runId: string, state: RunState): Promise<Record<string, unknown>> {
+  const last = new Map<string, Raw | undefined>();
+  for (const { name, data } of state.memory) last.set(name, data);
+  const memory: [string, unknown][] = [];
+  for (const [name, data] of last)
+    if (data !== undefined) memory.push([name, await values.decode(runId, data)]);
+  return Object.fromEntries(memory);
+}
+
+async function viewLoops(values: Values, runId: string, state: RunState): Promise<Record<string, unknown>> {
+  const loops: [string, unknown][] = [];
+  for (const [key, loop] of state.loops())
+    if (loop.iteration > 0) loops.push([key, await loopState(values, runId, loop)]);
+  return Object.fromEntries(loops);
+}
+
+/**
+ * Stands for a state: equal for equal data, whichever run it belongs to and whenever it came about. What is under way is left out:
+ * in a fork it has not begun.
+ */
+export function stateDigest(view: StateView, state: RunState): string {
+  const settled = [...state.steps()].filter(
+    ([, { status, retryAt }]) => status === "completed" || (status === "failed" && retryAt === undefined),
+  );
+  const begun = [...state.loops()].filter(([, { iteration }]) => iteration > 0);
+  return dataDigest({
+    input: dataDigest(view.input),
+    config: digests(view.config),
+    memory: digests(view.memory),
+    loops: digests(view.loops),
+    steps: digests(view.steps),
+    settled: inOrder(settled.map(([key, { status }]) => [key, status])),
+    iterations: inOrder(begun.map(([key, { iteration, done }]) => [key, `${iteration}${done ? "." : ""}`])),
+  });
+}
+
+/** One by one: together they may be nested deeper than one value may be. */
+const digests = (values: Readonly<Record<string, unknown>>): [string, string][] =>
+  inOrder(Object.entries(values).map(([key, value]) => [key, dataDigest(value)]));
+
+const inOrder = (pairs: [string, string][]): [string, string][] => pairs.sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** A wait for a signal is answered by the signal's own value, unless somebody has put another in its place. */
+const answeredBy = (record: StepRecord, signals: ReadonlyMap<number, Signal>): Signal | StepRecord =>
+  (record.decidedAt === undefined ? signals.get(record.took ?? 0) : undefined) ?? record;
+
+/** What an iteration writes: the state in full the first time, afterwards only what changed. */
+export type Advance = { readonly state: object } | { readonly patches: readonly StatePatch[] };
+
+/** The state after the last finished iteration: the newest full one and the changes since. */
+export async function loopState(
+  values: Values,
+  runId: string,
+  { state, changes }: Pick<LoopRecord, "state" | "changes">,
+  initial?: object,
+): Promise<object | undefined> {
+  let current = (state?.value as object | undefined) ?? initial;
+  for (const raw of changes) {
+    const change = (await values.decode(runId, raw)) as Advance;
+    current = "state" in change ? change.state : applyPatches(current as object, change.patches);
+  }
+  return current;
+}

@@ -1,0 +1,28 @@
+import type { Clock } from "../clock.ts";
+import type { Store } from "../store.ts";
+
+/**
+ * The store's time as this process knows it: read from the store now and then, carried on by the monotonic clock in between. Claims and
+ * wake times are judged by the store, so whoever waits must go by the same clock, whatever the wall clock here says.
+ */
+export class StoreTime {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  #known: { readonly time: number; readonly at: number } | null = null;
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  async read(): Promise<number> {
+    const time = await this.#store.now();
+    this.#known = { time, at: this.#clock.monotonic() };
+    return time;
+  }
+
+  now(): number {
+    if (!this.#known) return this.#clock.now();
+    return Math.round(this.#known.time + this.#clock.monotonic() - this.#known.at);
+  }
+}

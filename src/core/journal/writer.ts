@@ -1,0 +1,387 @@
+import type { Ports } from "../ports.ts";
+import type { RunState } from "../run/replay.ts";
+import type { Append, Blob, ClaimChange, Entry, Store } from "../store.ts";
+import type { RunRow } from "../types.ts";
+import type { AppendSource, CommitQueue, CommitResult } from "./commit.ts";
+import type { EventDraft, JournalEvent } from "./events.ts";
+import { buildEntry, ChainCheck, innerBlobs } from "./journal.ts";
+import { projectAll } from "./project.ts";
+import type { StoreTime } from "./store-time.ts";
+
+export interface PendingEvent {
+  readonly event: EventDraft;
+  readonly blobs?: readonly Blob[];
+  /** An intent is held back while the run is told to stop. */
+  intent?: boolean;
+  /** The claim is given up with this event. */
+  readonly release?: boolean;
+  readonly onDurable?: (event: JournalEvent) => void;
+  /** Given for what somebody else may decide or change first; called when they did, and then it is not written. */
+  onOvertaken?: (() => void) | undefined;
+  /** Given where the run may go on before this is saved; called when the store fails and runs go on regardless. */
+  onAhead?: (() => void) | undefined;
+}
+
+export type Depart = (pending: PendingEvent[]) => Append;
+
+export interface WriterHooks {
+  /** Events are durable, in order. */
+  durable(events: readonly JournalEvent[]): void;
+  /** Somebody else wrote to this run: a signal, an answer, a pause. */
+  outside(events: readonly JournalEvent[]): void;
+  /** This process may not write to the run any more: fenced, or the store stayed away. */
+  stopped(reason: "fenced" | "lost", error: unknown): void;
+  /** Events that were to be written and could not be. */
+  unsaved(pending: readonly PendingEvent[]): void;
+  /** Everything is durable and nothing is pending: the moment for a snapshot. */
+  quiet(): void;
+}
+
+export interface WriterDeps {
+  readonly store: Store;
+  readonly queue: CommitQueue;
+  readonly ports: Ports;
+  readonly time: StoreTime;
+  readonly hooks: WriterHooks;
+  readonly ttlMs: number;
+}
+
+/** An append on its way, and what to do when it has landed. */
+interface Flight {
+  readonly pending: PendingEvent[];
+  readonly events: JournalEvent[];
+  readonly entry: Entry;
+  readonly row: RunRow;
+  readonly sentAt: number;
+}
+
+/**
+ * The owner's pen: collects a run's events and writes them, one append at a time, each proving the claim. When
+ * an act from outside got in between, it reads that first, then writes what is still allowed.
+ */
+export class RunWriter implements AppendSource {
+  row: RunRow;
+  readonly state: RunState;
+  /** Monotonic time until which the claim is surely held. */
+  deadline: number;
+  readonly #deps: WriterDeps;
+  /** Appends of its own that have landed. */
+  landed = 0;
+  #pending: PendingEvent[] = [];
+  /** Notes that go with whatever is written next. */
+  #riders: PendingEvent[] = [];
+  #held: PendingEvent[] = [];
+  #flight: Flight | null = null;
+  #catchingUp = false;
+  #closed = false;
+  /** Somebody writes by itself. */
+  #reserved = false;
+  #turns: Promise<unknown> = Promise.resolve();
+  /** Something came from outside while it could not be read. */
+  #missed = false;
+  #idlers: (() => void)[] = [];
+
+  constructor(deps: WriterDeps, row: RunRow, state: RunState, deadline: number) {
+    this.#deps = deps;
+    this.row = row;
+    this.state = state;
+    this.deadline = deadline;
+  }
+
+  get idle(): boolean {
+    return this.#pending.length === 0 && this.#flight === null && !this.#catchingUp;
+  }
+
+  /** Nothing is pending, and nobody writes by itself: what is known here is what is saved. */
+  get calm(): boolean {
+    return this.idle && !this.#reserved;
+  }
+
+  /** What is not durable yet, in order. */
+  get unwritten(): readonly PendingEvent[] {
+    return [...(this.#flight?.pending ?? []), ...this.#pending, ...this.#riders];
+  }
+
+  /** Whether something may not be written because the run is told to stop. */
+  get holdsBack(): boolean {
+    return this.#held.length > 0;
+  }
+
+  record(pending: PendingEvent): void {
+    if (this.#closed) return;
+    if (pending.intent && this.row.control !== "none") {
+      this.#held.push(pending);
+      return;
+    }
+    this.#pending.push(pending);
+    this.#deps.queue.mark(this);
+    if (this.#deps.queue.health.failing) this.#goAhead();
+  }
+
+  /** Records a note that is in no hurry: it goes with what is pending, or with whatever is written next. */
+  ride(event: EventDraft): void {
+    if (this.#closed) return;
+    const company = this.#pending.length > 0 ? this.#pending : this.#riders;
+    company.push({ event });
+  }
+
+  /** The store fails: what may begin unsaved begins, and from then on its intent is a matter of record. */
+  #goAhead(): void {
+    if (!this.#deps.queue.options.ahead || this.row.control !== "none") return;
+    const { unwritten } = this;
+    if (unwritten.length > MAX_UNWRITTEN) return;
+    for (const one of unwritten) {
+      const go = one.onAhead;
+      if (!go) continue;
+      Object.assign(one, { intent: false, onOvertaken: undefined, onAhead: undefined });
+      go();
+    }
+  }
+
+  failing(): boolean {
+    this.#goAhead();
+    const { queue, ports } = this.#deps;
+    if (this.#closed) return false;
+    const since = this.#flight?.sentAt ?? ports.clock.monotonic();
+    return queue.options.ahead || ports.clock.monotonic() - since < queue.options.patienceMs;
+  }
+
+  /** Takes back events that are not on their way yet. */
+  withdraw(matches: (pending: PendingEvent) => boolean): void {
+    this.#pending = this.#pending.filter((one) => !matches(one));
+  }
+
+  /** Writes nothing more; what is pending is dropped. */
+  close(): void {
+    this.#closed = true;
+    this.#pending = [];
+    this.#riders = [];
+    this.#held = [];
+  }
+
+  take(): Append | null {
+    if (!this.#ready || this.#pending.length === 0) return null;
+    const pending = this.#pending;
+    this.#pending = [];
+    // With its last word here the run is given up: what has not begun by then does not begin.
+    if (pending.some((one) => one.release)) {
+      this.#pending = pending.filter((one) => one.intent);
+      return this.#depart(pending.filter((one) => !one.intent));
+    }
+    return this.#depart(this.#riders.length === 0 ? pending : [...pending, ...this.#riders.splice(0)]);
+  }
+
+  get #ready(): boolean {
+    return this.#flight === null && !this.#catchingUp && !this.#reserved;
+  }
+
+  /**
+   * Lets `commit` write by itself, with the pen in hand: nothing else of this run is written meanwhile. It is given `depart`,
+   * which builds its append; it answers the store's verdict. A refused append is not tried again here.
+   */
+  exclusive(commit: (depart: Depart) => Promise<CommitResult>): Promise<CommitResult> {
+    const turn = this.#turns.then(() => this.#alone(commit));
+    this.#turns = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Answers when everything recorded so far is durable. */
+  async whenIdle(): Promise<void> {
+    while (!this.idle && !this.#closed) await new Promise<void>((resolve) => this.#idlers.push(resolve));
+  }
+
+  async #alone(commit: (depart: Depart) => Promise<CommitResult>): Promise<CommitResult> {
+    while (!this.idle || this.row.control !== "none")
+      await new Promise<void>((resolve) => this.#idlers.push(resolve));
+    this.#reserved = true;
+    let result: CommitResult = { ok: false, reason: "lost", error: undefined };
+    try {
+      result = await commit((pending) => this.#depart(pending));
+      if (result.ok) this.#deps.queue.health.saved();
+      return result;
+    } finally {
+      this.#reserved = false;
+      if (result.ok) this.settle(result);
+      else this.#flight = null;
+      if (!result.ok && result.reason === "conflict") await this.catchUp();
+      else if (!result.ok && result.reason === "fenced") this.fence();
+      if (this.#missed) void this.catchUp();
+      this.#settled();
+    }
+  }
+
+  /** What waits for a quiet moment looks again, and what is pending goes out. */
+  #settled(): void {
+    if (this.#pending.length > 0) this.#deps.queue.mark(this);
+    for (const look of this.#idlers.splice(0)) look();
+  }
+
+  /** The claim is not ours any more. */
+  fence(): void {
+    this.#stop("fenced", undefined);
+  }
+
+  #stop(reason: "fenced" | "lost", error: unknown, flown: readonly PendingEvent[] = []): void {
+    const unsaved = [...flown, ...this.#pending];
+    this.close();
+    this.#deps.hooks.unsaved(unsaved);
+    this.#deps.hooks.stopped(reason, error);
+  }
+
+  #depart(pending: PendingEvent[]): Append {
+    const at = this.#deps.time.now();
+    const { epoch, token } = this.row.claim;
+    const { redactor } = this.#deps.ports;
+    const events = pending.map(({ event }, index) =>
+      stamped(redactor ? redactor.event(event) : event, this.row.seq + 1 + index, at, epoch),
+    );
+    const blobs = distinctBlobs(pending);
+    const { entry, head } = buildEntry(events, {
+      prev: this.row.head,
+      seq: this.row.seq + 1,
+      at,
+      epoch,
+      blobs: blobs.length === 0 ? NO_HASHES : namedBlobs(pending),
+      blinding: this.#deps.store.blinding,
+    });
+    const hasParent = this.row.parent !== null;
+    const run = projectAll(this.row, events, hasParent);
+    const claim: ClaimChange = pending.some((one) => one.release)
+      ? { kind: "release" }
+      : { kind: "hold", ttlMs: this.#deps.ttlMs };
+    const expect = { seq: this.row.seq, epoch, token };
+    const append: Append = { run, expect, claim, entries: [entry], head, blobs };
+    const row = { ...run, seq: this.row.seq + events.length, head };
+    this.#flight = { pending, events, entry, row, sentAt: this.#deps.ports.clock.monotonic() };
+    return append;
+  }
+
+  settle(result: CommitResult): void {
+    const flight = this.#flight;
+    if (!flight) return;
+    this.#flight = null;
+    if (result.ok) return this.#landed(flight);
+    if (this.#closed) return this.#deps.hooks.unsaved(flight.pending);
+    if (result.reason === "conflict") {
+      this.#pending = [...flight.pending, ...this.#pending];
+      void this.catchUp();
+      return;
+    }
+    const lost = result.reason === "lost";
+    this.#stop(lost ? "lost" : "fenced", lost ? result.error : undefined, flight.pending);
+  }
+
+  #landed(flight: Flight): void {
+    this.row = flight.row;
+    this.landed++;
+    this.deadline = flight.sentAt + this.#deps.ttlMs;
+    for (const event of flight.events) this.state.apply(lighten(event));
+    const { head, data } = flight.entry;
+    this.state.tailBytes += head.length + (data?.length ?? 0);
+    this.#deps.hooks.durable(flight.events);
+    if (this.#pending.length === 0 && !this.#closed) this.#deps.hooks.quiet();
+    flight.pending.forEach((one, index) => one.onDurable?.(flight.events[index] as JournalEvent));
+    this.#settled();
+  }
+
+  /** Reads what others have written to the run since, and hands it to the execution. */
+  async catchUp(): Promise<void> {
+    if (this.#catchingUp || this.#closed || this.#flight) return;
+    this.#missed = this.#reserved;
+    if (this.#missed) return;
+    this.#catchingUp = true;
+    try {
+      const { row, events } = await this.#deps.queue.read(this.row.id, () => this.#readNews());
+      if (!row) return this.fence();
+      this.row = row;
+      for (const event of events) this.state.apply(event);
+      this.#holdIntents();
+      this.#dropOvertaken(events);
+      this.#catchingUp = false;
+      if (events.length > 0) this.#deps.hooks.outside(events);
+    } catch (error) {
+      this.#stop("lost", error);
+    } finally {
+      this.#catchingUp = false;
+      this.#settled();
+    }
+  }
+
+  /** Intents wait while the run is told to stop, and go out after all if it is told to go on before it has. */
+  #holdIntents(): void {
+    if (this.row.control === "none") {
+      this.#pending.push(...this.#held.splice(0));
+      return;
+    }
+    this.#held.push(...this.#pending.filter((one) => one.intent));
+    this.withdraw((one) => one.intent ?? false);
+  }
+
+  #dropOvertaken(events: readonly JournalEvent[]): void {
+    const decided = new Set(events.map((event) => event.step));
+    const isOvertaken = ({ onOvertaken, event }: PendingEvent) =>
+      onOvertaken !== undefined &&
+      (decided.has(event.step) || (event.kind === "snapshot_taken" && events.length > 0));
+    const overtaken = [...this.#pending, ...this.#held].filter(isOvertaken);
+    this.withdraw(isOvertaken);
+    this.#held = this.#held.filter((one) => !isOvertaken(one));
+    for (const one of overtaken) one.onOvertaken?.();
+  }
+
+  /** What was written since; no row when the run is not ours any more. */
+  async #readNews(): Promise<{ row: RunRow | null; events: readonly JournalEvent[] }> {
+    const row = await this.#deps.store.read(this.row.id);
+    const mine = this.row.claim;
+    const isMine = row?.claim.token === mine.token && row?.claim.epoch === mine.epoch;
+    return row && isMine ? { row, events: await this.#readSince(row) } : { row: null, events: [] };
+  }
+
+  async #readSince(row: RunRow): Promise<JournalEvent[]> {
+    const chain = new ChainCheck(row.id, this.row.seq + 1, this.row.head);
+    const events: JournalEvent[] = [];
+    for (let next = this.row.seq + 1; next <= row.seq; ) {
+      const entries = await this.#deps.store.entries(row.id, { from: next, limit: 100 });
+      for (const entry of entries) if (entry.seq <= row.seq) events.push(...chain.take(entry).events);
+      next = (events.at(-1)?.seq ?? row.seq) + 1;
+    }
+    chain.end(row.seq, row.head);
+    return events;
+  }
+}
+
+/** Field by field: on the hot path, a spread of a union costs several times as much. */
+function stamped(
+  { kind, step, meta, data }: EventDraft,
+  seq: number,
+  at: number,
+  epoch: number,
+): JournalEvent {
+  return { kind, step, meta, data, seq, at, epoch } as JournalEvent;
+}
+
+/** In a living run the body already has its outcomes; the record keeps only where they are. */
+function lighten(event: JournalEvent): JournalEvent {
+  if (event.kind !== "step_completed" && event.kind !== "step_failed") return event;
+  const { seq, at, epoch } = event;
+  return stamped({ kind: event.kind, step: event.step, meta: event.meta } as EventDraft, seq, at, epoch);
+}
+
+/** So much may be unsaved while a run goes on without its store; then it waits. */
+const MAX_UNWRITTEN = 1_000;
+
+const NO_BLOBS: readonly Blob[] = [];
+const NO_HASHES: readonly string[] = [];
+
+function distinctBlobs(pending: readonly PendingEvent[]): readonly Blob[] {
+  const all = pending.flatMap((one) => one.blobs ?? NO_BLOBS);
+  return all.length < 2 ? all : [...new Map(all.map((blob) => [blob.hash, blob])).values()];
+}
+
+/** A snapshot points to what earlier entries have named already, and is read itself where that matters. */
+function namedBlobs(pending: readonly PendingEvent[]): readonly string[] {
+  const parts = pending.filter((one) => one.blobs !== undefined && one.event.kind !== "snapshot_taken");
+  return innerBlobs(
+    parts.map(({ event }) => event),
+    parts.flatMap(({ blobs }) => blobs ?? NO_BLOBS),
+  );
+}

@@ -1,0 +1,88 @@
+import { HoldfastError } from "../../errors.ts";
+import type { JournalEvent } from "../../journal/events.ts";
+import { baseName } from "../../versions/rename.ts";
+
+/** What an address names: a position, a name given to one, or, with neither, the newest position of the run. */
+export interface Address {
+  readonly runId: string;
+  readonly seq?: number;
+  readonly label?: string;
+}
+
+const ADDRESS = /^([A-Za-z0-9_-]{1,64})(?:@([^\p{Cc}]{1,128}))?$/u;
+const POSITION = /^[1-9]\d{0,14}$/;
+
+/**
+ * Reads `run`, `run@14` or `run@label`; anything else is refused (HF-1021).
+ *
+ * @example
+ * ```ts
+ * import { parseAddress } from "holdfast";
+ *
+ * const { runId, seq } = parseAddress("hello-1@14");
+ * console.log(runId, seq);
+ * ```
+ */
+export function parseAddress(text: string): Address {
+  const [, runId, place] = (typeof text === "string" && ADDRESS.exec(text)) || [];
+  if (runId === undefined) throw new HoldfastError("HF-1021", { address: shown(text) });
+  if (place === undefined) return { runId };
+  if (POSITION.test(place)) return { runId, seq: Number(place) };
+  if (/^\d+$/.test(place)) throw new HoldfastError("HF-1021", { address: shown(text) });
+  return { runId, label: place };
+}
+
+const shown = (text: unknown): string =>
+  typeof text === "string" ? JSON.stringify(text.slice(0, 80)) : `A value of type ${typeof text}`;
+
+export const addressOf = (runId: string, seq: number): string => `${runId}@${seq}`;
+
+/** Refuses a name that an address could not hold, or would take for a position. */
+export function checkLabel(label: string): void {
+  const fits = typeof label === "string" && ADDRESS.test(`run@${label}`) && !/^\d+$/.test(label);
+  if (!fits)
+    throw new HoldfastError("HF-1003", {
+      option: "label",
+      problem: "it must be a text of 1 to 128 printable characters, and not a number",
+    });
+}
+
+/** Whether the state after this event is one to come back to: something has ended, or somebody has marked it. */
+export function isCheckpoint(event: JournalEvent): boolean {
+  switch (event.kind) {
+    case "step_completed":
+    case "gate_answered":
+    case "loop_advanced":
+    case "checkpoint_marked":
+    case "run_paused":
+    case "run_completed":
+    case "run_failed":
+    case "run_cancelled":
+      return true;
+    case "child_finished":
+      return event.meta.status === "completed";
+    case "step_failed":
+      return event.meta.retryAt === undefined;
+    default:
+      return false;
+  }
+}
+
+const OF_STEPS = /^(?:step|gate|child|loop)_/;
+const NOTES: readonly string[] = [
+  "value_recorded",
+  "memory_written",
+  "usage_recorded",
+  "decision_made",
+  "agent_updated",
+  "plan_made",
+  "checkpoint_marked",
+  "signals_taken",
+];
+
+/** The outermost step, group or loop that an event belongs to, by its plain name; "" when it belongs to none. */
+export function phaseOf({ kind, step }: JournalEvent): string {
+  const slash = step.indexOf("/");
+  if (OF_STEPS.test(kind)) return baseName(slash < 0 ? step : step.slice(0, slash));
+  return slash >= 0 && NOTES.includes(kind) ? baseName(step.slice(0, slash)) : "";
+}

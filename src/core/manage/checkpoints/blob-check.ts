@@ -1,0 +1,61 @@
+import { digest } from "../../hash.ts";
+import type { JournalEvent } from "../../journal/events.ts";
+import type { Store } from "../../store.ts";
+import { blobsIn } from "../../values/values.ts";
+import type { Problem } from "./validate.ts";
+
+const BATCH = 200;
+
+/** Where a blob is needed: by which event first, and by which last. */
+interface Need {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Checks that every blob a run's values point to is there and is what its name says. */
+export class BlobCheck {
+  /** Blobs that are whole values, and such that are parts of one. */
+  readonly #values = new Map<string, Need>();
+  readonly #parts = new Map<string, Need>();
+
+  note(events: readonly JournalEvent[]): void {
+    for (const { seq, data } of events) {
+      if (typeof data === "string") this.#noteParts(data, { first: seq, last: seq });
+      else if (data) need(this.#values, data.blob, { first: seq, last: seq });
+    }
+  }
+
+  async check(store: Store, runId: string): Promise<{ changed: Problem[]; missing: Problem[] }> {
+    const changed: Problem[] = [];
+    const missing: Problem[] = [];
+    const read = async (needs: Map<string, Need>, each: (text: string, by: Need) => void): Promise<void> => {
+      for (const batch of batches([...needs])) {
+        const hashes = batch.map(([hash]) => hash);
+        const found = await store.blobs(runId, hashes);
+        for (const [hash, by] of batch) {
+          const text = found.get(hash);
+          if (text === undefined) missing.push({ seq: by.last, problem: `Blob ${hash} is missing.` });
+          else if (digest(text) !== hash)
+            changed.push({ seq: by.first, problem: `Blob ${hash} is changed.` });
+          else each(text, by);
+        }
+      }
+    };
+    await read(this.#values, (text, by) => this.#noteParts(text, by));
+    await read(this.#parts, () => undefined);
+    return { changed, missing };
+  }
+
+  #noteParts(text: string, by: Need): void {
+    for (const hash of blobsIn(text)) need(this.#parts, hash, by);
+  }
+}
+
+function need(needs: Map<string, Need>, hash: string, { first, last }: Need): void {
+  const known = needs.get(hash) ?? { first, last };
+  needs.set(hash, { first: Math.min(known.first, first), last: Math.max(known.last, last) });
+}
+
+function* batches<T>(list: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < list.length; from += BATCH) yield list.slice(from, from + BATCH);
+}

@@ -1,0 +1,265 @@
+import type { AgentState, Decision } from "../../context.ts";
+import type { OpenGate } from "../../control/decisions.ts";
+import { HoldfastError } from "../../errors.ts";
+import type { EventKind, JournalEvent } from "../../journal/events.ts";
+import { dropped } from "../../journal/journal.ts";
+import { loadRun } from "../../journal/load.ts";
+import { type StateView, stateDigest, viewState } from "../../journal/state-view.ts";
+import type { EngineParts } from "../../parts.ts";
+import type { RunState } from "../../run/replay.ts";
+import {
+  type Budget,
+  ended,
+  type Origin,
+  type Parent,
+  type RunRow,
+  type RunStatus,
+  type Waiting,
+} from "../../types.ts";
+import type { Values } from "../../values/values.ts";
+import { addressOf } from "./address.ts";
+import { readHistory, type Told } from "./history.ts";
+import { labelsOf, remarks } from "./positions.ts";
+import { measure, openWaits, type Progress, type StepUnderWay, underWay } from "./progress.ts";
+
+/** A run as it stood at one position of its journal: everything that is known about it there. Plain data. */
+export interface Checkpoint extends StateView {
+  /** Version of this shape. */
+  readonly format: 1;
+  /** Its address, `run@seq`. */
+  readonly id: string;
+  readonly run: string;
+  readonly seq: number;
+  readonly workflow: string;
+  readonly version: string;
+  readonly schema: number;
+  readonly at: number;
+  /** What happened here, to which step, why, and who did it if a person did. */
+  readonly kind: EventKind;
+  readonly step: string;
+  readonly trigger: string;
+  readonly actor?: string;
+  readonly status: RunStatus;
+  /** The outermost step, group or loop the run was in. */
+  readonly phase: string;
+  readonly progress: Progress;
+  readonly current: readonly StepUnderWay[];
+  /** Keys of finished steps, in the order of their outcomes; those of finished iterations are not here. */
+  readonly completed: readonly string[];
+  readonly failed: readonly string[];
+  /** Planned steps without a result. */
+  readonly pending: readonly string[];
+  readonly iterations: Readonly<Record<string, Iterations>>;
+  readonly budget: Budget | null;
+  readonly usage: CheckpointUsage;
+  /** Failed attempts of all steps, and takeovers from workers that had died. */
+  readonly retries: number;
+  readonly recoveries: number;
+  readonly failure: Failure | null;
+  readonly decisions: readonly DecisionMade[];
+  readonly agents: Readonly<Record<string, AgentState>>;
+  readonly gates: readonly OpenGate[];
+  readonly waits: readonly Waiting[];
+  readonly labels: readonly string[];
+  readonly pinned: boolean;
+  readonly lineage: string;
+  readonly origin: Origin | null;
+  readonly parent: Parent | null;
+  /** Runs it had started. */
+  readonly children: readonly string[];
+  /** What the run returned, once it has completed. */
+  readonly result?: unknown;
+  /** Equal for equal states, of whichever run: a fork has the digest of what it was forked from. */
+  readonly digest: string;
+  /** Hash of the journal entry: what proves it. */
+  readonly head: string;
+}
+
+export interface Iterations {
+  /** Finished iterations. */
+  readonly iteration: number;
+  readonly done: boolean;
+}
+
+export interface CheckpointUsage {
+  readonly tokens: number;
+  readonly costUsd: number;
+  /** Finished loop iterations. */
+  readonly turns: number;
+  /** Milliseconds in which a worker was at it. */
+  readonly activeMs: number;
+}
+
+/** The newest failure, as plain data. */
+export interface Failure {
+  /** The step that failed; "" for the run's own function. */
+  readonly step: string;
+  readonly attempt?: number;
+  readonly at: number;
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string | number;
+}
+
+/** A decision that was recorded, with where and when. */
+export interface DecisionMade extends Decision {
+  readonly seq: number;
+  readonly at: number;
+  readonly step: string;
+}
+
+type Reader = Pick<EngineParts, "store" | "values">;
+
+/** The fold at a position, refused where retention has dropped what it consists of. */
+export async function stateAt({ store, values }: Reader, row: RunRow, seq: number): Promise<RunState> {
+  if (row.prunedAt !== null) throw dropped(row.id, seq);
+  return loadRun(store, values, row, seq);
+}
+
+export async function viewAt(
+  reader: Reader,
+  row: RunRow,
+  seq: number,
+): Promise<{ state: RunState; view: StateView; digest: string }> {
+  const state = await stateAt(reader, row, seq);
+  const view = await viewState(reader.values, row.id, state);
+  return { state, view, digest: stateDigest(view, state) };
+}
+
+export async function readCheckpoint(reader: Reader, row: RunRow, seq: number): Promise<Checkpoint> {
+  const { store, values } = reader;
+  const { state, view, digest } = await viewAt(reader, row, seq);
+  const told = await readHistory(store, row, seq);
+  const { run, event } = told;
+  const { progress, pending } = measure(state, run.stepsDone);
+  const isOver = ended(run.status);
+  const settled = [...state.steps()].sort(([, a], [, b]) => a.seq - b.seq);
+  return {
+    format: 1,
+    ...identity(row, seq, told),
+    ...view,
+    status: run.status,
+    progress,
+    current: isOver ? [] : underWay(state),
+    completed: settled.filter(([, one]) => one.status === "completed").map(([key]) => key),
+    failed: settled
+      .filter(([, one]) => one.status === "failed" && one.retryAt === undefined)
+      .map(([key]) => key),
+    pending,
+    iterations: iterations(state),
+    budget: run.budget,
+    usage: { ...run.usage, turns: run.turns, activeMs: run.activeMs },
+    retries: state.facts.failures,
+    recoveries: told.recoveries,
+    failure: await failure(values, row.id, told.failure),
+    decisions: await decisions(values, row.id, told.decisions),
+    agents: await agents(values, row.id, state),
+    gates: isOver ? [] : await gates(values, row.id, state),
+    waits: isOver ? [] : openWaits(state, run.status === "waiting" ? run.waiting : []),
+    ...(await names(reader, row, seq, event)),
+    ...(run.status === "completed" && state.outcome
+      ? { result: await values.of(row.id, state.outcome) }
+      : {}),
+    digest,
+  };
+}
+
+function identity(row: RunRow, seq: number, { run, event, phase, children, head }: Told) {
+  const { id, workflow, lineage, origin, parent } = row;
+  const { at, kind, step, actor } = event;
+  return {
+    id: addressOf(id, seq),
+    run: id,
+    seq,
+    workflow,
+    version: run.version,
+    schema: run.schema,
+    at,
+    kind,
+    step,
+    trigger: triggerOf(event),
+    ...(actor === undefined ? {} : { actor }),
+    phase,
+    lineage,
+    origin,
+    parent,
+    children: [...children],
+    head,
+  };
+}
+
+/** What made the checkpoint: the reason given for a mark, else what happened. */
+export const triggerOf = (event: JournalEvent): string =>
+  event.kind === "checkpoint_marked" ? event.meta.trigger : event.kind;
+
+async function names({ store }: Reader, row: RunRow, seq: number, event: JournalEvent) {
+  const { facts } = await remarks(store, row, seq);
+  if (event.kind === "checkpoint_marked") facts.apply(event);
+  return { labels: labelsOf(facts, seq), pinned: facts.tags.get(seq)?.pinned ?? false };
+}
+
+function iterations(state: RunState): Record<string, Iterations> {
+  const begun = [...state.loops()].filter(([, loop]) => loop.iteration > 0);
+  return Object.fromEntries(begun.map(([key, { iteration, done }]) => [key, { iteration, done }]));
+}
+
+/** A value that tells about the past: where retention has dropped it, the rest of the record still stands. */
+async function ifKept(values: Values, runId: string, seq: number): Promise<unknown> {
+  try {
+    return await values.at(runId, seq);
+  } catch (error) {
+    if (HoldfastError.is(error, "HF-1023")) return undefined;
+    throw error;
+  }
+}
+
+async function failure(
+  values: Values,
+  runId: string,
+  event: JournalEvent | undefined,
+): Promise<Failure | null> {
+  if (!event) return null;
+  const error = (await ifKept(values, runId, event.seq)) as Partial<Failure> | undefined;
+  const code = error?.code;
+  const isRun = event.kind === "run_failed";
+  return {
+    step: event.step,
+    ...(event.kind === "step_failed" ? { attempt: event.meta.attempt } : {}),
+    at: event.at,
+    name: error?.name ?? "Error",
+    message: error?.message ?? (isRun ? event.meta.message : ""),
+    ...(typeof code === "string" || typeof code === "number" ? { code } : {}),
+  };
+}
+
+async function decisions(
+  values: Values,
+  runId: string,
+  events: readonly JournalEvent[],
+): Promise<DecisionMade[]> {
+  const made: DecisionMade[] = [];
+  for (const { seq, at, step } of events) {
+    const decision = (await ifKept(values, runId, seq)) as Decision | undefined;
+    made.push({ ...(decision ?? { description: "" }), seq, at, step });
+  }
+  return made;
+}
+
+async function agents(values: Values, runId: string, state: RunState): Promise<Record<string, AgentState>> {
+  const found: [string, AgentState][] = [];
+  for (const [name, recorded] of state.facts.agents)
+    found.push([name, (await values.of(runId, recorded)) as AgentState]);
+  return Object.fromEntries(found);
+}
+
+async function gates(values: Values, runId: string, state: RunState): Promise<OpenGate[]> {
+  const open = underWay(state).filter(({ type, status }) => type === "gate" && status === "started");
+  const shown: OpenGate[] = [];
+  for (const { step, since, until } of open) {
+    const record = state.find(step);
+    if (!record) continue;
+    const gate = (await values.of(runId, record)) as Pick<OpenGate, "show" | "choices" | "text">;
+    shown.push({ runId, gate: step, ...gate, digest: record.args ?? "", since, until: until ?? null });
+  }
+  return shown;
+}

@@ -1,0 +1,240 @@
+import { HoldfastError } from "../../errors.ts";
+import { checkId } from "../../ids.ts";
+import { type Act, because, plan } from "../../journal/act.ts";
+import type { Decide } from "../../journal/acts.ts";
+import type { EventKind, JournalEvent } from "../../journal/events.ts";
+import { dropped } from "../../journal/journal.ts";
+import { checkLimit } from "../../journal/query.ts";
+import type { StateView } from "../../journal/state-view.ts";
+import type { EngineParts } from "../../parts.ts";
+import type { RunRow } from "../../types.ts";
+import { addressOf, checkLabel, isCheckpoint, parseAddress, phaseOf } from "./address.ts";
+import { type Checkpoint, readCheckpoint, triggerOf, viewAt } from "./checkpoint-view.ts";
+import { type CheckpointDiff, diffCheckpoints } from "./diff.ts";
+import { headEvents, labelsOf, type Remarks, readRow, remarks, resolve } from "./positions.ts";
+import { type Validation, validateRun } from "./validate.ts";
+
+/** A checkpoint in a list: what its header says. */
+export interface CheckpointItem {
+  /** Its address, `run@seq`. */
+  readonly id: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly kind: EventKind;
+  readonly step: string;
+  readonly phase: string;
+  readonly trigger: string;
+  readonly actor?: string;
+  readonly labels: readonly string[];
+  readonly pinned: boolean;
+  /** Whether its values are still there; retention may have dropped them. */
+  readonly kept: boolean;
+}
+
+/** Events read at once when looking back from the end of a journal. */
+const WINDOW = 200;
+const MOST_ITEMS = 1_000;
+
+/**
+ * The checkpoints of runs: list them, look at one, compare two, check, name and keep them. An address is `run@seq`, `run@label`, or
+ * `run` for its newest position.
+ *
+ * @example
+ * ```ts
+ * import type { Engine } from "holdfast";
+ *
+ * export async function lastDecision(engine: Engine, runId: string): Promise<string | undefined> {
+ *   const [newest] = await engine.checkpoints.list(runId, { limit: 1 });
+ *   if (!newest) return undefined;
+ *   await engine.checkpoints.pin(newest.id, { actor: "Ada", reason: "for the audit" });
+ *   return (await engine.checkpoints.show(newest.id)).decisions.at(-1)?.description;
+ * }
+ * ```
+ */
+export class Checkpoints {
+  readonly #parts: EngineParts;
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+  }
+
+  /** Newest first; the next page is what comes `before` the last position of this one. */
+  async list(
+    runId: string,
+    { limit = 50, before }: { readonly limit?: number; readonly before?: number } = {},
+  ): Promise<readonly CheckpointItem[]> {
+    checkId(runId);
+    checkLimit(limit, MOST_ITEMS);
+    if (before !== undefined && (!Number.isInteger(before) || before < 1))
+      throw new HoldfastError("HF-1003", { option: "before", problem: "it must be a position" });
+    const { store } = this.#parts;
+    const row = await readRow(store, runId);
+    const events = await this.#eventsBefore(
+      row,
+      Math.min(before ?? Number.POSITIVE_INFINITY, row.seq + 1),
+      limit,
+    );
+    const said = await remarks(store, row, (events[0]?.seq ?? 1) - 1);
+    let phase = "";
+    const items: Omit<CheckpointItem, "kept">[] = [];
+    for (const event of events) {
+      phase = phaseOf(event) || phase;
+      const { seq } = event;
+      if (isCheckpoint(event) || seq === row.seq || said.facts.tags.has(seq))
+        items.push(itemOf(row.id, event, phase, said));
+    }
+    const page = items.slice(-limit).reverse();
+    const kept: CheckpointItem[] = [];
+    for (const item of page) kept.push({ ...item, kept: await this.#isKept(row, item.seq, said) });
+    return kept;
+  }
+
+  /** Events just before a position, oldest first: enough for `limit` checkpoints, and for the phase of the oldest. */
+  async #eventsBefore(row: RunRow, before: number, limit: number): Promise<readonly JournalEvent[]> {
+    let events: JournalEvent[] = [];
+    let found = 0;
+    for (let end = before - 1; end > 0; ) {
+      const from = Math.max(1, end - WINDOW + 1);
+      const entries = await this.#parts.store.entries(row.id, { from, limit: WINDOW });
+      const older = entries.flatMap((entry) => headEvents(row.id, entry)).filter(({ seq }) => seq <= end);
+      const [oldest] = older;
+      if (!oldest) break;
+      events = [...older, ...events];
+      found += older.filter(isCheckpoint).length;
+      end = oldest.seq - 1;
+      if (found >= limit && phaseOf(oldest) !== "") break;
+    }
+    return events;
+  }
+
+  async #isKept(row: RunRow, seq: number, { droppedAt }: Remarks): Promise<boolean> {
+    if (row.prunedAt !== null) return false;
+    if (droppedAt <= seq) return true;
+    try {
+      await viewAt(this.#parts, row, seq);
+      return true;
+    } catch (error) {
+      if (HoldfastError.is(error)) return false;
+      throw error;
+    }
+  }
+
+  async #find(address: string): Promise<{ row: RunRow; seq: number }> {
+    const parsed = parseAddress(address);
+    const row = await readRow(this.#parts.store, parsed.runId);
+    return { row, seq: await resolve(this.#parts.store, row, parsed) };
+  }
+
+  /** Everything known about the run at this position. */
+  async show(address: string): Promise<Checkpoint> {
+    const { row, seq } = await this.#find(address);
+    return readCheckpoint(this.#parts, row, seq);
+  }
+
+  /** Only its state: input, config, memory, states of loops, results of steps. */
+  async state(address: string): Promise<StateView> {
+    const { row, seq } = await this.#find(address);
+    return (await viewAt(this.#parts, row, seq)).view;
+  }
+
+  /** Equal for equal states, of whichever run. */
+  async digest(address: string): Promise<string> {
+    const { row, seq } = await this.#find(address);
+    return (await viewAt(this.#parts, row, seq)).digest;
+  }
+
+  /** What differs between two checkpoints, of one run or of two. */
+  async diff(from: string, to: string): Promise<CheckpointDiff> {
+    return diffCheckpoints(await this.show(from), await this.show(to));
+  }
+
+  /** Checks a run from its first entry to its last, or only what counts for one checkpoint. Damage is told, not thrown. */
+  async validate(address: string): Promise<Validation> {
+    const parsed = parseAddress(address);
+    const row = await readRow(this.#parts.store, parsed.runId);
+    const isWhole = parsed.seq === undefined && parsed.label === undefined;
+    const upTo = isWhole ? Number.POSITIVE_INFINITY : await resolve(this.#parts.store, row, parsed);
+    return validateRun(this.#parts, row, upTo);
+  }
+
+  /** Retention leaves the values of a pinned checkpoint alone. Answers its address. */
+  pin(address: string, act: Act = {}): Promise<string> {
+    return this.#tag(address, { pinned: true }, act);
+  }
+
+  unpin(address: string, act: Act = {}): Promise<string> {
+    return this.#tag(address, { pinned: false }, act);
+  }
+
+  /** Gives a checkpoint a name, in the place of one that it was given before. Answers its address. */
+  async label(address: string, label: string, act: Act = {}): Promise<string> {
+    checkLabel(label);
+    return this.#tag(address, { label }, act);
+  }
+
+  async #tag(
+    text: string,
+    tag: { readonly label?: string; readonly pinned?: boolean },
+    act: Act,
+  ): Promise<string> {
+    const { store } = this.#parts;
+    const address = parseAddress(text);
+    let position: number | undefined;
+    await this.#act(address.runId, async (row) => {
+      // Found once: the newest position is another one when this is tried again.
+      const seq = (position ??= await resolve(store, row, address));
+      const said = await remarks(store, row, 0);
+      const { tags } = said.facts;
+      const known = tags.get(seq);
+      if (
+        (tag.pinned ?? known?.pinned ?? false) === (known?.pinned ?? false) &&
+        (tag.label ?? known?.label) === known?.label
+      )
+        return null;
+      if (tag.pinned !== false && !(await this.#isKept(row, seq, said))) throw dropped(row.id, seq);
+      tags.set(seq, { label: undefined, pinned: known?.pinned ?? false, ...tag });
+      const pins = [...tags.values()].filter(({ pinned }) => pinned).length;
+      return plan({ kind: "checkpoint_tagged", step: "", meta: { seq, ...tag, pins, ...because(act) } }, act);
+    });
+    return addressOf(address.runId, position as number);
+  }
+
+  /** Makes a checkpoint of the run as it stands now, and answers its address. */
+  async mark(runId: string, label: string, act: Act = {}): Promise<string> {
+    checkId(runId);
+    checkLabel(label);
+    const { row } = await this.#act(runId, (row) => {
+      if (row.prunedAt !== null) throw dropped(row.id, row.seq);
+      const meta = { label, trigger: "user_requested" };
+      return plan({ kind: "checkpoint_marked", step: "", meta }, act);
+    });
+    return addressOf(runId, row.seq);
+  }
+
+  async #act(runId: string, decide: Decide): Promise<{ row: RunRow }> {
+    const acted = await this.#parts.acts.act(runId, decide);
+    if (acted.events.length > 0) this.#parts.written(acted.row, acted.events);
+    return acted;
+  }
+}
+
+function itemOf(
+  runId: string,
+  event: JournalEvent,
+  phase: string,
+  { facts }: Remarks,
+): Omit<CheckpointItem, "kept"> {
+  const { seq, at, kind, step, actor } = event;
+  return {
+    id: addressOf(runId, seq),
+    seq,
+    at,
+    kind,
+    step,
+    phase,
+    trigger: triggerOf(event),
+    ...(actor === undefined ? {} : { actor }),
+    labels: labelsOf(facts, seq),
+    pinned: facts.tags.get(seq)?.pinned ?? false,
+  };
+}

@@ -1,0 +1,87 @@
+import { digest } from "../../hash.ts";
+import type { JournalEvent } from "../../journal/events.ts";
+import { damaged } from "../../journal/journal.ts";
+import { newProjection, projectAll } from "../../journal/project.ts";
+import type { Entry, Store } from "../../store.ts";
+import type { RunProjection, RunRow } from "../../types.ts";
+import { phaseOf } from "./address.ts";
+import { entryPages, headEvents } from "./positions.ts";
+
+/** What the headers of a run's entries say up to a position. Values are not needed for it, so it is there for every run. */
+export class History {
+  /** The run's row as it stood then. */
+  run: RunProjection | undefined;
+  /** The last event. */
+  event: JournalEvent | undefined;
+  /** Hash of the last entry. */
+  head = "";
+  phase = "";
+  /** How often a run under way was taken over from a worker that had died. */
+  recoveries = 0;
+  /** Runs it started, in order. */
+  readonly children = new Set<string>();
+  readonly decisions: JournalEvent[] = [];
+  /** The newest failure of a step, or of the run where no step was to blame. */
+  failure: JournalEvent | undefined;
+  readonly #hasParent: boolean;
+
+  constructor(hasParent: boolean) {
+    this.#hasParent = hasParent;
+  }
+
+  /** Takes in the events of one entry. The row depends on where entries begin, so they must be given as a whole. */
+  take(entry: Pick<Entry, "head">, events: readonly JournalEvent[]): void {
+    const [first] = events;
+    if (first?.kind === "run_created")
+      this.run ??= newProjection(first.at, first.meta.version, first.meta.schema ?? 1);
+    if (first?.kind === "run_claimed" && this.run?.status === "running") this.recoveries++;
+    if (this.run) this.run = projectAll(this.run, events, this.#hasParent);
+    for (const event of events) this.#note(event);
+    this.event = events.at(-1) ?? this.event;
+    this.head = digest(entry.head);
+  }
+
+  #note(event: JournalEvent): void {
+    this.phase = phaseOf(event) || this.phase;
+    switch (event.kind) {
+      case "step_started":
+        if (event.meta.child !== undefined) this.children.add(event.meta.child);
+        return;
+      case "run_forked":
+        // What the source started is the source's.
+        this.children.clear();
+        return;
+      case "decision_made":
+        this.decisions.push(event);
+        return;
+      case "step_failed":
+        this.failure = event;
+        return;
+      case "child_finished":
+        if (event.meta.status !== "completed") this.failure = event;
+        return;
+      case "run_failed":
+        if (!this.failure || !event.meta.steps.includes(this.failure.step)) this.failure = event;
+        return;
+      default:
+    }
+  }
+}
+
+export interface Told extends History {
+  readonly run: RunProjection;
+  readonly event: JournalEvent;
+}
+
+export async function readHistory(store: Store, row: RunRow, upTo: number): Promise<Told> {
+  const history = new History(row.parent !== null);
+  for await (const page of entryPages(store, row.id, 1, upTo)) {
+    for (const entry of page) {
+      const events = headEvents(row.id, entry);
+      const isPart = entry.seq + entry.count - 1 > upTo;
+      history.take(entry, isPart ? events.filter(({ seq }) => seq <= upTo) : events);
+    }
+  }
+  if (history.event?.seq !== upTo || !history.run) throw damaged(row.id, upTo, "An entry is missing.");
+  return history as Told;
+}

@@ -1,0 +1,106 @@
+import { HoldfastError } from "../../errors.ts";
+import type { JournalEvent } from "../../journal/events.ts";
+import { Facts } from "../../journal/facts.ts";
+import { parseEntry } from "../../journal/journal.ts";
+import type { Entry, Store } from "../../store.ts";
+import type { RunRow } from "../../types.ts";
+import { type Address, isCheckpoint } from "./address.ts";
+
+const PAGE = 2_000;
+
+/** Entries from the one that contains `from` to the one that contains `upTo`, a page at a time. */
+export async function* entryPages(
+  store: Store,
+  runId: string,
+  from: number,
+  upTo: number,
+): AsyncGenerator<readonly Entry[]> {
+  for (let next = from; next <= upTo; ) {
+    const page = await store.entries(runId, { from: next, limit: PAGE });
+    const last = page.at(-1);
+    if (!last) return;
+    yield last.seq > upTo ? page.filter(({ seq }) => seq <= upTo) : page;
+    next = last.seq + last.count;
+  }
+}
+
+/** The events of an entry without their values, which may be gone or damaged. */
+export const headEvents = (runId: string, entry: Entry): readonly JournalEvent[] =>
+  parseEntry(runId, { ...entry, data: null }).events;
+
+/** The event at a position, without its value; `undefined` where there is none. */
+export async function headEventAt(
+  store: Store,
+  runId: string,
+  seq: number,
+): Promise<JournalEvent | undefined> {
+  const [entry] = await store.entries(runId, { from: seq, limit: 1 });
+  return entry && headEvents(runId, entry).find((event) => event.seq === seq);
+}
+
+/** What is said about checkpoints after they were made. */
+export interface Remarks {
+  /** Only its marks and tags count here. */
+  readonly facts: Facts;
+  /** Where retention last dropped values; 0 when it has not. */
+  readonly droppedAt: number;
+}
+
+/** Looked for in the text first: nearly all entries can be passed over unread. */
+const REMARK = /"(?:checkpoint_tagged|checkpoint_marked|values_dropped|run_forked)"/;
+
+/** Everything said after a position; `after: 0` for all of it. */
+export async function remarks(store: Store, row: RunRow, after: number): Promise<Remarks> {
+  const facts = new Facts();
+  let droppedAt = 0;
+  for await (const page of entryPages(store, row.id, after + 1, row.seq)) {
+    for (const entry of page) {
+      if (!REMARK.test(entry.head)) continue;
+      for (const event of headEvents(row.id, entry)) {
+        if (event.seq <= after) continue;
+        facts.apply(event);
+        if (event.kind === "values_dropped") droppedAt = event.seq;
+      }
+    }
+  }
+  return { facts, droppedAt };
+}
+
+/** The names of a checkpoint: its own, and the one it was given afterwards. */
+export function labelsOf(facts: Facts, seq: number): readonly string[] {
+  const mark = facts.marks.find((one) => one.seq === seq)?.label;
+  const tag = facts.tags.get(seq)?.label;
+  return [...new Set([mark, tag])].filter((label) => label !== undefined);
+}
+
+export async function readRow(store: Store, runId: string): Promise<RunRow> {
+  const row = await store.read(runId);
+  if (!row) throw new HoldfastError("HF-1001", { run: runId });
+  return row;
+}
+
+/** The position that an address names, or HF-1022. A position that was pinned or named is a checkpoint by that. */
+export async function resolve(store: Store, row: RunRow, { seq, label }: Address): Promise<number> {
+  if (label !== undefined) return labelled(store, row, label);
+  if (seq === undefined || seq === row.seq) return row.seq;
+  const none = (why: string) => new HoldfastError("HF-1022", { run: row.id, seq, why });
+  if (seq > row.seq) throw none(`Its newest position is #${row.seq}.`);
+  const event = await headEventAt(store, row.id, seq);
+  if (!event) throw none("There is no entry at this position.");
+  if (isCheckpoint(event) || (await remarks(store, row, seq)).facts.tags.has(seq)) return seq;
+  throw none(`What is there (${event.kind}) ends nothing that could be come back to.`);
+}
+
+async function labelled(store: Store, row: RunRow, label: string): Promise<number> {
+  const { facts } = await remarks(store, row, 0);
+  const named = [
+    ...facts.marks.filter((mark) => mark.label === label).map(({ seq }) => seq),
+    ...[...facts.tags].filter(([, tag]) => tag.label === label).map(([seq]) => seq),
+  ];
+  if (named.length > 0) return named.reduce((a, b) => Math.max(a, b));
+  throw new HoldfastError("HF-1022", {
+    run: row.id,
+    seq: label,
+    why: "None of its checkpoints has this name.",
+  });
+}

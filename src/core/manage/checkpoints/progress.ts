@@ -1,0 +1,124 @@
+import type { StepType } from "../../journal/events.ts";
+import type { RunState, StepRecord } from "../../run/replay.ts";
+import type { Waiting, WaitKind } from "../../types.ts";
+
+/** How far a run is. `total` is known where it said what to expect: `ctx.plan`, and the members of its groups. */
+export interface Progress {
+  readonly done: number;
+  readonly total?: number;
+  readonly percent?: number;
+  /** `3 of 5`, or `3 done` where no total is known. */
+  readonly text: string;
+}
+
+/** A step that has begun and has no outcome yet. */
+export interface StepUnderWay {
+  readonly step: string;
+  readonly type: StepType;
+  /** `in_doubt`: whether it happened is not known. `failed`: it is tried again at `until`. */
+  readonly status: "started" | "in_doubt" | "failed";
+  readonly attempt: number;
+  readonly since: number;
+  readonly until?: number;
+}
+
+export interface Measured {
+  readonly progress: Progress;
+  /** Planned steps without a result, by key. */
+  readonly pending: readonly string[];
+}
+
+/** Measures a state against its plans. What a finished iteration had planned is over and not among them. */
+export function measure(state: RunState, stepsDone: number): Measured {
+  const { plans } = state.facts;
+  if (plans.size === 0) return { progress: { done: stepsDone, text: `${stepsDone} done` }, pending: [] };
+  const members = countMembers(state);
+  const loops = new Map(state.loops());
+  let [done, total] = [0, 0];
+  const pending: string[] = [];
+  for (const [place, { steps = [], of }] of plans) {
+    if (of !== undefined) {
+      total += of;
+      done += Math.min(of, members.get(place) ?? 0);
+    }
+    for (const key of numbered(place, steps)) {
+      // A group that has begun is counted by its members.
+      if (plans.get(key)?.of !== undefined) continue;
+      total++;
+      if (state.find(key)?.status === "completed" || loops.get(key)?.done) done++;
+      else pending.push(key);
+    }
+  }
+  const percent = total === 0 ? {} : { percent: Math.floor((100 * done) / total) };
+  return { progress: { done, total, ...percent, text: `${done} of ${total}` }, pending };
+}
+
+/** A name that is planned twice is a step and the `#2` of it. */
+function* numbered(prefix: string, names: readonly string[]): Generator<string> {
+  const counts = new Map<string, number>();
+  for (const name of names) {
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    yield prefix + (count === 1 ? name : `${name}#${count}`);
+  }
+}
+
+/** How many members of each group have completed. */
+function countMembers(state: RunState): ReadonlyMap<string, number> {
+  const members = new Map<string, number>();
+  for (const [key, { status }] of state.steps()) {
+    const bracket = key.indexOf("[", key.lastIndexOf("/") + 1);
+    if (bracket < 0 || status !== "completed") continue;
+    const group = key.slice(0, bracket);
+    members.set(group, (members.get(group) ?? 0) + 1);
+  }
+  return members;
+}
+
+const isOpen = (record: StepRecord): boolean =>
+  record.status === "started" || record.status === "in_doubt" || record.retryAt !== undefined;
+
+/** The steps under way, in the order they were begun. */
+export function underWay(state: RunState): StepUnderWay[] {
+  const open = [...state.steps()].filter(([, record]) => isOpen(record));
+  return open
+    .sort(([, a], [, b]) => a.since - b.since || a.seq - b.seq)
+    .map(([step, { type, status, attempt, since, until, retryAt }]) => {
+      const end = retryAt ?? until;
+      return {
+        step,
+        type,
+        status: status as StepUnderWay["status"],
+        attempt,
+        since,
+        ...(end === undefined ? {} : { until: end }),
+      };
+    });
+}
+
+const KINDS: Partial<Record<StepType, WaitKind>> = {
+  gate: "gate",
+  timer: "timer",
+  signal: "signal",
+  child: "child",
+};
+
+/** Everything a run waits for: steps that wait by their nature or were interrupted, and what holds the run itself back. */
+export function openWaits(state: RunState, waiting: readonly Waiting[]): Waiting[] {
+  const waits: Waiting[] = [];
+  for (const { step, type, status, since, until } of underWay(state)) {
+    const kind = status === "in_doubt" ? "decision" : status === "failed" ? "retry" : KINDS[type];
+    if (!kind) continue;
+    const { names, child } = state.find(step) as StepRecord;
+    waits.push({
+      kind,
+      step,
+      since,
+      ...(until === undefined ? {} : { until }),
+      ...(names ? { names } : {}),
+      ...(child === undefined ? {} : { detail: child }),
+    });
+  }
+  const known = new Set(waits.map(({ step }) => step));
+  return [...waits, ...waiting.filter(({ step }) => !known.has(step))];
+}

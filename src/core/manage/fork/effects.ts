@@ -1,0 +1,202 @@
+import type { JournalEvent, StepStarted } from "../../journal/events.ts";
+import type { Hop } from "../../journal/facts.ts";
+import type { Store } from "../../store.ts";
+import type { Effect, EffectPolicy, Origin, RunRow } from "../../types.ts";
+import { formerKey, rekey, renamedKey } from "../../versions/rename.ts";
+import { entryPages, headEvents } from "../checkpoints/positions.ts";
+
+/** A call with an effect that a run has made, or may have made. */
+export interface PastCall {
+  readonly runId: string;
+  readonly step: string;
+  readonly effect: Exclude<Effect, "repeatable">;
+  readonly status: "started" | "completed" | "failed" | "in_doubt";
+  readonly attempt: number;
+  /** Digest of its arguments. */
+  readonly args: string | undefined;
+  /** Position of what decided its status, and when it was last called. */
+  readonly seq: number;
+  readonly at: number;
+}
+
+export interface PastChild {
+  readonly step: string;
+  readonly runId: string;
+  /** Position of its intent. */
+  readonly seq: number;
+}
+
+/**
+ * The calls with effects that a run has made, steps of finished iterations included. Read from the headers of its journal, on from where
+ * the last reading ended: the run may still be at it.
+ */
+export class CallLog {
+  readonly calls = new Map<string, PastCall>();
+  readonly children = new Map<string, PastChild>();
+  readonly #store: Store;
+  readonly #runId: string;
+  readonly #hops: Hop[] = [];
+  #next = 1;
+  #turns: Promise<unknown> = Promise.resolve();
+
+  constructor(store: Store, runId: string) {
+    this.#store = store;
+    this.#runId = runId;
+  }
+
+  /** Answers the run as it stands; `null` when there is none. One reading at a time: each goes on where the last one ended. */
+  read(): Promise<RunRow | null> {
+    const reading = this.#turns.then(() => this.#readOn());
+    this.#turns = reading.catch(() => undefined);
+    return reading;
+  }
+
+  async #readOn(): Promise<RunRow | null> {
+    const row = await this.#store.read(this.#runId);
+    if (!row || row.seq < this.#next) return row;
+    for await (const page of entryPages(this.#store, row.id, this.#next, row.seq))
+      for (const entry of page) for (const event of headEvents(row.id, entry)) this.#take(event);
+    this.#next = row.seq + 1;
+    return row;
+  }
+
+  #take(event: JournalEvent): void {
+    if (event.seq < this.#next) return;
+    if (event.kind === "step_started") this.#started(event, event.meta);
+    // What its own source had under way is for the source to tell.
+    else if (event.kind === "run_forked") {
+      for (const [step, { status }] of this.calls) if (status !== "completed") this.calls.delete(step);
+      this.children.clear();
+    } else if (event.kind === "run_migrated") this.#migrated({ ...event.meta, seq: event.seq });
+    else this.#outcome(event);
+  }
+
+  #migrated(change: Hop): void {
+    if (change.renamed) this.#hops.push(change);
+    rekey(this.calls, (step) => renamedKey(step, change));
+    for (const [step, call] of this.calls) if (call.step !== step) this.calls.set(step, { ...call, step });
+    rekey(this.children, (step) => renamedKey(step, change));
+  }
+
+  /** The call of a step of a fork. */
+  call(step: string, fork: Descent): PastCall | undefined {
+    return this.calls.get(this.#named(step, fork) ?? "");
+  }
+
+  child(step: string, fork: Descent): PastChild | undefined {
+    return this.children.get(this.#named(step, fork) ?? "");
+  }
+
+  /** What this run calls now what a fork of it calls `step`: back to where they parted, and on from there. */
+  #named(step: string, { hops, parted }: Descent): string | undefined {
+    const since = ({ seq }: Hop): boolean => seq > parted;
+    const then = formerKey(step, hops.filter(since));
+    return then === undefined ? undefined : this.#hops.filter(since).reduce(renamedKey, then);
+  }
+
+  #started({ step, seq, at }: JournalEvent, { type, effect, attempt, args, child }: StepStarted): void {
+    const runId = this.#runId;
+    if (child !== undefined) this.children.set(step, { step, runId: child, seq });
+    if (effect === "repeatable" || (type !== "call" && type !== "transaction")) return;
+    this.calls.set(step, { runId, step, effect, status: "started", attempt, args, seq, at });
+  }
+
+  #outcome(event: JournalEvent): void {
+    const call = this.calls.get(event.step);
+    if (!call) return;
+    const settle = (status: PastCall["status"]) =>
+      void this.calls.set(event.step, { ...call, status, seq: event.seq });
+    switch (event.kind) {
+      case "step_completed":
+        // Nothing was called.
+        if (event.meta.instead === "simulated") this.calls.delete(event.step);
+        else settle("completed");
+        return;
+      case "step_failed":
+        return settle("failed");
+      case "step_in_doubt":
+        return settle("in_doubt");
+      case "step_resolved":
+        return settle(RESOLVED[event.meta.action]);
+      case "step_evidence":
+        if (call.attempt === event.meta.attempt && (call.status === "started" || call.status === "in_doubt"))
+          settle("completed");
+        return;
+      case "value_edited":
+        return settle("completed");
+      default:
+    }
+  }
+}
+
+/** How a fork came to be another run than one it comes from. */
+interface Descent {
+  /** The migrations that the fork went through. */
+  readonly hops: readonly Hop[];
+  /** Up to here its journal is a copy. */
+  readonly parted: number;
+}
+
+const RESOLVED = { done: "completed", failed: "failed", rerun: "started" } as const;
+
+/** The calls of the runs that a fork comes from, the nearest first. */
+export class Ancestry {
+  readonly #store: Store;
+  readonly #logs: { readonly log: CallLog; readonly parted: number }[];
+
+  constructor(store: Store, { runId, seq }: Origin) {
+    this.#store = store;
+    this.#logs = [{ log: new CallLog(store, runId), parted: seq }];
+  }
+
+  /** `hops`: the migrations that the fork went through. */
+  async find(step: string, hops: readonly Hop[]): Promise<PastCall | undefined> {
+    for await (const { log, parted } of this.#read()) {
+      const call = log.call(step, { hops, parted });
+      if (call) return call;
+    }
+    return undefined;
+  }
+
+  /** The child that the nearest of them had in this place. */
+  async child(step: string, hops: readonly Hop[]): Promise<RunRow | undefined> {
+    for await (const { log, parted } of this.#read()) {
+      const child = log.child(step, { hops, parted });
+      const row = child && (await this.#store.read(child.runId));
+      if (row) return row;
+    }
+    return undefined;
+  }
+
+  /** By step. */
+  async all(): Promise<ReadonlyMap<string, PastCall>> {
+    const all = new Map<string, PastCall>();
+    for await (const { log } of this.#read())
+      for (const [step, call] of log.calls) if (!all.has(step)) all.set(step, call);
+    return all;
+  }
+
+  async *#read(): AsyncGenerator<{ readonly log: CallLog; readonly parted: number }> {
+    for (let index = 0; ; index++) {
+      const source = this.#logs[index];
+      const row = await source?.log.read();
+      if (!source || !row) return;
+      yield source;
+      if (!row.origin) continue;
+      const { runId, seq } = row.origin;
+      const parted = Math.min(source.parted, seq);
+      this.#logs[index + 1] ??= { log: new CallLog(this.#store, runId), parted };
+    }
+  }
+}
+
+/** What becomes of a call in a fork, as far as it can be told beforehand. */
+export type Foreseen = "reused" | "asked" | "simulated" | "called again";
+
+/** `args`: those of the call to come, when they are known. */
+export function foresee(policy: EffectPolicy, past: PastCall, args = past.args): Foreseen {
+  const isRecorded = past.status === "completed" && past.args === args;
+  if (policy === "allow") return "called again";
+  if (policy === "block" || !isRecorded) return "asked";
+  return policy === "reuse" ? "reused" : "simulated";
+}

@@ -1,0 +1,131 @@
+import type { Edits } from "../../control/edits.ts";
+import type { EventDraft } from "../../journal/events.ts";
+import type { ChildFork, Facts } from "../../journal/facts.ts";
+import { dropped } from "../../journal/journal.ts";
+import { loadRun } from "../../journal/load.ts";
+import type { EngineParts } from "../../parts.ts";
+import { type Given, givenEvents } from "../../run/given.ts";
+import type { Store } from "../../store.ts";
+import type { Parent, RunRow } from "../../types.ts";
+import { dataDigest } from "../../values/codec.ts";
+import type { Workflow } from "../../workflow.ts";
+import { entryPages, headEvents } from "../checkpoints/positions.ts";
+import { Ancestry } from "./effects.ts";
+import { createFork } from "./fork.ts";
+
+/** A child that a fork asks for. */
+export interface ChildRequest {
+  readonly id: string;
+  readonly workflow: Workflow;
+  readonly input: unknown;
+  readonly parent: Parent;
+  readonly given: Given;
+  /** Those of the fork. */
+  readonly facts: Pick<Facts, "fork" | "childForks" | "hops">;
+}
+
+/**
+ * Makes sure that the child of a fork is a fork too, of the child that the source had in its place: so the calls of that one are not
+ * made again. Does nothing where the source had none, or where the child is there already.
+ */
+export async function forkChild(parts: EngineParts, request: ChildRequest): Promise<void> {
+  const { store } = parts;
+  const { id, workflow, parent, given } = request;
+  const { fork, childForks, hops } = request.facts;
+  if (!fork || (await store.read(id))) return;
+  const source = () => new Ancestry(store, fork.from).child(parent.step, hops);
+  const found = await findSource(store, childForks.get(parent.step), source);
+  if (found?.source.workflow === workflow.name) {
+    if (found.source.prunedAt !== null) throw dropped(found.source.id, found.seq);
+    const set = found.at === undefined ? await otherBeginning(parts, found, request) : undefined;
+    const budget = given.budget ? { budget: given.budget } : {};
+    await createFork(parts, {
+      id,
+      parent,
+      effects: fork.effects,
+      ...found,
+      ...budget,
+      ...(set ? { set } : {}),
+    });
+  } else if (fork.effects === "simulate") {
+    await createSimulated(parts, request);
+  }
+}
+
+/** One that begins from its start is given what its parent gives it now. */
+async function otherBeginning(
+  { store, values }: EngineParts,
+  { source, seq }: Found,
+  { input, given: { config } }: ChildRequest,
+): Promise<Edits> {
+  const state = await loadRun(store, values, source, seq);
+  const before = await values.decode(source.id, state.input);
+  const isSame = dataDigest(before) === dataDigest(input);
+  return { ...(isSame ? {} : { input }), ...(config ? { config } : {}) };
+}
+
+interface Found {
+  readonly source: RunRow;
+  readonly seq: number;
+  /** Given for a child that was under way at that moment; else it begins from its start. */
+  readonly at?: number;
+}
+
+/** The child that the nearest ancestor of a fork had in this place, and where to fork it. */
+async function findSource(
+  store: Store,
+  under: ChildFork | undefined,
+  search: () => Promise<RunRow | undefined>,
+): Promise<Found | undefined> {
+  const running = under && (await store.read(under.runId));
+  if (running) return { source: running, seq: await positionAt(store, running, under), at: under.at };
+  const source = await search();
+  return source && { source, seq: 1 };
+}
+
+/**
+ * Where a child stood at a moment. One that had ended by then is taken from just before, so that it ends again, by replay: its parent
+ * was not told yet.
+ */
+export async function positionAt(store: Store, row: RunRow, { at, failed }: ChildFork): Promise<number> {
+  let last = 1;
+  let end = 0;
+  for await (const page of entryPages(store, row.id, 1, row.seq)) {
+    for (const entry of page) {
+      const events = headEvents(row.id, entry);
+      if ((events[0]?.at ?? 0) > at) return end > 0 ? end - 1 : last;
+      for (const { kind, seq } of events) {
+        last = seq;
+        if (failed) continue;
+        if (ENDS.includes(kind)) end = seq;
+        else if (kind === "run_resumed" || kind === "run_forked") end = 0;
+      }
+    }
+  }
+  return end > 0 ? end - 1 : last;
+}
+
+const ENDS: readonly string[] = ["run_completed", "run_failed", "run_cancelled"];
+
+/** A child that the source never had: a run of its own, but its effects are simulated like those of its parent. */
+async function createSimulated(parts: EngineParts, request: ChildRequest): Promise<void> {
+  const { acts, values, time, ports } = parts;
+  const { id, workflow, input, parent } = request;
+  const { name, version, schema } = workflow;
+  const [now, seed] = [time.now(), ports.ids.id()];
+  const { data, blobs } = values.encode("input", input);
+  const given = givenEvents(values, request.given);
+  const events: EventDraft[] = [
+    {
+      kind: "run_created",
+      step: "",
+      meta: { workflow: name, version, schema, lineage: id, seed, parent },
+      data,
+    },
+    { kind: "run_forked", step: "", meta: { from: { runId: id, seq: 1 }, at: now, effects: "simulate" } },
+    ...given.events,
+  ];
+  const identity = { id, workflow: name, version, schema, lineage: id, parent, origin: null, createdAt: now };
+  const acted = await acts.create(identity, { events, blobs: [...blobs, ...given.blobs] });
+  if (acted) parts.written(acted.row, acted.events);
+}

@@ -1,0 +1,135 @@
+import { editEvents } from "../../control/edits.ts";
+import type { JournalEvent } from "../../journal/events.ts";
+import { dropped } from "../../journal/journal.ts";
+import { loadRun } from "../../journal/load.ts";
+import type { EngineParts } from "../../parts.ts";
+import type { Effect, EffectPolicy, Origin, RunRow } from "../../types.ts";
+import { headEventAt } from "../checkpoints/positions.ts";
+import { Ancestry, CallLog, type Foreseen, foresee } from "./effects.ts";
+import { checkEffects, type ForkOptions, findCheckpoint } from "./fork.ts";
+import { positionAt } from "./fork-child.ts";
+
+/** What a fork would begin with, and what would become of the calls that its source has made since. */
+export interface ForkPreview {
+  readonly from: Origin;
+  readonly effects: EffectPolicy;
+  /** Calls with effects after the checkpoint, those of children included: what happens when the fork comes to them. */
+  readonly calls: readonly ForeseenCall[];
+  /** Runs that would be forked along when the fork comes to them. */
+  readonly children: readonly ForeseenChild[];
+  /** What would be edited. */
+  readonly edits: readonly { readonly what: string; readonly name: string }[];
+}
+
+export interface ForeseenCall {
+  readonly runId: string;
+  readonly step: string;
+  readonly effect: Effect;
+  /** What the source knows of it. */
+  readonly status: "started" | "completed" | "failed" | "in_doubt";
+  readonly attempts: number;
+  /** Digest of its arguments; `null` when it declares none. */
+  readonly args: string | null;
+  /** When it was last called. */
+  readonly at: number;
+  readonly becomes: Foreseen;
+}
+
+export interface ForeseenChild {
+  readonly step: string;
+  readonly runId: string;
+  /** Where it would be forked. */
+  readonly seq: number;
+  /** `false`: its values are gone, and the step would fail (HF-1023). */
+  readonly kept: boolean;
+}
+
+/** Changes nothing. */
+export async function previewFork(
+  parts: EngineParts,
+  address: string,
+  options: ForkOptions,
+): Promise<ForkPreview> {
+  const { store, values } = parts;
+  const effects = checkEffects(options.effects);
+  const { row, seq } = await findCheckpoint(parts, address);
+  if (row.prunedAt !== null) throw dropped(row.id, seq);
+  const state = await loadRun(store, values, row, seq);
+  const edits = options.set ? (await editEvents(values, row.id, state, options.set)).events : [];
+  const at = (await headEventAt(store, row.id, seq))?.at ?? row.updatedAt;
+  const family = new Foresight(parts, effects, at);
+  await family.look(row, seq);
+  return {
+    from: { runId: row.id, seq },
+    effects,
+    calls: family.calls,
+    children: family.children,
+    edits: edits.map((event) =>
+      event.kind === "memory_written"
+        ? { what: "memory", name: event.meta.name }
+        : { what: event.kind === "value_edited" ? event.meta.what : event.kind, name: event.step },
+    ),
+  };
+}
+
+class Foresight {
+  readonly calls: ForeseenCall[] = [];
+  readonly children: ForeseenChild[] = [];
+  readonly #parts: EngineParts;
+  readonly #effects: EffectPolicy;
+  readonly #at: number;
+
+  constructor(parts: EngineParts, effects: EffectPolicy, at: number) {
+    this.#parts = parts;
+    this.#effects = effects;
+    this.#at = at;
+  }
+
+  /** What the run has done after the position, and after it the children it had under way or started since. */
+  async look(row: RunRow, seq: number): Promise<void> {
+    const { store } = this.#parts;
+    const from = { runId: row.id, seq };
+    for (const call of (await new Ancestry(store, from).all()).values()) {
+      if (call.status === "completed" && call.runId === row.id && call.seq <= seq) continue;
+      const { runId, step, effect, status, attempt: attempts, args = null, at } = call;
+      const becomes = foresee(this.#effects, call);
+      this.calls.push({ runId, step, effect, status, attempts, args, at, becomes });
+    }
+    const under = await this.#underWay(row, from);
+    for (const [step, { child, position }] of under) await this.#child(step, child, position);
+    const log = new CallLog(store, row.id);
+    await log.read();
+    for (const { step, runId, seq: begun } of log.children.values()) {
+      if (begun <= seq || under.has(step)) continue;
+      const child = await store.read(runId);
+      if (child) await this.#child(step, child, 1);
+    }
+  }
+
+  async #child(step: string, row: RunRow, seq: number): Promise<void> {
+    const kept = row.prunedAt === null;
+    this.children.push({ step, runId: row.id, seq, kept });
+    if (kept) await this.look(row, seq);
+  }
+
+  async #underWay(row: RunRow, from: Origin): Promise<Map<string, { child: RunRow; position: number }>> {
+    const { store, values } = this.#parts;
+    const state = await loadRun(store, values, row, from.seq);
+    const meta = { from, at: this.#at, effects: this.#effects };
+    const forked: JournalEvent = {
+      kind: "run_forked",
+      step: "",
+      meta,
+      seq: from.seq + 1,
+      at: this.#at,
+      epoch: 0,
+    };
+    state.apply(forked);
+    const under = new Map<string, { child: RunRow; position: number }>();
+    for (const [step, fork] of state.facts.childForks) {
+      const child = state.find(step) ? null : await store.read(fork.runId);
+      if (child) under.set(step, { child, position: await positionAt(store, child, fork) });
+    }
+    return under;
+  }
+}

@@ -1,0 +1,177 @@
+import { type Edits, editEvents } from "../../control/edits.ts";
+import { HoldfastError } from "../../errors.ts";
+import { checkBudget } from "../../guards/budget.ts";
+import { checkId } from "../../ids.ts";
+import { type Act, because } from "../../journal/act.ts";
+import type { EventDraft, JournalEvent } from "../../journal/events.ts";
+import { buildEntry, dropped, innerBlobs } from "../../journal/journal.ts";
+import { loadRun } from "../../journal/load.ts";
+import { projectAll } from "../../journal/project.ts";
+import type { EngineParts } from "../../parts.ts";
+import type { RunState } from "../../run/replay.ts";
+import type { Append } from "../../store.ts";
+import type { Budget, EffectPolicy, Parent, RunIdentity, RunRow } from "../../types.ts";
+import { parseAddress } from "../checkpoints/address.ts";
+import { readRow, resolve } from "../checkpoints/positions.ts";
+import { type Copy, checkKept, copyJournal } from "../transfer/copy.ts";
+
+/**
+ * How a run is forked.
+ *
+ * @example
+ * ```ts
+ * import type { Engine, ForkOptions } from "holdfast";
+ *
+ * const options: ForkOptions = {
+ *   set: { memory: { model: "larger" } },
+ *   effects: "reuse",
+ *   reason: "try the larger model",
+ * };
+ *
+ * export const tryAgain = (engine: Engine) => engine.fork("order-7@14", options);
+ * ```
+ */
+export interface ForkOptions extends Act {
+  /** Id of the new run. The same id from the same checkpoint is the same fork. */
+  readonly id?: string;
+  /** Other values in the place of recorded ones. */
+  readonly set?: Edits;
+  /** What becomes of calls that the source has made already; see {@link EffectPolicy}. Default `reuse`. */
+  readonly effects?: EffectPolicy;
+  /** What the fork may use up. Limits that are not given are those of the source; what that has used does not count. */
+  readonly budget?: Budget;
+}
+
+/** A fork that is to be made. */
+export interface Planned extends ForkOptions {
+  readonly id: string;
+  readonly effects: EffectPolicy;
+  readonly parent: Parent | null;
+  readonly source: RunRow;
+  readonly seq: number;
+  /** The moment it goes back to, when that is not the time of the event at `seq`. */
+  readonly at?: number;
+}
+
+const POLICIES: readonly string[] = ["reuse", "block", "simulate", "allow"];
+
+export function checkEffects(effects: EffectPolicy = "reuse"): EffectPolicy {
+  if (POLICIES.includes(effects)) return effects;
+  throw new HoldfastError("HF-1003", {
+    option: "effects",
+    problem: `it must be one of ${POLICIES.join(", ")}`,
+  });
+}
+
+/** The run and the position that an address names. */
+export async function findCheckpoint(
+  { store }: Pick<EngineParts, "store">,
+  address: string,
+): Promise<{ row: RunRow; seq: number }> {
+  const place = parseAddress(address);
+  const row = await readRow(store, place.runId);
+  return { row, seq: await resolve(store, row, place) };
+}
+
+/** Makes a new run that goes on from a checkpoint of another one, which is not written to. */
+export async function forkRun(parts: EngineParts, address: string, options: ForkOptions): Promise<RunRow> {
+  const effects = checkEffects(options.effects);
+  const budget = checkBudget(options.budget);
+  const id = options.id ?? parts.ports.ids.runId();
+  checkId(id);
+  const { row: source, seq } = await findCheckpoint(parts, address);
+  return createFork(parts, {
+    ...options,
+    id,
+    effects,
+    parent: null,
+    source,
+    seq,
+    ...(budget ? { budget } : {}),
+  });
+}
+
+/** One write: the fork is there as a whole, or not at all. One that is there already is answered. */
+export async function createFork(parts: EngineParts, planned: Planned): Promise<RunRow> {
+  const { store, acts } = parts;
+  const known = await store.read(planned.id);
+  if (known) return sameFork(planned, known);
+  const { append, row, events } = await build(parts, planned);
+  if (!(await acts.submit(append))) return sameFork(planned, await readRow(store, planned.id));
+  parts.written(row, events);
+  return row;
+}
+
+function sameFork({ source, seq }: Planned, row: RunRow): RunRow {
+  if (row.origin?.runId === source.id && row.origin.seq === seq) return row;
+  throw new HoldfastError("HF-1002", { run: row.id, workflow: row.workflow });
+}
+
+interface Built {
+  readonly append: Append;
+  readonly row: RunRow;
+  readonly events: readonly JournalEvent[];
+}
+
+async function build(parts: EngineParts, planned: Planned): Promise<Built> {
+  const { values, time, ports } = parts;
+  const { id, source, seq, parent, actor } = planned;
+  const { state, copy } = await begin(parts, planned);
+  const edits = planned.set
+    ? await editEvents(values, source.id, state, planned.set, planned.reason)
+    : { events: [], blobs: [] };
+  const own: EventDraft[] = [...opening(planned, copy), ...edits.events];
+  const drafts = own.map((draft) => ports.redactor?.event(draft) ?? draft);
+  const stamp = { at: time.now(), epoch: 0, ...(actor === undefined ? {} : { actor }) };
+  const events = drafts.map((draft, index): JournalEvent => ({ ...draft, ...stamp, seq: seq + 1 + index }));
+  const { entry, head } = buildEntry(drafts, {
+    ...stamp,
+    prev: copy.row.head,
+    seq: seq + 1,
+    blobs: innerBlobs(drafts, edits.blobs),
+    blinding: parts.store.blinding,
+  });
+  const run = projectAll(copy.row, events, parent !== null);
+  const blobs = new Map([...copy.blobs, ...edits.blobs.map(({ hash, data }) => [hash, data] as const)]);
+  const append: Append = {
+    run,
+    expect: null,
+    claim: { kind: "keep" },
+    entries: [...copy.entries, entry],
+    head,
+    blobs: [...blobs].map(([hash, data]) => ({ hash, data })),
+  };
+  parts.ports.probe("C01:before-create", { runId: id });
+  return { append, row: { ...run, seq: seq + events.length, head }, events };
+}
+
+/** Reads what the fork begins with. HF-1023 when something of it is not kept any more. */
+async function begin(parts: EngineParts, planned: Planned): Promise<{ state: RunState; copy: Copy }> {
+  const { store, values, time } = parts;
+  const { id, source, seq, parent } = planned;
+  if (source.prunedAt !== null) throw dropped(source.id, seq);
+  const state = await loadRun(store, values, source, seq);
+  const identity: RunIdentity = {
+    id,
+    workflow: source.workflow,
+    lineage: id,
+    parent,
+    origin: { runId: source.id, seq },
+    createdAt: time.now(),
+  };
+  const copy = await copyJournal(store, source, seq, identity);
+  checkKept(source.id, state, copy);
+  return { state, copy };
+}
+
+function opening({ source, seq, effects, at, budget, ...act }: Planned, { row, events }: Copy): EventDraft[] {
+  const limits = { ...row.budget, ...budget };
+  const from = { runId: source.id, seq };
+  const moment = at ?? events.get(seq)?.at ?? row.updatedAt;
+  return [
+    { kind: "run_forked", step: "", meta: { from, at: moment, effects, ...because(act) } },
+    ...(Object.keys(limits).length === 0
+      ? []
+      : [{ kind: "budget_set", step: "", meta: limits } satisfies EventDraft]),
+  ];
+}

@@ -1,0 +1,180 @@
+import type { Clock } from "../../clock.ts";
+import { HoldfastError } from "../../errors.ts";
+import { budgetGuard } from "../../guards/budget.ts";
+import { readConfig } from "../../guards/inspector.ts";
+import { CommitQueue } from "../../journal/commit.ts";
+import { dropped } from "../../journal/journal.ts";
+import { loadRun } from "../../journal/load.ts";
+import { ScratchStore } from "../../journal/scratch-store.ts";
+import { StoreTime } from "../../journal/store-time.ts";
+import { type Ports, silentLogger } from "../../ports.ts";
+import type { ExecutionDeps } from "../../run/execution-deps.ts";
+import type { RunState } from "../../run/replay.ts";
+import type { Store } from "../../store.ts";
+import type { RunRow } from "../../types.ts";
+import type { Values } from "../../values/values.ts";
+import { StoreHealth } from "../../worker/health.ts";
+import type { Workflow } from "../../workflow.ts";
+import { headEventAt } from "../checkpoints/positions.ts";
+import { findCheckpoint } from "../fork/fork.ts";
+import { ReplayContext, ReplayExecution } from "./replay-execution.ts";
+import { type Asked, type ReplayedStep, type StopPoint, Watch, WatchedValues } from "./replay-watch.ts";
+
+/**
+ * What a replay has shown.
+ *
+ * @example
+ * ```ts
+ * import type { Engine } from "holdfast";
+ *
+ * export async function stillFits(engine: Engine, runId: string): Promise<boolean> {
+ *   const { end, notAsked } = await engine.replay(runId);
+ *   return end !== "failed" && notAsked.length === 0;
+ * }
+ * ```
+ */
+export interface Replay {
+  /** How the workflow's function ended; `stopped`: it would have to do something that is not recorded. */
+  readonly end: "completed" | "failed" | "stopped";
+  readonly result?: unknown;
+  readonly error?: unknown;
+  /** In the order the code asked for them. */
+  readonly steps: readonly ReplayedStep[];
+  /** Where it stopped, branch by branch. */
+  readonly stoppedAt: readonly StopPoint[];
+  /** Recorded steps that the code did not ask for. */
+  readonly notAsked: readonly string[];
+}
+
+export interface ReplayOptions {
+  /** Other code than what is registered under the run's workflow. */
+  readonly workflow?: Workflow<never, unknown>;
+}
+
+/** What a replay has met, for whoever plans with it. */
+export interface Met extends Replay {
+  readonly asked: ReadonlyMap<string, Asked>;
+  /** Unknown outcomes that a person would be asked about, with the reason. */
+  readonly doubts: ReadonlyMap<string, unknown>;
+}
+
+/** Replays a run up to a checkpoint, with the code at hand. Nothing is called and nothing is changed. */
+export async function replayCheckpoint(
+  deps: ExecutionDeps,
+  workflows: ReadonlyMap<string, Workflow>,
+  place: string,
+  options: ReplayOptions,
+): Promise<Replay> {
+  const { store, values } = deps;
+  const { row, seq } = await findCheckpoint(deps, place);
+  const workflow = (options.workflow as Workflow | undefined) ?? workflows.get(row.workflow);
+  if (!workflow) throw new HoldfastError("HF-1026", { workflow: row.workflow });
+  if (row.prunedAt !== null) throw dropped(row.id, seq);
+  const state = await loadRun(store, values, row, seq);
+  const now = (await headEventAt(store, row.id, seq))?.at ?? row.updatedAt;
+  // What the run may use up now does not concern what it had recorded then.
+  const then = { ...row, seq, budget: null };
+  const { asked: _, doubts: __, ...replay } = await replayRun(deps, { workflow, row: then, state, now });
+  return replay;
+}
+
+export interface ReplayInput {
+  readonly workflow: Workflow;
+  /** Where the run is, when that is not the engine's own store. */
+  readonly store?: Store;
+  /** The run at the position that `state` stands at. */
+  readonly row: RunRow;
+  readonly state: RunState;
+  /** What time it is there. */
+  readonly now: number;
+}
+
+/**
+ * Runs a workflow's function against what is recorded and nothing else: no function of a step is called, no hook is asked, no child is
+ * started, and what the function writes goes to memory.
+ */
+export async function replayRun(deps: ExecutionDeps, input: ReplayInput): Promise<Met> {
+  const { workflow, state } = input;
+  const clock = frozenClock(deps.ports.clock, input.now);
+  const claim = {
+    epoch: input.row.claim.epoch,
+    owner: "replay",
+    token: "replay",
+    until: Number.MAX_SAFE_INTEGER,
+  };
+  const row: RunRow = { ...input.row, status: "running", control: "none", waiting: [], claim };
+  const store = new ScratchStore(input.store ?? deps.store, { clock, ids: deps.ports.ids, run: row });
+  const watch = new Watch(state);
+  const values = new WatchedValues(store, watch);
+  const execution = new ReplayExecution(
+    scratchDeps(deps, store, values, clock, row),
+    workflow,
+    row,
+    state,
+    watch,
+  );
+  const body = runBody(execution, watch).then(
+    (result) => ({ end: "completed", result: values.echo(values.encode("result", result)) }) as const,
+    (error: unknown) => ({ end: "failed", error }) as const,
+  );
+  const end = await Promise.race([body, execution.ended.then(() => ({ end: "stopped" }) as const)]);
+  execution.close(end.end);
+  const steps = await watch.settled();
+  if (watch.problem) throw watch.problem.error;
+  const { stops, asked, doubts } = watch;
+  return { ...end, steps, stoppedAt: stops, notAsked: watch.notAsked(), asked, doubts };
+}
+
+async function runBody(execution: ReplayExecution, watch: Watch): Promise<unknown> {
+  const { deps, state, runId, workflow } = execution;
+  await execution.memory.load();
+  execution.config = await readConfig(execution);
+  const input = await execution.read(() => deps.values.decode(runId, state.input));
+  const context = new ReplayContext(execution, watch);
+  return execution.within(execution.scope(), async () => workflow.body(context, input));
+}
+
+/** Time stands still for the run, and goes on for whoever waits until nothing more happens in it. */
+const frozenClock = (clock: Clock, now: number): Clock => ({
+  now: () => now,
+  monotonic: () => clock.monotonic(),
+  setTimer: (callback, ms, options) => clock.setTimer(callback, ms, options),
+  defer: (callback) => clock.defer(callback),
+});
+
+function scratchDeps(
+  deps: ExecutionDeps,
+  store: ScratchStore,
+  values: Values,
+  clock: Clock,
+  row: RunRow,
+): ExecutionDeps {
+  const ports: Ports = { clock, ids: deps.ports.ids, logger: silentLogger, probe: () => undefined };
+  const nothing = async (): Promise<void> => undefined;
+  return {
+    ...deps,
+    store,
+    queue: scratchQueue(store, ports),
+    ports,
+    values,
+    time: new StoreTime(store, clock),
+    policy: undefined,
+    contentCheck: undefined,
+    guards: ({ code }) => [...(code ? [code] : []), budgetGuard],
+    engine: {
+      durable: () => undefined,
+      startChild: async () => row,
+      forkChild: nothing,
+      resumeChild: nothing,
+      notifyParent: nothing,
+      cancelChildren: nothing,
+      evidence: () => undefined,
+    },
+  };
+}
+
+/** A way into a scratch store, which does not fail. */
+export function scratchQueue(store: ScratchStore, ports: Ports): CommitQueue {
+  const health = new StoreHealth(ports.clock, { failing: () => undefined, recovered: () => undefined });
+  return new CommitQueue(store, ports, { patienceMs: 1, ahead: false, health, onFailure: () => undefined });
+}

@@ -1,0 +1,130 @@
+import type { Raw, StepType } from "../../journal/events.ts";
+import { silentLogger } from "../../ports.ts";
+import { type RunState, UNDO } from "../../run/replay.ts";
+import type { Store } from "../../store.ts";
+import type { Effect, WaitKind } from "../../types.ts";
+import { Values } from "../../values/values.ts";
+
+/** A step that was answered from the journal. */
+export interface ReplayedStep {
+  readonly step: string;
+  readonly from: "journal";
+  readonly status: "completed" | "failed";
+  /** Its result, or what it failed with. */
+  readonly value: unknown;
+}
+
+/** Where a replay can go no further: a step that would be started, or something that would be waited for. */
+export type StopPoint =
+  | {
+      readonly step: string;
+      readonly action: "start";
+      readonly type: StepType;
+      readonly effect: Effect;
+      readonly attempt: number;
+    }
+  | { readonly step: string; readonly action: "wait"; readonly for: WaitKind; readonly until?: number };
+
+/** What a step was asked with. */
+export interface Asked {
+  readonly input: unknown;
+  readonly args: string | undefined;
+  readonly hasVerify: boolean;
+}
+
+/** Takes down what a replay meets. */
+export class Watch {
+  readonly stops: StopPoint[] = [];
+  readonly asked = new Map<string, Asked>();
+  readonly doubts = new Map<string, unknown>();
+  /** What is stored cannot be read. */
+  problem: { readonly error: unknown } | undefined;
+  readonly #steps: (Omit<ReplayedStep, "value"> & { value: unknown })[] = [];
+  readonly #recorded: ReadonlyMap<string, { readonly status: string }>;
+  readonly #places = new Map<number, string>();
+  readonly #met = new Set<string>();
+
+  constructor(state: RunState) {
+    const recorded = [...state.steps()].filter(([key]) => !key.startsWith(`${UNDO}/`));
+    this.#recorded = new Map(recorded.map(([key, { status }]) => [key, { status }]));
+    for (const [key, { seq, took }] of recorded) this.#places.set(seq, key).set(took ?? seq, key);
+  }
+
+  /** What is recorded at `seq` was asked for. */
+  read(seq: number, value: unknown): void {
+    const step = this.#places.get(seq);
+    if (step !== undefined) this.answered(step, value);
+  }
+
+  answered(step: string, value: unknown): void {
+    this.#met.add(step);
+    const status = this.#recorded.get(step)?.status;
+    if (status === "completed" || status === "failed")
+      this.#steps.push({ step, from: "journal", status, value });
+  }
+
+  stopped(stop: StopPoint): void {
+    this.#met.add(stop.step);
+    this.stops.push(stop);
+  }
+
+  async settled(): Promise<readonly ReplayedStep[]> {
+    return Promise.all(
+      this.#steps.map(async ({ value, ...step }) => ({
+        ...step,
+        value: await Promise.resolve(value).catch(() => undefined),
+      })),
+    );
+  }
+
+  notAsked(): string[] {
+    const groups = new Set([...this.#met].map(groupOf));
+    const isMet = (key: string): boolean =>
+      this.#met.has(key) || (key.endsWith("]") && groups.has(groupOf(key))) || parents(key).some(isMet);
+    const isGate = (key: string): boolean => /(^|\/)approve:[^/]*$/.test(key);
+    return [...this.#recorded.keys()].filter((key) => !isMet(key) && !isGate(key));
+  }
+}
+
+/** A group may be decided before it comes to all of its members. */
+const groupOf = (key: string): string => (key.endsWith("]") ? key.slice(0, key.lastIndexOf("[")) : key);
+
+/** The keys around a key: what is inside a step is not asked for when the step itself is answered. */
+function parents(key: string): string[] {
+  const slash = key.lastIndexOf("/");
+  return slash < 0 ? [] : [key.slice(0, slash)];
+}
+
+/** Everything the body is answered with passes here. */
+export class WatchedValues extends Values {
+  readonly #watch: Watch;
+
+  constructor(store: Store, watch: Watch) {
+    super(store, { valueBytes: Infinity, warnBytes: Infinity }, silentLogger);
+    this.#watch = watch;
+  }
+
+  override of(runId: string, recorded: { readonly data?: Raw | undefined; readonly seq: number }): unknown {
+    const value = this.#checked(() => super.of(runId, recorded));
+    this.#watch.read(recorded.seq, value);
+    return value;
+  }
+
+  override decode(runId: string, raw: Raw | undefined): unknown {
+    return this.#checked(() => super.decode(runId, raw));
+  }
+
+  #checked(read: () => unknown): unknown {
+    const failed = (error: unknown) => {
+      this.#watch.problem ??= { error };
+    };
+    try {
+      const value = read();
+      if (value instanceof Promise) value.catch(failed);
+      return value;
+    } catch (error) {
+      failed(error);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import type { RunRow } from "../../types.ts";
+import type { Item } from "./plan.ts";
+import type { Rules } from "./policy.ts";
+
+/** The rules of a policy by which values are dropped. */
+export type RetentionReason = "maxAge" | "failedMaxAge" | "keepLast" | "keepPerPhase";
+
+/** A run that lost values. */
+export interface RetentionRun {
+  readonly runId: string;
+  readonly workflow: string;
+  readonly why: readonly RetentionReason[];
+  /** Entries whose values were dropped, blobs that were deleted, and the length of both. */
+  readonly entries: number;
+  readonly blobs: number;
+  readonly bytes: number;
+  /** Nothing is left but the record of what happened. */
+  readonly pruned: boolean;
+}
+
+/**
+ * A run that was left alone although its time had come. `in use`: its parent has not been told of its end, or its children have not
+ * ended, or it changed again and again while it was looked at. `unreadable`: its journal is damaged.
+ */
+export interface RetentionSkip {
+  readonly runId: string;
+  readonly workflow: string;
+  readonly why: "pinned" | "keepSuccessful" | "in use" | "archive failed" | "unreadable";
+  readonly detail?: string;
+}
+
+/** What was dropped, or would be. */
+export interface RetentionReport {
+  readonly runs: readonly RetentionRun[];
+  readonly skipped: readonly RetentionSkip[];
+  /** Of all runs together. */
+  readonly entries: number;
+  readonly blobs: number;
+  readonly bytes: number;
+  /** `false`: it was stopped, or met its limit of runs; there may be more to drop. */
+  readonly complete: boolean;
+}
+
+type Open<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A report as it comes about. */
+export class ReportDraft {
+  complete = true;
+  readonly #runs = new Map<string, Open<RetentionRun>>();
+  readonly #skipped: RetentionSkip[] = [];
+
+  /** How many runs lost values. */
+  get touched(): number {
+    return this.#runs.size;
+  }
+
+  add(
+    { id, workflow }: RunRow,
+    why: readonly RetentionReason[],
+    items: readonly Item[],
+    pruned: boolean,
+  ): void {
+    const known = this.#runs.get(id);
+    const run = known ?? { runId: id, workflow, why, entries: 0, blobs: 0, bytes: 0, pruned };
+    this.#runs.set(id, run);
+    for (const item of items) {
+      run["entry" in item ? "entries" : "blobs"] += 1;
+      run.bytes += item.bytes;
+    }
+    run.pruned = pruned;
+  }
+
+  skip({ id, workflow }: RunRow, why: RetentionSkip["why"], detail?: string): void {
+    this.#skipped.push({ runId: id, workflow, why, ...(detail === undefined ? {} : { detail }) });
+  }
+
+  finish(): RetentionReport {
+    const runs = [...this.#runs.values()];
+    const sum = (key: "entries" | "blobs" | "bytes") => runs.reduce((total, run) => total + run[key], 0);
+    return {
+      runs,
+      skipped: this.#skipped,
+      entries: sum("entries"),
+      blobs: sum("blobs"),
+      bytes: sum("bytes"),
+      complete: this.complete,
+    };
+  }
+}
+
+/** The rules that ask for old checkpoints of a run to be let go. */
+export const trimming = ({ keepLast, keepPerPhase }: Rules): readonly RetentionReason[] => [
+  ...(keepLast === undefined ? [] : (["keepLast"] as const)),
+  ...(keepPerPhase === undefined ? [] : (["keepPerPhase"] as const)),
+];

@@ -1,0 +1,213 @@
+import { HoldfastError } from "../../errors.ts";
+import { because } from "../../journal/act.ts";
+import type { EngineParts } from "../../parts.ts";
+import type { Store } from "../../store.ts";
+import { ended, type RunRow, terminal } from "../../types.ts";
+import { bundleOf } from "./archive.ts";
+import { isBeingDropped, JournalScan } from "./journal.ts";
+import {
+  keptCheckpoints,
+  type Needed,
+  NOTHING,
+  neededFor,
+  type ReadSnapshot,
+  snapshotReader,
+} from "./needed.ts";
+import { Inventory, type Item, itemsToDrop } from "./plan.ts";
+import type { Rules, RulesOf } from "./policy.ts";
+import { type ReportDraft, type RetentionReason, type RetentionSkip, trimming } from "./report.ts";
+import type { RetentionOptions } from "./retention.ts";
+import { unhurried } from "./store.ts";
+
+/** A run that changes so often while it is looked at is left for the next time. */
+const ATTEMPTS = 10;
+
+/** One call of retention: what it goes by, and what has come of it so far. */
+export interface Pass {
+  readonly rulesOf: RulesOf;
+  readonly options: RetentionOptions;
+  readonly batch: number;
+  readonly now: number;
+  /** Completed runs that are kept whatever their age. */
+  readonly spared: ReadonlySet<string>;
+  readonly report: ReportDraft;
+  /** By run: the position at which there was nothing to drop between its checkpoints. */
+  readonly settled: Map<string, number>;
+  readonly writes: boolean;
+}
+
+/** What is to become of a run: it loses everything, or what only its older checkpoints need; and by which rules. */
+interface Verdict {
+  readonly all: boolean;
+  readonly why: readonly RetentionReason[];
+}
+
+/** One run in one call of retention. */
+export class RunPruner {
+  readonly #parts: EngineParts;
+  readonly #pass: Pass;
+  readonly #runId: string;
+  #store: Store;
+  #scan: JournalScan;
+  #inventory: Inventory;
+  #readSnapshot: ReadSnapshot;
+
+  constructor(parts: EngineParts, pass: Pass, runId: string) {
+    this.#parts = parts;
+    this.#pass = pass;
+    this.#runId = runId;
+    this.#store = unhurried(parts.store, parts.ports.clock);
+    this.#scan = new JournalScan(runId);
+    this.#inventory = new Inventory(runId);
+    this.#readSnapshot = snapshotReader(parts.store, parts.values, runId);
+  }
+
+  /** Drops what there is to drop. When the run has changed in between, it is looked at again. */
+  async work(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      const row = await this.#parts.store.read(this.#runId);
+      const verdict = row && (await this.#judge(row));
+      if (!row || !verdict) return;
+      try {
+        if (await this.#attempt(row, verdict)) return;
+      } catch (error) {
+        if (!HoldfastError.is(error, "HF-3010") && !HoldfastError.is(error, "HF-3011")) throw error;
+        return this.#pass.report.skip(row, "unreadable", error.message);
+      }
+      // Only what is new must be read now, and the run may change again at any moment.
+      this.#store = this.#parts.store;
+      if (attempt === ATTEMPTS) return this.#pass.report.skip(row, "in use", "It changes again and again.");
+    }
+  }
+
+  async #judge(row: RunRow): Promise<Verdict | null> {
+    const { report } = this.#pass;
+    const { aged, trims } = due(this.#pass, row);
+    if (!aged && trims.length === 0) return null;
+    const hasPinnedParent = await this.#isBelowPinned(row);
+    const spare = hasPinnedParent ? "pinned" : this.#whySpared(row);
+    if (aged && !spare) return { all: true, why: [aged] };
+    if (aged && spare) report.skip(row, spare);
+    return trims.length === 0 || hasPinnedParent ? null : { all: false, why: trims };
+  }
+
+  /** A fork of a pinned checkpoint also needs the runs that were under way below it. */
+  async #isBelowPinned(row: RunRow): Promise<boolean> {
+    for (let parent = row.parent; parent; ) {
+      const above = await this.#parts.store.read(parent.runId);
+      if (above?.pinned) return true;
+      parent = above?.parent ?? null;
+    }
+    return false;
+  }
+
+  #whySpared(row: RunRow): RetentionSkip["why"] | undefined {
+    if (row.pinned) return "pinned";
+    if (this.#pass.spared.has(row.id)) return "keepSuccessful";
+    // Its parent is still to be given its result, or a child will still report to it.
+    return row.wakeAt !== null || (row.status === "failed" && row.openChildren > 0) ? "in use" : undefined;
+  }
+
+  /** Answers whether the run is done with. */
+  async #attempt(row: RunRow, { all, why }: Verdict): Promise<boolean> {
+    const { report, settled, writes } = this.#pass;
+    await this.#read(row);
+    const items = await this.#items(row, all);
+    if (items === null) {
+      report.skip(row, "unreadable", "Its newest state cannot be restored.");
+      return true;
+    }
+    if (!all && items.length === 0) {
+      settled.set(row.id, row.seq);
+      return true;
+    }
+    if (!writes) {
+      report.add(row, why, items, all);
+      return true;
+    }
+    if (all && !(await this.#archive(row, items))) return true;
+    return this.#drop(row, { all, why }, items);
+  }
+
+  async #read(row: RunRow): Promise<void> {
+    if (await this.#scan.extend(this.#store, row)) return;
+    const { store, values } = this.#parts;
+    this.#scan = new JournalScan(row.id);
+    this.#inventory = new Inventory(row.id);
+    this.#readSnapshot = snapshotReader(store, values, row.id);
+    await this.#scan.extend(this.#store, row);
+  }
+
+  async #items(row: RunRow, all: boolean): Promise<readonly Item[] | null> {
+    const drop = (needed: Needed) => itemsToDrop(this.#store, this.#scan, this.#inventory, needed);
+    if (all) return drop(NOTHING);
+    const wanted = keptCheckpoints(this.#scan, this.#pass.rulesOf(row.workflow));
+    const needed = await neededFor(this.#scan, wanted, this.#readSnapshot, !terminal(row.status));
+    return needed && drop(needed);
+  }
+
+  /** Hands the run to the archive, unless that was done before the first of its values was dropped. */
+  async #archive(row: RunRow, items: readonly Item[]): Promise<boolean> {
+    const { rulesOf, report } = this.#pass;
+    const { archive } = rulesOf(row.workflow);
+    if (!archive || (await isBeingDropped(this.#parts.store, row.id))) return true;
+    try {
+      await archive(bundleOf(this.#parts.store, row, items));
+      return true;
+    } catch (error) {
+      report.skip(row, "archive failed", error instanceof Error ? error.message : String(error));
+      return false;
+    }
+  }
+
+  /** Writes batch after batch; answers `false` when the run has moved on. */
+  async #drop(row: RunRow, { all, why }: Verdict, items: readonly Item[]): Promise<boolean> {
+    const { options, report, batch, settled } = this.#pass;
+    let current = row;
+    for (let from = 0; from === 0 || from < items.length; from += batch) {
+      if (options.signal?.aborted) {
+        report.complete = false;
+        return true;
+      }
+      const part = items.slice(from, from + batch);
+      const isLast = all && from + batch >= items.length;
+      const entries = part.flatMap((item) => ("entry" in item ? [item.entry] : []));
+      const blobs = part.flatMap((item) => ("blob" in item ? [item.blob] : []));
+      const counts = { entries: entries.length, blobs: blobs.length };
+      const meta = { ...counts, ...(isLast ? { all: true as const } : {}), ...because(options) };
+      const acted = await this.#parts.acts.write(current, {
+        events: [{ kind: "values_dropped", step: "", meta }],
+        drop: { entries, blobs },
+        actor: options.actor ?? "retention",
+      });
+      if (!acted) return false;
+      this.#parts.written(acted.row, acted.events);
+      report.add(row, why, part, isLast);
+      current = acted.row;
+    }
+    if (all) settled.delete(row.id);
+    else settled.set(row.id, current.seq);
+    return true;
+  }
+}
+
+/** The rules by which a run may have to lose values, as far as its row tells. */
+export function due(
+  { rulesOf, now, settled }: Pass,
+  row: RunRow,
+): { readonly aged: RetentionReason | null; readonly trims: readonly RetentionReason[] } {
+  if (row.prunedAt !== null) return { aged: null, trims: [] };
+  const rules = rulesOf(row.workflow);
+  // Only a snapshot makes what came before it dispensable.
+  const isSettled = row.snapshotSeq === 0 || settled.get(row.id) === row.seq;
+  return { aged: agedBy(rules, row, now), trims: isSettled ? [] : trimming(rules) };
+}
+
+/** The rule by which a run has ended so long ago that it loses its values. */
+function agedBy({ maxAge, failedMaxAge }: Rules, row: RunRow, now: number): RetentionReason | null {
+  if (!ended(row.status) || row.finishedAt === null) return null;
+  const hasFailed = row.status === "failed";
+  const limit = hasFailed ? failedMaxAge : maxAge;
+  if (limit === undefined || Math.max(0, now - row.finishedAt) < limit) return null;
+  return hasFailed ? "failedMaxAge" : "maxAge";
+}

@@ -1,0 +1,21 @@
+import type { Clock } from "../../clock.ts";
+import type { Store } from "../../store.ts";
+
+/** The store for work that has time: before each long read, whatever else the process has to do comes first. */
+export function unhurried(store: Store, clock: Clock): Store {
+  const turn = (): Promise<void> => new Promise((resolve) => clock.defer(resolve));
+  return {
+    name: store.name,
+    capabilities: store.capabilities,
+    identity: () => store.identity(),
+    now: () => store.now(),
+    append: (batch) => store.append(batch),
+    renew: (batch) => store.renew(batch),
+    read: (runId) => store.read(runId),
+    entries: (runId, range) => turn().then(() => store.entries(runId, range)),
+    blobs: (runId, hashes) => turn().then(() => store.blobs(runId, hashes)),
+    list: (query) => turn().then(() => store.list(query)),
+    due: (query) => store.due(query),
+    close: () => store.close(),
+  };
+}

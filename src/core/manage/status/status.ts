@@ -1,0 +1,188 @@
+import { ended, type RunRow, terminal, type Waiting } from "../../types.ts";
+import type { StepUnderWay } from "../checkpoints/progress.ts";
+
+/** What is known beyond the run's row. Each part makes the sentence more exact. */
+export interface RunDetails {
+  readonly open?: readonly StepUnderWay[];
+  /** Who paused or cancelled it. */
+  readonly by?: string | undefined;
+  /** It was undone when it failed, and cannot be resumed. */
+  readonly undone?: boolean;
+  /** The last position that is saved, while saving fails. */
+  readonly unsavedSince?: number;
+}
+
+export interface RunSentence {
+  /** One plain sentence: what the run does, or why it does nothing. */
+  readonly headline: string;
+  /** Since when, in epoch milliseconds. */
+  readonly since: number;
+  /** What a person can do about it. */
+  readonly can: readonly Possible[];
+}
+
+export type Possible =
+  | "answer"
+  | "resolve"
+  | "signal"
+  | "resume"
+  | "raise budget"
+  | "migrate"
+  | "pause"
+  | "cancel"
+  | "fork";
+
+/** The row is all that is needed, so it costs nothing in a list. */
+export type DescribedRow = Omit<RunRow, "head">;
+
+/**
+ * A run in one sentence, for lists and pages.
+ *
+ * @example
+ * ```ts
+ * import { describeRun, type Engine } from "holdfast";
+ *
+ * export async function printRuns(engine: Engine): Promise<void> {
+ *   const { runs } = await engine.list({ limit: 20 });
+ *   for (const run of runs) console.log(run.id, describeRun(run).headline);
+ * }
+ * ```
+ */
+export function describeRun(row: DescribedRow, details: RunDetails = {}): RunSentence {
+  const { open = [], unsavedSince } = details;
+  const [wait, ...others] = pressing(row);
+  const more = others.length > 0 ? ` (and ${others.length} more)` : "";
+  const sentence = wait ? `${waitText(row, wait)}${more}` : text(row, details);
+  return {
+    headline: unsavedSince === undefined ? sentence : `${sentence}; not saved since #${unsavedSince}`,
+    since:
+      wait?.since ??
+      (row.status === "running" ? open[0]?.since : undefined) ??
+      row.finishedAt ??
+      row.updatedAt,
+    can: possible(row, details),
+  };
+}
+
+function text(row: DescribedRow, { open = [], by }: RunDetails): string {
+  const steps = named(open);
+  if (row.control === "compensating") return steps ? `cancelling: at ${steps}` : "cancelling";
+  if (row.control === "pausing") return steps ? `pausing: finishing ${steps}` : "pausing";
+  switch (row.status) {
+    case "running":
+      return steps ? `running: ${steps}` : "running";
+    case "queued":
+      return "queued: goes on when a worker takes it";
+    case "paused":
+      return because(by === undefined ? "paused" : `paused by ${by}`, row.error);
+    case "failed":
+      return because("failed", row.error);
+    case "cancelled":
+      return by === undefined ? "cancelled" : `cancelled by ${by}`;
+    default:
+      return row.status;
+  }
+}
+
+const because = (what: string, why: string | null | undefined): string => (why ? `${what}: ${why}` : what);
+
+/** Innermost steps only: the ones around them are under way because of them. */
+function named(open: readonly StepUnderWay[]): string {
+  const keys = open.map(({ step }) => step);
+  const inner = keys.filter((key) => !keys.some((other) => other.startsWith(`${key}/`)));
+  const shown = inner.slice(0, 3).join(", ");
+  return inner.length > 3 ? `${shown} and ${inner.length - 3} more` : shown;
+}
+
+/** What a person must do comes first. */
+const ORDER: readonly Waiting["kind"][] = [
+  "review",
+  "decision",
+  "gate",
+  "budget",
+  "content",
+  "policy",
+  "migration",
+  "key",
+  "signal",
+  "child",
+  "retry",
+  "timer",
+];
+
+/** A run that is about to go on waits for nothing, whatever it has waited for. */
+const pressing = ({ status, waiting }: DescribedRow): Waiting[] =>
+  status === "waiting" ? [...waiting].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)) : [];
+
+function waitText(row: DescribedRow, { kind, step, since, until, names = [], detail }: Waiting): string {
+  // The sentence of an error, without its code.
+  const why = detail?.replace(/^HF-\d+ /, "");
+  switch (kind) {
+    case "gate":
+      return `waiting for approval at gate ${step} since ${time(since)}`;
+    case "decision":
+      return `waiting for a decision: the outcome of ${step} is unknown`;
+    case "review":
+      return because("waiting for review", why);
+    case "budget":
+      return `waiting: budget reached (${reached(row) || (why ?? step)})`;
+    case "policy":
+      return `waiting: ${why ?? `${step} is not allowed`}`;
+    case "content":
+      return `waiting: ${why ?? `a value is held back at ${step}`}`;
+    case "migration":
+      return because("waiting for a migration", why);
+    case "key":
+      return because("waiting for its key", why);
+    case "signal":
+      return `waiting for signal ${names.join(" or ")} since ${time(since)}`;
+    case "child":
+      return `waiting for child run ${detail ?? step} since ${time(since)}`;
+    case "retry":
+      return `waiting to try ${step} again at ${time(until ?? since)}`;
+    case "timer":
+      return `waiting at ${step} until ${time(until ?? since)}`;
+  }
+}
+
+const time = (at: number): string => new Date(at).toISOString();
+
+/** The limits that are reached, such as `tokens 1,200 of 1,000`. */
+function reached({ budget, usage, turns, activeMs }: DescribedRow): string {
+  const used = { turns, tokens: usage.tokens, costUsd: usage.costUsd, wallMs: activeMs };
+  return Object.entries(used)
+    .flatMap(([name, value]) => {
+      const limit = budget?.[name as keyof typeof used];
+      return limit === undefined || value < limit ? [] : [`${name} ${number(value)} of ${number(limit)}`];
+    })
+    .join(", ");
+}
+
+const number = (value: number): string => value.toLocaleString("en-US", { maximumFractionDigits: 6 });
+
+const BY_WAIT: Partial<Record<Waiting["kind"], Possible>> = {
+  gate: "answer",
+  decision: "resolve",
+  signal: "signal",
+  budget: "raise budget",
+  migration: "migrate",
+  review: "resume",
+  key: "resume",
+  policy: "resume",
+  content: "resume",
+};
+
+function possible(row: DescribedRow, { undone }: RunDetails): Possible[] {
+  const { status, control, prunedAt } = row;
+  const can = new Set<Possible>();
+  for (const { kind } of pressing(row)) {
+    const act = BY_WAIT[kind];
+    if (act) can.add(act);
+  }
+  const isResumable = status === "paused" || (status === "failed" && !undone) || control === "pausing";
+  if (isResumable) can.add("resume");
+  if (control === "none" && !ended(status) && status !== "paused") can.add("pause");
+  if (!terminal(status) && control !== "compensating") can.add("cancel");
+  if (prunedAt === null) can.add("fork");
+  return [...can];
+}

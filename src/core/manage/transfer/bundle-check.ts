@@ -1,0 +1,177 @@
+import { HoldfastError } from "../../errors.ts";
+import { digest } from "../../hash.ts";
+import { checkId } from "../../ids.ts";
+import type { JournalEvent } from "../../journal/events.ts";
+import { damaged } from "../../journal/journal.ts";
+import type { Ports } from "../../ports.ts";
+import type { Append, Entry, Store } from "../../store.ts";
+import type { RunIdentity, RunProjection, RunRow } from "../../types.ts";
+import { encode } from "../../values/codec.ts";
+import { Values } from "../../values/values.ts";
+import { headEvents } from "../checkpoints/positions.ts";
+import { validateRun } from "../checkpoints/validate.ts";
+import { type BundledRow, type BundledRun, refusedBundle } from "./bundle.ts";
+
+/** A run that was found to be as its journal says, ready to be created. */
+export interface CheckedRun {
+  readonly append: Append;
+  readonly row: RunRow;
+  readonly relatives: Relatives;
+}
+
+/** What a run has to do with others. */
+export interface Relatives {
+  readonly origin: string | null;
+  /** All that it started itself, and those of them that have not reported back. */
+  readonly children: ReadonlySet<string>;
+  readonly open: ReadonlySet<string>;
+}
+
+/** Checks everything that can be checked of a run from elsewhere: the chain, every value and blob, and that its row is what its events add up to. */
+export async function checkRun(run: BundledRun, { logger }: Ports): Promise<CheckedRun> {
+  const { row } = run;
+  try {
+    const events = run.entries.flatMap((entry) => headEvents(row.id, entry));
+    checkIdentity(row, events);
+    for (const [hash, data] of run.blobs)
+      if (digest(data) !== hash) throw damaged(row.id, 0, `Blob ${hash} is changed.`);
+    const epoch = lastEpoch(row.id, events);
+    const whole: RunRow = { ...inOrder(row), claim: { epoch, owner: null, token: null, until: 0 } };
+    const store = readOnly(run, whole);
+    const values = new Values(store, { valueBytes: Infinity, warnBytes: Infinity }, logger);
+    const { problems } = await validateRun({ store, values }, whole, Infinity);
+    const [first] = problems;
+    if (first) throw damaged(row.id, first.seq, first.problem);
+    return { append: creation(run, whole), row: whole, relatives: relativesOf(row.origin, events) };
+  } catch (error) {
+    const why = HoldfastError.is(error) ? `${error.message} ${error.why}` : "Its journal cannot be read.";
+    throw refusedBundle(`holds a run that is not as it was written: ${why}`, error);
+  }
+}
+
+/** What a run is, its first event says too; its place in lists is the one thing that only the digest vouches for. */
+function checkIdentity(row: BundledRow, [created]: readonly JournalEvent[]): void {
+  checkId(row.id);
+  if (created?.kind !== "run_created") throw damaged(row.id, 1, "It does not begin with its creation.");
+  const { workflow, lineage, parent = null, origin = null } = created.meta;
+  const said = { id: lineage, workflow, lineage, parent, origin };
+  const given = {
+    id: row.id,
+    workflow: row.workflow,
+    lineage: row.lineage,
+    parent: row.parent,
+    origin: row.origin,
+  };
+  const isSame = encode(said, { sorted: true }) === encode(given, { sorted: true });
+  if (
+    !isSame ||
+    !Number.isFinite(row.createdAt) ||
+    encode(row, { sorted: true }) !== encode(inOrder(row), { sorted: true })
+  )
+    throw damaged(row.id, 1, "The run's row differs from its journal.");
+}
+
+/** Epochs never fall, and whoever claims the run next must have a higher one. */
+function lastEpoch(runId: string, events: readonly JournalEvent[]): number {
+  let last = 0;
+  for (const { epoch, seq } of events) {
+    if (!Number.isSafeInteger(epoch) || epoch < last) throw damaged(runId, seq, "Its epoch is none.");
+    last = epoch;
+  }
+  return last;
+}
+
+/** Field by field: a row has these and no others. */
+const inOrder = (row: BundledRow): RunIdentity & RunProjection & Pick<RunRow, "seq" | "head"> => ({
+  id: row.id,
+  workflow: row.workflow,
+  lineage: row.lineage,
+  parent: row.parent,
+  origin: row.origin,
+  createdAt: row.createdAt,
+  version: row.version,
+  schema: row.schema,
+  status: row.status,
+  control: row.control,
+  waiting: row.waiting,
+  wakeAt: row.wakeAt,
+  recoveries: row.recoveries,
+  stepsDone: row.stepsDone,
+  usage: row.usage,
+  turns: row.turns,
+  activeMs: row.activeMs,
+  activeAt: row.activeAt,
+  budget: row.budget,
+  openChildren: row.openChildren,
+  pinned: row.pinned,
+  prunedAt: row.prunedAt,
+  error: row.error,
+  updatedAt: row.updatedAt,
+  finishedAt: row.finishedAt,
+  snapshotSeq: row.snapshotSeq,
+  seq: row.seq,
+  head: row.head,
+});
+
+/** The run as it was, held by nobody. */
+function creation({ entries, blobs }: BundledRun, row: RunRow): Append {
+  const { claim, seq: _, head, ...run } = row;
+  return {
+    run,
+    expect: null,
+    claim: { kind: "release", epoch: claim.epoch },
+    entries,
+    head,
+    blobs: [...blobs].map(([hash, data]) => ({ hash, data })),
+  };
+}
+
+export function relativesOf(origin: RunRow["origin"], events: Iterable<JournalEvent>): Relatives {
+  const [children, open] = [new Set<string>(), new Set<string>()];
+  for (const event of events) {
+    if (event.kind === "step_started" && event.meta.child !== undefined) {
+      children.add(event.meta.child);
+      open.add(event.meta.child);
+    } else if (event.kind === "child_finished") open.delete(event.meta.child);
+    // What the source started is the source's.
+    else if (event.kind === "run_forked") {
+      children.clear();
+      open.clear();
+    }
+  }
+  return { origin: origin?.runId ?? null, children, open };
+}
+
+/** A run of a bundle as a store to read it from. */
+function readOnly({ entries, blobs }: BundledRun, row: RunRow): Store {
+  const refuse = (): Promise<never> =>
+    Promise.reject(new HoldfastError("HF-1017", { store: "bundle", feature: "anything but reading a run" }));
+  return {
+    name: "bundle",
+    capabilities: { durability: "none", transactions: false },
+    identity: refuse,
+    now: refuse,
+    append: refuse,
+    renew: refuse,
+    list: refuse,
+    due: refuse,
+    close: refuse,
+    read: async () => row,
+    entries: async (_, { from, limit }) => slice(entries, from, limit),
+    blobs: async (_, hashes) =>
+      new Map(
+        hashes.flatMap((hash) => (blobs.has(hash) ? [[hash, blobs.get(hash) as string] as const] : [])),
+      ),
+  };
+}
+
+function slice(entries: readonly Entry[], from: number, limit: number): readonly Entry[] {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const { seq, count } = entries[middle] as Entry;
+    if (seq + count > from) high = middle;
+    else low = middle + 1;
+  }
+  return entries.slice(low, low + limit);
+}

@@ -1,0 +1,210 @@
+import type { Family } from "../../control/family.ts";
+import { HoldfastError } from "../../errors.ts";
+import { checkId } from "../../ids.ts";
+import { ChainCheck, dropped } from "../../journal/journal.ts";
+import type { EngineParts } from "../../parts.ts";
+import { ended, type RunRow, terminal } from "../../types.ts";
+import { entryPages, headEvents, readRow, remarks } from "../checkpoints/positions.ts";
+import { BundleWriter, readBundle, refusedBundle } from "./bundle.ts";
+import { type CheckedRun, checkRun, type Relatives, relativesOf } from "./bundle-check.ts";
+import { Blobs } from "./copy.ts";
+
+export interface ExportOptions {
+  /** With the runs that it started, and theirs. */
+  readonly children?: boolean;
+  /** Signs the digest of the bundle, so that whoever imports it can tell where it comes from. */
+  readonly sign?: (digest: string) => string | Promise<string>;
+}
+
+export interface ImportOptions {
+  /** Checks the signature; a bundle that has none is refused then. */
+  readonly verify?: (digest: string, signature: string) => boolean | Promise<boolean>;
+  /** What to do about a run that is here already. `refuse` (default): import nothing. `skip`: leave it as it is, import the others. */
+  readonly onConflict?: "refuse" | "skip";
+  /** A longer bundle is refused: all of it is in memory before the first run is written. Default 256 Mi characters. */
+  readonly maxLength?: number;
+}
+
+export interface ImportReport {
+  readonly imported: readonly string[];
+  /** They were here already. */
+  readonly skipped: readonly string[];
+}
+
+const MAX_LENGTH = 256 * 1024 * 1024;
+
+/**
+ * Carries runs from one store to another as text (JSON Lines), whatever they are doing. A bundle is a copy: where the run is to go on
+ * elsewhere, see to it that it does not go on here as well, for example by pausing it first.
+ *
+ * Nothing secret is in a bundle, so another store gives other idempotency keys. A `keyed` or `once` step whose outcome was unknown when
+ * the run was exported is therefore not called again by itself: it waits for a decision.
+ *
+ * @example
+ * ```ts
+ * import type { Engine } from "holdfast";
+ *
+ * export async function move(from: Engine, to: Engine, runId: string): Promise<void> {
+ *   await from.pause(runId, { reason: "moving", children: true });
+ *   await from.settled(runId);
+ *   await to.transfer.importRuns(from.transfer.exportRun(runId, { children: true }));
+ *   await to.resume(runId, { children: true });
+ * }
+ * ```
+ */
+export class Transfer {
+  readonly #parts: EngineParts;
+  readonly #family: Family;
+
+  constructor(parts: EngineParts, family: Family) {
+    this.#parts = parts;
+    this.#family = family;
+  }
+
+  /**
+   * The run as text, line by line, as it stands now. The runs that it was forked from come along: without them a fork could not tell
+   * which calls they have made.
+   */
+  async *exportRun(runId: string, options: ExportOptions = {}): AsyncGenerator<string, void, undefined> {
+    checkId(runId);
+    const { store, time } = this.#parts;
+    const { incarnation } = await store.identity();
+    await time.read();
+    const rows = await this.#relatives(runId, options.children ?? false);
+    const writer = new BundleWriter();
+    yield writer.header({ runs: rows.map(({ id }) => id), createdAt: time.now(), incarnation });
+    for (const row of rows) yield* this.#lines(writer, row);
+    yield await writer.end(options.sign);
+  }
+
+  /** The run and all that must go with it, parents first: what was read of a child is never older than what was read of its parent. */
+  async #relatives(runId: string, withChildren: boolean): Promise<readonly RunRow[]> {
+    const { store } = this.#parts;
+    const found = new Map<string, RunRow>([[runId, await readRow(store, runId)]]);
+    // More are added while they are gone through.
+    for (const row of found.values()) {
+      const origin = row.origin && (await store.read(row.origin.runId));
+      if (origin && !found.has(origin.id)) found.set(origin.id, origin);
+      for (const child of withChildren ? await this.#family.children(row.id) : [])
+        if (!found.has(child.id)) found.set(child.id, child);
+    }
+    return [...found.values()];
+  }
+
+  async *#lines(writer: BundleWriter, row: RunRow): AsyncGenerator<string> {
+    const { store } = this.#parts;
+    const chain = new ChainCheck(row.id, 1, "");
+    const needed = new Blobs(store, row.id);
+    yield writer.run(row);
+    for await (const page of entryPages(store, row.id, 1, row.seq)) {
+      for (const entry of page) {
+        needed.of(entry, chain.take(entry).events);
+        yield writer.entry(entry);
+      }
+    }
+    chain.end(row.seq, row.head);
+    for (const [hash, data] of await needed.read()) yield writer.blob({ hash, data });
+    // Values that went while they were read would be missing without a word.
+    const { droppedAt } = await remarks(store, await readRow(store, row.id), row.seq);
+    if (droppedAt > 0) throw dropped(row.id, droppedAt);
+  }
+
+  /**
+   * Creates the runs of a bundle, each in one write with every entry as it was. Everything is checked before the first is written: form,
+   * digest, signature, and every run from its first entry to its last. `lines` may be cut anywhere.
+   */
+  async importRuns(lines: AsyncIterable<string>, options: ImportOptions = {}): Promise<ImportReport> {
+    const { verify, onConflict = "refuse", maxLength = MAX_LENGTH } = options;
+    if (onConflict !== "refuse" && onConflict !== "skip")
+      throw new HoldfastError("HF-1003", { option: "onConflict", problem: "it must be refuse or skip" });
+    const bundle = new Map<string, CheckedRun>();
+    for (const run of await readBundle(lines, { maxLength, verify }))
+      bundle.set(run.row.id, await checkRun(run, this.#parts.ports));
+    const skipped = await this.#conflicts(bundle, onConflict);
+    const runs = [...bundle.values()].filter(({ row }) => !skipped.includes(row.id));
+    await new Needs(this.#parts, bundle).check(runs);
+    await this.#create(runs);
+    await this.#tell(runs);
+    return { imported: runs.map(({ row }) => row.id), skipped };
+  }
+
+  async #conflicts(
+    bundle: ReadonlyMap<string, CheckedRun>,
+    onConflict: "refuse" | "skip",
+  ): Promise<readonly string[]> {
+    const { store } = this.#parts;
+    const known: string[] = [];
+    for (const [id, { append }] of bundle) {
+      if (!(await store.read(id))) continue;
+      if (onConflict === "refuse") throw refusedBundle(`holds run ${id}, which is here already`);
+      const [first] = await store.entries(id, { from: 1, limit: 1 });
+      if (first?.head !== append.entries[0]?.head)
+        throw refusedBundle(`holds run ${id}, and another run of that id is here`);
+      known.push(id);
+    }
+    return known;
+  }
+
+  /** All at once: they go into the store together. */
+  async #create(runs: readonly CheckedRun[]): Promise<void> {
+    const { acts } = this.#parts;
+    const taken = await Promise.all(runs.map(({ append }) => acts.submit(append)));
+    runs.forEach(({ row }, index) => {
+      if (taken[index]) this.#parts.written(row, []);
+    });
+    const lost = runs.find((_, index) => !taken[index]);
+    if (lost) throw refusedBundle(`holds run ${lost.row.id}, which came into being here meanwhile`);
+  }
+
+  /** A child may have ended and told so before its parent was exported, or came here: then nobody would tell it again. */
+  async #tell(runs: readonly CheckedRun[]): Promise<void> {
+    for (const { relatives, row } of runs) {
+      if (terminal(row.status)) continue;
+      for (const id of relatives.open) {
+        const child = await this.#parts.store.read(id);
+        if (child && ended(child.status)) await this.#family.tell(child);
+      }
+    }
+  }
+}
+
+/** A run that goes on needs those that it waits for, and a fork those whose calls it must not make again. */
+class Needs {
+  readonly #parts: EngineParts;
+  readonly #bundle: ReadonlyMap<string, CheckedRun>;
+  readonly #seen = new Set<string>();
+
+  constructor(parts: EngineParts, bundle: ReadonlyMap<string, CheckedRun>) {
+    this.#parts = parts;
+    this.#bundle = bundle;
+  }
+
+  async check(runs: readonly CheckedRun[]): Promise<void> {
+    for (const { row, relatives } of runs) {
+      if (terminal(row.status)) continue;
+      for (const child of relatives.open) await this.#find(child, `run ${row.id} waits for it`);
+      if (relatives.origin !== null) await this.#whole(relatives.origin, `run ${row.id} is a fork`);
+    }
+  }
+
+  /** A run with all that it started and was forked from. */
+  async #whole(id: string, why: string): Promise<void> {
+    if (this.#seen.has(id)) return;
+    this.#seen.add(id);
+    const { origin, children } = await this.#find(id, why);
+    if (origin !== null) await this.#whole(origin, why);
+    for (const child of children) await this.#whole(child, why);
+  }
+
+  async #find(id: string, why: string): Promise<Relatives> {
+    const bundled = this.#bundle.get(id);
+    if (bundled) return bundled.relatives;
+    const { store } = this.#parts;
+    const row = await store.read(id);
+    if (!row) throw refusedBundle(`lacks run ${id} (${why}); export with children: true`);
+    const events = [];
+    for await (const page of entryPages(store, id, 1, row.seq))
+      events.push(...page.flatMap((entry) => headEvents(id, entry)));
+    return relativesOf(row.origin, events);
+  }
+}

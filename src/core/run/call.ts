@@ -1,0 +1,88 @@
+import type { OpenStep, StepCall, StepOptions } from "../context.ts";
+import { HoldfastError } from "../errors.ts";
+import type { StepStarted } from "../journal/events.ts";
+import type { Execution } from "./execution.ts";
+import { type Address, type Frame, innerScope, type Scope } from "./scope.ts";
+
+/** Calls of user code: what they are told, and their time limit. */
+export interface StepPlace extends Address {
+  readonly scope: Scope;
+}
+
+/** The right to act, with what is needed to end it. */
+export class Handle<T> implements OpenStep<T> {
+  readonly done = false;
+  readonly runId: string;
+  readonly step: string;
+  readonly attempt: number;
+  readonly epoch: number;
+  readonly options: StepOptions<T>;
+  readonly place: StepPlace;
+  readonly startedAt: number;
+  readonly frame: Frame;
+  signal: AbortSignal;
+  readonly #execution: Execution;
+  readonly #call: number;
+
+  constructor(execution: Execution, place: StepPlace, options: StepOptions<T>, started: StepStarted) {
+    this.#execution = execution;
+    this.#call = started.call;
+    this.runId = execution.runId;
+    this.step = place.key;
+    this.attempt = started.attempt;
+    this.epoch = execution.writer.row.claim.epoch;
+    this.options = options;
+    this.place = place;
+    this.signal = place.scope.abort;
+    this.startedAt = execution.deps.ports.clock.monotonic();
+    this.frame = {
+      key: place.key,
+      effect: started.effect,
+      outer: place.scope.frame,
+      usage: undefined,
+      waits: 0,
+      ended: false,
+    };
+  }
+
+  get key(): string {
+    return this.#execution.idempotencyKey(this.step, this.#call);
+  }
+}
+
+/** Digest of the arguments a call declares. */
+export const argsDigest = <T>({ deps }: Execution, { input }: StepOptions<T>): string | undefined =>
+  input === undefined ? undefined : deps.values.digest(input);
+
+/** Calls the function in a scope of its own, until it ends or its time is up. */
+export async function callWork<T>(
+  execution: Execution,
+  handle: Handle<T>,
+  work: (call: StepCall) => T | Promise<T>,
+): Promise<T> {
+  const { timeoutMs } = handle.options;
+  const { scope, name } = handle.place;
+  if (timeoutMs === undefined) {
+    const inner = innerScope(scope, name, { frame: handle.frame });
+    return execution.within(inner, () => work(handle));
+  }
+  const controller = new AbortController();
+  const stop = () => controller.abort(scope.abort.reason);
+  scope.abort.addEventListener("abort", stop, { once: true });
+  handle.signal = controller.signal;
+  const inner = innerScope(scope, name, { frame: handle.frame, abort: controller.signal });
+  let cancel = (): void => undefined;
+  const limit = new Promise<never>((_, reject) => {
+    cancel = execution.deps.ports.clock.setTimer(() => {
+      const error = new HoldfastError("HF-2102", { step: handle.step, timeoutMs });
+      controller.abort(error);
+      reject(error);
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([execution.within(inner, async () => work(handle)), limit]);
+  } finally {
+    cancel();
+    scope.abort.removeEventListener("abort", stop);
+  }
+}

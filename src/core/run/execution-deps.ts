@@ -1,0 +1,67 @@
+import type { ContentCheck } from "../guards/content.ts";
+import type { Guard } from "../guards/guard.ts";
+import type { Policy } from "../guards/policy.ts";
+import type { CommitQueue } from "../journal/commit.ts";
+import type { JournalEvent } from "../journal/events.ts";
+import type { StoreTime } from "../journal/store-time.ts";
+import type { ChildRequest } from "../manage/fork/fork-child.ts";
+import type { Ports } from "../ports.ts";
+import type { Store, StoreIdentity } from "../store.ts";
+import type { RunRow } from "../types.ts";
+import type { Encoded, Values } from "../values/values.ts";
+import type { Workflow } from "../workflow.ts";
+import type { Execution } from "./execution.ts";
+import type { Given } from "./given.ts";
+import type { TriggerSettings } from "./triggers.ts";
+
+/** What an execution is given: the same for all runs of an engine. */
+export interface ExecutionDeps {
+  readonly store: Store;
+  readonly identity: StoreIdentity;
+  readonly queue: CommitQueue;
+  readonly ports: Ports;
+  readonly time: StoreTime;
+  readonly values: Values;
+  readonly settings: ExecutionSettings;
+  /** Decides about calls, where there is one. */
+  readonly policy: Policy | undefined;
+  /** Asked about values that come into a run, where there is one. */
+  readonly contentCheck: ContentCheck | undefined;
+  /** What stands before the steps of a run. */
+  guards(execution: Execution): readonly Guard[];
+  /** What an execution asks of the engine around it. */
+  readonly engine: EngineLinks;
+}
+
+export interface ExecutionSettings {
+  readonly claimMs: number;
+  /** A wait that ends within this time is sat out in memory; a longer one lets go of the run. */
+  readonly holdMs: number;
+  /** How long nothing must happen before a waiting run is let go. */
+  readonly quietMs: number;
+  /** Time limit assumed for steps that name none, when judging whether a lost worker may still be acting. */
+  readonly assumedStepMs: number;
+  /** When checkpoints are marked by themselves. */
+  readonly triggers: TriggerSettings;
+}
+
+export interface EngineLinks {
+  durable(row: RunRow, events: readonly JournalEvent[]): void;
+  startChild(
+    workflow: Workflow,
+    runId: string,
+    input: unknown,
+    parent: { runId: string; step: string },
+    given: Given,
+  ): Promise<RunRow>;
+  /** In a fork: makes the child a fork too, where the source had one in its place. HF-1023 when that is not kept any more. */
+  forkChild(request: ChildRequest): Promise<void>;
+  /** Resumes a failed child, once for each `reason`. */
+  resumeChild(runId: string, reason: string): Promise<void>;
+  /** Hands a child's outcome to its parent. */
+  notifyParent(child: RunRow): Promise<void>;
+  /** Cancels what the run started and what has not ended, undoing it. */
+  cancelChildren(runId: string): Promise<void>;
+  /** Keeps the result of a call whose worker lost the run. */
+  evidence(runId: string, step: string, attempt: number, data: Pick<Encoded, "data" | "blobs">): void;
+}

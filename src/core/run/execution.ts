@@ -1,0 +1,496 @@
+import { createCarrier } from "../carrier.ts";
+import { HoldfastError } from "../errors.ts";
+import { CodeGuard } from "../guards/code.ts";
+import type { Guard } from "../guards/guard.ts";
+import { Inspector } from "../guards/inspector.ts";
+import { hmac } from "../hash.ts";
+import type { EventDraft, EventKind, JournalEvent } from "../journal/events.ts";
+import { Snapshots } from "../journal/snapshots.ts";
+import { type PendingEvent, RunWriter } from "../journal/writer.ts";
+import type { Blob } from "../store.ts";
+import type { RunRow, Waiting, WaitKind } from "../types.ts";
+import { forReview } from "../worker/recovery.ts";
+import type { Workflow } from "../workflow.ts";
+import { Calls } from "./calls.ts";
+import type { ExecutionDeps } from "./execution-deps.ts";
+import { RunMemory } from "./memory.ts";
+import { type RunState, UNDO } from "./replay.ts";
+import type { Frame, Scope } from "./scope.ts";
+import { markFailure } from "./triggers.ts";
+import { knowsUndos, undoAndCancel } from "./undo.ts";
+
+/** How a process's work on a run came to an end. `stopped`: fenced, or the store stayed away. */
+export type ExecutionEnd = "completed" | "failed" | "waiting" | "paused" | "cancelled" | "stopped";
+
+interface Wait {
+  readonly waiting: Waiting;
+  readonly frame: Frame | undefined;
+  readonly resolve: () => void;
+  cancelTimer: () => void;
+}
+
+/** Never settles: what a call gets when this process may not go on with the run. */
+export const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
+
+/** The scope a ctx call was made in. One carrier serves all runs: it is keyed by the promise chain. */
+const scopes = createCarrier<{ execution: Execution; scope: Scope }>();
+
+/**
+ * One process's work on one claimed run, from claim to release. It owns the writer, knows which calls are under way and what
+ * the run waits for, and decides when to let go: finished, parked, paused, fenced.
+ */
+export class Execution {
+  readonly runId: string;
+  readonly workflow: Workflow;
+  readonly deps: ExecutionDeps;
+  readonly writer: RunWriter;
+  readonly ended: Promise<ExecutionEnd>;
+  /** How to undo finished steps, as far as this process has met them. */
+  readonly undos = new Map<string, (scope: Scope) => Promise<void>>();
+  readonly memory: RunMemory;
+  readonly snapshots = new Snapshots(this);
+  readonly calls = new Calls();
+  /** Asked before every intent. */
+  readonly guards: readonly Guard[];
+  /** Where the journal holds effects: sees to it that the body asks for them before it has new ones. */
+  readonly code: CodeGuard | undefined;
+  /** Looks at values that come into the run, where the engine is given a content check. */
+  readonly inspector: Inspector | undefined;
+  /** This process did not start the run. */
+  restored = true;
+  config: Readonly<Record<string, unknown>> = {};
+  compensating = false;
+  /** The workflow's function has returned or thrown. */
+  bodyEnded = false;
+  /** What is left to do here when the run is told to go on before it has stopped: no code of its own is under way. */
+  onward: (() => void) | undefined;
+  /** Intents written so far: tells a loop whether an iteration has been made durable. */
+  intents = 0;
+  readonly #abort = new AbortController();
+  readonly #root: Scope;
+  readonly #waits = new Map<string, Wait>();
+  readonly #failedSteps = new WeakMap<object, readonly string[]>();
+  #draining = false;
+  #busy = 0;
+  #activity = 0;
+  #closed = false;
+  #parking: { settled: Promise<void>; resume: () => void; event: PendingEvent } | null = null;
+  #quietTimer: (() => void) | null = null;
+  #end!: (end: ExecutionEnd) => void;
+
+  constructor(deps: ExecutionDeps, workflow: Workflow, row: RunRow, state: RunState, deadline: number) {
+    this.deps = deps;
+    this.runId = row.id;
+    this.workflow = workflow;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    const hooks = {
+      durable: (events: readonly JournalEvent[]) => {
+        deps.engine.durable(this.writer.row, events);
+        // A call given up at its time limit may still end what a later attempt waits for.
+        if (this.#waits.size > 0)
+          for (const event of events) if (event.kind === "step_completed") this.#wake(event.step);
+      },
+      outside: (events: readonly JournalEvent[]) => this.#outside(events),
+      stopped: (reason: string, error: unknown) => this.#stopped(reason, error),
+      unsaved: (pending: readonly PendingEvent[]) => this.#keepEvidence(pending),
+      quiet: () => {
+        this.snapshots.ifDue();
+        this.considerEnding();
+      },
+    };
+    const { store, queue, ports, settings, time } = deps;
+    this.writer = new RunWriter(
+      { store, queue, ports, time, hooks, ttlMs: settings.claimMs },
+      row,
+      state,
+      deadline,
+    );
+    this.memory = new RunMemory(this);
+    this.code = CodeGuard.of(this, state);
+    this.guards = deps.guards(this);
+    this.inspector = deps.contentCheck && new Inspector(this, deps.contentCheck);
+    this.#root = {
+      prefix: "",
+      node: state.root,
+      counts: new Map(),
+      abort: this.#abort.signal,
+      frame: undefined,
+      shared: false,
+    };
+  }
+
+  get state(): RunState {
+    return this.writer.state;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Whether the run waits for anything here. */
+  get isWaiting(): boolean {
+    return this.#waits.size > 0;
+  }
+
+  /** What the body waits for does not count any more. */
+  dropWaits(): void {
+    for (const wait of this.#waits.values()) wait.cancelTimer();
+    this.#waits.clear();
+  }
+
+  /** The run's own scope, for steps made by the engine. */
+  get rootScope(): Scope {
+    return this.#root;
+  }
+
+  /** The scope of the current promise chain, or the run's own. */
+  scope(): Scope {
+    const current = scopes.get();
+    return current?.execution === this ? current.scope : this.#root;
+  }
+
+  within<R>(scope: Scope, body: () => R): R {
+    return scopes.run({ execution: this, scope }, body);
+  }
+
+  /** Whether a ctx call may go on at once. */
+  get isOpen(): boolean {
+    this.#activity++;
+    return !this.#closed && !this.#parking;
+  }
+
+  /** Every ctx call passes here: it goes on only while this process may work on the run. */
+  async enter(): Promise<void> {
+    this.#activity++;
+    while (this.#parking) await this.#parking.settled;
+    if (this.#closed) await never();
+  }
+
+  /** The same for calls that answer at once. */
+  enterNow(): void {
+    this.#activity++;
+    if (this.#closed) throw new HoldfastError("HF-1009");
+  }
+
+  /**
+   * Writes an intent; answers `true` when it is durable and the claim still surely held, `false` when somebody outside has decided the
+   * step in the meantime and the intent was not written. While the store fails and runs go on regardless, what may be repeated need
+   * not be durable.
+   */
+  async intent(event: EventDraft, frame: Frame | undefined, blobs: readonly Blob[] = []): Promise<boolean> {
+    this.intents++;
+    this.memory.live();
+    if (this.#draining) await never();
+    this.inspector?.note();
+    // While the run is told to stop, an intent is held back, and the calls around it are as good as waiting.
+    this.calls.block(frame);
+    const became = await new Promise<"durable" | "ahead" | "overtaken">((resolve) => {
+      const intent = !event.step.startsWith(UNDO_PREFIX);
+      const [onDurable, onOvertaken] = [() => resolve("durable"), () => resolve("overtaken")];
+      const onAhead = intent && mayRepeat(event) ? () => resolve("ahead") : undefined;
+      this.writer.record({ event, blobs, intent, onDurable, onOvertaken, onAhead });
+      this.considerEnding();
+    });
+    this.calls.unblock(frame);
+    const isLate = this.deps.ports.clock.monotonic() >= this.writer.deadline;
+    if (isLate && became !== "ahead") await this.#renewNow();
+    if (this.#closed) await never();
+    return became !== "overtaken";
+  }
+
+  /** A step that is decided without a call: intent and outcome are one write, so that no crash finds the one without the other. */
+  async decideUncalled(
+    intent: EventDraft,
+    outcome: EventDraft,
+    blobs: readonly Blob[],
+    frame: Frame | undefined,
+  ): Promise<void> {
+    this.intents++;
+    this.memory.live();
+    this.calls.block(frame);
+    const held = !intent.step.startsWith(UNDO_PREFIX);
+    await new Promise<void>((resolve) => {
+      this.writer.record({ event: intent, intent: held });
+      this.writer.record({ event: outcome, blobs, intent: held, onDurable: () => resolve() });
+      this.considerEnding();
+    });
+    this.calls.unblock(frame);
+  }
+
+  /** A frozen process wakes up here: it acts only if the store says the run is still its own. */
+  async #renewNow(): Promise<void> {
+    const { token, epoch } = this.writer.row.claim;
+    const sentAt = this.deps.ports.clock.monotonic();
+    const ttlMs = this.deps.settings.claimMs;
+    const claim = { runId: this.runId, epoch, token: token as string, ttlMs };
+    const [row] = await this.busy(this.deps.store.renew([claim]));
+    if (row) this.writer.deadline = sentAt + ttlMs;
+    else this.fence();
+  }
+
+  /** The engine itself is at work for the run: it is not let go meanwhile, and a failing store is not the body's affair. */
+  async busy<T>(work: Promise<T>): Promise<T> {
+    this.#busy++;
+    try {
+      return await work;
+    } catch (error) {
+      return this.#workFailed(error);
+    } finally {
+      this.#busy--;
+      this.considerEnding();
+    }
+  }
+
+  /** The same for what may be at hand already. */
+  read<T>(get: () => T | Promise<T>): T | Promise<T> {
+    try {
+      const value = get();
+      return value instanceof Promise ? this.busy(value) : value;
+    } catch (error) {
+      return this.#workFailed(error);
+    }
+  }
+
+  #workFailed<T>(error: unknown): Promise<T> {
+    if (isDamage(error)) this.parkForReview(error);
+    else if (HoldfastError.is(error) && !error.code.startsWith("HF-3")) throw error;
+    else this.giveUp(error);
+    return never();
+  }
+
+  /** Records something that needs no permission: an outcome, a note. */
+  record(event: EventDraft, blobs: readonly Blob[] = [], onDurable?: (event: JournalEvent) => void): void {
+    this.writer.record({ event, blobs, ...(onDurable ? { onDurable } : {}) });
+    if (event.kind === "step_failed") markFailure(this, event);
+  }
+
+  /** Records an outcome that somebody outside may decide first; answers whether ours was taken. */
+  contest(event: EventDraft, blobs: readonly Blob[] = []): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.writer.record({ event, blobs, onDurable: () => resolve(true), onOvertaken: () => resolve(false) });
+    });
+  }
+
+  callEnded(frame: Frame): void {
+    this.calls.end(frame);
+    this.considerEnding();
+  }
+
+  /** Waits until somebody decides the step or its time has come. */
+  wait(key: string, waiting: Waiting, frame: Frame | undefined): Promise<void> {
+    this.calls.block(frame);
+    return new Promise((resolve) => {
+      const wait: Wait = { waiting, frame, resolve, cancelTimer: () => undefined };
+      this.#waits.set(key, wait);
+      this.#arm(key, wait);
+      this.considerEnding();
+    });
+  }
+
+  #arm(key: string, wait: Wait): void {
+    const { until } = wait.waiting;
+    if (until === undefined) return;
+    wait.cancelTimer();
+    const delay = Math.max(0, until - this.deps.time.now());
+    wait.cancelTimer = this.deps.ports.clock.setTimer(() => this.#wake(key), delay);
+  }
+
+  /** Sets the timers of all waits anew: the store's clock may have been corrected since. */
+  rearm(): void {
+    for (const [key, wait] of this.#waits) this.#arm(key, wait);
+  }
+
+  #wake(key: string): void {
+    const wait = this.#waits.get(key);
+    if (!wait || this.#parking || this.#closed) return;
+    this.#waits.delete(key);
+    this.calls.unblock(wait.frame);
+    wait.cancelTimer();
+    this.#activity++;
+    wait.resolve();
+  }
+
+  /** The steps behind an error, so that resuming the run reopens them and nothing else. */
+  failedSteps(error: unknown): readonly string[] {
+    if (typeof error !== "object" || error === null) return [];
+    const own = this.#failedSteps.get(error);
+    if (own) return own;
+    const { cause, errors } = error as { cause?: unknown; errors?: unknown };
+    const inner = Array.isArray(errors) ? errors.flatMap((one) => this.failedSteps(one)) : [];
+    return [...this.failedSteps(cause), ...inner];
+  }
+
+  blame(error: unknown, steps: readonly string[]): void {
+    if (typeof error === "object" && error !== null) this.#failedSteps.set(error, steps);
+  }
+
+  /** The key receivers deduplicate by. Never stored, never logged. */
+  idempotencyKey(step: string, call: number): string {
+    const { id, lineage } = this.writer.row;
+    return hmac(this.deps.identity.secret, [id, lineage, this.state.firstKey(step), call].join("|"));
+  }
+
+  /** The claim is not ours any more. */
+  fence(): void {
+    this.writer.fence();
+  }
+
+  /** Results that could not be written any more still prove what happened. */
+  #keepEvidence(unsaved: readonly PendingEvent[]): void {
+    for (const { event, blobs = [] } of unsaved) {
+      const record = event.kind === "step_completed" ? this.state.find(event.step) : undefined;
+      if (!record || record.effect === "repeatable" || event.data === undefined) continue;
+      this.deps.engine.evidence(this.runId, event.step, record.attempt, { data: event.data, blobs });
+    }
+  }
+
+  /** The store stayed away: stop before the next effect, and leave the rest to a later claim. */
+  giveUp(error: unknown): void {
+    this.#stopped("lost", error);
+  }
+
+  #stopped(reason: string, error: unknown): void {
+    if (this.#closed) return;
+    this.deps.ports.logger.warn(`run ${reason}`, {
+      runId: this.runId,
+      ...(error ? { error: describeError(error) } : {}),
+    });
+    this.close("stopped");
+  }
+
+  /** Ends the work here. Whatever the body still awaits never settles. */
+  close(end: ExecutionEnd): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.writer.close();
+    this.#quietTimer?.();
+    this.dropWaits();
+    if (end !== "completed" && end !== "failed") this.#abort.abort(new HoldfastError("HF-1009"));
+    this.#end(end);
+  }
+
+  /** Writes the run's last event here and gives up the claim. Whatever came from outside meanwhile is heard first. */
+  finish(end: ExecutionEnd, event: EventDraft, blobs: readonly Blob[] = []): void {
+    const onOvertaken = () => {
+      const stands =
+        end === "cancelled" || this.compensating || (end !== "paused" && this.writer.row.control === "none");
+      if (stands) return this.finish(end, event, blobs);
+      if (end !== "paused") this.onward = () => this.finish(end, event, blobs);
+      this.considerEnding();
+    };
+    this.inspector?.note();
+    this.writer.record({ event, blobs, release: true, onDurable: () => this.close(end), onOvertaken });
+  }
+
+  /** Lets calls under way finish, then gives the run up for anyone to go on with. */
+  drain(): void {
+    this.deps.ports.probe("C22:draining", { runId: this.runId });
+    this.#draining = true;
+    this.considerEnding();
+  }
+
+  #outside(events: readonly JournalEvent[]): void {
+    if (this.#parking) this.#unpark();
+    for (const event of events) {
+      if (event.kind === "signal_received") this.#wakeForSignal(event.meta.name);
+      else if (event.step !== "") this.#wake(event.step);
+      else if (REOPENS.includes(event.kind)) this.wakeGuards();
+    }
+    this.considerEnding();
+  }
+
+  /** Whoever holds a step back looks again. */
+  wakeGuards(): void {
+    for (const [key, { waiting }] of this.#waits) if (GUARDED.includes(waiting.kind)) this.#wake(key);
+  }
+
+  #wakeForSignal(name: string): void {
+    for (const [key, { waiting }] of this.#waits) {
+      if (waiting.names?.includes(name)) return this.#wake(key);
+    }
+  }
+
+  #unpark(): void {
+    const parking = this.#parking;
+    this.#parking = null;
+    this.writer.withdraw((one) => one === parking?.event);
+    parking?.resume();
+    // Timers that fired meanwhile were passed over.
+    const now = this.deps.time.now();
+    for (const [key, { waiting }] of this.#waits) if ((waiting.until ?? Infinity) <= now) this.#wake(key);
+  }
+
+  /** Looks again after a moment without activity: nothing may be under way when the run is let go. */
+  considerEnding(): void {
+    if (this.#closed || this.calls.active > 0 || this.#busy > 0) return;
+    const { onward } = this;
+    const isFree = this.writer.row.control === "none";
+    if (isFree) this.onward = undefined;
+    if (isFree && onward) return onward();
+    if (this.#waits.size === 0 && isFree && !this.#draining) return;
+    this.#quietTimer?.();
+    const seen = this.#activity;
+    this.#quietTimer = this.deps.ports.clock.setTimer(() => {
+      if (this.#closed || this.calls.active > 0 || this.#busy > 0 || this.#parking) return;
+      if (seen !== this.#activity || !this.writer.idle) return this.considerEnding();
+      this.#letGo();
+    }, this.deps.settings.quietMs);
+  }
+
+  #letGo(): void {
+    const { control } = this.writer.row;
+    if (control === "pausing") return this.finish("paused", { kind: "run_paused", step: "", meta: {} });
+    const waiting = [...this.#waits.values()].map((wait) => wait.waiting);
+    if (control === "compensating" && !this.compensating) {
+      // What is in doubt must be decided before it can be known whether to undo it.
+      const doubts = waiting.filter((wait) => wait.kind === "decision");
+      if (doubts.length > 0) return this.#park(doubts);
+      return knowsUndos(this) ? void undoAndCancel(this) : this.considerEnding();
+    }
+    if (this.#draining) return this.finish("stopped", { kind: "run_released", step: "", meta: {} });
+    const now = this.deps.time.now();
+    const soon = (wait: Waiting) => wait.until !== undefined && wait.until - now <= this.deps.settings.holdMs;
+    if (waiting.some(soon)) this.rearm();
+    else if (waiting.length > 0) this.#park(waiting);
+  }
+
+  #park(waiting: readonly Waiting[]): void {
+    let resume = (): void => undefined;
+    const settled = new Promise<void>((resolve) => {
+      resume = resolve;
+    });
+    const event: PendingEvent = {
+      event: { kind: "run_waiting", step: "", meta: { waiting } },
+      release: true,
+      onDurable: () => this.close("waiting"),
+    };
+    this.#parking = { settled, resume, event };
+    this.inspector?.note();
+    this.writer.record(event);
+  }
+
+  /** Leaves the run to a person, with the reason. */
+  parkForReview(problem: HoldfastError): void {
+    const waiting = forReview(problem, this.deps.time.now());
+    this.finish("waiting", { kind: "run_waiting", step: "", meta: { waiting: [waiting] } });
+  }
+}
+
+const describeError = (error: unknown): string => (error instanceof Error ? error.message : "unknown");
+
+/** What is stored is not as it was written: waiting will not mend that. */
+export const isDamage = (error: unknown): error is HoldfastError =>
+  HoldfastError.is(error, "HF-3010") || HoldfastError.is(error, "HF-3011");
+
+/** Steps below it undo others. */
+const UNDO_PREFIX = `${UNDO}/`;
+
+/** A call that does no harm when it is made again, and of which nothing must be undone. */
+const mayRepeat = ({ kind, meta }: EventDraft): boolean =>
+  kind === "step_started" && meta.type === "call" && meta.effect === "repeatable" && !meta.undo;
+
+/** Waits that a guard has put a step into, and the events after which it may go. */
+const GUARDED: readonly WaitKind[] = ["budget", "policy", "content", "migration"];
+const REOPENS: readonly EventKind[] = ["budget_set", "run_resumed", "run_migrated"];

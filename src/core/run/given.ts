@@ -1,0 +1,43 @@
+import type { StartOptions } from "../engine-options.ts";
+import { HoldfastError } from "../errors.ts";
+import { budgetLeft, checkBudget, tighter } from "../guards/budget.ts";
+import type { EventDraft } from "../journal/events.ts";
+import type { Blob } from "../store.ts";
+import type { Budget } from "../types.ts";
+import type { Values } from "../values/values.ts";
+import type { Workflow } from "../workflow.ts";
+import type { Execution } from "./execution.ts";
+
+/** What a run is given besides its input. */
+export interface Given {
+  readonly budget: Budget | undefined;
+  readonly config: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** By whoever starts it: a limit given here comes before the workflow's own. */
+export function givenAtStart({ budget: own }: Workflow, { budget: limits, config }: StartOptions): Given {
+  const isPlain = typeof config === "object" && config !== null && !Array.isArray(config);
+  if (config !== undefined && !isPlain)
+    throw new HoldfastError("HF-1003", { option: "config", problem: "it must be an object" });
+  const given = checkBudget(limits);
+  return { budget: own || given ? { ...own, ...given } : undefined, config };
+}
+
+/** By its parent: what is left of the budget, and no more than the workflow's own; the config as it is. */
+export function givenByParent(execution: Execution, { budget: own }: Workflow): Given {
+  const { config } = execution;
+  const hasConfig = Object.keys(config).length > 0;
+  return { budget: tighter(own, budgetLeft(execution)), config: hasConfig ? config : undefined };
+}
+
+/** As events of the write that creates the run. */
+export function givenEvents(
+  values: Values,
+  { budget, config }: Given,
+): { events: readonly EventDraft[]; blobs: readonly Blob[] } {
+  const encoded = config && values.encode("config", config);
+  const events: EventDraft[] = [];
+  if (budget) events.push({ kind: "budget_set", step: "", meta: budget });
+  if (encoded) events.push({ kind: "value_edited", step: "", meta: { what: "config" }, data: encoded.data });
+  return { events, blobs: encoded?.blobs ?? [] };
+}

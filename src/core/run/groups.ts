@@ -1,0 +1,168 @@
+import type { Branches, EachOptions, Settled, SettledOptions, StepCall, StepOptions } from "../context.ts";
+import { HoldfastError } from "../errors.ts";
+import type { Execution } from "./execution.ts";
+import { checkName, type Scope, siblingScope } from "./scope.ts";
+import { runStep } from "./steps.ts";
+
+/** A group: branches side by side, each a step of its own, addressed by its place in the group. */
+type Options = EachOptions | SettledOptions;
+
+interface Branch {
+  readonly segment: string;
+  readonly work: (call: StepCall) => unknown;
+}
+
+/** Runs the branches, at most `concurrency` at once, until the failure rule says the group is decided. */
+async function runGroup(
+  execution: Execution,
+  scope: Scope,
+  name: string,
+  branches: readonly Branch[],
+  options: Options,
+): Promise<Settled<unknown>[]> {
+  announce(execution, scope, name, branches.length);
+  const results: Settled<unknown>[] = Array.from({ length: branches.length });
+  const controller = new AbortController();
+  const stop = () => controller.abort(scope.abort.reason);
+  scope.abort.addEventListener("abort", stop, { once: true });
+  const inner = siblingScope(scope, controller.signal);
+  const rule = groupRule(options, branches.length);
+  let next = 0;
+  const lane = async () => {
+    while (next < branches.length && !rule.decided) {
+      const index = next++;
+      const { segment, work } = branches[index] as Branch;
+      const place = { scope: inner, name: `${name}[${segment}]`, key: `${scope.prefix}${name}[${segment}]` };
+      try {
+        results[index] = { ok: true, value: await runStep(execution, place, work, branchOptions(options)) };
+      } catch (error) {
+        results[index] = { ok: false, error };
+      }
+      execution.deps.ports.probe("C10:branch-done", { runId: execution.runId, step: place.key });
+      if (rule.take(results[index] as Settled<unknown>)) controller.abort(new HoldfastError("HF-1009"));
+    }
+  };
+  const lanes = Math.min(options.concurrency ?? branches.length, branches.length);
+  await Promise.all(Array.from({ length: lanes }, lane));
+  scope.abort.removeEventListener("abort", stop);
+  rule.check(execution, scope.prefix + name, results);
+  return results;
+}
+
+/** Says how many there are to be: progress is measured against it. Travels with the first branch's intent. */
+function announce(execution: Execution, scope: Scope, name: string, of: number): void {
+  const note = `plan:${name}`;
+  if (of === 0 || scope.node?.notes.has(note)) return;
+  execution.record({ kind: "plan_made", step: scope.prefix + note, meta: { of } });
+}
+
+function branchOptions(options: Options): StepOptions<unknown> {
+  const { concurrency: _, failure: __, ...rest } = options;
+  if ("quorum" in rest) {
+    const { quorum: ___, ...step } = rest;
+    return step;
+  }
+  return rest;
+}
+
+interface GroupRule {
+  decided: boolean;
+  /** Counts a result; answers whether it has decided the group. */
+  take(result: Settled<unknown>): boolean;
+  /** Throws what the group fails with, if it does. */
+  check(execution: Execution, group: string, results: readonly Settled<unknown>[]): void;
+}
+
+function groupRule(options: Options, total: number): GroupRule {
+  const failure = options.failure ?? "fail-fast";
+  const quorum = options.failure === "quorum" ? checkQuorum(options.quorum, total) : total;
+  let succeeded = 0;
+  let failed = 0;
+  return {
+    decided: false,
+    take(result) {
+      if (result.ok) succeeded++;
+      else failed++;
+      if (failure === "continue") return false;
+      this.decided = failed > total - quorum || (failure === "quorum" && succeeded >= quorum);
+      return this.decided;
+    },
+    check(execution, group, results) {
+      if (failure === "continue" || succeeded >= quorum) return;
+      const errors = results.flatMap((result) => (result && !result.ok ? [result.error] : []));
+      const error =
+        failure === "quorum"
+          ? new HoldfastError("HF-2106", { group, succeeded, total, quorum }, { cause: errors[0] })
+          : firstCause(errors);
+      execution.blame(
+        error,
+        errors.flatMap((one) => execution.failedSteps(one)),
+      );
+      throw error;
+    },
+  };
+}
+
+/** Branches that were only told to stop are not the reason. */
+const firstCause = (errors: readonly unknown[]): unknown =>
+  errors.find(
+    (error) =>
+      !HoldfastError.is(error, "HF-1009") && (error as { name?: string } | null)?.name !== "AbortError",
+  ) ?? errors[0];
+
+function checkQuorum(quorum: number, total: number): number {
+  if (Number.isInteger(quorum) && quorum >= 1 && quorum <= total) return quorum;
+  throw new HoldfastError("HF-1003", {
+    option: "quorum",
+    problem: `it must be a whole number from 1 to ${total}`,
+  });
+}
+
+function checkConcurrency(options: Options): void {
+  const { concurrency } = options;
+  if (concurrency === undefined || (Number.isInteger(concurrency) && concurrency >= 1)) return;
+  throw new HoldfastError("HF-1003", {
+    option: "concurrency",
+    problem: "it must be a whole number of 1 or more",
+  });
+}
+
+const plain = (results: readonly Settled<unknown>[], options: Options): unknown[] =>
+  options.failure === undefined || options.failure === "fail-fast"
+    ? results.map((result) => (result.ok ? result.value : undefined))
+    : results.map((result) => result ?? { ok: false, error: new HoldfastError("HF-1009") });
+
+export async function each<I>(
+  execution: Execution,
+  scope: Scope,
+  name: string,
+  items: readonly I[],
+  work: (item: I, index: number, call: StepCall) => unknown,
+  options: Options,
+): Promise<unknown[]> {
+  checkConcurrency(options);
+  const branches = items.map((item, index) => ({
+    segment: String(index),
+    work: (call: StepCall) => work(item, index, call),
+  }));
+  const limited = { ...options, concurrency: options.concurrency ?? 8 };
+  return plain(await runGroup(execution, scope, name, branches, limited), options);
+}
+
+export async function all(
+  execution: Execution,
+  scope: Scope,
+  name: string,
+  given: Branches,
+  options: Options,
+): Promise<unknown> {
+  checkConcurrency(options);
+  const list = Object.entries(given as Readonly<Record<string, Branch["work"]>>).map(([segment, work]) => ({
+    segment,
+    work,
+  }));
+  for (const { segment } of list) checkName(segment);
+  const results = plain(await runGroup(execution, scope, name, list, options), options);
+  if (Array.isArray(given)) return results;
+  return Object.fromEntries(list.map(({ segment }, index) => [segment, results[index]]));
+}

@@ -1,0 +1,125 @@
+import type { LoopDone, LoopOptions, LoopResult, LoopTurn } from "../context.ts";
+import { HoldfastError } from "../errors.ts";
+import { beginTurn } from "../guards/budget.ts";
+import { inspectLoop } from "../guards/inspector.ts";
+import type { EventDraft } from "../journal/events.ts";
+import { type Advance, loopState } from "../journal/state-view.ts";
+import { openDraft, type StatePatch } from "../values/patch.ts";
+import type { StepPlace } from "./call.ts";
+import type { Execution } from "./execution.ts";
+import type { LoopRecord } from "./replay.ts";
+import { innerScope } from "./scope.ts";
+
+const DONE = Symbol("done");
+
+export async function loop<S extends object>(
+  execution: Execution,
+  place: StepPlace,
+  initial: S,
+  body: (state: S, turn: LoopTurn) => LoopResult | Promise<LoopResult>,
+  options: LoopOptions,
+): Promise<S> {
+  await execution.enter();
+  const record = execution.state.loop(place.key);
+  const isRestored = !record.live && record.iteration > 0;
+  let state: S = await execution.busy(restoreState(execution, place, record, initial));
+  if (isRestored) state = (await inspectLoop(execution, place.key, record, state)) as S;
+  if (record.iteration > 0) execution.memory.replayUntil(record.seq);
+  const unwritten = new Unwritten(execution, place, record);
+  const every = checkEvery(options.every);
+  for (let index = record.iteration; !record.done; index++) {
+    if (options.maxIterations !== undefined && index >= options.maxIterations) {
+      unwritten.endTurns();
+      throw new HoldfastError("HF-2112", { step: place.key, limit: options.maxIterations });
+    }
+    unwritten.begin(await beginTurn(execution, place, index));
+    const turn: LoopTurn = { index, done: () => DONE as unknown as LoopDone };
+    const scope = innerScope(place.scope, `${place.name}[${index}]`, { shared: true });
+    const { draft, finish } = openDraft(state);
+    const result = await execution
+      .within(scope, async () => body(draft, turn))
+      .catch((error: unknown) => {
+        unwritten.endTurns();
+        throw error;
+      });
+    await execution.enter();
+    const { next, patches } = finish();
+    const done = (result as unknown) === DONE;
+    state = patches.length === 0 ? next : execution.deps.values.redacted(place.key, next);
+    unwritten.add(patches);
+    if (done || unwritten.count >= every) await unwritten.write(state, done);
+  }
+  return state;
+}
+
+function checkEvery(every = 1): number {
+  if (Number.isInteger(every) && every >= 1) return every;
+  throw new HoldfastError("HF-1003", { option: "every", problem: "it must be a whole number of 1 or more" });
+}
+
+/** Finished iterations that are not written yet. The loop's record stands where the journal does, and so do snapshots. */
+class Unwritten {
+  count = 0;
+  readonly #execution: Execution;
+  readonly #place: StepPlace;
+  readonly #record: LoopRecord;
+  #patches: StatePatch[] = [];
+  #turns: (() => void)[] = [];
+  /** Intents written by the time of the last advance. */
+  #intents: number;
+
+  constructor(execution: Execution, place: StepPlace, record: LoopRecord) {
+    this.#execution = execution;
+    this.#place = place;
+    this.#record = record;
+    this.#intents = execution.intents;
+  }
+
+  /** `endTurn` is called when the journal counts the iteration, or when it leads nowhere. */
+  begin(endTurn: () => void): void {
+    this.#turns.push(endTurn);
+  }
+
+  endTurns(): void {
+    for (const endTurn of this.#turns.splice(0)) endTurn();
+  }
+
+  add(patches: readonly StatePatch[]): void {
+    this.count++;
+    this.#patches.push(...patches);
+  }
+
+  /** Writes all of them, and waits only where nothing else will be written soon. */
+  async write(state: object, done: boolean): Promise<void> {
+    const [execution, record, { count }] = [this.#execution, this.#record, this];
+    const change: Advance = record.iteration === 0 ? { state } : { patches: this.#patches };
+    const { data, blobs } = execution.deps.values.encode(this.#place.key, change, true);
+    const iteration = record.iteration + count - 1;
+    const meta = { iteration, ...(count > 1 ? { count } : {}), ...(done ? { done } : {}) };
+    const event: EventDraft = { kind: "loop_advanced", step: this.#place.key, meta, data };
+    this.endTurns();
+    Object.assign(record, { iteration: iteration + 1, done, state: { value: state } });
+    // Iterations without a step of their own have nothing to travel with: they are saved before the next begins.
+    const isAlone = execution.intents === this.#intents;
+    [this.count, this.#patches, this.#intents] = [0, [], execution.intents];
+    const saved = new Promise<void>((resolve) => {
+      execution.writer.record({ event, blobs, onDurable: () => resolve(), onAhead: resolve });
+    });
+    if (isAlone || done) await saved;
+  }
+}
+
+async function restoreState<S extends object>(
+  execution: Execution,
+  place: StepPlace,
+  record: LoopRecord,
+  initial: S,
+): Promise<S> {
+  const { values } = execution.deps;
+  const first = values.echo(values.encode(place.key, initial)) as S;
+  const state = (await loopState(values, execution.runId, record, first)) as S;
+  record.changes.length = 0;
+  record.state = { value: state };
+  record.live = true;
+  return state;
+}

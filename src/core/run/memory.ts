@@ -1,0 +1,147 @@
+import type { Memory } from "../context.ts";
+import { HoldfastError } from "../errors.ts";
+import { inspectMemory } from "../guards/inspector.ts";
+import { decode } from "../values/codec.ts";
+import type { Execution } from "./execution.ts";
+import { decidedAt, type MemoryWrite, type RunState } from "./replay.ts";
+import { isPrototypeKey, place } from "./scope.ts";
+
+/**
+ * Working memory as the body sees it. On a replay it is rebuilt at the same pace as the body goes through it: a write that
+ * is recorded applies its recorded value, and a step or iteration answered from the journal brings the writes made inside it.
+ */
+export class RunMemory implements Memory {
+  readonly #execution: Execution;
+  readonly #values = new Map<string, unknown>();
+  readonly #recorded = new Map<number, unknown>();
+  /** Recorded writes by the steps they were made in. */
+  readonly #inside = new Map<string, MemoryWrite[]>();
+  readonly #bySeq = new Map<number, MemoryWrite>();
+  #writes: readonly MemoryWrite[] = [];
+  /** Writes from outside that the body has not come to yet, and the recorded position after which each counts. */
+  #edits: Edit[] = [];
+  /** Positions of the edits that count already, by name. */
+  readonly #edited = new Map<string, number>();
+
+  constructor(execution: Execution) {
+    this.#execution = execution;
+  }
+
+  /** Reads the recorded writes, so that memory can answer at once later. */
+  async load(): Promise<void> {
+    const { state, deps, runId } = this.#execution;
+    this.#writes = [...state.memory];
+    for (const write of this.#writes) {
+      this.#bySeq.set(write.seq, write);
+      for (const step of around(write.step)) {
+        const writes = this.#inside.get(step);
+        if (writes) writes.push(write);
+        else this.#inside.set(step, [write]);
+      }
+      if (write.data === undefined) continue;
+      const value = await this.#execution.read(() => deps.values.decode(runId, write.data));
+      this.#recorded.set(write.seq, await inspectMemory(this.#execution, write, value));
+    }
+    const edits = this.#writes.filter((write) => write.step === "");
+    if (edits.length === 0) return;
+    const known = recordedPositions(state);
+    this.#edits = edits.map((write) => ({ write, after: lastBefore(known, write.seq) }));
+    this.met(0);
+  }
+
+  /** The body has come to what is recorded at `seq`: what was changed from outside after that, and before anything else, counts now. */
+  met(seq: number): void {
+    while (this.#edits[0] && this.#edits[0].after <= seq) this.#apply((this.#edits.shift() as Edit).write);
+  }
+
+  /** The body does something new: everything recorded lies behind it. */
+  live(): void {
+    if (this.#edits.length > 0) this.met(Number.POSITIVE_INFINITY);
+  }
+
+  get<T>(key: string): T | undefined {
+    return this.#values.get(key) as T | undefined;
+  }
+
+  keys(): string[] {
+    return [...this.#values.keys()];
+  }
+
+  set(key: string, value: unknown): void {
+    this.#write(key, { value });
+  }
+
+  delete(key: string): void {
+    this.#write(key, undefined);
+  }
+
+  #write(key: string, change: { value: unknown } | undefined): void {
+    if (typeof key !== "string" || key === "" || isPrototypeKey(key))
+      throw new HoldfastError("HF-1005", { name: String(key) });
+    this.#execution.enterNow();
+    const scope = this.#execution.scope();
+    const at = place(scope, `memory:${key.replace(/[/#[\]]/g, "_")}`);
+    const note = scope.node?.notes.get(at.name);
+    const recorded = note && this.#bySeq.get(note.seq);
+    if (recorded) {
+      this.#apply(recorded);
+      return this.met(recorded.seq);
+    }
+    this.live();
+    if (!change) {
+      this.#values.delete(key);
+      this.#execution.record({ kind: "memory_written", step: at.key, meta: { name: key, deleted: true } });
+      return;
+    }
+    const { data, blobs, text } = this.#execution.deps.values.encode(at.key, change.value);
+    this.#values.set(key, decode(text));
+    this.#execution.record({ kind: "memory_written", step: at.key, meta: { name: key }, data }, blobs);
+  }
+
+  #apply(write: MemoryWrite): void {
+    // A step that was edited too is met early; what was recorded before the edit is still replaced by it.
+    if (write.seq < (this.#edited.get(write.name) ?? 0)) return;
+    if (write.step === "") this.#edited.set(write.name, write.seq);
+    if (this.#recorded.has(write.seq)) this.#values.set(write.name, this.#recorded.get(write.seq));
+    else if (write.data === undefined) this.#values.delete(write.name);
+  }
+
+  /** A step was answered from the journal: what it wrote inside counts too. */
+  replayStep(key: string, seq: number): void {
+    for (const write of this.#inside.get(key) ?? []) this.#apply(write);
+    this.met(seq);
+  }
+
+  /** A loop goes on after its finished iterations: memory is as it was when the last of them ended. */
+  replayUntil(seq: number): void {
+    for (const write of this.#writes) if (write.seq <= seq) this.#apply(write);
+    this.#edits = this.#edits.filter(({ write }) => write.seq > seq);
+    this.met(seq);
+  }
+}
+
+interface Edit {
+  readonly write: MemoryWrite;
+  readonly after: number;
+}
+
+/** Where everything stands that a body is answered with, in order. */
+function recordedPositions(state: RunState): number[] {
+  const steps = [...state.steps()].filter(([, record]) => record.status !== "started");
+  const loops = [...state.loops()];
+  const inside = state.memory.filter((write) => write.step !== "");
+  return [
+    ...steps.map(([, record]) => decidedAt(record)),
+    ...loops.map(([, { seq }]) => seq),
+    ...inside.map(({ seq }) => seq),
+  ].sort((a, b) => a - b);
+}
+
+const lastBefore = (positions: readonly number[], seq: number): number =>
+  positions.findLast((one) => one < seq) ?? 0;
+
+/** The keys of the steps around a key, outermost first. */
+function around(key: string): string[] {
+  const parts = key.split("/");
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/"));
+}

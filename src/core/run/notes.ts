@@ -1,0 +1,109 @@
+import type { AgentState, Decision, UsageReport } from "../context.ts";
+import { HoldfastError } from "../errors.ts";
+import { derivedNumber, derivedUuid } from "../ids.ts";
+import type { EventMeta, UsageMeta } from "../journal/events.ts";
+import type { Execution } from "./execution.ts";
+import { place } from "./scope.ts";
+import { type CheckpointTrigger, checkTrigger, markConfidence } from "./triggers.ts";
+
+/** Notes: facts written beside the steps. Each has an address, so a replay finds it and does not write it twice. */
+type NoteKind = "usage_recorded" | "decision_made" | "agent_updated" | "plan_made";
+
+/** Answers whether it is new. */
+function note<K extends NoteKind>(
+  execution: Execution,
+  name: string,
+  kind: K,
+  meta: EventMeta[K],
+  value?: unknown,
+): boolean {
+  execution.enterNow();
+  const scope = execution.scope();
+  const at = place(scope, name);
+  if (scope.node?.notes.has(at.name)) return false;
+  const encoded = value === undefined ? undefined : execution.deps.values.encode(at.key, value);
+  const event = { kind, step: at.key, meta, ...(encoded ? { data: encoded.data } : {}) };
+  execution.record(event as Parameters<Execution["record"]>[0], encoded?.blobs);
+  return true;
+}
+
+export function decide(execution: Execution, decision: Decision): void {
+  note(execution, "decision", "decision_made", {}, decision);
+}
+
+export function plan(execution: Execution, steps: readonly string[]): void {
+  note(execution, "plan", "plan_made", { steps });
+}
+
+export function agent(execution: Execution, name: string, state: AgentState): void {
+  const isNew = note(execution, `agent:${name}`, "agent_updated", { agent: name }, state);
+  if (isNew) markConfidence(execution, name, state);
+}
+
+export function usage(execution: Execution, report: UsageReport): void {
+  const meta: UsageMeta = {
+    tokens: amount("tokens", report.tokens),
+    costUsd: amount("costUsd", report.costUsd),
+    ...(report.model === undefined ? {} : { model: report.model }),
+  };
+  const { frame } = execution.scope();
+  if (!frame) return void note(execution, "usage", "usage_recorded", meta);
+  frame.usage = {
+    tokens: meta.tokens + (frame.usage?.tokens ?? 0),
+    costUsd: meta.costUsd + (frame.usage?.costUsd ?? 0),
+    ...(meta.model === undefined ? {} : { model: meta.model }),
+  };
+}
+
+function amount(option: string, value: number | undefined): number {
+  if (value === undefined) return 0;
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw new HoldfastError("HF-1003", { option, problem: "it must be a number of 0 or more" });
+}
+
+/** Marks a checkpoint and answers its address once it is durable. */
+export async function checkpoint(
+  execution: Execution,
+  label: string,
+  trigger: CheckpointTrigger,
+): Promise<string> {
+  checkTrigger(trigger);
+  await execution.enter();
+  const scope = execution.scope();
+  const at = place(scope, `checkpoint:${label}`);
+  const known = scope.node?.notes.get(at.name);
+  const seq =
+    known?.seq ??
+    (await new Promise<number>((resolve) => {
+      const event = { kind: "checkpoint_marked", step: at.key, meta: { label, trigger } } as const;
+      execution.record(event, [], (written) => resolve(written.seq));
+    }));
+  return `${execution.runId}@${seq}`;
+}
+
+export function now(execution: Execution): number {
+  execution.enterNow();
+  const scope = execution.scope();
+  const at = place(scope, "now");
+  const known = scope.node?.notes.get(at.name)?.value;
+  if (known !== undefined) return known;
+  const value = execution.deps.time.now();
+  execution.record({ kind: "value_recorded", step: at.key, meta: { value } });
+  return value;
+}
+
+/** Derived, not recorded: the same run asks the same place and gets the same answer. */
+function derive<T>(execution: Execution, name: string, from: (text: string) => T): T {
+  execution.enterNow();
+  const at = place(execution.scope(), name);
+  const step = execution.state.firstPlace(at.key);
+  const { id, lineage } = execution.writer.row;
+  const { seed } = execution.state.facts;
+  if (seed === undefined) return from(execution.idempotencyKey(step, 0));
+  return from([seed, id, lineage, step].join("|"));
+}
+
+export const random = (execution: Execution, name: string): number =>
+  derive(execution, `random:${name}`, derivedNumber);
+export const uuid = (execution: Execution, name: string): string =>
+  derive(execution, `uuid:${name}`, derivedUuid);

@@ -1,0 +1,489 @@
+import type { JournalEvent, Migrated, Raw, StepStarted, StepType } from "../journal/events.ts";
+import { Facts } from "../journal/facts.ts";
+import { addUsage, type Effect, NO_USAGE, type RunStatus, type Usage } from "../types.ts";
+import { changeSteps, rekey, renamedKey } from "../versions/rename.ts";
+
+/** The scope of the steps that undo others. The name is refused to users. */
+export const UNDO = "compensate";
+
+/** The key of the step that undoes `step`. */
+export const undoKey = (step: string): string => `${UNDO}/${step.replaceAll("/", ">")}`;
+
+/**
+ * What the journal says about a run, in the shape the engine asks for it: step records by scope and name, loop
+ * positions, the mailbox and memory. Folding is pure; the same fold serves loading and living runs.
+ */
+export interface StepRecord {
+  status: "started" | "completed" | "failed" | "in_doubt";
+  type: StepType;
+  effect: Effect;
+  attempt: number;
+  call: number;
+  /** When its first intent was written: retries and waits count from here. */
+  since: number;
+  /** Position of the event that decided the status; its value is there when `data` is not held here. */
+  seq: number;
+  /** Where it was first decided, when somebody has put another value in its place since. */
+  decidedAt?: number | undefined;
+  data?: Raw | undefined;
+  args?: string | undefined;
+  /** Fingerprint of its idempotency key. */
+  key?: string | undefined;
+  timeoutMs?: number | undefined;
+  undo?: true | undefined;
+  until?: number | undefined;
+  child?: string | undefined;
+  names?: readonly string[] | undefined;
+  /** Failed attempts in this round of tries, and how long was waited between them. */
+  failures: number;
+  waitedMs: number;
+  /** A failed attempt that may be tried again, and when. */
+  retryAt?: number | undefined;
+  /** The run failed on this step and was resumed since: it may be tried afresh. */
+  reopened?: boolean | undefined;
+  /** Position of the signal that ended a wait. */
+  took?: number | undefined;
+  rerunAfter?: number | undefined;
+  /** A person said: call it again, whatever became of the first call. */
+  rerun?: boolean | undefined;
+  /** A child ended as this, and has reported so much. */
+  childStatus?: RunStatus | undefined;
+  reported?: Usage | undefined;
+  /** The key it began under, before migrations changed it. */
+  first?: string | undefined;
+  /** Somebody said: go on, whether the code still asks for it or not. */
+  waived?: true | undefined;
+}
+
+export interface LoopRecord {
+  /** Finished iterations: the next one to run has this index. */
+  iteration: number;
+  done: boolean;
+  /** Position of the last advance. */
+  seq: number;
+  /** The newest state known in full, and the changes recorded since. */
+  state?: { readonly value: unknown } | undefined;
+  changes: Raw[];
+  /** The loop runs in this process, which keeps `state` up to date itself. */
+  live: boolean;
+  /** Its finished iterations had effects. */
+  acted?: boolean;
+}
+
+export interface Signal {
+  readonly seq: number;
+  readonly id: string;
+  readonly name: string;
+  readonly at: number;
+  readonly data: Raw | undefined;
+  taken: boolean;
+}
+
+export interface MemoryWrite {
+  readonly seq: number;
+  /** Key of the note that wrote it; "" when somebody outside did. */
+  readonly step: string;
+  readonly name: string;
+  readonly data: Raw | undefined;
+}
+
+/** The position in the order of things that happened, for what counts before and after it. */
+export const decidedAt = (record: StepRecord): number => record.decidedAt ?? record.seq;
+
+interface NoteRecord {
+  seq: number;
+  data?: Raw | undefined;
+  value?: number;
+  /** Signals taken out of the mailbox. */
+  took?: readonly number[];
+}
+
+/** Everything recorded under one prefix. */
+export class ScopeNode {
+  readonly records = new Map<string, StepRecord>();
+  /** Notes (memory, usage, decisions…) already written, with the value of those that have one. */
+  readonly notes = new Map<string, NoteRecord>();
+  readonly loops = new Map<string, LoopRecord>();
+  readonly scopes = new Map<string, ScopeNode>();
+  /** Its first name, before migrations changed it. */
+  was?: string;
+
+  child(segment: string): ScopeNode {
+    let node = this.scopes.get(segment);
+    if (!node) this.scopes.set(segment, (node = new ScopeNode()));
+    return node;
+  }
+}
+
+export class RunState {
+  readonly root = new ScopeNode();
+  facts = new Facts();
+  readonly signals: Signal[] = [];
+  readonly memory: MemoryWrite[] = [];
+  /** Finished steps that can be undone and have not been, with the position of their outcome. */
+  readonly undoable = new Map<string, number>();
+  /** The run's input and the position it is stored at. */
+  input: Raw | undefined;
+  /** How the run ended, when it did. */
+  outcome: { readonly seq: number; readonly data: Raw | undefined } | undefined;
+  /** Size of the newest snapshot and of the journal since: what decides when the next one is due. */
+  snapshotBytes = 0;
+  tailBytes = 0;
+  /** Only a loop makes a snapshot worth its bytes: it lets go of what its finished iterations recorded. */
+  looping = false;
+  /** The steps the run failed on. */
+  failedSteps: readonly string[] = [];
+  /** Keys that steps began under before a migration renamed them, with their call number. */
+  #taken: Map<string, number> | undefined;
+
+  apply(event: JournalEvent): void {
+    this.facts.apply(event);
+    switch (event.kind) {
+      case "run_created":
+        this.input = event.data;
+        return;
+      case "run_completed":
+        this.outcome = { seq: event.seq, data: event.data };
+        return;
+      case "run_failed":
+        this.outcome = { seq: event.seq, data: event.data };
+        this.failedSteps = event.meta.steps;
+        return;
+      case "run_resumed":
+        this.#reopen(event.meta.retryFailed ?? false);
+        return;
+      case "signal_received":
+        this.signals.push({ seq: event.seq, ...event.meta, at: event.at, data: event.data, taken: false });
+        return;
+      case "value_edited":
+        this.#edit(event);
+        return;
+      case "run_forked":
+        this.#fork(event);
+        return;
+      case "run_migrated":
+        this.#migrate(event.meta);
+        return;
+      default:
+        this.#applyStep(event);
+    }
+  }
+
+  /** What happens in some place of the workflow: steps, iterations and notes. */
+  #applyStep(event: JournalEvent): void {
+    switch (event.kind) {
+      case "memory_written":
+        this.memory.push({ seq: event.seq, step: event.step, name: event.meta.name, data: event.data });
+        this.#note(event);
+        return;
+      case "value_recorded":
+      case "usage_recorded":
+      case "decision_made":
+      case "agent_updated":
+      case "plan_made":
+      case "checkpoint_marked":
+        this.#note(event);
+        return;
+      case "signals_taken":
+        for (const signal of this.signals) if (event.meta.took.includes(signal.seq)) signal.taken = true;
+        this.#note(event);
+        return;
+      case "content_checked":
+        return;
+      case "loop_advanced":
+        this.#advance(event);
+        return;
+      default:
+        if (event.step !== "") this.#step(event);
+    }
+  }
+
+  /** The record of a step by its full key. */
+  find(key: string): StepRecord | undefined {
+    let node: ScopeNode | undefined = this.root;
+    let start = 0;
+    for (let slash = key.indexOf("/"); slash >= 0; slash = key.indexOf("/", start)) {
+      node = node?.scopes.get(key.slice(start, slash));
+      start = slash + 1;
+    }
+    return node?.records.get(start === 0 ? key : key.slice(start));
+  }
+
+  /** What a step's idempotency key is made of: receivers know it by the key it began under. */
+  firstKey(key: string): string {
+    return this.find(key)?.first ?? key;
+  }
+
+  /** Where a step is now that was begun as `key`: a migration may have renamed it since. */
+  keyNow(key: string): string {
+    const renamed = [...this.steps()].find(
+      ([, { first, status }]) => first === key && (status === "started" || status === "in_doubt"),
+    );
+    return renamed?.[0] ?? key;
+  }
+
+  /** The same for a place in a scope, where nothing is recorded. */
+  firstPlace(key: string): string {
+    let node: ScopeNode | undefined = this.root;
+    const [name, ...scopes] = key.split("/").reverse() as [string, ...string[]];
+    const segments = scopes.reverse().map((segment) => {
+      node = node?.scopes.get(segment);
+      return node?.was ?? segment;
+    });
+    return [...segments, name].join("/");
+  }
+
+  /** The call number a new step begins with: another step may have begun under this key, and have a new name now. */
+  freeCall(key: string): number {
+    if (!this.#taken) {
+      this.#taken = new Map();
+      for (const [, { first, call }] of this.steps())
+        if (first !== undefined) this.#taken.set(first, Math.max(call, this.#taken.get(first) ?? 0));
+    }
+    return (this.#taken.get(key) ?? 0) + 1;
+  }
+
+  /** The record of a loop by its full key, made on first use. */
+  loop(key: string): LoopRecord {
+    this.looping = true;
+    const { node, name } = this.#place(key);
+    let loop = node.loops.get(name);
+    if (!loop) node.loops.set(name, (loop = { iteration: 0, done: false, seq: 0, changes: [], live: false }));
+    return loop;
+  }
+
+  /** Every step record with its full key, in no particular order. */
+  *steps(node: ScopeNode = this.root, prefix = ""): Generator<[string, StepRecord]> {
+    for (const [name, record] of node.records) yield [prefix + name, record];
+    for (const [segment, scope] of node.scopes) yield* this.steps(scope, `${prefix}${segment}/`);
+  }
+
+  /** Every loop with its full key. */
+  *loops(node: ScopeNode = this.root, prefix = ""): Generator<[string, LoopRecord]> {
+    for (const [name, loop] of node.loops) yield [prefix + name, loop];
+    for (const [segment, scope] of node.scopes) yield* this.loops(scope, `${prefix}${segment}/`);
+  }
+
+  /** Lets failed steps be tried afresh, with what failed inside them: that is why they failed. */
+  #reopen(all: boolean): void {
+    const steps = new Set(this.failedSteps);
+    for (const [key, record] of this.steps()) {
+      if (record.status !== "failed") continue;
+      const within = all || steps.has(key) || this.failedSteps.some((step) => key.startsWith(`${step}/`));
+      if (within) Object.assign(record, { reopened: true, failures: 0, waitedMs: 0 });
+    }
+    this.outcome = undefined;
+    this.failedSteps = [];
+  }
+
+  #place(key: string): { node: ScopeNode; name: string } {
+    let node = this.root;
+    let start = 0;
+    for (let slash = key.indexOf("/"); slash >= 0; slash = key.indexOf("/", start)) {
+      node = node.child(key.slice(start, slash));
+      start = slash + 1;
+    }
+    return { node, name: start === 0 ? key : key.slice(start) };
+  }
+
+  #finished(key: string, record: StepRecord): void {
+    if (record.undo) this.undoable.set(key, record.seq);
+    if (!key.startsWith(`${UNDO}/`)) return;
+    for (const step of this.undoable.keys()) if (undoKey(step) === key) this.undoable.delete(step);
+  }
+
+  #note(event: JournalEvent): void {
+    if (event.step === "") return;
+    const { node, name } = this.#place(event.step);
+    const note: NoteRecord = { seq: event.seq, data: event.data };
+    if (event.kind === "value_recorded") note.value = event.meta.value;
+    if (event.kind === "signals_taken") note.took = event.meta.took;
+    node.notes.set(name, note);
+  }
+
+  #edit(event: JournalEvent & { kind: "value_edited" }): void {
+    const { data, seq, step } = event;
+    const { what } = event.meta;
+    if (what === "input") this.input = data;
+    if (what === "loop" && data !== undefined) this.loop(step).changes.push(data);
+    if (what !== "step") return;
+    const { node, name } = this.#place(step);
+    // A fork has let go of the failures it was made to mend.
+    const record = node.records.get(name) ?? editedRecord(event);
+    record.decidedAt ??= record.seq;
+    Object.assign(record, { status: "completed", seq, data, retryAt: undefined, reopened: undefined });
+    node.records.set(name, record);
+  }
+
+  /**
+   * What was under way at the fork, or had failed so that the run failed, has not begun in this run. What the source did is not this
+   * run's to undo, and what it used up is on its own bill.
+   */
+  #fork({ meta }: JournalEvent & { kind: "run_forked" }): void {
+    this.undoable.clear();
+    this.facts.usage = NO_USAGE;
+    this.facts.turns = 0;
+    this.#reopen(false);
+    for (const [key, record] of this.steps()) {
+      if (!isUnfinished(record)) continue;
+      const { node, name } = this.#place(key);
+      node.records.delete(name);
+      if (record.child === undefined) continue;
+      const failed = record.status === "failed" ? { failed: true as const } : {};
+      this.facts.childForks.set(key, { runId: record.child, at: meta.at, ...failed });
+    }
+  }
+
+  #migrate(change: Migrated): void {
+    const to = (key: string): string => renamedKey(key, change);
+    for (const [key, record] of change.renamed ? this.steps() : []) if (to(key) !== key) record.first ??= key;
+    changeSteps(this.root, change);
+    this.#renameUndos(to);
+    rekey(this.undoable, to);
+    this.failedSteps = this.failedSteps.map(to);
+    for (const [index, write] of this.memory.entries())
+      this.memory[index] = { ...write, step: to(write.step) };
+    this.#taken = undefined;
+    if (!change.asIs) return;
+    for (const [, record] of this.steps()) record.waived = true;
+    for (const [, loop] of this.loops()) loop.acted = false;
+  }
+
+  /** An undo that was under way goes with its step. */
+  #renameUndos(to: (key: string) => string): void {
+    const undos = this.root.scopes.get(UNDO)?.records;
+    const name = (step: string): string => undoKey(step).slice(UNDO.length + 1);
+    const moved = [...(undos ? this.undoable.keys() : [])].flatMap((step) => {
+      const record = undos?.get(name(step));
+      undos?.delete(name(step));
+      return record ? [{ step, record }] : [];
+    });
+    for (const { step, record } of moved) {
+      if (to(step) !== step) record.first ??= undoKey(step);
+      undos?.set(name(to(step)), record);
+    }
+  }
+
+  #advance(event: JournalEvent & { kind: "loop_advanced" }): void {
+    const { node, name } = this.#place(event.step);
+    const loop = this.loop(event.step);
+    // The loop itself may be one advance ahead of what is durable.
+    loop.iteration = Math.max(loop.iteration, event.meta.iteration + 1);
+    if (event.meta.done) loop.done = true;
+    loop.seq = event.seq;
+    if (event.data !== undefined && !loop.live) loop.changes.push(event.data);
+    // What ran inside a finished iteration is never asked for again.
+    const { iteration, count = 1 } = event.meta;
+    for (let index = iteration - count + 1; index <= iteration; index++) {
+      const segment = `${name}[${index}]`;
+      loop.acted ||= hasActed(node.scopes.get(segment));
+      node.scopes.delete(segment);
+    }
+  }
+
+  #step(event: JournalEvent): void {
+    const { node, name } = this.#place(event.step);
+    const record = node.records.get(name);
+    if (event.kind === "step_started") {
+      node.records.set(name, startedRecord(event.meta, event, record));
+    } else if (record) {
+      applyOutcome(record, event, this.signals);
+      if (record.status === "completed") this.#finished(event.step, record);
+    }
+  }
+}
+
+const isUnfinished = ({ status, retryAt, reopened }: StepRecord): boolean =>
+  status === "started" || status === "in_doubt" || retryAt !== undefined || reopened === true;
+
+const editedRecord = ({ seq, at }: JournalEvent): StepRecord => ({
+  status: "completed",
+  type: "call",
+  effect: "repeatable",
+  attempt: 1,
+  call: 1,
+  since: at,
+  seq,
+  failures: 0,
+  waitedMs: 0,
+});
+
+function startedRecord(meta: StepStarted, event: JournalEvent, before: StepRecord | undefined): StepRecord {
+  return {
+    status: "started",
+    type: meta.type,
+    effect: meta.effect,
+    attempt: meta.attempt,
+    call: meta.call,
+    since: before?.since ?? event.at,
+    failures: before?.failures ?? 0,
+    waitedMs: before?.waitedMs ?? 0,
+    reported: before?.reported,
+    first: before?.first,
+    seq: event.seq,
+    data: event.data,
+    args: meta.args,
+    key: meta.key,
+    timeoutMs: meta.timeoutMs,
+    undo: meta.undo,
+    until: meta.until,
+    child: meta.child,
+    names: meta.names,
+  };
+}
+
+function applyOutcome(record: StepRecord, event: JournalEvent, signals: readonly Signal[]): void {
+  const settle = (status: StepRecord["status"]) => {
+    Object.assign(record, { status, seq: event.seq, data: event.data, retryAt: undefined, rerun: undefined });
+  };
+  switch (event.kind) {
+    case "step_completed": {
+      settle("completed");
+      const { took } = event.meta;
+      record.took = took;
+      const signal = took === undefined ? undefined : signals.find((one) => one.seq === took);
+      if (signal) signal.taken = true;
+      return;
+    }
+    case "gate_answered":
+      return settle("completed");
+    case "step_failed":
+      settle("failed");
+      record.retryAt = event.meta.retryAt;
+      record.failures += 1;
+      record.waitedMs += Math.max(0, (event.meta.retryAt ?? event.at) - event.at);
+      return;
+    case "child_finished":
+      settle(event.meta.status === "completed" ? "completed" : "failed");
+      record.childStatus = event.meta.status;
+      if (event.meta.usage) record.reported = addUsage(record.reported ?? NO_USAGE, event.meta.usage);
+      return;
+    case "step_in_doubt":
+      settle("in_doubt");
+      record.rerunAfter = event.meta.rerunAfter;
+      return;
+    case "step_resolved":
+      if (event.meta.action === "rerun")
+        Object.assign(record, { status: "started", rerun: true, seq: event.seq });
+      else settle(event.meta.action === "done" ? "completed" : "failed");
+      return;
+    case "step_evidence":
+      if (record.attempt !== event.meta.attempt) return;
+      if (record.status === "in_doubt" || record.status === "started") settle("completed");
+      return;
+    default:
+  }
+}
+
+/** Whether something may have happened outside because of it. A failed `keyed` call says that it did not. */
+export const mayHaveActed = ({ effect, type, status, retryAt }: StepRecord): boolean =>
+  type === "child" ||
+  effect === "once" ||
+  (effect === "keyed" && (status !== "failed" || retryAt !== undefined));
+
+/** The same of everything recorded in a scope. */
+export const hasActed = (node: ScopeNode | undefined): boolean =>
+  node !== undefined &&
+  ([...node.records.values()].some(mayHaveActed) ||
+    [...node.loops.values()].some((loop) => loop.acted ?? false) ||
+    [...node.scopes.values()].some(hasActed));

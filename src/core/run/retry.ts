@@ -1,0 +1,212 @@
+import { HoldfastError } from "../errors.ts";
+
+/** How often, and how far apart, a failed step is tried again. */
+export interface RetryPolicy {
+  /** Calls in total, the first one included. */
+  readonly attempts: number;
+  /** Longest wait before the second call; grows by `factor` with every further one, up to `maxMs`. */
+  readonly baseMs: number;
+  readonly factor: number;
+  readonly maxMs: number;
+  /** Longest wait in total, over all attempts. */
+  readonly maxWaitMs: number;
+}
+
+export const defaultRetry: RetryPolicy = {
+  attempts: 3,
+  baseMs: 500,
+  factor: 2,
+  maxMs: 30_000,
+  maxWaitMs: 120_000,
+};
+
+/** What a step's `retry` option takes: a policy or parts of one, a number of attempts, or `false` for one. */
+export type RetryOption = Partial<RetryPolicy> | number | false;
+
+/**
+ * The policy an option stands for, with the gaps filled from `fallback`. Refuses what makes no sense
+ * (HF-1003).
+ */
+export function retryPolicy(options: RetryOption | undefined, fallback: RetryPolicy): RetryPolicy {
+  if (options === undefined) return fallback;
+  if (options === false) return { ...fallback, attempts: 1 };
+  const given = typeof options === "number" ? { attempts: options } : options;
+  if (typeof given !== "object" || given === null) {
+    throw new HoldfastError("HF-1003", {
+      option: "retry",
+      problem: "it must be a policy, a number or false",
+    });
+  }
+  for (const key of Object.keys(given))
+    if (!Object.hasOwn(defaultRetry, key)) refuse(key, "there is no such option");
+  const policy: RetryPolicy = {
+    attempts: given.attempts ?? fallback.attempts,
+    baseMs: given.baseMs ?? fallback.baseMs,
+    factor: given.factor ?? fallback.factor,
+    maxMs: given.maxMs ?? fallback.maxMs,
+    maxWaitMs: given.maxWaitMs ?? fallback.maxWaitMs,
+  };
+  if (!Number.isInteger(policy.attempts) || policy.attempts < 1) {
+    refuse("attempts", "it must be a whole number of at least 1");
+  }
+  if (!Number.isFinite(policy.factor) || policy.factor < 1)
+    refuse("factor", "it must be a number of at least 1");
+  for (const key of ["baseMs", "maxMs", "maxWaitMs"] as const) {
+    if (!Number.isFinite(policy[key]) || policy[key] < 0) refuse(key, "it must be a number of at least 0");
+  }
+  return policy;
+}
+
+function refuse(key: string, problem: string): never {
+  throw new HoldfastError("HF-1003", { option: `retry.${key}`, problem });
+}
+
+/** A failed attempt and what is known about it. */
+export interface FailedAttempt {
+  /** Which attempt failed; the first is 1. */
+  readonly attempt: number;
+  /** How long the step has waited between attempts so far. */
+  readonly waitedMs: number;
+  readonly error: unknown;
+  /** Numbers in [0, 1). */
+  readonly random: () => number;
+  /** Wall time in epoch milliseconds, to read a Retry-After date by. */
+  readonly now: number;
+}
+
+export type RetryDecision =
+  | { readonly retry: true; readonly delayMs: number }
+  | { readonly retry: false; readonly why: string };
+
+/**
+ * Whether to try again after a failed attempt, and how long to wait: exponential back-off with full jitter,
+ * and never sooner than the receiver asks for.
+ */
+export function nextRetry(policy: RetryPolicy, failed: FailedAttempt): RetryDecision {
+  const { attempt, waitedMs, error, random, now } = failed;
+  if (!retryable(error)) return { retry: false, why: "Its error is not one that passes by itself." };
+  if (attempt >= policy.attempts) {
+    const why =
+      policy.attempts === 1
+        ? "The retry policy allows one attempt."
+        : `All ${policy.attempts} attempts are used up.`;
+    return { retry: false, why };
+  }
+  // NaN, from 0 times infinity, stands for no back-off.
+  const backOff = random() * Math.min(policy.maxMs, policy.baseMs * policy.factor ** (attempt - 1) || 0);
+  const left = policy.maxWaitMs - waitedMs;
+  const asked = retryAfterMs(error, now);
+  const used = waitedMs > 0 ? `, ${seconds(waitedMs)} of it are used` : "";
+  const total = `the retry policy allows ${seconds(policy.maxWaitMs)} in total${used}.`;
+  if (asked !== undefined && asked > left) {
+    return { retry: false, why: `The receiver asks to wait ${seconds(asked)}; ${total}` };
+  }
+  if (backOff > left)
+    return { retry: false, why: `The next attempt is due in ${seconds(backOff)}; ${total}` };
+  const floor = asked === undefined ? 0 : asked + asked * 0.1 * random();
+  return { retry: true, delayMs: Math.min(left, Math.ceil(Math.max(backOff, floor))) };
+}
+
+const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
+
+const PROGRAMMING = new Set(["SyntaxError", "ReferenceError", "RangeError", "EvalError", "URIError"]);
+const PASSING_STATUS = new Set([408, 409, 425, 429]);
+
+/**
+ * Whether an error may pass by itself. Decided by name and fields, not by class, so that an error read back
+ * from the store gets the same answer. What the error itself says (`retryable`) counts most.
+ */
+export function retryable(error: unknown): boolean {
+  const name = read(error, "name");
+  const own = read(error, "retryable");
+  if (name === "HoldfastError" || own === false) return false;
+  if (own === true) return true;
+  if (typeof name === "string" && PROGRAMMING.has(name)) return false;
+  if (name === "TypeError" && !isNetworkFailure(error)) return false;
+  for (const holder of [error, read(error, "response")]) {
+    for (const key of ["status", "statusCode"]) {
+      const status = read(holder, key);
+      if (typeof status === "number" && status >= 400 && status < 500) return PASSING_STATUS.has(status);
+    }
+  }
+  return true;
+}
+
+/** fetch reports network failures as a TypeError. */
+function isNetworkFailure(error: unknown): boolean {
+  return read(error, "message") === "fetch failed" || read(read(error, "cause"), "code") !== undefined;
+}
+
+/**
+ * How long the receiver asks to wait, from the error's own fields or its response headers; `undefined` when
+ * it does not say.
+ */
+export function retryAfterMs(error: unknown, now: number): number | undefined {
+  const own = milliseconds(read(error, "retryAfterMs")) ?? delay(read(error, "retryAfter"), now);
+  if (own !== undefined) return own;
+  const places = [
+    read(error, "headers"),
+    read(read(error, "response"), "headers"),
+    read(error, "responseHeaders"),
+  ];
+  for (const headers of places) {
+    const found =
+      milliseconds(header(headers, "retry-after-ms")) ?? delay(header(headers, "retry-after"), now);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function milliseconds(value: unknown): number | undefined {
+  const amount = typeof value === "string" && NUMBER.test(value.trim()) ? Number(value) : value;
+  return typeof amount === "number" && Number.isFinite(amount) && amount >= 0 ? amount : undefined;
+}
+
+const NUMBER = /^\d+(\.\d+)?$/;
+const WEEKDAY = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
+
+/** Seconds, a Date, or an HTTP date; a date in the past means now. */
+function delay(value: unknown, now: number): number | undefined {
+  const amount = milliseconds(value);
+  if (amount !== undefined) return amount * 1000;
+  const at = typeof value === "string" ? httpDate(value.trim()) : dateTime(value);
+  return Number.isFinite(at) ? Math.max(0, at - now) : undefined;
+}
+
+function httpDate(text: string): number {
+  // The oldest of the three HTTP date forms leaves out its zone, which is always GMT.
+  return WEEKDAY.test(text) ? Date.parse(text.endsWith("GMT") ? text : `${text} GMT`) : Number.NaN;
+}
+
+function dateTime(value: unknown): number {
+  try {
+    return Date.prototype.getTime.call(value);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** A header by its lower-case name, from a Headers object, a Map or a plain object. */
+function header(headers: unknown, name: string): unknown {
+  try {
+    const get = read(headers, "get");
+    const found: unknown = typeof get === "function" ? get.call(headers, name) : undefined;
+    if (found !== undefined && found !== null) return found;
+    if (typeof headers !== "object" || headers === null) return undefined;
+    const key = Object.keys(headers).find((candidate) => candidate.toLowerCase() === name);
+    const value = key === undefined ? undefined : read(headers, key);
+    return Array.isArray(value) ? value[0] : value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Errors come from anywhere: a field that throws counts as absent. */
+function read(value: unknown, key: string): unknown {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return undefined;
+  try {
+    return Reflect.get(value, key);
+  } catch {
+    return undefined;
+  }
+}

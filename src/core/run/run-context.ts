@@ -1,0 +1,180 @@
+import type {
+  AgentState,
+  Branches,
+  Context,
+  Decision,
+  EachOptions,
+  GateAnswer,
+  GateOptions,
+  LoopOptions,
+  LoopResult,
+  LoopTurn,
+  Memory,
+  OpenStep,
+  ReceivedSignal,
+  SettledOptions,
+  SignalOptions,
+  StepCall,
+  StepHandle,
+  StepOptions,
+  UsageReport,
+} from "../context.ts";
+import { INJECT } from "../control/control.ts";
+import type { AnySqlHandle, SqlWork } from "../journal/sql.ts";
+import { resolveSecret, type SecretRef } from "../values/secrets.ts";
+import type { Workflow } from "../workflow.ts";
+import type { StepPlace } from "./call.ts";
+import type { Execution } from "./execution.ts";
+import { all, each } from "./groups.ts";
+import { inbox } from "./inbox.ts";
+import { loop } from "./loop.ts";
+import { agent, checkpoint, decide, now, plan, random, usage, uuid } from "./notes.ts";
+import { address, checkName } from "./scope.ts";
+import { beginStep, completeStep, failStep, runStep } from "./steps.ts";
+import { transaction } from "./transaction.ts";
+import type { CheckpointTrigger } from "./triggers.ts";
+import { child, gate, signal, sleep } from "./waits.ts";
+
+/** `ctx`: finds the scope a call was made in and hands it to the module that knows what to do. */
+export class RunContext implements Context {
+  readonly #execution: Execution;
+
+  constructor(execution: Execution) {
+    this.#execution = execution;
+  }
+
+  get runId(): string {
+    return this.#execution.runId;
+  }
+
+  get abortSignal(): AbortSignal {
+    return this.#execution.scope().abort;
+  }
+
+  get config(): Readonly<Record<string, unknown>> {
+    return this.#execution.config;
+  }
+
+  get memory(): Memory {
+    return this.#execution.memory;
+  }
+
+  #place(name: string): StepPlace {
+    const scope = this.#execution.scope();
+    const at = address(scope, name);
+    this.#execution.code?.asked(at.key);
+    return { scope, ...at };
+  }
+
+  step<T>(name: string, work: (call: StepCall) => T | Promise<T>, options?: StepOptions<T>): Promise<T> {
+    try {
+      // Not an async function: a promise less for every step of a long replay.
+      return runStep(this.#execution, this.#place(name), work, options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async beginStep<T>(name: string, options?: StepOptions<T>): Promise<StepHandle<T>> {
+    return beginStep(this.#execution, this.#place(name), options);
+  }
+
+  completeStep<T>(handle: OpenStep<T>, value: T): Promise<T> {
+    return completeStep(this.#execution, handle, value);
+  }
+
+  failStep<T>(handle: OpenStep<T>, error: unknown): Promise<StepHandle<T>> {
+    return failStep(this.#execution, handle, error);
+  }
+
+  async each<I>(
+    name: string,
+    items: readonly I[],
+    work: (item: I, index: number, call: StepCall) => unknown,
+    options: EachOptions | SettledOptions = {},
+  ): Promise<never> {
+    const { scope, name: unique } = this.#place(name);
+    return (await each(this.#execution, scope, unique, items, work, options)) as never;
+  }
+
+  async all(name: string, branches: Branches, options: EachOptions | SettledOptions = {}): Promise<never> {
+    const { scope, name: unique } = this.#place(name);
+    return (await all(this.#execution, scope, unique, branches, options)) as never;
+  }
+
+  async loop<S extends object>(
+    name: string,
+    initial: S,
+    body: (state: S, turn: LoopTurn) => LoopResult | Promise<LoopResult>,
+    options: LoopOptions = {},
+  ): Promise<S> {
+    return loop(this.#execution, this.#place(name), initial, body, options);
+  }
+
+  async gate(name: string, options: GateOptions): Promise<GateAnswer> {
+    return gate(this.#execution, this.#place(name), options);
+  }
+
+  async sleep(name: string, ms: number): Promise<void> {
+    return sleep(this.#execution, this.#place(name), ms);
+  }
+
+  async signal<T>(name: string, options: SignalOptions = {}): Promise<ReceivedSignal<T>> {
+    const names = [name, ...(options.or ?? [])];
+    for (const one of names) checkName(one);
+    return signal<T>(this.#execution, this.#place(`signal:${name}`), names, options);
+  }
+
+  async inbox<T>(name: string = INJECT): Promise<ReceivedSignal<T>[]> {
+    checkName(name);
+    return inbox<T>(this.#execution, name);
+  }
+
+  async child<I, O>(name: string, workflow: Workflow<I, O>, input: I): Promise<O> {
+    return child(this.#execution, this.#place(name), workflow, input);
+  }
+
+  async transaction<T, S extends AnySqlHandle>(name: string, work: SqlWork<T, S>): Promise<T> {
+    return transaction(this.#execution, this.#place(name), work);
+  }
+
+  async secret(ref: SecretRef): Promise<string> {
+    const { redactor, secrets } = this.#execution.deps.ports;
+    return resolveSecret(secrets, redactor, ref);
+  }
+
+  plan(steps: readonly string[]): void {
+    for (const step of steps) checkName(step);
+    plan(this.#execution, steps);
+  }
+
+  decide(decision: Decision): void {
+    decide(this.#execution, decision);
+  }
+
+  agent(name: string, state: AgentState): void {
+    checkName(name);
+    agent(this.#execution, name, state);
+  }
+
+  usage(report: UsageReport): void {
+    usage(this.#execution, report);
+  }
+
+  async checkpoint(label: string, trigger: CheckpointTrigger = "user_requested"): Promise<string> {
+    checkName(label);
+    return checkpoint(this.#execution, label, trigger);
+  }
+
+  now(): number {
+    return now(this.#execution);
+  }
+
+  random(name = "random"): number {
+    return random(this.#execution, name);
+  }
+
+  uuid(name = "uuid"): string {
+    return uuid(this.#execution, name);
+  }
+}

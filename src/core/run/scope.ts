@@ -1,0 +1,108 @@
+import { HoldfastError } from "../errors.ts";
+import type { UsageMeta } from "../journal/events.ts";
+import type { Effect } from "../types.ts";
+import { type ScopeNode, UNDO } from "./replay.ts";
+
+/** A call of user code that is under way; usage reported inside it belongs to its outcome. */
+export interface Frame {
+  readonly key: string;
+  readonly effect: Effect;
+  /** The call it was made in. */
+  readonly outer: Frame | undefined;
+  usage: UsageMeta | undefined;
+  /** Waits of the run's own that it sits in. */
+  waits: number;
+  ended: boolean;
+}
+
+/**
+ * Where a ctx call happens. Names are counted per scope, so that a branch, an item or an iteration has the same
+ * addresses whatever runs beside it.
+ */
+export interface Scope {
+  readonly prefix: string;
+  /** What the journal holds for this scope, if anything. */
+  readonly node: ScopeNode | undefined;
+  readonly counts: Map<string, number>;
+  readonly abort: AbortSignal;
+  readonly frame: Frame | undefined;
+  /** Inside a loop, long strings are stored once and shared with its states. */
+  readonly shared: boolean;
+}
+
+export interface Address {
+  /** Name within the scope, `#2` and so on included. */
+  readonly name: string;
+  /** Full key within the run. */
+  readonly key: string;
+}
+
+/** Reserved by the address grammar, not printable, or the name of the gate before a step. */
+const REFUSED = /[/#[\]\p{Cc}]|^approve:/u;
+
+/** Names that plain objects already have a meaning for. */
+export const isPrototypeKey = (name: string): boolean =>
+  name === "__proto__" || name === "constructor" || name === "prototype";
+
+export function checkName(name: unknown): asserts name is string {
+  const isText = typeof name === "string" && name !== "" && name.length <= 128;
+  if (!isText || REFUSED.test(name) || name === UNDO || isPrototypeKey(name))
+    throw new HoldfastError("HF-1005", { name: String(name) });
+}
+
+/** The address of the next call of this name in the scope: the second one gets `#2`. */
+export function address(scope: Scope, name: string): Address {
+  checkName(name);
+  return place(scope, name);
+}
+
+/** The same for names made by the engine, which may use reserved characters. */
+export function place(scope: Scope, name: string): Address {
+  const count = (scope.counts.get(name) ?? 0) + 1;
+  scope.counts.set(name, count);
+  const unique = count === 1 ? name : `${name}#${count}`;
+  return { name: unique, key: scope.prefix + unique };
+}
+
+/** A scope below another. What the journal holds for it is looked up anew until found: a retried call meets its own past. */
+class InnerScope implements Scope {
+  readonly prefix: string;
+  readonly counts = new Map<string, number>();
+  readonly abort: AbortSignal;
+  readonly frame: Frame | undefined;
+  readonly shared: boolean;
+  readonly #outer: Scope;
+  readonly #segment: string;
+  #node: ScopeNode | undefined;
+
+  constructor(outer: Scope, segment: string, change: ScopeChange) {
+    this.#outer = outer;
+    this.#segment = segment;
+    this.prefix = `${outer.prefix}${segment}/`;
+    this.abort = change.abort ?? outer.abort;
+    this.frame = change.frame ?? outer.frame;
+    this.shared = change.shared ?? outer.shared;
+  }
+
+  get node(): ScopeNode | undefined {
+    this.#node ??= this.#outer.node?.scopes.get(this.#segment);
+    return this.#node;
+  }
+}
+
+type ScopeChange = Partial<Pick<Scope, "abort" | "frame" | "shared">>;
+
+export const innerScope = (outer: Scope, segment: string, change: ScopeChange): Scope =>
+  new InnerScope(outer, segment, change);
+
+/** The same addresses under another abort signal. */
+export const siblingScope = (scope: Scope, abort: AbortSignal): Scope => ({
+  prefix: scope.prefix,
+  get node() {
+    return scope.node;
+  },
+  counts: scope.counts,
+  abort,
+  frame: scope.frame,
+  shared: scope.shared,
+});

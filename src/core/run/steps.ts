@@ -1,0 +1,376 @@
+import type { OpenStep, StepCall, StepHandle, StepOptions } from "../context.ts";
+import { HoldfastError } from "../errors.ts";
+import { admit } from "../guards/guard.ts";
+import { inspectOutcome } from "../guards/inspector.ts";
+import { fingerprint } from "../hash.ts";
+import type { StepStarted } from "../journal/events.ts";
+import type { Encoded } from "../values/values.ts";
+import { argsDigest, callWork, Handle, type StepPlace } from "./call.ts";
+import { awaitDecision, enterDoubt, isOwnKey, settleUnknown } from "./doubt.ts";
+import { type Execution, never } from "./execution.ts";
+import { decidedAt, type StepRecord, undoKey } from "./replay.ts";
+import { defaultRetry, nextRetry, type RetryPolicy, retryPolicy } from "./retry.ts";
+
+/**
+ * The step protocol: look up, decide what an unknown outcome allows, write the intent, call, write the outcome. The
+ * outcome is not awaited: it travels with the next intent, and nothing acts before that append is durable.
+ */
+export async function runStep<T>(
+  execution: Execution,
+  place: StepPlace,
+  work: (call: StepCall) => T | Promise<T>,
+  options: StepOptions<T> = {},
+): Promise<T> {
+  const known = place.scope.node?.records.get(place.name);
+  // The common case of a replay, without a detour: a long history is walked through on every resume.
+  if (known?.status === "completed" && execution.isOpen) {
+    if (execution.writer.row.control === "compensating")
+      await meetUndos(execution, place, work, options, known);
+    const value = recordedValue(execution, place.key, known);
+    return replayed(execution, place, options, known, (value instanceof Promise ? await value : value) as T);
+  }
+  let handle = await beginStep(execution, place, options);
+  while (!handle.done) {
+    const open = handle as Handle<T>;
+    let value: T;
+    try {
+      value = await callWork(execution, open, work);
+    } catch (error) {
+      handle = await failStep(execution, open, error);
+      continue;
+    }
+    return completeStep(execution, open, value);
+  }
+  return handle.value;
+}
+
+export async function beginStep<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T> = {},
+): Promise<StepHandle<T>> {
+  await execution.enter();
+  // A call that was given up may still be running; what it starts now leads nowhere.
+  if (place.scope.frame?.ended) await never();
+  refuseInside(place);
+  const record = place.scope.node?.records.get(place.name);
+  return record
+    ? continueStep(execution, place, options, record)
+    : startStep(execution, place, options, undefined);
+}
+
+/** Only a call that may be made again can contain calls and waits of the run's own. */
+export function refuseInside({ key, scope: { frame } }: StepPlace): void {
+  if (!frame || frame.effect === "repeatable") return;
+  throw new HoldfastError("HF-1019", { step: key, outer: frame.key, effect: frame.effect });
+}
+
+/** What to do about a step the journal already knows. */
+async function continueStep<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T>,
+  record: StepRecord,
+): Promise<StepHandle<T>> {
+  switch (record.status) {
+    case "completed":
+      return {
+        done: true,
+        value: replayed(
+          execution,
+          place,
+          options,
+          record,
+          (await recordedValue(execution, place.key, record)) as T,
+        ),
+      };
+    case "failed":
+      return continueFailed(execution, place, options, record);
+    case "in_doubt":
+      await awaitDecision(execution, place);
+      return continueStep(execution, place, options, execution.state.find(place.key) ?? record);
+    case "started":
+      if (record.rerun) return startStep(execution, place, options, record);
+      return continueUnknown(execution, place, options, record);
+  }
+}
+
+/**
+ * A run that is being undone must know how to undo what happened inside a finished step. That is code, so the step's function is gone
+ * through once more; every call of the run's own inside it is answered from the journal.
+ */
+async function meetUndos<T>(
+  execution: Execution,
+  place: StepPlace,
+  work: (call: StepCall) => T | Promise<T>,
+  options: StepOptions<T>,
+  record: StepRecord,
+): Promise<void> {
+  if (record.effect !== "repeatable") return;
+  const inside = [...execution.state.undoable.keys()].some((step) => step.startsWith(`${place.key}/`));
+  if (!inside || execution.compensating) return;
+  const { attempt, call, type, effect } = record;
+  const handle = new Handle(execution, place, options, { type, effect, attempt, call });
+  execution.calls.start();
+  try {
+    await callWork(execution, handle, work);
+  } catch {
+    // Its outcome is in the journal; only what it met on the way counts here.
+  }
+  execution.callEnded(handle.frame);
+}
+
+/** A step is answered from the journal: what belongs to its outcome comes with it. */
+function replayed<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T>,
+  record: StepRecord,
+  value: T,
+): T {
+  execution.memory.replayStep(place.key, decidedAt(record));
+  addCompensation(execution, place, options, record, value);
+  return value;
+}
+
+export function recordedValue(execution: Execution, key: string, record: StepRecord): unknown {
+  const { data, seq, status } = record;
+  // A body asks for each outcome once; holding on to it would keep a long run's whole history in memory.
+  record.data = undefined;
+  const value = execution.read(() => execution.deps.values.of(execution.runId, { data, seq }));
+  return inspectOutcome(execution, key, { data, seq, status }, value);
+}
+
+async function continueFailed<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T>,
+  record: StepRecord,
+): Promise<StepHandle<T>> {
+  if (record.retryAt !== undefined) {
+    await waitForRetry(execution, place, record.retryAt);
+    const now = execution.state.find(place.key) ?? record;
+    if (!isOwnKey(execution, place.key, now)) return continueUnknown(execution, place, options, now);
+    return startStep(execution, place, options, now);
+  }
+  const error = await recordedValue(execution, place.key, record);
+  if (record.reopened) {
+    // A failed `once` call is tried again only where the error itself says that nothing happened; so is one under a key of elsewhere.
+    const isSafe = record.effect !== "once" && isOwnKey(execution, place.key, record);
+    if (isSafe || provesNotDone(error)) return startStep(execution, place, options, record);
+    return continueUnknown(execution, place, options, record);
+  }
+  execution.memory.met(decidedAt(record));
+  execution.blame(error, [place.key]);
+  throw error;
+}
+
+function provesNotDone(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  if (HoldfastError.is(error, "HF-2116")) return true;
+  const { retryable: marked, status } = error as { retryable?: unknown; status?: unknown };
+  return marked === true || (typeof status === "number" && status >= 400 && status < 500);
+}
+
+async function continueUnknown<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T>,
+  record: StepRecord,
+): Promise<StepHandle<T>> {
+  const { status } = record;
+  const settled = await settleUnknown(execution, place, options, record);
+  const again = () => continueStep(execution, place, options, execution.state.find(place.key) ?? record);
+  // While the hook was asked, the outcome itself may have come.
+  if (settled === "decided" || execution.state.find(place.key)?.status !== status) return again();
+  if (settled === "call") return startStep(execution, place, options, record);
+  const encoded = execution.deps.values.encode(place.key, settled.value, place.scope.shared);
+  const completed = { kind: "step_completed", step: place.key, meta: {}, data: encoded.data } as const;
+  if (!(await execution.contest(completed, encoded.blobs))) return again();
+  const value = execution.deps.values.echo(encoded) as T;
+  addCompensation(execution, place, options, record, value);
+  return { done: true, value };
+}
+
+async function startStep<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T>,
+  record: StepRecord | undefined,
+): Promise<StepHandle<T>> {
+  const { probe } = execution.deps.ports;
+  const where = { runId: execution.runId, step: place.key };
+  // Said before anything is done: once the step has failed it is too late.
+  retryPolicy(options.retry, defaultRetry);
+  const effect = options.effect ?? "repeatable";
+  const call = record?.call ?? execution.state.freeCall(place.key);
+  const args = argsDigest(execution, options);
+  const started: StepStarted = {
+    type: "call",
+    effect,
+    attempt: (record?.attempt ?? 0) + 1,
+    call,
+    ...(effect === "repeatable" ? {} : { key: fingerprint(execution.idempotencyKey(place.key, call)) }),
+    ...(args === undefined ? {} : { args }),
+    ...(options.compensate ? { undo: true as const } : {}),
+    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+  };
+  probe("C03:before-intent", where);
+  const { guards } = execution;
+  const admitted =
+    guards.length === 0 ? undefined : await admit(guards, { execution, place, options, intent: started });
+  if (admitted && "value" in admitted) return standIn(execution, place, started, admitted);
+  const meta = admitted ? { ...started, ...admitted.note } : started;
+  if (!(await execution.intent({ kind: "step_started", step: place.key, meta }, place.scope.frame))) {
+    return continueStep(execution, place, options, execution.state.find(place.key) as StepRecord);
+  }
+  probe("C05:before-call", where);
+  execution.calls.start();
+  return new Handle(execution, place, options, started);
+}
+
+/** A guard knows the value: nothing is called, and the journal says so, in one write: an intent alone could be taken for a call. */
+export async function standIn<T>(
+  execution: Execution,
+  place: StepPlace,
+  intent: StepStarted,
+  { value, instead }: { readonly value: unknown; readonly instead: "reused" | "simulated" },
+): Promise<StepHandle<T>> {
+  const { values } = execution.deps;
+  const { key: step, scope } = place;
+  const encoded = values.encode(step, value, scope.shared);
+  const { data, blobs } = encoded;
+  // No compensation: what was not done here is not undone here.
+  const { undo: _, ...meta } = intent;
+  const started = { kind: "step_started", step, meta } as const;
+  const completed = { kind: "step_completed", step, meta: { instead }, data } as const;
+  await execution.decideUncalled(started, completed, blobs, scope.frame);
+  return { done: true, value: values.echo(encoded) as T };
+}
+
+export async function completeStep<T>(execution: Execution, handle: OpenStep<T>, value: T): Promise<T> {
+  const open = handle as Handle<T>;
+  const { probe } = execution.deps.ports;
+  const where = { runId: execution.runId, step: open.step };
+  probe("C07:after-call", where);
+  let encoded: Encoded;
+  try {
+    encoded = execution.deps.values.encode(open.step, value, open.place.scope.shared);
+  } catch (error) {
+    return (await failStep(execution, open, error)) as never;
+  }
+  if (execution.closed) return abandon(execution, open, encoded);
+  const ms = Math.round(execution.deps.ports.clock.monotonic() - open.startedAt);
+  const meta = { ...(ms > 0 ? { ms } : {}), ...(open.frame.usage ? { usage: open.frame.usage } : {}) };
+  execution.record({ kind: "step_completed", step: open.step, meta, data: encoded.data }, encoded.blobs, () =>
+    probe("C09:after-completion", where),
+  );
+  execution.callEnded(open.frame);
+  const seen = execution.deps.values.echo(encoded) as T;
+  addCompensation(execution, open.place, open.options, undefined, seen);
+  return seen;
+}
+
+/** Another worker has the run: the result is kept as evidence, and this call leads nowhere. */
+function abandon<T>(execution: Execution, open: Handle<T>, encoded: Encoded): Promise<never> {
+  if (open.frame.effect !== "repeatable")
+    execution.deps.engine.evidence(execution.runId, open.step, open.attempt, encoded);
+  return never();
+}
+
+export async function failStep<T>(
+  execution: Execution,
+  handle: OpenStep<T>,
+  thrown: unknown,
+): Promise<StepHandle<T>> {
+  const open = handle as Handle<T>;
+  if (execution.closed) return never();
+  const encoded = execution.deps.values.encodeError(open.step, thrown);
+  const error = execution.deps.values.echo(encoded);
+  const record = execution.state.find(open.step);
+  if (open.frame.effect === "once" && leavesOpen(thrown)) {
+    execution.callEnded(open.frame);
+    await enterDoubt(execution, open.place, record as StepRecord);
+    return await continueStep(
+      execution,
+      open.place,
+      open.options,
+      execution.state.find(open.step) as StepRecord,
+    );
+  }
+  const next = decideRetry(execution, open, thrown, record);
+  const retryAt = next.retry ? execution.deps.time.now() + next.delayMs : undefined;
+  const meta = {
+    attempt: open.attempt,
+    ...(retryAt === undefined ? {} : { retryAt }),
+    ...(open.frame.usage ? { usage: open.frame.usage } : {}),
+  };
+  const written = new Promise<void>((resolve) => {
+    execution.record({ kind: "step_failed", step: open.step, meta, data: encoded.data }, encoded.blobs, () =>
+      resolve(),
+    );
+  });
+  execution.callEnded(open.frame);
+  if (retryAt === undefined) {
+    execution.blame(error, [open.step, ...execution.failedSteps(thrown)]);
+    throw error;
+  }
+  await written;
+  execution.deps.ports.probe("C11:backoff", { runId: execution.runId, step: open.step });
+  await waitForRetry(execution, open.place, retryAt);
+  return (await startStep(
+    execution,
+    open.place,
+    open.options,
+    execution.state.find(open.step),
+  )) as OpenStep<T>;
+}
+
+/** Errors that do not say whether it was done: a time limit, and an answer that the call itself knows to be lost. */
+const leavesOpen = (error: unknown): boolean =>
+  HoldfastError.is(error, "HF-2102") || HoldfastError.is(error, "HF-2140");
+
+async function waitForRetry(execution: Execution, { key, scope }: StepPlace, retryAt: number): Promise<void> {
+  const { time } = execution.deps;
+  while (time.now() < retryAt) {
+    await execution.wait(key, { kind: "retry", step: key, since: time.now(), until: retryAt }, scope.frame);
+  }
+}
+
+function decideRetry<T>(
+  execution: Execution,
+  open: Handle<T>,
+  thrown: unknown,
+  record: StepRecord | undefined,
+): ReturnType<typeof nextRetry> {
+  const { time, ports } = execution.deps;
+  if (open.place.scope.abort.aborted) return { retry: false, why: "The call was told to stop." };
+  // Our own errors are final, but for those: the next try may be quicker, or answered.
+  const error = leavesOpen(thrown) ? new Error((thrown as Error).message) : thrown;
+  const fallback: RetryPolicy =
+    open.frame.effect === "once" ? { ...defaultRetry, attempts: 1 } : defaultRetry;
+  return nextRetry(retryPolicy(open.options.retry, fallback), {
+    attempt: (record?.failures ?? 0) + 1,
+    waitedMs: record?.waitedMs ?? 0,
+    error,
+    random: () => ports.ids.random(),
+    now: time.now(),
+  });
+}
+
+function addCompensation<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: StepOptions<T>,
+  record: StepRecord | undefined,
+  value: T,
+): void {
+  const { compensate } = options;
+  if (!compensate || execution.compensating) return;
+  const effect = record?.effect ?? options.effect ?? "repeatable";
+  execution.undos.set(place.key, async (scope) => {
+    const key = undoKey(place.key);
+    const undo: StepPlace = { scope, name: key.slice(scope.prefix.length), key };
+    await runStep(execution, undo, (call) => compensate(value, call), { effect });
+  });
+}

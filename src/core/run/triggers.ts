@@ -1,0 +1,111 @@
+import type { AgentState } from "../context.ts";
+import { HoldfastError } from "../errors.ts";
+import type { EventDraft } from "../journal/events.ts";
+import type { Execution } from "./execution.ts";
+
+export const TRIGGERS = [
+  "phase_started",
+  "phase_completed",
+  "specialist_finished",
+  "evaluation_completed",
+  "confidence_threshold_crossed",
+  "error_encountered",
+  "memory_pressure_high",
+  "user_requested",
+  "debug_breakpoint",
+  "before_risky_operation",
+] as const;
+
+/** Why a checkpoint was marked. The run gives any of them to `ctx.checkpoint`; the engine marks three by itself, see {@link Triggers}. */
+export type CheckpointTrigger = (typeof TRIGGERS)[number];
+
+export function checkTrigger(trigger: unknown): asserts trigger is CheckpointTrigger {
+  if (TRIGGERS.includes(trigger as CheckpointTrigger)) return;
+  throw new HoldfastError("HF-1003", {
+    option: "trigger",
+    problem: `${String(trigger)} is not one of ${TRIGGERS.join(", ")}`,
+  });
+}
+
+/** When the engine marks a checkpoint by itself. Marks travel with other writes and never cause one. */
+export interface Triggers {
+  /** Mark `confidence_threshold_crossed` when what `ctx.agent` reports passes this, either way. Default 0.5. */
+  readonly confidence?: number;
+  /**
+   * Share of the heap that counts as too much. From then on no run is taken, and each one under way marks `memory_pressure_high` and
+   * saves a snapshot if it is in a loop, until the share has fallen again. Default 0.85, also where no triggers are given.
+   */
+  readonly memoryPressure?: number;
+  /** Mark `error_encountered` when a step fails for good. Default true. */
+  readonly errors?: boolean;
+}
+
+/** `null`: off. */
+export interface TriggerSettings {
+  readonly confidence: number | null;
+  readonly memoryPressure: number | null;
+  readonly errors: boolean;
+}
+
+const KEYS: readonly string[] = ["confidence", "memoryPressure", "errors"] satisfies (keyof Triggers)[];
+const PRESSURE = 0.85;
+
+/** Without a word about it, only what protects the process is on: nobody is surprised by marks they did not ask for. */
+export function triggerSettings(given: Triggers | false | undefined): TriggerSettings {
+  if (given === undefined) return { confidence: null, memoryPressure: PRESSURE, errors: false };
+  if (given === false) return { confidence: null, memoryPressure: null, errors: false };
+  for (const key of Object.keys(given))
+    if (!KEYS.includes(key)) throw refused(key, "there is no such option");
+  return {
+    confidence: share("confidence", given.confidence ?? 0.5),
+    memoryPressure: share("memoryPressure", given.memoryPressure ?? PRESSURE),
+    errors: given.errors ?? true,
+  };
+}
+
+function share(key: string, value: number): number {
+  if (Number.isFinite(value) && value > 0 && value <= 1) return value;
+  throw refused(key, "it must be a number above 0 and up to 1");
+}
+
+const refused = (key: string, problem: string): HoldfastError =>
+  new HoldfastError("HF-1003", { option: `triggers.${key}`, problem });
+
+const mark = (label: string, trigger: CheckpointTrigger): EventDraft => ({
+  kind: "checkpoint_marked",
+  step: "",
+  meta: { label, trigger },
+});
+
+/** A step has failed: for good, unless it says when it is tried again. */
+export function markFailure(execution: Execution, event: EventDraft & { kind: "step_failed" }): void {
+  if (!execution.deps.settings.triggers.errors || event.meta.retryAt !== undefined) return;
+  execution.writer.ride(mark(event.step, "error_encountered"));
+}
+
+/** What an agent reports for the first time, not on a replay. An agent that has said nothing yet is taken to be confident. */
+export function markConfidence(execution: Execution, agent: string, { confidence }: AgentState): void {
+  const limit = execution.deps.settings.triggers.confidence;
+  if (limit === null || confidence === undefined || Number.isNaN(confidence)) return;
+  const isBelow = confidence < limit;
+  if (isBelow === wasBelow(execution, agent)) return;
+  execution.writer.ride(
+    mark(`${agent}: ${isBelow ? "below" : "above"} ${limit}`, "confidence_threshold_crossed"),
+  );
+}
+
+/** The marks themselves tell on which side an agent was last, after every resume too. */
+function wasBelow({ state, writer }: Execution, agent: string): boolean {
+  const unwritten = writer.unwritten.flatMap(({ event }) =>
+    event.kind === "checkpoint_marked" ? [event.meta] : [],
+  );
+  const last = [...state.facts.marks, ...unwritten].findLast(
+    ({ label, trigger }) =>
+      trigger === "confidence_threshold_crossed" && label.slice(0, label.lastIndexOf(": ")) === agent,
+  );
+  return last !== undefined && last.label.slice(last.label.lastIndexOf(": ") + 2).startsWith("below");
+}
+
+export function markPressure(execution: Execution): void {
+  execution.writer.ride(mark("memory pressure", "memory_pressure_high"));
+}

@@ -1,0 +1,39 @@
+import { HoldfastError } from "../errors.ts";
+import type { Execution } from "./execution.ts";
+import { UNDO } from "./replay.ts";
+import { innerScope } from "./scope.ts";
+
+/** Whether the replay has come as far as it can: it has met every undo, or stands at something that is not recorded. */
+export function knowsUndos({ state, undos, isWaiting, writer, bodyEnded }: Execution): boolean {
+  if (isWaiting || writer.holdsBack || bodyEnded) return true;
+  return [...state.undoable.keys()].every((step) => undos.has(step));
+}
+
+/**
+ * Undoes finished steps, the last one first; each undo is a step of its own. Answers the steps that could not be undone: how to do that
+ * is code, and the code of a finished iteration is not run again to find it.
+ */
+export async function compensate(execution: Execution): Promise<readonly string[]> {
+  execution.compensating = true;
+  execution.dropWaits();
+  await execution.writer.whenIdle();
+  const scope = innerScope(execution.rootScope, UNDO, {});
+  const steps = [...execution.state.undoable].sort(([, a], [, b]) => b - a).map(([step]) => step);
+  for (const step of steps) await execution.undos.get(step)?.(scope);
+  return steps.filter((step) => !execution.undos.has(step));
+}
+
+export async function undoAndCancel(execution: Execution): Promise<void> {
+  try {
+    await execution.busy(execution.deps.engine.cancelChildren(execution.runId));
+    const left = await compensate(execution);
+    if (left.length === 0)
+      return execution.finish("cancelled", { kind: "run_cancelled", step: "", meta: {} });
+    execution.parkForReview(new HoldfastError("HF-2113", { run: execution.runId, steps: left.join(", ") }));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : "unknown";
+    execution.parkForReview(
+      new HoldfastError("HF-2111", { verb: "compensate", step: "A step", message }, { cause: error }),
+    );
+  }
+}

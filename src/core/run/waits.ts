@@ -1,0 +1,250 @@
+import type { GateAnswer, GateOptions, ReceivedSignal, SignalOptions } from "../context.ts";
+import { HoldfastError } from "../errors.ts";
+import { admitWithinBudget } from "../guards/budget.ts";
+import { inspectSignal } from "../guards/inspector.ts";
+import { childId } from "../ids.ts";
+import type { EventDraft, StepStarted } from "../journal/events.ts";
+import { ended, type Waiting } from "../types.ts";
+import type { Workflow } from "../workflow.ts";
+import type { StepPlace } from "./call.ts";
+import type { Execution } from "./execution.ts";
+import { givenByParent } from "./given.ts";
+import { decidedAt, type Signal, type StepRecord } from "./replay.ts";
+import { recordedValue, refuseInside } from "./steps.ts";
+
+/** Steps that wait instead of calling: gates, timers, signals and children. Each is opened once and decided once. */
+async function open(
+  execution: Execution,
+  place: StepPlace,
+  meta: Omit<StepStarted, "effect" | "attempt" | "call">,
+  shown?: unknown,
+  strict = false,
+): Promise<StepRecord> {
+  refuseInside(place);
+  const known = place.scope.node?.records.get(place.name);
+  const isOther = meta.args !== undefined && known?.args !== meta.args;
+  const current = known && isOther && (strict || known.status === "started") ? undefined : known;
+  if (current && !current.reopened) return current;
+  const started: StepStarted = { effect: "repeatable", attempt: (known?.attempt ?? 0) + 1, call: 1, ...meta };
+  const encoded = shown === undefined ? undefined : execution.deps.values.encode(place.key, shown);
+  const event: EventDraft = {
+    kind: "step_started",
+    step: place.key,
+    meta: started,
+    ...(encoded ? { data: encoded.data } : {}),
+  };
+  await execution.intent(event, place.scope.frame, encoded?.blobs);
+  return execution.state.find(place.key) as StepRecord;
+}
+
+/** Waits for the record to be decided from outside; `overdue` decides it when its time has passed. */
+async function untilDecided(
+  execution: Execution,
+  place: StepPlace,
+  record: StepRecord,
+  waiting: Omit<Waiting, "step" | "since" | "until">,
+  overdue: () => Promise<void>,
+): Promise<StepRecord> {
+  const { time } = execution.deps;
+  let current = record;
+  while (current.status === "started") {
+    if (current.until !== undefined && time.now() >= current.until) {
+      await overdue();
+    } else {
+      const until = current.until === undefined ? {} : { until: current.until };
+      const wait = { ...waiting, step: place.key, since: current.since, ...until };
+      await execution.wait(place.key, wait, place.scope.frame);
+    }
+    current = execution.state.find(place.key) ?? current;
+  }
+  execution.memory.met(decidedAt(current));
+  return current;
+}
+
+async function failWait(execution: Execution, place: StepPlace, error: HoldfastError): Promise<void> {
+  const { data, blobs } = execution.deps.values.encode(place.key, error);
+  await execution.contest({ kind: "step_failed", step: place.key, meta: { attempt: 1 }, data }, blobs);
+}
+
+/** The decided wait's value, or its failure thrown. */
+async function outcome(execution: Execution, place: StepPlace, record: StepRecord): Promise<unknown> {
+  const value = await recordedValue(execution, place.key, record);
+  if (record.status === "completed") return value;
+  execution.blame(value, [place.key]);
+  throw value;
+}
+
+/** `strict`: an answer counts only for exactly what was shown when it was given. */
+export async function gate(
+  execution: Execution,
+  place: StepPlace,
+  options: GateOptions,
+  strict = false,
+): Promise<GateAnswer> {
+  checkGate(options);
+  await execution.enter();
+  const { time, values } = execution.deps;
+  const shown = { show: options.show, choices: [...options.choices], text: options.text ?? false };
+  const until = options.timeoutMs === undefined ? {} : { until: time.now() + options.timeoutMs };
+  const meta = { type: "gate", args: values.digest(shown), ...until } as const;
+  const record = await open(execution, place, meta, shown, strict);
+  const overdue = async () => {
+    if (typeof options.onTimeout !== "object") {
+      const at = new Date(record.until ?? 0).toISOString();
+      return failWait(execution, place, new HoldfastError("HF-2105", { gate: place.key, until: at }));
+    }
+    const answer: GateAnswer = {
+      choice: options.onTimeout.choice,
+      actor: "timeout",
+      at: time.now(),
+      timedOut: true,
+    };
+    const { data, blobs } = execution.deps.values.encode(place.key, answer);
+    await execution.contest({ kind: "step_completed", step: place.key, meta: {}, data }, blobs);
+  };
+  return (await outcome(
+    execution,
+    place,
+    await untilDecided(execution, place, record, { kind: "gate" }, overdue),
+  )) as GateAnswer;
+}
+
+function checkGate(options: GateOptions): void {
+  const { choices, onTimeout } = options;
+  if (
+    !Array.isArray(choices) ||
+    choices.length === 0 ||
+    choices.some((one) => typeof one !== "string" || one === "")
+  ) {
+    throw new HoldfastError("HF-1003", {
+      option: "choices",
+      problem: "it must be a list of at least one text",
+    });
+  }
+  if (typeof onTimeout === "object" && !choices.includes(onTimeout.choice)) {
+    throw new HoldfastError("HF-1003", {
+      option: "onTimeout.choice",
+      problem: "it is not one of the choices",
+    });
+  }
+}
+
+export async function sleep(execution: Execution, place: StepPlace, ms: number): Promise<void> {
+  if (!Number.isFinite(ms) || ms < 0)
+    throw new HoldfastError("HF-1003", { option: "ms", problem: "it must be a number of 0 or more" });
+  await execution.enter();
+  const record = await open(execution, place, {
+    type: "timer",
+    until: execution.deps.time.now() + ms,
+  });
+  await untilDecided(execution, place, record, { kind: "timer" }, async () => {
+    await execution.contest({ kind: "step_completed", step: place.key, meta: {} });
+  });
+}
+
+export async function signal<T>(
+  execution: Execution,
+  place: StepPlace,
+  names: readonly string[],
+  options: SignalOptions,
+): Promise<ReceivedSignal<T>> {
+  await execution.enter();
+  const { time } = execution.deps;
+  const until = options.timeoutMs === undefined ? {} : { until: time.now() + options.timeoutMs };
+  let record = await open(execution, place, { type: "signal", names, ...until });
+  while (record.status === "started") {
+    const found = execution.state.signals.find((one) => !one.taken && names.includes(one.name));
+    if (found) {
+      found.taken = true;
+      execution.record({ kind: "step_completed", step: place.key, meta: { took: found.seq } });
+      return received(execution, found);
+    }
+    if (record.until !== undefined && time.now() >= record.until) {
+      const at = new Date(record.until).toISOString();
+      await failWait(
+        execution,
+        place,
+        new HoldfastError("HF-2109", { signal: names.join(" or "), until: at }),
+      );
+    } else {
+      const limit = record.until === undefined ? {} : { until: record.until };
+      const wait = { kind: "signal", step: place.key, since: record.since, names, ...limit } as const;
+      await execution.wait(place.key, wait, place.scope.frame);
+    }
+    record = execution.state.find(place.key) ?? record;
+  }
+  execution.memory.met(decidedAt(record));
+  const taken = execution.state.signals.find((one) => one.seq === record.took);
+  if (record.status === "completed" && taken) {
+    if (record.decidedAt === undefined) return received(execution, taken);
+    // Somebody has put another message in its place.
+    return {
+      name: taken.name,
+      payload: (await recordedValue(execution, place.key, record)) as T,
+      at: taken.at,
+    };
+  }
+  return (await outcome(execution, place, record)) as never;
+}
+
+export async function received<T>(execution: Execution, found: Signal): Promise<ReceivedSignal<T>> {
+  const { values } = execution.deps;
+  const payload = await execution.read(() => values.of(execution.runId, found));
+  return { name: found.name, payload: (await inspectSignal(execution, found, payload)) as T, at: found.at };
+}
+
+export async function child<I, O>(
+  execution: Execution,
+  place: StepPlace,
+  workflow: Workflow<I, O>,
+  input: I,
+): Promise<O> {
+  await execution.enter();
+  const known = place.scope.node?.records.get(place.name);
+  // What is recorded from before a fork was the source's child.
+  const isOwn = known !== undefined && known.seq > (execution.state.facts.fork?.seq ?? 0);
+  const id = (isOwn ? known.child : undefined) ?? childId(execution.runId, freeKey(execution, place.key));
+  if (!known) await execution.code?.hold(place);
+  if (!known) await admitWithinBudget(execution, place);
+  const record = await open(execution, place, { type: "child", child: id });
+  if (record.status === "started") await beginChild(execution, place, workflow as Workflow, input, id);
+  const decided = await untilDecided(
+    execution,
+    place,
+    record,
+    { kind: "child", detail: id },
+    async () => undefined,
+  );
+  return (await outcome(execution, place, decided)) as O;
+}
+
+/** Another child may have begun under this key, and have a new name now. */
+function freeKey(execution: Execution, key: string): string {
+  const call = execution.state.freeCall(key);
+  return call === 1 ? key : `${key}|${call}`;
+}
+
+/** Makes sure that the child is there and goes on. Said again on every replay: this process may have died before the child was told. */
+async function beginChild(
+  execution: Execution,
+  place: StepPlace,
+  workflow: Workflow,
+  input: unknown,
+  id: string,
+): Promise<void> {
+  const { engine } = execution.deps;
+  const { facts } = execution.state;
+  const parent = { runId: execution.runId, step: place.key };
+  const given = givenByParent(execution, workflow);
+  try {
+    if (facts.fork) await execution.busy(engine.forkChild({ id, workflow, input, parent, given, facts }));
+  } catch (error) {
+    if (!HoldfastError.is(error, "HF-1023")) throw error;
+    return failWait(execution, place, error);
+  }
+  const attempt = execution.state.find(place.key)?.attempt ?? 1;
+  if (attempt > 1) await execution.busy(engine.resumeChild(id, `${place.key} ${attempt}`));
+  const row = await execution.busy(engine.startChild(workflow, id, input, parent, given));
+  // It may have ended, and told so, before this wait was opened anew.
+  if (ended(row.status)) await execution.busy(engine.notifyParent(row));
+}

@@ -1,0 +1,157 @@
+import { HoldfastError } from "../errors.ts";
+import type { EventDraft } from "../journal/events.ts";
+import type { Logger } from "../ports.ts";
+import type { Waiting } from "../types.ts";
+import { DETECTORS } from "./redact-detectors.ts";
+import { checkPattern } from "./redact-pattern.ts";
+
+/**
+ * What is kept out of the journal, the log and error texts. In the place of what is found stands `[redacted:kind]`, for the run itself
+ * too: it sees the same while it runs and after a resume.
+ *
+ * @example
+ * ```ts
+ * import type { Redaction } from "holdfast";
+ *
+ * export const redact: Redaction = {
+ *   patterns: [{ kind: "customer-number", pattern: /\bC-\d{8}\b/ }],
+ *   values: ["a password that must never be stored"],
+ * };
+ * ```
+ */
+export interface Redaction {
+  /** Keys of well-known services, bearer tokens, JSON Web Tokens and private keys. Default true. */
+  readonly builtIn?: boolean;
+  /** What else to look for. An expression that could take very long on some text is refused (HF-1032). */
+  readonly patterns?: readonly RedactionPattern[];
+  /** Secrets that are known; from 6 characters on. */
+  readonly values?: readonly string[];
+}
+
+export interface RedactionPattern {
+  /** What stands in the place of a match: letters, digits, `-` and `_`. */
+  readonly kind: string;
+  readonly pattern: RegExp;
+}
+
+/** A shorter secret would be found everywhere. */
+export const LEAST_SECRET = 6;
+/** User patterns see a long text in pieces, so that none takes long; a match up to `OVERLAP` long is found wherever it stands. */
+const PIECE = 4_096;
+const OVERLAP = 512;
+
+const KIND = /^[\w-]{1,40}$/;
+
+/** Replaces secrets in texts. */
+export class Redactor {
+  readonly #detectors: readonly RedactionPattern[];
+  readonly #any: RegExp | undefined;
+  readonly #patterns: readonly RedactionPattern[];
+  /** Every form of each known secret, the longest first. */
+  #known: { readonly text: string; readonly mark: string }[] = [];
+
+  constructor({ builtIn = true, patterns = [], values = [] }: Redaction) {
+    this.#detectors = builtIn ? DETECTORS : [];
+    this.#any = builtIn ? new RegExp(DETECTORS.map(({ pattern }) => pattern.source).join("|")) : undefined;
+    this.#patterns = patterns.map(prepared);
+    for (const value of values) this.know("value", value);
+  }
+
+  /** From now on `value` is kept out. */
+  know(kind: string, value: string): void {
+    if (typeof value !== "string" || value.length < LEAST_SECRET)
+      throw new HoldfastError("HF-1031", { name: kind, least: LEAST_SECRET });
+    const mark = `[redacted:${kind}]`;
+    for (const text of formsOf(value))
+      if (!this.#known.some((one) => one.text === text)) this.#known.push({ text, mark });
+    this.#known.sort((a, b) => b.text.length - a.text.length);
+  }
+
+  text(text: string): string {
+    let clean = text;
+    for (const { text: secret, mark } of this.#known)
+      if (clean.includes(secret)) clean = clean.replaceAll(secret, mark);
+    if (this.#any?.test(clean))
+      for (const { kind, pattern } of this.#detectors) clean = clean.replace(pattern, `[redacted:${kind}]`);
+    for (const { kind, pattern } of this.#patterns) clean = inPieces(clean, pattern, `[redacted:${kind}]`);
+    return clean;
+  }
+
+  /** The free text of an event's header; names stay. */
+  event(event: EventDraft): EventDraft {
+    const { meta } = event as { meta: FreeText };
+    const { message, reason, waiting } = meta;
+    if (message === undefined && reason === undefined && waiting === undefined) return event;
+    const clean: FreeText = {
+      ...(message === undefined ? {} : { message: this.text(message) }),
+      ...(reason === undefined ? {} : { reason: this.text(reason) }),
+      ...(waiting === undefined ? {} : { waiting: waiting.map((wait) => this.#wait(wait)) }),
+    };
+    return { ...event, meta: { ...meta, ...clean } } as EventDraft;
+  }
+
+  #wait(wait: Waiting): Waiting {
+    return wait.detail === undefined ? wait : { ...wait, detail: this.text(wait.detail) };
+  }
+
+  /** A logger that is given only clean texts. */
+  logger(inner: Logger): Logger {
+    const through = (level: keyof Logger) => (message: string, fields?: Readonly<Record<string, unknown>>) =>
+      inner[level](this.text(message), fields && this.#fields(fields));
+    return {
+      debug: through("debug"),
+      info: through("info"),
+      warn: through("warn"),
+      error: through("error"),
+    };
+  }
+
+  #fields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    const clean = (value: unknown) => (typeof value === "string" ? this.text(value) : value);
+    return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, clean(value)]));
+  }
+}
+
+interface FreeText {
+  readonly message?: string;
+  readonly reason?: string;
+  readonly waiting?: readonly Waiting[];
+}
+
+function prepared({ kind, pattern }: RedactionPattern): RedactionPattern {
+  if (typeof kind !== "string" || !KIND.test(kind))
+    throw new HoldfastError("HF-1003", { option: "redact.patterns.kind", problem: "it is not a short name" });
+  checkPattern(kind, pattern);
+  const flags = [...new Set(`${pattern.flags.replace("y", "")}g`)].join("");
+  return { kind, pattern: new RegExp(pattern.source, flags) };
+}
+
+/** As it is, and as it stands in a URL, in base64 and inside JSON. */
+function formsOf(value: string): readonly string[] {
+  const bytes = new TextEncoder().encode(value);
+  const base64 = btoa(String.fromCharCode(...bytes)).replace(/=+$/, "");
+  return [...new Set([value, encodeURIComponent(value), base64, JSON.stringify(value).slice(1, -1)])];
+}
+
+function inPieces(text: string, pattern: RegExp, mark: string): string {
+  if (text.length <= PIECE) return text.replace(pattern, mark);
+  let clean = "";
+  let from = 0;
+  while (from < text.length) {
+    const end = Math.min(text.length, from + PIECE);
+    // A match that begins in the overlap may go on behind the piece: the next piece begins with it.
+    const limit = end === text.length ? end : end - OVERLAP;
+    let at = from;
+    pattern.lastIndex = 0;
+    for (const match of text.slice(from, end).matchAll(pattern)) {
+      const start = from + match.index;
+      if (start >= limit && start > from) break;
+      clean += text.slice(at, start) + (match[0] === "" ? "" : mark);
+      at = start + match[0].length;
+    }
+    const next = Math.max(at, limit);
+    clean += text.slice(at, next);
+    from = next;
+  }
+  return clean;
+}

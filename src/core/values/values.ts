@@ -1,0 +1,201 @@
+import { HoldfastError } from "../errors.ts";
+import { digest, hmac } from "../hash.ts";
+import type { Raw } from "../journal/events.ts";
+import { damaged, dropped, parseEntry } from "../journal/journal.ts";
+import { lastEvent } from "../journal/load.ts";
+import type { Logger } from "../ports.ts";
+import type { Blob, Store } from "../store.ts";
+import { blinded, looksBlinded, unblinded } from "./blind.ts";
+import { dataDigest, decode, encode } from "./codec.ts";
+import type { Redactor } from "./redact.ts";
+
+/** A value over this many characters lives once, as a blob under the digest of its text. */
+const INLINE_LIMIT = 8192;
+/** Strings from this length on are shared between the states of a loop, its steps and its snapshots. */
+const SHARED_LENGTH = 1024;
+const READ_AHEAD = 200;
+
+/** How an encoded text points into a blob. User data cannot look like it: its own "$" is escaped. */
+const POINTER = '{"$":["Blob","';
+
+/** The blobs that an encoded text points into. */
+export const blobsIn = (text: string): readonly string[] =>
+  text.includes(POINTER)
+    ? Array.from(text.matchAll(/\{"\$":\["Blob","([\w-]{43})"\]\}/g), (match) => match[1] as string)
+    : NO_HASHES;
+
+const NO_HASHES: readonly string[] = [];
+
+export interface Encoded {
+  readonly data: Raw;
+  readonly blobs: readonly Blob[];
+  readonly text: string;
+}
+
+export interface ValueLimits {
+  /** A larger value is refused. */
+  readonly valueBytes: number;
+  /** A larger value is logged. */
+  readonly warnBytes: number;
+}
+
+/** Turns values into what the journal holds and back. */
+export class Values {
+  readonly #store: Store;
+  readonly #limits: ValueLimits;
+  readonly #logger: Logger;
+  readonly #redact: ((text: string) => string) | undefined;
+  #ahead: { readonly runId: string; readonly values: ReadonlyMap<number, Raw | undefined> } | undefined;
+
+  constructor(store: Store, limits: ValueLimits, logger: Logger, redactor?: Redactor) {
+    this.#store = store;
+    this.#limits = limits;
+    this.#logger = logger;
+    this.#redact = redactor && ((text) => redactor.text(text));
+  }
+
+  /** Whether values are encrypted here, so that nothing of them may stand in a head. */
+  get sealed(): boolean {
+    return this.#store.blinding !== undefined;
+  }
+
+  /** `shared` stores long strings once by content: for values that come back in later states. */
+  encode(step: string, value: unknown, shared = false): Encoded {
+    const blobs: Blob[] = [];
+    const keep = (text: string): string => {
+      const blob = this.blob(text);
+      blobs.push(blob);
+      return blob.hash;
+    };
+    const hasMarks = this.#store.blinding !== undefined;
+    const spill = (text: string) => (hasMarks || !looksBlinded(text) ? keep(text) : undefined);
+    const redact = this.#redact ? { redact: this.#redact } : undefined;
+    const text = shared ? encode(value, { spill, spillAt: SHARED_LENGTH, ...redact }) : encode(value, redact);
+    const bytes = blobs.reduce((sum, blob) => sum + blob.data.length, text.length);
+    if (bytes > this.#limits.warnBytes) this.#checkSize(step, bytes);
+    if (text.length <= INLINE_LIMIT) return { data: text, blobs, text };
+    return { data: { blob: keep(text) }, blobs, text };
+  }
+
+  /** What a head says of an error: its message, or where values are encrypted only what kind of error it is. */
+  headline(error: Error): string {
+    if (!this.sealed) return error.message.slice(0, 500);
+    return HoldfastError.is(error) ? error.code : error.name.slice(0, 100);
+  }
+
+  /** A value that the run goes on with unsaved, as it will be after a resume. */
+  redacted<T>(step: string, value: T): T {
+    return this.#redact ? (this.echo(this.encode(step, value)) as T) : value;
+  }
+
+  /** A text under its address. */
+  blob(text: string): Blob {
+    const { blinding } = this.#store;
+    const data = blinding === undefined ? text : blinded(blinding, text);
+    return { hash: digest(data), data };
+  }
+
+  /** The digest by which a head names arguments, or what a gate shows. */
+  digest(value: unknown): string {
+    const { blinding } = this.#store;
+    return blinding === undefined ? dataDigest(value) : hmac(blinding, encode(value, { sorted: true }));
+  }
+
+  /** Whatever was thrown, as an Error with plain data. */
+  encodeError(step: string, thrown: unknown): Encoded {
+    const error = toError(thrown);
+    try {
+      return this.encode(step, error);
+    } catch {
+      return this.encode(step, Object.assign(new Error(error.message), { name: error.name }));
+    }
+  }
+
+  /** The value as a replay would see it. */
+  echo({ text, blobs }: Encoded): unknown {
+    if (blobs.length === 0) return decode(text);
+    const found = new Map(blobs.map((blob) => [blob.hash, blob.data]));
+    return decode(text, { blob: (hash) => textOf(found, hash) });
+  }
+
+  #checkSize(step: string, bytes: number): void {
+    const limit = this.#limits.valueBytes;
+    if (bytes > limit) throw new HoldfastError("HF-2002", { step, bytes, limit });
+    this.#logger.warn("large value", { step, bytes, warnAt: this.#limits.warnBytes });
+  }
+
+  /** The value that `raw` stands for; a promise only where blobs must be fetched. */
+  decode(runId: string, raw: Raw | undefined): unknown {
+    if (raw === undefined) return undefined;
+    if (typeof raw === "string" && !raw.includes(POINTER)) return decode(raw);
+    return this.#decodeBlobs(runId, raw);
+  }
+
+  async #decodeBlobs(runId: string, raw: Raw): Promise<unknown> {
+    const text = typeof raw === "string" ? raw : textOf(await this.#blobs(runId, [raw.blob]), raw.blob);
+    const found = await this.#blobs(runId, [...new Set(blobsIn(text ?? ""))]);
+    return decode(text ?? "", { blob: (hash) => textOf(found, hash) });
+  }
+
+  async #blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (hashes.length === 0) return new Map();
+    const found = await this.#store.blobs(runId, hashes);
+    for (const hash of hashes) {
+      const data = found.get(hash);
+      if (data === undefined && (await this.#hasDropped(runId))) throw dropped(runId, 0);
+      if (data === undefined || digest(data) !== hash)
+        throw damaged(runId, 0, `Blob ${hash} is missing or changed.`);
+    }
+    return found;
+  }
+
+  async #hasDropped(runId: string): Promise<boolean> {
+    const row = await this.#store.read(runId);
+    return row !== null && (await lastEvent(this.#store, row, ["values_dropped"])) !== undefined;
+  }
+
+  /** How long a stored value's text is. */
+  async size(runId: string, raw: Raw | undefined): Promise<number> {
+    if (raw === undefined || typeof raw === "string") return raw?.length ?? 0;
+    return (await this.#store.blobs(runId, [raw.blob])).get(raw.blob)?.length ?? 0;
+  }
+
+  /** The value of something recorded: at hand, or read from where it stands. A promise only where it must be fetched. */
+  of(runId: string, { data, seq }: { readonly data?: Raw | undefined; readonly seq: number }): unknown {
+    return data === undefined ? this.at(runId, seq) : this.decode(runId, data);
+  }
+
+  /** The value an event at `seq` carries, for records that were restored without it. Reads ahead. */
+  async at(runId: string, seq: number): Promise<unknown> {
+    if (this.#ahead?.runId !== runId || !this.#ahead.values.has(seq)) {
+      const entries = await this.#store.entries(runId, { from: seq, limit: READ_AHEAD });
+      const events = entries.flatMap((entry) => parseEntry(runId, entry).events);
+      if (!events.some((event) => event.seq === seq)) throw damaged(runId, seq, "An entry is missing.");
+      if (events.some((event) => event.seq === seq && event.dropped)) throw dropped(runId, seq);
+      const kept = events.filter((event) => !event.dropped);
+      this.#ahead = { runId, values: new Map(kept.map((event) => [event.seq, event.data])) };
+    }
+    return this.decode(runId, this.#ahead.values.get(seq));
+  }
+}
+
+function textOf(blobs: ReadonlyMap<string, string>, hash: string): string | undefined {
+  const data = blobs.get(hash);
+  return data === undefined ? undefined : unblinded(data);
+}
+
+/** What was thrown, if it is an Error, and else an Error that says so. */
+export function toError(thrown: unknown): Error {
+  if (thrown instanceof Error) return thrown;
+  return Object.assign(new Error(`Something other than an Error was thrown: ${describe(thrown)}`), {
+    thrown,
+  });
+}
+
+function describe(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return typeof value;
+  }
+}

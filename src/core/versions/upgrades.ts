@@ -1,0 +1,161 @@
+import { HoldfastError } from "../errors.ts";
+import type { ActPlan, Acts } from "../journal/acts.ts";
+import { loadRun } from "../journal/load.ts";
+import { isDamage } from "../run/execution.ts";
+import type { ExecutionDeps } from "../run/execution-deps.ts";
+import { RunState } from "../run/replay.ts";
+import type { RunRow, Waiting } from "../types.ts";
+import type { Workflow } from "../workflow.ts";
+import { planMigration } from "./migration-plan.ts";
+import { noRoute, route } from "./versions.ts";
+
+interface UpgradeDeps {
+  readonly execution: Pick<ExecutionDeps, "store" | "values" | "time" | "ports" | "settings" | "engine">;
+  readonly acts: Acts;
+  readonly workflows: ReadonlyMap<string, Workflow>;
+}
+
+/** What an execution begins with, or how it ended before it began. */
+type Prepared =
+  | { readonly row: RunRow; readonly state: RunState; readonly problem?: HoldfastError }
+  | "waiting"
+  | "stopped";
+
+/** How often to look for runs that wait for a migration, and how far at a time. */
+const LOOK_MS = 60_000;
+/** A program may define its workflows anew with every start. */
+const NEW_MS = 1_000;
+const PAGE = 100;
+const PAGES = 10;
+
+/**
+ * What a worker does about versions: it brings a run to its own before the first line of code runs, lets a run wait that it cannot
+ * bring there, and takes up waiting runs that it can. During a rolling deploy several versions of a workflow are at work on one store.
+ */
+export class Upgrades {
+  readonly #deps: UpgradeDeps;
+  /** Runs that this process has let wait, with the code it did that for: that code need not try again. */
+  readonly #tried = new Map<string, Workflow>();
+  /** Where to go on looking, by workflow. */
+  readonly #cursors = new Map<string, string | null>();
+  #known: ReadonlyMap<string, Workflow> = new Map();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: UpgradeDeps) {
+    this.#deps = deps;
+  }
+
+  /** Whether a due run is left to a process that knows its version. One that nobody takes is let wait, with the reason. */
+  leaves(row: RunRow): boolean {
+    const workflow = this.#deps.workflows.get(row.workflow);
+    if (!workflow || needsNoCode(row) || route(workflow, row)) return false;
+    const dueSince = Math.max(row.updatedAt, row.wakeAt ?? 0, row.claim.until);
+    const { time, settings } = this.#deps.execution;
+    return time.now() < dueSince + 2 * settings.claimMs;
+  }
+
+  /** The claimed run, of the version at hand; or that it waits for a migration, or is not this process's any more. */
+  async prepare(row: RunRow, loaded: RunState | HoldfastError, workflow: Workflow): Promise<Prepared> {
+    if (!(loaded instanceof RunState)) return { row, state: new RunState(), problem: loaded };
+    try {
+      return await this.#upgrade(row, loaded, workflow);
+    } catch (error) {
+      if (isDamage(error)) return { row, state: loaded, problem: error };
+      const { logger } = this.#deps.execution.ports;
+      logger.warn("run could not be migrated", { runId: row.id, error: String(error) });
+      return "stopped";
+    }
+  }
+
+  async #upgrade(row: RunRow, state: RunState, workflow: Workflow): Promise<Prepared> {
+    const { store, values, engine } = this.#deps.execution;
+    const way = route(workflow, row);
+    if (way?.length === 0 || needsNoCode(row)) return { row, state };
+    const problem = way ? undefined : noRoute(row, state, workflow);
+    const plan = problem ?? (await planMigration(values, row, state, workflow, way ?? []).catch(onlyFailed));
+    const isParked = plan instanceof HoldfastError;
+    const acted = await this.#deps.acts.write(row, isParked ? this.#parking(plan) : plan);
+    if (!acted) {
+      // Somebody wrote to the run meanwhile: an act, or another worker after this one took too long.
+      const now = await store.read(row.id);
+      const isOurs = now?.claim.token === row.claim.token && now.claim.epoch === row.claim.epoch;
+      return now && isOurs ? this.#upgrade(now, await loadRun(store, values, now), workflow) : "stopped";
+    }
+    engine.durable(acted.row, acted.events);
+    if (!isParked) return { row: acted.row, state: await loadRun(store, values, acted.row) };
+    this.parked(acted.row, workflow);
+    return "waiting";
+  }
+
+  #parking(problem: HoldfastError): ActPlan {
+    const waiting: Waiting = {
+      kind: "migration",
+      step: "",
+      since: this.#deps.execution.time.now(),
+      detail: `${problem.code} ${problem.message} ${problem.why}`,
+    };
+    return {
+      events: [{ kind: "run_waiting", step: "", meta: { waiting: [waiting] } }],
+      claim: { kind: "release" },
+    };
+  }
+
+  /** A run was let go here; if it waits for a migration, this code has done what it can. */
+  parked(row: RunRow, workflow: Workflow): void {
+    if (awaitsMigration(row)) this.#tried.set(row.id, workflow);
+  }
+
+  /** Takes up runs that wait for a migration this process has: when it is new, when a workflow is, and now and then. */
+  async look(): Promise<void> {
+    const { workflows, execution } = this.#deps;
+    const now = execution.ports.clock.monotonic();
+    const isNew = [...workflows].some(([name, workflow]) => this.#known.get(name) !== workflow);
+    if (now - this.#lookedAt < (isNew ? NEW_MS : LOOK_MS)) return;
+    this.#known = new Map(workflows);
+    this.#lookedAt = now;
+    try {
+      for (const workflow of workflows.values()) await this.#lookAt(workflow);
+    } catch (error) {
+      execution.ports.logger.warn("waiting runs were not looked at", { error: String(error) });
+    }
+  }
+
+  async #lookAt(workflow: Workflow): Promise<void> {
+    const { store } = this.#deps.execution;
+    let cursor = this.#cursors.get(workflow.name) ?? null;
+    for (let page = 0; page < PAGES; page++) {
+      const query = { status: ["waiting"], workflow: workflow.name, limit: PAGE } as const;
+      const found = await store.list(cursor === null ? query : { ...query, cursor });
+      for (const row of found.runs) if (this.#canTake(row, workflow)) await this.#resume(row.id, workflow);
+      cursor = found.cursor;
+      if (cursor === null) break;
+    }
+    this.#cursors.set(workflow.name, cursor);
+  }
+
+  #canTake(row: RunRow, workflow: Workflow): boolean {
+    return awaitsMigration(row) && this.#tried.get(row.id) !== workflow && route(workflow, row) !== undefined;
+  }
+
+  async #resume(runId: string, workflow: Workflow): Promise<void> {
+    const meta = { reason: "migration available" };
+    const { row, events } = await this.#deps.acts.act(runId, (now) =>
+      this.#canTake(now, workflow)
+        ? { events: [{ kind: "run_resumed", step: "", meta }], actor: "worker" }
+        : null,
+    );
+    if (events.length > 0) this.#deps.execution.engine.durable(row, events);
+  }
+}
+
+/** It is only told to stop. */
+const needsNoCode = (row: RunRow): boolean => row.control === "pausing";
+
+const awaitsMigration = ({ status, waiting }: RunRow): boolean =>
+  status === "waiting" && waiting.some(({ kind }) => kind === "migration");
+
+/** A migration that failed lets the run wait; anything else is a trouble of its own. */
+function onlyFailed(error: unknown): HoldfastError {
+  if (HoldfastError.is(error, "HF-2115")) return error;
+  throw error;
+}

@@ -1,0 +1,209 @@
+import { HoldfastError } from "../errors.ts";
+import { digest, fingerprint } from "../hash.ts";
+import { damaged, type ParsedEntry, parseEntry } from "../journal/journal.ts";
+import { isUnreadable, loadRun, snapshots } from "../journal/load.ts";
+import { isCheckpoint } from "../manage/checkpoints/address.ts";
+import type { Execution } from "../run/execution.ts";
+import type { RunState } from "../run/replay.ts";
+import type { Entry, Store, StoreIdentity } from "../store.ts";
+import type { RunRow, Waiting } from "../types.ts";
+import type { Values } from "../values/values.ts";
+
+/** What becomes of a run whose worker died. */
+export interface RecoveryOptions {
+  /** `false`: it waits for a person instead of going on. Timers, answers and resumed runs go on regardless. Default true. */
+  readonly auto?: boolean;
+  /** Takeovers without progress before it waits for review. Default 3. */
+  readonly maxAttempts?: number;
+  /** A taken-over run that has written nothing after this time waits for review. Default 5 min. */
+  readonly timeoutMs?: number;
+  /** Passes over a damaged snapshot for the one before it, and at last for the whole journal. Default true. */
+  readonly fallbackToPrevious?: boolean;
+  /** From this takeover on, each is told as `recovery_alarm`. Default 2. */
+  readonly alarmAfter?: number;
+}
+
+export type RecoveryPolicy = Required<RecoveryOptions>;
+
+const PAGE = 500;
+
+const DEFAULTS: RecoveryPolicy = {
+  auto: true,
+  maxAttempts: 3,
+  timeoutMs: 300_000,
+  fallbackToPrevious: true,
+  alarmAfter: 2,
+};
+
+export function recoveryPolicy(given: RecoveryOptions = {}): RecoveryPolicy {
+  for (const key of Object.keys(given))
+    if (!Object.hasOwn(DEFAULTS, key)) throw refused(key, "there is no such option");
+  for (const key of ["maxAttempts", "timeoutMs", "alarmAfter"] as const) {
+    const [value, least] = [given[key] ?? DEFAULTS[key], key === "maxAttempts" ? 0 : 1];
+    if (!Number.isFinite(value) || value < least)
+      throw refused(key, `it must be a number of ${least} or more`);
+  }
+  const { auto, maxAttempts, timeoutMs, fallbackToPrevious, alarmAfter } = given;
+  return {
+    auto: auto ?? DEFAULTS.auto,
+    maxAttempts: maxAttempts ?? DEFAULTS.maxAttempts,
+    timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
+    fallbackToPrevious: fallbackToPrevious ?? DEFAULTS.fallbackToPrevious,
+    alarmAfter: alarmAfter ?? DEFAULTS.alarmAfter,
+  };
+}
+
+const refused = (key: string, problem: string): HoldfastError =>
+  new HoldfastError("HF-1003", { option: `recovery.${key}`, problem });
+
+/** Why a run whose worker died may not simply go on. `recovery`: which takeover this is. */
+export function recoveryProblem(
+  { auto, maxAttempts }: RecoveryPolicy,
+  run: string,
+  recovery: number,
+): HoldfastError | undefined {
+  if (!auto) return new HoldfastError("HF-2122", { run });
+  if (recovery <= maxAttempts) return undefined;
+  return new HoldfastError("HF-2108", { run, recoveries: recovery - 1, limit: maxAttempts });
+}
+
+/** A person has to look at it. */
+export const forReview = ({ code, message, why }: HoldfastError, since: number): Waiting => ({
+  kind: "review",
+  step: "",
+  since,
+  detail: `${code} ${message} ${why}`,
+});
+
+const POSITIONS = 200;
+
+/**
+ * Why a run may not go on after the store was put back to an older state: what it did in the part that was lost could happen again. It
+ * may when it was made since, or was claimed since (clocks may disagree about that, what the journal names does not): a run that is put aside is claimed by that, so that a resume is enough.
+ */
+export async function restoreProblem(
+  store: Store,
+  { incarnation, restoredAt }: StoreIdentity,
+  row: RunRow,
+): Promise<HoldfastError | undefined> {
+  if (restoredAt === undefined || row.createdAt > restoredAt) return undefined;
+  if ((await claimedOn(store, row)) === fingerprint(incarnation)) return undefined;
+  return new HoldfastError("HF-2130", { run: row.id, at: new Date(row.updatedAt).toISOString() });
+}
+
+/** Which incarnation of which store the newest claim names, or the beginning of a run that was never claimed. */
+async function claimedOn(store: Store, row: RunRow): Promise<string | undefined> {
+  for (let end = row.seq; end > 0; end -= POSITIONS) {
+    const from = Math.max(1, end - POSITIONS + 1);
+    const entries = await store.entries(row.id, { from, limit: POSITIONS });
+    for (const entry of entries.filter(({ seq }) => seq <= end).reverse()) {
+      const events = parse(row.id, entry)?.events ?? [];
+      for (const { kind, meta } of events.toReversed())
+        if (kind === "run_claimed" || kind === "run_created") return meta.store;
+    }
+  }
+  return undefined;
+}
+
+/** Leaves a taken-over run to a person when it does not get anywhere: it has written nothing, and waits for nothing. */
+export function limitRecovery(execution: Execution, ms: number): void {
+  const { clock } = execution.deps.ports;
+  const cancel = clock.setTimer(() => {
+    const { closed, isWaiting, writer, runId: run } = execution;
+    if (!closed && !isWaiting && writer.landed === 0 && writer.unwritten.length === 0)
+      execution.parkForReview(new HoldfastError("HF-2118", { run, ms }));
+  }, ms);
+  void execution.ended.then(cancel);
+}
+
+/** The run's state; or, where what is stored cannot be read, what a person needs to know about that. */
+export async function restoreRun(
+  store: Store,
+  values: Values,
+  row: RunRow,
+  { fallbackToPrevious }: Pick<RecoveryPolicy, "fallbackToPrevious">,
+): Promise<RunState | HoldfastError> {
+  let problem: HoldfastError | undefined;
+  // What is wrong with the newest is told, not that the older ones do not help.
+  for (const fallback of fallbackToPrevious ? [true, false] : [false]) {
+    try {
+      return await loadRun(store, values, row, row.seq, fallback);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      problem = error;
+    }
+  }
+  return withLastGood(store, values, row, problem as HoldfastError);
+}
+
+/** A person can fork from there. */
+async function withLastGood(
+  store: Store,
+  values: Values,
+  row: RunRow,
+  { detail, message }: HoldfastError,
+): Promise<HoldfastError> {
+  const good = await lastGood(store, values, row);
+  const where =
+    good === 0 ? "No checkpoint of it can be read." : `The last good checkpoint is ${row.id}@${good}.`;
+  const seq = Number(detail["seq"] ?? 0) || row.snapshotSeq;
+  return damaged(row.id, seq, `${detail["problem"] ?? message} ${where}`);
+}
+
+/** The newest checkpoint whose state can be restored; 0 when there is none. */
+async function lastGood(store: Store, values: Values, row: RunRow): Promise<number> {
+  const starts: number[] = [];
+  for await (const seq of snapshots(store, row)) starts.push(seq);
+  for (const start of [...starts, 1]) {
+    const seq = await verifiedFrom(store, row, start);
+    if (seq > 0 && (await isLoadable(store, values, row, seq))) return seq;
+  }
+  return 0;
+}
+
+async function isLoadable(store: Store, values: Values, row: RunRow, seq: number): Promise<boolean> {
+  try {
+    await loadRun(store, values, row, seq);
+    return true;
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return false;
+  }
+}
+
+/**
+ * The newest checkpoint in what is as it was written: the run's end, or where something ended. Where two entries do not fit, either may
+ * be the wrong one.
+ */
+async function verifiedFrom(store: Store, row: RunRow, start: number): Promise<number> {
+  let [end, before, good] = [0, 0, 0];
+  let hash = start === 1 ? "" : undefined;
+  for await (const entry of entriesFrom(store, row, start)) {
+    const parsed = entry.seq === (end === 0 ? start : end + 1) ? parse(row.id, entry) : undefined;
+    if (!parsed || parsed.pruned) return good;
+    if (hash !== undefined && parsed.prev !== hash) return before;
+    hash = digest(entry.head);
+    end = entry.seq + entry.count - 1;
+    before = good;
+    good = parsed.events.findLast(isCheckpoint)?.seq ?? good;
+  }
+  if (end < row.seq) return good;
+  return hash === row.head ? row.seq : before;
+}
+
+async function* entriesFrom(store: Store, row: RunRow, start: number): AsyncGenerator<Entry> {
+  for (let next = start; next <= row.seq; ) {
+    const entries = await store.entries(row.id, { from: next, limit: PAGE });
+    if (entries.length === 0) return;
+    for (const entry of entries) if (entry.seq <= row.seq) yield entry;
+    next = Math.max(next, ...entries.map(({ seq, count }) => seq + count));
+  }
+}
+
+function parse(runId: string, entry: Entry): ParsedEntry | undefined {
+  try {
+    return parseEntry(runId, entry);
+  } catch {
+    return undefined;
+  }
+}

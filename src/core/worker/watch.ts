@@ -1,0 +1,80 @@
+import { HoldfastError } from "../errors.ts";
+import type { CommitQueue } from "../journal/commit.ts";
+import type { JournalEvent } from "../journal/events.ts";
+import { lastEvent } from "../journal/load.ts";
+import type { Ports } from "../ports.ts";
+import type { Store } from "../store.ts";
+import type { RunRow } from "../types.ts";
+import type { Values } from "../values/values.ts";
+import { patientRead } from "./health.ts";
+
+/** Waits for runs: at once for what happens in this process, in short rounds for what others do. */
+export class RunWatch {
+  readonly #store: Store;
+  readonly #queue: CommitQueue;
+  readonly #ports: Ports;
+  readonly #roundMs: number;
+  readonly #watchers = new Map<string, Set<() => void>>();
+
+  constructor(store: Store, queue: CommitQueue, ports: Ports, roundMs: number) {
+    this.#store = store;
+    this.#queue = queue;
+    this.#ports = ports;
+    this.#roundMs = roundMs;
+  }
+
+  /** The run once `done` says so. `goOn` throws when there is no point in waiting any longer. */
+  async until(runId: string, done: (row: RunRow) => boolean, goOn: () => void): Promise<RunRow> {
+    const read = patientRead(this.#store, this.#queue, this.#ports);
+    for (;;) {
+      // Watch first: a change between the read and the wait must not be missed.
+      let wake = (): void => undefined;
+      const changed = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const unwatch = this.#watch(runId, wake);
+      const cancel = this.#ports.clock.setTimer(wake, this.#roundMs);
+      try {
+        const row = await read(runId);
+        if (row === null) throw new HoldfastError("HF-1001", { run: runId });
+        if (row && done(row)) return row;
+        goOn();
+        await changed;
+      } finally {
+        unwatch();
+        cancel();
+      }
+    }
+  }
+
+  /** By run, so that a thousand waiters cost no more than one. */
+  #watch(runId: string, wake: () => void): () => void {
+    const watchers = this.#watchers.get(runId) ?? new Set();
+    this.#watchers.set(runId, watchers.add(wake));
+    return () => {
+      watchers.delete(wake);
+      if (watchers.size === 0) this.#watchers.delete(runId);
+    };
+  }
+
+  /** Something was written to a run: whoever waits looks again when it concerns the run itself. */
+  changed(runId: string, events: readonly JournalEvent[]): void {
+    const watchers = this.#watchers.get(runId);
+    if (watchers && events.some((event) => event.kind.startsWith("run_")))
+      for (const wake of watchers) wake();
+  }
+}
+
+/** The result of an ended run, or the error it ended with thrown. */
+export async function readResult(store: Store, values: Values, row: RunRow): Promise<unknown> {
+  if (row.status === "cancelled")
+    throw new HoldfastError("HF-2110", { run: row.id, reason: "Somebody cancelled it." });
+  const event = await lastEvent(store, row, ["run_completed", "run_failed"]);
+  const value = event && (await values.of(row.id, event));
+  if (row.status === "completed") return value;
+  const [step] = event?.kind === "run_failed" ? event.meta.steps : [];
+  const why = step ? "The step failed for good, and the workflow did not handle it." : "Its function threw.";
+  const message = values.sealed && value instanceof Error ? value.message : (row.error ?? "");
+  const detail = { step: step ?? `Run ${row.id}`, attempts: 1, message, why };
+  throw new HoldfastError("HF-2101", detail, { cause: value });
+}

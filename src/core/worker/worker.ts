@@ -1,0 +1,417 @@
+import type { Family } from "../control/family.ts";
+import type { HoldfastError } from "../errors.ts";
+import { inspectInput, readConfig } from "../guards/inspector.ts";
+import { fingerprint } from "../hash.ts";
+import type { Acts } from "../journal/acts.ts";
+import type { EventDraft, EventMeta, JournalEvent } from "../journal/events.ts";
+import { waitForKey, waitsForKey } from "../journal/key-wait.ts";
+import { isKeyAway } from "../journal/load.ts";
+import { Execution, type ExecutionEnd } from "../run/execution.ts";
+import type { ExecutionDeps } from "../run/execution-deps.ts";
+import { RunState } from "../run/replay.ts";
+import { RunContext } from "../run/run-context.ts";
+import { markPressure } from "../run/triggers.ts";
+import { compensate } from "../run/undo.ts";
+import { ended, type RunRow } from "../types.ts";
+import { toError } from "../values/values.ts";
+import { Upgrades } from "../versions/upgrades.ts";
+import type { Workflow } from "../workflow.ts";
+import type { EngineEvent } from "./emitter.ts";
+import type { Pressure } from "./pressure.ts";
+import {
+  forReview,
+  limitRecovery,
+  type RecoveryPolicy,
+  recoveryProblem,
+  restoreProblem,
+  restoreRun,
+} from "./recovery.ts";
+
+export interface WorkerSettings {
+  readonly sweepMs: number;
+  readonly concurrency: number;
+  readonly recovery: RecoveryPolicy;
+}
+
+export interface WorkerDeps {
+  readonly execution: ExecutionDeps;
+  readonly acts: Acts;
+  readonly family: Family;
+  readonly workflows: ReadonlyMap<string, Workflow>;
+  readonly settings: WorkerSettings;
+  readonly owner: string;
+  readonly pressure: Pressure;
+  readonly tell: (event: EngineEvent) => void;
+}
+
+interface ExecuteOptions {
+  /** The run's whole journal, where it is at hand. */
+  readonly events?: readonly JournalEvent[];
+  /** Its worker died: this is a recovery. */
+  readonly died?: boolean;
+  /** Why it may not go on. */
+  readonly problem?: HoldfastError | undefined;
+  /** Since when it has waited for its key. */
+  readonly keyless?: number | undefined;
+}
+
+/**
+ * Claims runs and advances them. Recovery is a continuous sweep: whatever is due and not held by a live claim is taken, whether
+ * its worker died, its timer fired or a person answered. Claims are renewed on a timer of their own.
+ */
+export class Worker {
+  readonly #deps: WorkerDeps;
+  readonly #upgrades: Upgrades;
+  readonly #active = new Map<string, Execution>();
+  readonly #claiming = new Set<string>();
+  /** Runs that were stopped here because the store stayed away, by the epoch they were held in: their worker did not die. */
+  readonly #leftOff = new Map<string, number>();
+  #cancelSweep: (() => void) | null = null;
+  #inBackground = true;
+  #cancelRenew: (() => void) | null = null;
+  #sweeping: Promise<string[]> | null = null;
+  #again = false;
+  #stopped = false;
+
+  constructor(deps: WorkerDeps) {
+    this.#deps = deps;
+    this.#upgrades = new Upgrades(deps);
+    deps.execution.queue.health.onBack((error) => {
+      for (const execution of this.running) execution.giveUp(error);
+    });
+  }
+
+  get #clock() {
+    return this.#deps.execution.ports.clock;
+  }
+
+  active(runId: string): Execution | undefined {
+    return this.#active.get(runId);
+  }
+
+  get running(): readonly Execution[] {
+    return [...this.#active.values()];
+  }
+
+  /** Begins sweeping. `background`: does not keep the process alive by itself; a later call without it does. */
+  start(background: boolean): void {
+    if (this.#stopped || (this.#cancelSweep && (background || !this.#inBackground))) return;
+    this.#cancelSweep?.();
+    this.#inBackground = background;
+    this.#sweepLater(0);
+  }
+
+  #sweepLater(ms: number): void {
+    if (this.#stopped) return;
+    const sweep = () => void this.sweep().finally(() => this.#sweepLater(this.#deps.settings.sweepMs));
+    this.#cancelSweep = this.#clock.setTimer(sweep, ms, { background: this.#inBackground });
+  }
+
+  /** Looks for due runs now; answers the ids of those taken, also by a sweep that was already under way. */
+  sweep(): Promise<string[]> {
+    this.#again = true;
+    this.#sweeping ??= this.#sweepWhileAsked().finally(() => {
+      this.#sweeping = null;
+    });
+    return this.#sweeping;
+  }
+
+  async #sweepWhileAsked(): Promise<string[]> {
+    const taken: string[] = [];
+    try {
+      while (this.#again && !this.#stopped) {
+        this.#again = false;
+        taken.push(...(await this.#sweepOnce()));
+      }
+    } catch (error) {
+      // Whoever stops a worker may close its store next.
+      if (this.#stopped) return taken;
+      this.#deps.execution.queue.health.failed(error, false);
+      this.#deps.execution.ports.logger.error("sweep failed", { error: String(error) });
+    }
+    return taken;
+  }
+
+  async #sweepOnce(): Promise<string[]> {
+    const room = this.#deps.settings.concurrency - this.#active.size - this.#claiming.size;
+    const { health } = this.#deps.execution.queue;
+    if (
+      this.#stopped ||
+      health.isBack ||
+      room <= 0 ||
+      !this.hasMemory() ||
+      (health.failing && health.restMs > 0)
+    )
+      return [];
+    await this.#deps.execution.time.read();
+    await this.#upgrades.look();
+    const rows = await this.#deps.execution.store.due({
+      workflows: [...this.#deps.workflows.keys()],
+      // One is enough to see whether a failing store is back.
+      limit: health.failing ? 1 : Math.min(room, 100),
+    });
+    health.answered();
+    // A store that was put back under this process must not be worked on: the answer tells.
+    if (rows.length > 0) await this.#deps.execution.store.identity();
+    const taken = await Promise.all(rows.map((row) => this.#take(row)));
+    if (rows.length === 100 && !rows.every((row) => this.#upgrades.leaves(row))) this.#again = true;
+    return taken.flatMap((id) => (id === undefined ? [] : [id]));
+  }
+
+  async #take(row: RunRow): Promise<string | undefined> {
+    if (this.#claiming.has(row.id) || this.#active.has(row.id)) return undefined;
+    this.#claiming.add(row.id);
+    try {
+      if (ended(row.status)) {
+        await this.#deps.family.tell(row);
+        return undefined;
+      }
+      if (await this.#deps.family.isOrphan(row)) {
+        await this.#deps.family.cancelChildren(row.parent?.runId ?? "", {});
+        return undefined;
+      }
+      if (this.#upgrades.leaves(row)) return undefined;
+      return (await this.#claim(row)) ? row.id : undefined;
+    } catch (error) {
+      this.#deps.execution.ports.logger.error("claim failed", { runId: row.id, error: String(error) });
+      return undefined;
+    } finally {
+      this.#claiming.delete(row.id);
+    }
+  }
+
+  async #claim(row: RunRow): Promise<boolean> {
+    const { owner, acts, execution } = this.#deps;
+    const { ports, settings, store, identity } = execution;
+    const lost = await restoreProblem(store, identity, row);
+    if (lost && row.control !== "pausing") return this.#putAside(row, lost);
+    const died = row.status === "running" && this.#leftOff.get(row.id) !== row.claim.epoch;
+    const recovery = died ? row.recoveries + 1 : row.recoveries;
+    this.#leftOff.delete(row.id);
+    const deadline = ports.clock.monotonic() + settings.claimMs;
+    const acted = await acts.write(row, {
+      // One that is only told to stop is none the wiser after that.
+      events: [{ kind: "run_claimed", step: "", meta: lost ? { owner, recovery } : this.claimed(recovery) }],
+      claim: { kind: "acquire", owner, token: ports.ids.token(), ttlMs: settings.claimMs },
+    });
+    if (!acted) return false;
+    execution.engine.durable(acted.row, acted.events);
+    ports.probe("C02:claimed", { runId: row.id });
+    if (recovery > 0) ports.probe("C21:recovering", { runId: row.id });
+    if (this.#stopped) {
+      await acts.write(acted.row, {
+        events: [{ kind: "run_released", step: "", meta: {} }],
+        claim: { kind: "release" },
+      });
+      return false;
+    }
+    const problem = died ? this.#recoveryProblem(acted.row) : undefined;
+    void this.execute(acted.row, deadline, { died, problem, keyless: waitsForKey(row) });
+    return true;
+  }
+
+  /** What a claim by this worker says. */
+  claimed(recovery: number): EventMeta["run_claimed"] {
+    const { owner, execution } = this.#deps;
+    return { owner, recovery, store: fingerprint(execution.identity.incarnation) };
+  }
+
+  /** Leaves it to a person, in the same write with a claim: after their resume it goes on. */
+  async #putAside(row: RunRow, problem: HoldfastError): Promise<false> {
+    const { acts, execution } = this.#deps;
+    const { ports, time, engine } = execution;
+    const waiting = [forReview(problem, time.now())];
+    const acted = await acts.write(row, {
+      events: [
+        { kind: "run_claimed", step: "", meta: this.claimed(row.recoveries) },
+        { kind: "run_waiting", step: "", meta: { waiting } },
+      ],
+      claim: { kind: "release", epoch: row.claim.epoch + 1 },
+    });
+    if (acted) engine.durable(acted.row, acted.events);
+    ports.logger.warn(problem.message, { runId: row.id, code: problem.code });
+    return false;
+  }
+
+  /** A run whose worker died has been taken. Somebody hears of it when that happens again and again. */
+  #recoveryProblem({ id: runId, recoveries: recovery, control }: RunRow): HoldfastError | undefined {
+    const { settings, tell, execution } = this.#deps;
+    const { alarmAfter, maxAttempts: limit } = settings.recovery;
+    if (recovery >= alarmAfter) {
+      execution.ports.logger.error("run keeps losing its worker", { runId, recovery, limit });
+      tell({ type: "recovery_alarm", runId, at: this.#clock.now(), recovery, limit });
+    }
+    // Nothing of it is called when all that is left to do is to pause.
+    return control === "pausing" ? undefined : recoveryProblem(settings.recovery, runId, recovery);
+  }
+
+  /** Advances a claimed run until it ends, parks or is taken away. */
+  async execute(claimed: RunRow, deadline: number, options: ExecuteOptions = {}): Promise<ExecutionEnd> {
+    const { execution: deps, workflows, settings } = this.#deps;
+    const workflow = workflows.get(claimed.workflow) as Workflow;
+    const loaded = await this.#load(claimed, options);
+    const prepared = loaded ? await this.#upgrades.prepare(claimed, loaded, workflow) : "stopped";
+    if (typeof prepared === "string") return prepared;
+    const { row, state, problem } = prepared;
+    const execution = new Execution(deps, workflow, row, state, deadline);
+    execution.restored = options.events === undefined;
+    this.#active.set(row.id, execution);
+    this.#renewLater();
+    if (problem) execution.parkForReview(problem);
+    else
+      void runBody(execution).catch((error: unknown) =>
+        deps.ports.logger.error("run broke", { runId: row.id, error: String(error) }),
+      );
+    if (options.died) limitRecovery(execution, settings.recovery.timeoutMs);
+    const end = await execution.ended;
+    if (end === "waiting") this.#upgrades.parked(execution.writer.row, workflow);
+    if (end === "stopped" && deps.queue.health.failing) this.#leftOff.set(row.id, row.claim.epoch);
+    const wasFull = this.#active.size >= settings.concurrency;
+    this.#active.delete(row.id);
+    // Nothing left to renew: the timer must not keep the process alive.
+    if (this.#active.size === 0) this.#cancelRenew?.();
+    if (row.parent && (end === "completed" || end === "failed" || end === "cancelled"))
+      void this.#take(execution.writer.row);
+    if (wasFull) void this.sweep();
+    return end;
+  }
+
+  /** The run's state, or why it may not go on; `undefined` when the store did not answer. */
+  async #load(
+    row: RunRow,
+    { events, problem, keyless }: ExecuteOptions,
+  ): Promise<RunState | HoldfastError | undefined> {
+    const { store, values, ports, time, engine } = this.#deps.execution;
+    if (problem || events) return problem ?? folded(events ?? []);
+    try {
+      return await restoreRun(store, values, row, this.#deps.settings.recovery);
+    } catch (error) {
+      ports.logger.warn("run could not be read", { runId: row.id, error: String(error) });
+      if (!isKeyAway(error)) return undefined;
+      const acted = await this.#deps.acts.write(row, waitForKey(row, error, time.now(), keyless));
+      if (acted) engine.durable(acted.row, acted.events);
+      return undefined;
+    }
+  }
+
+  /** Whether there is memory for another run. When it gets short, runs under way make a crash cheap. */
+  hasMemory(): boolean {
+    const { pressure, tell, execution } = this.#deps;
+    const used = pressure.look();
+    if (used === undefined) return !pressure.isHigh;
+    const high = pressure.isHigh;
+    execution.ports.logger.warn(high ? "memory is short" : "memory is free again", { used });
+    tell({ type: "memory_pressure", at: this.#clock.now(), used, high });
+    for (const one of high ? this.running : []) {
+      one.snapshots.soon();
+      markPressure(one);
+    }
+    return !high;
+  }
+
+  #renewLater(): void {
+    if (this.#cancelRenew || this.#active.size === 0) return;
+    const cancel = this.#clock.setTimer(() => {
+      this.#cancelRenew = null;
+      this.hasMemory();
+      void this.#renew().finally(() => this.#renewLater());
+    }, this.#deps.execution.settings.claimMs / 3);
+    this.#cancelRenew = () => {
+      cancel();
+      this.#cancelRenew = null;
+    };
+  }
+
+  async #renew(): Promise<void> {
+    const { store, settings, ports } = this.#deps.execution;
+    const held = this.running.filter((one) => !one.closed);
+    const sentAt = ports.clock.monotonic();
+    try {
+      const rows = await store.renew(
+        held.map(({ runId, writer }) => ({
+          runId,
+          epoch: writer.row.claim.epoch,
+          token: writer.row.claim.token as string,
+          ttlMs: settings.claimMs,
+        })),
+      );
+      held.forEach((execution, index) => {
+        const row = rows[index];
+        if (!row) return execution.fence();
+        execution.writer.deadline = Math.max(execution.writer.deadline, sentAt + settings.claimMs);
+        execution.rearm();
+        if (row.seq > execution.writer.row.seq) void execution.writer.catchUp();
+      });
+    } catch (error) {
+      ports.logger.warn("claims could not be renewed", { error: String(error) });
+    }
+  }
+
+  /** Takes nothing new, lets calls under way finish, gives the runs back; after `drainMs` it just lets go. */
+  async stop(drainMs: number): Promise<void> {
+    this.#stopped = true;
+    this.#cancelSweep?.();
+    const open = this.running;
+    for (const execution of open) execution.drain();
+    let cancel = (): void => undefined;
+    const limit = new Promise<void>((resolve) => {
+      cancel = this.#clock.setTimer(resolve, drainMs);
+    });
+    await Promise.race([Promise.all([this.#sweeping, ...open.map(({ ended }) => ended)]), limit]);
+    cancel();
+    for (const execution of this.running) execution.close("stopped");
+    this.#cancelRenew?.();
+  }
+}
+
+function folded(events: readonly JournalEvent[]): RunState {
+  const state = new RunState();
+  for (const event of events) state.apply(event);
+  return state;
+}
+
+async function runBody(execution: Execution): Promise<void> {
+  const { writer, workflow, deps, state, runId } = execution;
+  if (writer.row.control !== "none") execution.considerEnding();
+  if (writer.row.control === "pausing") {
+    // Its code may be of another version than the run is: told to go on, it is taken up anew.
+    execution.onward = () => execution.finish("stopped", { kind: "run_released", step: "", meta: {} });
+    return;
+  }
+  await execution.memory.load();
+  execution.config = await readConfig(execution);
+  const stored = await execution.read(() => deps.values.decode(runId, state.input));
+  const input = await inspectInput(execution, stored);
+  let ending: () => void;
+  try {
+    const result = await execution.within(execution.scope(), async () =>
+      workflow.body(new RunContext(execution), input),
+    );
+    const { data, blobs } = deps.values.encode("result", result);
+    ending = () => execution.finish("completed", { kind: "run_completed", step: "", meta: {}, data }, blobs);
+  } catch (error) {
+    ending = await failure(execution, error);
+  }
+  execution.bodyEnded = true;
+  await execution.enter();
+  await execution.calls.none();
+  if (writer.row.control === "none") return ending();
+  execution.onward = ending;
+  execution.considerEnding();
+}
+
+async function failure(execution: Execution, error: unknown): Promise<() => void> {
+  const { values } = execution.deps;
+  const compensated = execution.workflow.compensateOnFailure;
+  const left = compensated && !execution.closed ? await compensate(execution) : [];
+  const steps = [...new Set(execution.failedSteps(error))];
+  const real = toError(error);
+  const meta = {
+    message: `${values.headline(real)}${left.length > 0 ? ` (not undone: ${left.join(", ")})` : ""}`,
+    steps,
+    ...(compensated ? { compensated } : {}),
+  };
+  const encoded = values.encodeError("error", real);
+  const event: EventDraft = { kind: "run_failed", step: "", meta, data: encoded.data };
+  return () => execution.finish("failed", event, encoded.blobs);
+}
