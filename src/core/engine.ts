@@ -8,7 +8,6 @@ import { HoldfastError } from "./errors.ts";
 import { guardsFor } from "./guards/all.ts";
 import { checkContentCheck } from "./guards/content.ts";
 import { checkPolicy } from "./guards/policy.ts";
-import { fingerprint } from "./hash.ts";
 import { checkId } from "./ids.ts";
 import type { Act } from "./journal/act.ts";
 import type { Acts } from "./journal/acts.ts";
@@ -32,10 +31,11 @@ import type { EngineParts } from "./parts.ts";
 import type { Ports } from "./ports.ts";
 import type { Execution } from "./run/execution.ts";
 import type { ExecutionDeps } from "./run/execution-deps.ts";
-import { type Given, givenAtStart, givenEvents } from "./run/given.ts";
+import { givenAtStart } from "./run/given.ts";
 import { type TriggerSettings, triggerSettings } from "./run/triggers.ts";
+import { Starter } from "./start.ts";
 import type { RunPage, RunQuery, Store, StoreIdentity } from "./store.ts";
-import { ended, type Parent, type RunRow } from "./types.ts";
+import { ended, type RunRow } from "./types.ts";
 import type { Values } from "./values/values.ts";
 import { Emitter, type EngineEvent, type EngineEventOf, type EngineEventType } from "./worker/emitter.ts";
 import { describeHealth, type Health, oncePossible, openQueue } from "./worker/health.ts";
@@ -90,13 +90,13 @@ export class Engine {
   readonly #control: Control;
   readonly #decisions: Decisions;
   readonly #family: Family;
+  readonly #starter: Starter;
   readonly #parts: EngineParts;
   readonly #claimMs: number;
   readonly #sweepMs: number;
   readonly #owner: string;
   readonly #retentionLoop: RetentionLoop;
   #worker: Promise<Worker> | null = null;
-  #knownAs: string | undefined;
   #running: () => readonly Execution[] = () => [];
   #closed = false;
 
@@ -130,6 +130,14 @@ export class Engine {
     this.#control = new Control(this.#parts);
     this.#decisions = new Decisions(this.#parts);
     this.#family = new Family(this.#parts, this.#control);
+    this.#starter = new Starter({
+      parts: this.#parts,
+      family: this.#family,
+      owner: this.#owner,
+      claimMs: this.#claimMs,
+      ownWorker: () => this.#ownWorker(),
+      announce: (runId, events) => this.#announce(runId, events),
+    });
     this.checkpoints = new Checkpoints(this.#parts);
     this.retention = new Retention(this.#parts);
     this.#retentionLoop = new RetentionLoop(this.#parts, { policy: options.retention ?? "default" });
@@ -159,67 +167,13 @@ export class Engine {
     this.register(workflow as Workflow<never, unknown>);
     const id = options.id ?? this.#ports.ids.runId();
     checkId(id);
-    return this.#create(workflow as Workflow, id, input, null, givenAtStart(workflow as Workflow, options));
-  }
-
-  async #create(
-    workflow: Workflow,
-    id: string,
-    input: unknown,
-    parent: Parent | null,
-    given: Given,
-  ): Promise<RunRow> {
-    const { clock, ids, probe } = this.#ports;
-    const own = await this.#ownWorker();
-    // With too little memory for one more, it is left to whoever has some.
-    const worker = own?.hasMemory() ? own : null;
-    const { name, version, schema } = workflow;
-    const encoded = this.#values.encode("input", input);
-    const more = givenEvents(this.#values, given);
-    const identity = {
+    return this.#starter.create(
+      workflow as Workflow,
       id,
-      workflow: name,
-      version,
-      schema,
-      lineage: id,
-      parent,
-      origin: null,
-      createdAt: this.#time.now(),
-    };
-    const born = worker ? {} : { store: await this.#incarnation() };
-    const kin = parent ? { parent } : {};
-    const meta = { workflow: name, version, schema, lineage: id, seed: ids.id(), ...kin, ...born };
-    const created = { kind: "run_created", step: "", meta, data: encoded.data } as const;
-    const claimed = worker ? [{ kind: "run_claimed", step: "", meta: worker.claimed(0) } as const] : [];
-    const deadline = clock.monotonic() + this.#claimMs;
-    probe("C01:before-create", { runId: id });
-    const acted = await this.#acts.create(identity, {
-      events: [created, ...more.events, ...claimed],
-      blobs: [...encoded.blobs, ...more.blobs],
-      claim: worker
-        ? { kind: "acquire", owner: this.#owner, token: ids.token(), ttlMs: this.#claimMs }
-        : { kind: "keep" },
-    });
-    probe("C01:after-create", { runId: id });
-    if (!acted) return this.#existing(workflow, id);
-    this.#announce(id, acted.events);
-    if (await this.#family.isOrphan(acted.row)) await this.#family.cancelChildren(parent?.runId ?? "", {});
-    else if (worker) void worker.execute(acted.row, deadline, { events: acted.events });
-    return acted.row;
-  }
-
-  /** Asked for once: with some stores it takes several questions, and a start should not pay for them each time. */
-  async #incarnation(): Promise<string> {
-    this.#knownAs ??= fingerprint((await this.#store.identity()).incarnation);
-    return this.#knownAs;
-  }
-
-  async #existing(workflow: Workflow, id: string): Promise<RunRow> {
-    const row = await this.#store.read(id);
-    if (!row) throw new HoldfastError("HF-1001", { run: id });
-    if (row.workflow !== workflow.name)
-      throw new HoldfastError("HF-1002", { run: id, workflow: row.workflow });
-    return row;
+      input,
+      null,
+      givenAtStart(workflow as Workflow, options),
+    );
   }
 
   /** Advances due runs from now on, until `close`. Keeps the process alive. */
@@ -293,7 +247,7 @@ export class Engine {
         durable: (row, events) => this.#announce(row.id, events),
         startChild: (workflow, runId, input, parent, given) => {
           this.register(workflow as Workflow<never, unknown>);
-          return this.#create(workflow, runId, input, parent, given);
+          return this.#starter.create(workflow, runId, input, parent, given);
         },
         forkChild: (request) => {
           this.register(request.workflow as Workflow<never, unknown>);

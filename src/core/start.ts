@@ -1,0 +1,82 @@
+import type { Family } from "./control/family.ts";
+import { HoldfastError } from "./errors.ts";
+import { fingerprint } from "./hash.ts";
+import type { JournalEvent } from "./journal/events.ts";
+import type { EngineParts } from "./parts.ts";
+import { type Given, givenEvents } from "./run/given.ts";
+import type { Parent, RunRow } from "./types.ts";
+import type { Worker } from "./worker/worker.ts";
+import type { Workflow } from "./workflow.ts";
+
+export interface StarterDeps {
+  readonly parts: EngineParts;
+  readonly family: Family;
+  /** Name of this process in claims. */
+  readonly owner: string;
+  readonly claimMs: number;
+  /** The worker of this process, if it advances runs at all. */
+  ownWorker(): Promise<Worker | null>;
+  announce(runId: string, events: readonly JournalEvent[]): void;
+}
+
+/** Makes new runs: created, and claimed by this process where it can take one, in one write. */
+export class Starter {
+  readonly #deps: StarterDeps;
+  #incarnation: string | undefined;
+
+  constructor(deps: StarterDeps) {
+    this.#deps = deps;
+  }
+
+  /** Makes the run, or answers the one that has this id. */
+  async create(
+    workflow: Workflow,
+    id: string,
+    input: unknown,
+    parent: Parent | null,
+    given: Given,
+  ): Promise<RunRow> {
+    const { parts, family, owner, claimMs, ownWorker, announce } = this.#deps;
+    const { clock, ids, probe } = parts.ports;
+    const own = await ownWorker();
+    // With too little memory for one more, it is left to whoever has some.
+    const worker = own?.hasMemory() ? own : null;
+    const { name, version, schema } = workflow;
+    const encoded = parts.values.encode("input", input);
+    const more = givenEvents(parts.values, given);
+    const createdAt = parts.time.now();
+    const identity = { id, workflow: name, version, schema, lineage: id, parent, origin: null, createdAt };
+    const born = worker ? {} : { store: await this.#store() };
+    const kin = parent ? { parent } : {};
+    const meta = { workflow: name, version, schema, lineage: id, seed: ids.id(), ...kin, ...born };
+    const created = { kind: "run_created", step: "", meta, data: encoded.data } as const;
+    const claimed = worker ? [{ kind: "run_claimed", step: "", meta: worker.claimed(0) } as const] : [];
+    const deadline = clock.monotonic() + claimMs;
+    probe("C01:before-create", { runId: id });
+    const acted = await parts.acts.create(identity, {
+      events: [created, ...more.events, ...claimed],
+      blobs: [...encoded.blobs, ...more.blobs],
+      claim: worker ? { kind: "acquire", owner, token: ids.token(), ttlMs: claimMs } : { kind: "keep" },
+    });
+    probe("C01:after-create", { runId: id });
+    if (!acted) return this.#existing(workflow, id);
+    announce(id, acted.events);
+    if (await family.isOrphan(acted.row)) await family.cancelChildren(parent?.runId ?? "", {});
+    else if (worker) void worker.execute(acted.row, deadline, { events: acted.events });
+    return acted.row;
+  }
+
+  /** Asked for once: with some stores it takes several questions, and a start should not pay for them each time. */
+  async #store(): Promise<string> {
+    this.#incarnation ??= fingerprint((await this.#deps.parts.store.identity()).incarnation);
+    return this.#incarnation;
+  }
+
+  async #existing(workflow: Workflow, id: string): Promise<RunRow> {
+    const row = await this.#deps.parts.store.read(id);
+    if (!row) throw new HoldfastError("HF-1001", { run: id });
+    if (row.workflow !== workflow.name)
+      throw new HoldfastError("HF-1002", { run: id, workflow: row.workflow });
+    return row;
+  }
+}
