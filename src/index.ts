@@ -22,6 +22,7 @@ export type {
   StepCall,
   StepHandle,
   StepOptions,
+  TransactionOptions,
   UsageReport,
   Verdict,
 } from "./core/context.ts";
@@ -78,6 +79,17 @@ export type {
 } from "./core/manage/plan/plan-types.ts";
 export type { Replay, ReplayOptions } from "./core/manage/replay/replay-run.ts";
 export type { ReplayedStep, StopPoint } from "./core/manage/replay/replay-watch.ts";
+export type { CapacityDay, CapacityReport, Stored } from "./core/manage/reports/capacity.ts";
+export type { EffectConcern, EffectFinding, EffectReport } from "./core/manage/reports/effects.ts";
+export type { ReportQuery } from "./core/manage/reports/period.ts";
+export type {
+  Interrupted,
+  RecoveryIncident,
+  RecoveryReport,
+  RecoveryResult,
+} from "./core/manage/reports/recoveries.ts";
+export { Reports } from "./core/manage/reports/reports.ts";
+export type { AuditTrail, TrailActor, TrailLine } from "./core/manage/reports/trail.ts";
 export type { ArchiveBundle } from "./core/manage/retention/archive.ts";
 export type {
   Duration,

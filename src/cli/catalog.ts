@@ -92,6 +92,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/cost.ts")).command,
   },
   {
+    name: "report",
+    summary: "for auditors and operators: trail of a run, recoveries, effects, capacity",
+    load: async () => (await import("./commands/report.ts")).command,
+  },
+  {
     name: "validate",
     summary: "check a workflow file, a run, a checkpoint, a bundle or the configuration",
     load: async () => (await import("./commands/validate.ts")).command,

@@ -23,6 +23,7 @@ import { Migrations } from "./manage/migrations.ts";
 import { planResume } from "./manage/plan/plan.ts";
 import type { ResumePlan } from "./manage/plan/plan-types.ts";
 import { type Replay, type ReplayOptions, replayCheckpoint } from "./manage/replay/replay-run.ts";
+import { Reports } from "./manage/reports/reports.ts";
 import { RetentionLoop } from "./manage/retention/loop.ts";
 import { Retention } from "./manage/retention/retention.ts";
 import { type RunReport, readStatus } from "./manage/status/run-status.ts";
@@ -73,6 +74,8 @@ export class Engine {
   readonly retention: Retention;
   /** Says and does what a new version of the code means for stored runs. */
   readonly migrations: Migrations;
+  /** For auditors and for those who run the store: trails, recoveries, effects, capacity. */
+  readonly reports: Reports;
   /** Carries runs from one store to another. */
   readonly transfer: Transfer;
   readonly #options: EngineOptions;
@@ -142,6 +145,7 @@ export class Engine {
     this.retention = new Retention(this.#parts);
     this.#retentionLoop = new RetentionLoop(this.#parts, { policy: options.retention ?? "default" });
     this.migrations = new Migrations(this.#parts);
+    this.reports = new Reports(this.#parts);
     this.transfer = new Transfer(this.#parts, this.#family);
     for (const workflow of options.workflows ?? []) this.register(workflow);
   }

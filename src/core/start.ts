@@ -15,8 +15,8 @@ export interface StarterDeps {
   readonly owner: string;
   readonly claimMs: number;
   /** The worker of this process, if it advances runs at all. */
-  ownWorker(): Promise<Worker | null>;
-  announce(runId: string, events: readonly JournalEvent[]): void;
+  readonly ownWorker: () => Promise<Worker | null>;
+  readonly announce: (runId: string, events: readonly JournalEvent[]) => void;
 }
 
 /** Makes new runs: created, and claimed by this process where it can take one, in one write. */

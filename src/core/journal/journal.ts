@@ -84,6 +84,10 @@ export function innerBlobs(events: readonly EventDraft[], blobs: readonly Blob[]
   return [...new Set(blobs.flatMap(({ hash }) => (own.has(hash) ? [] : [hash])))];
 }
 
+/** The blobs that an entry's head names besides those that are values. */
+export const headBlobs = ({ head }: Pick<Entry, "head">): readonly string[] =>
+  head.includes('"b":[') ? ((JSON.parse(head) as Head).b ?? []) : [];
+
 export interface ParsedEntry {
   readonly prev: string;
   readonly events: readonly JournalEvent[];

@@ -1,9 +1,9 @@
 import type { JournalEvent } from "../../journal/events.ts";
 import { Facts } from "../../journal/facts.ts";
-import { ChainCheck } from "../../journal/journal.ts";
+import { ChainCheck, headBlobs } from "../../journal/journal.ts";
 import { eventAt } from "../../journal/load.ts";
 import type { Entry, Store } from "../../store.ts";
-import type { RunRow } from "../../types.ts";
+import { ended, type RunRow } from "../../types.ts";
 import { blobsIn } from "../../values/values.ts";
 import { isCheckpoint, phaseOf } from "../checkpoints/address.ts";
 
@@ -67,7 +67,7 @@ export class JournalScan {
   }
 
   #take(entry: Entry, events: readonly JournalEvent[]): void {
-    const blobs = new Set(namedBlobs(entry));
+    const blobs = new Set(headBlobs(entry));
     for (const event of events) {
       this.#note(event);
       if (event.kind === "snapshot_taken" || event.data === undefined) continue;
@@ -123,6 +123,10 @@ export class JournalScan {
   }
 }
 
+/** Whether a run has lost everything for its age, or is about to. */
+export const isLosingAll = async (store: Store, { id, status, prunedAt }: RunRow): Promise<boolean> =>
+  prunedAt !== null || (ended(status) && (await isBeingDropped(store, id)));
+
 /** Whether a run is being dropped for its age, and can do nothing more: its input is the first value to go. */
 export async function isBeingDropped(store: Store, runId: string): Promise<boolean> {
   const first = await eventAt(store, runId, 1);
@@ -132,8 +136,3 @@ export async function isBeingDropped(store: Store, runId: string): Promise<boole
 
 const NONE: readonly string[] = [];
 const PHASES: readonly string[] = ["phase_started", "phase_completed"];
-
-/** The blobs that a head names besides those that are values. */
-function namedBlobs({ head }: Entry): readonly string[] {
-  return head.includes('"b":[') ? ((JSON.parse(head) as { b?: string[] }).b ?? NONE) : NONE;
-}

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cliFolder } from "../../../test/support/cli.ts";
+import { fillStore, withRuns } from "../../../test/support/cli-runs.ts";
+import { workflow } from "../../index.ts";
+
+const folder = cliFolder();
+
+const mails = workflow("mails", (ctx) =>
+  ctx.step("mail", () => Promise.reject(new Error("connection reset")), { effect: "once" }),
+);
+
+beforeAll(async () => {
+  await fillStore(folder.path);
+  await withRuns(folder.path, async (engine) => {
+    await engine.start(mails, undefined, { id: "mail-1" });
+    await engine.settled("mail-1");
+    await engine.pause("recon-88", { actor: "ada", reason: "a look" });
+  });
+});
+afterAll(() => folder.remove());
+
+describe("report", () => {
+  it("tells a run's trail with who did what and why, and that the record is intact", async () => {
+    const { stdout, code } = await folder.run("report trail recon-88");
+    expect(code).toBe(0);
+    expect(stdout).toContain("is as it was written");
+    expect(stdout).toContain("ada: pause requested ×1");
+    expect(stdout).toMatch(/#\d+ [\w-]{8} run +pause requested by ada: a look/);
+    const data = (await folder.run("report trail recon-88 --json")).json() as { lines: { entry: string }[] };
+    expect(data).toMatchObject({ run: "recon-88", verified: true });
+    expect(data.lines.at(-1)?.entry).toMatch(/^[\w-]{43}$/);
+  });
+
+  it("tells recoveries, or that no worker was lost", async () => {
+    const { stdout } = await folder.run("report recoveries");
+    expect(stdout).toContain("No worker was lost.");
+    expect(stdout).toMatch(/ended: 1 completed \(0 after a recovery\), 2 failed/);
+    expect((await folder.run("report recoveries --workflow brief --json")).json()).toMatchObject({
+      runs: { completed: 1, failed: 0, completionRate: 1 },
+      incidents: [],
+    });
+  });
+
+  it("says whether a promise about effects was broken", async () => {
+    const { stdout, code } = await folder.run("report effects");
+    expect(code).toBe(0);
+    expect(stdout).toContain("no promise was broken");
+    expect((await folder.run("report effects --json")).json()).toMatchObject({ violations: 0 });
+  });
+
+  it("tells what the store holds by workflow and by day", async () => {
+    const { stdout } = await folder.run("report capacity");
+    expect(stdout).toMatch(/4 runs: /);
+    expect(stdout).toMatch(/\n\d{4}-\d\d-\d\d +4 /);
+    expect((await folder.run("report capacity --json")).json()).toMatchObject({ total: { runs: 4 } });
+  });
+
+  it("refuses a period that is none, and a run that is not there", async () => {
+    expect((await folder.run("report effects --since yesterday")).code).toBe(2);
+    expect((await folder.run("report effects --since 2026-02-01 --until 2026-01-01")).code).toBe(2);
+    expect((await folder.run("report trail nobody")).code).toBe(4);
+  });
+});

@@ -1,0 +1,12 @@
+import type { CommandGroup } from "../command.ts";
+import { capacity } from "./report/capacity.ts";
+import { effects } from "./report/effects.ts";
+import { recoveries } from "./report/recoveries.ts";
+import { trail } from "./report/trail.ts";
+
+/** `holdfast report …`: what auditors and those who run a store ask for. */
+export const command: CommandGroup = {
+  name: "report",
+  summary: "for auditors and operators: trail of a run, recoveries, effects, capacity",
+  commands: [trail, recoveries, effects, capacity],
+};

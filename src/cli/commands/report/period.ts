@@ -1,0 +1,60 @@
+import type { ReportQuery } from "../../../core/manage/reports/period.ts";
+import type { CommandContext } from "../../context.ts";
+import { readSince, type Since } from "../../view/parsers.ts";
+import { iso } from "../../view/run-rows.ts";
+import { type Column, table } from "../../view/table.ts";
+
+/** The options of every report about a period. */
+export const periodOptions = {
+  since: { flag: "--since <time>", summary: "from then on: 30d, a date (default 30d)", parse: readSince },
+  until: { flag: "--until <time>", summary: "up to then", parse: readSince },
+  workflow: { flag: "--workflow <name>", summary: "only its runs" },
+} as const;
+
+interface Given {
+  readonly since: Since | undefined;
+  readonly until: Since | undefined;
+  readonly workflow: string | undefined;
+}
+
+const MONTH = 30 * 86_400_000;
+
+export async function readQuery(context: CommandContext<Given>): Promise<ReportQuery> {
+  const now = await (await context.store()).now();
+  const { since, until, workflow } = context.options;
+  return {
+    since: since?.(now) ?? now - MONTH,
+    ...(until ? { until: until(now) } : {}),
+    ...(workflow === undefined ? {} : { workflow }),
+  };
+}
+
+export const spanData = ({ since, until }: { since: number; until: number }) => ({
+  since: iso(since),
+  until: iso(until),
+});
+
+/** A title with the period, and below it what was found. */
+export function framed(
+  { out }: CommandContext<unknown>,
+  title: string,
+  { since, until }: { since: number; until: number },
+  lines: readonly string[],
+): string {
+  const day = (at: number): string => iso(at).slice(0, 16).replace("T", " ");
+  return [`${out.paint.bold(title)}   ${out.paint.dim(`${day(since)} – ${day(until)}`)}`, ...lines].join(
+    "\n",
+  );
+}
+
+/** A table as wide as the terminal, its head dimmed; nothing where there are no rows. */
+export function tabled(
+  { host, out }: CommandContext<unknown>,
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+): readonly string[] {
+  if (rows.length === 0) return [];
+  const room = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+  const [head = "", ...lines] = table(columns, rows, { room });
+  return ["", out.paint.dim(head), ...lines];
+}

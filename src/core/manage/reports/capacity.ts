@@ -1,0 +1,152 @@
+import type { JournalEvent } from "../../journal/events.ts";
+import { headBlobs } from "../../journal/journal.ts";
+import type { Entry, Store } from "../../store.ts";
+import type { RunRow, RunStatus } from "../../types.ts";
+import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
+
+/** How much is stored: lengths of texts as the engine gives them to the store, before compression, indexes and free pages. */
+export interface Stored {
+  readonly runs: number;
+  readonly entries: number;
+  /** Headers, which stay. */
+  readonly headBytes: number;
+  /** Values in entries and in blobs, which retention drops. */
+  readonly valueBytes: number;
+  readonly blobs: number;
+}
+
+/** One day, in UTC. */
+export interface CapacityDay {
+  /** `2026-11-15` */
+  readonly day: string;
+  readonly runs: number;
+  readonly entries: number;
+  /** What was written that day and is still there. */
+  readonly bytes: number;
+  /** Runs that lost all their values that day, and entries and blobs whose values were dropped. */
+  readonly expired: number;
+  readonly dropped: number;
+}
+
+/** What a store holds, how it grows, and what retention takes away. */
+export interface CapacityReport extends Period {
+  readonly total: Stored;
+  readonly byStatus: Readonly<Partial<Record<RunStatus, number>>>;
+  readonly byWorkflow: Readonly<Record<string, Stored>>;
+  /** The ten that hold most. */
+  readonly largest: readonly { readonly run: string; readonly workflow: string; readonly bytes: number }[];
+  /** Days of the period in which anything happened, oldest first. */
+  readonly days: readonly CapacityDay[];
+}
+
+type Open<T> = { -readonly [K in keyof T]: T[K] };
+
+const LARGEST = 10;
+const BATCH = 200;
+
+export async function capacityReport(store: Store, query: ReportQuery): Promise<CapacityReport> {
+  const period = await readPeriod(store, query);
+  const total = nothing();
+  const byStatus: Partial<Record<RunStatus, number>> = {};
+  const byWorkflow: Record<string, Open<Stored>> = {};
+  const largest: { run: string; workflow: string; bytes: number }[] = [];
+  const days = new Days(period);
+  // What was written before the period is part of what is there.
+  for await (const row of runsIn(store, query, { since: 0, until: period.until })) {
+    const stored = await measure(store, row, days);
+    byStatus[row.status] = (byStatus[row.status] ?? 0) + 1;
+    add(total, stored);
+    add((byWorkflow[row.workflow] ??= nothing()), stored);
+    largest.push({ run: row.id, workflow: row.workflow, bytes: stored.headBytes + stored.valueBytes });
+    largest.sort((a, b) => b.bytes - a.bytes).splice(LARGEST);
+  }
+  return { ...period, total, byStatus, byWorkflow, largest, days: days.finish() };
+}
+
+async function measure(store: Store, row: RunRow, days: Days): Promise<Stored> {
+  const stored = { ...nothing(), runs: 1 };
+  const seen = new Set<string>();
+  for await (const { entry, events, isCopied } of linksOf(store, row)) {
+    // A fork holds a copy of its source's entries since it was made, not since they were.
+    const at = isCopied ? row.createdAt : (events[0]?.at ?? row.createdAt);
+    const hashes = [...blobsOf(entry, events)].filter((hash) => !seen.has(hash));
+    for (const hash of hashes) seen.add(hash);
+    const blobs = await sizesOf(store, row.id, hashes);
+    const values = (entry.data?.length ?? 0) + blobs.bytes;
+    stored.entries++;
+    stored.headBytes += entry.head.length;
+    stored.valueBytes += values;
+    stored.blobs += blobs.count;
+    days.wrote(at, entry.head.length + values);
+    if (!isCopied) for (const event of events) days.saw(event);
+  }
+  days.began(row.createdAt);
+  return stored;
+}
+
+function blobsOf(entry: Pick<Entry, "head">, events: readonly JournalEvent[]): Set<string> {
+  const own = events.flatMap(({ data }) => (typeof data === "object" ? [data.blob] : []));
+  return new Set([...own, ...headBlobs(entry)]);
+}
+
+async function sizesOf(
+  store: Store,
+  runId: string,
+  hashes: readonly string[],
+): Promise<{ count: number; bytes: number }> {
+  const size = { count: 0, bytes: 0 };
+  for (let from = 0; from < hashes.length; from += BATCH)
+    for (const text of (await store.blobs(runId, hashes.slice(from, from + BATCH))).values()) {
+      size.count++;
+      size.bytes += text.length;
+    }
+  return size;
+}
+
+const nothing = (): Open<Stored> => ({ runs: 0, entries: 0, headBytes: 0, valueBytes: 0, blobs: 0 });
+
+function add(sum: Open<Stored>, more: Stored): void {
+  for (const key of Object.keys(sum) as (keyof Stored)[]) sum[key] += more[key];
+}
+
+/** What happened on each day of a period. */
+class Days {
+  readonly #period: Period;
+  readonly #days = new Map<string, Open<CapacityDay>>();
+
+  constructor(period: Period) {
+    this.#period = period;
+  }
+
+  began(at: number): void {
+    this.#count(at, (day) => day.runs++);
+  }
+
+  wrote(at: number, bytes: number): void {
+    this.#count(at, (day) => {
+      day.entries++;
+      day.bytes += bytes;
+    });
+  }
+
+  saw(event: JournalEvent): void {
+    if (event.kind !== "values_dropped") return;
+    const { entries, blobs, all } = event.meta;
+    this.#count(event.at, (day) => {
+      day.dropped += entries + blobs;
+      if (all) day.expired++;
+    });
+  }
+
+  finish(): CapacityDay[] {
+    return [...this.#days.values()].sort((a, b) => (a.day < b.day ? -1 : 1));
+  }
+
+  #count(at: number, change: (day: Open<CapacityDay>) => void): void {
+    if (!isWithin(this.#period, at)) return;
+    const name = new Date(at).toISOString().slice(0, 10);
+    const day = this.#days.get(name) ?? { day: name, runs: 0, entries: 0, bytes: 0, expired: 0, dropped: 0 };
+    this.#days.set(name, day);
+    change(day);
+  }
+}

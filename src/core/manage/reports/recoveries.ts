@@ -1,0 +1,181 @@
+import type { EventKind, JournalEvent } from "../../journal/events.ts";
+import { newProjection, projectAll } from "../../journal/project.ts";
+import type { Store } from "../../store.ts";
+import type { Effect, RunProjection, RunRow } from "../../types.ts";
+import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
+
+/** What came of a recovery. `died again`: that worker was lost too. `under way`: nothing is recorded yet. */
+export type RecoveryResult = "went on" | "waits" | "parked" | "died again" | "under way";
+
+/** A step that was under way when a worker was lost. */
+export interface Interrupted {
+  readonly step: string;
+  readonly effect: Effect;
+}
+
+/** A run that was taken over from a worker that had died or was stuck. */
+export interface RecoveryIncident {
+  readonly run: string;
+  readonly workflow: string;
+  /** When it was taken over. */
+  readonly at: number;
+  /** Where in the journal. */
+  readonly seq: number;
+  /** The how manieth in a row without progress. */
+  readonly attempt: number;
+  readonly lost: string | null;
+  readonly takenBy: string;
+  /** Time since the lost worker last wrote: the outage was at most so long. */
+  readonly silentMs: number;
+  /** From the takeover to the first thing that the run did afterwards; `null` when it has done nothing yet. */
+  readonly resumedAfterMs: number | null;
+  readonly interrupted: readonly Interrupted[];
+  readonly result: RecoveryResult;
+}
+
+/** Recoveries of a period, and how the runs that ended in it fared. */
+export interface RecoveryReport extends Period {
+  readonly incidents: readonly RecoveryIncident[];
+  readonly runs: {
+    readonly completed: number;
+    /** Of those, how many had lost a worker on their way. */
+    readonly completedAfterRecovery: number;
+    readonly failed: number;
+    readonly cancelled: number;
+    /** Completed of completed and failed, from 0 to 1; `null` when none ended. */
+    readonly completionRate: number | null;
+  };
+  /** Of the incidents: `silentMs` and `resumedAfterMs` together. */
+  readonly ms: { readonly p50: number; readonly p95: number; readonly most: number } | null;
+}
+
+export async function recoveryReport(store: Store, query: ReportQuery): Promise<RecoveryReport> {
+  const period = await readPeriod(store, query);
+  const incidents: RecoveryIncident[] = [];
+  const runs = { completed: 0, completedAfterRecovery: 0, failed: 0, cancelled: 0 };
+  for await (const row of runsIn(store, query, period)) {
+    const scan = new RecoveryScan(row);
+    for await (const { events, isCopied } of linksOf(store, row)) scan.take(events, isCopied);
+    const found = scan.finish();
+    incidents.push(...found.filter(({ at }) => isWithin(period, at)));
+    if (row.finishedAt === null || !isWithin(period, row.finishedAt)) continue;
+    if (row.status === "completed" && found.length > 0) runs.completedAfterRecovery++;
+    if (row.status === "completed" || row.status === "failed" || row.status === "cancelled")
+      runs[row.status]++;
+  }
+  incidents.sort((a, b) => a.at - b.at);
+  const judged = runs.completed + runs.failed;
+  const completionRate = judged === 0 ? null : runs.completed / judged;
+  return { ...period, incidents, runs: { ...runs, completionRate }, ms: spread(incidents) };
+}
+
+function spread(incidents: readonly RecoveryIncident[]): RecoveryReport["ms"] {
+  const all = incidents
+    .map(({ silentMs, resumedAfterMs }) => silentMs + (resumedAfterMs ?? 0))
+    .sort((a, b) => a - b);
+  const at = (share: number): number => all[Math.ceil(all.length * share) - 1] ?? 0;
+  return all.length === 0 ? null : { p50: at(0.5), p95: at(0.95), most: at(1) };
+}
+
+/** What others do to a run, and what says only that a wait is coming. */
+const NOT_ITS_DOING: readonly EventKind[] = [
+  "run_claimed",
+  "run_resumed",
+  "pause_requested",
+  "cancel_requested",
+  "step_in_doubt",
+  "step_resolved",
+  "step_evidence",
+  "gate_answered",
+  "child_finished",
+  "signal_received",
+  "value_edited",
+  "budget_set",
+  "checkpoint_tagged",
+  "values_dropped",
+  "key_wrapped",
+  "family_told",
+];
+
+type Open<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Follows one run's journal. A claim of a run that was running is a takeover: whoever lets go in good order says so first. */
+class RecoveryScan {
+  readonly #row: RunRow;
+  readonly #incidents: Open<RecoveryIncident>[] = [];
+  readonly #underWay = new Map<string, Effect>();
+  #run: RunProjection | undefined;
+  #owner: string | null = null;
+  #lastAt = 0;
+  #current: Open<RecoveryIncident> | undefined;
+
+  constructor(row: RunRow) {
+    this.#row = row;
+  }
+
+  take(events: readonly JournalEvent[], isCopied: boolean): void {
+    const [first] = events;
+    if (!first) return;
+    if (first.kind === "run_created")
+      this.#run = newProjection(first.at, first.meta.version, first.meta.schema ?? 1);
+    if (first.kind === "run_claimed" && this.#run?.status === "running" && !isCopied) this.#takeover(first);
+    if (this.#run) this.#run = projectAll(this.#run, events, this.#row.parent !== null);
+    for (const event of events) this.#note(event);
+    this.#lastAt = first.at;
+  }
+
+  finish(): readonly RecoveryIncident[] {
+    return this.#incidents;
+  }
+
+  #takeover({ at, seq, meta }: JournalEvent & { kind: "run_claimed" }): void {
+    if (this.#current) this.#current.result = "died again";
+    this.#current = {
+      run: this.#row.id,
+      workflow: this.#row.workflow,
+      at,
+      seq,
+      attempt: meta.recovery,
+      lost: this.#owner,
+      takenBy: meta.owner,
+      silentMs: Math.max(0, at - this.#lastAt),
+      resumedAfterMs: null,
+      interrupted: [...this.#underWay].map(([step, effect]) => ({ step, effect })),
+      result: "under way",
+    };
+    this.#incidents.push(this.#current);
+  }
+
+  #note(event: JournalEvent): void {
+    switch (event.kind) {
+      case "run_claimed":
+        this.#owner = event.meta.owner;
+        return;
+      case "run_forked":
+        this.#underWay.clear();
+        return;
+      case "step_started":
+        if (event.meta.type === "call") this.#underWay.set(event.step, event.meta.effect);
+        break;
+      case "step_completed":
+      case "step_failed":
+      case "step_in_doubt":
+        this.#underWay.delete(event.step);
+        break;
+      default:
+    }
+    this.#settle(event);
+  }
+
+  /** The first thing the run does after it was taken over says what came of it. */
+  #settle(event: JournalEvent): void {
+    const incident = this.#current;
+    if (!incident || NOT_ITS_DOING.includes(event.kind)) return;
+    if (event.kind === "run_waiting") {
+      const isParked = event.meta.waiting.some(({ kind }) => kind === "review");
+      incident.result = isParked ? "parked" : "waits";
+    } else incident.result = "went on";
+    incident.resumedAfterMs = Math.max(0, event.at - incident.at);
+    this.#current = undefined;
+  }
+}

@@ -1,0 +1,53 @@
+import { checkId } from "../../ids.ts";
+import type { EngineParts } from "../../parts.ts";
+import { type CapacityReport, capacityReport } from "./capacity.ts";
+import { type EffectReport, effectReport } from "./effects.ts";
+import type { ReportQuery } from "./period.ts";
+import { type RecoveryReport, recoveryReport } from "./recoveries.ts";
+import { type AuditTrail, auditTrail } from "./trail.ts";
+
+/**
+ * What auditors and those who run a store ask for now and then. Made of the journals' headers, which retention never drops. All but
+ * `trail` read the journals of every run of their period, a page at a time.
+ *
+ * @example
+ * ```ts
+ * import type { Engine } from "holdfast";
+ *
+ * export async function monthly(engine: Engine): Promise<void> {
+ *   const since = Date.now() - 30 * 86_400_000;
+ *   const { violations, findings } = await engine.reports.effects({ since });
+ *   console.log(violations, findings);
+ *   const { incidents, runs } = await engine.reports.recoveries({ since });
+ *   console.log(incidents.length, runs.completionRate);
+ * }
+ * ```
+ */
+export class Reports {
+  readonly #parts: Pick<EngineParts, "store" | "values">;
+
+  constructor(parts: Pick<EngineParts, "store" | "values">) {
+    this.#parts = parts;
+  }
+
+  /** Everything that happened in a run, who did it and why, and whether the record is as it was written. */
+  async trail(runId: string): Promise<AuditTrail> {
+    checkId(runId);
+    return auditTrail(this.#parts, runId);
+  }
+
+  /** Every takeover from a lost worker: how long, what was under way, what came of it. */
+  recoveries(query: ReportQuery = {}): Promise<RecoveryReport> {
+    return recoveryReport(this.#parts.store, query);
+  }
+
+  /** `keyed` and `once` calls that were not plainly once, with their cause and how they were settled. */
+  effects(query: ReportQuery = {}): Promise<EffectReport> {
+    return effectReport(this.#parts.store, query);
+  }
+
+  /** What the store holds, how it grows, what retention takes away. */
+  capacity(query: ReportQuery = {}): Promise<CapacityReport> {
+    return capacityReport(this.#parts.store, query);
+  }
+}

@@ -1,0 +1,73 @@
+import { digest } from "../../hash.ts";
+import type { EventKind, JournalEvent } from "../../journal/events.ts";
+import type { EngineParts } from "../../parts.ts";
+import type { Origin, Parent, RunStatus } from "../../types.ts";
+import { readRow } from "../checkpoints/positions.ts";
+import { type Problem, validateRun } from "../checkpoints/validate.ts";
+import { linksOf } from "./period.ts";
+
+/** Something that happened in a run. Of its header only: no value is in it, and it is there for as long as the run is. */
+export type TrailLine = JournalEvent & {
+  readonly data?: never;
+  readonly reason?: string;
+  /** Hash of the journal entry that holds it; each entry names the hash of the one before. */
+  readonly entry: string;
+};
+
+/** What one person, or one program from outside, did to a run. */
+export interface TrailActor {
+  readonly actor: string;
+  readonly acts: Readonly<Partial<Record<EventKind, number>>>;
+}
+
+/** Everything that happened in a run, who did it and why; and whether the record of it is as it was written. */
+export interface AuditTrail {
+  readonly run: string;
+  readonly workflow: string;
+  readonly version: string;
+  readonly status: RunStatus;
+  readonly createdAt: number;
+  readonly finishedAt: number | null;
+  readonly parent: Parent | null;
+  readonly origin: Origin | null;
+  /** The end of the chain: whoever has written it down elsewhere can tell later whether anything before it was changed. */
+  readonly head: string;
+  readonly verified: boolean;
+  readonly problems: readonly Problem[];
+  readonly actors: readonly TrailActor[];
+  readonly lines: readonly TrailLine[];
+}
+
+export async function auditTrail(
+  { store, values }: Pick<EngineParts, "store" | "values">,
+  runId: string,
+): Promise<AuditTrail> {
+  const row = await readRow(store, runId);
+  const { id, workflow, version, status, createdAt, finishedAt, parent, origin, head } = row;
+  const { ok, problems } = await validateRun({ store, values }, row, row.seq);
+  const lines: TrailLine[] = [];
+  for await (const { entry, events } of linksOf(store, row)) {
+    const hash = digest(entry.head);
+    for (const event of events) lines.push(lineOf(event, hash, entry.data === null));
+  }
+  const facts = { workflow, version, status, createdAt, finishedAt, parent, origin, head };
+  return { run: id, ...facts, verified: ok, problems, actors: actorsOf(lines), lines };
+}
+
+/** Headers are read without values; only where the entry has none are they really gone. */
+function lineOf({ data: _, dropped, ...head }: JournalEvent, entry: string, isEmpty: boolean): TrailLine {
+  const reason = "reason" in head.meta ? head.meta.reason : undefined;
+  const gone = dropped && isEmpty ? { dropped } : {};
+  return { ...head, ...gone, ...(reason === undefined ? {} : { reason }), entry } as TrailLine;
+}
+
+function actorsOf(lines: readonly TrailLine[]): TrailActor[] {
+  const acts = new Map<string, Partial<Record<EventKind, number>>>();
+  for (const { actor, kind } of lines) {
+    if (actor === undefined) continue;
+    const own = acts.get(actor) ?? {};
+    acts.set(actor, own);
+    own[kind] = (own[kind] ?? 0) + 1;
+  }
+  return [...acts].map(([actor, done]) => ({ actor, acts: done }));
+}
