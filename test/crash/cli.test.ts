@@ -116,6 +116,24 @@ describe("the command as a process", () => {
     expect(last.stderr).not.toContain("begun first");
   });
 
+  it("started twice at once with the same id is one run: the other command says who has it", async () => {
+    const both = ["run slow.mjs --id p4", "run slow.mjs --id p4"].map(async (line) => {
+      const ended = await holdfast(line);
+      // The first to end is the one that is refused: the other waits for it.
+      go();
+      return ended;
+    });
+    const ended = await Promise.all(both);
+    expect(ended.map(({ code }) => code).sort()).toEqual([0, 7]);
+    expect(ended.find(({ code }) => code === 7)?.stderr).toContain("HF-4311");
+    expect(
+      ended
+        .map(({ stderr }) => stderr.match(/begun \w+/g) ?? [])
+        .flat()
+        .sort(),
+    ).toEqual(["begun first", "begun second", "begun third"]);
+  });
+
   it("leaves with 75 after SIGTERM", async () => {
     const { code, stderr } = await holdfast("run slow.mjs --id p4", {
       "begun second": (child) => child.kill("SIGTERM"),

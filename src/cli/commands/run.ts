@@ -1,11 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Engine } from "../../core/engine.ts";
+import type { Run } from "../../core/engine-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { systemIds } from "../../core/ids.ts";
 import type { Act } from "../../core/journal/act.ts";
 import type { Store } from "../../core/store.ts";
-import type { RunRow } from "../../core/types.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
 import { defineCommand, type Outcome, type Values } from "../command.ts";
 import type { CommandContext } from "../context.ts";
@@ -16,6 +16,7 @@ import { ending, shown } from "../drive/ending.ts";
 import { engineFor } from "../drive/ready.ts";
 import { usage } from "../globals.ts";
 import { splitPair, writtenInput } from "../inputs.ts";
+import { ownerName } from "../owner.ts";
 import { ORIGIN_KEY, type RunOrigin } from "../run-origin.ts";
 import type { Code } from "../workflows.ts";
 import { checkSealing } from "../yaml-code.ts";
@@ -107,11 +108,14 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
   const engine = detach
     ? await context.engine({ store })
     : await engineFor(context, { store, code, runId, act, breakAt });
-  await engine.start(workflow, input ?? {}, {
+  const run = await engine.start(workflow, input ?? {}, {
     id: runId,
     config: { [ORIGIN_KEY]: origin },
     ...(budgetUsd === undefined ? {} : { budget: { costUsd: budgetUsd } }),
   });
+  // Somebody else has started it since it was looked for.
+  if (run.claim.owner !== null && run.claim.owner !== ownerName())
+    return goOn(context, { store, code, run, act, hasInput: isGiven });
   if (keep) await engine.checkpoints.pin(runId, { ...act, reason: act.reason ?? "run --keep" });
   if (detach) return leave(context, runId);
   return ending(context, engine, await drive(context, { engine, store, runId, act }));
@@ -155,7 +159,7 @@ function newId(workflow: string): string {
 interface Known {
   readonly store: Store;
   readonly code: Code;
-  readonly run: RunRow;
+  readonly run: Run;
   readonly act: Act;
   readonly hasInput: boolean;
 }

@@ -1,4 +1,4 @@
-import type { JournalEvent, StepType, UsageMeta } from "../../core/journal/events.ts";
+import type { EventKind, JournalEvent, StepType, UsageMeta } from "../../core/journal/events.ts";
 import { entryPages, headEvents } from "../../core/manage/checkpoints/positions.ts";
 import type { Store } from "../../core/store.ts";
 import type { Effect, RunRow } from "../../core/types.ts";
@@ -114,6 +114,19 @@ export async function* journalOf(store: Store, row: RunRow, from = 1): AsyncGene
     for (const entry of page)
       for (const event of headEvents(row.id, entry)) if (event.seq >= from) yield event;
 }
+
+/** After these nobody is at the run; a claim that follows is no takeover. */
+const RESTS: readonly EventKind[] = [
+  "run_waiting",
+  "run_released",
+  "run_paused",
+  "run_completed",
+  "run_failed",
+  "run_cancelled",
+  "run_forked",
+];
+
+export const isRest = ({ kind }: JournalEvent): boolean => RESTS.includes(kind);
 
 /** How long an attempt took; until now when it has not ended. */
 export const tookMs = ({ startedAt, endedAt, ms }: Attempt, now: number): number =>

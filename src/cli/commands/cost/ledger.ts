@@ -2,6 +2,7 @@ import type { JournalEvent, UsageMeta } from "../../../core/journal/events.ts";
 import { plainPath } from "../../../core/versions/rename.ts";
 import { isDone } from "../../view/run-view.ts";
 import type { Spent } from "../../view/spending.ts";
+import { isRest } from "../../view/stories.ts";
 
 export interface Account extends Spent {
   /** Used by attempts that failed. */
@@ -44,15 +45,6 @@ export function mergeAccount(to: Account, more: Account): void {
   to.steps += more.steps;
 }
 
-const RESTS: readonly string[] = [
-  "run_waiting",
-  "run_released",
-  "run_paused",
-  "run_completed",
-  "run_failed",
-  "run_cancelled",
-];
-
 /** The books of one run, kept from the headers of its journal. */
 export class Ledger {
   readonly total = newAccount();
@@ -90,7 +82,7 @@ export class Ledger {
         if (event.meta.usage) this.#used(event.step, event.meta.usage, true);
         return;
       default:
-        if (RESTS.includes(event.kind)) this.#isRunning = false;
+        if (isRest(event)) this.#isRunning = false;
         if (isDone(event)) this.#finished(event);
     }
   }

@@ -9,7 +9,7 @@ import { type RunOrigin, readOrigin } from "../../run-origin.ts";
 import { nextActs } from "../../view/next-acts.ts";
 import { type Standing, standingOf } from "../../view/standing.ts";
 import { type Fetched, fetched, valuesOf } from "../../view/stored-values.ts";
-import { journalOf, Stories, type Story } from "../../view/stories.ts";
+import { isRest, journalOf, Stories, type Story } from "../../view/stories.ts";
 import { Ledger } from "../cost/ledger.ts";
 
 export interface ShowOptions {
@@ -158,7 +158,7 @@ class Fold {
         break;
       default:
     }
-    if (RESTS.includes(event.kind)) this.#isRunning = false;
+    if (isRest(event)) this.#isRunning = false;
   }
 
   /** Positions of failures worth a word: of all attempts, or the last of each step that is not done. */
@@ -170,13 +170,3 @@ class Fold {
     });
   }
 }
-
-const RESTS: readonly string[] = [
-  "run_waiting",
-  "run_released",
-  "run_paused",
-  "run_completed",
-  "run_failed",
-  "run_cancelled",
-  "run_forked",
-];
