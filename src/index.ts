@@ -26,10 +26,11 @@ export type {
   UsageReport,
   Verdict,
 } from "./core/context.ts";
-export type { ResumeOptions } from "./core/control/control.ts";
-export type { OpenGate, Resolution } from "./core/control/decisions.ts";
+export type { CancelOptions, PauseOptions, ResumeOptions } from "./core/control/control.ts";
+export type { Answer, OpenGate, Resolution } from "./core/control/decisions.ts";
 export type { Edits } from "./core/control/edits.ts";
 export type { BulkReport } from "./core/control/family.ts";
+export type { InjectOptions } from "./core/control/inject.ts";
 export { createEngine, Engine } from "./core/engine.ts";
 export type { EngineOptions, Run, StartOptions } from "./core/engine-options.ts";
 export { type ErrorCode, errorTable, explainError, HoldfastError } from "./core/errors.ts";
@@ -47,18 +48,26 @@ export type { EventKind, EventMeta, JournalEvent } from "./core/journal/events.t
 export type { AsyncSqlHandle, SqlHandle, SqlRow, SqlValue } from "./core/journal/sql.ts";
 export type { StateView } from "./core/journal/state-view.ts";
 export { type Address, parseAddress } from "./core/manage/checkpoints/address.ts";
+export {
+  type AgentJson,
+  type CheckpointJson,
+  checkpointToJson,
+  type DecisionJson,
+} from "./core/manage/checkpoints/checkpoint-format.ts";
 export type {
   Checkpoint,
+  CheckpointMetrics,
   CheckpointUsage,
   DecisionMade,
   Failure,
   Iterations,
+  TaskDone,
 } from "./core/manage/checkpoints/checkpoint-view.ts";
 export { type CheckpointItem, Checkpoints } from "./core/manage/checkpoints/checkpoints.ts";
 export type { Change, CheckpointDiff, PatchOperation, StateDelta } from "./core/manage/checkpoints/diff.ts";
 export { diffToText } from "./core/manage/checkpoints/diff-text.ts";
 export type { Progress, StepUnderWay } from "./core/manage/checkpoints/progress.ts";
-export type { Problem, Validation } from "./core/manage/checkpoints/validate.ts";
+export type { Problem, ProblemKind, Validation } from "./core/manage/checkpoints/validate.ts";
 export type { Foreseen } from "./core/manage/fork/effects.ts";
 export type { ForkOptions } from "./core/manage/fork/fork.ts";
 export type { ForeseenCall, ForeseenChild, ForkPreview } from "./core/manage/fork/fork-preview.ts";
@@ -68,14 +77,19 @@ export {
   Migrations,
   type RunMigration,
 } from "./core/manage/migrations.ts";
+export type { Outlook } from "./core/manage/migrations-outlook.ts";
 export type {
+  Approval,
   Changed,
+  ContentReview,
   DoubtfulStep,
   NextStep,
   NextWait,
+  PlanOptions,
   ResumePlan,
   Reuse,
   Treatment,
+  View,
 } from "./core/manage/plan/plan-types.ts";
 export type { Replay, ReplayOptions } from "./core/manage/replay/replay-run.ts";
 export type { ReplayedStep, StopPoint } from "./core/manage/replay/replay-watch.ts";
@@ -90,7 +104,7 @@ export type {
 } from "./core/manage/reports/recoveries.ts";
 export { Reports } from "./core/manage/reports/reports.ts";
 export type { AuditTrail, TrailActor, TrailLine } from "./core/manage/reports/trail.ts";
-export type { ArchiveBundle } from "./core/manage/retention/archive.ts";
+export type { Archive, ArchiveBundle } from "./core/manage/retention/archive.ts";
 export type {
   Duration,
   RetentionPolicy,
@@ -105,6 +119,7 @@ export type {
 } from "./core/manage/retention/report.ts";
 export { Retention, type RetentionOptions } from "./core/manage/retention/retention.ts";
 export type { RunReport } from "./core/manage/status/run-status.ts";
+export { type Stall, stallOf } from "./core/manage/status/stalled.ts";
 export {
   describeRun,
   type Possible,
@@ -118,6 +133,7 @@ export {
   Transfer,
 } from "./core/manage/transfer/transfer.ts";
 export type { Logger, Point, Probe } from "./core/ports.ts";
+export type { CheckpointStrategy, SaveEvery } from "./core/run/every.ts";
 export type { RetryPolicy } from "./core/run/retry.ts";
 export type { CheckpointTrigger, Triggers } from "./core/run/triggers.ts";
 export type { Store, StoreCapabilities, StoreIdentity } from "./core/store.ts";

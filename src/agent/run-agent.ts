@@ -5,6 +5,7 @@ import { readAnswer } from "./json-answer.ts";
 import type { JsonSchema, Message, ModelProvider, ModelReply, ModelRequest, Reasoning } from "./model.ts";
 import { checkSchema } from "./schema.ts";
 import { type AgentTool, callTools, checkTools } from "./tool.ts";
+import { checkHeldBack, checkTranscript } from "./transcript.ts";
 
 /** What an agent is: a model, what it is asked, and what it may use. */
 export interface AgentSpec {
@@ -119,12 +120,15 @@ export async function runAgent<T = unknown>(
     reasks: 0,
     answer: null,
   };
-  const { answer, usage, turns } = await ctx.loop(name, initial, async (talk, turn) => {
+  const state = await ctx.loop(name, initial, async (talk, turn) => {
+    checkHeldBack(name, talk);
     if (turn.index >= agent.maxTurns)
       throw new HoldfastError("HF-2141", { agent: name, limit: agent.maxTurns });
     await takeTurn(agent, talk, turn.index);
     return talk.answer ? turn.done() : undefined;
   });
+  checkHeldBack(name, state);
+  const { answer, usage, turns } = state;
   const { output, text, model } = answer as Answered;
   return { output: output as T, text, usage, model, turns };
 }
@@ -183,6 +187,7 @@ function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: number): 
   const { provider, model, timeoutMs, prices } = spec;
   // Out of the draft, which ends with the turn.
   const messages = JSON.parse(JSON.stringify(talk.messages)) as Message[];
+  checkTranscript(name, messages);
   const work = async ({ attempt, signal }: StepCall): Promise<ModelReply> => {
     const reply = await provider.generate({ ...asked(spec), messages, agent: name, turn, attempt, signal });
     const costUsd = reply.usage.costUsd ?? priceOf(reply, prices?.[model] ?? prices?.[reply.model]);

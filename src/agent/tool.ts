@@ -21,7 +21,7 @@ export interface AgentTool extends ToolSpec, ToolLimits {
 /** What a tool may bring along for its steps. */
 type ToolLimits = Pick<
   StepOptions<unknown>,
-  "timeoutMs" | "retry" | "keyWindowMs" | "verify" | "simulate" | "compensate"
+  "timeoutMs" | "retry" | "keyWindowMs" | "onKeyRejected" | "verify" | "simulate" | "compensate"
 >;
 
 /** What a tool is told about its call: see `StepCall`. `key` is the idempotency key to hand on. */
@@ -163,8 +163,10 @@ const toolRun = (call: StepCall, agent: string): ToolRun => {
   return { runId, step, attempt, epoch, key, signal, agent };
 };
 
-function limits({ timeoutMs, retry, keyWindowMs, verify, simulate, compensate }: AgentTool): ToolLimits {
+function limits(tool: AgentTool): ToolLimits {
+  const { timeoutMs, retry, keyWindowMs, onKeyRejected, verify, simulate, compensate } = tool;
   return {
+    ...(onKeyRejected === undefined ? {} : { onKeyRejected }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(retry === undefined ? {} : { retry }),
     ...(keyWindowMs === undefined ? {} : { keyWindowMs }),

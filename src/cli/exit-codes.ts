@@ -54,6 +54,7 @@ const EXCEPTIONS: Partial<Record<ErrorCode, ExitCode>> = {
   "HF-1023": EXIT.notFound,
   "HF-1025": EXIT.resumable,
   "HF-1026": EXIT.notFound,
+  "HF-1033": EXIT.invalid,
   "HF-2001": EXIT.failed,
   "HF-2002": EXIT.failed,
   "HF-2110": EXIT.failed,

@@ -40,7 +40,16 @@ export function planText(plan: ResumePlan, guess: Estimate | undefined, paint: P
     ...plan.waits.map(({ step, for: kind }) => ["wait", kind, step]),
     ...changed(plan),
     ...policy(plan),
+    ...plan.approvals.map(({ step, gate, state }) => ["approve", state, `${step} (gate ${gate})`]),
+    ...content(plan),
     ...(plan.budget ? [["budget", "left", budget(plan.budget)]] : []),
+    ...plan.children.map(({ runId, status, runs, inDoubt }) => [
+      "child",
+      status,
+      `${runId}: ${plural(runs.length + inDoubt.length, "step")} first`,
+    ]),
+    ...(plan.worker ? [["worker", "claimed", `${plan.worker.owner} may be at it now`]] : []),
+    ...view(plan),
     ...(plan.blocked === null ? [] : [["blocked", "", plan.blocked]]),
   ];
   return columns(rows.map(([label = "", ...rest]) => [`  ${paint.bold(label)}`, ...rest])).join("\n");
@@ -93,6 +102,24 @@ function policy({ policy: verdicts }: ResumePlan): string[][] {
   );
   const allowed = `${verdicts.length - refused.length} allowed`;
   return [["policy", plural(verdicts.length, "step"), [allowed, ...told].join(" · ")]];
+}
+
+function content({ content: { checked, held } }: ResumePlan): string[][] {
+  if (checked === 0) return [];
+  const told = held.map(({ source, name, verdict }) =>
+    "park" in verdict
+      ? `${source} ${name} held back: ${verdict.park}`
+      : `${source} ${name} left out: ${verdict.quarantine}`,
+  );
+  return [["content", plural(checked, "value"), [`${checked - held.length} allowed`, ...told].join(" · ")]];
+}
+
+/** Where it cannot be seen any further. */
+function view({ view: { end, after, announced } }: ResumePlan): string[][] {
+  if (end !== "open") return end === "does not move" ? [] : [["then", "", `it ${end}`]];
+  const told = announced.length === 0 ? "" : `; announced: ${announced.join(", ")}`;
+  const behind = after.slice(0, 4).join(", ") + (after.length > 4 ? ", …" : "");
+  return [["then", "not known", `what comes after ${behind} depends on it${told}`]];
 }
 
 const budget = (left: NonNullable<ResumePlan["budget"]>): string =>

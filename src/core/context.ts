@@ -1,4 +1,5 @@
 import type { AnySqlHandle, SqlHandle, SqlWork } from "./journal/sql.ts";
+import type { SaveEvery } from "./run/every.ts";
 import type { RetryPolicy } from "./run/retry.ts";
 import type { CheckpointTrigger } from "./run/triggers.ts";
 import type { Effect } from "./types.ts";
@@ -73,7 +74,11 @@ export interface Context {
    * Writes through the store's own SQL transaction: the writes and the outcome commit together. SQL stores only. On SQLite `work` must
    * be done when it returns; on PostgreSQL and PGlite it may be asynchronous, and its handle is an {@link AsyncSqlHandle}.
    */
-  transaction<T, S extends AnySqlHandle = SqlHandle>(name: string, work: SqlWork<T, S>): Promise<T>;
+  transaction<T, S extends AnySqlHandle = SqlHandle>(
+    name: string,
+    work: SqlWork<T, S>,
+    options?: TransactionOptions,
+  ): Promise<T>;
 
   /**
    * The secret that a reference from `secret(name)` names, asked for now and stored nowhere: wherever it turns up in what is saved or
@@ -123,6 +128,13 @@ export interface StepOptions<T = unknown> {
   readonly timeoutMs?: number;
   /** `keyed`: how long the receiver remembers the key. Default 24 h; after that the step counts as `once`. */
   readonly keyWindowMs?: number;
+  /**
+   * `keyed`: what it means when the receiver objects to the key: 422, an error whose name or code says so, or `keyRejected: true` on
+   * it; 409 once waiting for the call in flight has not helped; a failure that is repeated for this key (`idempotent-replayed`).
+   * `ask` (the default): the outcome is unknown, and a person decides. `new-key`: the same, and they may have it called under another
+   * key (not while a call is in flight). `fail`: a failure like any other.
+   */
+  readonly onKeyRejected?: "ask" | "new-key" | "fail";
   /** Asks the outside world what became of a call whose outcome is unknown. */
   readonly verify?: (call: StepCall) => Verdict<T> | Promise<Verdict<T>>;
   /** Answers instead of the call in a fork that simulates its effects and has nothing recorded to answer with. */
@@ -130,6 +142,9 @@ export interface StepOptions<T = unknown> {
   /** Undoes the step, in reverse order, when the run is cancelled with compensation. */
   readonly compensate?: (value: T, call: StepCall) => unknown;
 }
+
+/** What a transaction says about itself: policies are asked with it, and approvals are bound to it. */
+export type TransactionOptions = Pick<StepOptions, "input">;
 
 export type Verdict<T> =
   | { readonly status: "done"; readonly value: T }
@@ -185,10 +200,11 @@ export interface LoopTurn {
 export interface LoopOptions {
   readonly maxIterations?: number;
   /**
-   * Save the state only every so many iterations, and at the end. Default 1. After a crash the loop goes on behind the last one that
-   * was saved: the bodies of later ones run again, and finished steps inside them answer from the journal.
+   * Save the state only every so many iterations, and at the end; see {@link SaveEvery}. Default: as the workflow or the engine says
+   * (`checkpoint`), else 1. After a crash the loop goes on behind the last one that was saved: the bodies of later ones run again, and
+   * finished steps inside them answer from the journal.
    */
-  readonly every?: number;
+  readonly every?: SaveEvery;
 }
 
 export interface Memory {

@@ -4,6 +4,7 @@ import type { Policy } from "./guards/policy.ts";
 import type { Ids } from "./ids.ts";
 import type { RetentionPolicy } from "./manage/retention/policy.ts";
 import type { Logger, Probe } from "./ports.ts";
+import type { CheckpointStrategy } from "./run/every.ts";
 import type { Triggers } from "./run/triggers.ts";
 import type { Store } from "./store.ts";
 import type { Budget, RunRow } from "./types.ts";
@@ -22,6 +23,8 @@ export interface EngineOptions {
    * be read. Default `true`.
    */
   readonly saving?: boolean;
+  /** How often loops save their state, where neither they nor their workflow say it. Default: after every iteration. */
+  readonly checkpoint?: CheckpointStrategy;
   /** Name of this process in claims and the journal. */
   readonly owner?: string;
   /** How long a claim lasts without renewal. Default 15 s. */

@@ -1,7 +1,8 @@
 import type { GateAnswer } from "./context.ts";
-import { Control, INJECT, type ResumeOptions } from "./control/control.ts";
-import { Decisions, type OpenGate, type Resolution } from "./control/decisions.ts";
-import { type BulkReport, Family } from "./control/family.ts";
+import { type CancelOptions, Control, type PauseOptions, type ResumeOptions } from "./control/control.ts";
+import { type Answer, Decisions, type OpenGate, type Resolution } from "./control/decisions.ts";
+import { type BulkReport, Family, isStopped, type OfWorkflow } from "./control/family.ts";
+import { type InjectOptions, injectInto } from "./control/inject.ts";
 import type { EngineOptions, Run, StartOptions } from "./engine-options.ts";
 import { enginePorts, engineValues } from "./engine-ports.ts";
 import { HoldfastError } from "./errors.ts";
@@ -9,7 +10,7 @@ import { guardsFor } from "./guards/all.ts";
 import { checkContentCheck } from "./guards/content.ts";
 import { checkPolicy } from "./guards/policy.ts";
 import { checkId } from "./ids.ts";
-import type { Act } from "./journal/act.ts";
+import type { NamedAct } from "./journal/act.ts";
 import type { Acts } from "./journal/acts.ts";
 import type { CommitQueue } from "./journal/commit.ts";
 import type { JournalEvent } from "./journal/events.ts";
@@ -21,7 +22,7 @@ import { forkChild } from "./manage/fork/fork-child.ts";
 import { type ForkPreview, previewFork } from "./manage/fork/fork-preview.ts";
 import { Migrations } from "./manage/migrations.ts";
 import { planResume } from "./manage/plan/plan.ts";
-import type { ResumePlan } from "./manage/plan/plan-types.ts";
+import type { PlanOptions, ResumePlan } from "./manage/plan/plan-types.ts";
 import { type Replay, type ReplayOptions, replayCheckpoint } from "./manage/replay/replay-run.ts";
 import { Reports } from "./manage/reports/reports.ts";
 import { RetentionLoop } from "./manage/retention/loop.ts";
@@ -30,6 +31,7 @@ import { type RunReport, readStatus } from "./manage/status/run-status.ts";
 import { Transfer } from "./manage/transfer/transfer.ts";
 import type { EngineParts } from "./parts.ts";
 import type { Ports } from "./ports.ts";
+import { checkStrategy } from "./run/every.ts";
 import type { Execution } from "./run/execution.ts";
 import type { ExecutionDeps } from "./run/execution-deps.ts";
 import { givenAtStart } from "./run/given.ts";
@@ -39,7 +41,7 @@ import type { RunPage, RunQuery, Store, StoreIdentity } from "./store.ts";
 import { ended, type RunRow } from "./types.ts";
 import type { Values } from "./values/values.ts";
 import { Emitter, type EngineEvent, type EngineEventOf, type EngineEventType } from "./worker/emitter.ts";
-import { describeHealth, type Health, oncePossible, openQueue } from "./worker/health.ts";
+import { describeHealth, type Health, heldRun, oncePossible, openQueue } from "./worker/health.ts";
 import { heapPressure, Pressure } from "./worker/pressure.ts";
 import { type RecoveryPolicy, recoveryPolicy } from "./worker/recovery.ts";
 import { RunWatch, readResult } from "./worker/watch.ts";
@@ -109,6 +111,7 @@ export class Engine {
     const { store, saving } = options;
     this.#store = engineStore(store, saving, this.#ports, (error) => this.#queue.health.wentBack(error));
     checkPolicy(options.policy);
+    checkStrategy(options.checkpoint);
     checkContentCheck(options.contentCheck);
     this.#claimMs = positive("claimMs", options.claimMs ?? 15_000);
     this.#owner = options.owner ?? `worker-${this.#ports.ids.id().slice(0, 8)}`;
@@ -144,7 +147,7 @@ export class Engine {
     this.checkpoints = new Checkpoints(this.#parts);
     this.retention = new Retention(this.#parts);
     this.#retentionLoop = new RetentionLoop(this.#parts, { policy: options.retention ?? "default" });
-    this.migrations = new Migrations(this.#parts);
+    this.migrations = new Migrations(this.#parts, () => this.#foresight());
     this.reports = new Reports(this.#parts);
     this.transfer = new Transfer(this.#parts, this.#family);
     for (const workflow of options.workflows ?? []) this.register(workflow);
@@ -230,7 +233,7 @@ export class Engine {
       tell: (event) => this.#emitter.emit(event),
     });
     this.#running = () => worker.running;
-    this.#retentionLoop.start();
+    if (this.#options.saving !== false) this.#retentionLoop.start();
     return worker;
   }
 
@@ -243,7 +246,14 @@ export class Engine {
       ports: this.#ports,
       time: this.#time,
       values: this.#values,
-      settings: { claimMs: this.#claimMs, holdMs, quietMs, assumedStepMs, triggers: this.#triggers },
+      settings: {
+        claimMs: this.#claimMs,
+        holdMs,
+        quietMs,
+        assumedStepMs,
+        triggers: this.#triggers,
+        every: this.#options.checkpoint?.every ?? 1,
+      },
       policy: this.#options.policy,
       contentCheck: this.#options.contentCheck,
       guards: guardsFor,
@@ -300,7 +310,7 @@ export class Engine {
   /** What the run does or waits for, in one sentence, and what a person can do about it. */
   async status(runId: string): Promise<RunReport> {
     checkId(runId);
-    return readStatus(this.#parts, runId);
+    return readStatus(this.#parts, runId, heldRun(this.#queue.health, this.#running(), runId));
   }
 
   list(query: RunQuery): Promise<RunPage> {
@@ -308,27 +318,23 @@ export class Engine {
   }
 
   /** Stops the run at its next step boundary. Once this answers, no new step will start. */
-  async pause(runId: string, act: Act & { children?: boolean } = {}): Promise<Run> {
+  async pause(runId: string, act: PauseOptions = {}): Promise<Run> {
     checkId(runId);
-    // The parent first: after that it starts no more children.
-    const row = await this.#control.pause(runId, act);
-    if (act.children) await this.#family.below(runId, (child) => this.#control.pause(child, act));
-    return row;
+    const pause = (id: string): Promise<Run> => this.#control.pause(id, act);
+    return act.children ? this.#family.withChildren(runId, pause, ({ id }) => pause(id)) : pause(runId);
   }
 
   /** Lets a paused or failed run go on, or one that a limit or a check holds back. What it brings is one write with it. */
   async resume(runId: string, options: ResumeOptions & { children?: boolean } = {}): Promise<Run> {
     checkId(runId);
-    const { actor, reason, retryFailed, children } = options;
-    const same = { ...(actor === undefined ? {} : { actor }), ...(reason === undefined ? {} : { reason }) };
-    const plain = { ...same, ...(retryFailed === undefined ? {} : { retryFailed }) };
-    const row = await this.#control.resume(runId, options);
-    if (children) await this.#family.below(runId, (child) => this.#control.resume(child, plain));
-    return row;
+    const resume = (id: string): Promise<Run> => this.#control.resume(id, options);
+    if (!options.children) return resume(runId);
+    const { set: _, inject: __, budget: ___, ...plain } = options;
+    return this.#family.withChildren(runId, resume, ({ id }) => this.#control.resume(id, plain));
   }
 
   /** Ends the run and those it started for good. With `compensate`, what they did is undone first, in reverse order. */
-  async cancel(runId: string, act: Act & { compensate?: boolean } = {}): Promise<Run> {
+  async cancel(runId: string, act: CancelOptions = {}): Promise<Run> {
     checkId(runId);
     const row = await this.#control.cancel(runId, act);
     await this.#family.cancelChildren(runId, act);
@@ -336,26 +342,31 @@ export class Engine {
   }
 
   /** Pauses every unfinished run of a workflow. Runs that cannot be paused are named with the reason. */
-  pauseAll(query: { readonly workflow: string }, act: Act = {}): Promise<BulkReport> {
-    return this.#family.all(query.workflow, (id) => this.pause(id, act), ["queued", "running", "waiting"]);
+  pauseAll(query: OfWorkflow, act: PauseOptions = {}): Promise<BulkReport> {
+    const status = ["queued", "running", "waiting"] as const;
+    return this.#family.all(query.workflow, (id) => this.pause(id, act), { status });
   }
 
-  /** Resumes every paused run of a workflow. */
-  resumeAll(query: { readonly workflow: string }, act: Act = {}): Promise<BulkReport> {
-    return this.#family.all(query.workflow, (id) => this.resume(id, act), ["paused"]);
+  /** Resumes every run of a workflow that is paused or about to be. */
+  resumeAll(query: OfWorkflow, act: NamedAct & { children?: boolean } = {}): Promise<BulkReport> {
+    const meant = { status: ["paused", "running"], only: isStopped } as const;
+    return this.#family.all(query.workflow, (id) => this.resume(id, act), meant);
   }
 
   /** Cancels every unfinished run of a workflow. */
-  cancelAll(
-    query: { readonly workflow: string },
-    act: Act & { compensate?: boolean } = {},
-  ): Promise<BulkReport> {
+  cancelAll(query: OfWorkflow, act: CancelOptions = {}): Promise<BulkReport> {
     return this.#family.all(query.workflow, (id) => this.cancel(id, act));
   }
 
-  /** Gives a run context to go on with: it finds it with `ctx.inbox()`. The same delivery id twice is one. */
-  inject(runId: string, context: unknown, options: Act & { id?: string } = {}): Promise<void> {
-    return this.signal(runId, INJECT, context, options);
+  /** Gives a run context to go on with, and with `children` those it started: found with `ctx.inbox()`. The same delivery id twice is one. */
+  async inject(runId: string, context: unknown, options: InjectOptions = {}): Promise<void> {
+    checkId(runId);
+    await injectInto(this.#control, this.#family, runId, context, options);
+  }
+
+  /** Gives the same context to every unfinished run of a workflow. */
+  injectAll(query: OfWorkflow, context: unknown, options: InjectOptions = {}): Promise<BulkReport> {
+    return this.#family.all(query.workflow, (id) => this.inject(id, context, options));
   }
 
   /** Makes a new run that goes on from a checkpoint (`run@seq`) of another one, which stays as it is; see {@link ForkOptions}. */
@@ -375,21 +386,20 @@ export class Engine {
     return replayCheckpoint(deps, this.#workflows, address, options);
   }
 
-  /** What a resume of the run would do now. Changes nothing. */
-  async plan(runId: string): Promise<ResumePlan> {
+  /** What a resume of the run would do now, with what it brings along. Changes nothing. */
+  async plan(runId: string, options: PlanOptions = {}): Promise<ResumePlan> {
     checkId(runId);
-    const deps = this.#executionDeps(await this.#store.identity());
+    return planResume(await this.#foresight(), this.#workflows, runId, options);
+  }
+
+  /** What a worker here would have, now. */
+  async #foresight(): Promise<ExecutionDeps> {
     await this.#time.read();
-    return planResume(deps, this.#workflows, runId);
+    return this.#executionDeps(await this.#store.identity());
   }
 
   /** Puts a message into the run's mailbox. The same delivery id twice is one message. */
-  async signal(
-    runId: string,
-    name: string,
-    payload?: unknown,
-    options: Act & { id?: string } = {},
-  ): Promise<void> {
+  async signal(runId: string, name: string, payload?: unknown, options: NamedAct = {}): Promise<void> {
     checkId(runId);
     await this.#control.signal(runId, name, payload, options);
   }
@@ -401,17 +411,13 @@ export class Engine {
   }
 
   /** Answers a gate. The first answer counts; a second one is told of it (HF-1014). */
-  async answer(
-    runId: string,
-    gate: string,
-    answer: { choice: string; text?: string; digest?: string } & Act,
-  ): Promise<GateAnswer> {
+  async answer(runId: string, gate: string, answer: Answer): Promise<GateAnswer> {
     checkId(runId);
     return this.#decisions.answer(runId, gate, answer);
   }
 
   /** Says what became of a step whose outcome is unknown. */
-  async resolve(runId: string, step: string, resolution: Resolution & Act): Promise<Run> {
+  async resolve(runId: string, step: string, resolution: Resolution & NamedAct): Promise<Run> {
     checkId(runId);
     if (resolution.action !== "cancel") return this.#decisions.resolve(runId, step, resolution);
     await this.#decisions.checkInDoubt(runId, step);
@@ -428,7 +434,11 @@ export class Engine {
     return this.#emitter.stream();
   }
 
-  /** Stops taking runs, lets calls under way finish for up to `drainMs`, and gives the runs back. The store stays open. */
+  /**
+   * Stops taking runs, lets calls under way finish for up to `drainMs` (default 10 s), and gives the runs back. A run whose call takes
+   * longer is free when its claim has run out, and that is no recovery; with 0 nothing is written any more, as in a crash. The store
+   * stays open.
+   */
   async close(options: { drainMs?: number } = {}): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

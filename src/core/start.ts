@@ -61,8 +61,8 @@ export class Starter {
     probe("C01:after-create", { runId: id });
     if (!acted) return this.#existing(workflow, id);
     announce(id, acted.events);
-    if (await family.isOrphan(acted.row)) await family.cancelChildren(parent?.runId ?? "", {});
-    else if (worker) void worker.execute(acted.row, deadline, { events: acted.events });
+    if ((await family.follows(acted.row)) && worker)
+      void worker.execute(acted.row, deadline, { events: acted.events });
     return acted.row;
   }
 

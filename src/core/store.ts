@@ -36,6 +36,8 @@ export interface Store {
   due(query: DueQuery): Promise<readonly RunRow[]>;
   /** Present only with `capabilities.transactions`: user writes and one append in one commit. */
   readonly transaction?: SqlTransaction;
+  /** Present only with a cache: how long copies of a workflow's runs stay there from now on; `undefined`: as it was opened with. */
+  setCacheTtl?(ttlOf: (workflow: string) => number | undefined): void;
   /** Says that what it holds is an older state, put back: a new incarnation, the same secret. Before any work is done on it. */
   markRestored?(): Promise<StoreIdentity>;
   close(): Promise<void>;

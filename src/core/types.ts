@@ -55,8 +55,8 @@ export interface Origin {
 }
 
 /**
- * What a run may use up. Reaching a limit is a wait with that name, never a failure. `turns` counts loop iterations; `wallMs` counts
- * only time in which a worker was at it.
+ * What a run and all runs below it may use up together. Reaching a limit is a wait with that name, never a failure. `turns` counts loop
+ * iterations; `wallMs` counts only time in which a worker was at it, added up over the runs.
  */
 export interface Budget {
   readonly turns?: number;
@@ -103,7 +103,7 @@ export interface RunProjection {
   readonly recoveries: number;
   readonly stepsDone: number;
   readonly usage: Usage;
-  /** Finished loop iterations, and milliseconds in which a worker was at it. */
+  /** Finished loop iterations, and milliseconds in which a worker was at it; with those of children that have ended. */
   readonly turns: number;
   readonly activeMs: number;
   /** Up to when that is counted, while a worker is at it. */
@@ -111,7 +111,7 @@ export interface RunProjection {
   readonly budget: Budget | null;
   /** Children that were started and have not reported back. */
   readonly openChildren: number;
-  /** Retention leaves a pinned run alone. */
+  /** The run, or a checkpoint of it, is pinned: it is not dropped for its age. */
   readonly pinned: boolean;
   /** When retention dropped its values; what is left is the record that it happened. */
   readonly prunedAt: number | null;

@@ -1,6 +1,7 @@
 import type { Context } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
 import { checkBudget } from "./guards/budget.ts";
+import { type CheckpointStrategy, checkStrategy } from "./run/every.ts";
 import { checkName } from "./run/scope.ts";
 import type { Budget } from "./types.ts";
 import { checkMigrations, checkVersion, type Migration } from "./versions/versions.ts";
@@ -16,6 +17,8 @@ export interface WorkflowOptions {
   readonly compensateOnFailure?: boolean;
   /** What each of its runs may use up. Reaching a limit is a wait, which `resume` with a higher one ends. */
   readonly budget?: Budget;
+  /** How often its loops save their state, where they do not say it themselves. Default: as the engine says. */
+  readonly checkpoint?: CheckpointStrategy;
 }
 
 export type WorkflowBody<I, O> = (ctx: Context, input: I) => O | Promise<O>;
@@ -28,6 +31,7 @@ export interface Workflow<I = unknown, O = unknown> {
   readonly migrations: readonly Migration[];
   readonly compensateOnFailure: boolean;
   readonly budget?: Budget | undefined;
+  readonly checkpoint?: CheckpointStrategy | undefined;
   // A method, so that workflows of any input fit into one list.
   body(ctx: Context, input: I): O | Promise<O>;
 }
@@ -78,6 +82,7 @@ export function workflow<I, O>(
     migrations: checkMigrations(options.migrations),
     compensateOnFailure: options.compensateOnFailure ?? false,
     budget: checkBudget(options.budget),
+    checkpoint: checkStrategy(options.checkpoint),
     body,
   };
 }

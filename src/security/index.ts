@@ -1,4 +1,14 @@
 export type { CompressionOptions } from "./compression.ts";
+export {
+  type ContentAction,
+  type ContentRule,
+  contentChecks,
+  injectionCheck,
+  type StandardSchema,
+  schemaCheck,
+  secretCheck,
+  sizeCheck,
+} from "./content-checks.ts";
 export { envKeyring } from "./env-keyring.ts";
 export { envSecrets } from "./env-secrets.ts";
 export { fileKeyring } from "./file-keyring.ts";

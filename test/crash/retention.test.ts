@@ -1,56 +1,48 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import type { Store } from "../../src/core/store.ts";
 import { createEngine, type Engine, type RetentionPolicy, workflow } from "../../src/index.ts";
-import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
-import {
-  chat,
-  checkpointsOf,
-  codeOf,
-  journal,
-  namedBlobs,
-  stateAt,
-  storedBytes,
-  verify,
-} from "../support/retention.ts";
+import { withStoreAt } from "../../src/testing/crash/address.ts";
+import { fileKind, sqliteKind } from "../../src/testing/crash/kinds.ts";
+import { chat, checkpointsOf, codeOf, stateAt, storedBytes, verify } from "../support/retention.ts";
 import type { PruneConfig } from "./retention-child.ts";
+import { type Filled, filledAnew, held, inFolders, inSchemas, type Template } from "./retention-places.ts";
+import { type Servers, startServers } from "./servers.ts";
 
-const KEPT = 4;
+const servers = (await startServers()) as Servers;
+const folder = mkdtempSync(path.join(tmpdir(), "holdfast-retention-"));
+afterAll(async () => {
+  await servers?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const KEPT = 3;
 const POLICY: RetentionPolicy = { keepLast: KEPT, maxAge: 0, failedMaxAge: 0 };
-const BATCH = 120;
-const LIVING = ["waiting", "paused"];
+const LIVING = ["waiting", "paused", "parent"];
 const OVER = ["cancelled", "completed", "failed"];
 
-const flow = chat(100);
+const flow = chat(70);
 const short = workflow("short", (ctx, input: string) => ctx.step("work", () => input.repeat(2)));
 const broken = workflow("broken", (ctx) =>
   ctx.step("work", () => Promise.reject(new Error("no")), { retry: false }),
 );
-
-const folder = mkdtempSync(path.join(tmpdir(), "holdfast-retention-"));
-const original = path.join(folder, "original.db");
-/** By run, then by position: what could be known of it before anything was dropped. */
-const before = new Map<string, Map<number, unknown>>();
-
-async function withStore<T>(file: string, use: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openSqliteStore({ file });
-  try {
-    return await use(store);
-  } finally {
-    await store.close();
-  }
-}
+const family = workflow("family", async (ctx) => {
+  const got = await ctx.child("below", short, "x".repeat(20_000));
+  await ctx.gate("ok", { choices: ["yes"] });
+  return got.length;
+});
 
 const engineOn = (store: Store): Engine =>
-  createEngine({ store, workflows: [flow, short, broken], quietMs: 5 });
+  createEngine({ store, workflows: [flow, short, broken, family], quietMs: 5 });
 
 async function fill(store: Store): Promise<void> {
   const engine = engineOn(store);
-  for (const id of [...LIVING, "cancelled"]) {
+  for (const id of ["waiting", "paused", "cancelled"]) {
     await engine.start(flow, id.repeat(2_000), { id });
     await engine.settled(id);
   }
@@ -58,109 +50,180 @@ async function fill(store: Store): Promise<void> {
   await engine.cancel("cancelled");
   await engine.start(short, "x".repeat(20_000), { id: "completed" });
   await engine.start(broken, undefined, { id: "failed" });
-  for (const id of ["completed", "failed"]) await engine.settled(id);
+  await engine.start(family, undefined, { id: "parent" });
+  for (const id of ["completed", "failed", "parent"]) await engine.settled(id);
+  // The child has told its parent, and notes that it has.
+  while ((await store.list({ parent: "parent", limit: 1 })).runs[0]?.wakeAt !== null) await turn();
   await engine.close();
 }
 
-/** The positions of a living run that stay, whatever happens; and its newest state. */
-async function kept(store: Store, id: string): Promise<number[]> {
-  return (await checkpointsOf(store, id)).slice(-KEPT);
+interface Done {
+  readonly signal: string | null;
+  readonly writes: number;
+  readonly changes: number;
 }
 
-beforeAll(async () => {
-  await withStore(original, async (store) => {
-    await fill(store);
-    for (const id of LIVING) {
-      const states = new Map<number, unknown>([[0, await stateAt(store, id)]]);
-      for (const seq of await kept(store, id)) states.set(seq, await stateAt(store, id, seq));
-      before.set(id, states);
-    }
-  });
-});
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-function prune(config: PruneConfig): { readonly signal: string | null; readonly writes: number } {
+function prune(config: Omit<PruneConfig, "policy">): Done {
   const script = fileURLToPath(new URL("./retention-child.ts", import.meta.url));
-  const child = spawnSync(process.execPath, ["--import", "tsx", script, JSON.stringify(config)]);
-  if (child.status !== 0 && child.signal !== "SIGKILL") throw new Error(String(child.stderr));
-  return { signal: child.signal, writes: Number(String(child.stdout)) };
+  const told = JSON.stringify({ policy: POLICY, ...config } satisfies PruneConfig);
+  const child = spawnSync(process.execPath, ["--import", "tsx", script, told]);
+  if (child.signal === "SIGKILL") return { signal: "SIGKILL", writes: 0, changes: 0 };
+  if (child.status !== 0) throw new Error(String(child.stderr));
+  return { signal: null, ...(JSON.parse(String(child.stdout)) as Omit<Done, "signal">) };
 }
 
-/** What is left of every run: which entries have values, and which blobs are there. */
-async function held(store: Store): Promise<unknown> {
-  const found: unknown[] = [];
-  for (const id of [...LIVING, ...OVER]) {
-    const entries = (await journal(store, id)).filter(({ data }) => data !== null).map(({ seq }) => seq);
-    found.push([id, entries, [...(await store.blobs(id, await namedBlobs(store, id))).keys()].sort()]);
+/** By run, then by position: what can be known of it; 0 is its newest state. */
+type Known = Map<string, Map<number, unknown>>;
+
+async function known(store: Store): Promise<Known> {
+  const all: Known = new Map();
+  for (const id of LIVING) {
+    const states = new Map<number, unknown>([[0, await stateAt(store, id)]]);
+    for (const seq of (await checkpointsOf(store, id)).slice(-KEPT))
+      states.set(seq, await stateAt(store, id, seq));
+    all.set(id, states);
   }
-  return found;
+  return all;
 }
 
-async function checkPromises(store: Store, at: string): Promise<void> {
-  for (const id of [...LIVING, ...OVER]) await verify(store, id);
+const idsOf = async (store: Store): Promise<string[]> =>
+  (await store.list({ limit: 100 })).runs.map(({ id }) => id);
+
+async function checkPromises(store: Store, before: Known, at: string): Promise<void> {
+  const engine = createEngine({ store, execute: false });
+  for (const id of await idsOf(store)) {
+    await verify(store, id);
+    expect((await engine.checkpoints.validate(id)).problems, `${at}: ${id}`).toEqual([]);
+  }
   for (const id of LIVING)
     for (const [seq, state] of before.get(id) ?? [])
       expect(await stateAt(store, id, seq === 0 ? undefined : seq), `${at}: ${id}@${seq}`).toEqual(state);
+  await engine.close();
 }
 
-async function copy(name: string): Promise<string> {
-  const file = path.join(folder, `${name}.db`);
-  copyFileSync(original, file);
-  return file;
+/** What is there of runs is all there is: no blob that nobody names. */
+async function checkBlobs(
+  counts: Template["counts"],
+  { place }: Filled,
+  store: Store,
+  at: string,
+): Promise<unknown> {
+  const found = await held(store, await idsOf(store));
+  const having = found.filter(([, , blobs]) => blobs.length > 0);
+  const all = counts === "runs" ? having.length : having.reduce((sum, [, , blobs]) => sum + blobs.length, 0);
+  expect(await place.blobs(), `${at}: blobs`).toBe(all);
+  return found;
 }
+
+async function goesOn(store: Store, before: Known, at: string): Promise<void> {
+  const engine = engineOn(store);
+  expect((await engine.retention.prune(POLICY)).complete, at).toBe(true);
+  await checkPromises(store, before, `${at}, and pruned again`);
+  expect(await engine.retention.prune(POLICY), at).toMatchObject({ runs: [], skipped: [] });
+  await engine.answer("waiting", "ok", { choice: "yes" });
+  expect(await engine.result("waiting"), at).toMatchObject({ choice: "yes", count: 5 });
+  await engine.answer("parent", "ok", { choice: "yes" });
+  expect(await engine.result("parent"), at).toBe(40_000);
+  for (const id of OVER) expect(await codeOf(engine.fork(id)), `${at}: ${id}`).toBe("HF-1023");
+  expect((await engine.start(short, "again", { id: "completed" })).prunedAt, at).not.toBeNull();
+  expect(await codeOf(engine.signal("failed", "late", "x")), at).toBe("HF-1023");
+  await engine.close();
+}
+
+/** Lets a process be killed at each of these places, each time in a store of its own. */
+async function killedAt(
+  template: Template,
+  batch: number,
+  kills: (whole: Done) => readonly Pick<PruneConfig, "kill" | "killAtChange">[],
+): Promise<number> {
+  const whole = await template.copy();
+  const before = await withStoreAt(whole.place.address, known);
+  const [first] = kills({ signal: null, writes: 1, changes: 1 });
+  const counts = first?.killAtChange === undefined ? {} : { killAtChange: 0 };
+  const done = prune({ store: whole.place.address, batch, ...counts });
+  const end = await withStoreAt(whole.place.address, async (store) => {
+    await checkPromises(store, before, "not killed");
+    expect(await codeOf(stateAt(store, "waiting", 20))).toBe("HF-1023");
+    return checkBlobs(template.counts, whole, store, "not killed");
+  });
+  await whole.remove();
+  const places = kills(done);
+  for (const kill of places) {
+    const at = `killed at ${JSON.stringify(kill)}`;
+    const one = await template.copy();
+    const { address } = one.place;
+    const kept = template.isExact ? before : await withStoreAt(address, known);
+    expect(prune({ store: address, batch, ...kill }).signal, at).toBe("SIGKILL");
+    await withStoreAt(address, async (store) => {
+      await checkPromises(store, kept, at);
+      const engine = createEngine({ store, execute: false });
+      await engine.retention.prune(POLICY, { batch });
+      await engine.close();
+      const left = await checkBlobs(template.counts, one, store, at);
+      if (template.isExact) expect(left, at).toEqual(end);
+      await goesOn(store, kept, at);
+    });
+    await one.remove();
+  }
+  return places.length;
+}
+
+/** Both sides of every write, or of every nth. */
+const everyWrite =
+  (nth = 1) =>
+  ({ writes }: Done): Pick<PruneConfig, "kill">[] =>
+    Array.from({ length: writes }, (_, index) => index + 1)
+      .filter((write) => write % nth === 0)
+      .flatMap((write) => (["before", "after"] as const).map((side) => ({ kill: { write, side } })));
 
 describe("a process that drops values", () => {
-  it("may be killed at any of its writes: what must stay is there, and the next one comes to the same end", async () => {
-    const whole = await copy("whole");
-    const { writes } = prune({ file: whole, policy: POLICY, batch: BATCH });
-    expect(writes).toBeGreaterThan(5);
-    const end = await withStore(whole, async (store) => {
-      await checkPromises(store, "not killed");
-      expect(await codeOf(stateAt(store, "waiting", 20))).toBe("HF-1023");
-      return held(store);
-    });
-    for (let write = 1; write <= writes; write++) {
-      for (const side of ["before", "after"] as const) {
-        const at = `killed ${side} write ${write}`;
-        const file = await copy(at.replaceAll(" ", "-"));
-        const first = prune({ file, policy: POLICY, batch: BATCH, kill: { write, side } });
-        expect(first.signal, at).toBe("SIGKILL");
-        await withStore(file, async (store) => {
-          await checkPromises(store, at);
-          const engine = engineOn(store);
-          const { complete } = await engine.retention.prune(POLICY, { batch: BATCH });
-          expect(complete, at).toBe(true);
-          await checkPromises(store, `${at}, and pruned again`);
-          expect(await held(store), at).toEqual(end);
-          expect(await engine.retention.prune(POLICY), at).toMatchObject({ runs: [], skipped: [] });
-          await engine.answer("waiting", "ok", { choice: "yes" });
-          expect(await engine.result("waiting"), at).toMatchObject({ choice: "yes", count: 5 });
-          await engine.close();
-        });
-        rmSync(file);
-      }
-    }
+  it("may be killed at any of its writes to SQLite: what must stay is there, and the next one comes to the same end", async () => {
+    expect(await killedAt(await inFolders(sqliteKind, folder, fill), 120, everyWrite())).toBeGreaterThan(10);
   });
 
-  it("makes the file smaller, or leaves room in it that is used again", async () => {
-    const file = await copy("size");
-    const bytes = (store: Store) =>
-      Promise.all([...LIVING, ...OVER].map((id) => storedBytes(store, id))).then((all) =>
-        all.reduce((a, b) => a + b),
-      );
-    const values = await withStore(file, bytes);
-    const size = statSync(file).size;
-    prune({ file, policy: POLICY, batch: BATCH });
-    const [left, shrunk] = [await withStore(file, bytes), statSync(file).size];
-    expect(left).toBeLessThan(values / 2);
-    expect(shrunk).toBeLessThan(size * 0.8);
-    await withStore(file, async (store) => {
-      const engine = engineOn(store);
-      await engine.start(flow, "again", { id: "again" });
-      await engine.settled("again");
-      await engine.close();
+  it("may be killed at any of its writes to files", async () => {
+    expect(await killedAt(await inFolders(fileKind, folder, fill), 150, everyWrite())).toBeGreaterThan(10);
+  });
+
+  it("may be killed at any change to the disk while it writes files", async () => {
+    const changes = ({ changes: all }: Done) =>
+      Array.from({ length: 10 }, (_, i) => ({ killAtChange: 1 + Math.floor((i * (all - 1)) / 9) }));
+    expect(await killedAt(await inFolders(fileKind, folder, fill), 150, changes)).toBe(10);
+  });
+
+  describe.skipIf(!servers)("with a server", () => {
+    it("may be killed at any of its writes to PostgreSQL", async () => {
+      const template = await inSchemas(servers.kinds.postgres, servers.postgres.url, fill);
+      expect(await killedAt(template, 150, everyWrite())).toBeGreaterThan(10);
     });
-    expect(statSync(file).size).toBeLessThan(size);
+
+    it("may be killed at its writes to Redis, and to PostgreSQL with a cache", async () => {
+      for (const kind of [servers.kinds.redis, servers.kinds.tiered])
+        expect(await killedAt(filledAnew(kind, fill), 500, everyWrite(2))).toBeGreaterThan(4);
+    });
+  });
+
+  it("gives the disk its room back", async () => {
+    for (const kind of [sqliteKind, fileKind]) {
+      const { copy } = await inFolders(kind, folder, fill);
+      const one = await copy();
+      const bytes = (store: Store) =>
+        Promise.all([...LIVING, ...OVER].map((id) => storedBytes(store, id))).then((all) =>
+          all.reduce((a, b) => a + b),
+        );
+      const values = await withStoreAt(one.place.address, bytes);
+      const size = one.bytes?.() ?? 0;
+      prune({ store: one.place.address, batch: 120 });
+      const [left, shrunk] = [await withStoreAt(one.place.address, bytes), one.bytes?.() ?? 0];
+      expect(left, kind.name).toBeLessThan(values / 2);
+      expect(shrunk, kind.name).toBeLessThan(size * 0.85);
+      await withStoreAt(one.place.address, async (store) => {
+        const engine = engineOn(store);
+        await engine.start(flow, "again", { id: "again" });
+        await engine.settled("again");
+        await engine.close();
+      });
+      expect(one.bytes?.(), kind.name).toBeLessThan(size);
+    }
   });
 });

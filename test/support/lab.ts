@@ -45,7 +45,7 @@ export function createLab(store?: Store): Lab {
       return done;
     },
     async crash(engine) {
-      const closing = engine.close({ drainMs: 1 });
+      const closing = engine.close({ drainMs: 0 });
       await clock.advance(1);
       await closing;
     },

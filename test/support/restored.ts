@@ -52,7 +52,7 @@ async function lostTail(keeper: Keeper): Promise<{ store: Store; lost: readonly 
   const dying = engineOn(store, first.pay, { claimMs: SHORT_MS });
   await dying.start(first.pay, null, { id: "run" });
   await reached.promise;
-  await dying.close({ drainMs: 1 });
+  await dying.close({ drainMs: 0 });
   if (!keeper.online) await store.close();
   const putBack = await keeper.backUp();
   if (!keeper.online) store = await keeper.open();

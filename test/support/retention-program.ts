@@ -2,6 +2,9 @@ import fc from "fast-check";
 import { type Context, type Workflow, workflow } from "../../src/index.ts";
 import { hangs } from "./lab.ts";
 
+/** The run of a program; forks of it do not hang. */
+export const RUN = "r";
+
 /** What one turn of a generated loop does, one thing after the other. */
 export type Op =
   | { readonly op: "step" | "object"; readonly size: number; readonly same: boolean }
@@ -9,6 +12,7 @@ export type Op =
   | { readonly op: "forget" | "agent"; readonly key: string }
   | { readonly op: "fail" | "decide" | "inbox" | "each" | "pause" }
   | { readonly op: "phase"; readonly key: string }
+  | { readonly op: "child"; readonly size: number }
   | { readonly op: "inner"; readonly turns: number; readonly size: number };
 
 export interface Program {
@@ -16,11 +20,17 @@ export interface Program {
   readonly body: readonly Op[];
   readonly after: readonly Op[];
   readonly turns: number;
-  /** The turns in which it stands still until somebody answers, or until its worker has died. */
-  readonly stops: readonly { readonly turn: number; readonly kind: "gate" | "crash" }[];
+  /** The turns in which it stands still. */
+  readonly stops: readonly { readonly turn: number; readonly kind: Stop }[];
 }
 
-const size = fc.constantFrom(5, 300, 900, 1_100, 4_000, 9_500);
+/**
+ * `gate`: until somebody answers. `crash`: until its worker has died. `doubt`: until its worker has died in a call of which nobody knows
+ * what became, and somebody has said. `child`: until somebody answers a run below it.
+ */
+export type Stop = "gate" | "crash" | "doubt" | "child";
+
+const size = fc.constantFrom(5, 300, 900, 1_100, 4_000, 9_500, 40_000);
 const key = fc.constantFrom("a", "b", "c");
 const op: fc.Arbitrary<Op> = fc.oneof(
   fc.record({ op: fc.constantFrom("step", "object"), size, same: fc.boolean() }),
@@ -31,17 +41,24 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   fc.record({ op: fc.constant("inner"), turns: fc.integer({ min: 1, max: 3 }), size }),
 ) as fc.Arbitrary<Op>;
 
-/** Programs that are long enough for several snapshots. */
-export const programs: fc.Arbitrary<Program> = fc.record({
-  before: fc.array(op, { maxLength: 3 }),
-  body: fc.array(op, { minLength: 1, maxLength: 4 }),
-  after: fc.array(op, { maxLength: 2 }),
-  turns: fc.integer({ min: 40, max: 60 }),
-  stops: fc.uniqueArray(
-    fc.record({ turn: fc.integer({ min: 1, max: 39 }), kind: fc.constantFrom("gate", "crash") }),
-    { minLength: 1, maxLength: 3, selector: ({ turn }) => turn },
-  ),
-});
+/** Too much for every turn. */
+const outside: fc.Arbitrary<Op> = fc.oneof(
+  op,
+  fc.record({ op: fc.constant("child"), size }) as fc.Arbitrary<Op>,
+);
+
+/** Programs that are long enough for several snapshots, and stand still in these ways. */
+export const programs = (kinds: readonly Stop[]): fc.Arbitrary<Program> =>
+  fc.record({
+    before: fc.array(outside, { maxLength: 3 }),
+    body: fc.array(op, { minLength: 1, maxLength: 4 }),
+    after: fc.array(outside, { maxLength: 2 }),
+    turns: fc.integer({ min: 40, max: 60 }),
+    stops: fc.uniqueArray(
+      fc.record({ turn: fc.integer({ min: 1, max: 39 }), kind: fc.constantFrom(...kinds) }),
+      { minLength: 1, maxLength: 3, selector: ({ turn }) => turn },
+    ),
+  });
 
 interface Log {
   lines: string[];
@@ -81,6 +98,8 @@ async function perform(ctx: Context, one: Op, index: number): Promise<string> {
     case "pause":
       await ctx.sleep("pause", 5);
       return "pause";
+    case "child":
+      return ctx.child("kid", kid, { size: one.size, asks: false });
     case "phase":
       return (await ctx.checkpoint(one.key, "phase_started")).slice(0, 2);
     case "inner": {
@@ -94,15 +113,44 @@ async function perform(ctx: Context, one: Op, index: number): Promise<string> {
   }
 }
 
-/** The program as a workflow. Its `crash` stops hang once each, in whatever process comes there first. */
-export function compile(program: Program): Workflow<string, unknown> {
+interface KidInput {
+  readonly size: number;
+  readonly asks: boolean;
+}
+
+const kid = workflow("kid", async (ctx, { size: length, asks }: KidInput) => {
+  const first = await ctx.step("first", () => text(length, "first"));
+  if (asks) await ctx.gate("stop", { show: text(9_000, "kid"), choices: ["go"] });
+  return first + (await ctx.step("second", () => text(length, "second")));
+});
+
+export interface Compiled {
+  readonly flow: Workflow<string, unknown>;
+  /** It, and those of the runs below it. */
+  readonly flows: readonly Workflow<never, unknown>[];
+  /** The turns in which its own run has hung. */
+  readonly hung: ReadonlySet<number>;
+}
+
+/** A program as workflows. Its `crash` stops hang once each, in whatever process comes there first. */
+export function compile(program: Program): Compiled {
   const hung = new Set<number>();
   const stop = async (ctx: Context, turn: number): Promise<string> => {
     const at = program.stops.find((one) => one.turn === turn);
-    if (at?.kind === "gate")
-      return (await ctx.gate("stop", { show: text(2_000, "gate"), choices: ["go"] })).choice;
-    if (at) await ctx.step("hang", () => (hung.has(turn) ? "gone on" : (hung.add(turn), hangs())));
-    return "";
+    const once = ({ runId }: { readonly runId: string }) =>
+      runId !== RUN || hung.has(turn) ? "gone on" : (hung.add(turn), hangs());
+    switch (at?.kind) {
+      case "gate":
+        return (await ctx.gate("stop", { show: text(2_000, "gate"), choices: ["go"] })).choice;
+      case "crash":
+        return ctx.step("hang", once);
+      case "doubt":
+        return ctx.step("pay", once, { effect: "once" });
+      case "child":
+        return (await ctx.child("asks", kid, { size: 9_500, asks: true })).slice(0, 20);
+      default:
+        return "";
+    }
   };
   const all = async (ctx: Context, ops: readonly Op[], log: Log, index: number): Promise<void> => {
     for (const one of ops) {
@@ -111,7 +159,7 @@ export function compile(program: Program): Workflow<string, unknown> {
       log.lines = [...log.lines.slice(-3), line];
     }
   };
-  return workflow("program", async (ctx, input: string) => {
+  const flow = workflow("program", async (ctx, input: string) => {
     const log: Log = { lines: [input], total: 0 };
     await all(ctx, program.before, log, -1);
     const end = await ctx.loop("turn", { lines: log.lines, total: log.total } as Log, async (draft, turn) => {
@@ -123,4 +171,5 @@ export function compile(program: Program): Workflow<string, unknown> {
     await all(ctx, program.after, last, -2);
     return { ...last, memory: ctx.memory.keys().map((name) => [name, ctx.memory.get(name)]) };
   });
+  return { flow, flows: [flow, kid], hung };
 }

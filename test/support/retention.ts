@@ -10,6 +10,7 @@ import type { Blob, Entry, Store } from "../../src/core/store.ts";
 import type { RunRow } from "../../src/core/types.ts";
 import { Values } from "../../src/core/values/values.ts";
 import { type Engine, type Run, workflow } from "../../src/index.ts";
+import { withParts } from "../../src/testing/crash/striker.ts";
 import type { Lab } from "./lab.ts";
 
 /** A reader of its own for each look: none of them remembers what was there before. */
@@ -146,8 +147,7 @@ export async function withoutNewestSnapshot(store: Store, runId: string): Promis
   const [[, , , blob]] = (
     JSON.parse(holder?.head ?? "") as { v: [[string, string, object, string | number]] }
   ).v;
-  return {
-    ...store,
+  return withParts(store, {
     blobs: (id, hashes) =>
       store.blobs(
         id,
@@ -162,7 +162,7 @@ export async function withoutNewestSnapshot(store: Store, runId: string): Promis
           : entry,
       );
     },
-  };
+  });
 }
 
 /** A chat of `turns` turns with messages of `size` characters; then it waits at a gate. */

@@ -62,6 +62,11 @@ describe("checkpoints", () => {
     expect((await folder.run("checkpoints unpin recon-88@11 --json")).json()).toMatchObject({
       pinned: false,
     });
+    expect((await folder.run("checkpoints pin recon-88 --all")).stdout).toBe("✓ pinned all of recon-88\n");
+    expect((await folder.run("checkpoints unpin recon-88 --all --json")).json()).toMatchObject({
+      run: "recon-88",
+      pinned: false,
+    });
     expect((await folder.run("checkpoints create recon-88 --as ada")).code).toBe(8);
   });
 });
@@ -130,6 +135,38 @@ describe("diff", () => {
       same: false,
       patch: [],
     });
+  });
+
+  it("masks secrets by name and by look in every format, unless told to reveal them", async () => {
+    const secret = "hunter2-and-more";
+    const topic = { password: secret, nested: { apiKey: [secret] }, text: `sk-ant-api03-${"a".repeat(95)}` };
+    await withRuns(folder.path, async (engine) => {
+      for (const [id, given] of [
+        ["masked-1", "plain"],
+        ["masked-2", topic],
+      ] as const) {
+        await engine.start(brief, { topic: given as string }, { id });
+        await engine.result(id);
+        await engine.checkpoints.mark(id, "end");
+      }
+      await engine.start(brief, { topic: { password: "another one" } as never }, { id: "masked-3" });
+      await engine.result("masked-3");
+    });
+    for (const pair of ["masked-1 masked-2", "masked-2 masked-1", "masked-2 masked-3"])
+      for (const how of ["", "--json", "--format json", "--format jsonpatch", "--stat --json"]) {
+        const { stdout, stderr } = await folder.run(`diff ${pair} ${how}`);
+        expect(stdout + stderr, how).not.toMatch(/hunter2|sk-ant|another one/);
+      }
+    const patch = JSON.parse((await folder.run("diff masked-2 masked-3 --format jsonpatch --reveal")).stdout);
+    expect(patch).toContainEqual({ op: "replace", path: "/input/topic/password", value: "another one" });
+    const masked = await folder.run("diff masked-2 masked-3 --format jsonpatch");
+    expect(JSON.parse(masked.stdout)).toContainEqual({
+      op: "replace",
+      path: "/input/topic/password",
+      value: "***",
+    });
+    expect(masked.stderr).toContain("--reveal");
+    expect((await folder.run("diff masked-2 masked-3 --reveal")).stdout).toContain(secret);
   });
 });
 

@@ -119,4 +119,35 @@ describe("holdfast inject", () => {
     });
     expect((await folder.run("inject i1")).code).toBe(2);
   });
+
+  it("reaches the runs below a run, and every run of a workflow", async () => {
+    for (const id of ["i2", "i3"]) await start(id, "listens");
+    expect((await folder.run(["inject", "--workflow", "listens", "--text", "all"])).stdout).toBe(
+      "2 runs told\n",
+    );
+    expect(JSON.parse((await folder.run("resume i2")).stdout)).toMatchObject({ inbox: ["all"] });
+    expect((await folder.run(["inject", "--text", "x"])).code).toBe(2);
+    expect((await folder.run(["inject", "i3", "--children", "--set", "memory.a=1"])).code).toBe(2);
+    folder.write("kin.mjs", KIN);
+    const hold = hooks.hold("below");
+    const first = folder.run("run kin.mjs#top --id kin");
+    await hold.begun;
+    expect((await folder.run(["inject", "kin", "--text", "below", "--children"])).code).toBe(0);
+    expect((await folder.run("pause kin")).stdout).toContain("not paused yet below it: ");
+    hold.release();
+    expect((await first).code).toBe(75);
+    expect(JSON.parse((await folder.run("resume kin")).stdout)).toEqual(["below"]);
+    expect(hooks.calls.filter((call) => call === "below")).toHaveLength(1);
+  });
 });
+
+/** A run whose child does something, then says what it was given. */
+const KIN = `
+const plain = (name, body) => ({ name, version: "1", schema: 1, migrations: [], compensateOnFailure: false, body });
+export const low = plain("low", async (ctx) => {
+  await ctx.step("below", () => globalThis.holdfastTestHooks.call("below"));
+  await ctx.step("then", () => 1);
+  return (await ctx.inbox()).map(({ payload }) => payload);
+});
+export const top = plain("top", (ctx) => ctx.child("below", low, {}));
+`;

@@ -4,6 +4,7 @@ import { defineCommand } from "../command.ts";
 import { count, tokens, usd } from "../format.ts";
 import type { Paint } from "../output.ts";
 import { withoutSecrets } from "../view/stored-values.ts";
+import { maskedDiff } from "./diff/mask.ts";
 
 const PARTS = ["state", "steps", "decisions", "cost"] as const;
 type Part = (typeof PARTS)[number];
@@ -18,11 +19,13 @@ export const command = defineCommand({
     stat: { flag: "--stat", summary: "only how much differs" },
     only: { flag: "--only <part>", summary: "only this part", choices: PARTS },
     format: { flag: "--format <format>", summary: "how", choices: ["text", "json", "jsonpatch"] as const },
+    reveal: { flag: "--reveal", summary: "values as they are, not shortened and masked" },
   },
   examples: [
     "diff recon-88@12 recon-88@14",
     "diff aapl@phase1 aapl@phase2 --stat",
     "diff a@last b@last --only state",
+    "diff recon-88@12 recon-88@14 --format jsonpatch --reveal",
   ],
   async run(context) {
     const { args, options } = context;
@@ -30,17 +33,18 @@ export const command = defineCommand({
     const from = await addresses.checkpoint(args[0] ?? "");
     const to = await addresses.checkpoint(args[1] ?? "");
     const { checkpoints } = await context.engine();
-    const diff = narrowed(await checkpoints.diff(from.address, to.address), options.path, options.only);
+    const whole = narrowed(await checkpoints.diff(from.address, to.address), options.path, options.only);
+    const diff = options.reveal ? whole : maskedDiff(whole);
     const stat = statOf(diff);
     const data = options.stat ? { from: diff.from, to: diff.to, same: diff.same, stat } : { ...diff, stat };
-    if (options.format === "jsonpatch") return { data, text: JSON.stringify(diff.patch, null, 2) };
+    if (options.format === "jsonpatch") {
+      if (!options.reveal) context.out.say("Values are masked; with --reveal the patch can be applied.");
+      return { data, text: JSON.stringify(diff.patch, null, 2) };
+    }
     if (options.format === "json") return { data, text: JSON.stringify(data, null, 2) };
-    return {
-      data,
-      text: options.stat
-        ? statText(diff, stat)
-        : coloured(withoutSecrets(diffToText(diff)), context.out.paint),
-    };
+    if (options.stat) return { data, text: statText(diff, stat) };
+    const text = diffToText(options.reveal ? whole : maskedDiff(whole, Number.POSITIVE_INFINITY));
+    return { data, text: coloured(options.reveal ? text : withoutSecrets(text), context.out.paint) };
   },
 });
 

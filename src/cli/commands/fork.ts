@@ -97,7 +97,8 @@ async function editsOf(
   return editState(context.host, context.out, await engine.checkpoints.state(address));
 }
 
-function previewText(
+/** A fork before it is made. */
+export function previewText(
   { from, effects, calls, children, edits }: ForkPreview,
   now: number,
   isTTY: boolean,

@@ -4,34 +4,55 @@ import { defineCommand, type Values } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { readEdits } from "../edits.ts";
 import { usage } from "../globals.ts";
+import { bulkOutcome } from "./pause.ts";
 
 const options = {
   text: { flag: "--text <text>", summary: "what the run should know" },
   file: { flag: "--file <file>", summary: "the same, from a file" },
   set: { flag: "--set <path=json>", summary: "another value: memory.k, steps.k, config.k", list: true },
+  children: { flag: "--children", summary: "the runs below it, too" },
+  workflow: { flag: "--workflow <name>", summary: "every run of this workflow" },
 } as const;
 
 /** `holdfast inject <run>`: gives a run something to go on with. It finds it with `ctx.inbox()`, and the journal says who gave it. */
 export const command = defineCommand({
   name: "inject",
   summary: "give a run context; it is applied at its next step",
-  args: ["<run>"],
+  args: ["[run]"],
   options,
-  examples: ['inject aapl --text "The Q4 figures were restated."'],
+  examples: [
+    'inject aapl --text "The Q4 figures were restated."',
+    'inject --workflow reconcile --text "The ledger is closed."',
+  ],
   async run(context) {
-    const [named = ""] = context.args;
+    const { children, workflow } = context.options;
+    const [named] = context.args;
     const content = contentOf(context);
     const edits = readEdits(context.options.set);
+    if ((named === undefined) === (workflow === undefined))
+      throw usage(
+        "what to give it to is not said",
+        "It takes a run, or --workflow.",
+        'holdfast inject <run> --text "…"',
+      );
     if (content === undefined && !edits)
       throw usage(
         "there is nothing to inject",
         "It takes --text, --file or --set.",
         'holdfast inject <run> --text "…"',
       );
+    if (edits && (children || workflow !== undefined))
+      throw usage("--set is for one run", "Each run has values of its own.", "holdfast inject <run> --set …");
     const act = await context.act("inject");
-    const { id } = await (await context.addresses()).run(named);
     const engine = await context.engine();
-    if (!edits) await engine.inject(id, content, act);
+    if (workflow !== undefined)
+      return bulkOutcome(
+        context,
+        "told",
+        await engine.injectAll({ workflow }, content, { ...act, ...(children ? { children } : {}) }),
+      );
+    const { id } = await (await context.addresses()).run(named as string);
+    if (!edits) await engine.inject(id, content, { ...act, ...(children ? { children } : {}) });
     else {
       // Values are changed while nothing is under way: at a pause, which this makes and ends.
       await engine.pause(id, act);

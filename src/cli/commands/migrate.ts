@@ -68,7 +68,7 @@ function textOf({ runs, totals, more }: MigrationReport, isPlan: boolean): strin
     `${count(totals.parks)} would wait`,
   ].join(" · ");
   const rows = runs
-    .filter(({ outcome }) => outcome !== "current")
+    .filter(({ outcome, missing = [] }) => outcome !== "current" || missing.length > 0)
     .slice(0, MOST_RUNS)
     .map(rowOf);
   return [head, ...columns(rows), ...(more ? ["  … more"] : [])].join("\n");
@@ -84,14 +84,18 @@ function rowOf({
   dropped,
   problem,
   applied,
+  missing = [],
 }: RunMigration): string[] {
   const facts = [
     changes.length > 0 ? plural(changes.length, "state change") : "",
     ...Object.entries(renamed).map(([was, is]) => `${was} → ${is}`),
     dropped.length > 0 ? `without ${dropped.join(", ")}` : "",
     problem === undefined ? "" : oneLine(problem),
+    problem === undefined && missing.length > 0
+      ? `waits before its next effect, unless the code asks for ${missing.join(", ")} first`
+      : "",
   ].filter((fact) => fact !== "");
-  const glyph = outcome === "parks" ? "✗" : applied ? "✓" : "→";
+  const glyph = outcome === "parks" ? "✗" : applied ? "✓" : outcome === "current" ? "?" : "→";
   return [`  ${glyph} ${runId}`, `${from} → ${to}`, facts.join("; ")];
 }
 

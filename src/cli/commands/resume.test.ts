@@ -26,7 +26,7 @@ describe("holdfast resume", () => {
     const { code, stdout } = await folder.run("resume r1 --plan");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ {2}reuse {2}1 step {2}.*120 tok · \$0\.01 will not be spent again$/m);
-    expect(stdout).toMatch(/^ {2}run {4}next 1 {2}compose$/m);
+    expect(stdout).toMatch(/^ {2}run {4}next 1 +compose$/m);
     expect(hooks.calls).toEqual(["look up"]);
     const { plan } = (await folder.run("resume r1 --plan --json")).json<{ plan: object }>();
     expect(plan).toMatchObject({
@@ -53,6 +53,25 @@ describe("holdfast resume", () => {
     const again = await folder.run("resume r3");
     expect([again.code, again.stdout]).toEqual([0, "Hello Ada\n"]);
     expect(again.stderr).toContain("nothing was run");
+  });
+
+  it("says what a fork from an earlier checkpoint would do, and makes none", async () => {
+    await folder.run("run flows.mjs#greet -i name=Ada --id p4");
+    const before = (await folder.run("list --json")).json<{ runs: unknown[] }>().runs.length;
+    const { code, json } = await folder.run(["resume", "p4@look up", "--plan", "--json"]);
+    expect([code, json()]).toMatchObject([
+      0,
+      { plan: null, fork: { from: { runId: "p4" }, effects: "reuse" } },
+    ]);
+    expect((await folder.run("resume p4 --from first --plan")).stdout).toContain("fork at p4@");
+    expect((await folder.run("list --json")).json<{ runs: unknown[] }>().runs).toHaveLength(before);
+  });
+
+  it("plans with the values it is given", async () => {
+    await paused("p5", "listens", "wait");
+    const plan = (more: string[]) => folder.run(["resume", "p5", "--plan", "--json", ...more]);
+    expect((await plan(["--set", "memory.note=1"])).code).toBe(0);
+    expect((await plan(["--set", "steps.never=1"])).code).not.toBe(0);
   });
 
   it("goes on from an earlier checkpoint as a new run, and leaves the old one alone", async () => {

@@ -1,5 +1,7 @@
 import type { Engine } from "../../core/engine.ts";
+import { HoldfastError } from "../../core/errors.ts";
 import type { Act } from "../../core/journal/act.ts";
+import type { ForkOptions } from "../../core/manage/fork/fork.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow, WaitKind } from "../../core/types.ts";
 import { defineCommand, type Outcome, type Values } from "../command.ts";
@@ -15,6 +17,7 @@ import { usage } from "../globals.ts";
 import { readJson } from "../inputs.ts";
 import { estimate, planText } from "../plan-text.ts";
 import type { Code } from "../workflows.ts";
+import { previewText } from "./fork.ts";
 import { readAmount } from "./run.ts";
 
 const options = {
@@ -67,6 +70,8 @@ export const command = defineCommand({
   async run(context) {
     if (context.options.all) return recoverAll(context);
     const store = await context.store();
+    const place = placeOf(context);
+    if (context.options.plan && place !== undefined) return planFork(context, place);
     const { run, isFork } = await target(context, store);
     if (run === undefined) return { data: { run: null }, text: "Nothing to resume." };
     if (context.options.plan) return plan(context, run);
@@ -97,12 +102,20 @@ interface Target {
   readonly isFork: boolean;
 }
 
+/** The checkpoint that is to be gone on from, as it was written. */
+function placeOf({
+  args: [named],
+  options: { checkpointId, from = checkpointId },
+}: Given): string | undefined {
+  if (from === undefined) return named?.includes("@", 1) ? named : undefined;
+  return from.includes("@", 1) || named === undefined ? from : `${named}@${from}`;
+}
+
 async function target(context: Given, store: Store): Promise<Target> {
   const [named] = context.args;
-  const { checkpointId, from = checkpointId } = context.options;
   const addresses = await context.addresses();
-  const isPlace = named !== undefined && named.includes("@", 1);
-  if (from !== undefined || isPlace) return { run: await fork(context, from, named), isFork: true };
+  const place = placeOf(context);
+  if (place !== undefined) return { run: await fork(context, place), isFork: true };
   if (named !== undefined) return { run: await addresses.run(named), isFork: false };
   const { runs } = await store.list({ status: ["paused", "failed", "running", "queued"], limit: 20 });
   const [only, ...others] = runs;
@@ -115,25 +128,34 @@ async function target(context: Given, store: Store): Promise<Target> {
 }
 
 /** An earlier checkpoint is gone on from as a new run: what came after it stays as it happened. */
-async function fork(context: Given, from: string | undefined, named: string | undefined): Promise<RunRow> {
-  const { set, budgetUsd } = context.options;
-  const written =
-    from === undefined
-      ? (named as string)
-      : /[@]/.test(from.slice(1)) || named === undefined
-        ? from
-        : `${named}@${from}`;
-  const { run, address } = await (await context.addresses()).checkpoint(written);
+async function fork(context: Given, place: string): Promise<RunRow> {
+  const { run, address } = await (await context.addresses()).checkpoint(place);
   const act = await context.act("resume from a checkpoint");
   const engine = await context.engine();
-  const edits = readEdits(set);
-  const { id } = await engine.fork(address, {
-    ...act,
-    ...(edits ? { set: edits } : {}),
-    ...(budgetUsd === undefined ? {} : { budget: { costUsd: budgetUsd } }),
-  });
+  const { id } = await engine.fork(address, { ...act, ...changesOf(context) });
   context.out.say(`▶ ${id} goes on from ${address}; ${run.id} stays as it is`);
   return (await (await context.store()).read(id)) as RunRow;
+}
+
+/** What it is to go on with instead of what is recorded. */
+function changesOf({ options: { set, budgetUsd } }: Given): Pick<ForkOptions, "set" | "budget"> {
+  const edits = readEdits(set);
+  return {
+    ...(edits ? { set: edits } : {}),
+    ...(budgetUsd === undefined ? {} : { budget: { costUsd: budgetUsd } }),
+  };
+}
+
+/** What a fork would begin with, and what would become of the calls made since. Nothing is made. */
+async function planFork(context: Given, place: string): Promise<Outcome> {
+  const { address } = await (await context.addresses()).checkpoint(place);
+  const preview = await (await context.engine()).previewFork(address, changesOf(context));
+  const now = await (await context.store()).now();
+  return {
+    data: { plan: null, fork: preview },
+    text: previewText(preview, now, context.host.stdout.isTTY),
+    next: [`resume ${address}`],
+  };
 }
 
 /** Waits that a resume ends. */
@@ -162,13 +184,27 @@ async function goOn(context: Given, engine: Engine, { run, code, act, isFork }: 
   if (isHeld || edits)
     await engine.resume(run.id, {
       ...act,
+      // A pause has reached them, too.
+      children: true,
       ...(retryFailed ? { retryFailed } : {}),
       ...(inject === undefined ? {} : { inject }),
       ...(edits ? { set: edits } : {}),
       ...(budgetUsd === undefined || isFork ? {} : { budget: { costUsd: budgetUsd } }),
     });
-  else if (inject !== undefined) await engine.inject(run.id, inject, act);
+  else {
+    if (run.waiting.some(({ kind }) => kind === "child")) await resumeBelow(engine, run.id, act);
+    if (inject !== undefined) await engine.inject(run.id, inject, act);
+  }
   await engine.recover();
+}
+
+/** A run that waits for others goes on when they do. */
+async function resumeBelow(engine: Engine, runId: string, act: Act): Promise<void> {
+  try {
+    await engine.resume(runId, { ...act, children: true });
+  } catch (error) {
+    if (!HoldfastError.is(error, "HF-1007")) throw error;
+  }
 }
 
 const decisionOf = ({ options: { inDoubt = "ask", result } }: Given, act: Act): Decide => ({
@@ -186,7 +222,13 @@ async function already(context: Given, { id, workflow, status }: RunRow): Promis
 async function plan(context: Given, run: RunRow): Promise<Outcome> {
   const code = await codeOf(context, run);
   const engine = await context.engine({ workflows: code.all });
-  const [found, guess] = [await engine.plan(run.id), await estimate(engine, run)];
+  const { retryFailed, inject } = context.options;
+  const found = await engine.plan(run.id, {
+    ...(retryFailed ? { retryFailed } : {}),
+    ...(inject === undefined ? {} : { inject }),
+    ...changesOf(context),
+  });
+  const guess = await estimate(engine, run);
   return {
     data: { plan: found, estimate: guess ?? null },
     text: planText(found, guess, context.out.paint),

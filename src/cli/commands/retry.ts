@@ -8,6 +8,10 @@ import { RunView } from "../view/run-view.ts";
 
 const options = {
   file: { flag: "--file <file>", summary: "where its workflow is" },
+  newKey: {
+    flag: "--new-key",
+    summary: "under another idempotency key, where the step allows it and the receiver refuses the first",
+  },
 } as const;
 
 /** `holdfast retry <run>:<step>`: calls a step again that has failed, or whose outcome is unknown. */
@@ -33,14 +37,22 @@ export const command = defineCommand({
     const record = view.state.find(step);
     if (!record) throw new HoldfastError("HF-1010", { run: run.id, step });
     const code = await context.codeOf(run, { file: context.options.file });
-    const go = goFor(record.status, run.id, step, act);
+    const go = goFor(record.status, run.id, step, act, context.options.newKey);
     return advance(context, { store, code, runId: run.id, act, go });
   },
 });
 
-function goFor(status: string, run: string, step: string, act: Act): (engine: Engine) => Promise<unknown> {
+function goFor(
+  status: string,
+  run: string,
+  step: string,
+  act: Act,
+  newKey: boolean,
+): (engine: Engine) => Promise<unknown> {
+  if (status === "in_doubt")
+    return (engine) => engine.resolve(run, step, { ...act, action: "rerun", ...(newKey ? { newKey } : {}) });
+  if (newKey) throw new HoldfastError("HF-2173", { step });
   if (status === "failed") return (engine) => engine.resume(run, { ...act, retryFailed: true });
-  if (status === "in_doubt") return (engine) => engine.resolve(run, step, { ...act, action: "rerun" });
   const why = status === "completed" ? "It has a result, which is used." : "It is under way.";
   const fix =
     status === "completed"

@@ -126,21 +126,28 @@ describe("the configuration", () => {
       limits: { valueBytes: 2_000_000 },
       onSaveFailure: "continue",
       recovery: { auto: false, maxAttempts: 1, timeoutMs: 60_000, fallbackToPrevious: false },
-      triggers: { errors: true, confidence: Number.MIN_VALUE, memoryPressure: 1 },
+      triggers: {
+        errors: true,
+        phases: false,
+        agents: false,
+        evaluations: false,
+        confidence: Number.MIN_VALUE,
+        memoryPressure: 1,
+      },
     });
   });
 
   it("gives way to what a workflow's file says about its own runs, and to nothing of other workflows", () => {
     const values = {
       claim: "15s",
-      retention: { max_age_days: 30 },
+      retention: { max_age_days: 30, cache_ttl: "12h" },
       size_limit: "2MB",
       recovery_timeout: "1m",
       max_recovery_attempts: 3,
     } as unknown as Settings["values"];
     const said = { retention: { keepLast: 10 }, recovery: { maxAttempts: 1 }, valueBytes: 5 };
     expect(fileSettings({ values } as Settings, "chat", said)).toMatchObject({
-      retention: { maxAge: 2_592_000_000, workflows: { chat: { keepLast: 10 } } },
+      retention: { cacheTtl: 43_200_000, maxAge: 2_592_000_000, workflows: { chat: { keepLast: 10 } } },
       recovery: { maxAttempts: 1, timeoutMs: 60_000 },
       limits: { valueBytes: 5 },
     });

@@ -57,22 +57,27 @@ export function fileSettings(
 
 function retentionOf(given: NonNullable<ConfigValues["retention"]>): RetentionPolicy {
   if (typeof given === "string") return given;
-  const { max_checkpoints, max_checkpoints_per_phase, max_age_days, keep_successful } = given;
+  const { max_checkpoints, max_checkpoints_per_phase, max_age_days, keep_successful, cache_ttl } = given;
+  const ttl = cache_ttl === undefined ? undefined : readDuration(cache_ttl);
   const age = max_age_days === undefined ? undefined : max_age_days * UNITS.d;
   return {
     ...(max_checkpoints === undefined ? {} : { keepLast: max_checkpoints }),
     ...(max_checkpoints_per_phase === undefined ? {} : { keepPerPhase: max_checkpoints_per_phase }),
     ...(age === undefined ? {} : { maxAge: age, failedMaxAge: age }),
     ...(keep_successful === undefined ? {} : { keepSuccessful: keep_successful }),
+    ...(ttl === undefined ? {} : { cacheTtl: ttl }),
   };
 }
 
-/** A list names the marks that are wanted; only three of them the engine makes by itself. */
+/** A list names the marks that are wanted; only six of them the engine makes by itself. */
 function triggersOf(given: NonNullable<ConfigValues["triggers"]>): Triggers | false {
   if (given === false) return false;
   if (Array.isArray(given))
     return {
       errors: given.includes("error_encountered"),
+      phases: given.includes("phase_completed"),
+      agents: given.includes("specialist_finished"),
+      evaluations: given.includes("evaluation_completed"),
       // A threshold that nothing crosses.
       ...(given.includes("confidence_threshold_crossed") ? {} : { confidence: Number.MIN_VALUE }),
       ...(given.includes("memory_pressure_high") ? {} : { memoryPressure: 1 }),

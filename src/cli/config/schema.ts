@@ -50,6 +50,7 @@ const settings = {
           .optional()
           .describe("days after its end that a run keeps values"),
         keep_successful: z.union([z.boolean(), z.number().int().positive()]).optional(),
+        cache_ttl: duration.optional().describe("how long copies stay in the cache of a tiered: store"),
       }),
     ])
     .describe("How long values are kept; the record of what happened stays"),

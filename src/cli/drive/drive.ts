@@ -142,7 +142,8 @@ async function follow(view: RunView, display: RunDisplay, following: Following):
   } finally {
     bell.end();
   }
-  await engine.close({ drainMs: 0 });
+  // Not as in a crash: it is handed over, so that pressing Ctrl-C often is not taken for a run that kills its workers.
+  await engine.close({ drainMs: 1 });
   seen(await view.catchUp());
   return !isSettled(view, false);
 }

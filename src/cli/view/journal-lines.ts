@@ -146,6 +146,7 @@ function saidOfNote(event: JournalEvent): string {
     case "loop_advanced":
       return `iteration ${event.meta.iteration}${event.meta.done ? ", the last" : ""}`;
     case "budget_set":
+      if (Object.keys(event.meta).length === 0) return "limits of a run above changed";
       return `budget ${Object.entries(event.meta)
         .map(([key, value]) => `${key} ${value}`)
         .join(", ")}`;

@@ -1,6 +1,7 @@
+import { stallOf } from "../../core/manage/status/stalled.ts";
 import type { RunDetails, RunSentence } from "../../core/manage/status/status.ts";
 import { describeRun } from "../../core/manage/status/status.ts";
-import { ended, type RunRow, type WaitKind } from "../../core/types.ts";
+import type { RunRow, WaitKind } from "../../core/types.ts";
 import { coarse, seconds } from "../format.ts";
 import type { Paint } from "../output.ts";
 import { ownerOf } from "../owner.ts";
@@ -16,9 +17,6 @@ export interface Standing extends RunSentence {
 }
 
 export type Tone = "good" | "bad" | "waits" | "busy" | "calm";
-
-/** A worker takes a run that is due within a second or so; later than this, there is none. */
-const GRACE_MS = 10_000;
 
 /** What a wait is called, the most pressing first; `true`: a person must do something. */
 const WAITS: readonly (readonly [kind: WaitKind, words: string, needsYou: boolean])[] = [
@@ -52,14 +50,10 @@ const stalled = (ms: number): Words => ({
   needsYou: true,
 });
 
-/** A run that could go on, and that no live process has: its worker died, or none takes it. `null` when that is not so. */
+/** Since when nobody advances a run that could go on: its worker died, or none takes it. `null` when that is not so. */
 export function stalledSince(row: RunRow, now: number): number | null {
-  const { status, wakeAt, claim, updatedAt } = row;
-  if (ended(status) || status === "paused" || wakeAt === null || wakeAt > now) return null;
-  const owner = ownerOf(row, now);
-  if (owner) return owner.isDead ? updatedAt : null;
-  const since = Math.max(wakeAt, claim.until, updatedAt);
-  return now - since >= GRACE_MS ? since : null;
+  const stall = stallOf(row, now, ownerOf(row, now)?.isDead);
+  return stall && stall.kind !== "quiet" ? stall.since : null;
 }
 
 function words(row: RunRow, now: number, { can }: RunSentence): Words {

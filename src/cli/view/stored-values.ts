@@ -34,8 +34,10 @@ export const withoutSecrets = (text: string): string => redactor.text(text);
 const SECRET_NAME =
   /pass(word|wd|phrase)?$|secret|token$|api_?key|authorization|credential|private_?key|^key$/i;
 
+export const isSecretName = (name: string): boolean => SECRET_NAME.test(name);
+
 /** In the place of what is not shown without `--reveal`. */
-const MASK = "***";
+export const MASK = "***";
 
 /** One line of a value, secrets left out, cut to `columns`. */
 export function summary(value: unknown, columns: number): string {
@@ -53,9 +55,7 @@ function brief(value: unknown, depth: number): string {
     return depth > 0 || value.length > 3 ? `[${count(value.length)}]` : listed(value, depth);
   const entries = Object.entries(value);
   if (depth > 0) return `{${count(entries.length)}}`;
-  return entries
-    .map(([key, one]) => `${key}=${SECRET_NAME.test(key) ? MASK : brief(one, depth + 1)}`)
-    .join(" ");
+  return entries.map(([key, one]) => `${key}=${isSecretName(key) ? MASK : brief(one, depth + 1)}`).join(" ");
 }
 
 const listed = (values: readonly unknown[], depth: number): string =>
@@ -74,7 +74,7 @@ export function masked(value: unknown, longest = 60): unknown {
       ? [...value].map(([key, one]) => [String(key), one] as const)
       : Object.entries(value);
   return Object.fromEntries(
-    entries.map(([key, one]) => [key, SECRET_NAME.test(key) ? MASK : masked(one, longest)]),
+    entries.map(([key, one]) => [key, isSecretName(key) ? MASK : masked(one, longest)]),
   );
 }
 

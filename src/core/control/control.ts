@@ -1,18 +1,32 @@
 import { HoldfastError } from "../errors.ts";
 import { checkBudget, checkRaise, differs } from "../guards/budget.ts";
-import { type Act, because, plan, wrongStatus } from "../journal/act.ts";
+import { Families } from "../guards/families.ts";
+import { because, checkAct, type NamedAct, plan, told, wrongStatus } from "../journal/act.ts";
 import type { ActPlan, Decide } from "../journal/acts.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { dropped } from "../journal/journal.ts";
 import { lastEvent, loadRun } from "../journal/load.ts";
-import { isBeingDropped } from "../manage/retention/journal.ts";
+import { isLosingAll } from "../manage/retention/journal.ts";
 import type { EngineParts } from "../parts.ts";
+import type { Signal } from "../run/replay.ts";
 import { checkName } from "../run/scope.ts";
-import type { Blob } from "../store.ts";
 import { type Budget, ended, type RunRow, terminal, type WaitKind } from "../types.ts";
-import { type Edits, editEvents } from "./edits.ts";
+import type { Edits } from "./edits.ts";
+import { tellRaised } from "./raised.ts";
+import { sentBefore } from "./repeats.ts";
+import { type Changes, INJECT, resumeChanges } from "./resume-changes.ts";
 
-export interface ResumeOptions extends Act {
+export interface PauseOptions extends NamedAct {
+  /** The runs below it, too. */
+  readonly children?: boolean;
+}
+
+export interface CancelOptions extends NamedAct {
+  /** What was done is undone first, in reverse order. */
+  readonly compensate?: boolean;
+}
+
+export interface ResumeOptions extends NamedAct {
   /** Try every failed step again, not only those the run failed on. */
   readonly retryFailed?: boolean;
   /** Other values in the place of recorded ones. */
@@ -21,15 +35,12 @@ export interface ResumeOptions extends Act {
   readonly inject?: unknown;
   /** Limits to set, those that are given; a run that waits for its budget needs one that is high enough (else HF-1025). */
   readonly budget?: Budget;
-  /** Stands for this resume: sent twice, it is one. */
-  readonly id?: string;
 }
 
-/** The mailbox that injected context goes to. */
-export const INJECT = "inject";
+export { INJECT };
 
 /** Waits that a resume ends: whatever stood in the way is looked at again. */
-const RESUMABLE: readonly WaitKind[] = ["review", "budget", "policy", "content", "migration", "key"];
+export const RESUMABLE: readonly WaitKind[] = ["review", "budget", "policy", "content", "migration", "key"];
 
 /** What people and other programs can do to a run. Every act is one conditional append, so races have one winner. */
 export class Control {
@@ -45,49 +56,63 @@ export class Control {
     return row;
   }
 
-  pause(runId: string, act: Act): Promise<RunRow> {
-    return this.#act(runId, (row) => {
-      if (row.status === "paused" || row.control === "pausing") return null;
+  async pause(runId: string, act: PauseOptions): Promise<RunRow> {
+    checkAct(act);
+    const { store, ports } = this.#deps;
+    const row = await this.#act(runId, async (row) => {
+      if (await sentBefore(store, row, ["pause_requested"], act.id)) return null;
       if (row.control === "compensating") throw beingCancelled(row, "be paused");
       if (ended(row.status)) throw wrongStatus(row, "be paused", "It is not running.", "Nothing to do.");
-      return plan({ kind: "pause_requested", step: "", meta: because(act) }, act);
-    }).then((row) => {
-      this.#deps.ports.probe("C15:pause-requested", { runId });
-      return row;
+      const children = act.children ? { children: true as const } : {};
+      const asked: EventDraft = { kind: "pause_requested", step: "", meta: { ...told(act), ...children } };
+      const events = (await this.#isAsked(row, act)) ? [] : [asked];
+      // Nobody is left to finish anything. Should its worker be alive after all, it is fenced.
+      const paused: EventDraft = { kind: "run_paused", step: "", meta: {} };
+      if (await this.#isAbandoned(row))
+        return { events: [...events, paused], actor: act.actor, claim: { kind: "revoke" } };
+      return events.length === 0 ? null : { events, actor: act.actor };
     });
+    ports.probe("C15:pause-requested", { runId });
+    return row;
+  }
+
+  /** It pauses already, and so does whatever it makes. */
+  async #isAsked(row: RunRow, { children }: PauseOptions): Promise<boolean> {
+    if (row.status !== "paused" && row.control !== "pausing") return false;
+    if (!children || row.openChildren === 0) return true;
+    const last = await lastEvent(this.#deps.store, row, ["pause_requested"]);
+    return last?.kind === "pause_requested" && last.meta.children === true;
+  }
+
+  /** Its worker has let its claim run out. */
+  async #isAbandoned({ status, claim }: RunRow): Promise<boolean> {
+    return status === "running" && claim.until <= (await this.#deps.store.now());
   }
 
   async resume(runId: string, options: ResumeOptions): Promise<RunRow> {
+    checkAct(options);
     const limits = checkBudget(options.budget);
     const budget: EventDraft[] = limits ? [{ kind: "budget_set", step: "", meta: limits }] : [];
-    return this.#act(runId, async (row) => {
-      if (await this.#wasResumed(row, options))
+    const { store, ports } = this.#deps;
+    const row = await this.#act(runId, async (row) => {
+      if (await sentBefore(store, row, ["run_resumed"], options.id)) return null;
+      if (isGoing(row, options))
         return limits && differs(row, limits) ? { events: budget, actor: options.actor } : null;
+      const families = Families.of(store);
+      if (limits && waitsBelow(row, options)) {
+        await checkRaise(families, row, limits);
+        return differs(row, limits) ? { events: budget, actor: options.actor } : null;
+      }
       await this.#checkResumable(row);
-      checkRaise(row, limits);
+      await checkRaise(families, row, limits);
       const changes = await this.#changes(row, options);
-      const meta = {
-        ...because(options),
-        ...(options.retryFailed ? { retryFailed: true } : {}),
-        ...(options.id === undefined ? {} : { id: options.id }),
-      };
+      const meta = { ...told(options), ...(options.retryFailed ? { retryFailed: true } : {}) };
       const events: EventDraft[] = [...budget, ...changes.events, { kind: "run_resumed", step: "", meta }];
       return { events, blobs: changes.blobs, actor: options.actor } satisfies ActPlan;
-    }).then((row) => {
-      this.#deps.ports.probe("C16:resumed", { runId });
-      return row;
     });
-  }
-
-  /** Whether it goes on already, by this very resume or by one that asks for nothing else. */
-  async #wasResumed(row: RunRow, { id, set, inject }: ResumeOptions): Promise<boolean> {
-    const isGoing = row.status === "queued" || (row.status === "running" && row.control === "none");
-    if (id !== undefined) {
-      const last = await lastEvent(this.#deps.store, row, ["run_resumed"]);
-      if (last?.kind === "run_resumed" && last.meta.id === id) return true;
-    }
-    if (!isGoing || (set === undefined && inject === undefined)) return isGoing;
-    throw wrongStatus(row, "be resumed with changes", "It goes on already.", "Pause it first.");
+    ports.probe("C16:resumed", { runId });
+    if (limits) await tellRaised(this.#deps, runId);
+    return row;
   }
 
   async #checkResumable(row: RunRow): Promise<void> {
@@ -104,37 +129,19 @@ export class Control {
 
   /** A run that has begun to lose its values can do nothing more. */
   async #checkKept(row: RunRow): Promise<void> {
-    const isEnded = ended(row.status) && (await isBeingDropped(this.#deps.store, row.id));
-    if (row.prunedAt !== null || isEnded) throw dropped(row.id, row.seq);
+    if (await isLosingAll(this.#deps.store, row)) throw dropped(row.id, row.seq);
   }
 
-  /** What a resume brings along, as events of the same append. */
-  async #changes(row: RunRow, { set, inject, reason }: ResumeOptions): Promise<Changes> {
-    const { store, values, ports } = this.#deps;
-    const events: EventDraft[] = [];
-    const blobs: Blob[] = [];
-    if (set) {
-      if (row.status === "running")
-        throw wrongStatus(row, "be edited", "It is finishing what is under way.", "Wait until it is paused.");
-      const state = await loadRun(store, values, row);
-      const edits = await editEvents(values, row.id, state, set, reason);
-      events.push(...edits.events);
-      blobs.push(...edits.blobs);
-    }
-    if (inject !== undefined) {
-      const encoded = values.encode(`signal:${INJECT}`, inject);
-      const meta = { name: INJECT, id: ports.ids.id() };
-      events.push({ kind: "signal_received", step: "", meta, data: encoded.data });
-      blobs.push(...encoded.blobs);
-    }
-    return { events, blobs };
+  async #changes(row: RunRow, options: ResumeOptions): Promise<Changes> {
+    if (options.set && row.status === "running")
+      throw wrongStatus(row, "be edited", "It is finishing what is under way.", "Wait until it is paused.");
+    return resumeChanges(this.#deps, row, options);
   }
 
   /** Resumes a failed run unless that was done for this very reason before. */
   async resumeOnce(runId: string, reason: string): Promise<void> {
     await this.#act(runId, async (row) => {
-      if (row.status !== "failed" || row.prunedAt !== null) return null;
-      if (await isBeingDropped(this.#deps.store, row.id)) return null;
+      if (row.status !== "failed" || (await isLosingAll(this.#deps.store, row))) return null;
       const last = await lastEvent(this.#deps.store, row, ["run_resumed"]);
       if (last?.kind === "run_resumed" && last.meta.reason === reason) return null;
       return plan({ kind: "run_resumed", step: "", meta: { reason } }, { actor: "parent" });
@@ -146,43 +153,43 @@ export class Control {
     return event?.kind === "run_failed" && event.meta.compensated === true;
   }
 
-  cancel(runId: string, act: Act & { compensate?: boolean }): Promise<RunRow> {
-    this.#deps.ports.probe("C17:before-cancel", { runId });
-    return this.#act(runId, async (row) => {
+  async cancel(runId: string, act: CancelOptions): Promise<RunRow> {
+    checkAct(act);
+    const { store, ports } = this.#deps;
+    ports.probe("C17:before-cancel", { runId });
+    const row = await this.#act(runId, async (row) => {
       if (row.status === "cancelled" || (row.control === "compensating" && act.compensate)) return null;
+      if (await sentBefore(store, row, ["cancel_requested"], act.id)) return null;
       if (row.status === "completed")
         throw wrongStatus(row, "be cancelled", "It has finished.", "Nothing to do.");
-      const meta = because(act);
+      const meta = told(act);
       if (act.compensate) await this.#checkKept(row);
       if (act.compensate) return plan({ kind: "cancel_requested", step: "", meta }, act);
       return plan({ kind: "run_cancelled", step: "", meta }, act, { kind: "revoke" });
-    }).then((row) => {
-      this.#deps.ports.probe("C17:after-cancel", { runId });
-      return row;
     });
+    ports.probe("C17:after-cancel", { runId });
+    return row;
   }
 
-  async signal(runId: string, name: string, payload: unknown, options: Act & { id?: string }): Promise<void> {
+  async signal(runId: string, name: string, payload: unknown, options: NamedAct): Promise<void> {
     checkName(name);
+    checkAct(options);
     const { values, ports, store } = this.#deps;
     const encoded = values.encode(`signal:${name}`, payload);
     const id = options.id ?? ports.ids.id();
     await this.#act(runId, async (row) => {
-      if (terminal(row.status))
-        throw wrongStatus(row, "take a signal", "It has ended.", "Start or fork a run.");
       if (options.id !== undefined) {
         const known = (await loadRun(store, values, row)).signals.find((one) => one.id === id);
-        if (
-          known &&
-          (known.name !== name ||
-            (known.data !== undefined && JSON.stringify(known.data) !== JSON.stringify(encoded.data)))
-        ) {
+        if (known && !isSame(known, { name, data: encoded.data }))
           throw new HoldfastError("HF-1020", { id, run: runId });
-        }
         if (known) return null;
       }
+      if (terminal(row.status))
+        throw wrongStatus(row, "take a signal", "It has ended.", "Start or fork a run.");
+      await this.#checkKept(row);
+      const meta = { name, id, ...because(options) };
       return plan(
-        { kind: "signal_received", step: "", meta: { name, id }, data: encoded.data },
+        { kind: "signal_received", step: "", meta, data: encoded.data },
         options,
         undefined,
         encoded,
@@ -191,10 +198,16 @@ export class Control {
   }
 }
 
-interface Changes {
-  readonly events: readonly EventDraft[];
-  readonly blobs: readonly Blob[];
+/** Whether it goes on already, and is asked for nothing else. */
+function isGoing(row: RunRow, { set, inject }: ResumeOptions): boolean {
+  const isGoing = row.status === "queued" || (row.status === "running" && row.control === "none");
+  if (!isGoing || (set === undefined && inject === undefined)) return isGoing;
+  throw wrongStatus(row, "be resumed with changes", "It goes on already.", "Pause it first.");
 }
+
+/** A message whose value is not at hand any more is taken for the one that has its delivery id. */
+const isSame = (known: Signal, { name, data }: Pick<Signal, "name" | "data">): boolean =>
+  known.name === name && (known.data === undefined || JSON.stringify(known.data) === JSON.stringify(data));
 
 const beingCancelled = (row: RunRow, verb: string): HoldfastError =>
   wrongStatus(
@@ -203,6 +216,14 @@ const beingCancelled = (row: RunRow, verb: string): HoldfastError =>
     "It is being cancelled, and what it did is being undone.",
     "Wait until it has ended.",
   );
+
+/** It waits for its children, which go by its limits: these can be raised without it. */
+const waitsBelow = ({ status, openChildren, waiting }: RunRow, { set, inject }: ResumeOptions): boolean =>
+  status === "waiting" &&
+  openChildren > 0 &&
+  !waiting.some(({ kind }) => RESUMABLE.includes(kind)) &&
+  set === undefined &&
+  inject === undefined;
 
 function cannotResume(row: RunRow): HoldfastError {
   if (terminal(row.status))

@@ -1,20 +1,32 @@
 import type { GateAnswer } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
-import { type Act, because, plan } from "../journal/act.ts";
+import { checkAct, type NamedAct, plan, told, wrongStatus } from "../journal/act.ts";
 import type { Decide } from "../journal/acts.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { loadRun } from "../journal/load.ts";
+import { isLosingAll } from "../manage/retention/journal.ts";
 import type { EngineParts } from "../parts.ts";
-import type { StepRecord } from "../run/replay.ts";
+import type { RunState, StepRecord } from "../run/replay.ts";
 import { type RunRow, terminal } from "../types.ts";
 import type { Encoded } from "../values/values.ts";
+import { sentBefore } from "./repeats.ts";
 
 /** What a person says about a step whose outcome is unknown. */
 export type Resolution =
-  | { readonly action: "rerun" }
+  /** `newKey`: under another idempotency key, where the step allows it (`onKeyRejected: "new-key"`). */
+  | { readonly action: "rerun"; readonly newKey?: boolean }
   | { readonly action: "done"; readonly value?: unknown }
   | { readonly action: "failed"; readonly error?: unknown }
   | { readonly action: "cancel" };
+
+/** What a person says at a gate. */
+export interface Answer extends NamedAct {
+  readonly choice: string;
+  /** Free text, where the gate takes it. */
+  readonly text?: string;
+  /** Digest of what the answer is for: refused when something else is shown by now. */
+  readonly digest?: string;
+}
 
 export interface OpenGate {
   readonly runId: string;
@@ -27,6 +39,8 @@ export interface OpenGate {
   readonly since: number;
   readonly until: number | null;
 }
+
+type Shown = Pick<OpenGate, "show" | "choices" | "text">;
 
 /** What a run asks of people: answers at gates, and what became of a step whose outcome is unknown. Each is decided once. */
 export class Decisions {
@@ -51,7 +65,7 @@ export class Decisions {
     );
     return Promise.all(
       open.map(async ([gate, record]) => {
-        const shown = (await values.of(runId, record)) as Pick<OpenGate, "show" | "choices" | "text">;
+        const shown = (await values.of(runId, record)) as Shown;
         return {
           runId,
           gate,
@@ -64,70 +78,44 @@ export class Decisions {
     );
   }
 
-  async answer(
-    runId: string,
-    gate: string,
-    answer: { choice: string; text?: string; digest?: string } & Act,
-  ): Promise<GateAnswer> {
-    const { values } = this.#deps;
+  async answer(runId: string, gate: string, answer: Answer): Promise<GateAnswer> {
+    checkAnswer(answer);
+    const { store, values } = this.#deps;
     let given: GateAnswer | undefined;
     await this.#act(runId, async (row) => {
-      if (terminal(row.status)) throw new HoldfastError("HF-1013", { run: runId, gate });
-      const { record, shown } = await this.#openGate(row, gate);
-      if (!shown.choices.includes(answer.choice)) {
-        throw new HoldfastError("HF-1015", {
-          choice: answer.choice,
-          gate,
-          choices: shown.choices.join(", "),
-        });
+      const before = await sentBefore(store, row, ["gate_answered"], answer.id);
+      if (before?.step === gate && before.kind === "gate_answered" && before.meta.choice === answer.choice) {
+        given = (await values.of(runId, before)) as GateAnswer;
+        return null;
       }
-      if (answer.text !== undefined && !shown.text)
-        throw new HoldfastError("HF-1003", { option: "text", problem: "this gate takes no free text" });
-      if (answer.digest !== undefined && answer.digest !== record.args)
-        throw new HoldfastError("HF-1016", { gate });
-      const now = await this.#deps.store.now();
-      if (record.until !== undefined && now >= record.until)
-        throw new HoldfastError("HF-1013", { run: runId, gate });
+      const at = await store.now();
+      const { record, shown } = await this.#openGate(row, gate, at);
+      checkFits(gate, answer, shown, record);
       const text = answer.text === undefined ? {} : { text: answer.text };
-      given = {
-        choice: answer.choice,
-        ...text,
-        actor: answer.actor ?? "unknown",
-        at: now,
-        timedOut: false,
-      };
+      given = { choice: answer.choice, ...text, actor: answer.actor ?? "unknown", at, timedOut: false };
       const encoded = values.encode(gate, given);
-      const meta = { digest: record.args ?? "", choice: answer.choice };
-      return plan(
-        { kind: "gate_answered", step: gate, meta, data: encoded.data },
-        answer,
-        undefined,
-        encoded,
-      );
+      const meta = { digest: record.args ?? "", choice: answer.choice, ...told(answer) };
+      const event = { kind: "gate_answered", step: gate, meta, data: encoded.data } as const;
+      return plan(event, answer, undefined, encoded);
     });
     return given as GateAnswer;
   }
 
-  async #openGate(
-    row: RunRow,
-    gate: string,
-  ): Promise<{ record: StepRecord; shown: Pick<OpenGate, "choices" | "text"> }> {
+  /** The gate, if it can be answered at this time; else why not. */
+  async #openGate(row: RunRow, gate: string, at: number): Promise<{ record: StepRecord; shown: Shown }> {
     const { store, values } = this.#deps;
+    const run = row.id;
+    const closed = (why: string) => new HoldfastError("HF-1013", { run, gate, why });
     const record = (await loadRun(store, values, row)).find(gate);
-    if (record?.type !== "gate" || record.status === "failed")
-      throw new HoldfastError("HF-1013", { run: row.id, gate });
-    const value = await values.of(row.id, record);
-    if (record.status === "completed") {
-      const { choice, actor, at } = value as GateAnswer;
-      throw new HoldfastError("HF-1014", {
-        gate,
-        run: row.id,
-        choice,
-        actor,
-        at: new Date(at).toISOString(),
-      });
-    }
-    return { record, shown: value as Pick<OpenGate, "choices" | "text"> };
+    if (record?.type !== "gate") throw closed("It was not opened yet, or there is none of this name.");
+    if (record.reopened) throw closed("It expired, and is opened again when the run gets there.");
+    if (record.status === "failed") throw expired(run, gate, record, "The run was told so.");
+    const value = await values.of(run, record);
+    if (record.status === "completed") throw answered(run, gate, record, value as GateAnswer);
+    if (terminal(row.status)) throw closed("The run has ended.");
+    if (record.until !== undefined && at >= record.until)
+      throw expired(run, gate, record, "The run goes on as it does without an answer.");
+    return { record, shown: value as Shown };
   }
 
   /** Refuses a step that is not in doubt. */
@@ -138,15 +126,26 @@ export class Decisions {
   resolve(
     runId: string,
     step: string,
-    resolution: Exclude<Resolution, { action: "cancel" }> & Act,
+    resolution: Exclude<Resolution, { action: "cancel" }> & NamedAct,
   ): Promise<RunRow> {
+    checkAct(resolution);
     return this.#act(runId, async (row) => {
-      const record = await this.#inDoubt(row, step);
+      const before = await sentBefore(this.#deps.store, row, ["step_resolved"], resolution.id);
+      if (before?.step === step) return null;
+      const { record, state } = await this.#inDoubt(row, step);
+      const isRekeyed = resolution.action === "rerun" && resolution.newKey === true;
+      if (isRekeyed && !record.newKey) throw new HoldfastError("HF-2173", { step });
+      // Nothing new begins in a run that is being cancelled, so nobody would learn what became of the first call.
+      if (resolution.action === "rerun" && row.control === "compensating") {
+        const fix = "Say whether it was done.";
+        throw wrongStatus(row, `call ${step} again`, "It is being cancelled.", fix);
+      }
       if (resolution.action === "rerun" && (await this.#deps.store.now()) < (record.rerunAfter ?? 0)) {
         throw new HoldfastError("HF-1012", { step, after: new Date(record.rerunAfter ?? 0).toISOString() });
       }
       const encoded = this.#resolved(step, resolution);
-      const meta = { action: resolution.action, ...because(resolution) };
+      const rekeyed = isRekeyed ? { call: unusedCall(state, step) } : {};
+      const meta = { action: resolution.action, ...told(resolution), ...rekeyed };
       const event: EventDraft = {
         kind: "step_resolved",
         step,
@@ -164,13 +163,14 @@ export class Decisions {
     return values.encode(step, resolution.error ?? new Error(`${step} was marked as failed by hand.`));
   }
 
-  async #inDoubt(row: RunRow, step: string): Promise<StepRecord> {
+  async #inDoubt(row: RunRow, step: string): Promise<{ record: StepRecord; state: RunState }> {
     const { store, values } = this.#deps;
     if (terminal(row.status)) throw new HoldfastError("HF-1011", { step, run: row.id });
-    const record = (await loadRun(store, values, row)).find(step);
+    const state = await loadRun(store, values, row);
+    const record = state.find(step);
     if (!record) throw new HoldfastError("HF-1010", { run: row.id, step });
     if (record.status !== "in_doubt") throw new HoldfastError("HF-1011", { step, run: row.id });
-    return record;
+    return { record, state };
   }
 
   /** A fenced worker's result: kept, and it settles the step if nothing else has yet. */
@@ -182,6 +182,7 @@ export class Decisions {
   ): Promise<void> {
     await this.#act(runId, async (row) => {
       const { store, values } = this.#deps;
+      if (await isLosingAll(store, row)) return null;
       // Evidence is kept whatever else of the run can be read.
       const state = await loadRun(store, values, row).catch(() => undefined);
       const event: EventDraft = {
@@ -199,4 +200,40 @@ export class Decisions {
     if (!row) throw new HoldfastError("HF-1001", { run: runId });
     return row;
   }
+}
+
+function checkAnswer(answer: Answer): void {
+  checkAct(answer);
+  for (const option of ["choice", "text", "digest"] as const) {
+    const value: unknown = answer[option];
+    if (typeof value === "string" || (value === undefined && option !== "choice")) continue;
+    throw new HoldfastError("HF-1003", { option, problem: "it must be a text" });
+  }
+}
+
+function checkFits(gate: string, { choice, text, digest }: Answer, shown: Shown, record: StepRecord): void {
+  const { choices } = shown;
+  if (!choices.includes(choice))
+    throw new HoldfastError("HF-1015", { choice, gate, choices: choices.join(", ") });
+  if (text !== undefined && !shown.text)
+    throw new HoldfastError("HF-1003", { option: "text", problem: "this gate takes no free text" });
+  if (digest !== undefined && digest !== record.args) throw new HoldfastError("HF-1016", { gate });
+}
+
+function answered(run: string, gate: string, record: StepRecord, answer: GateAnswer): HoldfastError {
+  const { choice, actor, at, timedOut } = answer;
+  if (timedOut) return expired(run, gate, record, `What counts as given is ${choice}.`);
+  return new HoldfastError("HF-1014", { gate, run, choice, actor, at: new Date(at).toISOString() });
+}
+
+const expired = (run: string, gate: string, { until = 0 }: StepRecord, became: string): HoldfastError =>
+  new HoldfastError("HF-2150", { run, gate, until: new Date(until).toISOString(), became });
+
+/** A call number that gives a step a key which nothing of this run was called under. */
+function unusedCall(state: RunState, step: string): number {
+  const first = state.firstKey(step);
+  const calls = [...state.steps()].flatMap(([key, record]) =>
+    (record.first ?? key) === first ? [record.call] : [],
+  );
+  return Math.max(0, ...calls) + 1;
 }

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../errors.ts";
+import { isApproval } from "../guards/approval-name.ts";
 import type { EventDraft } from "../journal/events.ts";
 import type { RunState } from "../run/replay.ts";
 import type { Blob } from "../store.ts";
@@ -25,7 +26,21 @@ export interface EditEvents {
   readonly blobs: readonly Blob[];
 }
 
-const KEYS = ["memory", "steps", "loops", "input", "config"];
+const NAMED = ["memory", "steps", "loops", "config"];
+const KEYS = [...NAMED, "input"];
+
+const refused = (option: string, problem: string): HoldfastError =>
+  new HoldfastError("HF-1003", { option, problem });
+
+function checkShape(edits: Edits): void {
+  if (typeof edits !== "object" || edits === null) throw refused("set", "it must be an object of edits");
+  for (const [key, value] of Object.entries(edits)) {
+    if (!KEYS.includes(key)) throw refused(key, "it cannot be edited");
+    if (!NAMED.includes(key) || value === undefined) continue;
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      throw refused(`set.${key}`, "it must be an object of new values by name");
+  }
+}
 
 /** The events that make the edits, or HF-1024 when something cannot be edited. Nothing is written here. */
 export async function editEvents(
@@ -35,9 +50,7 @@ export async function editEvents(
   edits: Edits,
   reason?: string,
 ): Promise<EditEvents> {
-  for (const key of Object.keys(edits))
-    if (!KEYS.includes(key))
-      throw new HoldfastError("HF-1003", { option: key, problem: "it cannot be edited" });
+  checkShape(edits);
   const events: EventDraft[] = [];
   const blobs: Blob[] = [];
   const why = reason === undefined ? {} : { reason };
@@ -72,6 +85,7 @@ export async function editEvents(
 function checkStep(run: string, state: RunState, step: string): void {
   const record = state.find(step);
   if (!record) throw new HoldfastError("HF-1010", { run, step });
+  if (isApproval(step)) throw new HoldfastError("HF-1037", { run, step });
   if (record.status === "completed" || (record.status === "failed" && record.retryAt === undefined)) return;
   throw new HoldfastError("HF-1024", {
     what: `Step ${step}`,

@@ -1,14 +1,18 @@
 import { HoldfastError } from "../errors.ts";
-import { type Act, plan } from "../journal/act.ts";
+import { savedSpent, spentAbove } from "../guards/spent.ts";
+import { plan } from "../journal/act.ts";
 import type { Decide } from "../journal/acts.ts";
+import type { EventMeta } from "../journal/events.ts";
 import { lastEvent, loadRun } from "../journal/load.ts";
 import { everyRun } from "../journal/query.ts";
 import type { EngineParts } from "../parts.ts";
 import type { StepRecord } from "../run/replay.ts";
-import { ended, type RunRow, type RunStatus, terminal, type Usage } from "../types.ts";
-import type { Control } from "./control.ts";
+import { ended, type RunRow, type RunStatus, terminal } from "../types.ts";
+import type { CancelOptions, Control } from "./control.ts";
 
 const UNENDED: readonly RunStatus[] = ["queued", "running", "waiting", "paused", "failed"];
+
+type Below = (child: RunRow) => Promise<unknown>;
 
 /** Runs and the runs they started: who is told when one of them ends, and acts that reach all of them. */
 export class Family {
@@ -43,7 +47,7 @@ export class Family {
     if (!(await store.read(parentId))) return;
     const ending = await lastEvent(store, child, ["run_completed", "run_failed", "run_cancelled"]);
     await this.#act(parentId, async (row) => {
-      if (terminal(row.status)) return null;
+      if (terminal(row.status) || row.prunedAt !== null) return null;
       const state = await loadRun(store, values, row);
       // By its id: migrations may have renamed the step, there and back, before and after the child was made.
       const isOpen = ([, one]: [string, StepRecord]): boolean =>
@@ -57,50 +61,92 @@ export class Family {
           ? ending && (await values.of(child.id, ending))
           : new HoldfastError("HF-2107", { child: child.id, status, message });
       const encoded = values.encode(step, value);
-      const usage = usedSince(child.usage, record.reported);
-      const meta = { child: child.id, status, ...(usage ? { usage } : {}) };
+      const meta = { child: child.id, status, ...usedSince(child, record) };
       return plan({ kind: "child_finished", step, meta, data: encoded.data }, {}, undefined, encoded);
     });
   }
 
   /** Cancels every child that has not ended, and through them theirs. May be done again at any time. */
-  async cancelChildren(runId: string, act: Act & { compensate?: boolean }): Promise<void> {
+  async cancelChildren(runId: string, { id: _, ...act }: CancelOptions): Promise<void> {
     for (const child of await this.children(runId)) {
-      // One that is being undone is on its way to being cancelled.
-      if (terminal(child.status) || child.control === "compensating") continue;
+      // One that is being undone is on its way to being cancelled, and sees to those below it.
+      if (child.control === "compensating") continue;
       const told = { reason: `Run ${runId} was cancelled.`, actor: "parent", ...act };
-      await asFarAsPossible(() => this.#control.cancel(child.id, told));
+      if (!terminal(child.status)) await asFarAsPossible(() => this.#control.cancel(child.id, told));
+      else if (child.openChildren === 0) continue;
       await this.cancelChildren(child.id, act);
     }
   }
 
-  /** Whether the run that started this one has been cancelled: then it must not go on. */
-  async isOrphan({ parent, control }: RunRow): Promise<boolean> {
-    if (parent === null || control === "compensating") return false;
-    return (await this.#deps.store.read(parent.runId))?.status === "cancelled";
+  /**
+   * Sees to it that a run does not go on where the run that started it was stopped while it was being made. Answers whether it may
+   * go on.
+   */
+  async follows(run: RunRow): Promise<boolean> {
+    if (run.parent === null || run.control === "compensating") return true;
+    const parent = await this.#deps.store.read(run.parent.runId);
+    if (parent?.status === "cancelled") {
+      await this.cancelChildren(parent.id, {});
+      return false;
+    }
+    if (!parent || !isStopped(parent)) return true;
+    const { store } = this.#deps;
+    const asked = await lastEvent(store, parent, ["pause_requested"]);
+    if (asked?.kind !== "pause_requested" || !asked.meta.children) return true;
+    // Whoever has paused or resumed it by itself has decided for it.
+    if (await lastEvent(store, run, ["pause_requested", "run_resumed"])) return true;
+    const { actor = "parent", meta } = asked;
+    const { reason = `Run ${parent.id} was paused.` } = meta;
+    await asFarAsPossible(() => this.#control.pause(run.id, { actor, reason, children: true }));
+    return true;
   }
 
-  /** Does `act` to every run below this one. A run that has ended meanwhile is passed over. */
-  async below(runId: string, act: (runId: string) => Promise<unknown>): Promise<void> {
+  /**
+   * Does `act` to this run and to every run below it. Where the run itself is in no state for it, those below may be: then it counts
+   * as done, and what the run says to it is thrown only when there was none.
+   */
+  async withChildren<T>(
+    runId: string,
+    act: (runId: string) => Promise<T>,
+    below: Below,
+  ): Promise<T | RunRow> {
+    // The parent first: after that it starts no more children.
+    const own = await act(runId).catch((error: unknown) => {
+      if (HoldfastError.is(error, "HF-1007")) return error;
+      throw error;
+    });
+    const count = await this.below(runId, below);
+    if (HoldfastError.is(own) && count === 0) throw own;
+    if (!HoldfastError.is(own)) return own;
+    const row = await this.#deps.store.read(runId);
+    if (!row) throw new HoldfastError("HF-1001", { run: runId });
+    return row;
+  }
+
+  /** Does `act` to every run below this one; answers to how many. A run that has ended, or can do nothing with it, is passed over. */
+  async below(runId: string, act: Below): Promise<number> {
+    let count = 0;
     for (const child of await this.children(runId)) {
-      if (!ended(child.status)) await asFarAsPossible(() => act(child.id));
-      await this.below(child.id, act);
+      if (!ended(child.status) && (await asFarAsPossible(() => act(child)))) count++;
+      count += await this.below(child.id, act);
     }
+    return count;
   }
 
   children(runId: string): Promise<RunRow[]> {
     return this.#list({ parent: runId });
   }
 
-  /** Does `act` to all runs of a workflow that have one of these statuses now, and says what became of each. */
+  /** Does `act` to all runs of a workflow that are meant now, and says what became of each. */
   async all(
     workflow: string,
     act: (runId: string) => Promise<unknown>,
-    status: readonly RunStatus[] = UNENDED,
+    meant: Meant = {},
   ): Promise<BulkReport> {
     const done: string[] = [];
     const refused: { runId: string; error: HoldfastError }[] = [];
-    for (const { id } of await this.#list({ workflow, status })) {
+    const { status = UNENDED, only = () => true } = meant;
+    for (const { id } of (await this.#list({ workflow, status })).filter(only)) {
       try {
         await act(id);
         done.push(id);
@@ -124,24 +170,49 @@ export class Family {
   }
 }
 
+export interface OfWorkflow {
+  readonly workflow: string;
+}
+
+/** Whether a run is paused, or is finishing what is under way to be. */
+export const isStopped = ({ status, control }: RunRow): boolean =>
+  status === "paused" || control === "pausing";
+
+/** Which runs of a workflow an act is for: by their status, and of those the ones that `only` picks. */
+export interface Meant {
+  readonly status?: readonly RunStatus[];
+  readonly only?: (row: RunRow) => boolean;
+}
+
 /** What became of each run of a workflow. */
 export interface BulkReport {
   readonly done: readonly string[];
   readonly refused: readonly { readonly runId: string; readonly error: HoldfastError }[];
 }
 
-/** A run below that has ended in the meantime, or has a limit of its own to be raised, does not undo what was done above it. */
-async function asFarAsPossible(act: () => Promise<unknown>): Promise<void> {
+/**
+ * A run below that has ended in the meantime, or has a limit of its own to be raised, does not undo what was done above it. Answers
+ * whether it was done.
+ */
+async function asFarAsPossible(act: () => Promise<unknown>): Promise<boolean> {
   try {
     await act();
+    return true;
   } catch (error) {
     if (!HoldfastError.is(error, "HF-1007") && !HoldfastError.is(error, "HF-1025")) throw error;
+    return false;
   }
 }
 
 /** A child that failed and was resumed reports only what it has used since. */
-function usedSince(total: Usage, reported: Usage | undefined): Usage | undefined {
-  const tokens = total.tokens - (reported?.tokens ?? 0);
-  const costUsd = total.costUsd - (reported?.costUsd ?? 0);
-  return tokens > 0 || costUsd > 0 ? { tokens, costUsd } : undefined;
+function usedSince(
+  child: RunRow,
+  { reported = {} }: StepRecord,
+): Pick<EventMeta["child_finished"], "usage" | "turns" | "activeMs"> {
+  const { tokens, costUsd, turns, wallMs } = spentAbove(savedSpent(child), reported);
+  return {
+    ...(tokens > 0 || costUsd > 0 ? { usage: { tokens, costUsd } } : {}),
+    ...(turns > 0 ? { turns } : {}),
+    ...(wallMs > 0 ? { activeMs: wallMs } : {}),
+  };
 }

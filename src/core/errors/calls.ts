@@ -70,7 +70,7 @@ export const callErrors = {
   },
   "HF-1013": {
     what: "Run {run} has no open gate {gate}.",
-    why: "It was not opened yet, or it has expired.",
+    why: "{why}",
     safe: UNCHANGED,
     fix: "Show the run to see its gates.",
   },
@@ -169,5 +169,17 @@ export const callErrors = {
     why: "On some text it could take so long that nothing else is done.",
     safe: UNCHANGED,
     fix: "Write it with fixed letters at the start and with limits such as {20,200} instead of + and *.",
+  },
+  "HF-1033": {
+    what: "The {store} store has no cache, so cacheTtl cannot be kept there.",
+    why: "cacheTtl says how long copies of runs stay in a cache beside the store, and it is never ignored.",
+    safe: UNCHANGED,
+    fix: "Leave cacheTtl out, or put a cache beside the store with createTieredStore or a tiered: URL.",
+  },
+  "HF-1037": {
+    what: "{step} of run {run} cannot be edited.",
+    why: "It is what a person said about a call, and nobody else can say it for them.",
+    safe: UNCHANGED,
+    fix: "Answer it while it is open. To ask anew, change the arguments of the call, or resume the run after it has failed.",
   },
 } as const satisfies Record<string, ErrorEntry>;

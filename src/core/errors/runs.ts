@@ -1,4 +1,4 @@
-import { type ErrorEntry, SAVED } from "./entry.ts";
+import { type ErrorEntry, SAVED, UNCHANGED } from "./entry.ts";
 
 /** 2xxx: a step or a run. */
 export const runErrors = {
@@ -175,5 +175,71 @@ export const runErrors = {
     why: "The content filter of model {model} stopped it.",
     safe: SAVED,
     fix: "Fork the run from an earlier checkpoint with another prompt or model.",
+  },
+  "HF-2150": {
+    what: "Gate {gate} of run {run} expired at {until}.",
+    why: "Nobody had answered it by then. {became}",
+    safe: "This answer was not taken.",
+    fix: "Resume the run if it failed on the gate: it is asked again. Else fork it from before the gate.",
+  },
+  "HF-2160": {
+    what: "{step} is {is} in the code, and was recorded as {was}.",
+    why: "What was recorded under this name cannot answer for something of another kind.",
+    safe: "Nothing was started.",
+    fix: "Give it a name of its own, or register a migration that renames or drops the recorded one, or migrate the run as it is.",
+  },
+  "HF-2161": {
+    what: "The migration of run {run} from {from} to {to} drops steps that were begun: {steps}.",
+    why: "Their outcome is not known, and nobody would ever be asked about it.",
+    safe: "Nothing of the run was changed.",
+    fix: "Resolve them first, or rename them to what takes their place.",
+  },
+  "HF-2162": {
+    what: "The code has ended without asking for {steps}.",
+    why: "These were begun, and what became of them is not known.",
+    safe: "Nothing was started, and the run has not ended.",
+    fix: "Resolve them, or register a migration that renames them, or migrate the run as it is.",
+  },
+  "HF-2163": {
+    what: "The code of {workflow} {version} fails on what the run has recorded: {message}",
+    why: "It threw before it did anything new, and the run had come further with other code.",
+    safe: "Nothing was started, and nothing was undone.",
+    fix: "Mend the code; the run is taken up again by the next process that has it. Or migrate the run as it is: then it fails.",
+  },
+  "HF-2165": {
+    what: "Agent {agent} cannot go on with its conversation: {problem}.",
+    why: "What was restored, injected or edited is the words of a user, an assistant or a tool. Nothing of it can be a system text.",
+    safe: SAVED,
+    fix: "Put the messages right with an edit of the agent's loop and resume the run, or fork it from an earlier checkpoint.",
+  },
+  "HF-2173": {
+    what: "{step} may not be called under a new idempotency key.",
+    why: "It does not say that its receiver allows that, or an earlier call may be in flight: it could happen twice.",
+    safe: UNCHANGED,
+    fix: "Resolve it as done or failed, or run it again under its key. A step allows it with `onKeyRejected`.",
+  },
+  "HF-2174": {
+    what: "The receiver of {step} does not accept its idempotency key: {message}",
+    why: "It refuses the key, or has seen other arguments under it; whether the step was done is unknown.",
+    safe: "It is not called again by itself, and never under another key by itself.",
+    fix: "Ask the receiver what became of it, then resolve it: done, failed, run again or cancel.",
+  },
+  "HF-2175": {
+    what: "The receiver of {step} has not ended an earlier call under its idempotency key: {message}",
+    why: "It was waited for as long as the retry policy allows.",
+    safe: "It is not called again by itself.",
+    fix: "Run it again when the receiver has ended, or resolve it as done or failed.",
+  },
+  "HF-2176": {
+    what: "The receiver of {step} repeats its failure for this idempotency key: {message}",
+    why: "It keeps the first answer to a key and gives it for good; whether the step was done is unknown.",
+    safe: "It is not called again by itself, and never under another key by itself.",
+    fix: "Ask the receiver what became of it, then resolve it: done, failed, run again or cancel.",
+  },
+  "HF-2177": {
+    what: "The store does not take what run {run} has to write: {message}",
+    why: "It took other runs' writes all the while, so that waiting would not help.",
+    safe: SAVED,
+    fix: "Make what its next step returns smaller, or mend the store, then resume the run.",
   },
 } as const satisfies Record<string, ErrorEntry>;

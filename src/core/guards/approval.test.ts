@@ -9,6 +9,8 @@ import {
   type Workflow,
   workflow,
 } from "../../index.ts";
+import { buildEntry, parseEntry } from "../journal/journal.ts";
+import { encode } from "../values/codec.ts";
 
 const code = (promise: Promise<unknown>) =>
   promise.then(
@@ -324,5 +326,128 @@ describe("an approval", () => {
     const denied = entries.filter(({ head }) => head.includes('"step_started","pay"'));
     expect(denied).toHaveLength(1);
     expect(denied[0]?.head).toContain('"step_failed","pay"');
+  });
+
+  it("is void when its arguments were changed in memory while a person was thinking", async () => {
+    const lab = createLab();
+    const input = { amount: 5 };
+    const paid: number[] = [];
+    const flow = workflow("flow", (ctx) =>
+      ctx.step("pay", () => paid.push(input.amount), { effect: "once", input }),
+    );
+    const engine = await start(lab, flow, asking());
+    await lab.clock.advance(50);
+    expect((await engine.get("r"))?.status).toBe("running");
+    input.amount = 5_000;
+    await lab.drive(engine.answer("r", "approve:pay", { choice: "approve", actor: "ada" }));
+    expect(await asked(lab, engine)).toMatchObject({ show: { input: { amount: 5_000 } } });
+    expect(paid).toEqual([]);
+  });
+
+  it("that was not used before its time was up is void, and is asked for anew", async () => {
+    const lab = createLab();
+    const { flow, calls } = paying();
+    const policy = asking("1", { ask: "?", timeoutMs: 3_600_000 });
+    const engine = await start(lab, flow, policy);
+    await asked(lab, engine);
+    await lab.crash(engine);
+    const desk = lab.engine([], { execute: false });
+    await lab.drive(desk.answer("r", "approve:pay", { choice: "approve", actor: "ada" }));
+    await lab.clock.advance(2 * 86_400_000);
+    const next = lab.engine([flow], { policy });
+    await lab.drive(next.recover());
+    await lab.clock.advance(1_000);
+    const [gate] = await lab.drive(next.gates("r"));
+    expect(gate?.until).toBeGreaterThan(lab.clock.now());
+    expect(calls).toEqual([]);
+    await lab.drive(next.answer("r", "approve:pay", { choice: "approve", actor: "bob" }));
+    expect(await lab.drive(next.result("r"))).toBe("paid");
+  });
+
+  it("cannot be made, or turned round, by an edit: neither in the run nor in a fork of it", async () => {
+    const lab = createLab();
+    const flow = workflow("flow", async (ctx) => {
+      const paid = await ctx
+        .step("pay", () => "paid", { effect: "once" })
+        .catch((error: Error) => error.message);
+      await ctx.gate("after", { choices: ["on"] });
+      return paid;
+    });
+    const engine = await start(lab, flow, asking());
+    await asked(lab, engine);
+    await lab.drive(engine.pause("r"));
+    const forged = { choice: "approve", actor: "ada", at: 0, timedOut: false };
+    const set = { steps: { "approve:pay": forged } };
+    expect(await lab.drive(code(engine.resume("r", { set })))).toBe("HF-1037");
+    await lab.drive(engine.resume("r"));
+    await asked(lab, engine);
+    await lab.drive(engine.answer("r", "approve:pay", { choice: "deny", actor: "ada" }));
+    await lab.drive(engine.settled("r"));
+    await lab.drive(engine.pause("r"));
+    expect(await lab.drive(code(engine.resume("r", { set })))).toBe("HF-1037");
+    expect(await lab.drive(code(engine.fork("r", { id: "f", set })))).toBe("HF-1037");
+    expect(await engine.get("f")).toBeNull();
+    await lab.drive(engine.resume("r"));
+    await lab.drive(engine.settled("r"));
+    await lab.drive(engine.answer("r", "after", { choice: "on" }));
+    expect(await lab.drive(engine.result("r"))).toContain("ada said no");
+  });
+
+  it("says who gave it and when, in the journal", async () => {
+    const lab = createLab();
+    const { flow } = paying();
+    const engine = await start(lab, flow, asking());
+    const gate = await asked(lab, engine);
+    await lab.drive(engine.answer("r", "approve:pay", { choice: "approve", actor: "ada" }));
+    await lab.drive(engine.result("r"));
+    const entries = await lab.store.entries("r", { from: 1, limit: 99 });
+    const events = entries.flatMap((entry) => parseEntry("r", entry).events);
+    const answered = events.find(({ kind }) => kind === "gate_answered");
+    expect(answered).toMatchObject({ actor: "ada", step: "approve:pay", at: expect.any(Number) });
+    expect(answered?.meta).toMatchObject({ choice: "approve", digest: gate?.digest });
+  });
+
+  it("that was written into the store by hand is damage, and nothing is called", async () => {
+    const lab = createLab();
+    const { flow, calls } = paying();
+    const engine = await start(lab, flow, asking());
+    await asked(lab, engine);
+    await lab.crash(engine);
+    await lab.clock.advance(20_000);
+    const row = await lab.store.read("r");
+    if (!row) throw new Error("there is no run");
+    // Everything as the engine would write it, but for the hash that chains it to what was there.
+    const answer = { choice: "approve", actor: "ada", at: lab.clock.now(), timedOut: false };
+    const digest = (await lab.drive(lab.engine([], { execute: false }).gates("r")))[0]?.digest ?? "";
+    const at = lab.clock.now();
+    const { entry, head } = buildEntry(
+      [
+        {
+          kind: "gate_answered",
+          step: "approve:pay",
+          meta: { digest, choice: "approve" },
+          data: encode(answer),
+        },
+      ],
+      {
+        prev: "0".repeat(row.head.length),
+        seq: row.seq + 1,
+        at,
+        epoch: row.claim.epoch,
+        blobs: [],
+        blinding: undefined,
+      },
+    );
+    const run = { ...row, status: "queued", waiting: [], wakeAt: 0 } as const;
+    const expected = { seq: row.seq, epoch: row.claim.epoch, token: null };
+    const [taken] = await lab.store.append([
+      { run, expect: expected, claim: { kind: "keep" }, entries: [entry], head, blobs: [] },
+    ]);
+    expect(taken).toEqual({ ok: true });
+    const next = lab.engine([flow], { policy: asking() });
+    await lab.drive(next.recover());
+    const parked = await lab.drive(next.settled("r"));
+    expect(parked.waiting).toMatchObject([{ kind: "review" }]);
+    expect(calls).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import type { GateAnswer } from "../context.ts";
 import { gate } from "../run/waits.ts";
+import { approvalName } from "./approval-name.ts";
 import type { Admission } from "./guard.ts";
 
 export interface ApprovalRequest {
@@ -13,7 +14,8 @@ export interface ApprovalRequest {
 
 /**
  * Asks a person before one call. The answer is bound to the run, the step, its effect, its exact arguments and `about`, and it is used
- * up by the intent of this attempt: another attempt, other arguments or a fork are asked about anew.
+ * up by the intent of this attempt: another attempt, other arguments or a fork are asked about anew. So is one that was not used before
+ * its time was up.
  */
 export function askApproval(
   { execution, place, options, intent }: Admission,
@@ -41,9 +43,6 @@ export function askApproval(
   );
 }
 
-/** Step names that begin so are the engine's. */
-const APPROVAL = "approve:";
-
-/** Two signs, since `pay#2` is the second step of that name, not the second attempt. */
-const approvalName = (name: string, attempt: number): string =>
-  `${APPROVAL}${name}${attempt > 1 ? `##${attempt}` : ""}`;
+/** Where the journal stands with the question before this call: the same as long as nothing is said about it. */
+export const approvalAt = ({ execution, place, intent }: Admission): number | undefined =>
+  execution.state.find(place.scope.prefix + approvalName(place.name, intent.attempt))?.seq;

@@ -457,45 +457,6 @@ describe("time", () => {
   });
 });
 
-describe("children", () => {
-  it("inherit what is left and the config, and what they use is used by the parent too", async () => {
-    const lab = createLab();
-    const seen: unknown[] = [];
-    const inner = workflow("inner", { budget: { tokens: 10_000, costUsd: 1 } }, async (ctx) => {
-      seen.push(ctx.config);
-      await ctx.step("use", () => ctx.usage({ tokens: 300 }));
-    });
-    const outer = workflow("outer", async (ctx) => {
-      await ctx.step("use", () => ctx.usage({ tokens: 400 }));
-      await ctx.child("one", inner, undefined);
-      await ctx.child("two", inner, undefined);
-      await ctx.child("three", inner, undefined);
-    });
-    const engine = lab.engine([outer, inner]);
-    const options = { id: "r", budget: { tokens: 1_000, costUsd: 9 }, config: { model: "m" } };
-    await lab.drive(engine.start(outer, undefined, options));
-    const run = await lab.drive(
-      (async () => {
-        for (;;) {
-          const now = await engine.settled("r");
-          if (now.waiting.some(({ kind }) => kind === "budget")) return now;
-          await new Promise<void>((resolve) => lab.clock.setTimer(resolve, 100));
-        }
-      })(),
-    );
-    expect(run.usage.tokens).toBe(1_000);
-    expect(run.waiting).toMatchObject([{ kind: "budget", step: "three" }]);
-    expect(run.openChildren).toBe(0);
-    expect(seen).toEqual([{ model: "m" }, { model: "m" }]);
-    const { runs } = await engine.list({ parent: "r", limit: 10 });
-    const budgets = runs.map(({ budget }) => budget).sort((a, b) => (b?.tokens ?? 0) - (a?.tokens ?? 0));
-    expect(budgets).toEqual([
-      { tokens: 600, costUsd: 1 },
-      { tokens: 300, costUsd: 1 },
-    ]);
-  });
-});
-
 describe("the config", () => {
   it("is given back after every resume, in parts or whole as it was given", async () => {
     const lab = createLab();

@@ -4,14 +4,17 @@ import type { StepPlace } from "../run/call.ts";
 import type { Execution } from "../run/execution.ts";
 import { UNDO } from "../run/replay.ts";
 import type { Frame } from "../run/scope.ts";
+import type { Store } from "../store.ts";
 import { addUsage, type Budget, NO_USAGE, type RunRow } from "../types.ts";
+import { Families, type FamilyTotal } from "./families.ts";
 import type { Admitted, Guard } from "./guard.ts";
+import { ALL_LIMITS, addSpent, type Limit, type Spent, savedSpent, spentAbove } from "./spent.ts";
 
-/** What a run may use up. A limit that is reached holds back what would come next; what is under way is finished. */
-type Limit = keyof Budget;
-type Spent = Required<Budget>;
+/**
+ * What a run and the runs below it may use up. A limit that is reached holds back what would come next, in every run of the family; what
+ * is under way is finished.
+ */
 
-const ALL: readonly Limit[] = ["turns", "tokens", "costUsd", "wallMs"];
 /** A call is not a turn: it belongs to one that has begun, or to none. */
 const OF_CALLS: readonly Limit[] = ["tokens", "costUsd", "wallMs"];
 /** Sums of prices miss their limit by less than this. */
@@ -26,29 +29,43 @@ export function checkBudget(budget: Budget | undefined, option = "budget"): Budg
   const refuse = (key: string, problem: string) =>
     new HoldfastError("HF-1003", { option: `${option}.${key}`, problem });
   for (const [key, limit] of limits) {
-    if (!ALL.includes(key as Limit)) throw refuse(key, "there is no such limit");
+    if (!ALL_LIMITS.includes(key as Limit)) throw refuse(key, "there is no such limit");
     if (!Number.isFinite(limit) || limit <= 0) throw refuse(key, "it must be a number above 0");
   }
   return limits.length === 0 ? undefined : Object.fromEntries(limits);
 }
 
-/** Refuses to let a run go on that would be held back at once, with the limits raised as given (HF-1025). */
-export function checkRaise(row: RunRow, raise: Budget | undefined): void {
-  const waits = row.waiting.filter(({ kind }) => kind === "budget");
-  if (waits.length === 0) return;
-  const { turns, usage, activeMs } = row;
-  const spent = { turns, tokens: usage.tokens, costUsd: usage.costUsd, wallMs: activeMs };
+/**
+ * Refuses to let a run go on that would be held back at once, or whose children would be, with the limits raised as given (HF-1025).
+ */
+export async function checkRaise(families: Families, row: RunRow, raise: Budget | undefined): Promise<void> {
+  const own = row.waiting.some(({ kind }) => kind === "budget");
+  if (!own && row.openChildren === 0) return;
+  const total = await families.total(row.id);
+  const held = [row, ...(total?.below ?? [])].flatMap(({ waiting }) =>
+    waiting.filter(({ kind }) => kind === "budget"),
+  );
+  if (!total || held.length === 0) return;
   // A run that has ended its loops may stand at the last turn: only a loop is held back by that.
-  const limits = waits.some(({ detail = "" }) => HELD_BY_TURNS.test(detail)) ? ALL : OF_CALLS;
-  const over = reached({ ...row.budget, ...raise }, spent, limits);
+  const limits = held.some(({ detail = "" }) => HELD_BY_TURNS.test(detail)) ? ALL_LIMITS : OF_CALLS;
+  const over = reached({ ...row.budget, ...raise }, total.spent, limits);
+  if (own) over.push(...(await overAbove(families, row, limits)));
   if (over.length > 0) throw new HoldfastError("HF-1025", { run: row.id, limits: over.join(", ") });
+}
+
+async function overAbove(families: Families, row: RunRow, limits: readonly Limit[]): Promise<string[]> {
+  const above = (await families.above(row)).filter(({ budget }) => budget !== null);
+  const totals = await totalsOf(families, above);
+  return totals.flatMap((total) =>
+    reached(total.row.budget, total.spent, limits).map((one) => `${one} of run ${total.row.id}`),
+  );
 }
 
 const HELD_BY_TURNS = /[:,] turns \d/;
 
 /** Whether these limits differ from those the run has. */
 export const differs = ({ budget }: RunRow, raise: Budget): boolean =>
-  ALL.some((limit) => raise[limit] !== undefined && raise[limit] !== budget?.[limit]);
+  ALL_LIMITS.some((limit) => raise[limit] !== undefined && raise[limit] !== budget?.[limit]);
 
 function reached(budget: Budget | null, spent: Spent, limits: readonly Limit[]): string[] {
   return limits.flatMap((limit) => {
@@ -89,29 +106,115 @@ function usageOf(event: EventDraft): UsageMeta | undefined {
   return event.kind === "step_completed" || event.kind === "step_failed" ? event.meta.usage : undefined;
 }
 
-/** Waits until none of these limits is reached. */
+/** A run whose limits are reached, and which. */
+interface Over {
+  readonly run: string;
+  readonly limits: readonly string[];
+}
+
+/** Whether anything is reached here or above. Answers at once for a run without relatives. */
+function overNow(
+  execution: Execution,
+  frame: Frame | undefined,
+  limits: readonly Limit[],
+): Over[] | Promise<Over[]> {
+  const { row } = execution.writer;
+  const own = reached(row.budget, spentBy(execution, frame), limits);
+  if (own.length > 0) return [{ run: row.id, limits: own }];
+  return row.parent === null && row.openChildren === 0 ? [] : overInFamily(execution, frame, limits);
+}
+
+/** Readings that do not show what others in the same run did meanwhile are made again so many times. */
+const MOST_READINGS = 5;
+
+/**
+ * Runs that have no limit and are below none, and what they had heard from outside by then. Whoever sets a limit above them tells them, so
+ * until they hear something there is nothing to look up.
+ */
+const freeSince = new WeakMap<Execution, number>();
+
+async function overInFamily(
+  execution: Execution,
+  frame: Frame | undefined,
+  limits: readonly Limit[],
+): Promise<Over[]> {
+  const { writer, deps } = execution;
+  const families = Families.of(deps.store);
+  for (let reading = 1; ; reading++) {
+    const { heard } = writer;
+    const limited = await readFor(execution, () => limitedRuns(families, writer.row));
+    if (limited.length === 0) {
+      freeSince.set(execution, heard);
+      return [];
+    }
+    // Its relatives see what is saved: before it looks at them, they can see it.
+    if (writer.unwritten.some(({ event }) => usageOf(event)) && !deps.queue.options.ahead)
+      await execution.busy(writer.whenIdle());
+    const { seq } = writer.row;
+    const totals = await readFor(execution, () => totalsOf(families, limited));
+    const unsaved = spentAbove(spentBy(execution, frame), savedSpent(writer.row));
+    const over = totals.flatMap(({ row, spent }) => {
+      const found = reached(row.budget, addSpent(spent, unsaved), limits);
+      return found.length > 0 ? [{ run: row.id, limits: found }] : [];
+    });
+    // A raise that came in between says so in this run's journal: nobody waits for what is over.
+    const isCurrent = writer.row.seq === seq;
+    if (isCurrent || (over.length === 0 && reading >= MOST_READINGS)) return over;
+  }
+}
+
+/** A run that may go on without its store cannot know of the others then. */
+function readFor<T>(execution: Execution, read: () => Promise<readonly T[]>): Promise<readonly T[]> {
+  const { queue } = execution.deps;
+  if (!queue.options.ahead) return execution.busy(queue.read(execution.runId, read));
+  return queue.health.failing ? Promise.resolve([]) : execution.busy(read().catch(() => []));
+}
+
+/** The run and those above it, as far as they have limits. */
+const limitedRuns = async (families: Families, row: RunRow): Promise<readonly RunRow[]> =>
+  [row, ...(await families.above(row))].filter(({ budget }) => budget !== null);
+
+async function totalsOf(families: Families, runs: readonly RunRow[]): Promise<readonly FamilyTotal[]> {
+  const totals = await Promise.all(runs.map(({ id }) => families.total(id)));
+  return totals.filter((total) => total !== null);
+}
+
+/** Waits until none of these limits is reached; answers whether it had to. */
 async function untilWithin(
   execution: Execution,
   { key, scope: { frame } }: StepPlace,
   limits: readonly Limit[],
-): Promise<undefined> {
-  for (;;) {
-    const over = reached(execution.writer.row.budget, spentBy(execution, frame), limits);
-    if (over.length === 0) return undefined;
-    const { code, message } = new HoldfastError("HF-2119", { run: execution.runId, limits: over.join(", ") });
+): Promise<boolean> {
+  for (let waited = false; ; waited = true) {
+    const now = overNow(execution, frame, limits);
+    const over = now instanceof Promise ? await now : now;
+    if (over.length === 0) return waited;
+    const said = over.map(({ run, limits: which }) => {
+      const { code, message } = new HoldfastError("HF-2119", { run, limits: which.join(", ") });
+      return `${code} ${message}`;
+    });
     const since = execution.deps.time.now();
-    await execution.wait(key, { kind: "budget", step: key, since, detail: `${code} ${message}` }, frame);
+    await execution.wait(key, { kind: "budget", step: key, since, detail: said.join(" ") }, frame);
   }
 }
 
+/** Whether no limit can be reached by what this run does. */
+function isUnlimited(execution: Execution): boolean {
+  const { row, heard } = execution.writer;
+  return row.budget === null && (row.parent === null || freeSince.get(execution) === heard);
+}
+
 /** Nothing may start at this place while a limit is reached. Undoing what was done is not limited. */
-export function admitWithinBudget(execution: Execution, place: StepPlace): Admitted | Promise<Admitted> {
-  const isFree = execution.writer.row.budget === null || place.key.startsWith(`${UNDO}/`);
-  return isFree ? undefined : untilWithin(execution, place, OF_CALLS);
+export function waitedForBudget(execution: Execution, place: StepPlace): boolean | Promise<boolean> {
+  const isFree = isUnlimited(execution) || place.key.startsWith(`${UNDO}/`);
+  return isFree ? false : untilWithin(execution, place, OF_CALLS);
 }
 
 export const budgetGuard: Guard = {
-  admit: ({ execution, place }) => admitWithinBudget(execution, place),
+  admit({ execution, place }): Admitted | Promise<Admitted> {
+    const waited = waitedForBudget(execution, place);
+    return waited instanceof Promise ? waited.then(() => undefined) : undefined;
+  },
 };
 
 /**
@@ -120,28 +223,22 @@ export const budgetGuard: Guard = {
  */
 export async function beginTurn(execution: Execution, place: StepPlace, index: number): Promise<() => void> {
   const hasBegun = place.scope.node?.scopes.has(`${place.name}[${index}]`) ?? false;
-  if (execution.writer.row.budget !== null && !hasBegun) await untilWithin(execution, place, ALL);
+  if (!isUnlimited(execution) && !hasBegun) await untilWithin(execution, place, ALL_LIMITS);
   const add = (more: number) => turnsUnderWay.set(execution, (turnsUnderWay.get(execution) ?? 0) + more);
   add(1);
   return () => add(-1);
 }
 
-/** What a child may use up: what is left to the run, and no more than its workflow allows by itself. */
-export function budgetLeft(execution: Execution): Budget | undefined {
-  const { budget } = execution.writer.row;
-  if (budget === null) return undefined;
-  const spent = spentBy(execution, execution.scope().frame);
-  const left = ALL.flatMap((limit) => {
-    const most = budget[limit];
-    return most === undefined ? [] : [[limit, Math.max(0, most - spent[limit])] as const];
-  });
-  return Object.fromEntries(left);
+/** The limits that hold for a run: its own, and those of the runs above. */
+export async function limitsOf(store: Store, row: RunRow): Promise<Budget | undefined> {
+  const above = await Families.of(store).above(row);
+  return [row, ...above].map(({ budget }) => budget ?? undefined).reduce(tighter);
 }
 
 /** The smaller of two limits, one by one. */
-export function tighter(one: Budget | undefined, other: Budget | undefined): Budget | undefined {
+function tighter(one: Budget | undefined, other: Budget | undefined): Budget | undefined {
   if (!one || !other) return one ?? other;
-  const limits = ALL.flatMap((limit) => {
+  const limits = ALL_LIMITS.flatMap((limit) => {
     const most = Math.min(one[limit] ?? Infinity, other[limit] ?? Infinity);
     return most === Infinity ? [] : [[limit, most] as const];
   });

@@ -9,7 +9,7 @@ import {
   type StepRecord,
   UNDO,
 } from "../run/replay.ts";
-import { plainPath } from "../versions/rename.ts";
+import { isUnresolved, plainPath } from "../versions/rename.ts";
 import { listed } from "../versions/versions.ts";
 import type { Admission, Admitted, Guard } from "./guard.ts";
 
@@ -80,21 +80,30 @@ export class CodeGuard implements Guard {
     }
   }
 
+  /** Keys of recorded effects that the body has not asked for. */
+  missing(): readonly string[] {
+    return this.#missing().map(({ key }) => key);
+  }
+
+  /** Those of them whose outcome is not known. */
+  unresolved(): readonly string[] {
+    const { state } = this.#execution;
+    return this.missing().filter((key) => {
+      const record = state.find(key);
+      return record !== undefined && isUnresolved(record);
+    });
+  }
+
   #missing(): readonly Recorded[] {
-    this.#left = this.#left.filter((one) => !this.#isAsked(one.key) && !one.isWaived());
+    this.#left = this.#left.filter((one) => !this.#asked.has(one.key) && !one.isWaived());
     return this.#left.filter((one) => this.#isMissing(one));
   }
 
   #isMissing({ key, members, isWaived }: Recorded): boolean {
-    if (this.#isAsked(key) || isWaived()) return false;
+    if (this.#asked.has(key) || isWaived()) return false;
     const isPassedOver = ({ key: member, record }: Member): boolean =>
-      this.#isAsked(member) && this.#execution.state.find(member) === record;
+      this.#asked.has(member) && this.#execution.state.find(member) === record;
     return !members.some(isPassedOver);
-  }
-
-  /** A group is asked for as a whole. */
-  #isAsked(key: string): boolean {
-    return this.#asked.has(key.endsWith("]") ? key.slice(0, key.lastIndexOf("[")) : key);
   }
 }
 

@@ -1,4 +1,6 @@
+import { type Clock, systemClock } from "../clock.ts";
 import { HoldfastError } from "../errors.ts";
+import { HOOK_MS, inTime, LATE } from "./in-time.ts";
 
 /** A value on its way into a run: restored from the store, or put there by somebody outside. */
 export interface ContentItem {
@@ -17,7 +19,7 @@ export type ContentVerdict =
   /** The run waits until somebody has looked at it. */
   | { readonly park: string };
 
-/** Looks at values before a run sees them. One that throws has parked the run. */
+/** Looks at values before a run sees them. One that throws, or does not answer within five minutes, has parked the run. */
 export type ContentCheck = (item: ContentItem) => ContentVerdict | Promise<ContentVerdict>;
 
 /** What a run sees in the place of a value that the content check has quarantined. */
@@ -51,9 +53,14 @@ export function checkContentCheck(check: ContentCheck | undefined): ContentCheck
 }
 
 /** What the check says. A verdict that cannot be had, or is none, holds the value back. */
-export async function askCheck(check: ContentCheck, item: ContentItem): Promise<ContentVerdict> {
+export async function askCheck(
+  check: ContentCheck,
+  item: ContentItem,
+  clock: Clock = systemClock,
+): Promise<ContentVerdict> {
   try {
-    const verdict = await check(item);
+    const verdict = await inTime(clock, HOOK_MS, () => check(item));
+    if (verdict === LATE) return { park: `The check did not answer within ${HOOK_MS} ms.` };
     return isVerdict(verdict) ? verdict : { park: "The check's answer is not a verdict." };
   } catch (error) {
     return { park: `The check threw: ${error instanceof Error ? error.message : String(error)}` };

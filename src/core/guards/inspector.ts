@@ -1,6 +1,7 @@
 import { HoldfastError } from "../errors.ts";
 import type { Execution } from "../run/execution.ts";
 import type { LoopRecord, MemoryWrite, Signal, StepRecord } from "../run/replay.ts";
+import { isApproval } from "./approval-name.ts";
 import { askCheck, type ContentCheck, type ContentItem, type Quarantined } from "./content.ts";
 
 /** A value on its way into the run. */
@@ -12,8 +13,6 @@ interface Incoming extends Pick<ContentItem, "source" | "name" | "value"> {
 }
 
 const MOST_REASON = 500;
-/** What a person says about a call is for the engine, and the run does not see it. */
-const APPROVAL = /(^|\/)approve:[^/]*$/;
 
 /** Asks the content check about what comes into one execution of a run, and records what it says. */
 export class Inspector {
@@ -55,7 +54,8 @@ export class Inspector {
     if (value === undefined || (seq !== undefined && this.#passed.has(seq))) return value;
     for (;;) {
       const item = { runId: this.#execution.runId, source, name, value };
-      const verdict = await this.#execution.busy(askCheck(this.#check, item));
+      const { clock } = this.#execution.deps.ports;
+      const verdict = await this.#execution.busy(askCheck(this.#check, item, clock));
       if (verdict === "allow") {
         this.#allowed++;
         if (seq !== undefined) this.#passed.add(seq);
@@ -101,7 +101,9 @@ export function inspectOutcome(
   const reason = quarantined.get(seq);
   // A result was replaced by its marker; of a failure only the verdict is recorded.
   if (reason !== undefined) return isResult ? value : heldBack(key, reason);
-  if (!inspector || inspector.isOwn(record) || APPROVAL.test(key)) return value;
+  if (!inspector || inspector.isOwn(record)) return value;
+  // What a person says about a call is for the engine, and the run does not see it.
+  if (isApproval(key)) return value;
   const source = edits.get(`step ${key}`) === seq ? "edit" : "step";
   const replace = (marker: Quarantined) => edit(execution, "step", key, marker);
   return Promise.resolve(value).then(async (known) => {

@@ -156,7 +156,10 @@ describe("a policy", () => {
 
   it("that makes no sense is refused with the engine", () => {
     const { store } = createLab();
-    for (const policy of [{}, { version: "1" }, { version: "", decide: () => "allow" }, null] as unknown[])
+    const decide = () => "allow";
+    const wrong: unknown[] = [{}, { version: "1" }, { version: "", decide }, null];
+    for (const timeoutMs of [0, -1, Number.NaN, "5"]) wrong.push({ version: "1", decide, timeoutMs });
+    for (const policy of wrong)
       expect(() => createEngine({ store, policy: policy as Policy })).toThrow("policy");
   });
 
@@ -183,6 +186,119 @@ describe("a policy", () => {
     await lab.clock.advance(100);
     expect((await lab.drive(engine.cancel("r"))).status).toBe("cancelled");
     await lab.drive(engine.close());
+  });
+
+  it("that never answers has denied when its time is up; what it says after that counts for nothing", async () => {
+    const lab = createLab();
+    for (const timeoutMs of [undefined, 2_000]) {
+      const late = signalled<PolicyVerdict>();
+      let hanging = true;
+      const { policy } = policyOf({ pay: () => (hanging ? late.promise : "allow") });
+      let calls = 0;
+      const flow = workflow("flow", (ctx) => ctx.step("pay", () => ++calls, { effect: "once" }));
+      const engine = lab.engine([flow], {
+        policy: timeoutMs === undefined ? policy : { ...policy, timeoutMs },
+      });
+      const { id } = await lab.drive(engine.start(flow, undefined));
+      const run = await lab.drive(engine.settled(id));
+      const ms = timeoutMs ?? 300_000;
+      expect(run.waiting).toMatchObject([{ kind: "policy", step: "pay" }]);
+      expect(run.waiting[0]?.detail).toContain(`did not answer within ${ms} ms`);
+      late.resolve("allow");
+      await lab.clock.advance(1_000);
+      expect([(await engine.get(id))?.seq, calls]).toEqual([run.seq, 0]);
+      hanging = false;
+      await lab.drive(engine.resume(id));
+      expect(await lab.drive(engine.result(id))).toBe(1);
+      await lab.drive(engine.close());
+    }
+  });
+
+  it("that was tightened while the run was paused refuses the step, whatever was allowed before", async () => {
+    const lab = createLab();
+    const verdicts: Record<string, unknown> = {};
+    const { policy } = policyOf(verdicts);
+    const first = signalled();
+    const calls: string[] = [];
+    const flow = workflow("flow", async (ctx) => {
+      await ctx.step("read", () => first.promise);
+      await ctx.step("pay", () => calls.push("pay"), { effect: "once" });
+    });
+    const engine = lab.engine([flow], { policy });
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.clock.advance(50);
+    await lab.drive(engine.pause("r"));
+    first.resolve();
+    expect((await lab.drive(engine.settled("r"))).status).toBe("paused");
+    verdicts["pay"] = { deny: "from now on" };
+    await lab.drive(engine.resume("r"));
+    expect((await lab.drive(engine.settled("r"))).waiting).toMatchObject([{ kind: "policy", step: "pay" }]);
+    expect(calls).toEqual([]);
+  });
+
+  it("is asked again after a limit or a person has made the call wait", async () => {
+    const lab = createLab();
+    const verdicts: Record<string, unknown> = { "approve me": { ask: "?" } };
+    const { policy, steps } = policyOf(verdicts);
+    const other = signalled();
+    const calls: string[] = [];
+    const flow = workflow("flow", async (ctx) => {
+      // Keeps the run in this process meanwhile.
+      const busy = ctx.step("other", () => other.promise);
+      const limited = (async () => {
+        await ctx.step("use", () => ctx.usage({ tokens: 10 }));
+        await ctx.step("limited", () => calls.push("limited"));
+      })();
+      await Promise.all([busy, limited, ctx.step("approve me", () => calls.push("approved"))]);
+    });
+    const engine = lab.engine([flow], { policy });
+    await lab.drive(engine.start(flow, undefined, { id: "r", budget: { tokens: 10 } }));
+    await lab.clock.advance(1_000);
+    expect((await engine.get("r"))?.status).toBe("running");
+    Object.assign(verdicts, { limited: { deny: "not now" }, "approve me": { deny: "not now" } });
+    await lab.drive(engine.answer("r", "approve:approve me", { choice: "approve", actor: "ada" }));
+    await lab.drive(engine.resume("r", { budget: { tokens: 99 } }));
+    await lab.clock.advance(1_000);
+    expect(calls).toEqual([]);
+    other.resolve();
+    const run = await lab.drive(engine.settled("r"));
+    expect(run.waiting.map(({ kind }) => kind)).toEqual(["policy", "policy"]);
+    Object.assign(verdicts, { limited: "allow", "approve me": { ask: "?" } });
+    await lab.drive(engine.resume("r"));
+    await lab.drive(engine.result("r"));
+    expect(calls.sort()).toEqual(["approved", "limited"]);
+    expect(steps().filter((step) => step === "limited 1").length).toBeGreaterThan(1);
+  });
+
+  it("is asked about branches, iterations, children's steps and both attempts of a retry", async () => {
+    const lab = createLab();
+    const { policy, asked } = policyOf();
+    let failures = 0;
+    const inner = workflow("inner", (ctx) => ctx.step("inside", () => 1));
+    const flow = workflow("flow", async (ctx) => {
+      await ctx.all("both", { a: () => ctx.step("deep", () => 1), b: () => 2 });
+      await ctx.loop("agent", { n: 0 }, async (_, turn) => {
+        await ctx.step("act", () => 1);
+        return turn.index === 1 ? turn.done() : undefined;
+      });
+      await ctx.child("one", inner, undefined);
+      const flaky = () => (failures++ === 0 ? Promise.reject(new Error("no")) : 1);
+      await ctx.step("flaky", flaky, { retry: { attempts: 2, baseMs: 1 } });
+    });
+    const engine = lab.engine([flow, inner], { policy });
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.drive(engine.result("r"));
+    const all = asked.map(({ workflow: name, step, attempt }) => `${name} ${step} ${attempt}`);
+    expect(all.sort()).toEqual([
+      "flow agent[0]/act 1",
+      "flow agent[1]/act 1",
+      "flow both[a] 1",
+      "flow both[a]/deep 1",
+      "flow both[b] 1",
+      "flow flaky 1",
+      "flow flaky 2",
+      "inner inside 1",
+    ]);
   });
 
   it("does not let a call through that was paused while it was thinking", async () => {

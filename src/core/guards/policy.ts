@@ -1,8 +1,11 @@
+import { type Clock, systemClock } from "../clock.ts";
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft } from "../journal/events.ts";
 import type { Effect } from "../types.ts";
-import { askApproval } from "./approval.ts";
+import { approvalAt, askApproval } from "./approval.ts";
+import { waitedForBudget } from "./budget.ts";
 import type { Admission, Admitted, Guard } from "./guard.ts";
+import { HOOK_MS, inTime, LATE } from "./in-time.ts";
 
 /** What a policy is asked about: a call that is about to be made. */
 export interface PolicyRequest {
@@ -25,10 +28,12 @@ export type PolicyVerdict =
   /** A person must agree. The answer is bound to these very arguments and used up by this attempt. */
   | { readonly ask: string; readonly timeoutMs?: number };
 
-/** Decides about calls. Asked anew before every one of them; a policy that throws has denied. */
+/** Decides about calls. Asked anew before every one of them; a policy that throws, or does not answer in time, has denied. */
 export interface Policy {
   /** Recorded with every intent; a new version voids approvals that are not used yet. */
   readonly version: string;
+  /** How long it may think about one call. Default: five minutes. */
+  readonly timeoutMs?: number;
   decide(request: PolicyRequest): PolicyVerdict | Promise<PolicyVerdict>;
 }
 
@@ -39,35 +44,48 @@ export function checkPolicy(policy: Policy | undefined): Policy | undefined {
   if (typeof policy?.version !== "string" || policy.version === "")
     throw refuse("policy.version", "it must be a text");
   if (typeof policy.decide !== "function") throw refuse("policy.decide", "it is not a function");
+  const { timeoutMs } = policy;
+  if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0))
+    throw refuse("policy.timeoutMs", "it must be a number above 0");
   return policy;
 }
 
+/** Whatever made the call wait, everything is asked anew after it: what was said before may not hold any more. */
 export const policyGuard = (policy: Policy): Guard => ({
   async admit(admission): Promise<Admitted> {
     const { execution, place } = admission;
     for (;;) {
       const { version } = policy;
       // The hook may take its time: the run is not let go meanwhile.
-      const verdict = await execution.busy(askPolicy(policy, requestOf(admission)));
-      if (verdict === "allow") return { note: { policy: version } };
-      if ("deny" in verdict) {
+      const asked = askPolicy(policy, requestOf(admission), execution.deps.ports.clock);
+      const verdict = await execution.busy(asked);
+      if (verdict !== "allow" && "deny" in verdict) {
         const { code, message } = denied(admission, version, verdict.deny);
         const wait = { kind: "policy", step: place.key, detail: `${code} ${message}` } as const;
         await execution.wait(place.key, { ...wait, since: execution.deps.time.now() }, place.scope.frame);
         continue;
       }
-      const about = { policy: version, reason: verdict.ask };
-      const { timeoutMs } = verdict;
-      const answer = await askApproval(admission, { about, choices: CHOICES, timeoutMs, onTimeout: DENY });
-      if (answer.choice !== APPROVE) {
-        const by = answer.timedOut ? "Nobody answered in time." : `${answer.actor} said no.`;
-        const reason = [by, answer.text ?? ""].join(" ").trim();
-        throw await failDenied(admission, version, denied(admission, version, reason));
-      }
-      if (policy.version === version) return { note: { policy: version } };
+      if (verdict !== "allow" && !(await isApproved(admission, version, verdict))) continue;
+      if (policy.version === version && !(await waitedForBudget(execution, place)))
+        return { note: { policy: version } };
     }
   },
 });
+
+/** Whether it was approved before. Where a person had to be waited for, they were asked about it as it stood then. */
+async function isApproved(
+  admission: Admission,
+  version: string,
+  { ask, timeoutMs }: Extract<PolicyVerdict, { ask: string }>,
+): Promise<boolean> {
+  const before = approvalAt(admission);
+  const about = { policy: version, reason: ask };
+  const answer = await askApproval(admission, { about, choices: CHOICES, timeoutMs, onTimeout: DENY });
+  if (answer.choice === APPROVE) return approvalAt(admission) === before;
+  const by = answer.timedOut ? "Nobody answered in time." : `${answer.actor} said no.`;
+  const reason = [by, answer.text ?? ""].join(" ").trim();
+  throw await failDenied(admission, version, denied(admission, version, reason));
+}
 
 const APPROVE = "approve";
 const DENY = "deny";
@@ -82,9 +100,15 @@ function requestOf({ execution, place, options, intent }: Admission): PolicyRequ
 }
 
 /** Its verdict. One that cannot be had, or is none, is a no. */
-export async function askPolicy(policy: Policy, request: PolicyRequest): Promise<PolicyVerdict> {
+export async function askPolicy(
+  policy: Policy,
+  request: PolicyRequest,
+  clock: Clock = systemClock,
+): Promise<PolicyVerdict> {
+  const { timeoutMs = HOOK_MS } = policy;
   try {
-    const verdict = await policy.decide(request);
+    const verdict = await inTime(clock, timeoutMs, () => policy.decide(request));
+    if (verdict === LATE) return { deny: `The policy did not answer within ${timeoutMs} ms.` };
     return isVerdict(verdict) ? verdict : { deny: "The policy's answer is not a verdict." };
   } catch (error) {
     return { deny: `The policy threw: ${error instanceof Error ? error.message : String(error)}` };

@@ -11,8 +11,35 @@ export interface Act {
   readonly reason?: string;
 }
 
+/** An act with a name: sent twice under the same `id`, it is one, and both are answered alike. */
+export interface NamedAct extends Act {
+  readonly id?: string;
+}
+
 export const because = (act: Act): { reason?: string } =>
   act.reason === undefined ? {} : { reason: act.reason };
+
+/** The same, with the name that it is known by when it comes a second time. */
+export const told = (act: NamedAct): { reason?: string; id?: string } => ({
+  ...because(act),
+  ...(act.id === undefined ? {} : { id: act.id }),
+});
+
+/** Headers of the journal stay small and are kept for ever: what goes into them is plain text of some length. */
+const LIMITS = { actor: 200, reason: 4_000, id: 200 } as const;
+
+export function checkAct(act: NamedAct): void {
+  if (typeof act !== "object" || act === null)
+    throw new HoldfastError("HF-1003", { option: "act", problem: "it must be an object" });
+  for (const [option, most] of Object.entries(LIMITS)) {
+    const value: unknown = act[option as keyof typeof LIMITS];
+    if (value === undefined) continue;
+    if (typeof value !== "string" || value.length > most) {
+      const problem = `it must be a text of at most ${most} characters`;
+      throw new HoldfastError("HF-1003", { option, problem });
+    }
+  }
+}
 
 /** One event, by whom. */
 export function plan(

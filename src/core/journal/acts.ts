@@ -5,7 +5,7 @@ import type { Redactor } from "../values/redact.ts";
 import { claimAfter, UNCLAIMED } from "./claim.ts";
 import type { CommitQueue, CommitResult } from "./commit.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
-import { buildEntry, innerBlobs } from "./journal.ts";
+import { buildEntry, dropped, innerBlobs } from "./journal.ts";
 import { newProjection, projectAll } from "./project.ts";
 import type { StoreTime } from "./store-time.ts";
 
@@ -84,13 +84,16 @@ export class Acts {
   }
 
   async #append(row: RunRow, plan: ActPlan, expect: Expected | null): Promise<Acted | null> {
+    // Nobody would ever drop it again: retention is done with this run.
+    if (row.prunedAt !== null && plan.events.some(({ data }) => data !== undefined))
+      throw dropped(row.id, row.seq);
     const how = { at: this.#time.now(), blinding: this.#store.blinding, redactor: this.#redactor };
     const { append, ...acted } = buildAct(row, plan, expect, how);
     return (await this.submit(append)) ? acted : null;
   }
 
   #taken(result: CommitResult): boolean {
-    if (!result.ok && result.reason === "lost") throw this.#away(result.error);
+    if ("error" in result) throw this.#away(result.error);
     return result.ok;
   }
 

@@ -111,3 +111,84 @@ describe("an append that fails", () => {
     await engine.close();
   });
 });
+
+describe("a run that the store will not take, while it takes others", () => {
+  /** Takes nothing that has to do with `bad` once `refuses` is set, and nothing else in the same flush. */
+  async function lab(refuses: { now: boolean }, bad: (id: string, text: string) => boolean) {
+    const clock = createFakeClock();
+    const inner = createMemoryStore({ clock });
+    const flushes: number[] = [];
+    const store: Store = {
+      ...inner,
+      append: async (batch) => {
+        flushes.push(batch.length);
+        const isBad = batch.some(({ run: one, entries }) =>
+          bad(one.id, entries.map(({ data }) => data).join()),
+        );
+        if (refuses.now && isBad) throw new Error("item too large");
+        return inner.append(batch);
+      },
+    };
+    return { clock, inner, store, flushes };
+  }
+
+  const steps = workflow("steps", async (ctx, text: string) => {
+    for (let n = 0; n < 5; n++) await ctx.step(`s${n}`, () => `${text} ${n}`);
+    return text;
+  });
+
+  it("holds up nobody else, says what is not saved, and waits for review with the reason", async () => {
+    const { clock, inner, store } = await lab(
+      { now: true },
+      (id, text) => id === "bad" && text.includes("huge 2"),
+    );
+    const engine = createEngine({ store, workflows: [steps], clock, ids: seededIds(1) });
+    for (const id of ["a", "bad", "b", "c"])
+      void engine.start(steps, id === "bad" ? "huge" : id, { id }).catch(() => undefined);
+    await clock.advance(5_000);
+    for (const id of ["a", "b", "c"]) expect(await inner.read(id)).toMatchObject({ status: "completed" });
+    expect(engine.health()).toMatchObject({ store: { state: "ok" }, runs: [{ runId: "bad" }] });
+    await clock.advance(120_000);
+    expect(await inner.read("bad")).toMatchObject({
+      status: "waiting",
+      waiting: [{ kind: "review", detail: expect.stringMatching(/^HF-2177 .*item too large/) }],
+    });
+    await engine.close();
+  });
+
+  it("goes on by itself when the store takes it after all, and nothing is done twice", async () => {
+    const refuses = { now: true };
+    const { clock, inner, store } = await lab(refuses, (id, text) => id === "bad" && text.includes("huge 2"));
+    const engine = createEngine({ store, workflows: [steps], clock, ids: seededIds(1) });
+    for (const id of ["a", "bad"]) void engine.start(steps, id === "bad" ? "huge" : id, { id });
+    await clock.advance(10_000);
+    refuses.now = false;
+    await clock.advance(5_000);
+    expect(await inner.read("bad")).toMatchObject({ status: "completed", stepsDone: 5, recoveries: 0 });
+    expect(await checkInvariants(inner, { calls: [] })).toEqual([]);
+    await engine.close();
+  });
+
+  it("is not looked for one by one while the store takes no writes at all", async () => {
+    const refuses = { now: false };
+    const { clock, inner, store, flushes } = await lab(refuses, () => true);
+    const slow = workflow("slow", async (ctx) => {
+      await ctx.sleep("nap", 100);
+      return ctx.step("s", () => 1);
+    });
+    const engine = createEngine({ store, workflows: [slow], clock, ids: seededIds(1) });
+    for (let n = 0; n < 200; n++) void engine.start(slow, undefined, { id: `r${n}` });
+    await clock.advance(50);
+    refuses.now = true;
+    flushes.length = 0;
+    await clock.advance(30_000);
+    expect(flushes.length).toBeLessThanOrEqual(60);
+    refuses.now = false;
+    flushes.length = 0;
+    await clock.advance(5_000);
+    expect(flushes.length).toBeLessThanOrEqual(20);
+    const { runs } = await inner.list({ limit: 500, status: ["completed"] });
+    expect(runs).toHaveLength(200);
+    await engine.close();
+  });
+});

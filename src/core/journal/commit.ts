@@ -3,10 +3,13 @@ import type { Ports } from "../ports.ts";
 import type { Append, AppendResult, Entry, Store } from "../store.ts";
 import type { StoreHealth } from "../worker/health.ts";
 
-/** What became of an append: the store's answer, or `lost` when the store stayed away too long. */
+/**
+ * What became of an append: the store's answer; `lost` when the store stayed away too long; `rejected` when it took others all the
+ * while and not this one.
+ */
 export type CommitResult =
   | AppendResult
-  | { readonly ok: false; readonly reason: "lost"; readonly error: unknown };
+  | { readonly ok: false; readonly reason: "lost" | "rejected"; readonly error: unknown };
 
 /** A run with something to write. `take` is asked once per flush; `settle` is told what became of it. */
 export interface AppendSource {
@@ -30,6 +33,10 @@ export interface CommitOptions {
   }): void;
 }
 
+/** The pause after the first failed attempt; each further one doubles it. */
+export const FIRST_PAUSE_MS = 20;
+export const LONGEST_PAUSE_MS = 2_000;
+
 /** For so long an act from outside waits for a failing store. One that comes later waits for a single attempt. */
 const ACT_PATIENCE_MS = 2_000;
 
@@ -37,6 +44,9 @@ interface Part {
   readonly source: AppendSource;
   readonly append: Append;
 }
+
+/** What became of appends; `aside`: it is tried by itself from now on. */
+type Attempted = Map<Append, CommitResult | "aside">;
 
 /**
  * The one way into the store for a process: whatever arrived while a flush was under way goes out in the next
@@ -87,14 +97,17 @@ export class CommitQueue {
     else this.#ports.clock.setTimer(flush, restMs);
   }
 
-  async #flush(): Promise<void> {
+  #takeAll(): Part[] {
     const sources = this.#dirty;
     this.#dirty = new Set();
-    const batch: Part[] = [];
-    for (const source of sources) {
+    return [...sources].flatMap((source) => {
       const append = source.take();
-      if (append) batch.push({ source, append });
-    }
+      return append ? [{ source, append }] : [];
+    });
+  }
+
+  async #flush(): Promise<void> {
+    const batch = this.#takeAll();
     if (batch.length === 0) return this.#schedule();
     this.#writing = true;
     const settle = await this.#write(batch);
@@ -118,24 +131,83 @@ export class CommitQueue {
   /** After an unknown outcome: ask the store what it has, and write only what it does not have. */
   async #lookUp(batch: readonly Part[], first: unknown): Promise<() => void> {
     let error = first;
-    for (;;) {
+    for (let attempt = 1; ; attempt++) {
       batch = this.#keep(batch, error);
       if (batch.length === 0) return () => undefined;
-      await this.#rest();
+      await this.#rest(this.health.restMs);
       try {
         const missing: Part[] = [];
         for (const part of batch) if (!(await this.#landed(part.append))) missing.push(part);
-        const appends = missing.map(({ append }) => append);
-        const again = appends.length === 0 ? [] : await this.#store.append(appends);
-        const results = new Map<Append, CommitResult>();
-        for (const [index, append] of appends.entries()) {
-          const result = again[index] as CommitResult;
-          // The first attempt may have been on its way still, and have come in before the second.
-          results.set(append, !result.ok && (await this.#landed(append)) ? { ok: true } : result);
-        }
+        // Where it answers, what came meanwhile is tried as well: whether it takes anything tells who is at fault.
+        const more = this.#takeAll();
+        batch = [...batch, ...more];
+        const results = await this.#together([...missing, ...more], attempt);
         this.health.saved();
         return () =>
-          batch.forEach(({ source, append }) => source.settle(results.get(append) ?? { ok: true }));
+          batch.forEach(({ source, append }) => {
+            const result = results.get(append) ?? { ok: true };
+            if (result !== "aside") source.settle(result);
+          });
+      } catch (next) {
+        error = next;
+      }
+    }
+  }
+
+  async #together(parts: readonly Part[], attempt: number): Promise<Attempted> {
+    const results: Attempted = new Map();
+    if (parts.length === 0) return results;
+    try {
+      const again = await this.#store.append(parts.map(({ append }) => append));
+      for (const [index, { append }] of parts.entries())
+        results.set(append, await this.#judged(append, again[index] as CommitResult));
+    } catch (error) {
+      if (parts.length === 1) throw error;
+      return this.#apart(parts, attempt);
+    }
+    return results;
+  }
+
+  /** The first attempt may have been on its way still, and have come in before the second. */
+  async #judged(append: Append, result: CommitResult): Promise<CommitResult> {
+    return !result.ok && (await this.#landed(append)) ? { ok: true } : result;
+  }
+
+  /**
+   * The store answers and does not take them together: one of them may be at fault. As soon as it takes one, it is tried with each of
+   * the others; what it does not take then waits by itself. The first to be tried is another one each time.
+   */
+  async #apart(parts: readonly Part[], attempt: number): Promise<Attempted> {
+    const start = attempt % parts.length;
+    const results: Attempted = new Map();
+    for (const part of [...parts.slice(start), ...parts.slice(0, start)]) {
+      try {
+        const [result] = await this.#store.append([part.append]);
+        results.set(part.append, await this.#judged(part.append, result as CommitResult));
+      } catch (error) {
+        if (results.size === 0) throw error;
+        results.set(part.append, "aside");
+        void this.#aside(part, error);
+      }
+    }
+    return results;
+  }
+
+  /** Tries one that the store does not take while it takes others. Nobody else waits for it. */
+  async #aside({ source, append }: Part, first: unknown): Promise<void> {
+    const { clock } = this.#ports;
+    const start = clock.monotonic();
+    let error = first;
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      const sinceMs = clock.monotonic() - start;
+      this.options.onFailure({ runIds: [append.run.id], error, sinceMs });
+      if (isOut(error) || !source.failing(sinceMs))
+        return source.settle({ ok: false, reason: isOut(error) ? "lost" : "rejected", error });
+      await this.#rest(Math.max(pause, this.health.restMs));
+      try {
+        if (await this.#landed(append)) return source.settle({ ok: true });
+        const [result] = await this.#store.append([append]);
+        return source.settle(await this.#judged(append, result as CommitResult));
       } catch (next) {
         error = next;
       }
@@ -159,8 +231,8 @@ export class CommitQueue {
     return gaveUp.length === 0 ? batch : batch.filter(({ source }) => !gaveUp.includes(source));
   }
 
-  #rest(): Promise<void> {
-    return new Promise((resolve) => this.#ports.clock.setTimer(resolve, this.health.restMs));
+  #rest(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#ports.clock.setTimer(resolve, ms));
   }
 
   /** What became of an append that was not sent through here: a `conflict` when it did not happen. */
@@ -210,7 +282,7 @@ export class CommitQueue {
       const sinceMs = clock.monotonic() - start;
       if (isWrite) this.options.onFailure({ runIds: [runId], error, sinceMs });
       if (sinceMs >= this.options.patienceMs) return error;
-      await this.#rest();
+      await this.#rest(this.health.restMs);
       try {
         await work();
         return undefined;

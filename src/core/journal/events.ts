@@ -30,21 +30,25 @@ export interface EventMeta {
   run_resumed: { reason?: string; retryFailed?: boolean; id?: string };
   run_completed: Empty;
   run_failed: { message: string; steps: readonly string[]; compensated?: boolean };
-  run_cancelled: { reason?: string };
-  pause_requested: { reason?: string };
-  cancel_requested: { reason?: string };
+  run_cancelled: Told;
+  /** `children`: the runs below it, too, those that are only being made included. */
+  pause_requested: Told & { children?: true };
+  cancel_requested: Told;
   /** Parent and children have been told how the run ended. */
   family_told: Empty;
   step_started: StepStarted;
   step_completed: { ms?: number; took?: number; usage?: UsageMeta; instead?: "reused" | "simulated" };
   step_failed: { attempt: number; retryAt?: number; usage?: UsageMeta };
-  step_in_doubt: { attempt: number; rerunAfter: number };
-  step_resolved: { action: "rerun" | "done" | "failed"; reason?: string };
+  /** `newKey`: the step allows it to be called under another key, should a person say so. */
+  step_in_doubt: { attempt: number; rerunAfter: number; newKey?: true };
+  /** `call`: the number it is called under from now on, which gives it another key. */
+  step_resolved: Told & { action: "rerun" | "done" | "failed"; call?: number };
   /** A result that came after its worker lost the claim: proof that the call was made. A late failure proves nothing. */
   step_evidence: { attempt: number };
-  gate_answered: { digest: string; choice: string };
-  child_finished: { child: string; status: RunStatus; usage?: UsageMeta };
-  signal_received: { name: string; id: string };
+  gate_answered: Told & { digest: string; choice: string };
+  /** With what it has used up since it last reported; of journals of older versions only `usage`. */
+  child_finished: { child: string; status: RunStatus; usage?: UsageMeta; turns?: number; activeMs?: number };
+  signal_received: { name: string; id: string; reason?: string };
   /** The mailbox was looked into, and these were taken out. */
   signals_taken: { took: readonly number[] };
   /** Somebody put another value in the place of a recorded one, which stays in the journal. */
@@ -87,6 +91,12 @@ export interface Migrated {
 }
 
 type Empty = Record<never, never>;
+
+/** What somebody gave as the reason, and the name under which their act counts once. */
+interface Told {
+  readonly reason?: string;
+  readonly id?: string;
+}
 
 export interface UsageMeta {
   readonly tokens: number;

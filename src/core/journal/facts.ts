@@ -59,6 +59,9 @@ export class Facts {
   seed: string | undefined;
   /** The migrations it went through that renamed steps. */
   readonly hops: Hop[] = [];
+  /** Where it last came to another version, and where somebody last said: go on, whatever differs. */
+  migratedAt = 0;
+  waivedAt = 0;
   /** Positions of the newest edits, by what was edited and its name. */
   readonly edits = new Map<string, number>();
   /** Positions of values that the run sees a marker for (or that are the marker), with the reason. */
@@ -69,8 +72,11 @@ export class Facts {
 
   apply(event: JournalEvent): void {
     switch (event.kind) {
-      case "step_completed":
       case "child_finished":
+        this.turns += event.meta.turns ?? 0;
+        if (event.meta.usage) this.#use(event.meta.usage);
+        return;
+      case "step_completed":
         if (event.meta.usage) this.#use(event.meta.usage);
         return;
       case "usage_recorded":
@@ -110,7 +116,9 @@ export class Facts {
       case "checkpoint_tagged": {
         const { seq, label, pinned } = event.meta;
         const before = this.tags.get(seq);
-        this.tags.set(seq, { label: label ?? before?.label, pinned: pinned ?? before?.pinned ?? false });
+        // An empty name takes the one away that was given before.
+        const name = label === "" ? undefined : (label ?? before?.label);
+        this.tags.set(seq, { label: name, pinned: pinned ?? before?.pinned ?? false });
         return;
       }
       case "value_edited":
@@ -134,6 +142,8 @@ export class Facts {
 
   #migrate(change: Migrated, seq: number): void {
     if (change.renamed) this.hops.push({ ...change, seq });
+    if (change.asIs) this.waivedAt = seq;
+    else this.migratedAt = seq;
     const to = (key: string): string => renamedKey(key, change);
     for (const [place, planned] of this.plans) {
       const keys = planned.steps?.map((name) => place + name).filter((key) => !isDropped(key, change));
@@ -165,6 +175,8 @@ export class Facts {
       failure: this.failure ? { step: this.failure.step, seq: this.failure.seq, at: this.failure.at } : null,
       config: this.config?.seq ?? null,
       hops: [...this.hops],
+      migratedAt: this.migratedAt,
+      waivedAt: this.waivedAt,
       edits: [...this.edits],
       quarantined: [...this.quarantined],
       fork: fork ?? null,
@@ -186,6 +198,8 @@ export class Facts {
     for (const [step, child] of saved.childForks) facts.childForks.set(step, child);
     facts.config = saved.config === null ? undefined : { seq: saved.config };
     facts.hops.push(...saved.hops);
+    facts.migratedAt = saved.migratedAt ?? 0;
+    facts.waivedAt = saved.waivedAt ?? 0;
     for (const [what, seq] of saved.edits) facts.edits.set(what, seq);
     for (const [seq, reason] of saved.quarantined) facts.quarantined.set(seq, reason);
     facts.fork = saved.fork ?? undefined;
@@ -202,6 +216,9 @@ export interface SavedFacts
   readonly childForks: readonly (readonly [string, ChildFork])[];
   readonly failure: { readonly step: string; readonly seq: number; readonly at: number } | null;
   readonly config: number | null;
+  /** Not in snapshots of before these were kept. */
+  readonly migratedAt?: number;
+  readonly waivedAt?: number;
   readonly edits: readonly (readonly [string, number])[];
   readonly quarantined: readonly (readonly [number, string])[];
   readonly seed?: string;

@@ -98,8 +98,11 @@ function projectRecord(run: RunProjection, event: JournalEvent): RunProjection {
       };
     case "run_migrated":
       return migrated(run, event.meta);
-    case "budget_set":
-      return woken({ ...run, budget: { ...run.budget, ...event.meta } }, ofKind("budget"));
+    case "budget_set": {
+      // Without limits of its own it says that those of a run above were raised.
+      const budget = Object.keys(event.meta).length === 0 ? run.budget : { ...run.budget, ...event.meta };
+      return woken({ ...run, budget }, ofKind("budget"));
+    }
     case "checkpoint_tagged":
       return { ...run, pinned: event.meta.pins > 0 };
     case "values_dropped":
@@ -130,7 +133,15 @@ function projectStep(run: RunProjection, event: JournalEvent): RunProjection {
     case "child_finished": {
       const done = event.meta.status === "completed" ? 1 : 0;
       const usage = event.meta.usage ? addUsage(run.usage, event.meta.usage) : run.usage;
-      const counted = { ...run, usage, stepsDone: run.stepsDone + done, openChildren: run.openChildren - 1 };
+      const { turns = 0, activeMs = 0 } = event.meta;
+      const counted = {
+        ...run,
+        usage,
+        turns: run.turns + turns,
+        activeMs: run.activeMs + activeMs,
+        stepsDone: run.stepsDone + done,
+        openChildren: run.openChildren - 1,
+      };
       return woken(counted, (wait) => wait.step === event.step);
     }
     case "step_resolved":

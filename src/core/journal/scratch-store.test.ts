@@ -124,6 +124,42 @@ describe("an engine with saving switched off", () => {
     );
   });
 
+  it("leaves also what time or new code would change: old values, and runs that wait for a migration", async () => {
+    const lab = createLab();
+    const told: string[] = [];
+    const note = (text: string): void => void told.push(text);
+    const logger = { debug: () => undefined, info: () => undefined, warn: note, error: note };
+    const at = (version: string, from?: string) =>
+      workflow(
+        "flow",
+        { version, migrations: from === undefined ? [] : [{ from, to: version }] },
+        async (ctx, name: string) => {
+          await ctx.step("s", () => 1);
+          return name === "waits" ? ctx.gate("ok", { choices: ["yes"] }) : name;
+        },
+      );
+    const first = lab.engine([at("1")]);
+    for (const id of ["old", "waits"]) await lab.drive(first.start(at("1"), id, { id }));
+    await lab.drive(first.settled("waits"));
+    await lab.crash(first);
+    const second = lab.engine([at("2")], { retention: "forever" });
+    await lab.drive(second.answer("waits", "ok", { choice: "yes" }));
+    await lab.clock.advance(60_000);
+    expect(await second.get("waits")).toMatchObject({ waiting: [{ kind: "migration" }] });
+    await lab.crash(second);
+    await lab.clock.advance(20 * 86_400_000);
+    const before = [await lab.store.read("old"), await lab.store.read("waits")];
+    const flow = at("2", "1");
+    const engine = lab.engine([flow], { saving: false, logger });
+    await lab.drive(engine.work());
+    await lab.clock.advance(7_200_000);
+    expect([await lab.store.read("old"), await lab.store.read("waits")]).toEqual(before);
+    expect(told).toHaveLength(1);
+    expect(engine.health().store.state).toBe("ok");
+    await lab.drive(engine.start(flow, "new", { id: "new" }));
+    expect(await lab.drive(engine.result("new"))).toBe("new");
+  });
+
   it("works while the store does not", async () => {
     const { lab, flow, flows } = await setup();
     const away = () => Promise.reject(new Error("away"));

@@ -34,6 +34,7 @@ export class SeenStore implements Store {
   readonly name: string;
   readonly blinding?: string;
   readonly prepare?: NonNullable<Store["prepare"]>;
+  readonly setCacheTtl?: NonNullable<Store["setCacheTtl"]>;
   readonly transaction?: SqlTransaction;
   readonly #base: Store;
   readonly #onBack: (error: HoldfastError) => void;

@@ -18,19 +18,26 @@ export interface PendingEvent {
   readonly onDurable?: (event: JournalEvent) => void;
   /** Given for what somebody else may decide or change first; called when they did, and then it is not written. */
   onOvertaken?: (() => void) | undefined;
+  /** What else than a word about its own step overtakes it. */
+  readonly overtakenBy?: ((event: JournalEvent) => boolean) | undefined;
+  /** The intent of an undo: a cancel does not hold it back, a pause does. */
+  readonly undo?: boolean;
   /** Given where the run may go on before this is saved; called when the store fails and runs go on regardless. */
   onAhead?: (() => void) | undefined;
 }
 
 export type Depart = (pending: PendingEvent[]) => Append;
 
+/** Why nothing more is written here: the claim is gone, the store stayed away, or it takes others and not this run. */
+export type Stop = "fenced" | "lost" | "rejected";
+
 export interface WriterHooks {
   /** Events are durable, in order. */
   durable(events: readonly JournalEvent[]): void;
   /** Somebody else wrote to this run: a signal, an answer, a pause. */
   outside(events: readonly JournalEvent[]): void;
-  /** This process may not write to the run any more: fenced, or the store stayed away. */
-  stopped(reason: "fenced" | "lost", error: unknown): void;
+  /** This process may not write to the run any more. */
+  stopped(reason: Stop, error: unknown): void;
   /** Events that were to be written and could not be. */
   unsaved(pending: readonly PendingEvent[]): void;
   /** Everything is durable and nothing is pending: the moment for a snapshot. */
@@ -65,8 +72,9 @@ export class RunWriter implements AppendSource {
   /** Monotonic time until which the claim is surely held. */
   deadline: number;
   readonly #deps: WriterDeps;
-  /** Appends of its own that have landed. */
+  /** Appends of its own that have landed, and events from outside that were read. */
   landed = 0;
+  heard = 0;
   #pending: PendingEvent[] = [];
   /** Notes that go with whatever is written next. */
   #riders: PendingEvent[] = [];
@@ -102,6 +110,11 @@ export class RunWriter implements AppendSource {
     return [...(this.#flight?.pending ?? []), ...this.#pending, ...this.#riders];
   }
 
+  /** For how long an append has been on its way. */
+  get inFlightMs(): number {
+    return this.#flight ? this.#deps.ports.clock.monotonic() - this.#flight.sentAt : 0;
+  }
+
   /** Whether something may not be written because the run is told to stop. */
   get holdsBack(): boolean {
     return this.#held.length > 0;
@@ -109,7 +122,7 @@ export class RunWriter implements AppendSource {
 
   record(pending: PendingEvent): void {
     if (this.#closed) return;
-    if (pending.intent && this.row.control !== "none") {
+    if (this.#isHeld(pending)) {
       this.#held.push(pending);
       return;
     }
@@ -118,11 +131,19 @@ export class RunWriter implements AppendSource {
     if (this.#deps.queue.health.failing) this.#goAhead();
   }
 
+  /** Whether it may not begin as things stand. */
+  #isHeld({ intent, undo }: PendingEvent): boolean {
+    const { control } = this.row;
+    return intent === true && control !== "none" && !(undo && control === "compensating");
+  }
+
   /** Records a note that is in no hurry: it goes with what is pending, or with whatever is written next. */
   ride(event: EventDraft): void {
     if (this.#closed) return;
     const company = this.#pending.length > 0 ? this.#pending : this.#riders;
-    company.push({ event });
+    // Nothing comes behind the run's last word here.
+    const last = company.findIndex(({ release }) => release);
+    company.splice(last < 0 ? company.length : last, 0, { event });
   }
 
   /** The store fails: what may begin unsaved begins, and from then on its intent is a matter of record. */
@@ -191,7 +212,8 @@ export class RunWriter implements AppendSource {
   }
 
   async #alone(commit: (depart: Depart) => Promise<CommitResult>): Promise<CommitResult> {
-    while (!this.idle || this.row.control !== "none")
+    // Once the run is paused or cancelled nothing tells it to stop any more, and it is not this process's to go on with.
+    while (!this.idle || this.row.control !== "none" || this.#closed)
       await new Promise<void>((resolve) => this.#idlers.push(resolve));
     this.#reserved = true;
     let result: CommitResult = { ok: false, reason: "lost", error: undefined };
@@ -221,7 +243,7 @@ export class RunWriter implements AppendSource {
     this.#stop("fenced", undefined);
   }
 
-  #stop(reason: "fenced" | "lost", error: unknown, flown: readonly PendingEvent[] = []): void {
+  #stop(reason: Stop, error: unknown, flown: readonly PendingEvent[] = []): void {
     const unsaved = [...flown, ...this.#pending];
     this.close();
     this.#deps.hooks.unsaved(unsaved);
@@ -267,8 +289,8 @@ export class RunWriter implements AppendSource {
       void this.catchUp();
       return;
     }
-    const lost = result.reason === "lost";
-    this.#stop(lost ? "lost" : "fenced", lost ? result.error : undefined, flight.pending);
+    if ("error" in result) this.#stop(result.reason, result.error, flight.pending);
+    else this.#stop("fenced", undefined, flight.pending);
   }
 
   #landed(flight: Flight): void {
@@ -294,6 +316,7 @@ export class RunWriter implements AppendSource {
       const { row, events } = await this.#deps.queue.read(this.row.id, () => this.#readNews());
       if (!row) return this.fence();
       this.row = row;
+      this.heard += events.length;
       for (const event of events) this.state.apply(event);
       this.#holdIntents();
       this.#dropOvertaken(events);
@@ -309,19 +332,18 @@ export class RunWriter implements AppendSource {
 
   /** Intents wait while the run is told to stop, and go out after all if it is told to go on before it has. */
   #holdIntents(): void {
-    if (this.row.control === "none") {
-      this.#pending.push(...this.#held.splice(0));
-      return;
-    }
-    this.#held.push(...this.#pending.filter((one) => one.intent));
-    this.withdraw((one) => one.intent ?? false);
+    const [held, pending] = [this.#held.splice(0), this.#pending];
+    this.#pending = [...pending, ...held].filter((one) => !this.#isHeld(one));
+    this.#held = [...held, ...pending].filter((one) => this.#isHeld(one));
   }
 
   #dropOvertaken(events: readonly JournalEvent[]): void {
     const decided = new Set(events.map((event) => event.step));
-    const isOvertaken = ({ onOvertaken, event }: PendingEvent) =>
+    const isOvertaken = ({ onOvertaken, overtakenBy, event }: PendingEvent) =>
       onOvertaken !== undefined &&
-      (decided.has(event.step) || (event.kind === "snapshot_taken" && events.length > 0));
+      (decided.has(event.step) ||
+        (event.kind === "snapshot_taken" && events.length > 0) ||
+        (overtakenBy !== undefined && events.some(overtakenBy)));
     const overtaken = [...this.#pending, ...this.#held].filter(isOvertaken);
     this.withdraw(isOvertaken);
     this.#held = this.#held.filter((one) => !isOvertaken(one));

@@ -70,7 +70,7 @@ describe("a dry run", () => {
     await begin(lab, ["b"], second);
     await begin(lab, ["c"], flow(gate, { version: "0" }));
     const before = await everything(lab);
-    const report = await idle(lab, second).migrations.check();
+    const report = await lab.drive(idle(lab, second).migrations.check());
     expect(report.totals).toEqual({ current: 1, migrates: 1, parks: 1 });
     expect(report.runs.toSorted((x, y) => (x.runId < y.runId ? -1 : 1))).toEqual([
       {
@@ -88,6 +88,9 @@ describe("a dry run", () => {
         renamed: { pay: "charge", ok: "agree" },
         dropped: ["greet"],
         applied: false,
+        next: "waits",
+        at: ["agree"],
+        missing: [],
       },
       expect.objectContaining({ runId: "b", from: "2", to: "2", outcome: "current", hops: [], changes: [] }),
       expect.objectContaining({
@@ -118,13 +121,14 @@ describe("a dry run", () => {
     const other = workflow("other", () => 1) as Workflow;
     await lab.drive(idle(lab, other).start(other, undefined, { id: "queued" }));
     const ids = async (which?: { workflow?: string; limit?: number }) =>
-      (await engine.migrations.check(which)).runs.map(({ runId }) => runId).sort();
+      (await lab.drive(engine.migrations.check(which))).runs.map(({ runId }) => runId).sort();
     expect(await ids()).toEqual(["failed", "paused", "waiting"]);
     engine.register(other);
     expect(await ids()).toEqual(["failed", "paused", "queued", "waiting"]);
     expect(await ids({ workflow: "other" })).toEqual(["queued"]);
-    expect(await engine.migrations.check({ limit: 2 })).toMatchObject({ more: true, runs: { length: 2 } });
-    expect(await engine.migrations.check({ limit: 4 })).toMatchObject({ more: false });
+    const limited = (limit: number) => lab.drive(engine.migrations.check({ limit }));
+    expect(await limited(2)).toMatchObject({ more: true, runs: { length: 2 } });
+    expect(await limited(4)).toMatchObject({ more: false });
   });
 
   it("goes through more runs than one page holds", async () => {
@@ -134,10 +138,8 @@ describe("a dry run", () => {
       Array.from({ length: 230 }, (_, i) => `r${i}`),
       flow(gate),
     );
-    const { totals } = await idle(
-      lab,
-      flow(gate, { version: "2", migrations: [{ from: "1", to: "2" }] }),
-    ).migrations.check();
+    const next = flow(gate, { version: "2", migrations: [{ from: "1", to: "2" }] });
+    const { totals } = await lab.drive(idle(lab, next).migrations.check());
     expect(totals.migrates).toBe(230);
   });
 

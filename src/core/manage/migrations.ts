@@ -3,14 +3,16 @@ import { HoldfastError } from "../errors.ts";
 import { checkId } from "../ids.ts";
 import { type Act, because, plan, wrongStatus } from "../journal/act.ts";
 import type { ActPlan } from "../journal/acts.ts";
-import { loadRun } from "../journal/load.ts";
+import { isKeyAway, loadRun } from "../journal/load.ts";
 import { everyRun } from "../journal/query.ts";
 import type { EngineParts } from "../parts.ts";
+import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { ClaimChange } from "../store.ts";
 import { type RunRow, type RunStatus, terminal } from "../types.ts";
 import { type MigrationPlan, planMigration, type StateChange } from "../versions/migration-plan.ts";
 import { noRoute, route } from "../versions/versions.ts";
 import type { Workflow } from "../workflow.ts";
+import { foreseen, type Outlook, said } from "./migrations-outlook.ts";
 
 /** Which runs: those of one workflow or of all that are registered, newest first. */
 export interface MigrationQuery {
@@ -20,23 +22,26 @@ export interface MigrationQuery {
 }
 
 /** What becomes of one run when a process with the code at hand takes it up. */
-export interface RunMigration {
+export interface RunMigration extends Partial<Outlook> {
   readonly runId: string;
   readonly workflow: string;
   readonly status: RunStatus;
   /** The version the run is of, and the version of the code. */
   readonly from: string;
   readonly to: string;
-  /** `current`: nothing to do. `parks`: it waits, for the reason in `problem`. */
+  /**
+   * `current`: nothing to do. `parks`: it waits, for the reason in `problem`: no way leads to the code's version, or the code does not
+   * fit what the run has recorded. What follows then is told by `next`, `at` and `missing`, in a dry run only.
+   */
   readonly outcome: "current" | "migrates" | "parks";
-  /** The versions it goes through, the last one included. */
+  /** The versions it goes through, the last one included; also where it parks after that. */
   readonly hops: readonly string[];
   readonly changes: readonly StateChange[];
   /** Paths of recorded steps that have another name afterwards. */
   readonly renamed: Readonly<Record<string, string>>;
   /** Paths of recorded steps that are not asked for any more. */
   readonly dropped: readonly string[];
-  /** What it waits for now, or would wait for. */
+  /** Why it parks, as the run will say it. */
   readonly problem?: string;
   /** Whether it was migrated by this very call. */
   readonly applied: boolean;
@@ -52,7 +57,10 @@ export interface MigrationReport {
 const UNENDED: readonly RunStatus[] = ["queued", "running", "waiting", "paused", "failed"];
 
 /** No way, a migration that fails, and what cannot be read. */
-const PARKING: readonly string[] = ["HF-2114", "HF-2115", "HF-3010", "HF-3011", "HF-1023"];
+const PARKING: readonly string[] = ["HF-2114", "HF-2115", "HF-2161", "HF-3010", "HF-3011", "HF-1023"];
+
+/** Runs looked at side by side: whether nothing more happens in one is only known after a moment. */
+const AT_ONCE = 64;
 
 /**
  * What a new version of the code means for the runs that are under way: to be looked at before a deploy, and done by hand where
@@ -78,14 +86,30 @@ const PARKING: readonly string[] = ["HF-2114", "HF-2115", "HF-3010", "HF-3011", 
  */
 export class Migrations {
   readonly #parts: EngineParts;
+  readonly #foresight: () => Promise<ExecutionDeps>;
 
-  constructor(parts: EngineParts) {
+  constructor(parts: EngineParts, foresight: () => Promise<ExecutionDeps>) {
     this.#parts = parts;
+    this.#foresight = foresight;
   }
 
-  /** Says what a worker with this code does with runs that have not ended, by doing everything but writing. */
+  /**
+   * Says what a worker with this code does with runs that have not ended, by doing everything but writing: each is migrated in memory,
+   * and its function is run against what is recorded, up to the first thing that would reach outside.
+   */
   async check(which: string | MigrationQuery = {}): Promise<MigrationReport> {
-    return this.#report(which, async (row) => (await this.#examine(row)).report);
+    const deps = await this.#foresight();
+    return this.#report(which, async (row) => this.#foretell(deps, row, (await this.#examine(row)).report));
+  }
+
+  async #foretell(deps: ExecutionDeps, row: RunRow, report: RunMigration): Promise<RunMigration> {
+    try {
+      const { problem, ...outlook } = await foreseen(deps, row, this.#workflow(row.workflow));
+      if (outlook.next !== "parks" || problem === undefined) return { ...report, ...outlook };
+      return { ...report, ...outlook, problem, outcome: "parks" };
+    } catch (error) {
+      return { ...report, outcome: "parks", problem: said(unreadable(error)) };
+    }
   }
 
   /** Migrates the runs that nobody works on now. The others are migrated by the next worker that takes them up. */
@@ -95,7 +119,7 @@ export class Migrations {
 
   /**
    * Goes on with the code registered here, whatever differs: the run counts as being of its version, and effects it recorded that the
-   * code does not ask for are not held against it.
+   * code does not ask for are not held against it. Except for such whose outcome is not known: that must be told first (`resolve`).
    */
   async asIs(runId: string, act: Act = {}): Promise<Run> {
     checkId(runId);
@@ -136,24 +160,19 @@ export class Migrations {
     row: RunRow,
     reason?: string,
   ): Promise<{ readonly report: RunMigration; readonly plan?: MigrationPlan }> {
-    const { store, values } = this.#parts;
+    const { store, values, ports } = this.#parts;
     const workflow = this.#workflow(row.workflow);
     const way = route(workflow, row);
-    if (way?.length === 0) {
-      const held = row.waiting.find(({ kind }) => kind === "migration");
-      const problem = held?.detail === undefined ? {} : { problem: held.detail };
-      return { report: { ...outline(row, workflow), ...problem, outcome: "current" } };
-    }
+    if (way?.length === 0) return { report: { ...outline(row, workflow), outcome: "current" } };
     try {
       const state = await loadRun(store, values, row);
       if (!way) throw noRoute(row, state, workflow);
-      const made = await planMigration(values, row, state, workflow, way, reason);
+      const made = await planMigration({ values, clock: ports.clock }, row, state, workflow, way, reason);
       const { hops, changes, renamed, dropped } = made;
       const found = { hops, changes, renamed, dropped, outcome: "migrates" } as const;
       return { report: { ...outline(row, workflow), ...found }, plan: made };
     } catch (error) {
-      if (!HoldfastError.is(error) || !PARKING.includes(error.code)) throw error;
-      const problem = `${error.code} ${error.message} ${error.why}`;
+      const problem = said(unreadable(error));
       return { report: { ...outline(row, workflow), outcome: "parks", problem } };
     }
   }
@@ -169,13 +188,16 @@ export class Migrations {
     look: (row: RunRow) => Promise<RunMigration>,
   ): Promise<MigrationReport> {
     const limit = typeof which === "string" ? 1 : checkLimit(which.limit);
-    const runs: RunMigration[] = [];
+    const rows: RunRow[] = [];
     let more = false;
     for await (const row of typeof which === "string" ? this.#one(which) : this.#all(which)) {
-      more = runs.length >= limit;
+      more = rows.length >= limit;
       if (more) break;
-      runs.push(await look(row));
+      rows.push(row);
     }
+    const runs: RunMigration[] = [];
+    for (let first = 0; first < rows.length; first += AT_ONCE)
+      runs.push(...(await Promise.all(rows.slice(first, first + AT_ONCE).map(look))));
     const count = (outcome: RunMigration["outcome"]): number =>
       runs.filter((run) => run.outcome === outcome).length;
     const totals = { current: count("current"), migrates: count("migrates"), parks: count("parks") };
@@ -212,6 +234,12 @@ const outline = (row: RunRow, workflow: Workflow): Omit<RunMigration, "outcome">
   dropped: [],
   applied: false,
 });
+
+/** What keeps one run from being read is told with that run. Anything else is a trouble of the store. */
+function unreadable(error: unknown): HoldfastError {
+  if (HoldfastError.is(error) && (PARKING.includes(error.code) || isKeyAway(error))) return error;
+  throw error;
+}
 
 /** A worker whose claim has run out may still wake up, with other code: it must not go on. */
 const fencing = (row: RunRow): ClaimChange => ({ kind: row.claim.owner === null ? "keep" : "revoke" });

@@ -1,6 +1,6 @@
 import type { OpenStep, StepCall, StepOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
-import type { StepStarted } from "../journal/events.ts";
+import type { EventDraft, StepStarted } from "../journal/events.ts";
 import type { Execution } from "./execution.ts";
 import { type Address, type Frame, innerScope, type Scope } from "./scope.ts";
 
@@ -50,9 +50,20 @@ export class Handle<T> implements OpenStep<T> {
   }
 }
 
+/** The intent of a call that does no harm when it is made again, and of which nothing must be undone. */
+export const mayRepeat = ({ kind, meta }: EventDraft): boolean =>
+  kind === "step_started" && meta.type === "call" && meta.effect === "repeatable" && !meta.undo;
+
 /** Digest of the arguments a call declares. */
 export const argsDigest = <T>({ deps }: Execution, { input }: StepOptions<T>): string | undefined =>
   input === undefined ? undefined : deps.values.digest(input);
+
+/** Whether the arguments are not those any more that somebody has agreed to. */
+export const hasChanged = <T>(
+  execution: Execution,
+  options: StepOptions<T>,
+  { args }: Pick<StepStarted, "args">,
+): boolean => execution.deps.policy !== undefined && argsDigest(execution, options) !== args;
 
 /** Calls the function in a scope of its own, until it ends or its time is up. */
 export async function callWork<T>(

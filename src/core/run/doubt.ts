@@ -1,8 +1,11 @@
 import type { StepOptions, Verdict } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { fingerprint } from "../hash.ts";
+import type { Effect } from "../types.ts";
+import { toError } from "../values/values.ts";
 import { argsDigest, Handle, type StepPlace } from "./call.ts";
 import type { Execution } from "./execution.ts";
+import { keyAnswer, keyProblem } from "./key-answer.ts";
 import type { StepRecord } from "./replay.ts";
 
 /** Unknown outcomes: the intent is there and the outcome is not. The effect class decides; nothing is guessed. */
@@ -22,15 +25,18 @@ export async function settleUnknown<T>(
   options: StepOptions<T>,
   record: StepRecord,
 ): Promise<Settlement<T>> {
-  if (record.effect === "repeatable") return "call";
+  const effect = stricter(record.effect, options.effect ?? "repeatable");
+  if (effect === "repeatable") return "call";
   if (!isOwnKey(execution, place.key, record)) {
     await enterDoubt(execution, place, record);
     return "decided";
   }
-  if (record.effect === "keyed" && keyHolds(execution, options, record)) {
+  // Where it would have to be undone, a run that is being cancelled does not call it again to learn what became of it.
+  const isUndone = execution.writer.row.control === "compensating" && record.undo === true;
+  if (effect === "keyed" && !isUndone && keyHolds(execution, options, record)) {
     if (record.args === argsDigest(execution, options)) return "call";
     const reason = new HoldfastError("HF-2104", { step: place.key, digest: record.args ?? "none" });
-    await enterDoubt(execution, place, record, reason);
+    await enterDoubt(execution, place, record, { reason });
     return "decided";
   }
   const verdict = await askVerify(execution, place, options, record);
@@ -39,6 +45,12 @@ export async function settleUnknown<T>(
   await enterDoubt(execution, place, record);
   return "decided";
 }
+
+const STRICT: readonly Effect[] = ["repeatable", "keyed", "once"];
+
+/** Code that has changed its mind about a call under way must not make it worse: the more careful of the two counts. */
+const stricter = (recorded: Effect, now: Effect): Effect =>
+  STRICT.indexOf(now) > STRICT.indexOf(recorded) ? now : recorded;
 
 /**
  * Whether the step was begun under the key that this store gives it. A run that comes from another store began it under a key that
@@ -75,28 +87,72 @@ async function askVerify<T>(
   }
 }
 
+export interface Doubt {
+  /** Default: it was begun, and its outcome was not recorded. */
+  readonly reason?: HoldfastError;
+  /** The call has ended, so that nobody can be at it still. */
+  readonly ended?: true;
+  /** A person may have it called under a new key. */
+  readonly newKey?: true;
+}
+
 /** Says that the outcome is unknown, and waits until it is known. */
 export async function enterDoubt(
   execution: Execution,
   place: StepPlace,
   record: StepRecord,
-  reason = new HoldfastError("HF-2103", { step: place.key, attempt: record.attempt }),
+  { reason = unknown(place.key, record), ended, newKey }: Doubt = {},
 ): Promise<void> {
   const { settings, time, values } = execution.deps;
-  const rerunAfter = time.now() + settings.claimMs + (record.timeoutMs ?? settings.assumedStepMs);
+  const stillAtIt = ended ? 0 : settings.claimMs + (record.timeoutMs ?? settings.assumedStepMs);
   const { data, blobs } = values.encode(place.key, reason);
-  const meta = { attempt: record.attempt, rerunAfter };
+  const rerunAfter = time.now() + stillAtIt;
+  const meta = { attempt: record.attempt, rerunAfter, ...(newKey ? { newKey } : {}) };
   await execution.contest({ kind: "step_in_doubt", step: place.key, meta, data }, blobs);
   await awaitDecision(execution, place);
 }
+
+const unknown = (step: string, { attempt }: StepRecord): HoldfastError =>
+  new HoldfastError("HF-2103", { step, attempt });
 
 /** Parked until a person, or the late outcome itself, says what happened. */
 export async function awaitDecision(execution: Execution, { key, scope }: StepPlace): Promise<void> {
   for (;;) {
     const record = execution.state.find(key);
     if (record?.status !== "in_doubt") return;
-    const detail = new HoldfastError("HF-2103", { step: key, attempt: record.attempt }).message;
+    const reason = await execution.read(() => reasonOf(execution, record));
+    if (execution.state.find(key)?.status !== "in_doubt") return;
+    const { message: detail } = reason instanceof Error ? reason : unknown(key, record);
     const since = execution.deps.time.now();
     await execution.wait(key, { kind: "decision", step: key, since, detail }, scope.frame);
   }
+}
+
+/** What was said when it became doubtful; nothing where that is not kept any more. */
+async function reasonOf({ deps, runId }: Execution, { data, seq }: StepRecord): Promise<unknown> {
+  try {
+    return await deps.values.of(runId, { data, seq });
+  } catch (error) {
+    if (HoldfastError.is(error) && !error.code.startsWith("HF-3")) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * What a failed `keyed` call's error says about its key, where that leaves the outcome open. A call that is in flight at the receiver
+ * is waited for first.
+ */
+export function keyDoubt<T>(
+  execution: Execution,
+  place: StepPlace,
+  { effect, onKeyRejected = "ask" }: StepOptions<T>,
+  thrown: unknown,
+  isTriedAgain: boolean,
+): Doubt | undefined {
+  const answer = effect === "keyed" && onKeyRejected !== "fail" ? keyAnswer(thrown) : undefined;
+  if (!answer || (answer === "in-flight" && isTriedAgain)) return undefined;
+  const reason = keyProblem(answer, place.key, execution.deps.values.headline(toError(thrown)));
+  // While a call is in flight, one under another key would be a second one.
+  const mayRekey = onKeyRejected === "new-key" && answer !== "in-flight";
+  return { reason, ended: true, ...(mayRekey ? { newKey: true } : {}) };
 }

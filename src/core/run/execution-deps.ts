@@ -10,6 +10,7 @@ import type { Store, StoreIdentity } from "../store.ts";
 import type { RunRow } from "../types.ts";
 import type { Encoded, Values } from "../values/values.ts";
 import type { Workflow } from "../workflow.ts";
+import type { SaveEvery } from "./every.ts";
 import type { Execution } from "./execution.ts";
 import type { Given } from "./given.ts";
 import type { TriggerSettings } from "./triggers.ts";
@@ -41,6 +42,8 @@ export interface ExecutionSettings {
   readonly quietMs: number;
   /** Time limit assumed for steps that name none, when judging whether a lost worker may still be acting. */
   readonly assumedStepMs: number;
+  /** How often loops save their state, where nothing else is said. */
+  readonly every: SaveEvery;
   /** When checkpoints are marked by themselves. */
   readonly triggers: TriggerSettings;
 }

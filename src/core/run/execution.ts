@@ -6,18 +6,20 @@ import { Inspector } from "../guards/inspector.ts";
 import { hmac } from "../hash.ts";
 import type { EventDraft, EventKind, JournalEvent } from "../journal/events.ts";
 import { Snapshots } from "../journal/snapshots.ts";
-import { type PendingEvent, RunWriter } from "../journal/writer.ts";
+import { type PendingEvent, RunWriter, type Stop } from "../journal/writer.ts";
 import type { Blob } from "../store.ts";
 import type { RunRow, Waiting, WaitKind } from "../types.ts";
 import { forReview } from "../worker/recovery.ts";
 import type { Workflow } from "../workflow.ts";
+import { Aborts } from "./aborts.ts";
+import { mayRepeat } from "./call.ts";
 import { Calls } from "./calls.ts";
 import type { ExecutionDeps } from "./execution-deps.ts";
 import { RunMemory } from "./memory.ts";
-import { type RunState, UNDO } from "./replay.ts";
+import type { RunState } from "./replay.ts";
 import type { Frame, Scope } from "./scope.ts";
-import { markFailure } from "./triggers.ts";
-import { knowsUndos, undoAndCancel } from "./undo.ts";
+import { markFailure, markPhase } from "./triggers.ts";
+import { isUndo, knowsUndos, mayUndo, undoAndCancel, undoDoubts } from "./undo.ts";
 
 /** How a process's work on a run came to an end. `stopped`: fenced, or the store stayed away. */
 export type ExecutionEnd = "completed" | "failed" | "waiting" | "paused" | "cancelled" | "stopped";
@@ -60,13 +62,15 @@ export class Execution {
   restored = true;
   config: Readonly<Record<string, unknown>> = {};
   compensating = false;
+  /** Why the store does not take what the run has to write. */
+  rejection: unknown;
   /** The workflow's function has returned or thrown. */
   bodyEnded = false;
   /** What is left to do here when the run is told to go on before it has stopped: no code of its own is under way. */
   onward: (() => void) | undefined;
   /** Intents written so far: tells a loop whether an iteration has been made durable. */
   intents = 0;
-  readonly #abort = new AbortController();
+  readonly aborts = new Aborts();
   readonly #root: Scope;
   readonly #waits = new Map<string, Wait>();
   readonly #failedSteps = new WeakMap<object, readonly string[]>();
@@ -93,7 +97,7 @@ export class Execution {
           for (const event of events) if (event.kind === "step_completed") this.#wake(event.step);
       },
       outside: (events: readonly JournalEvent[]) => this.#outside(events),
-      stopped: (reason: string, error: unknown) => this.#stopped(reason, error),
+      stopped: (reason: Stop, error: unknown) => this.#stopped(reason, error),
       unsaved: (pending: readonly PendingEvent[]) => this.#keepEvidence(pending),
       quiet: () => {
         this.snapshots.ifDue();
@@ -115,7 +119,7 @@ export class Execution {
       prefix: "",
       node: state.root,
       counts: new Map(),
-      abort: this.#abort.signal,
+      abort: this.aborts.body,
       frame: undefined,
       shared: false,
     };
@@ -187,10 +191,10 @@ export class Execution {
     // While the run is told to stop, an intent is held back, and the calls around it are as good as waiting.
     this.calls.block(frame);
     const became = await new Promise<"durable" | "ahead" | "overtaken">((resolve) => {
-      const intent = !event.step.startsWith(UNDO_PREFIX);
+      const undo = isUndo(event.step);
       const [onDurable, onOvertaken] = [() => resolve("durable"), () => resolve("overtaken")];
-      const onAhead = intent && mayRepeat(event) ? () => resolve("ahead") : undefined;
-      this.writer.record({ event, blobs, intent, onDurable, onOvertaken, onAhead });
+      const onAhead = !undo && mayRepeat(event) ? () => resolve("ahead") : undefined;
+      this.writer.record({ event, blobs, intent: true, undo, onDurable, onOvertaken, onAhead });
       this.considerEnding();
     });
     this.calls.unblock(frame);
@@ -210,10 +214,10 @@ export class Execution {
     this.intents++;
     this.memory.live();
     this.calls.block(frame);
-    const held = !intent.step.startsWith(UNDO_PREFIX);
+    const held = { intent: true, undo: isUndo(intent.step) };
     await new Promise<void>((resolve) => {
-      this.writer.record({ event: intent, intent: held });
-      this.writer.record({ event: outcome, blobs, intent: held, onDurable: () => resolve() });
+      this.writer.record({ event: intent, ...held });
+      this.writer.record({ event: outcome, blobs, ...held, onDurable: () => resolve() });
       this.considerEnding();
     });
     this.calls.unblock(frame);
@@ -264,12 +268,18 @@ export class Execution {
   record(event: EventDraft, blobs: readonly Blob[] = [], onDurable?: (event: JournalEvent) => void): void {
     this.writer.record({ event, blobs, ...(onDurable ? { onDurable } : {}) });
     if (event.kind === "step_failed") markFailure(this, event);
+    else if (event.kind === "step_completed") markPhase(this, event.step);
   }
 
-  /** Records an outcome that somebody outside may decide first; answers whether ours was taken. */
-  contest(event: EventDraft, blobs: readonly Blob[] = []): Promise<boolean> {
-    return new Promise((resolve) => {
-      this.writer.record({ event, blobs, onDurable: () => resolve(true), onOvertaken: () => resolve(false) });
+  /** Records an outcome that somebody outside may decide first, or make void; answers whether ours was taken. */
+  contest(
+    event: EventDraft,
+    blobs: readonly Blob[] = [],
+    overtakenBy?: (event: JournalEvent) => boolean,
+  ): Promise<boolean> {
+    return new Promise((done) => {
+      const [onDurable, onOvertaken] = [() => done(true), () => done(false)];
+      this.writer.record({ event, blobs, onDurable, onOvertaken, overtakenBy });
     });
   }
 
@@ -351,11 +361,12 @@ export class Execution {
     this.#stopped("lost", error);
   }
 
-  #stopped(reason: string, error: unknown): void {
+  #stopped(reason: Stop, error: unknown): void {
     if (this.#closed) return;
+    if (reason === "rejected") this.rejection = error;
     this.deps.ports.logger.warn(`run ${reason}`, {
       runId: this.runId,
-      ...(error ? { error: describeError(error) } : {}),
+      ...(error ? { error: error instanceof Error ? error.message : "unknown" } : {}),
     });
     this.close("stopped");
   }
@@ -367,15 +378,17 @@ export class Execution {
     this.writer.close();
     this.#quietTimer?.();
     this.dropWaits();
-    if (end !== "completed" && end !== "failed") this.#abort.abort(new HoldfastError("HF-1009"));
+    if (end !== "completed" && end !== "failed") this.aborts.stopAll();
     this.#end(end);
   }
 
   /** Writes the run's last event here and gives up the claim. Whatever came from outside meanwhile is heard first. */
   finish(end: ExecutionEnd, event: EventDraft, blobs: readonly Blob[] = []): void {
     const onOvertaken = () => {
-      const stands =
-        end === "cancelled" || this.compensating || (end !== "paused" && this.writer.row.control === "none");
+      const { control } = this.writer.row;
+      // A run that failed and was undone has not failed when it is told to stop before that is written.
+      const isUndoing = this.compensating && control === "compensating" && end === "waiting";
+      const stands = end === "cancelled" || isUndoing || (end !== "paused" && control === "none");
       if (stands) return this.finish(end, event, blobs);
       if (end !== "paused") this.onward = () => this.finish(end, event, blobs);
       this.considerEnding();
@@ -397,6 +410,7 @@ export class Execution {
       if (event.kind === "signal_received") this.#wakeForSignal(event.meta.name);
       else if (event.step !== "") this.#wake(event.step);
       else if (REOPENS.includes(event.kind)) this.wakeGuards();
+      else if (event.kind === "cancel_requested") this.aborts.stopCalls(this.runId);
     }
     this.considerEnding();
   }
@@ -443,9 +457,8 @@ export class Execution {
     const { control } = this.writer.row;
     if (control === "pausing") return this.finish("paused", { kind: "run_paused", step: "", meta: {} });
     const waiting = [...this.#waits.values()].map((wait) => wait.waiting);
-    if (control === "compensating" && !this.compensating) {
-      // What is in doubt must be decided before it can be known whether to undo it.
-      const doubts = waiting.filter((wait) => wait.kind === "decision");
+    if (control === "compensating" && mayUndo(this)) {
+      const doubts = undoDoubts(this, waiting);
       if (doubts.length > 0) return this.#park(doubts);
       return knowsUndos(this) ? void undoAndCancel(this) : this.considerEnding();
     }
@@ -478,18 +491,9 @@ export class Execution {
   }
 }
 
-const describeError = (error: unknown): string => (error instanceof Error ? error.message : "unknown");
-
 /** What is stored is not as it was written: waiting will not mend that. */
 export const isDamage = (error: unknown): error is HoldfastError =>
   HoldfastError.is(error, "HF-3010") || HoldfastError.is(error, "HF-3011");
-
-/** Steps below it undo others. */
-const UNDO_PREFIX = `${UNDO}/`;
-
-/** A call that does no harm when it is made again, and of which nothing must be undone. */
-const mayRepeat = ({ kind, meta }: EventDraft): boolean =>
-  kind === "step_started" && meta.type === "call" && meta.effect === "repeatable" && !meta.undo;
 
 /** Waits that a guard has put a step into, and the events after which it may go. */
 const GUARDED: readonly WaitKind[] = ["budget", "policy", "content", "migration"];

@@ -1,6 +1,6 @@
 import type { StartOptions } from "../engine-options.ts";
 import { HoldfastError } from "../errors.ts";
-import { budgetLeft, checkBudget, tighter } from "../guards/budget.ts";
+import { checkBudget } from "../guards/budget.ts";
 import type { EventDraft } from "../journal/events.ts";
 import type { Blob } from "../store.ts";
 import type { Budget } from "../types.ts";
@@ -23,11 +23,10 @@ export function givenAtStart({ budget: own }: Workflow, { budget: limits, config
   return { budget: own || given ? { ...own, ...given } : undefined, config };
 }
 
-/** By its parent: what is left of the budget, and no more than the workflow's own; the config as it is. */
-export function givenByParent(execution: Execution, { budget: own }: Workflow): Given {
-  const { config } = execution;
+/** By its parent: the config as it is. The limits of its own workflow hold besides those of the runs above, which are looked up there. */
+export function givenByParent({ config }: Execution, { budget }: Workflow): Given {
   const hasConfig = Object.keys(config).length > 0;
-  return { budget: tighter(own, budgetLeft(execution)), config: hasConfig ? config : undefined };
+  return { budget, config: hasConfig ? config : undefined };
 }
 
 /** As events of the write that creates the run. */

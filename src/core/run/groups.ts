@@ -21,6 +21,7 @@ async function runGroup(
   options: Options,
 ): Promise<Settled<unknown>[]> {
   announce(execution, scope, name, branches.length);
+  for (const { segment } of branches) execution.code?.asked(`${scope.prefix}${name}[${segment}]`);
   const results: Settled<unknown>[] = Array.from({ length: branches.length });
   const controller = new AbortController();
   const stop = () => controller.abort(scope.abort.reason);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, type Lab } from "../../../test/support/lab.ts";
-import { workflow } from "../../index.ts";
+import { createEngine, type SaveEvery, workflow } from "../../index.ts";
 import { parseEntry } from "../journal/journal.ts";
 import { loadRun } from "../journal/load.ts";
 import { takeSnapshot } from "../journal/snapshot.ts";
@@ -22,7 +22,7 @@ const advances = async (store: Store, runId: string) => {
 /** Counts and sums up; each turn has a step, a memory entry and a list that grows. */
 function counting(
   turns: number,
-  every: number,
+  every: SaveEvery | undefined,
   log: { bodies: number[]; steps: number[] },
   during: (index: number) => Promise<unknown> = () => Promise.resolve(),
 ) {
@@ -44,7 +44,7 @@ function counting(
         if (draft.list.length > 3) draft.list.shift();
         return turn.index === turns - 1 ? turn.done() : undefined;
       },
-      { every },
+      every === undefined ? {} : { every },
     );
     return { ...state, last: ctx.memory.get("last") };
   });
@@ -250,3 +250,94 @@ describe("a loop that saves every few iterations", () => {
 
 const range = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from) }, (_, n) => from + n);
+
+describe("the strategy of a workflow or an engine", () => {
+  const turns = (strategy: { every: SaveEvery } | undefined, own?: SaveEvery) =>
+    workflow("flow", strategy ? { checkpoint: strategy } : {}, (ctx) =>
+      ctx.loop(
+        "turn",
+        { n: 0 },
+        (state, turn) => {
+          state.n++;
+          return turn.index === 11 ? turn.done() : undefined;
+        },
+        own === undefined ? {} : { every: own },
+      ),
+    );
+  const counts = async (
+    engineSays: { every: SaveEvery } | undefined,
+    workflowSays?: { every: SaveEvery },
+    loopSays?: SaveEvery,
+  ) => {
+    const lab = createLab();
+    const flow = turns(workflowSays, loopSays);
+    const engine = lab.engine([flow], engineSays ? { checkpoint: engineSays } : {});
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    expect(await lab.drive(engine.result("r"))).toEqual({ n: 12 });
+    return (await advances(lab.store, "r")).length;
+  };
+
+  it("counts where nothing nearer says otherwise", async () => {
+    expect(await counts(undefined)).toBe(12);
+    expect(await counts({ every: 4 })).toBe(3);
+    expect(await counts({ every: 4 }, { every: 6 })).toBe(2);
+    expect(await counts({ every: 4 }, { every: 6 }, 3)).toBe(4);
+  });
+
+  it("is checked where it is given", () => {
+    const { store } = createLab();
+    expect(() => createEngine({ store, checkpoint: { every: 0 } })).toThrow("checkpoint.every");
+    expect(() => createEngine({ store, checkpoint: { each: 1 } as never })).toThrow("checkpoint.each");
+    expect(() => turns({ every: "often" as never })).toThrow("checkpoint.every");
+  });
+});
+
+describe("a loop that adapts how often it saves", () => {
+  /** Turns that take so long, some of which have an effect. */
+  const run = async (turns: number, ms: number, isCritical: (index: number) => boolean = () => false) => {
+    const lab = createLab();
+    const flow = workflow("flow", (ctx) =>
+      ctx.loop(
+        "turn",
+        { n: 0 },
+        async (state, turn) => {
+          if (isCritical(turn.index)) await ctx.step("act", () => 1, { effect: "keyed" });
+          if (ms > 0) await new Promise<void>((resolve) => lab.clock.setTimer(resolve, ms));
+          state.n++;
+          return turn.index === turns - 1 ? turn.done() : undefined;
+        },
+        { every: "adaptive" },
+      ),
+    );
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    expect(await lab.drive(engine.result("r"))).toEqual({ n: turns });
+    return (await advances(lab.store, "r")).map(({ iteration }) => iteration);
+  };
+
+  it("saves quick turns in hundreds, and slow ones each second", async () => {
+    expect(await run(250, 0)).toEqual([99, 199, 249]);
+    expect(await run(5, 1_000)).toEqual([0, 1, 2, 3, 4]);
+    expect(await run(9, 400)).toEqual([2, 5, 8]);
+  });
+
+  it("saves behind every turn that began something with an effect", async () => {
+    expect(await run(30, 0, (index) => index === 7 || index === 12)).toEqual([7, 12, 29]);
+  });
+
+  it("loses no step that has ended to a crash, wherever that is", async () => {
+    const log = { bodies: [] as number[], steps: [] as number[] };
+    for (let most = 1; most <= 14; most++) {
+      const lab = createLab();
+      const flow = counting(9, "adaptive", log);
+      const engine = lab.engine([flow], { store: dying(lab, most) });
+      void engine.start(flow, undefined, { id: "r" });
+      await lab.clock.advance(2_000);
+      const saved = (await lab.store.read("r"))?.stepsDone ?? 0;
+      log.bodies.length = log.steps.length = 0;
+      const after = await lab.afterCrash(engine, [flow], "r");
+      expect(await lab.drive(after.engine.result("r")), `after ${most}`).toEqual(result(9));
+      expect(log.steps).toEqual(range(saved, 9));
+    }
+  });
+});

@@ -6,9 +6,11 @@ import type { EventDraft } from "../journal/events.ts";
 import { type Advance, loopState } from "../journal/state-view.ts";
 import { openDraft, type StatePatch } from "../values/patch.ts";
 import type { StepPlace } from "./call.ts";
+import { checkEvery, isDue } from "./every.ts";
 import type { Execution } from "./execution.ts";
 import type { LoopRecord } from "./replay.ts";
 import { innerScope } from "./scope.ts";
+import { markPhase } from "./triggers.ts";
 
 const DONE = Symbol("done");
 
@@ -26,7 +28,9 @@ export async function loop<S extends object>(
   if (isRestored) state = (await inspectLoop(execution, place.key, record, state)) as S;
   if (record.iteration > 0) execution.memory.replayUntil(record.seq);
   const unwritten = new Unwritten(execution, place, record);
-  const every = checkEvery(options.every);
+  const every = checkEvery(
+    options.every ?? execution.workflow.checkpoint?.every ?? execution.deps.settings.every,
+  );
   for (let index = record.iteration; !record.done; index++) {
     if (options.maxIterations !== undefined && index >= options.maxIterations) {
       unwritten.endTurns();
@@ -47,14 +51,10 @@ export async function loop<S extends object>(
     const done = (result as unknown) === DONE;
     state = patches.length === 0 ? next : execution.deps.values.redacted(place.key, next);
     unwritten.add(patches);
-    if (done || unwritten.count >= every) await unwritten.write(state, done);
+    const since = { count: unwritten.count, ms: unwritten.ms, node: scope.node };
+    if (done || isDue(every, since)) await unwritten.write(state, done);
   }
   return state;
-}
-
-function checkEvery(every = 1): number {
-  if (Number.isInteger(every) && every >= 1) return every;
-  throw new HoldfastError("HF-1003", { option: "every", problem: "it must be a whole number of 1 or more" });
 }
 
 /** Finished iterations that are not written yet. The loop's record stands where the journal does, and so do snapshots. */
@@ -67,12 +67,23 @@ class Unwritten {
   #turns: (() => void)[] = [];
   /** Intents written by the time of the last advance. */
   #intents: number;
+  #savedAt: number;
 
   constructor(execution: Execution, place: StepPlace, record: LoopRecord) {
     this.#execution = execution;
     this.#place = place;
     this.#record = record;
     this.#intents = execution.intents;
+    this.#savedAt = this.#now;
+  }
+
+  get #now(): number {
+    return this.#execution.deps.ports.clock.monotonic();
+  }
+
+  /** Since the last advance, or since this process is at the loop. */
+  get ms(): number {
+    return this.#now - this.#savedAt;
   }
 
   /** `endTurn` is called when the journal counts the iteration, or when it leads nowhere. */
@@ -101,9 +112,10 @@ class Unwritten {
     Object.assign(record, { iteration: iteration + 1, done, state: { value: state } });
     // Iterations without a step of their own have nothing to travel with: they are saved before the next begins.
     const isAlone = execution.intents === this.#intents;
-    [this.count, this.#patches, this.#intents] = [0, [], execution.intents];
+    [this.count, this.#patches, this.#intents, this.#savedAt] = [0, [], execution.intents, this.#now];
     const saved = new Promise<void>((resolve) => {
       execution.writer.record({ event, blobs, onDurable: () => resolve(), onAhead: resolve });
+      if (done) markPhase(execution, this.#place.key);
     });
     if (isAlone || done) await saved;
   }

@@ -4,7 +4,13 @@ import { derivedNumber, derivedUuid } from "../ids.ts";
 import type { EventMeta, UsageMeta } from "../journal/events.ts";
 import type { Execution } from "./execution.ts";
 import { place } from "./scope.ts";
-import { type CheckpointTrigger, checkTrigger, markConfidence } from "./triggers.ts";
+import {
+  type CheckpointTrigger,
+  checkTrigger,
+  markConfidence,
+  markEvaluation,
+  markFinished,
+} from "./triggers.ts";
 
 /** Notes: facts written beside the steps. Each has an address, so a replay finds it and does not write it twice. */
 type NoteKind = "usage_recorded" | "decision_made" | "agent_updated" | "plan_made";
@@ -28,7 +34,8 @@ function note<K extends NoteKind>(
 }
 
 export function decide(execution: Execution, decision: Decision): void {
-  note(execution, "decision", "decision_made", {}, decision);
+  const isNew = note(execution, "decision", "decision_made", {}, decision);
+  if (isNew) markEvaluation(execution, decision);
 }
 
 export function plan(execution: Execution, steps: readonly string[]): void {
@@ -37,7 +44,9 @@ export function plan(execution: Execution, steps: readonly string[]): void {
 
 export function agent(execution: Execution, name: string, state: AgentState): void {
   const isNew = note(execution, `agent:${name}`, "agent_updated", { agent: name }, state);
-  if (isNew) markConfidence(execution, name, state);
+  if (!isNew) return;
+  markConfidence(execution, name, state);
+  markFinished(execution, name, state);
 }
 
 export function usage(execution: Execution, report: UsageReport): void {

@@ -1,7 +1,8 @@
+import { addSpent, reportOf, type Spent } from "../guards/spent.ts";
 import type { JournalEvent, Migrated, Raw, StepStarted, StepType } from "../journal/events.ts";
 import { Facts } from "../journal/facts.ts";
-import { addUsage, type Effect, NO_USAGE, type RunStatus, type Usage } from "../types.ts";
-import { changeSteps, rekey, renamedKey } from "../versions/rename.ts";
+import { type Effect, NO_USAGE, type RunStatus } from "../types.ts";
+import { changeSteps, isUnresolved, rekey, renamedKey } from "../versions/rename.ts";
 
 /** The scope of the steps that undo others. The name is refused to users. */
 export const UNDO = "compensate";
@@ -19,7 +20,7 @@ export interface StepRecord {
   effect: Effect;
   attempt: number;
   call: number;
-  /** When its first intent was written: retries and waits count from here. */
+  /** When its first intent under this key was written: waits count from here. */
   since: number;
   /** Position of the event that decided the status; its value is there when `data` is not held here. */
   seq: number;
@@ -44,11 +45,13 @@ export interface StepRecord {
   /** Position of the signal that ended a wait. */
   took?: number | undefined;
   rerunAfter?: number | undefined;
+  /** In doubt, and may be called under a new key if a person says so. */
+  newKey?: true | undefined;
   /** A person said: call it again, whatever became of the first call. */
   rerun?: boolean | undefined;
   /** A child ended as this, and has reported so much. */
   childStatus?: RunStatus | undefined;
-  reported?: Usage | undefined;
+  reported?: Partial<Spent> | undefined;
   /** The key it began under, before migrations changed it. */
   first?: string | undefined;
   /** Somebody said: go on, whether the code still asks for it or not. */
@@ -264,12 +267,16 @@ export class RunState {
     for (const [segment, scope] of node.scopes) yield* this.loops(scope, `${prefix}${segment}/`);
   }
 
-  /** Lets failed steps be tried afresh, with what failed inside them: that is why they failed. */
+  /** Lets failed steps be tried afresh, with what failed inside them: that is why they failed. So are undos given up on. */
   #reopen(all: boolean): void {
     const steps = new Set(this.failedSteps);
+    // Where it is known what failed inside a step, other failures inside were dealt with, and stand.
+    const inmost = [...steps].filter((step) => !this.failedSteps.some((one) => one.startsWith(`${step}/`)));
     for (const [key, record] of this.steps()) {
       if (record.status !== "failed") continue;
-      const within = all || steps.has(key) || this.failedSteps.some((step) => key.startsWith(`${step}/`));
+      const isUndo = key.startsWith(`${UNDO}/`) && record.retryAt === undefined;
+      const isWithin = inmost.some((step) => key.startsWith(`${step}/`));
+      const within = all || isUndo || isWithin || steps.has(key);
       if (within) Object.assign(record, { reopened: true, failures: 0, waitedMs: 0 });
     }
     this.outcome = undefined;
@@ -345,7 +352,7 @@ export class RunState {
       this.memory[index] = { ...write, step: to(write.step) };
     this.#taken = undefined;
     if (!change.asIs) return;
-    for (const [, record] of this.steps()) record.waived = true;
+    for (const [, record] of this.steps()) if (!isUnresolved(record)) record.waived = true;
     for (const [, loop] of this.loops()) loop.acted = false;
   }
 
@@ -388,6 +395,7 @@ export class RunState {
       node.records.set(name, startedRecord(event.meta, event, record));
     } else if (record) {
       applyOutcome(record, event, this.signals);
+      if (event.kind === "step_resolved") this.#taken = undefined;
       if (record.status === "completed") this.#finished(event.step, record);
     }
   }
@@ -415,7 +423,7 @@ function startedRecord(meta: StepStarted, event: JournalEvent, before: StepRecor
     effect: meta.effect,
     attempt: meta.attempt,
     call: meta.call,
-    since: before?.since ?? event.at,
+    since: before && (before.key ?? meta.key) === meta.key ? before.since : event.at,
     failures: before?.failures ?? 0,
     waitedMs: before?.waitedMs ?? 0,
     reported: before?.reported,
@@ -456,16 +464,19 @@ function applyOutcome(record: StepRecord, event: JournalEvent, signals: readonly
     case "child_finished":
       settle(event.meta.status === "completed" ? "completed" : "failed");
       record.childStatus = event.meta.status;
-      if (event.meta.usage) record.reported = addUsage(record.reported ?? NO_USAGE, event.meta.usage);
+      record.reported = addSpent(record.reported ?? {}, reportOf(event.meta));
       return;
     case "step_in_doubt":
       settle("in_doubt");
       record.rerunAfter = event.meta.rerunAfter;
+      record.newKey = event.meta.newKey;
       return;
     case "step_resolved":
-      if (event.meta.action === "rerun")
-        Object.assign(record, { status: "started", rerun: true, seq: event.seq });
-      else settle(event.meta.action === "done" ? "completed" : "failed");
+      if (event.meta.action === "rerun") {
+        const { call = record.call } = event.meta;
+        const anew = { status: "started", rerun: true, failures: 0, waitedMs: 0 };
+        Object.assign(record, { ...anew, seq: event.seq, call });
+      } else settle(event.meta.action === "done" ? "completed" : "failed");
       return;
     case "step_evidence":
       if (record.attempt !== event.meta.attempt) return;

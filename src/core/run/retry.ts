@@ -123,13 +123,19 @@ export function retryable(error: unknown): boolean {
   if (own === true) return true;
   if (typeof name === "string" && PROGRAMMING.has(name)) return false;
   if (name === "TypeError" && !isNetworkFailure(error)) return false;
+  const status = statusOf(error, (one) => one >= 400 && one < 500);
+  return status === undefined || PASSING_STATUS.has(status);
+}
+
+/** The status of the receiver's answer, where an error carries one of the kind that is looked for. */
+export function statusOf(error: unknown, matches: (status: number) => boolean): number | undefined {
   for (const holder of [error, read(error, "response")]) {
     for (const key of ["status", "statusCode"]) {
       const status = read(holder, key);
-      if (typeof status === "number" && status >= 400 && status < 500) return PASSING_STATUS.has(status);
+      if (typeof status === "number" && matches(status)) return status;
     }
   }
-  return true;
+  return undefined;
 }
 
 /** fetch reports network failures as a TypeError. */
@@ -144,18 +150,20 @@ function isNetworkFailure(error: unknown): boolean {
 export function retryAfterMs(error: unknown, now: number): number | undefined {
   const own = milliseconds(read(error, "retryAfterMs")) ?? delay(read(error, "retryAfter"), now);
   if (own !== undefined) return own;
-  const places = [
-    read(error, "headers"),
-    read(read(error, "response"), "headers"),
-    read(error, "responseHeaders"),
-  ];
-  for (const headers of places) {
+  for (const headers of headersOf(error)) {
     const found =
       milliseconds(header(headers, "retry-after-ms")) ?? delay(header(headers, "retry-after"), now);
     if (found !== undefined) return found;
   }
   return undefined;
 }
+
+/** Where the common clients keep the headers of an answer. */
+export const headersOf = (error: unknown): readonly unknown[] => [
+  read(error, "headers"),
+  read(read(error, "response"), "headers"),
+  read(error, "responseHeaders"),
+];
 
 function milliseconds(value: unknown): number | undefined {
   const amount = typeof value === "string" && NUMBER.test(value.trim()) ? Number(value) : value;
@@ -187,7 +195,7 @@ function dateTime(value: unknown): number {
 }
 
 /** A header by its lower-case name, from a Headers object, a Map or a plain object. */
-function header(headers: unknown, name: string): unknown {
+export function header(headers: unknown, name: string): unknown {
   try {
     const get = read(headers, "get");
     const found: unknown = typeof get === "function" ? get.call(headers, name) : undefined;
@@ -202,7 +210,7 @@ function header(headers: unknown, name: string): unknown {
 }
 
 /** Errors come from anywhere: a field that throws counts as absent. */
-function read(value: unknown, key: string): unknown {
+export function read(value: unknown, key: string): unknown {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return undefined;
   try {
     return Reflect.get(value, key);

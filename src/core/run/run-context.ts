@@ -17,9 +17,11 @@ import type {
   StepCall,
   StepHandle,
   StepOptions,
+  TransactionOptions,
   UsageReport,
 } from "../context.ts";
 import { INJECT } from "../control/control.ts";
+import { isOtherKind, type Kind, settleKind } from "../guards/code-kind.ts";
 import type { AnySqlHandle, SqlWork } from "../journal/sql.ts";
 import { resolveSecret, type SecretRef } from "../values/secrets.ts";
 import type { Workflow } from "../workflow.ts";
@@ -59,24 +61,27 @@ export class RunContext implements Context {
     return this.#execution.memory;
   }
 
-  #place(name: string): StepPlace {
+  /** Where a call of this name is made. A promise only where the journal holds something of another kind under it. */
+  protected place(name: string, kind: Kind): StepPlace | Promise<StepPlace> {
     const scope = this.#execution.scope();
-    const at = address(scope, name);
-    this.#execution.code?.asked(at.key);
-    return { scope, ...at };
+    const place = { scope, ...address(scope, name) };
+    if (kind !== "group") this.#execution.code?.asked(place.key);
+    return isOtherKind(this.#execution, place, kind) ? settleKind(this.#execution, place, kind) : place;
   }
 
   step<T>(name: string, work: (call: StepCall) => T | Promise<T>, options?: StepOptions<T>): Promise<T> {
     try {
       // Not an async function: a promise less for every step of a long replay.
-      return runStep(this.#execution, this.#place(name), work, options);
+      const place = this.place(name, "call");
+      if (!(place instanceof Promise)) return runStep(this.#execution, place, work, options);
+      return place.then((at) => runStep(this.#execution, at, work, options));
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
   async beginStep<T>(name: string, options?: StepOptions<T>): Promise<StepHandle<T>> {
-    return beginStep(this.#execution, this.#place(name), options);
+    return beginStep(this.#execution, await this.place(name, "call"), options);
   }
 
   completeStep<T>(handle: OpenStep<T>, value: T): Promise<T> {
@@ -93,12 +98,12 @@ export class RunContext implements Context {
     work: (item: I, index: number, call: StepCall) => unknown,
     options: EachOptions | SettledOptions = {},
   ): Promise<never> {
-    const { scope, name: unique } = this.#place(name);
+    const { scope, name: unique } = await this.place(name, "group");
     return (await each(this.#execution, scope, unique, items, work, options)) as never;
   }
 
   async all(name: string, branches: Branches, options: EachOptions | SettledOptions = {}): Promise<never> {
-    const { scope, name: unique } = this.#place(name);
+    const { scope, name: unique } = await this.place(name, "group");
     return (await all(this.#execution, scope, unique, branches, options)) as never;
   }
 
@@ -108,21 +113,21 @@ export class RunContext implements Context {
     body: (state: S, turn: LoopTurn) => LoopResult | Promise<LoopResult>,
     options: LoopOptions = {},
   ): Promise<S> {
-    return loop(this.#execution, this.#place(name), initial, body, options);
+    return loop(this.#execution, await this.place(name, "loop"), initial, body, options);
   }
 
   async gate(name: string, options: GateOptions): Promise<GateAnswer> {
-    return gate(this.#execution, this.#place(name), options);
+    return gate(this.#execution, await this.place(name, "gate"), options);
   }
 
   async sleep(name: string, ms: number): Promise<void> {
-    return sleep(this.#execution, this.#place(name), ms);
+    return sleep(this.#execution, await this.place(name, "timer"), ms);
   }
 
   async signal<T>(name: string, options: SignalOptions = {}): Promise<ReceivedSignal<T>> {
     const names = [name, ...(options.or ?? [])];
     for (const one of names) checkName(one);
-    return signal<T>(this.#execution, this.#place(`signal:${name}`), names, options);
+    return signal<T>(this.#execution, await this.place(`signal:${name}`, "signal"), names, options);
   }
 
   async inbox<T>(name: string = INJECT): Promise<ReceivedSignal<T>[]> {
@@ -131,11 +136,15 @@ export class RunContext implements Context {
   }
 
   async child<I, O>(name: string, workflow: Workflow<I, O>, input: I): Promise<O> {
-    return child(this.#execution, this.#place(name), workflow, input);
+    return child(this.#execution, await this.place(name, "child"), workflow, input);
   }
 
-  async transaction<T, S extends AnySqlHandle>(name: string, work: SqlWork<T, S>): Promise<T> {
-    return transaction(this.#execution, this.#place(name), work);
+  async transaction<T, S extends AnySqlHandle>(
+    name: string,
+    work: SqlWork<T, S>,
+    options: TransactionOptions = {},
+  ): Promise<T> {
+    return transaction(this.#execution, await this.place(name, "transaction"), work, options);
   }
 
   async secret(ref: SecretRef): Promise<string> {

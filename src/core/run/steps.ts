@@ -4,10 +4,12 @@ import { admit } from "../guards/guard.ts";
 import { inspectOutcome } from "../guards/inspector.ts";
 import { fingerprint } from "../hash.ts";
 import type { StepStarted } from "../journal/events.ts";
+import type { Effect } from "../types.ts";
 import type { Encoded } from "../values/values.ts";
-import { argsDigest, callWork, Handle, type StepPlace } from "./call.ts";
-import { awaitDecision, enterDoubt, isOwnKey, settleUnknown } from "./doubt.ts";
+import { argsDigest, callWork, Handle, hasChanged, type StepPlace } from "./call.ts";
+import { awaitDecision, type Doubt, enterDoubt, isOwnKey, keyDoubt, settleUnknown } from "./doubt.ts";
 import { type Execution, never } from "./execution.ts";
+import { checkKeyOption, keyAnswer } from "./key-answer.ts";
 import { decidedAt, type StepRecord, undoKey } from "./replay.ts";
 import { defaultRetry, nextRetry, type RetryPolicy, retryPolicy } from "./retry.ts";
 
@@ -150,14 +152,17 @@ async function continueFailed<T>(
   if (record.retryAt !== undefined) {
     await waitForRetry(execution, place, record.retryAt);
     const now = execution.state.find(place.key) ?? record;
-    if (!isOwnKey(execution, place.key, now)) return continueUnknown(execution, place, options, now);
+    // What may be done only once is not done again because it could be when it was begun.
+    const isStricter = options.effect === "once" && now.effect !== "once";
+    if (isStricter || !isOwnKey(execution, place.key, now))
+      return continueUnknown(execution, place, options, now);
     return startStep(execution, place, options, now);
   }
   const error = await recordedValue(execution, place.key, record);
   if (record.reopened) {
     // A failed `once` call is tried again only where the error itself says that nothing happened; so is one under a key of elsewhere.
     const isSafe = record.effect !== "once" && isOwnKey(execution, place.key, record);
-    if (isSafe || provesNotDone(error)) return startStep(execution, place, options, record);
+    if (isSafe || provesNotDone(error, record)) return startStep(execution, place, options, record);
     return continueUnknown(execution, place, options, record);
   }
   execution.memory.met(decidedAt(record));
@@ -165,11 +170,14 @@ async function continueFailed<T>(
   throw error;
 }
 
-function provesNotDone(error: unknown): boolean {
+export function provesNotDone(error: unknown, { attempt }: StepRecord): boolean {
   if (typeof error !== "object" || error === null) return false;
   if (HoldfastError.is(error, "HF-2116")) return true;
   const { retryable: marked, status } = error as { retryable?: unknown; status?: unknown };
-  return marked === true || (typeof status === "number" && status >= 400 && status < 500);
+  if (marked === true) return true;
+  // An answer about the key tells of an earlier attempt that reached the receiver.
+  if (attempt > 1 && keyAnswer(error)) return false;
+  return typeof status === "number" && status >= 400 && status < 500;
 }
 
 async function continueUnknown<T>(
@@ -202,6 +210,7 @@ async function startStep<T>(
   const where = { runId: execution.runId, step: place.key };
   // Said before anything is done: once the step has failed it is too late.
   retryPolicy(options.retry, defaultRetry);
+  checkKeyOption(options);
   const effect = options.effect ?? "repeatable";
   const call = record?.call ?? execution.state.freeCall(place.key);
   const args = argsDigest(execution, options);
@@ -220,6 +229,7 @@ async function startStep<T>(
   const admitted =
     guards.length === 0 ? undefined : await admit(guards, { execution, place, options, intent: started });
   if (admitted && "value" in admitted) return standIn(execution, place, started, admitted);
+  if (hasChanged(execution, options, started)) return startStep(execution, place, options, record);
   const meta = admitted ? { ...started, ...admitted.note } : started;
   if (!(await execution.intent({ kind: "step_started", step: place.key, meta }, place.scope.frame))) {
     return continueStep(execution, place, options, execution.state.find(place.key) as StepRecord);
@@ -288,17 +298,16 @@ export async function failStep<T>(
   const encoded = execution.deps.values.encodeError(open.step, thrown);
   const error = execution.deps.values.echo(encoded);
   const record = execution.state.find(open.step);
-  if (open.frame.effect === "once" && leavesOpen(thrown)) {
+  if (record && isToldToStop(execution, open.frame.effect) && !provesNotDone(thrown, record)) {
     execution.callEnded(open.frame);
-    await enterDoubt(execution, open.place, record as StepRecord);
-    return await continueStep(
-      execution,
-      open.place,
-      open.options,
-      execution.state.find(open.step) as StepRecord,
-    );
+    return continueUnknown(execution, open.place, open.options, record);
   }
   const next = decideRetry(execution, open, thrown, record);
+  const doubt =
+    open.frame.effect === "once" && leavesOpen(thrown)
+      ? {}
+      : keyDoubt(execution, open.place, open.options, thrown, next.retry);
+  if (doubt) return leaveInDoubt(execution, open, doubt);
   const retryAt = next.retry ? execution.deps.time.now() + next.delayMs : undefined;
   const meta = {
     attempt: open.attempt,
@@ -324,6 +333,21 @@ export async function failStep<T>(
     open.options,
     execution.state.find(open.step),
   )) as OpenStep<T>;
+}
+
+/** The run is being cancelled, and its calls were told: that may be why this one failed, so its failure says nothing. */
+const isToldToStop = ({ writer, compensating }: Execution, effect: Effect): boolean =>
+  writer.row.control === "compensating" && !compensating && effect !== "repeatable";
+
+/** The call has ended, and nobody knows what it did. */
+async function leaveInDoubt<T>(
+  execution: Execution,
+  { frame, place, options, step }: Handle<T>,
+  doubt: Doubt,
+): Promise<StepHandle<T>> {
+  execution.callEnded(frame);
+  await enterDoubt(execution, place, execution.state.find(step) as StepRecord, doubt);
+  return continueStep(execution, place, options, execution.state.find(step) as StepRecord);
 }
 
 /** Errors that do not say whether it was done: a time limit, and an answer that the call itself knows to be lost. */

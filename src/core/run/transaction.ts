@@ -1,37 +1,43 @@
+import type { TransactionOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
-import { forkGuard } from "../guards/fork.ts";
+import { admit } from "../guards/guard.ts";
 import type { CommitResult } from "../journal/commit.ts";
+import type { StepStarted } from "../journal/events.ts";
 import type { AnySqlHandle, SqlWork } from "../journal/sql.ts";
 import type { Depart } from "../journal/writer.ts";
 import type { Append } from "../store.ts";
-import { Handle, type StepPlace } from "./call.ts";
+import { argsDigest, Handle, hasChanged, type StepPlace } from "./call.ts";
 import { type Execution, never } from "./execution.ts";
+import { decidedAt, type StepRecord } from "./replay.ts";
 import { type Frame, innerScope } from "./scope.ts";
 import { recordedValue, refuseInside, standIn } from "./steps.ts";
 
-/** Exactly once: the user's writes and the step's outcome are one commit, so there is nothing to be in doubt about. */
+/**
+ * Exactly once: the user's writes and the step's outcome are one commit, so there is nothing to be in doubt about. Whoever guards steps
+ * is asked before every try of the commit: an approval is used up by the one that comes in.
+ */
 export async function transaction<T, S extends AnySqlHandle>(
   execution: Execution,
   place: StepPlace,
   work: SqlWork<T, S>,
+  options: TransactionOptions = {},
 ): Promise<T> {
   await execution.enter();
   refuseInside(place);
-  const record = place.scope.node?.records.get(place.name);
-  if (record?.status === "completed") return (await recordedValue(execution, place.key, record)) as T;
-  if (!record) {
-    await execution.code?.hold(place);
-    const known = await forkGuard(execution)?.admit({ execution, place, options: {}, intent: FIRST });
-    if (known && "value" in known)
-      return ((await standIn(execution, place, FIRST, known)) as { value: T }).value;
-  }
-  const attempt = new Attempt(execution, place, work, (record?.attempt ?? 0) + 1);
   const { frame } = place.scope;
   for (;;) {
     await execution.enter();
     // A commit that failed may have come in after all, before the attempt that was refused.
-    const landed = execution.state.find(place.key);
-    if (landed?.status === "completed") return (await recordedValue(execution, place.key, landed)) as T;
+    const record = execution.state.find(place.key);
+    if (record?.status === "completed") return (await recordedValue(execution, place.key, record)) as T;
+    if (record?.status === "failed" && !record.reopened)
+      throw await recordedFailure(execution, place, record);
+    const intent = transactionIntent(execution, options, record);
+    const admitted = await admit(execution.guards, { execution, place, options, intent });
+    if (admitted && "value" in admitted)
+      return ((await standIn(execution, place, intent, admitted)) as { value: T }).value;
+    if (hasChanged(execution, options, intent)) continue;
+    const attempt = new Attempt(execution, place, work, { ...intent, ...admitted?.note });
     // Held back while the run is told to stop, like any intent.
     execution.calls.block(frame);
     execution.considerEnding();
@@ -45,7 +51,33 @@ export async function transaction<T, S extends AnySqlHandle>(
   }
 }
 
-const FIRST = { type: "transaction", effect: "once", attempt: 1, call: 1 } as const;
+/** What would be written with the commit. */
+export function transactionIntent(
+  execution: Execution,
+  options: TransactionOptions,
+  record: StepRecord | undefined,
+): StepStarted {
+  const args = argsDigest(execution, options);
+  return {
+    type: "transaction",
+    effect: "once",
+    attempt: (record?.attempt ?? 0) + 1,
+    call: 1,
+    ...(args === undefined ? {} : { args }),
+  };
+}
+
+/** Somebody said no to it: nothing else leaves a transaction that has ended without its writes. */
+export async function recordedFailure(
+  execution: Execution,
+  { key }: StepPlace,
+  record: StepRecord,
+): Promise<unknown> {
+  const error = await recordedValue(execution, key, record);
+  execution.memory.met(decidedAt(record));
+  execution.blame(error, [key]);
+  return error;
+}
 
 const isStoreFault = (error: unknown): boolean => HoldfastError.is(error) && error.code.startsWith("HF-3");
 
@@ -56,15 +88,16 @@ class Attempt<T, S extends AnySqlHandle> {
   readonly #execution: Execution;
   readonly #place: StepPlace;
   readonly #work: SqlWork<T, S>;
-  readonly #number: number;
+  readonly #intent: StepStarted;
+  #frame: Frame | undefined;
   #append: Append | undefined;
   #turn = 0;
 
-  constructor(execution: Execution, place: StepPlace, work: SqlWork<T, S>, number: number) {
+  constructor(execution: Execution, place: StepPlace, work: SqlWork<T, S>, intent: StepStarted) {
     this.#execution = execution;
     this.#place = place;
     this.#work = work;
-    this.#number = number;
+    this.#intent = intent;
   }
 
   async run(depart: Depart): Promise<CommitResult> {
@@ -100,7 +133,8 @@ class Attempt<T, S extends AnySqlHandle> {
   /** In a scope of its own: steps of the run have no place in it. */
   #call(sql: S): T | Promise<T> {
     const { scope, name } = this.#place;
-    const { frame } = new Handle(this.#execution, this.#place, {}, FIRST);
+    const { frame } = new Handle(this.#execution, this.#place, {}, this.#intent);
+    this.#frame = frame;
     try {
       const done = this.#execution.within(innerScope(scope, name, { frame }), () => this.#work(sql));
       return done instanceof Promise ? this.#underWay(done, frame) : done;
@@ -131,10 +165,10 @@ class Attempt<T, S extends AnySqlHandle> {
     const { key } = this.#place;
     this.value = made;
     const { data, blobs } = this.#encode(made);
-    const meta = { type: "transaction", effect: "once", attempt: this.#number, call: 1 } as const;
+    const usage = this.#frame?.usage;
     this.#append = depart([
-      { event: { kind: "step_started", step: key, meta } },
-      { event: { kind: "step_completed", step: key, meta: {}, data }, blobs },
+      { event: { kind: "step_started", step: key, meta: this.#intent } },
+      { event: { kind: "step_completed", step: key, meta: usage ? { usage } : {}, data }, blobs },
     ]);
     return this.#append;
   }

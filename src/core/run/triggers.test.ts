@@ -109,6 +109,96 @@ describe("a checkpoint made by the run", () => {
   });
 });
 
+describe("a phase, a specialist, an evaluation", () => {
+  const flow = workflow("flow", async (ctx) => {
+    ctx.plan(["research", "write", "review"]);
+    await ctx.step("research", () => 1);
+    await ctx.step("aside", () => 2);
+    ctx.agent("writer", { status: "working" });
+    await ctx.loop("write", { n: 0 }, async (state, turn) => {
+      ctx.plan(["draft"]);
+      await ctx.step("draft", ({ attempt }) => (turn.index === 1 && attempt === 1 ? hangs() : 3));
+      state.n++;
+      return turn.index === 1 ? turn.done() : undefined;
+    });
+    ctx.agent("writer", { status: "Done" });
+    ctx.decide({ description: "good enough", type: "evaluation", agent: "critic", confidence: 0.9 });
+    ctx.decide({ description: "print it", type: "choice" });
+    await ctx.step("review", () => 4);
+  });
+
+  it("marks a checkpoint when it has ended, once, also across a crash", async () => {
+    const lab = createLab();
+    const engine = lab.engine([flow], { triggers: {} });
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.clock.advance(1_000);
+    await lab.crash(engine);
+    await lab.clock.advance(20_000);
+    const next = lab.engine([flow], { triggers: {} });
+    await lab.drive(next.recover());
+    await lab.drive(next.result("r"));
+    expect((await marks(lab)).map(({ label, trigger }) => [label, trigger])).toEqual([
+      ["research", "phase_completed"],
+      ["write[0]/draft", "phase_completed"],
+      ["write[1]/draft", "phase_completed"],
+      ["write", "phase_completed"],
+      ["writer", "specialist_finished"],
+      ["critic", "evaluation_completed"],
+      ["review", "phase_completed"],
+    ]);
+    const list = await next.checkpoints.list("r", { limit: 100 });
+    expect(list.filter(({ trigger }) => trigger === "phase_completed")).toHaveLength(5);
+  });
+
+  it("costs no write, and can be switched off one by one", async () => {
+    const run = async (triggers: Triggers | false) => {
+      const lab = createLab();
+      const quick = workflow("flow", async (ctx) => {
+        ctx.plan(["a", "b"]);
+        await ctx.step("a", () => 1);
+        ctx.agent("x", { status: "finished" });
+        ctx.decide({ description: "fine", type: "evaluation" });
+        await ctx.step("b", () => 1);
+      });
+      const engine = lab.engine([quick], { triggers });
+      await lab.drive(engine.start(quick, undefined, { id: "r" }));
+      await lab.drive(engine.result("r"));
+      return { flushes: engine.flushes, marks: (await marks(lab)).map(({ trigger }) => trigger) };
+    };
+    const none = await run(false);
+    const all = await run({});
+    expect(all.flushes).toBe(none.flushes);
+    expect([none.marks, all.marks]).toEqual([
+      [],
+      ["phase_completed", "specialist_finished", "evaluation_completed", "phase_completed"],
+    ]);
+    expect((await run({ phases: false, agents: false })).marks).toEqual(["evaluation_completed"]);
+    expect((await run({ phases: false, evaluations: false })).marks).toEqual(["specialist_finished"]);
+  });
+});
+
+describe("a checkpoint that somebody asks for", () => {
+  it("is marked by the run for each of the manual reasons, and by a person from outside", async () => {
+    const lab = createLab();
+    const flow = workflow("flow", async (ctx) => {
+      await ctx.checkpoint("look here", "debug_breakpoint");
+      await ctx.checkpoint("before the wire", "before_risky_operation");
+      await ctx.checkpoint("asked for");
+      await ctx.gate("ok", { choices: ["yes"] });
+    });
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.drive(engine.settled("r"));
+    await lab.drive(engine.checkpoints.mark("r", "by hand", { actor: "ada" }));
+    expect((await marks(lab)).map(({ trigger }) => trigger)).toEqual([
+      "debug_breakpoint",
+      "before_risky_operation",
+      "user_requested",
+      "user_requested",
+    ]);
+  });
+});
+
 describe("the options of triggers", () => {
   it("are checked", () => {
     const { store } = createLab();

@@ -1,4 +1,4 @@
-import type { AgentState } from "../context.ts";
+import type { AgentState, Decision } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft } from "../journal/events.ts";
 import type { Execution } from "./execution.ts";
@@ -16,7 +16,7 @@ export const TRIGGERS = [
   "before_risky_operation",
 ] as const;
 
-/** Why a checkpoint was marked. The run gives any of them to `ctx.checkpoint`; the engine marks three by itself, see {@link Triggers}. */
+/** Why a checkpoint was marked. The run gives any of them to `ctx.checkpoint`; the engine marks six by itself, see {@link Triggers}. */
 export type CheckpointTrigger = (typeof TRIGGERS)[number];
 
 export function checkTrigger(trigger: unknown): asserts trigger is CheckpointTrigger {
@@ -38,6 +38,12 @@ export interface Triggers {
   readonly memoryPressure?: number;
   /** Mark `error_encountered` when a step fails for good. Default true. */
   readonly errors?: boolean;
+  /** Mark `phase_completed` when a step or a loop ends that `ctx.plan` has named. Default true. */
+  readonly phases?: boolean;
+  /** Mark `specialist_finished` when an agent reports (`ctx.agent`) that it is `done`, `completed` or `finished`. Default true. */
+  readonly agents?: boolean;
+  /** Mark `evaluation_completed` for each `ctx.decide` of type `evaluation`. Default true. */
+  readonly evaluations?: boolean;
 }
 
 /** `null`: off. */
@@ -45,21 +51,35 @@ export interface TriggerSettings {
   readonly confidence: number | null;
   readonly memoryPressure: number | null;
   readonly errors: boolean;
+  readonly phases: boolean;
+  readonly agents: boolean;
+  readonly evaluations: boolean;
 }
 
-const KEYS: readonly string[] = ["confidence", "memoryPressure", "errors"] satisfies (keyof Triggers)[];
+const KEYS: readonly string[] = [
+  "confidence",
+  "memoryPressure",
+  "errors",
+  "phases",
+  "agents",
+  "evaluations",
+] satisfies (keyof Triggers)[];
 const PRESSURE = 0.85;
+const NONE = { confidence: null, errors: false, phases: false, agents: false, evaluations: false } as const;
 
 /** Without a word about it, only what protects the process is on: nobody is surprised by marks they did not ask for. */
 export function triggerSettings(given: Triggers | false | undefined): TriggerSettings {
-  if (given === undefined) return { confidence: null, memoryPressure: PRESSURE, errors: false };
-  if (given === false) return { confidence: null, memoryPressure: null, errors: false };
+  if (given === undefined) return { ...NONE, memoryPressure: PRESSURE };
+  if (given === false) return { ...NONE, memoryPressure: null };
   for (const key of Object.keys(given))
     if (!KEYS.includes(key)) throw refused(key, "there is no such option");
   return {
     confidence: share("confidence", given.confidence ?? 0.5),
     memoryPressure: share("memoryPressure", given.memoryPressure ?? PRESSURE),
     errors: given.errors ?? true,
+    phases: given.phases ?? true,
+    agents: given.agents ?? true,
+    evaluations: given.evaluations ?? true,
   };
 }
 
@@ -82,6 +102,30 @@ export function markFailure(execution: Execution, event: EventDraft & { kind: "s
   if (!execution.deps.settings.triggers.errors || event.meta.retryAt !== undefined) return;
   execution.writer.ride(mark(event.step, "error_encountered"));
 }
+
+/** Something has ended in this place. */
+export function markPhase(execution: Execution, step: string): void {
+  if (!execution.deps.settings.triggers.phases) return;
+  const name = step.slice(step.lastIndexOf("/") + 1);
+  const plan = execution.state.facts.plans.get(step.slice(0, step.length - name.length));
+  if (plan?.steps?.includes(name)) execution.writer.ride(mark(step, "phase_completed"));
+}
+
+/** Words of agents that have nothing more to do. */
+const FINISHED: readonly string[] = ["done", "completed", "finished"];
+
+export function markFinished(execution: Execution, agent: string, { status }: AgentState): void {
+  if (execution.deps.settings.triggers.agents && FINISHED.includes(status.toLowerCase()))
+    execution.writer.ride(mark(agent, "specialist_finished"));
+}
+
+export function markEvaluation(execution: Execution, { type, agent, description }: Decision): void {
+  if (execution.deps.settings.triggers.evaluations && type === "evaluation")
+    execution.writer.ride(mark(agent ?? description.slice(0, LABEL_CHARS), "evaluation_completed"));
+}
+
+/** A description may be long. */
+const LABEL_CHARS = 80;
 
 /** What an agent reports for the first time, not on a replay. An agent that has said nothing yet is taken to be confident. */
 export function markConfidence(execution: Execution, agent: string, { confidence }: AgentState): void {

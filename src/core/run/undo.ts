@@ -1,4 +1,5 @@
 import { HoldfastError } from "../errors.ts";
+import type { Waiting } from "../types.ts";
 import type { Execution } from "./execution.ts";
 import { UNDO } from "./replay.ts";
 import { innerScope } from "./scope.ts";
@@ -9,6 +10,20 @@ export function knowsUndos({ state, undos, isWaiting, writer, bodyEnded }: Execu
   return [...state.undoable.keys()].every((step) => undos.has(step));
 }
 
+/** Steps below that scope undo others. */
+export const isUndo = (step: string): boolean => step.startsWith(`${UNDO}/`);
+
+/** Executions whose run is being undone to be cancelled. */
+const cancelling = new WeakSet<Execution>();
+
+/** Whether nobody is at it yet: a run that undoes itself because it failed finishes that first. */
+export const mayUndo = (execution: Execution): boolean =>
+  !cancelling.has(execution) && (!execution.compensating || execution.bodyEnded);
+
+/** What must be decided before it can be known whether to undo it. */
+export const undoDoubts = ({ state }: Execution, waiting: readonly Waiting[]): readonly Waiting[] =>
+  waiting.filter(({ kind, step }) => kind === "decision" && state.find(step)?.undo);
+
 /**
  * Undoes finished steps, the last one first; each undo is a step of its own. Answers the steps that could not be undone: how to do that
  * is code, and the code of a finished iteration is not run again to find it.
@@ -17,13 +32,14 @@ export async function compensate(execution: Execution): Promise<readonly string[
   execution.compensating = true;
   execution.dropWaits();
   await execution.writer.whenIdle();
-  const scope = innerScope(execution.rootScope, UNDO, {});
+  const scope = innerScope(execution.rootScope, UNDO, { abort: execution.aborts.undo });
   const steps = [...execution.state.undoable].sort(([, a], [, b]) => b - a).map(([step]) => step);
   for (const step of steps) await execution.undos.get(step)?.(scope);
   return steps.filter((step) => !execution.undos.has(step));
 }
 
 export async function undoAndCancel(execution: Execution): Promise<void> {
+  cancelling.add(execution);
   try {
     await execution.busy(execution.deps.engine.cancelChildren(execution.runId));
     const left = await compensate(execution);
@@ -31,9 +47,12 @@ export async function undoAndCancel(execution: Execution): Promise<void> {
       return execution.finish("cancelled", { kind: "run_cancelled", step: "", meta: {} });
     execution.parkForReview(new HoldfastError("HF-2113", { run: execution.runId, steps: left.join(", ") }));
   } catch (error) {
-    const message = error instanceof Error ? error.message : "unknown";
-    execution.parkForReview(
-      new HoldfastError("HF-2111", { verb: "compensate", step: "A step", message }, { cause: error }),
-    );
+    execution.parkForReview(undoFailed(error));
   }
+}
+
+/** An undo has failed for good. The run is left to a person with what was not undone. */
+export function undoFailed(error: unknown): HoldfastError {
+  const message = error instanceof Error ? error.message : "unknown";
+  return new HoldfastError("HF-2111", { verb: "compensate", step: "A step", message }, { cause: error });
 }

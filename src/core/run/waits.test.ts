@@ -79,7 +79,7 @@ describe("a gate", () => {
     const b = await lab.drive(engine.start(strict.flow, undefined));
     await expect(lab.drive(engine.result(b.id))).rejects.toThrow("was not answered");
     await expect(lab.drive(engine.answer(b.id, "approve", { choice: "yes" }))).rejects.toMatchObject({
-      code: "HF-1013",
+      code: "HF-2150",
     });
   });
 

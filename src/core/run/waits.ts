@@ -1,9 +1,9 @@
 import type { GateAnswer, GateOptions, ReceivedSignal, SignalOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
-import { admitWithinBudget } from "../guards/budget.ts";
+import { waitedForBudget } from "../guards/budget.ts";
 import { inspectSignal } from "../guards/inspector.ts";
 import { childId } from "../ids.ts";
-import type { EventDraft, StepStarted } from "../journal/events.ts";
+import type { EventDraft, JournalEvent, StepStarted } from "../journal/events.ts";
 import { ended, type Waiting } from "../types.ts";
 import type { Workflow } from "../workflow.ts";
 import type { StepPlace } from "./call.ts";
@@ -23,7 +23,8 @@ async function open(
   refuseInside(place);
   const known = place.scope.node?.records.get(place.name);
   const isOther = meta.args !== undefined && known?.args !== meta.args;
-  const current = known && isOther && (strict || known.status === "started") ? undefined : known;
+  const isVoid = isOther && (strict || known?.status === "started");
+  const current = isVoid || (strict && known && isOverdue(execution, known)) ? undefined : known;
   if (current && !current.reopened) return current;
   const started: StepStarted = { effect: "repeatable", attempt: (known?.attempt ?? 0) + 1, call: 1, ...meta };
   const encoded = shown === undefined ? undefined : execution.deps.values.encode(place.key, shown);
@@ -33,9 +34,15 @@ async function open(
     meta: started,
     ...(encoded ? { data: encoded.data } : {}),
   };
-  await execution.intent(event, place.scope.frame, encoded?.blobs);
-  return execution.state.find(place.key) as StepRecord;
+  const isOpened = await execution.intent(event, place.scope.frame, encoded?.blobs);
+  if (isOpened) return execution.state.find(place.key) as StepRecord;
+  // Somebody has decided it meanwhile: whether that counts for what is shown now is looked at again.
+  return open(execution, place, meta, shown, strict);
 }
+
+/** It was answered, and its time is up. */
+const isOverdue = ({ deps }: Execution, { status, until }: StepRecord): boolean =>
+  status === "completed" && until !== undefined && deps.time.now() >= until;
 
 /** Waits for the record to be decided from outside; `overdue` decides it when its time has passed. */
 async function untilDecided(
@@ -61,9 +68,15 @@ async function untilDecided(
   return current;
 }
 
-async function failWait(execution: Execution, place: StepPlace, error: HoldfastError): Promise<void> {
+/** Ends a wait for good, unless it is decided first, or `comes` is there first: that is not missed for being read late. */
+async function failWait(
+  execution: Execution,
+  place: StepPlace,
+  error: HoldfastError,
+  comes?: (event: JournalEvent) => boolean,
+): Promise<void> {
   const { data, blobs } = execution.deps.values.encode(place.key, error);
-  await execution.contest({ kind: "step_failed", step: place.key, meta: { attempt: 1 }, data }, blobs);
+  await execution.contest({ kind: "step_failed", step: place.key, meta: { attempt: 1 }, data }, blobs, comes);
 }
 
 /** The decided wait's value, or its failure thrown. */
@@ -109,29 +122,27 @@ export async function gate(
   )) as GateAnswer;
 }
 
-function checkGate(options: GateOptions): void {
-  const { choices, onTimeout } = options;
-  if (
-    !Array.isArray(choices) ||
-    choices.length === 0 ||
-    choices.some((one) => typeof one !== "string" || one === "")
-  ) {
-    throw new HoldfastError("HF-1003", {
-      option: "choices",
-      problem: "it must be a list of at least one text",
-    });
-  }
-  if (typeof onTimeout === "object" && !choices.includes(onTimeout.choice)) {
-    throw new HoldfastError("HF-1003", {
-      option: "onTimeout.choice",
-      problem: "it is not one of the choices",
-    });
-  }
+const refused = (option: string, problem: string): HoldfastError =>
+  new HoldfastError("HF-1003", { option, problem });
+
+function checkGate({ choices, onTimeout, timeoutMs }: GateOptions): void {
+  const isText = (one: unknown) => typeof one === "string" && one !== "";
+  if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isText))
+    throw refused("choices", "it must be a list of at least one text");
+  checkTimeout(timeoutMs);
+  if (onTimeout === undefined || onTimeout === "fail") return;
+  if (typeof onTimeout !== "object" || onTimeout === null)
+    throw refused("onTimeout", "it must be fail or a choice");
+  if (!choices.includes(onTimeout.choice)) throw refused("onTimeout.choice", "it is not one of the choices");
+}
+
+function checkTimeout(timeoutMs: number | undefined): void {
+  if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs >= 0))
+    throw refused("timeoutMs", "it must be a number of 0 or more");
 }
 
 export async function sleep(execution: Execution, place: StepPlace, ms: number): Promise<void> {
-  if (!Number.isFinite(ms) || ms < 0)
-    throw new HoldfastError("HF-1003", { option: "ms", problem: "it must be a number of 0 or more" });
+  if (!Number.isFinite(ms) || ms < 0) throw refused("ms", "it must be a number of 0 or more");
   await execution.enter();
   const record = await open(execution, place, {
     type: "timer",
@@ -148,6 +159,7 @@ export async function signal<T>(
   names: readonly string[],
   options: SignalOptions,
 ): Promise<ReceivedSignal<T>> {
+  checkTimeout(options.timeoutMs);
   await execution.enter();
   const { time } = execution.deps;
   const until = options.timeoutMs === undefined ? {} : { until: time.now() + options.timeoutMs };
@@ -161,11 +173,9 @@ export async function signal<T>(
     }
     if (record.until !== undefined && time.now() >= record.until) {
       const at = new Date(record.until).toISOString();
-      await failWait(
-        execution,
-        place,
-        new HoldfastError("HF-2109", { signal: names.join(" or "), until: at }),
-      );
+      const missed = new HoldfastError("HF-2109", { signal: names.join(" or "), until: at });
+      const isOne = ({ kind, meta }: JournalEvent) => kind === "signal_received" && names.includes(meta.name);
+      await failWait(execution, place, missed, isOne);
     } else {
       const limit = record.until === undefined ? {} : { until: record.until };
       const wait = { kind: "signal", step: place.key, since: record.since, names, ...limit } as const;
@@ -205,7 +215,7 @@ export async function child<I, O>(
   const isOwn = known !== undefined && known.seq > (execution.state.facts.fork?.seq ?? 0);
   const id = (isOwn ? known.child : undefined) ?? childId(execution.runId, freeKey(execution, place.key));
   if (!known) await execution.code?.hold(place);
-  if (!known) await admitWithinBudget(execution, place);
+  if (!known) await waitedForBudget(execution, place);
   const record = await open(execution, place, { type: "child", child: id });
   if (record.status === "started") await beginChild(execution, place, workflow as Workflow, input, id);
   const decided = await untilDecided(

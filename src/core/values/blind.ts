@@ -23,10 +23,12 @@ export const looksBlinded = (text: string): boolean => text.startsWith("~");
 export const UNREADABLE = "!unreadable";
 
 /** What a store on top of another one hands through. */
-export function sealOf(store: Store): Pick<Store, "blinding" | "prepare"> {
+export function sealOf(store: Store): Pick<Store, "blinding" | "prepare" | "setCacheTtl"> {
   const prepare = store.prepare?.bind(store);
+  const setCacheTtl = store.setCacheTtl?.bind(store);
   return {
     ...(store.blinding === undefined ? {} : { blinding: store.blinding }),
     ...(prepare ? { prepare } : {}),
+    ...(setCacheTtl ? { setCacheTtl } : {}),
   };
 }

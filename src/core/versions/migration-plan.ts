@@ -1,3 +1,4 @@
+import type { Clock } from "../clock.ts";
 import { type Edits, editEvents } from "../control/edits.ts";
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft, JournalEvent, Migrated } from "../journal/events.ts";
@@ -6,10 +7,10 @@ import type { RunState } from "../run/replay.ts";
 import type { Blob } from "../store.ts";
 import type { RunRow } from "../types.ts";
 import { dataDigest } from "../values/codec.ts";
-import type { Values } from "../values/values.ts";
+import { toError, type Values } from "../values/values.ts";
 import type { Workflow } from "../workflow.ts";
-import { isDropped, renamedKey, type StepChange } from "./rename.ts";
-import { isRecord, type Migration, recordedPaths } from "./versions.ts";
+import { isDropped, isUnresolved, renamedKey, type StepChange } from "./rename.ts";
+import { isRecord, listed, type Migration, recordedPaths } from "./versions.ts";
 
 /** A value that a migration puts in the place of another. */
 export interface StateChange {
@@ -32,12 +33,31 @@ export interface MigrationPlan {
   readonly blobs: readonly Blob[];
 }
 
+/** A function that has not answered by then will not, or does more than it may. */
+export const STATE_MS = 10_000;
+
+interface PlanDeps {
+  readonly values: Values;
+  readonly clock: Clock;
+  /** How long a migration's function may take. */
+  readonly limitMs?: number;
+}
+
+interface Hop {
+  readonly run: RunRow;
+  readonly migration: Migration;
+}
+
+/** Codes of migrations that fail, or ask for what cannot be: the run waits until they are mended. */
+export const isFailed = (error: unknown): error is HoldfastError =>
+  HoldfastError.is(error, "HF-2115") || HoldfastError.is(error, "HF-2161");
+
 /**
  * What to write so that the run is of the workflow's version: one `run_migrated` for each version on the way, then the changed values.
- * HF-2115 when a migration throws or asks for something that cannot be. Uses `state` up.
+ * HF-2115 when a migration throws or asks for something that cannot be, HF-2161 when it drops what is under way. Uses `state` up.
  */
 export async function planMigration(
-  values: Values,
+  deps: PlanDeps,
   run: RunRow,
   state: RunState,
   { schema, version }: Workflow,
@@ -57,8 +77,7 @@ export async function planMigration(
       ...(hop.drop ? { dropped: hop.drop } : {}),
       ...because,
     };
-    const clash = firstClash(state, meta);
-    if (clash !== undefined) throw failed(run, hop, `two recorded steps would become ${clash}.`);
+    checkSteps(deps.values, run, state, meta);
     const event: EventDraft = { kind: "run_migrated", step: "", meta };
     events.push(event);
     state.apply({ ...event, seq: run.seq + events.length, at: run.updatedAt, epoch: 0 } as JournalEvent);
@@ -67,13 +86,14 @@ export async function planMigration(
       const name = one.what === "step" || one.what === "loop" ? moved(one.name, meta) : one.name;
       return name === undefined ? [] : [{ ...one, name }];
     });
-    if (hop.state) changes = await changed(values, run, state, hop, changes);
+    if (hop.state) changes = await changed(deps, { run, migration: hop }, state, changes);
   }
+  const edits = await editEvents(deps.values, run.id, state, asEdits(changes), reason).catch(
+    (error: unknown) => {
+      throw failed(deps.values, run, { from: run.version, to: version }, error);
+    },
+  );
   const renamed = [...names].filter((pair): pair is [string, string] => pair[1] !== undefined);
-  const first = way[0] as Migration;
-  const edits = await editEvents(values, run.id, state, asEdits(changes), reason).catch((error: unknown) => {
-    throw failed(run, { from: first.from, to: version }, error);
-  });
   return {
     hops: way.map(({ to }) => to),
     changes,
@@ -87,35 +107,47 @@ export async function planMigration(
 const moved = (key: string, change: StepChange): string | undefined =>
   isDropped(key, change) ? undefined : renamedKey(key, change);
 
-/** A key that two recorded steps would have afterwards. */
-function firstClash(state: RunState, change: StepChange): string | undefined {
+/** No two recorded steps may become one, and nobody may lose sight of what is under way. */
+function checkSteps(values: Values, run: RunRow, state: RunState, change: Migrated): void {
   const seen = new Set<string>();
   for (const [key] of [...state.steps(), ...state.loops()]) {
     const to = moved(key, change);
-    if (to !== undefined && seen.has(to)) return to;
+    if (to !== undefined && seen.has(to))
+      throw failed(values, run, change, `two recorded steps would become ${to}.`);
     if (to !== undefined) seen.add(to);
   }
-  return undefined;
+  const open = [...state.steps()].filter(([key, record]) => isUnresolved(record) && isDropped(key, change));
+  if (open.length === 0) return;
+  const { from, to } = change;
+  const steps = listed(open.map(([key]) => key));
+  throw new HoldfastError("HF-2161", { run: run.id, from, to, steps });
 }
 
-const failed = (run: RunRow, { from, to }: Pick<Migration, "from" | "to">, error: unknown): HoldfastError => {
+const failed = (
+  values: Values,
+  run: RunRow,
+  { from, to }: Pick<Migration, "from" | "to">,
+  error: unknown,
+): HoldfastError => {
   // A store that is away, or damage in it, is not the migration's fault.
   if (HoldfastError.is(error) && error.code.startsWith("HF-3")) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = typeof error === "string" ? error : values.headline(toError(error));
   return new HoldfastError("HF-2115", { run: run.id, from, to, message }, { cause: error });
 };
 
 /** The changes so far and what this migration's function adds to them. */
 async function changed(
-  values: Values,
-  run: RunRow,
+  { values, clock, limitMs = STATE_MS }: PlanDeps,
+  { run, migration }: Hop,
   state: RunState,
-  hop: Migration,
   sofar: readonly StateChange[],
 ): Promise<readonly StateChange[]> {
   const view = withChanges(await viewState(values, run.id, state), sofar);
   try {
-    const edits = checkEdits(await hop.state?.(frozen(view)));
+    const held = new Handed(view);
+    const answered = Promise.resolve(migration.state?.(view));
+    const edits = checkEdits(await within(clock, limitMs, answered));
+    held.check();
     const changes = new Map(sofar.map((one) => [`${one.what} ${one.name}`, one]));
     for (const [what, name, value] of edited(edits, view)) {
       // As the run will see it.
@@ -127,20 +159,28 @@ async function changed(
     }
     return [...changes.values()];
   } catch (error) {
-    throw failed(run, hop, error);
+    throw failed(values, run, migration, error);
   }
+}
+
+function within<T>(clock: Clock, ms: number, answer: Promise<T>): Promise<T> {
+  let cancel = (): void => undefined;
+  const limit = new Promise<never>((_, reject) => {
+    cancel = clock.setTimer(() => reject(new Error("its state function did not answer in time.")), ms);
+  });
+  return Promise.race([answer, limit]).finally(() => cancel());
 }
 
 const PARTS = { memory: "memory", steps: "step", loops: "loop" } as const;
 
 function checkEdits(edits: unknown): Edits {
   if (edits === undefined) return {};
-  if (!isRecord(edits))
+  if (!isPlain(edits))
     throw new Error("its state function gave back something that is not a record of changes.");
   for (const [part, value] of Object.entries(edits)) {
     if (![...Object.keys(PARTS), "input", "config"].includes(part))
       throw new Error(`its state function gave back ${part}, which is not a part of the state.`);
-    if (part !== "input" && value !== undefined && !isRecord(value))
+    if (part !== "input" && value !== undefined && !isPlain(value))
       throw new Error(`its state function gave back ${part} that is not a record.`);
   }
   return edits;
@@ -183,11 +223,33 @@ function asEdits(changes: readonly StateChange[]): Edits {
   };
 }
 
-/** So that a function that changes what it is given, and answers nothing, is told. */
-function frozen<T>(value: T): T {
-  const isPlain = Array.isArray(value) || (isRecord(value) && !ArrayBuffer.isView(value));
-  if (!isPlain || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const inner of Object.values(value)) frozen(inner);
-  return value;
+/** A map, a date or an instance of some class would be taken for a record without anything in it. */
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (!isRecord(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+/** What a migration's function is given. One that changes it, instead of answering what changes, is told. */
+class Handed {
+  /** What cannot be frozen: maps, sets, dates, bytes. */
+  readonly #soft: object[] = [];
+  readonly #before: string;
+
+  constructor(view: StateView) {
+    this.#freeze(view);
+    this.#before = dataDigest(this.#soft);
+  }
+
+  #freeze(value: unknown): void {
+    if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+    if (!Array.isArray(value) && !isPlain(value)) return void this.#soft.push(value);
+    Object.freeze(value);
+    for (const inner of Object.values(value)) this.#freeze(inner);
+  }
+
+  check(): void {
+    if (dataDigest(this.#soft) !== this.#before)
+      throw new Error("its state function has changed what it was given; it must answer what changes.");
+  }
 }

@@ -1,4 +1,4 @@
-import type { ScopeNode } from "../run/replay.ts";
+import type { ScopeNode, StepRecord } from "../run/replay.ts";
 
 /** What a migration does to recorded steps. Paths are of plain names, whatever the count or the iteration: "pay", "turn/ask". */
 export interface StepChange {
@@ -58,6 +58,13 @@ export function rekey<T>(map: Map<string, T>, to: (key: string) => string): void
   map.clear();
   for (const [key, value] of entries) map.set(to(key), value);
 }
+
+/**
+ * Something may have happened outside, or is happening, and the journal does not say what became of it. Nobody can say that it does
+ * not matter without saying what it is.
+ */
+export const isUnresolved = ({ type, effect, status }: StepRecord): boolean =>
+  (status === "started" || status === "in_doubt") && (type === "child" || effect !== "repeatable");
 
 /** Whether the step, or one around it, is dropped by the change. */
 export function isDropped(key: string, { dropped = [] }: StepChange): boolean {

@@ -6,7 +6,7 @@ import type { ExecutionDeps } from "../run/execution-deps.ts";
 import { RunState } from "../run/replay.ts";
 import type { RunRow, Waiting } from "../types.ts";
 import type { Workflow } from "../workflow.ts";
-import { planMigration } from "./migration-plan.ts";
+import { isFailed, planMigration, STATE_MS } from "./migration-plan.ts";
 import { noRoute, route } from "./versions.ts";
 
 interface UpgradeDeps {
@@ -68,11 +68,13 @@ export class Upgrades {
   }
 
   async #upgrade(row: RunRow, state: RunState, workflow: Workflow): Promise<Prepared> {
-    const { store, values, engine } = this.#deps.execution;
+    const { store, values, engine, ports, settings } = this.#deps.execution;
     const way = route(workflow, row);
     if (way?.length === 0 || needsNoCode(row)) return { row, state };
     const problem = way ? undefined : noRoute(row, state, workflow);
-    const plan = problem ?? (await planMigration(values, row, state, workflow, way ?? []).catch(onlyFailed));
+    // Within the claim: what becomes of it must still be written.
+    const deps = { values, clock: ports.clock, limitMs: Math.min(STATE_MS, settings.claimMs / 2) };
+    const plan = problem ?? (await planMigration(deps, row, state, workflow, way ?? []).catch(onlyFailed));
     const isParked = plan instanceof HoldfastError;
     const acted = await this.#deps.acts.write(row, isParked ? this.#parking(plan) : plan);
     if (!acted) {
@@ -156,6 +158,6 @@ const awaitsMigration = ({ status, waiting }: RunRow): boolean =>
 
 /** A migration that failed lets the run wait; anything else is a trouble of its own. */
 function onlyFailed(error: unknown): HoldfastError {
-  if (HoldfastError.is(error, "HF-2115")) return error;
+  if (isFailed(error)) return error;
   throw error;
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type Migration, type Workflow, workflow } from "../../index.ts";
-import { route } from "./versions.ts";
+import { RunState } from "../run/replay.ts";
+import type { RunRow } from "../types.ts";
+import { noRoute, route } from "./versions.ts";
 
 const flow = (version: string, migrations: readonly Migration[], schema = 1): Workflow =>
   workflow("flow", { version, schema, migrations }, () => undefined) as Workflow;
@@ -35,6 +37,19 @@ describe("the way from one version to another", () => {
     expect(hops(to, "2")).toEqual(["2-3", "3-4"]);
   });
 
+  it("is the one that was declared first where several are as short", () => {
+    const one: Migration[] = [
+      { from: "1", to: "2" },
+      { from: "2", to: "4" },
+    ];
+    const other: Migration[] = [
+      { from: "1", to: "3" },
+      { from: "3", to: "4" },
+    ];
+    expect(hops(flow("4", [...one, ...other]), "1")).toEqual(["1-2", "2-4"]);
+    expect(hops(flow("4", [...other, ...one]), "1")).toEqual(["1-3", "3-4"]);
+  });
+
   it("does not exist for a version nobody knows, a newer one, or another schema of the same version", () => {
     const to = flow("2", [{ from: "1", to: "2" }], 2);
     expect(hops(to, "0")).toBeUndefined();
@@ -45,6 +60,51 @@ describe("the way from one version to another", () => {
 
   it("may lead back to an older version, where somebody declared that", () => {
     expect(hops(flow("1", [{ from: "2", to: "1" }]), "2")).toEqual(["2-1"]);
+  });
+});
+
+describe("what a run says that no migration leads on", () => {
+  const chain: Migration[] = [
+    { from: "1", to: "2" },
+    { from: "2", to: "3" },
+    { from: "4", to: "5" },
+  ];
+
+  it.each<[string, Workflow, string, string]>([
+    ["nothing is registered", flow("2", []), "1", "No migration leads there: none is registered."],
+    [
+      "there is a gap",
+      flow("5", chain),
+      "1",
+      "No migration leads there: from 1 they lead to 2, 3 (registered: 1 → 2, 2 → 3, 4 → 5).",
+    ],
+    [
+      "they end where it is",
+      flow("4", chain),
+      "3",
+      "No migration leads there: none leads on from 3 (registered: 1 → 2, 2 → 3, 4 → 5).",
+    ],
+    [
+      "it is of a version that none of them knows",
+      flow("3", chain.slice(0, 2)),
+      "7",
+      "none leads on from 7 (registered: 1 → 2, 2 → 3). None of them knows that version: it may be of newer code.",
+    ],
+    [
+      "only the schema is another",
+      flow("1", [], 2),
+      "1",
+      "The version is the same, but the schema of its state is not. Its state is of schema 1, the code's of 2.",
+    ],
+  ])("tells how far they lead: %s", (_, to, from, text) => {
+    const run = { id: "r", version: from, schema: 1 } as RunRow;
+    const { code, message, why } = noRoute(run, new RunState(), to);
+    expect([code, message]).toEqual([
+      "HF-2114",
+      `Run r is of version ${from} of flow; this process has ${to.version}.`,
+    ]);
+    expect(why).toContain(text);
+    expect(why).toContain("It has recorded no steps.");
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Edits } from "../control/edits.ts";
 import { HoldfastError } from "../errors.ts";
 import type { StateView } from "../journal/state-view.ts";
-import type { RunState } from "../run/replay.ts";
+import type { RunState, StepRecord } from "../run/replay.ts";
 import { checkName } from "../run/scope.ts";
 import type { RunRow } from "../types.ts";
 import type { Workflow } from "../workflow.ts";
@@ -100,7 +100,10 @@ function checkRename(
     throw invalid(`${way}: two steps become ${scope}${name}`);
 }
 
-/** The shortest way to the workflow's version: none where the run is there, `undefined` where no way leads there. */
+/**
+ * The shortest way to the workflow's version, and of several the one that was declared first: none where the run is there, `undefined`
+ * where no way leads there.
+ */
 export function route(
   { version, schema, migrations }: Workflow,
   run: Pick<RunRow, "version" | "schema">,
@@ -119,32 +122,60 @@ export function route(
   return undefined;
 }
 
-/** Why a run cannot go on here: what it recorded, and what is known about getting from there to the code at hand. */
+/** Why a run cannot go on here: what is known about getting from its version to the code's, and what it has recorded. */
 export function noRoute(run: RunRow, state: RunState, workflow: Workflow): HoldfastError {
-  const { version: from, schema } = run;
-  const { name, version: to, migrations } = workflow;
-  const mentioned = new Set(
-    migrations.flatMap(({ rename = {}, drop = [], add = [] }) => [...Object.keys(rename), ...drop, ...add]),
-  );
-  const steps = [...recordedPaths(state)];
-  const known = migrations.map((one) => `${one.from} -> ${one.to}`);
+  const { name, version: to, schema } = workflow;
+  const recorded = [...summaries(state)];
   const why = [
-    from === to
-      ? "The version is the same, but the schema of its state is not."
-      : "No migration leads there.",
-    schema === workflow.schema ? "" : `Schema: ${schema} -> ${workflow.schema}.`,
-    known.length === 0 ? "No migrations are registered." : `Migrations: ${listed(known)}.`,
-    steps.length === 0 ? "It has recorded no steps." : `Recorded steps: ${listed(steps)}.`,
-    mentioned.size === 0 ? "" : `Migrations mention: ${listed(steps.filter((one) => mentioned.has(one)))}.`,
+    missingWay(run.version, workflow),
+    schema === run.schema ? "" : `Its state is of schema ${run.schema}, the code's of ${schema}.`,
+    recorded.length === 0 ? "It has recorded no steps." : `It has recorded: ${listed(recorded)}.`,
   ];
   return new HoldfastError("HF-2114", {
     run: run.id,
     workflow: name,
-    from,
+    from: run.version,
     to,
     why: why.filter(Boolean).join(" "),
   });
 }
+
+/** How far the migrations lead. */
+function missingWay(from: string, { version, migrations }: Workflow): string {
+  if (from === version) return "The version is the same, but the schema of its state is not.";
+  if (migrations.length === 0) return "No migration leads there: none is registered.";
+  const known = listed(migrations.map((one) => `${one.from} → ${one.to}`));
+  const reached = new Set([from]);
+  // Grows while it is gone through.
+  for (const at of reached) for (const one of migrations) if (one.from === at) reached.add(one.to);
+  reached.delete(from);
+  if (reached.size > 0)
+    return `No migration leads there: from ${from} they lead to ${listed([...reached])} (registered: ${known}).`;
+  const isKnown = migrations.some(({ to }) => to === from);
+  const guess = isKnown ? "" : " None of them knows that version: it may be of newer code.";
+  return `No migration leads there: none leads on from ${from} (registered: ${known}).${guess}`;
+}
+
+/** What the run has recorded, each name once: how often, and whether it is known what became of it. */
+function* summaries(state: RunState): Generator<string> {
+  const found = new Map<string, StepRecord[]>();
+  for (const [key, record] of state.steps()) {
+    const path = plainPath(key);
+    found.set(path, [...(found.get(path) ?? []), record]);
+  }
+  for (const [path, records] of found) {
+    const effects = new Set(records.map(({ type, effect }) => (type === "call" ? effect : type)));
+    const open = new Set(records.flatMap(({ status }) => (status === "completed" ? [] : [WORDS[status]])));
+    const times = records.length === 1 ? [] : [`${records.length} times`];
+    yield `${path} (${[...effects, ...times, ...open].join(", ")})`;
+  }
+  const turns = new Map<string, number>();
+  for (const [key, { iteration }] of state.loops())
+    if (iteration > 0) turns.set(plainPath(key), (turns.get(plainPath(key)) ?? 0) + iteration);
+  for (const [path, count] of turns) yield `${path} (loop, ${count} ${count === 1 ? "turn" : "turns"})`;
+}
+
+const WORDS = { started: "under way", in_doubt: "in doubt", failed: "failed" } as const;
 
 const SHOWN = 12;
 

@@ -101,7 +101,9 @@ export class Emitter {
         step,
         ...(actor === undefined ? {} : { actor }),
       } as EngineEvent);
-      for (const more of derived(runId, event)) this.emit(more);
+      // One that is put aside in the same write is not going on.
+      const isAside = event.kind === "run_claimed" && events.some((one) => one.kind === "run_waiting");
+      for (const more of isAside ? [] : derived(runId, event)) this.emit(more);
     }
   }
 

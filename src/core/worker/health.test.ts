@@ -177,6 +177,78 @@ describe("while the store fails", () => {
     expect(runs.length).toBeGreaterThanOrEqual(20);
   });
 
+  it("longer than claims last, it takes no run from a worker that is alive and comes back a little later", async () => {
+    const lab = createLab();
+    const [own, others] = [failing(lab), failing(lab)];
+    const done = signalled();
+    let calls = 0;
+    const flow = workflow("flow", (ctx) =>
+      ctx.step("slow", () => (calls++, done.promise), { effect: "once" }),
+    );
+    const engine = lab.engine([flow], { store: own.store });
+    const other = lab.engine([flow], { store: others.store });
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.drive(other.work());
+    own.down = others.down = "all";
+    await lab.clock.advance(40_000);
+    others.down = "no";
+    await lab.clock.advance(5_000);
+    own.down = "no";
+    await lab.clock.advance(60_000);
+    expect(await lab.store.read("r")).toMatchObject({
+      status: "running",
+      recoveries: 0,
+      claim: { epoch: 1 },
+    });
+    done.resolve();
+    await lab.drive(engine.result("r"));
+    expect(calls).toBe(1);
+  });
+
+  it("longer than claims last, it is left a moment later to others by a worker that died meanwhile", async () => {
+    const lab = createLab();
+    const away = failing(lab);
+    const flow = workflow("flow", (ctx) => ctx.step("slow", hangs));
+    const engine = lab.engine([flow], { store: away.store });
+    const other = lab.engine([flow], { store: away.store });
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.drive(other.work());
+    away.down = "all";
+    await lab.crash(engine);
+    await lab.clock.advance(40_000);
+    away.down = "no";
+    await lab.clock.advance(15_000);
+    expect(await lab.store.read("r")).toMatchObject({
+      status: "running",
+      recoveries: 1,
+      claim: { epoch: 2 },
+    });
+  });
+
+  it("a thousand who wait for results ask no more often than one, and all hear when it is back", async () => {
+    for (const execute of [true, false]) {
+      const lab = createLab();
+      const away = failing(lab);
+      const flow = workflow("flow", (ctx) => ctx.gate("ok", { choices: ["yes"] }));
+      const engine = lab.engine([flow], { store: away.store, execute });
+      const other = lab.engine([flow]);
+      await lab.drive(other.start(flow, undefined, { id: "r" }));
+      await lab.drive(other.settled("r"));
+      const results = Array.from({ length: 1_000 }, () => engine.result("r"));
+      await lab.clock.advance(2_000);
+      away.down = "all";
+      await lab.clock.advance(5_000);
+      const before = away.store.calls.read;
+      await lab.clock.advance(30_000);
+      expect(away.store.calls.read - before, `execute: ${execute}`).toBeLessThanOrEqual(40);
+      expect(engine.health().store.state).toBe("failing");
+      away.down = "no";
+      await lab.drive(other.answer("r", "ok", { choice: "yes" }));
+      const ended = await lab.drive(Promise.all(results));
+      expect(new Set(ended.map((end) => (end as { choice: string }).choice))).toEqual(new Set(["yes"]));
+    }
+  });
+
   it("an engine with nothing to write knows it too", async () => {
     const lab = createLab();
     const away = failing(lab);

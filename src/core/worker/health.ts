@@ -1,16 +1,12 @@
 import type { Clock } from "../clock.ts";
 import type { EngineOptions } from "../engine-options.ts";
 import { HoldfastError } from "../errors.ts";
-import { CommitQueue, isOut } from "../journal/commit.ts";
+import { CommitQueue, FIRST_PAUSE_MS, isOut, LONGEST_PAUSE_MS } from "../journal/commit.ts";
 import type { Ports } from "../ports.ts";
 import type { Execution } from "../run/execution.ts";
 import type { Store } from "../store.ts";
 import type { RunRow } from "../types.ts";
 import type { Emitter } from "./emitter.ts";
-
-/** The pause after the first failed attempt; each further one doubles it. */
-const FIRST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 2_000;
 
 /** How an engine stands: its store, what it could not save yet, and its worker. */
 export interface Health {
@@ -67,6 +63,8 @@ export class StoreHealth {
   readonly #waiters: (() => void)[] = [];
   readonly #backListeners: ((error: HoldfastError) => void)[] = [];
   #back: { readonly at: number; readonly error: HoldfastError } | null = null;
+  #isAsking = false;
+  #recoveredAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, listener: HealthListener) {
     this.#clock = clock;
@@ -80,6 +78,11 @@ export class StoreHealth {
   /** For how long attempts have failed. */
   get failingMs(): number {
     return this.#trouble ? Math.round(this.#clock.monotonic() - this.#trouble.start) : 0;
+  }
+
+  /** For how long it has not failed any more; for ever where it never has. */
+  get soundMs(): number {
+    return this.failing ? 0 : this.#clock.monotonic() - this.#recoveredAt;
   }
 
   /** How long to leave the store alone. */
@@ -125,6 +128,23 @@ export class StoreHealth {
     if (this.#trouble && !this.#trouble.isWrite) this.#recover();
   }
 
+  /** Asks for somebody who can wait: while the store fails, one question at a time and after its pause. `undefined`: not asked. */
+  async askGently<T>(question: () => Promise<T>): Promise<T | undefined> {
+    const isGentle = this.failing;
+    if (isGentle && (this.#isAsking || this.restMs > 0)) return undefined;
+    this.#isAsking ||= isGentle;
+    try {
+      const answer = await question();
+      this.answered();
+      return answer;
+    } catch (error) {
+      if (!isOut(error)) this.failed(error, false);
+      throw error;
+    } finally {
+      if (isGentle) this.#isAsking = false;
+    }
+  }
+
   /** Answers when the store does not fail any more. */
   async whenBack(): Promise<void> {
     if (this.failing) await new Promise<void>((resolve) => this.#waiters.push(resolve));
@@ -133,7 +153,10 @@ export class StoreHealth {
   #recover(): void {
     const [wasFailing, sinceMs] = [this.failing, this.failingMs];
     this.#trouble = null;
-    if (wasFailing) this.#listener.recovered(sinceMs);
+    if (wasFailing) {
+      this.#recoveredAt = this.#clock.monotonic();
+      this.#listener.recovered(sinceMs);
+    }
     for (const go of this.#waiters.splice(0)) go();
   }
 
@@ -206,21 +229,43 @@ export async function oncePossible(health: StoreHealth, work: () => Promise<void
 /** Reads for somebody who waits: a look that fails says nothing about the run, until the patience ends. */
 export function patientRead(
   store: Store,
-  { options }: CommitQueue,
+  { options, health }: CommitQueue,
   { clock }: Ports,
 ): (runId: string) => Promise<RunRow | null | undefined> {
   let seenAt = clock.monotonic();
+  const isOver = (): boolean => clock.monotonic() - seenAt >= options.patienceMs;
   return async (runId) => {
     try {
-      const row = await store.read(runId);
-      seenAt = clock.monotonic();
+      const look = () => store.read(runId);
+      const row = isOver() ? await look() : await health.askGently(look);
+      if (row !== undefined) seenAt = clock.monotonic();
       return row;
     } catch (error) {
-      const isOver = clock.monotonic() - seenAt >= options.patienceMs;
-      if (isOver || isOut(error)) throw error;
+      if (isOver() || isOut(error)) throw error;
       return undefined;
     }
   };
+}
+
+/** What this process knows of a run that it is at. */
+export interface HeldRun {
+  readonly row: RunRow;
+  /** The last position that is saved, where saving takes longer than it should. */
+  readonly unsavedSince: number | undefined;
+}
+
+/** So long a write may be on its way without a word about it. */
+const SLOW_MS = 1_000;
+
+export function heldRun(
+  { failing }: StoreHealth,
+  running: readonly Execution[],
+  runId: string,
+): HeldRun | undefined {
+  const writer = running.find((one) => one.runId === runId)?.writer;
+  if (!writer) return undefined;
+  const isUnsaved = writer.unwritten.length > 0 && (failing || writer.inFlightMs > SLOW_MS);
+  return { row: writer.row, unsavedSince: isUnsaved ? writer.row.seq : undefined };
 }
 
 export function describeHealth({ store }: StoreHealth, running: readonly Execution[]): Health {

@@ -95,7 +95,106 @@ describe("recovery", () => {
     const run = await lab.drive(engine.settled("r"));
     expect(run.waiting[0]?.detail).toContain("HF-2108");
     expect(run.waiting[0]?.detail).toContain("recovered 1 times");
-    expect(run.recoveries).toBe(2);
+    expect(run.recoveries).toBe(1);
+  });
+
+  it("is given up in the same write that finds the limit reached, so that no crash comes in between", async () => {
+    const lab = createLab();
+    const flow = workflow("flow", (ctx) => ctx.step("s", hangs));
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.clock.advance(100);
+    await lab.crash(engine);
+    await lab.clock.advance(20_000);
+    const before = await lab.store.read("r");
+    const points: string[] = [];
+    const options = { recovery: { maxAttempts: 0 }, probe: (point: string) => void points.push(point) };
+    const next = lab.engine([flow], options);
+    const told: string[] = [];
+    next.on("recovered", ({ type }) => told.push(type));
+    expect(await lab.drive(next.recover())).toEqual([]);
+    const entries = await lab.store.entries("r", { from: (before?.seq ?? 0) + 1, limit: 10 });
+    expect(entries).toHaveLength(1);
+    expect([points, told]).toEqual([[], []]);
+    await lab.drive(next.resume("r"));
+    await lab.clock.advance(2_000);
+    expect(await next.get("r")).toMatchObject({ status: "running", recoveries: 0 });
+  });
+
+  it("counts no hand-over, however often and however slow: workers may be deployed all day", async () => {
+    const lab = createLab();
+    let calls = 0;
+    const flow = workflow("flow", (ctx) => ctx.step("s", () => (++calls < 8 ? hangs() : "done")));
+    let engine = lab.engine([flow], { recovery: { maxAttempts: 1 } });
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    for (let deploy = 0; deploy < 7; deploy++) {
+      await lab.clock.advance(1_000);
+      await lab.drive(engine.close({ drainMs: 5_000 }));
+      expect(await lab.store.read("r")).toMatchObject({ status: "queued", recoveries: 0 });
+      engine = lab.engine([flow], { recovery: { maxAttempts: 1 } });
+      await lab.drive(engine.work());
+      await lab.clock.advance(20_000);
+    }
+    expect(await lab.drive(engine.result("r"))).toBe("done");
+  });
+
+  it("of a call that is left at a hand-over waits until its claim has run out, and goes by its effect", async () => {
+    const lab = createLab();
+    const flow = workflow("flow", (ctx) => ctx.step("pay", hangs, { effect: "once" }));
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.clock.advance(100);
+    await lab.drive(engine.close({ drainMs: 100 }));
+    const next = lab.engine([flow]);
+    await lab.drive(next.recover());
+    expect(await next.get("r")).toMatchObject({ status: "queued", claim: { owner: expect.any(String) } });
+    await lab.clock.advance(20_000);
+    expect(await lab.drive(next.settled("r"))).toMatchObject({
+      waiting: [{ kind: "decision" }],
+      recoveries: 0,
+    });
+  });
+
+  it("of a run that was told to pause is no hand-over: it is paused by whoever takes it, and can be resumed", async () => {
+    const lab = createLab();
+    const flow = workflow("flow", (ctx) => ctx.step("s", hangs));
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.clock.advance(100);
+    await lab.drive(engine.pause("r"));
+    await lab.drive(engine.close({ drainMs: 100 }));
+    expect(await lab.store.read("r")).toMatchObject({ status: "running", control: "pausing" });
+    await lab.clock.advance(20_000);
+    const next = lab.engine([flow]);
+    await lab.drive(next.recover());
+    expect((await lab.drive(next.settled("r"))).status).toBe("paused");
+  });
+
+  it("starts counting anew with every step that ends, so that a run that gets on is never given up", async () => {
+    const lab = createLab();
+    const calls = new Map<number, number>();
+    // Each step takes its worker down twice.
+    const call = (n: number) => {
+      calls.set(n, (calls.get(n) ?? 0) + 1);
+      return (calls.get(n) ?? 0) <= 2 ? hangs() : n;
+    };
+    const flow = workflow("flow", async (ctx) => {
+      for (let n = 0; n < 6; n++) await ctx.step(`s${n}`, () => call(n));
+      return "end";
+    });
+    let engine = lab.engine([flow], { recovery: { maxAttempts: 2 } });
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    const counted: (number | undefined)[] = [];
+    for (let n = 0; n < 12; n++) {
+      await lab.clock.advance(1_000);
+      await lab.crash(engine);
+      await lab.clock.advance(20_000);
+      engine = lab.engine([flow], { recovery: { maxAttempts: 2 } });
+      await lab.drive(engine.recover());
+      counted.push((await engine.get("r"))?.recoveries);
+    }
+    expect(await lab.drive(engine.result("r"))).toBe("end");
+    expect(Math.max(...counted.map((count) => count ?? 0))).toBeLessThanOrEqual(2);
   });
 
   it("raises an alarm for every attempt from the given one on", async () => {

@@ -1,17 +1,20 @@
 import type { Family } from "../control/family.ts";
-import type { HoldfastError } from "../errors.ts";
+import { HoldfastError } from "../errors.ts";
+import { failsOnRecord } from "../guards/code-failure.ts";
+import { untilResolved } from "../guards/code-unresolved.ts";
 import { inspectInput, readConfig } from "../guards/inspector.ts";
 import { fingerprint } from "../hash.ts";
 import type { Acts } from "../journal/acts.ts";
 import type { EventDraft, EventMeta, JournalEvent } from "../journal/events.ts";
 import { waitForKey, waitsForKey } from "../journal/key-wait.ts";
 import { isKeyAway } from "../journal/load.ts";
+import { ScratchStore } from "../journal/scratch-store.ts";
 import { Execution, type ExecutionEnd } from "../run/execution.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import { RunState } from "../run/replay.ts";
 import { RunContext } from "../run/run-context.ts";
 import { markPressure } from "../run/triggers.ts";
-import { compensate } from "../run/undo.ts";
+import { compensate, undoFailed } from "../run/undo.ts";
 import { ended, type RunRow } from "../types.ts";
 import { toError } from "../values/values.ts";
 import { Upgrades } from "../versions/upgrades.ts";
@@ -26,6 +29,12 @@ import {
   restoreProblem,
   restoreRun,
 } from "./recovery.ts";
+
+/** For so long a worker that stops waits for its last words to be saved. */
+const HAND_OVER_MS = 1_000;
+
+/** With every renewal a worker hears what others have written. A tool is told of a cancel within 2 s. */
+const HEAR_MS = 1_500;
 
 export interface WorkerSettings {
   readonly sweepMs: number;
@@ -49,8 +58,6 @@ interface ExecuteOptions {
   readonly events?: readonly JournalEvent[];
   /** Its worker died: this is a recovery. */
   readonly died?: boolean;
-  /** Why it may not go on. */
-  readonly problem?: HoldfastError | undefined;
   /** Since when it has waited for its key. */
   readonly keyless?: number | undefined;
 }
@@ -144,7 +151,8 @@ export class Worker {
     )
       return [];
     await this.#deps.execution.time.read();
-    await this.#upgrades.look();
+    // With saving switched off, stored runs are left to wait.
+    if (!(this.#deps.execution.store instanceof ScratchStore)) await this.#upgrades.look();
     const rows = await this.#deps.execution.store.due({
       workflows: [...this.#deps.workflows.keys()],
       // One is enough to see whether a failing store is back.
@@ -154,7 +162,7 @@ export class Worker {
     // A store that was put back under this process must not be worked on: the answer tells.
     if (rows.length > 0) await this.#deps.execution.store.identity();
     const taken = await Promise.all(rows.map((row) => this.#take(row)));
-    if (rows.length === 100 && !rows.every((row) => this.#upgrades.leaves(row))) this.#again = true;
+    if (rows.length === 100 && !rows.every((row) => this.#leaves(row))) this.#again = true;
     return taken.flatMap((id) => (id === undefined ? [] : [id]));
   }
 
@@ -166,11 +174,8 @@ export class Worker {
         await this.#deps.family.tell(row);
         return undefined;
       }
-      if (await this.#deps.family.isOrphan(row)) {
-        await this.#deps.family.cancelChildren(row.parent?.runId ?? "", {});
-        return undefined;
-      }
-      if (this.#upgrades.leaves(row)) return undefined;
+      if (!(await this.#deps.family.follows(row))) return undefined;
+      if (this.#leaves(row)) return undefined;
       return (await this.#claim(row)) ? row.id : undefined;
     } catch (error) {
       this.#deps.execution.ports.logger.error("claim failed", { runId: row.id, error: String(error) });
@@ -178,6 +183,17 @@ export class Worker {
     } finally {
       this.#claiming.delete(row.id);
     }
+  }
+
+  /**
+   * Whether a due run is left to others: to those who know its version, or, right after an outage, to the worker that could not renew
+   * its claim meanwhile and may well be alive.
+   */
+  #leaves(row: RunRow): boolean {
+    const { owner, execution } = this.#deps;
+    const isOthers = row.status === "running" && row.claim.owner !== owner;
+    const isEarly = execution.queue.health.soundMs < execution.settings.claimMs;
+    return (isOthers && isEarly) || this.#upgrades.leaves(row);
   }
 
   async #claim(row: RunRow): Promise<boolean> {
@@ -188,6 +204,10 @@ export class Worker {
     const died = row.status === "running" && this.#leftOff.get(row.id) !== row.claim.epoch;
     const recovery = died ? row.recoveries + 1 : row.recoveries;
     this.#leftOff.delete(row.id);
+    // Nothing of it is called when all that is left to do is to pause.
+    const isTried = died && row.control !== "pausing";
+    const problem = isTried ? recoveryProblem(this.#deps.settings.recovery, row.id, recovery) : undefined;
+    if (problem) return this.#putAside(row, problem, recovery);
     const deadline = ports.clock.monotonic() + settings.claimMs;
     const acted = await acts.write(row, {
       // One that is only told to stop is none the wiser after that.
@@ -196,17 +216,15 @@ export class Worker {
     });
     if (!acted) return false;
     execution.engine.durable(acted.row, acted.events);
+    if (died) this.#alarm(row.id, recovery);
     ports.probe("C02:claimed", { runId: row.id });
     if (recovery > 0) ports.probe("C21:recovering", { runId: row.id });
     if (this.#stopped) {
-      await acts.write(acted.row, {
-        events: [{ kind: "run_released", step: "", meta: {} }],
-        claim: { kind: "release" },
-      });
+      const kind = row.control === "pausing" ? "run_paused" : "run_released";
+      await acts.write(acted.row, { events: [{ kind, step: "", meta: {} }], claim: { kind: "release" } });
       return false;
     }
-    const problem = died ? this.#recoveryProblem(acted.row) : undefined;
-    void this.execute(acted.row, deadline, { died, problem, keyless: waitsForKey(row) });
+    void this.execute(acted.row, deadline, { died, keyless: waitsForKey(row) });
     return true;
   }
 
@@ -216,8 +234,11 @@ export class Worker {
     return { owner, recovery, store: fingerprint(execution.identity.incarnation) };
   }
 
-  /** Leaves it to a person, in the same write with a claim: after their resume it goes on. */
-  async #putAside(row: RunRow, problem: HoldfastError): Promise<false> {
+  /**
+   * Leaves it to a person, in the same write with a claim: after their resume it goes on, and whatever kills this process cannot come in
+   * between.
+   */
+  async #putAside(row: RunRow, problem: HoldfastError, recovery = 0): Promise<false> {
     const { acts, execution } = this.#deps;
     const { ports, time, engine } = execution;
     const waiting = [forReview(problem, time.now())];
@@ -228,21 +249,29 @@ export class Worker {
       ],
       claim: { kind: "release", epoch: row.claim.epoch + 1 },
     });
-    if (acted) engine.durable(acted.row, acted.events);
+    if (!acted) return false;
+    engine.durable(acted.row, acted.events);
+    this.#alarm(row.id, recovery);
     ports.logger.warn(problem.message, { runId: row.id, code: problem.code });
     return false;
   }
 
-  /** A run whose worker died has been taken. Somebody hears of it when that happens again and again. */
-  #recoveryProblem({ id: runId, recoveries: recovery, control }: RunRow): HoldfastError | undefined {
+  /** The store takes others and not this one: trying again would not mend that. What it takes is the word that somebody must look. */
+  async #rejected({ writer: { row }, rejection, runId }: Execution): Promise<void> {
+    const message = rejection instanceof Error ? rejection.message : String(rejection);
+    const problem = new HoldfastError("HF-2177", { run: runId, message });
+    await this.#putAside(row, problem).catch((error: unknown) => {
+      this.#deps.execution.ports.logger.error(problem.message, { runId, error: String(error) });
+    });
+  }
+
+  /** A run's worker died. Somebody hears of it when that happens again and again. */
+  #alarm(runId: string, recovery: number): void {
     const { settings, tell, execution } = this.#deps;
     const { alarmAfter, maxAttempts: limit } = settings.recovery;
-    if (recovery >= alarmAfter) {
-      execution.ports.logger.error("run keeps losing its worker", { runId, recovery, limit });
-      tell({ type: "recovery_alarm", runId, at: this.#clock.now(), recovery, limit });
-    }
-    // Nothing of it is called when all that is left to do is to pause.
-    return control === "pausing" ? undefined : recoveryProblem(settings.recovery, runId, recovery);
+    if (recovery < alarmAfter) return;
+    execution.ports.logger.error("run keeps losing its worker", { runId, recovery, limit });
+    tell({ type: "recovery_alarm", runId, at: this.#clock.now(), recovery, limit });
   }
 
   /** Advances a claimed run until it ends, parks or is taken away. */
@@ -266,6 +295,7 @@ export class Worker {
     const end = await execution.ended;
     if (end === "waiting") this.#upgrades.parked(execution.writer.row, workflow);
     if (end === "stopped" && deps.queue.health.failing) this.#leftOff.set(row.id, row.claim.epoch);
+    if (execution.rejection !== undefined) await this.#rejected(execution);
     const wasFull = this.#active.size >= settings.concurrency;
     this.#active.delete(row.id);
     // Nothing left to renew: the timer must not keep the process alive.
@@ -279,10 +309,10 @@ export class Worker {
   /** The run's state, or why it may not go on; `undefined` when the store did not answer. */
   async #load(
     row: RunRow,
-    { events, problem, keyless }: ExecuteOptions,
+    { events, keyless }: ExecuteOptions,
   ): Promise<RunState | HoldfastError | undefined> {
     const { store, values, ports, time, engine } = this.#deps.execution;
-    if (problem || events) return problem ?? folded(events ?? []);
+    if (events) return folded(events);
     try {
       return await restoreRun(store, values, row, this.#deps.settings.recovery);
     } catch (error) {
@@ -311,11 +341,14 @@ export class Worker {
 
   #renewLater(): void {
     if (this.#cancelRenew || this.#active.size === 0) return;
-    const cancel = this.#clock.setTimer(() => {
-      this.#cancelRenew = null;
-      this.hasMemory();
-      void this.#renew().finally(() => this.#renewLater());
-    }, this.#deps.execution.settings.claimMs / 3);
+    const cancel = this.#clock.setTimer(
+      () => {
+        this.#cancelRenew = null;
+        this.hasMemory();
+        void this.#renew().finally(() => this.#renewLater());
+      },
+      Math.min(this.#deps.execution.settings.claimMs / 3, HEAR_MS),
+    );
     this.#cancelRenew = () => {
       cancel();
       this.#cancelRenew = null;
@@ -340,6 +373,8 @@ export class Worker {
         if (!row) return execution.fence();
         execution.writer.deadline = Math.max(execution.writer.deadline, sentAt + settings.claimMs);
         execution.rearm();
+        // Said at once: what it has in hand, such as a transaction, may keep it from reading more.
+        if (row.control === "compensating" && !execution.compensating) execution.aborts.stopCalls(row.id);
         if (row.seq > execution.writer.row.seq) void execution.writer.catchUp();
       });
     } catch (error) {
@@ -347,20 +382,48 @@ export class Worker {
     }
   }
 
-  /** Takes nothing new, lets calls under way finish, gives the runs back; after `drainMs` it just lets go. */
+  /** Takes nothing new, lets calls under way finish, gives the runs back; after `drainMs` it lets go, with 0 without a word. */
   async stop(drainMs: number): Promise<void> {
     this.#stopped = true;
     this.#cancelSweep?.();
     const open = this.running;
     for (const execution of open) execution.drain();
-    let cancel = (): void => undefined;
-    const limit = new Promise<void>((resolve) => {
-      cancel = this.#clock.setTimer(resolve, drainMs);
-    });
-    await Promise.race([Promise.all([this.#sweeping, ...open.map(({ ended }) => ended)]), limit]);
-    cancel();
+    await this.#within(drainMs, [this.#sweeping, ...open.map(({ ended }) => ended)]);
+    if (drainMs > 0) await this.#handOver();
     for (const execution of this.running) execution.close("stopped");
     this.#cancelRenew?.();
+  }
+
+  /**
+   * Calls that do not end in time are left, and their runs say so: it is no crash that whoever goes on has met. The claims are kept, for
+   * as long as they last: a call may still be acting.
+   */
+  async #handOver(): Promise<void> {
+    const left = this.running;
+    for (const execution of left) this.#leave(execution);
+    await this.#within(
+      HAND_OVER_MS,
+      left.map(({ ended }) => ended),
+    );
+  }
+
+  /** One that is told to stop stands for itself; word of that may come while it is being left. */
+  #leave(execution: Execution): void {
+    if (execution.closed) return;
+    if (execution.writer.row.control === "pausing") return execution.close("stopped");
+    const event = { kind: "run_released", step: "", meta: {} } as const;
+    const [onDurable, onOvertaken] = [() => execution.close("stopped"), () => this.#leave(execution)];
+    execution.writer.record({ event, onDurable, onOvertaken });
+  }
+
+  /** Waits until all of it has ended, or the time is up. */
+  async #within(ms: number, work: readonly unknown[]): Promise<void> {
+    let cancel = (): void => undefined;
+    const limit = new Promise<void>((resolve) => {
+      cancel = this.#clock.setTimer(resolve, ms);
+    });
+    await Promise.race([Promise.all(work), limit]);
+    cancel();
   }
 }
 
@@ -387,6 +450,7 @@ async function runBody(execution: Execution): Promise<void> {
     const result = await execution.within(execution.scope(), async () =>
       workflow.body(new RunContext(execution), input),
     );
+    await untilResolved(execution);
     const { data, blobs } = deps.values.encode("result", result);
     ending = () => execution.finish("completed", { kind: "run_completed", step: "", meta: {}, data }, blobs);
   } catch (error) {
@@ -402,8 +466,16 @@ async function runBody(execution: Execution): Promise<void> {
 
 async function failure(execution: Execution, error: unknown): Promise<() => void> {
   const { values } = execution.deps;
+  const wait = failsOnRecord(execution, error);
+  if (wait)
+    return () => execution.finish("waiting", { kind: "run_waiting", step: "", meta: { waiting: [wait] } });
   const compensated = execution.workflow.compensateOnFailure;
-  const left = compensated && !execution.closed ? await compensate(execution) : [];
+  let left: readonly string[] = [];
+  try {
+    if (compensated && !execution.closed) left = await compensate(execution);
+  } catch (problem) {
+    return () => execution.parkForReview(undoFailed(problem));
+  }
   const steps = [...new Set(execution.failedSteps(error))];
   const real = toError(error);
   const meta = {

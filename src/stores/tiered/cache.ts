@@ -47,6 +47,11 @@ export class PatientCache {
     }, false);
   }
 
+  /** Puts nothing in the place of what is there, for a moment. */
+  remove(key: string): Promise<boolean> {
+    return this.set(key, "", 1);
+  }
+
   async close(): Promise<void> {
     try {
       await this.#cache.close();

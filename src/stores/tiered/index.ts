@@ -12,7 +12,7 @@ export interface TieredOptions {
   readonly primary: Store;
   /** Where copies are kept, such as that of `openRedisCache`. Closed with the store. */
   readonly cache: Cache;
-  /** How long a copy is kept. Default 7 days. */
+  /** How long a copy is kept, unless the retention policy says otherwise with `cacheTtl`. Default 7 days. */
   readonly ttlMs?: number;
   /** How long the cache may take to answer before the primary is asked instead. Default 250. */
   readonly patienceMs?: number;
@@ -77,6 +77,7 @@ export function createTieredStore(options: TieredOptions): Store {
     blobs: (runId, hashes) => copies.blobs(runId, hashes),
     list: (query) => primary.list(query),
     due: (query) => primary.due(query),
+    setCacheTtl: (ttlOf) => copies.limit(ttlOf),
     close: () => (closing ??= close()),
   };
 }

@@ -24,9 +24,11 @@ export class Copies {
   readonly #setup: TieredSetup;
   readonly #trails: Trails;
   readonly #writing = new Map<string, Promise<void>>();
+  readonly #forgetting = new Set<Promise<void>>();
   readonly #dirty = new Set<string>();
   readonly #resting = new Map<string, NodeJS.Timeout>();
   #identity: StoreIdentity | undefined;
+  #ttlOf: (workflow: string) => number | undefined = () => undefined;
   #isClosed = false;
 
   constructor(setup: TieredSetup) {
@@ -38,6 +40,11 @@ export class Copies {
     this.#identity = identity;
   }
 
+  /** How long copies stay from now on; `undefined`: as long as was said when the store was opened. */
+  limit(ttlOf: (workflow: string) => number | undefined): void {
+    this.#ttlOf = ttlOf;
+  }
+
   /** After the primary has answered. */
   wrote(batch: readonly Append[], results: readonly AppendResult[] | null): void {
     batch.forEach((append, index) => {
@@ -45,6 +52,7 @@ export class Copies {
       if (!results?.[index]?.ok) return this.#trails.lost(id);
       this.#trails.took(append);
       if (this.#trails.get(id)?.copy) this.#save(id);
+      else if (append.drop) this.#forget(id, append.run.workflow);
     });
   }
 
@@ -93,7 +101,7 @@ export class Copies {
     this.#isClosed = true;
     for (const timer of this.#resting.values()) clearTimeout(timer);
     this.#resting.clear();
-    await Promise.all(this.#writing.values());
+    await Promise.all([...this.#writing.values(), ...this.#forgetting]);
     await Promise.all([...this.#dirty].map((runId) => this.#write(runId)));
     await this.#setup.cache.close();
   }
@@ -101,9 +109,16 @@ export class Copies {
   /** A copy that stands where the row does, from this process's memory or from the cache. */
   async #copyFor(row: RunRow): Promise<Copy | null> {
     const { id, workflow } = row;
-    const own = this.#trails.get(id)?.copy;
-    if (own && isCurrent(own, row)) return own;
+    const own = (): Copy | null => {
+      const known = this.#trails.get(id)?.copy;
+      return known && isCurrent(known, row) ? known : null;
+    };
+    const known = own();
+    if (known) return known;
     const text = await this.#setup.cache.get(keyOf(id, workflow));
+    // Somebody else here may have brought it up to date meanwhile.
+    const caught = own();
+    if (caught) return caught;
     const found = text === null ? null : this.#unseal(text, id);
     const copy = found && (isCurrent(found, row) ? found : this.#trails.caughtUp(id, found));
     if (!copy || !isCurrent(copy, row)) return null;
@@ -118,6 +133,19 @@ export class Copies {
     } catch {
       return null;
     }
+  }
+
+  /** The copy in the cache still has what was just dropped: it is written anew, or goes. */
+  #forget(runId: string, workflow: string): void {
+    const forgetting = this.#forgotten(runId, workflow).finally(() => this.#forgetting.delete(forgetting));
+    this.#forgetting.add(forgetting);
+  }
+
+  async #forgotten(runId: string, workflow: string): Promise<void> {
+    await this.#writing.get(runId);
+    const { primary, cache } = this.#setup;
+    const row = await primary.read(runId).catch(() => null);
+    if (!row || !(await this.#copyFor(row))) await cache.remove(keyOf(runId, workflow));
   }
 
   #save(runId: string): void {
@@ -140,11 +168,14 @@ export class Copies {
     // What is appended in the same turn is written with it.
     await Promise.resolve();
     this.#dirty.delete(runId);
-    const { cache, ttlMs } = this.#setup;
+    const { cache } = this.#setup;
     const trail = this.#trails.get(runId);
     if (!trail?.copy || !this.#identity || cache.isResting) return;
+    const ttlMs = this.#ttlOf(trail.workflow) ?? this.#setup.ttlMs;
+    const key = keyOf(runId, trail.workflow);
     try {
-      await cache.set(keyOf(runId, trail.workflow), seal(trail.copy, runId, this.#identity), ttlMs);
+      if (ttlMs === 0) await cache.remove(key);
+      else await cache.set(key, seal(trail.copy, runId, this.#identity), ttlMs);
     } catch {
       // A text too long to be made: it is not cached.
     }

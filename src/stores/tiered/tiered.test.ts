@@ -120,6 +120,40 @@ describe.skipIf(url === undefined)("a copy in the cache", () => {
     expect(seconds).toBeLessThanOrEqual(7 * 24 * 3600);
   });
 
+  it("stays as long as the retention policy says", async () => {
+    const { primary } = countedPrimary();
+    const steps = workflow("orders", async (ctx) => {
+      for (let n = 0; n < 3; n++) await ctx.step(`s${n}`, () => n);
+    });
+    for (const [retention, most] of [
+      ["seed0", 7 * 24 * 3600],
+      [{ preset: "seed0", cacheTtl: "1h" }, 3600],
+    ] as const) {
+      const store = await open(primary);
+      const engine = createEngine({ store, workflows: [steps], retention });
+      const { id } = await engine.start(steps, undefined, { id: newId() });
+      await engine.result(id);
+      await engine.close();
+      await store.close();
+      const seconds = await admin.ttl(`checkpoint:${id}:orders`);
+      expect(seconds).toBeGreaterThan(most - 60);
+      expect(seconds).toBeLessThanOrEqual(most);
+    }
+  });
+
+  it("does not keep what somebody drops who has no copy", async () => {
+    const { primary, inner } = countedPrimary();
+    const { row, text } = await written(primary);
+    expect(text).toContain("long long");
+    // The primary has moved on without the cache: nobody can bring the copy up to date.
+    const moved = await accepted(inner, linked(row));
+    const other = await open(primary);
+    const drop = { entries: [1, 2], blobs: ["h"] };
+    await accepted(other, outsideAct(moved, { run: { prunedAt: 5 }, drop }));
+    expect(await saved(other, row)).toBe("");
+    expect(await admin.ttl(keyOf(row))).toBeLessThanOrEqual(1);
+  });
+
   it("is loaded instead of the journal by another process", async () => {
     const { primary, inner, asked } = countedPrimary();
     const { row } = await written(primary);

@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import type { RunQuery, Store } from "../../core/store.ts";
-import type { RunStatus } from "../../core/types.ts";
-import { accepted, creation, idsByPages, idsOf, outsideAct } from "./fixtures.ts";
+import type { RunRow, RunStatus } from "../../core/types.ts";
+import {
+  accepted,
+  creation,
+  everythingOf,
+  HOUR,
+  idsByPages,
+  idsOf,
+  outsideAct,
+  refused,
+  step,
+  take,
+} from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
 
 const STATUSES: readonly RunStatus[] = ["completed", "failed"];
@@ -51,6 +62,36 @@ const QUERIES: readonly [Omit<RunQuery, "pruned" | "limit">, (i: number) => bool
   [{ status: ["queued"], workflow: "even" }, () => false],
 ];
 
+const BLOBS = ["h1", "h2"].map((hash) => ({ hash, data: `the text of ${hash}` }));
+
+/** A run that somebody worked on, that was cancelled from outside, and that has lost its values. Both rows: before and after. */
+async function takenAway(store: Store): Promise<{ before: RunRow; after: RunRow }> {
+  const before = await accepted(store, creation({ blobs: BLOBS }));
+  const ended = { status: "cancelled", wakeAt: null, finishedAt: 5 } as const;
+  const cancelled = await accepted(store, outsideAct(before, { run: ended, claim: { kind: "revoke" } }));
+  const drop = { entries: [1, 2], blobs: ["h1", "h2"] };
+  const entry = { data: null };
+  return {
+    before,
+    after: await accepted(store, outsideAct(cancelled, { run: { prunedAt: 9 }, entry, drop })),
+  };
+}
+
+/** There is nothing but its record, which is as it was left. */
+async function stillGone(store: Store, after: RunRow): Promise<void> {
+  const { row, entries } = await everythingOf(store, after.id);
+  assert.deepEqual(row, after);
+  assert.deepEqual(
+    entries.map(({ seq, data }) => [seq, data]),
+    [
+      [1, null],
+      [2, null],
+      [3, null],
+    ],
+  );
+  assert.equal((await store.blobs(after.id, ["h1", "h2"])).size, 0);
+}
+
 export const prunedRuns: Behaviour = {
   name: "runs without their values",
   cases: {
@@ -95,6 +136,51 @@ export const prunedRuns: Behaviour = {
       assert.deepEqual(await idsOf(store, { ...query, pruned: true }), ["run-1"]);
       await accepted(store, outsideAct(pruned, { run: { prunedAt: null } }));
       assert.deepEqual(await idsOf(store, { ...query, pruned: false }), ["run-1"]);
+    },
+
+    "take nothing any more from whoever worked on them": async ({ store }) => {
+      const { before, after } = await takenAway(store);
+      await refused(store, step(before, { blobs: BLOBS }), "fenced");
+      await refused(store, step({ ...before, seq: after.seq }, { blobs: BLOBS }), "fenced");
+      const { epoch, token } = before.claim;
+      const renewal = { runId: after.id, epoch, token: token ?? "", ttlMs: HOUR };
+      assert.deepEqual(await store.renew([renewal]), [null]);
+      await stillGone(store, after);
+    },
+
+    "take no late act, and are not made anew": async ({ store }) => {
+      const { before, after } = await takenAway(store);
+      const past = { expect: { seq: before.seq, epoch: after.claim.epoch }, blobs: BLOBS };
+      await refused(store, outsideAct(after, past), "conflict");
+      await refused(store, creation({ blobs: BLOBS }), "exists");
+      await refused(
+        store,
+        creation({ run: { workflow: "other", createdAt: 9 }, claim: take("bob") }),
+        "exists",
+      );
+      const late = outsideAct(after, { expect: { seq: after.seq - 1 }, drop: { entries: [3], blobs: [] } });
+      await refused(store, late, "conflict");
+      await stillGone(store, after);
+    },
+
+    "are refused in a batch by themselves": async ({ store }) => {
+      const { before, after } = await takenAway(store);
+      const results = await store.append([
+        creation({ run: { id: "other" }, blobs: BLOBS }),
+        step(before, { blobs: BLOBS }),
+        creation({ blobs: BLOBS }),
+      ]);
+      assert.deepEqual(
+        results.map((result) => (result.ok ? "ok" : result.reason)),
+        ["ok", "fenced", "exists"],
+      );
+      await stillGone(store, after);
+      assert.equal((await store.blobs("other", ["h1", "h2"])).size, 2);
+    },
+
+    "are never due": async ({ store }) => {
+      const { after } = await takenAway(store);
+      assert.deepEqual(await store.due({ workflows: [after.workflow], limit: 10 }), []);
     },
   },
 };

@@ -1,4 +1,16 @@
-import { defineCommand } from "../../command.ts";
+import type { Act } from "../../../core/journal/act.ts";
+import { defineCommand, type Outcome } from "../../command.ts";
+import type { CommandContext } from "../../context.ts";
+
+const ALL = { flag: "--all", summary: "the run itself, with all its checkpoints" } as const;
+
+/** The whole run, whichever of its checkpoints was named. */
+async function pinRun(context: CommandContext<unknown>, act: Act, pinned: boolean): Promise<Outcome> {
+  const { id } = await (await context.addresses()).run(context.args[0] ?? "");
+  const { retention } = await context.engine();
+  await (pinned ? retention.pin(id, act) : retention.unpin(id, act));
+  return { data: { run: id, pinned }, text: `✓ ${pinned ? "pinned" : "unpinned"} all of ${id}` };
+}
 
 export const create = defineCommand({
   name: "create",
@@ -23,10 +35,14 @@ export const pin = defineCommand({
   name: "pin",
   summary: "keep its values, whatever retention says",
   args: ["<checkpoint>"],
-  options: { label: { flag: "--label <name>", summary: "and give it this name" } },
-  examples: ["checkpoints pin recon-88@14 --reason audit"],
+  options: {
+    label: { flag: "--label <name>", summary: "and give it this name" },
+    all: ALL,
+  },
+  examples: ["checkpoints pin recon-88@14 --reason audit", "checkpoints pin recon-88 --all"],
   async run(context) {
     const act = await context.act("checkpoints pin");
+    if (context.options.all) return pinRun(context, act, true);
     const { address } = await (await context.addresses()).checkpoint(context.args[0] ?? "");
     const { checkpoints } = await context.engine();
     const id = await checkpoints.pin(address, act);
@@ -43,8 +59,10 @@ export const unpin = defineCommand({
   name: "unpin",
   summary: "let retention have it again",
   args: ["<checkpoint>"],
+  options: { all: ALL },
   async run(context) {
     const act = await context.act("checkpoints unpin");
+    if (context.options.all) return pinRun(context, act, false);
     const { address } = await (await context.addresses()).checkpoint(context.args[0] ?? "");
     const id = await (await context.engine()).checkpoints.unpin(address, act);
     return { data: { checkpoint: id, pinned: false }, text: `✓ unpinned ${id}` };

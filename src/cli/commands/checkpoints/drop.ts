@@ -109,8 +109,11 @@ function textOf(report: RetentionReport, left: number, isDone: boolean): string 
   const { runs, skipped } = report;
   const kept =
     skipped.length === 0 ? [] : [`  left alone: ${plural(skipped.length, "run")} (${reasons(report)})`];
+  const idle = (report.withoutEffect ?? []).map(
+    (rule) => `  without effect here: ${rule}, since the store has no cache`,
+  );
   const active = left === 0 ? [] : [`  not ended: ${plural(left, "run")}, whose age does not count`];
-  if (runs.length === 0) return ["✓ nothing to drop", ...kept, ...active].join("\n");
+  if (runs.length === 0) return ["✓ nothing to drop", ...kept, ...active, ...idle].join("\n");
   const rows = runs
     .slice(0, MOST_RUNS)
     .map(({ runId, workflow, why, entries, blobs, bytes: size, pruned }) => [
@@ -122,7 +125,7 @@ function textOf(report: RetentionReport, left: number, isDone: boolean): string 
     ]);
   const more = runs.length > MOST_RUNS ? [`  … and ${runs.length - MOST_RUNS} more runs`] : [];
   const head = isDone ? `✓ dropped ${amount(report)}` : `would drop ${amount(report)}`;
-  return [head, ...columns(rows), ...more, ...kept, ...active].join("\n");
+  return [head, ...columns(rows), ...more, ...kept, ...active, ...idle].join("\n");
 }
 
 const reasons = ({ skipped }: RetentionReport): string =>

@@ -12,6 +12,11 @@ interface Need {
   readonly last: number;
 }
 
+/** A value that is not there, and the last position that needs it. */
+export interface Missing extends Problem {
+  readonly last: number;
+}
+
 /** Checks that every blob a run's values point to is there and is what its name says. */
 export class BlobCheck {
   /** Blobs that are whole values, and such that are parts of one. */
@@ -25,18 +30,24 @@ export class BlobCheck {
     }
   }
 
-  async check(store: Store, runId: string): Promise<{ changed: Problem[]; missing: Problem[] }> {
+  async check(store: Store, runId: string): Promise<{ changed: Problem[]; missing: Missing[] }> {
     const changed: Problem[] = [];
-    const missing: Problem[] = [];
+    const missing: Missing[] = [];
     const read = async (needs: Map<string, Need>, each: (text: string, by: Need) => void): Promise<void> => {
       for (const batch of batches([...needs])) {
         const hashes = batch.map(([hash]) => hash);
         const found = await store.blobs(runId, hashes);
         for (const [hash, by] of batch) {
           const text = found.get(hash);
-          if (text === undefined) missing.push({ seq: by.last, problem: `Blob ${hash} is missing.` });
+          if (text === undefined)
+            missing.push({
+              seq: by.first,
+              kind: "missing",
+              problem: `Blob ${hash} is missing.`,
+              last: by.last,
+            });
           else if (digest(text) !== hash)
-            changed.push({ seq: by.first, problem: `Blob ${hash} is changed.` });
+            changed.push({ seq: by.first, kind: "blob", problem: `Blob ${hash} is changed.` });
           else each(text, by);
         }
       }

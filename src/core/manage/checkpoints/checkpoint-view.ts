@@ -33,6 +33,8 @@ export interface Checkpoint extends StateView {
   readonly workflow: string;
   readonly version: string;
   readonly schema: number;
+  /** When the run was created, and when it stood here. */
+  readonly createdAt: number;
   readonly at: number;
   /** What happened here, to which step, why, and who did it if a person did. */
   readonly kind: EventKind;
@@ -52,6 +54,7 @@ export interface Checkpoint extends StateView {
   readonly iterations: Readonly<Record<string, Iterations>>;
   readonly budget: Budget | null;
   readonly usage: CheckpointUsage;
+  readonly metrics: CheckpointMetrics;
   /** Failed attempts of all steps, and takeovers from workers that had died. */
   readonly retries: number;
   readonly recoveries: number;
@@ -88,6 +91,24 @@ export interface CheckpointUsage {
   readonly turns: number;
   /** Milliseconds in which a worker was at it. */
   readonly activeMs: number;
+}
+
+export interface CheckpointMetrics {
+  /** Milliseconds since the run's first event; in a fork since that of its source. */
+  readonly elapsedMs: number;
+  /** Calls that the run has begun, every attempt counted. */
+  readonly calls: number;
+}
+
+/** A finished task. What is pending, under way or in doubt is none. */
+export interface TaskDone {
+  /** Key of the step. */
+  readonly taskId: string;
+  readonly result: unknown;
+  /** When it came to its result. */
+  readonly timestamp: number;
+  /** Milliseconds that it took. */
+  readonly duration: number;
 }
 
 /** The newest failure, as plain data. */
@@ -149,6 +170,7 @@ export async function readCheckpoint(reader: Reader, row: RunRow, seq: number): 
     iterations: iterations(state),
     budget: run.budget,
     usage: { ...run.usage, turns: run.turns, activeMs: run.activeMs },
+    metrics: { elapsedMs: event.at - told.beganAt, calls: told.calls },
     retries: state.facts.failures,
     recoveries: told.recoveries,
     failure: await failure(values, row.id, told.failure),
@@ -164,8 +186,20 @@ export async function readCheckpoint(reader: Reader, row: RunRow, seq: number): 
   };
 }
 
+/** The finished tasks at a position, in the order of their results; those of finished iterations are not here. */
+export async function readTasks(reader: Reader, row: RunRow, seq: number): Promise<readonly TaskDone[]> {
+  const { view } = await viewAt(reader, row, seq);
+  const { done, event } = await readHistory(reader.store, row, seq);
+  const tasks = Object.entries(view.steps).map(([taskId, result]): TaskDone => {
+    // One that was only ever edited in has no time of its own.
+    const { at, ms } = done.get(taskId) ?? { at: event.at, ms: 0 };
+    return { taskId, result, timestamp: at, duration: ms };
+  });
+  return tasks.sort((a, b) => a.timestamp - b.timestamp);
+}
+
 function identity(row: RunRow, seq: number, { run, event, phase, children, head }: Told) {
-  const { id, workflow, lineage, origin, parent } = row;
+  const { id, workflow, lineage, origin, parent, createdAt } = row;
   const { at, kind, step, actor } = event;
   return {
     id: addressOf(id, seq),
@@ -174,6 +208,7 @@ function identity(row: RunRow, seq: number, { run, event, phase, children, head 
     workflow,
     version: run.version,
     schema: run.schema,
+    createdAt,
     at,
     kind,
     step,
@@ -193,9 +228,8 @@ export const triggerOf = (event: JournalEvent): string =>
   event.kind === "checkpoint_marked" ? event.meta.trigger : event.kind;
 
 async function names({ store }: Reader, row: RunRow, seq: number, event: JournalEvent) {
-  const { facts } = await remarks(store, row, seq);
-  if (event.kind === "checkpoint_marked") facts.apply(event);
-  return { labels: labelsOf(facts, seq), pinned: facts.tags.get(seq)?.pinned ?? false };
+  const said = await remarks(store, row, seq);
+  return { labels: labelsOf(said, event), pinned: said.facts.tags.get(seq)?.pinned ?? false };
 }
 
 function iterations(state: RunState): Record<string, Iterations> {

@@ -8,8 +8,16 @@ import { checkLimit } from "../../journal/query.ts";
 import type { StateView } from "../../journal/state-view.ts";
 import type { EngineParts } from "../../parts.ts";
 import type { RunRow } from "../../types.ts";
+import { isLosingAll } from "../retention/journal.ts";
 import { addressOf, checkLabel, isCheckpoint, parseAddress, phaseOf } from "./address.ts";
-import { type Checkpoint, readCheckpoint, triggerOf, viewAt } from "./checkpoint-view.ts";
+import {
+  type Checkpoint,
+  readCheckpoint,
+  readTasks,
+  type TaskDone,
+  triggerOf,
+  viewAt,
+} from "./checkpoint-view.ts";
 import { type CheckpointDiff, diffCheckpoints } from "./diff.ts";
 import { headEvents, labelsOf, type Remarks, readRow, remarks, resolve } from "./positions.ts";
 import { type Validation, validateRun } from "./validate.ts";
@@ -85,7 +93,9 @@ export class Checkpoints {
     }
     const page = items.slice(-limit).reverse();
     const kept: CheckpointItem[] = [];
-    for (const item of page) kept.push({ ...item, kept: await this.#isKept(row, item.seq, said) });
+    const isGone = await isLosingAll(store, row);
+    for (const item of page)
+      kept.push({ ...item, kept: !isGone && (await this.#isKept(row, item.seq, said)) });
     return kept;
   }
 
@@ -108,7 +118,6 @@ export class Checkpoints {
   }
 
   async #isKept(row: RunRow, seq: number, { droppedAt }: Remarks): Promise<boolean> {
-    if (row.prunedAt !== null) return false;
     if (droppedAt <= seq) return true;
     try {
       await viewAt(this.#parts, row, seq);
@@ -129,6 +138,12 @@ export class Checkpoints {
   async show(address: string): Promise<Checkpoint> {
     const { row, seq } = await this.#find(address);
     return readCheckpoint(this.#parts, row, seq);
+  }
+
+  /** Its finished tasks, with what they answered, when, and how long they took. */
+  async tasks(address: string): Promise<readonly TaskDone[]> {
+    const { row, seq } = await this.#find(address);
+    return readTasks(this.#parts, row, seq);
   }
 
   /** Only its state: input, config, memory, states of loops, results of steps. */
@@ -154,7 +169,7 @@ export class Checkpoints {
     const row = await readRow(this.#parts.store, parsed.runId);
     const isWhole = parsed.seq === undefined && parsed.label === undefined;
     const upTo = isWhole ? Number.POSITIVE_INFINITY : await resolve(this.#parts.store, row, parsed);
-    return validateRun(this.#parts, row, upTo);
+    return validateRun(this.#parts, row, upTo, !isWhole);
   }
 
   /** Retention leaves the values of a pinned checkpoint alone. Answers its address. */
@@ -166,10 +181,18 @@ export class Checkpoints {
     return this.#tag(address, { pinned: false }, act);
   }
 
-  /** Gives a checkpoint a name, in the place of one that it was given before. Answers its address. */
+  /**
+   * Gives a checkpoint a name, in the place of one that it was given before. Another checkpoint of the run that was given this name has
+   * it no longer. Answers its address.
+   */
   async label(address: string, label: string, act: Act = {}): Promise<string> {
     checkLabel(label);
     return this.#tag(address, { label }, act);
+  }
+
+  /** Takes the name away that a checkpoint was given. One that it was marked with stays. Answers its address. */
+  unlabel(address: string, act: Act = {}): Promise<string> {
+    return this.#tag(address, { label: "" }, act);
   }
 
   async #tag(
@@ -185,14 +208,13 @@ export class Checkpoints {
       const seq = (position ??= await resolve(store, row, address));
       const said = await remarks(store, row, 0);
       const { tags } = said.facts;
-      const known = tags.get(seq);
-      if (
-        (tag.pinned ?? known?.pinned ?? false) === (known?.pinned ?? false) &&
-        (tag.label ?? known?.label) === known?.label
-      )
+      const known = { label: said.names.given(seq) ?? "", pinned: tags.get(seq)?.pinned ?? false };
+      if ((tag.pinned ?? known.pinned) === known.pinned && (tag.label ?? known.label) === known.label)
         return null;
-      if (tag.pinned !== false && !(await this.#isKept(row, seq, said))) throw dropped(row.id, seq);
-      tags.set(seq, { label: undefined, pinned: known?.pinned ?? false, ...tag });
+      const isKept = async () => !(await isLosingAll(store, row)) && (await this.#isKept(row, seq, said));
+      const isAdded = tag.pinned === true || (tag.label ?? "") !== "";
+      if (isAdded && !(await isKept())) throw dropped(row.id, seq);
+      tags.set(seq, { ...known, ...tag });
       const pins = [...tags.values()].filter(({ pinned }) => pinned).length;
       return plan({ kind: "checkpoint_tagged", step: "", meta: { seq, ...tag, pins, ...because(act) } }, act);
     });
@@ -203,8 +225,8 @@ export class Checkpoints {
   async mark(runId: string, label: string, act: Act = {}): Promise<string> {
     checkId(runId);
     checkLabel(label);
-    const { row } = await this.#act(runId, (row) => {
-      if (row.prunedAt !== null) throw dropped(row.id, row.seq);
+    const { row } = await this.#act(runId, async (row) => {
+      if (await isLosingAll(this.#parts.store, row)) throw dropped(row.id, row.seq);
       const meta = { label, trigger: "user_requested" };
       return plan({ kind: "checkpoint_marked", step: "", meta }, act);
     });
@@ -222,7 +244,7 @@ function itemOf(
   runId: string,
   event: JournalEvent,
   phase: string,
-  { facts }: Remarks,
+  said: Remarks,
 ): Omit<CheckpointItem, "kept"> {
   const { seq, at, kind, step, actor } = event;
   return {
@@ -234,7 +256,7 @@ function itemOf(
     phase,
     trigger: triggerOf(event),
     ...(actor === undefined ? {} : { actor }),
-    labels: labelsOf(facts, seq),
-    pinned: facts.tags.get(seq)?.pinned ?? false,
+    labels: labelsOf(said, event),
+    pinned: said.facts.tags.get(seq)?.pinned ?? false,
   };
 }

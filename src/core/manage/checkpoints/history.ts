@@ -4,6 +4,7 @@ import { damaged } from "../../journal/journal.ts";
 import { newProjection, projectAll } from "../../journal/project.ts";
 import type { Entry, Store } from "../../store.ts";
 import type { RunProjection, RunRow } from "../../types.ts";
+import { rekey, renamedKey } from "../../versions/rename.ts";
 import { phaseOf } from "./address.ts";
 import { entryPages, headEvents } from "./positions.ts";
 
@@ -23,6 +24,13 @@ export class History {
   readonly decisions: JournalEvent[] = [];
   /** The newest failure of a step, or of the run where no step was to blame. */
   failure: JournalEvent | undefined;
+  /** When its first event was written. */
+  beganAt = 0;
+  /** Calls that were begun, every attempt counted. */
+  calls = 0;
+  /** When steps came to their result, by key, and how long that took. */
+  readonly done = new Map<string, { readonly at: number; readonly ms: number }>();
+  readonly #begun = new Map<string, number>();
   readonly #hasParent: boolean;
 
   constructor(hasParent: boolean) {
@@ -33,7 +41,7 @@ export class History {
   take(entry: Pick<Entry, "head">, events: readonly JournalEvent[]): void {
     const [first] = events;
     if (first?.kind === "run_created")
-      this.run ??= newProjection(first.at, first.meta.version, first.meta.schema ?? 1);
+      this.#begin(first.at, newProjection(first.at, first.meta.version, first.meta.schema ?? 1));
     if (first?.kind === "run_claimed" && this.run?.status === "running") this.recoveries++;
     if (this.run) this.run = projectAll(this.run, events, this.#hasParent);
     for (const event of events) this.#note(event);
@@ -41,15 +49,32 @@ export class History {
     this.head = digest(entry.head);
   }
 
+  #time(event: JournalEvent): void {
+    const { kind, step, at } = event;
+    if (kind === "step_started") this.#begun.set(step, at);
+    if (kind === "run_migrated") rekey(this.done, (key) => renamedKey(key, event.meta));
+    if (!DONE.includes(kind)) return;
+    this.done.set(step, { at, ms: msOf(event) ?? at - (this.#begun.get(step) ?? at) });
+  }
+
+  #begin(at: number, run: RunProjection): void {
+    if (this.run) return;
+    this.run = run;
+    this.beganAt = at;
+  }
+
   #note(event: JournalEvent): void {
     this.phase = phaseOf(event) || this.phase;
+    this.#time(event);
     switch (event.kind) {
       case "step_started":
         if (event.meta.child !== undefined) this.children.add(event.meta.child);
+        if (event.meta.type === "call" || event.meta.type === "transaction") this.calls++;
         return;
       case "run_forked":
         // What the source started is the source's.
         this.children.clear();
+        this.calls = 0;
         return;
       case "decision_made":
         this.decisions.push(event);
@@ -67,6 +92,18 @@ export class History {
     }
   }
 }
+
+/** Calls say how long they took; a wait took from its beginning to its end. */
+const msOf = (event: JournalEvent): number | undefined =>
+  event.kind === "step_completed" ? event.meta.ms : undefined;
+
+const DONE: readonly string[] = [
+  "step_completed",
+  "gate_answered",
+  "child_finished",
+  "step_resolved",
+  "step_evidence",
+];
 
 export interface Told extends History {
   readonly run: RunProjection;

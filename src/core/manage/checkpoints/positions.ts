@@ -42,8 +42,45 @@ export async function headEventAt(
 export interface Remarks {
   /** Only its marks and tags count here. */
   readonly facts: Facts;
+  /** What the positions are called. */
+  readonly names: Names;
   /** Where retention last dropped values; 0 when it has not. */
   readonly droppedAt: number;
+}
+
+/** Where a name points, and where that was said. */
+interface Named {
+  readonly seq: number;
+  readonly said: number;
+}
+
+/** The names of checkpoints: marks carry their own, and each position may be given one afterwards. What was said last counts. */
+class Names {
+  readonly #marked = new Map<string, Named>();
+  readonly #given = new Map<string, Named>();
+
+  take(event: JournalEvent): void {
+    if (event.kind === "checkpoint_marked")
+      this.#marked.set(event.meta.label, { seq: event.seq, said: event.seq });
+    // Names that were given to the source's checkpoints stay with the source.
+    if (event.kind === "run_forked") this.#given.clear();
+    if (event.kind !== "checkpoint_tagged" || event.meta.label === undefined) return;
+    const { label, seq } = event.meta;
+    const before = this.given(seq);
+    if (before !== undefined) this.#given.delete(before);
+    // A name that another position has is that one's no longer.
+    if (label !== "") this.#given.set(label, { seq, said: event.seq });
+  }
+
+  /** The name that a position was given. */
+  given(seq: number): string | undefined {
+    return [...this.#given].find(([, named]) => named.seq === seq)?.[0];
+  }
+
+  find(label: string): number | undefined {
+    const [marked, given] = [this.#marked.get(label), this.#given.get(label)];
+    return (given?.said ?? 0) > (marked?.said ?? 0) ? given?.seq : marked?.seq;
+  }
 }
 
 /** Looked for in the text first: nearly all entries can be passed over unread. */
@@ -52,6 +89,7 @@ const REMARK = /"(?:checkpoint_tagged|checkpoint_marked|values_dropped|run_forke
 /** Everything said after a position; `after: 0` for all of it. */
 export async function remarks(store: Store, row: RunRow, after: number): Promise<Remarks> {
   const facts = new Facts();
+  const names = new Names();
   let droppedAt = 0;
   for await (const page of entryPages(store, row.id, after + 1, row.seq)) {
     for (const entry of page) {
@@ -59,18 +97,18 @@ export async function remarks(store: Store, row: RunRow, after: number): Promise
       for (const event of headEvents(row.id, entry)) {
         if (event.seq <= after) continue;
         facts.apply(event);
+        names.take(event);
         if (event.kind === "values_dropped") droppedAt = event.seq;
       }
     }
   }
-  return { facts, droppedAt };
+  return { facts, names, droppedAt };
 }
 
-/** The names of a checkpoint: its own, and the one it was given afterwards. */
-export function labelsOf(facts: Facts, seq: number): readonly string[] {
-  const mark = facts.marks.find((one) => one.seq === seq)?.label;
-  const tag = facts.tags.get(seq)?.label;
-  return [...new Set([mark, tag])].filter((label) => label !== undefined);
+/** The names of a checkpoint: its own, if it is a mark, and the one it was given afterwards. */
+export function labelsOf({ names }: Remarks, event: JournalEvent): readonly string[] {
+  const own = event.kind === "checkpoint_marked" ? event.meta.label : undefined;
+  return [...new Set([own, names.given(event.seq)])].filter((label) => label !== undefined);
 }
 
 export async function readRow(store: Store, runId: string): Promise<RunRow> {
@@ -92,12 +130,8 @@ export async function resolve(store: Store, row: RunRow, { seq, label }: Address
 }
 
 async function labelled(store: Store, row: RunRow, label: string): Promise<number> {
-  const { facts } = await remarks(store, row, 0);
-  const named = [
-    ...facts.marks.filter((mark) => mark.label === label).map(({ seq }) => seq),
-    ...[...facts.tags].filter(([, tag]) => tag.label === label).map(([seq]) => seq),
-  ];
-  if (named.length > 0) return named.reduce((a, b) => Math.max(a, b));
+  const seq = (await remarks(store, row, 0)).names.find(label);
+  if (seq !== undefined) return seq;
   throw new HoldfastError("HF-1022", {
     run: row.id,
     seq: label,

@@ -15,7 +15,7 @@ const chat = workflow("chat", (ctx) =>
   ctx.loop("turn", { texts: [] as string[] }, async (state, turn) => {
     ctx.memory.set("last", turn.index);
     state.texts.push(await ctx.step("ask", () => `${turn.index}:`.padEnd(1_500, "x")));
-    return turn.index === 119 ? turn.done() : undefined;
+    return turn.index === 299 ? turn.done() : undefined;
   }),
 );
 
@@ -75,6 +75,7 @@ describe("validating a run", () => {
       const found = await engine.checkpoints.validate("r");
       expect(found).toEqual({
         ok: true,
+        restorable: true,
         problems: [],
         checkpoints: (await engine.checkpoints.list("r", { limit: 1_000 })).length,
         lastGood: `r@${row?.seq}`,
@@ -90,7 +91,7 @@ describe("validating a run", () => {
       at(seq, (entry) => ({ ...entry, data: `${entry.data} ` })),
     );
     expect(found).toMatchObject({ ok: false, lastGood: await before(engine, seq) });
-    expect(found.problems).toEqual([{ seq, problem: expect.stringContaining("digest") }]);
+    expect(found.problems).toEqual([{ seq, kind: "entry", problem: expect.stringContaining("digest") }]);
   });
 
   it("names a changed header, which the entry after it gives away", async () => {
@@ -100,7 +101,9 @@ describe("validating a run", () => {
       lab,
       at(seq, (entry) => ({ ...entry, head: entry.head.replace('"t":', '"t":1') })),
     );
-    expect(found.problems).toEqual([{ seq, problem: expect.stringContaining("does not follow") }]);
+    expect(found.problems).toEqual([
+      { seq, kind: "chain", problem: expect.stringContaining("does not follow") },
+    ]);
     expect(found.lastGood).toBe(await before(engine, seq));
   });
 
@@ -111,7 +114,9 @@ describe("validating a run", () => {
       lab,
       at(seq, (entry) => ({ ...entry, head: entry.head.replace('"t":', '"t":1') })),
     );
-    expect(found.problems).toEqual([{ seq, problem: expect.stringContaining("does not end") }]);
+    expect(found.problems).toEqual([
+      { seq, kind: "chain", problem: expect.stringContaining("does not end") },
+    ]);
     expect(found.lastGood).toBe(await before(engine, seq));
   });
 
@@ -135,7 +140,7 @@ describe("validating a run", () => {
     const entries = await journal(lab);
     for (const gone of [entries[2] as Entry, entries.at(-1) as Entry]) {
       const found = await validated(lab, { entries: (all) => all.filter(({ seq }) => seq !== gone.seq) });
-      expect(found.problems).toEqual([{ seq: gone.seq, problem: "An entry is missing." }]);
+      expect(found.problems).toEqual([{ seq: gone.seq, kind: "chain", problem: "An entry is missing." }]);
       expect(found.lastGood).toBe(await before(engine, gone.seq));
     }
     const found = await validated(lab, { entries: () => [] });
@@ -149,7 +154,7 @@ describe("validating a run", () => {
       lab,
       at(seq, (entry) => ({ ...entry, data: null })),
     );
-    expect(found.problems).toEqual([{ seq, problem: "Its values are missing." }]);
+    expect(found.problems).toEqual([{ seq, kind: "missing", problem: "Its values are missing." }]);
   });
 
   it("has nothing against values that retention has dropped", async () => {
@@ -203,7 +208,8 @@ describe("validating a run", () => {
       ok: false,
       checkpoints: 5,
       lastGood: `r@${seq}`,
-      problems: [{ seq, problem: "The run's row differs from its journal: status, usage." }],
+      restorable: true,
+      problems: [{ seq, kind: "row", problem: "The run's row differs from its journal: status, usage." }],
     });
   });
 
@@ -226,7 +232,7 @@ describe("validating a run", () => {
       blobs: (blobs) => blobs.set(digest(text), text),
     });
     expect(found.problems).toEqual([
-      { seq: taken.seq, problem: "The snapshot differs from what is before it." },
+      { seq: taken.seq, kind: "snapshot", problem: "The snapshot differs from what is before it." },
     ]);
     expect(found.lastGood).toBe(await before(engine, taken.seq));
   });

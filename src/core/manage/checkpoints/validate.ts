@@ -8,35 +8,57 @@ import type { EngineParts } from "../../parts.ts";
 import { RunState } from "../../run/replay.ts";
 import type { Entry } from "../../store.ts";
 import type { RunRow } from "../../types.ts";
-import { dataDigest, encode } from "../../values/codec.ts";
+import { dataDigest } from "../../values/codec.ts";
+import { isLosingAll } from "../retention/journal.ts";
 import { addressOf, isCheckpoint } from "./address.ts";
-import { BlobCheck } from "./blob-check.ts";
+import { BlobCheck, type Missing } from "./blob-check.ts";
+import { viewAt } from "./checkpoint-view.ts";
 import { History } from "./history.ts";
 import { entryPages } from "./positions.ts";
+import { RowCheck } from "./row-check.ts";
+
+/**
+ * `entry`: an entry, or the values in it, are not as they were written. `chain`: an entry is missing, or does not follow the one before.
+ * `blob`: a value kept apart is not as it was written. `missing`: a value is not there although nobody dropped it. `snapshot`: it is not
+ * what the entries before it add up to. `row`: it says something else than the journal. `dropped`: retention has dropped its values.
+ */
+export type ProblemKind = "entry" | "chain" | "blob" | "missing" | "snapshot" | "row" | "dropped";
 
 /** What is wrong with a run, and where. */
 export interface Problem {
   /** The first position that cannot be relied on. */
   readonly seq: number;
+  readonly kind: ProblemKind;
   readonly problem: string;
 }
 
 export interface Validation {
+  /** Everything that is not dropped is as it was written, and a checkpoint that was named can be restored. */
   readonly ok: boolean;
+  /** Whether the state can be restored: at the checkpoint that was named, else where the run stands now. */
+  readonly restorable: boolean;
   readonly problems: readonly Problem[];
   /** How many checkpoints there are. */
   readonly checkpoints: number;
-  /** The newest checkpoint that no damage has touched; `null` when there is none. */
+  /** The newest checkpoint that no damage has touched and that can be restored; `null` when there is none. */
   readonly lastGood: string | null;
 }
 
 type Reader = Pick<EngineParts, "store" | "values">;
 
-/** Reads a whole run and checks everything that can be checked. Damage is an answer, never an exception. */
-export async function validateRun(reader: Reader, row: RunRow, upTo: number): Promise<Validation> {
+/**
+ * Reads a whole run and checks everything that can be checked. Damage is an answer, never an exception. `isNamed`: it is asked about the
+ * checkpoint at `upTo`, which must be one that can be restored.
+ */
+export async function validateRun(
+  reader: Reader,
+  row: RunRow,
+  upTo: number,
+  isNamed = false,
+): Promise<Validation> {
   const inspection = new Inspection(reader, row);
   for await (const page of entryPages(reader.store, row.id, 1, row.seq)) await inspection.page(page);
-  return inspection.end(upTo);
+  return inspection.end(upTo, isNamed);
 }
 
 class Inspection {
@@ -45,9 +67,11 @@ class Inspection {
   readonly #blobs = new BlobCheck();
   readonly #problems: Problem[] = [];
   /** Values that are not there: no damage where retention, or that of a fork's source, may have dropped them. */
-  readonly #missing: Problem[] = [];
+  readonly #missing: Missing[] = [];
   #droppedUntil = 0;
   readonly #positions = new Set<number>();
+  readonly #pinned = new Set<number>();
+  readonly #rowCheck = new RowCheck();
   /** The end of the chain so far. */
   #next = 1;
   #hash = "";
@@ -89,35 +113,43 @@ class Inspection {
     try {
       parsed = parseEntry(runId, { ...entry, data: null });
     } catch (error) {
-      this.#broken(entry.seq, whyOf(error));
+      this.#broken(entry.seq, whyOf(error), "entry");
       return undefined;
     }
     if (isNext && parsed.prev !== hash) this.#broken(before || 1, "The entry after it does not follow it.");
     try {
       return parseEntry(runId, entry);
     } catch (error) {
-      this.#problems.push({ seq: entry.seq, problem: whyOf(error) });
+      this.#problems.push({ seq: entry.seq, kind: "entry", problem: whyOf(error) });
       this.#state = null;
       return { ...parsed, pruned: false };
     }
   }
 
   /** From here on nothing can be added up any more. */
-  #broken(seq: number, problem: string): void {
-    this.#problems.push({ seq, problem });
+  #broken(seq: number, problem: string, kind: ProblemKind = "chain"): void {
+    this.#problems.push({ seq, kind, problem });
     this.#history = null;
     this.#state = null;
   }
 
   #see(event: JournalEvent): void {
     if (isCheckpoint(event)) this.#positions.add(event.seq);
-    if (event.kind === "checkpoint_tagged") this.#positions.add(event.meta.seq);
+    this.#rowCheck.see(event);
+    if (event.kind === "checkpoint_tagged") {
+      const { seq, pinned } = event.meta;
+      this.#positions.add(seq);
+      if (pinned === true) this.#pinned.add(seq);
+      if (pinned === false) this.#pinned.delete(seq);
+    }
+    if (event.kind === "run_forked") this.#pinned.clear();
     if (event.kind === "values_dropped" || event.kind === "run_forked") this.#droppedUntil = event.seq;
   }
 
   async #fold({ events, pruned }: ParsedEntry): Promise<void> {
     if (pruned) {
-      this.#missing.push({ seq: events[0]?.seq ?? 0, problem: "Its values are missing." });
+      const { seq = 0 } = events[0] ?? {};
+      this.#missing.push({ seq, kind: "missing", problem: "Its values are missing.", last: seq });
       this.#state = null;
     }
     for (const event of events) {
@@ -130,17 +162,23 @@ class Inspection {
     const { values } = this.#reader;
     const state = this.#state;
     if (event.meta.previous !== this.#snapshotSeq)
-      this.#problems.push({ seq: event.seq, problem: "It does not name the snapshot before it." });
+      this.#problems.push({
+        seq: event.seq,
+        kind: "snapshot",
+        problem: "It does not name the snapshot before it.",
+      });
     this.#snapshotSeq = event.seq;
     if (!state || event.data === undefined) return;
     try {
       const stored = (await values.decode(this.#row.id, event.data)) as Snapshot;
       if (canonical(stored) === canonical(await this.#snapshotOf(state))) return;
-      this.#problems.push({ seq: event.seq, problem: "The snapshot differs from what is before it." });
+      const problem = "The snapshot differs from what is before it.";
+      this.#problems.push({ seq: event.seq, kind: "snapshot", problem });
     } catch (error) {
       if (!HoldfastError.is(error)) throw error;
       // A value that is missing or changed is reported by itself.
-      if (error.code === "HF-3011") this.#problems.push({ seq: event.seq, problem: error.message });
+      if (error.code === "HF-3011")
+        this.#problems.push({ seq: event.seq, kind: "snapshot", problem: error.message });
     }
     this.#state = null;
   }
@@ -158,7 +196,7 @@ class Inspection {
     return snapshot;
   }
 
-  async end(upTo: number): Promise<Validation> {
+  async end(upTo: number, isNamed: boolean): Promise<Validation> {
     const { id, seq, head } = this.#row;
     const { changed, missing } = await this.#blobs.check(this.#reader.store, id);
     this.#problems.push(...changed);
@@ -166,35 +204,74 @@ class Inspection {
     if (this.#next <= seq) this.#broken(this.#next, "An entry is missing.");
     else if (this.#next > seq + 1 || this.#hash !== head)
       this.#broken(this.#lastEntry, "The journal does not end where the run's head says.");
-    const lost = this.#missing.filter((one) => one.seq > this.#droppedUntil);
-    const found = [...this.#problems, ...lost].sort((a, b) => a.seq - b.seq);
-    const good = (found[0]?.seq ?? Number.POSITIVE_INFINITY) - 1;
+    const lost = this.#missing
+      .filter(({ last }) => last > this.#droppedUntil)
+      .map(({ last: _, ...problem }) => problem);
+    const found = [...this.#problems, ...lost, ...(await this.#lostForGood())].sort((a, b) => a.seq - b.seq);
+    const restored = await this.#restore(Math.min(upTo, seq));
+    const unkept = isNamed && restored?.kind === "dropped" ? [restored] : [];
+    const problems = [...found, ...unkept, ...this.#rowProblems()].filter((one) => one.seq <= upTo);
+    // Whatever it is that is in the way, it is said.
+    if (restored && problems.length === 0 && restored.kind !== "dropped") problems.push(restored);
     const positions = [...this.#positions.add(seq)].filter((one) => one <= upTo);
-    const lastGood = positions.reduce((last, one) => (one <= good ? Math.max(last, one) : last), 0);
-    const problems = [...found, ...this.#rowProblems()].filter((one) => one.seq <= upTo);
+    const lastGood = await this.#lastGood(positions, (found[0]?.seq ?? Number.POSITIVE_INFINITY) - 1);
     return {
       ok: problems.length === 0,
+      restorable: restored === undefined,
       problems,
       checkpoints: positions.length,
-      lastGood: lastGood === 0 ? null : addressOf(id, lastGood),
+      lastGood: lastGood === undefined ? null : addressOf(id, lastGood),
     };
   }
 
-  /** The row is a projection: where it differs, the journal is right. */
+  /** What stands in the way of coming back to a position; `undefined` when nothing does. */
+  async #restore(seq: number): Promise<Problem | undefined> {
+    try {
+      await viewAt(this.#reader, this.#row, seq);
+      return undefined;
+    } catch (error) {
+      const kind = HoldfastError.is(error, "HF-1023") ? "dropped" : "entry";
+      return { seq, kind, problem: whyOf(error) };
+    }
+  }
+
+  /**
+   * Where retention has dropped values, one that is not there may have been dropped. But it leaves alone what the run needs to go on, and
+   * what is pinned.
+   */
+  async #lostForGood(): Promise<Problem[]> {
+    if (this.#droppedUntil === 0 || (await isLosingAll(this.#reader.store, this.#row))) return [];
+    const lost: Problem[] = [];
+    for (const seq of new Set([...this.#pinned, this.#row.seq])) {
+      const problem = await this.#restore(seq);
+      if (problem?.kind === "dropped")
+        lost.push({
+          seq,
+          kind: "missing",
+          problem: "A value of its state is missing, which nobody may drop.",
+        });
+    }
+    return lost;
+  }
+
+  /** Retention may have dropped what no damage has touched; a few are tried. */
+  async #lastGood(positions: readonly number[], good: number): Promise<number | undefined> {
+    const newest = positions.filter((seq) => seq <= good).sort((a, b) => b - a);
+    for (const seq of newest.slice(0, MOST_TRIED)) if (!(await this.#restore(seq))) return seq;
+    return undefined;
+  }
+
   #rowProblems(): Problem[] {
     const run = this.#history?.run;
-    if (!run) return [];
-    const differs = Object.entries(run).flatMap(([key, value]) =>
-      text(value) === text(this.#row[key as keyof RunRow]) ? [] : [key],
-    );
+    const differs = run ? this.#rowCheck.differences(this.#row, run) : [];
     if (differs.length === 0) return [];
-    return [
-      { seq: this.#row.seq, problem: `The run's row differs from its journal: ${differs.join(", ")}.` },
-    ];
+    const problem = `The run's row differs from its journal: ${differs.join(", ")}.`;
+    return [{ seq: this.#row.seq, kind: "row", problem }];
   }
 }
 
-const text = (value: unknown): string => encode(value, { sorted: true });
+/** Each means reading the journal up to there. */
+const MOST_TRIED = 100;
 
 const whyOf = (error: unknown): string => {
   if (HoldfastError.is(error)) return error.why;

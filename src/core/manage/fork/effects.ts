@@ -33,6 +33,8 @@ export interface PastChild {
 export class CallLog {
   readonly calls = new Map<string, PastCall>();
   readonly children = new Map<string, PastChild>();
+  /** Steps that were answered without a call of this run or of one before it, and where. */
+  readonly simulated = new Map<string, number>();
   readonly #store: Store;
   readonly #runId: string;
   readonly #hops: Hop[] = [];
@@ -76,6 +78,7 @@ export class CallLog {
     rekey(this.calls, (step) => renamedKey(step, change));
     for (const [step, call] of this.calls) if (call.step !== step) this.calls.set(step, { ...call, step });
     rekey(this.children, (step) => renamedKey(step, change));
+    rekey(this.simulated, (step) => renamedKey(step, change));
   }
 
   /** The call of a step of a fork. */
@@ -108,9 +111,10 @@ export class CallLog {
       void this.calls.set(event.step, { ...call, status, seq: event.seq });
     switch (event.kind) {
       case "step_completed":
+        if (event.meta.instead !== "simulated") return settle("completed");
         // Nothing was called.
-        if (event.meta.instead === "simulated") this.calls.delete(event.step);
-        else settle("completed");
+        this.calls.delete(event.step);
+        this.simulated.set(event.step, event.seq);
         return;
       case "step_failed":
         return settle("failed");

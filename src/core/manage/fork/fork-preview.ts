@@ -89,16 +89,17 @@ class Foresight {
   async look(row: RunRow, seq: number): Promise<void> {
     const { store } = this.#parts;
     const from = { runId: row.id, seq };
+    const log = new CallLog(store, row.id);
+    await log.read();
     for (const call of (await new Ancestry(store, from).all()).values()) {
       if (call.status === "completed" && call.runId === row.id && call.seq <= seq) continue;
+      if ((log.simulated.get(call.step) ?? Number.POSITIVE_INFINITY) <= seq) continue;
       const { runId, step, effect, status, attempt: attempts, args = null, at } = call;
       const becomes = foresee(this.#effects, call);
       this.calls.push({ runId, step, effect, status, attempts, args, at, becomes });
     }
     const under = await this.#underWay(row, from);
     for (const [step, { child, position }] of under) await this.#child(step, child, position);
-    const log = new CallLog(store, row.id);
-    await log.read();
     for (const { step, runId, seq: begun } of log.children.values()) {
       if (begun <= seq || under.has(step)) continue;
       const child = await store.read(runId);

@@ -1,6 +1,6 @@
 import { type Edits, editEvents } from "../../control/edits.ts";
 import { HoldfastError } from "../../errors.ts";
-import { checkBudget } from "../../guards/budget.ts";
+import { checkBudget, limitsOf } from "../../guards/budget.ts";
 import { checkId } from "../../ids.ts";
 import { type Act, because } from "../../journal/act.ts";
 import type { EventDraft, JournalEvent } from "../../journal/events.ts";
@@ -80,6 +80,8 @@ export async function forkRun(parts: EngineParts, address: string, options: Fork
   const id = options.id ?? parts.ports.ids.runId();
   checkId(id);
   const { row: source, seq } = await findCheckpoint(parts, address);
+  // It has nobody above it whose limits hold: what would hold for the child becomes its own.
+  const limits = source.parent ? { ...(await limitsOf(parts.store, source)), ...budget } : budget;
   return createFork(parts, {
     ...options,
     id,
@@ -87,7 +89,7 @@ export async function forkRun(parts: EngineParts, address: string, options: Fork
     parent: null,
     source,
     seq,
-    ...(budget ? { budget } : {}),
+    ...(limits ? { budget: limits } : {}),
   });
 }
 

@@ -1,29 +1,33 @@
 import type { JournalEvent } from "../../journal/events.ts";
-import type { ExecutionDeps } from "../../run/execution-deps.ts";
 import type { RunState, StepRecord } from "../../run/replay.ts";
-import type { RunRow } from "../../types.ts";
+import type { Store } from "../../store.ts";
+import type { Effect, RunRow } from "../../types.ts";
 import { entryPages, headEvents } from "../checkpoints/positions.ts";
 import { OwnTime } from "./own-time.ts";
-import type { DoubtfulStep, Reuse } from "./plan-types.ts";
+import type { DoubtfulStep, Reuse, Treatment } from "./plan-types.ts";
 
-/** Steps whose outcome is not known, as the run stands. */
-export function unknowns(state: RunState): Map<string, StepRecord> {
-  const isUnknown = ({ type, effect, status, reopened }: StepRecord): boolean =>
-    type === "call" &&
-    (status === "started" ||
-      status === "in_doubt" ||
-      (status === "failed" && reopened === true && effect === "once"));
+/** Whether the outcome of a call is not known, as the run stands. */
+export const isUnknown = ({ type, effect, status, reopened }: StepRecord): boolean =>
+  type === "call" &&
+  (status === "started" ||
+    status === "in_doubt" ||
+    (status === "failed" && reopened === true && effect === "once"));
+
+/** Steps whose outcome is not known. */
+export const unknowns = (state: RunState): Map<string, StepRecord> =>
   // Copies: a replay uses the records up.
-  return new Map(
-    [...state.steps()].filter(([, one]) => isUnknown(one)).map(([key, one]) => [key, { ...one }]),
-  );
-}
+  new Map([...state.steps()].filter(([, one]) => isUnknown(one)).map(([key, one]) => [key, { ...one }]));
+
+/** How a call is made again whose first outcome is not known. */
+export const again = (effect: Effect): Treatment =>
+  effect === "keyed" ? "called again with the same key" : "called again";
 
 /** What becomes of an unknown outcome, as far as the record alone can tell. */
 export function byRecord(step: string, { effect, attempt, status, rerun }: StepRecord): DoubtfulStep {
-  const isAsked = status === "in_doubt" || (effect === "once" && !rerun);
-  const again = effect === "keyed" ? "called again with the same key" : "called again";
-  return { step, effect, attempt, treatment: isAsked ? "asked of a person" : again };
+  if (status === "in_doubt") return { step, effect, attempt, treatment: "asked of a person" };
+  const isAsked = effect === "once" && !rerun;
+  const treatment = isAsked ? "verify hook asked first, or a person" : again(effect);
+  return { step, effect, attempt, treatment };
 }
 
 /** What the headers of a run's journal say about work that is done. */
@@ -33,31 +37,54 @@ export interface Survey {
   readonly told: ReadonlySet<string>;
 }
 
-export async function survey({ store }: Pick<ExecutionDeps, "store">, row: RunRow): Promise<Survey> {
-  let [steps, ms, tokens, costUsd] = [0, 0, 0, 0];
+export async function survey(store: Store, row: RunRow): Promise<Survey> {
+  let [ms, tokens, costUsd] = [0, 0, 0];
+  const done = new Set<string>();
   const told = new Set<string>();
+  const attempts = new Map<string, number>();
   const time = new OwnTime();
   for await (const page of entryPages(store, row.id, 1, row.seq)) {
     for (const event of page.flatMap((entry) => headEvents(row.id, entry))) {
       if (event.kind === "run_claimed") told.clear();
       if (event.kind === "step_evidence" || event.kind === "step_resolved") told.add(event.step);
-      if (!isDone(event)) continue;
-      steps++;
+      if (event.kind === "step_started") attempts.set(event.step, event.meta.attempt);
+      if (!isDone(event, attempts)) continue;
+      done.add(event.step);
       if (event.kind === "step_completed") ms += time.of(event.step, event.meta.ms ?? 0);
-      const usage = event.kind === "gate_answered" ? undefined : event.meta.usage;
+      if (event.kind === "child_finished") ms += await timeOf(store, event.meta.child);
+      const usage =
+        event.kind === "step_completed" || event.kind === "child_finished" ? event.meta.usage : undefined;
       tokens += usage?.tokens ?? 0;
       costUsd += usage?.costUsd ?? 0;
     }
   }
-  return { reuse: { steps, ms, tokens, costUsd }, told };
+  return { reuse: { steps: done.size, ms, tokens, costUsd }, told };
 }
 
-type Done = JournalEvent & { kind: "step_completed" | "gate_answered" | "child_finished" };
+/** What the steps of a finished child took, and of those below it. */
+async function timeOf(store: Store, runId: string): Promise<number> {
+  const row = await store.read(runId);
+  return row ? (await survey(store, row)).reuse.ms : 0;
+}
 
-const isDone = (event: JournalEvent): event is Done =>
-  event.kind === "step_completed" ||
-  event.kind === "gate_answered" ||
-  (event.kind === "child_finished" && event.meta.status === "completed");
+/** A step has a result now, which is not asked for anywhere else again. */
+function isDone(event: JournalEvent, attempts: ReadonlyMap<string, number>): boolean {
+  switch (event.kind) {
+    case "step_completed":
+    case "gate_answered":
+      return true;
+    case "child_finished":
+      return event.meta.status === "completed";
+    case "step_resolved":
+      return event.meta.action === "done";
+    case "step_evidence":
+      return attempts.get(event.step) === event.meta.attempt;
+    case "value_edited":
+      return event.meta.what === "step";
+    default:
+      return false;
+  }
+}
 
 /** Those of the told outcomes that count. */
 export function decided(told: ReadonlySet<string>, state: RunState): DoubtfulStep[] {

@@ -1,12 +1,15 @@
 import { HoldfastError } from "../../errors.ts";
 import { lastEvent, loadRun } from "../../journal/load.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
+import { type RunState, UNDO } from "../../run/replay.ts";
 import { type Budget, type RunRow, terminal } from "../../types.ts";
 import type { Workflow } from "../../workflow.ts";
 import { readRow } from "../checkpoints/positions.ts";
+import { isLosingAll } from "../retention/journal.ts";
 import { byRecord, decided, survey, unknowns } from "./plan-doubts.ts";
 import { prepare, withCode } from "./plan-replay.ts";
-import type { Changed, ResumePlan } from "./plan-types.ts";
+import type { Changed, NextWait, PlanOptions, ResumePlan } from "./plan-types.ts";
+import { undoing } from "./plan-undo.ts";
 
 const SAME: Changed = { version: null, schema: null, notAsked: [], new: [] };
 
@@ -15,36 +18,50 @@ export async function planResume(
   deps: ExecutionDeps,
   workflows: ReadonlyMap<string, Workflow>,
   runId: string,
+  options: PlanOptions = {},
 ): Promise<ResumePlan> {
   const { store } = deps;
   const row = await readRow(store, runId);
   const workflow = workflows.get(row.workflow);
-  const { reuse, told } = await survey(deps, row);
+  const { reuse, told } = await survey(store, row);
   const plan: ResumePlan = {
     runId,
     status: row.status,
     code: workflow !== undefined,
+    worker: workerOf(deps, row),
     reuse,
     inDoubt: [],
     runs: [],
     waits: [],
+    view: { end: "does not move", after: [], announced: [] },
     changed: workflow ? { ...SAME, ...differences(row, workflow) } : SAME,
     policy: [],
+    approvals: [],
+    content: { checked: 0, held: [] },
     budget: left(row),
+    children: [],
     blocked: await whyNot(deps, row),
   };
   if (plan.blocked !== null) return plan;
-  if (!workflow) return withoutCode(deps, row, plan, told);
-  const prepared = await prepare(deps, row, workflow);
+  const state = await loadRun(store, deps.values, row);
+  if (row.control === "compensating") return beingUndone(state, plan);
+  const children = await childPlans(deps, workflows, state);
+  if (!workflow) return { ...plan, ...withoutCode(state, row, told), children };
+  const prepared = await prepare(deps, row, workflow, options);
   if (prepared instanceof HoldfastError) return { ...plan, blocked: `${prepared.message} ${prepared.why}` };
-  return { ...plan, ...(await withCode(deps, prepared, workflow, { told, changed: plan.changed })) };
+  const seen = await withCode(deps, prepared, workflow, { told, changed: plan.changed });
+  return { ...plan, ...seen, budget: left(prepared.row), children };
+}
+
+function workerOf({ time }: ExecutionDeps, { claim, status }: RunRow): ResumePlan["worker"] {
+  const { owner, until } = claim;
+  return status === "running" && owner !== null && until > time.now() ? { owner, until } : null;
 }
 
 /** What stands in the way of any resume. */
 async function whyNot({ store }: ExecutionDeps, row: RunRow): Promise<string | null> {
   if (terminal(row.status)) return "It has ended.";
-  if (row.prunedAt !== null) return "Its values are not kept any more.";
-  if (row.control === "compensating") return "It is being cancelled, and what it did is being undone.";
+  if (await isLosingAll(store, row)) return "Its values are not kept any more.";
   if (row.status !== "failed") return null;
   const failed = await lastEvent(store, row, ["run_failed"]);
   const isUndone = failed?.kind === "run_failed" && failed.meta.compensated === true;
@@ -65,24 +82,56 @@ function left({ budget, turns, usage, activeMs }: RunRow): Budget | null {
   return Object.fromEntries(limits.map(([limit, most]) => [limit, Math.max(0, most - spent[limit])]));
 }
 
-async function withoutCode(
+/** The runs it has started that have not ended, or have failed and are tried again. */
+async function childPlans(
   deps: ExecutionDeps,
-  row: RunRow,
-  plan: ResumePlan,
-  told: ReadonlySet<string>,
-): Promise<ResumePlan> {
-  const state = await loadRun(deps.store, deps.values, row);
-  const { code, message } = new HoldfastError("HF-1026", { workflow: row.workflow });
-  const open = [...unknowns(state)].map(([step, record]) => byRecord(step, record));
-  const waits = row.waiting.map(({ step, kind, until }) => ({
-    step,
-    for: kind,
-    ...(until === undefined ? {} : { until }),
-  }));
+  workflows: ReadonlyMap<string, Workflow>,
+  state: RunState,
+): Promise<ResumePlan[]> {
+  const plans: ResumePlan[] = [];
+  const { fork, failedSteps } = { fork: state.facts.fork?.seq ?? 0, failedSteps: state.failedSteps };
+  for (const [step, { child, status, seq }] of state.steps()) {
+    const isOpen = status === "started" || (status === "failed" && failedSteps.includes(step));
+    if (child === undefined || !isOpen || seq <= fork) continue;
+    const row = await deps.store.read(child);
+    if (row && !terminal(row.status)) plans.push(await planResume(deps, workflows, child));
+  }
+  return plans;
+}
+
+/** All that is left is to undo what it did. The code says how, and was not asked. */
+function beingUndone(state: RunState, plan: ResumePlan): ResumePlan {
+  const last = [...state.undoable].sort(([, a], [, b]) => b - a).map(([step]) => step);
+  const { runs, inDoubt } = undoing(state, last);
+  // Whether to undo them must be known first; what may be repeated is not called any more.
+  const open = [...unknowns(state)].filter(
+    ([step, { effect }]) => effect === "once" && !step.startsWith(UNDO),
+  );
+  const doubts = open.map(([step, record]) => byRecord(step, record));
+  // How to undo a step of a finished iteration is not known any more: somebody is asked.
+  const lost = last.filter((step) => !state.find(step));
+  const after = [...runs, ...doubts, ...inDoubt, ...lost.map((step) => ({ step }))].map(({ step }) => step);
   return {
     ...plan,
+    runs,
+    inDoubt: [...doubts, ...inDoubt],
+    waits: lost.map((step) => ({ step, for: "review" })),
+    view: { end: after.length === 0 ? "is cancelled" : "open", after, announced: [] },
+    blocked: "It is being cancelled, and what it did is being undone.",
+  };
+}
+
+function withoutCode(state: RunState, row: RunRow, told: ReadonlySet<string>): Partial<ResumePlan> {
+  const { code, message } = new HoldfastError("HF-1026", { workflow: row.workflow });
+  const open = [...unknowns(state)].map(([step, record]) => byRecord(step, record));
+  const waits = row.waiting.map(
+    ({ step, kind, until }): NextWait => ({ step, for: kind, ...(until === undefined ? {} : { until }) }),
+  );
+  return {
     inDoubt: [...open, ...decided(told, state)],
     waits,
+    // Nothing can be told about what the code would do.
+    view: { end: "open", after: [...open, ...waits].map(({ step }) => step), announced: [] },
     blocked: `${code} ${message}`,
   };
 }

@@ -1,24 +1,39 @@
-import type { StepCall, StepHandle, StepOptions } from "../../context.ts";
+import type { StepCall, StepHandle, StepOptions, TransactionOptions } from "../../context.ts";
+import { admit, type Guard } from "../../guards/guard.ts";
 import type { EventDraft } from "../../journal/events.ts";
 import type { AnySqlHandle, SqlWork } from "../../journal/sql.ts";
-import { argsDigest } from "../../run/call.ts";
 import { Execution, never } from "../../run/execution.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
 import type { RunState } from "../../run/replay.ts";
 import { RunContext } from "../../run/run-context.ts";
-import { address, type Frame, type Scope } from "../../run/scope.ts";
-import { recordedValue } from "../../run/steps.ts";
+import type { Frame, Scope } from "../../run/scope.ts";
+import { recordedValue, refuseInside, standIn } from "../../run/steps.ts";
+import { recordedFailure, transactionIntent } from "../../run/transaction.ts";
+import type { Blob } from "../../store.ts";
 import type { RunRow, Waiting } from "../../types.ts";
+import type { SecretRef } from "../../values/secrets.ts";
 import type { Workflow } from "../../workflow.ts";
-import type { Watch } from "./replay-watch.ts";
+import type { StopPoint, Watch } from "./replay-watch.ts";
 
 /** An execution that stops wherever another one would act. */
 export class ReplayExecution extends Execution {
   readonly #watch: Watch;
+  readonly #foretells: boolean;
 
-  constructor(deps: ExecutionDeps, workflow: Workflow, row: RunRow, state: RunState, watch: Watch) {
+  /** `foretells`: it goes on from here as a worker would, up to the first thing that reaches outside: times that have passed count. */
+  constructor(
+    deps: ExecutionDeps,
+    workflow: Workflow,
+    { row, state }: { readonly row: RunRow; readonly state: RunState },
+    { watch, foretells }: { readonly watch: Watch; readonly foretells: boolean },
+  ) {
     super(deps, workflow, row, state, Number.MAX_SAFE_INTEGER);
     this.#watch = watch;
+    this.#foretells = foretells;
+  }
+
+  get foretells(): boolean {
+    return this.#foretells;
   }
 
   override intent(event: EventDraft, frame: Frame | undefined): Promise<boolean> {
@@ -29,10 +44,24 @@ export class ReplayExecution extends Execution {
     return this.#stop(event.step, frame);
   }
 
-  /** Nobody decides anything here: not even that a time has passed. */
-  override async contest(event: EventDraft): Promise<boolean> {
+  override decideUncalled(
+    intent: EventDraft,
+    outcome: EventDraft,
+    blobs: readonly Blob[],
+    frame: Frame | undefined,
+  ): Promise<void> {
+    if (intent.kind === "step_started") {
+      const instead = outcome.kind === "step_completed" ? outcome.meta.instead : undefined;
+      this.#watch.uncalled.push({ step: intent.step, intent: intent.meta, became: instead ?? "refused" });
+    }
+    return super.decideUncalled(intent, outcome, blobs, frame);
+  }
+
+  /** In a replay nobody decides anything: not even that a time has passed. */
+  override async contest(event: EventDraft, blobs: readonly Blob[] = []): Promise<boolean> {
     const { step } = event;
     const isDoubt = event.kind === "step_in_doubt";
+    if (this.#foretells && !isDoubt) return super.contest(event, blobs);
     if (isDoubt) this.#watch.doubts.set(step, await this.deps.values.decode(this.runId, event.data));
     const type = this.state.find(step)?.type ?? "call";
     const what = type === "call" || type === "transaction" ? "decision" : type;
@@ -40,10 +69,12 @@ export class ReplayExecution extends Execution {
     return this.#stop(step, undefined);
   }
 
-  override wait(key: string, waiting: Waiting, frame: Frame | undefined): Promise<void> {
-    const { kind, step, since, until } = waiting;
-    this.#watch.stopped({ step, action: "wait", for: kind, ...(until === undefined ? {} : { until }) });
-    return super.wait(key, { kind, step, since }, frame);
+  override async wait(key: string, waiting: Waiting, frame: Frame | undefined): Promise<void> {
+    const { kind, step, since } = waiting;
+    const stop = waitStop(waiting);
+    this.#watch.stopped(stop);
+    await super.wait(key, { kind, step, since }, frame);
+    this.#watch.passed(stop);
   }
 
   async #stop(step: string, frame: Frame | undefined): Promise<never> {
@@ -52,6 +83,20 @@ export class ReplayExecution extends Execution {
     return never();
   }
 }
+
+/** A wait, as a place where a replay can go no further. */
+export const waitStop = ({ kind, step, until, detail }: Waiting): StopPoint => ({
+  step,
+  action: "wait",
+  for: kind,
+  ...(until === undefined ? {} : { until }),
+  ...(kind === "migration" && detail !== undefined ? { detail } : {}),
+});
+
+/** Takes down what is about to be called, before anybody holds it back. */
+export const notingGuard = ({ intents }: Watch): Guard => ({
+  admit: ({ place, intent }) => void intents.set(place.key, intent),
+});
 
 /** The key that the next call of this name will have. */
 function nextKey(scope: Scope, name: string): string {
@@ -83,15 +128,9 @@ export class ReplayContext extends RunContext {
   }
 
   /** The hooks are taken away: they would reach outside. */
-  #without<T>(name: string, options: StepOptions<T> = {}): StepOptions<T> {
-    const { verify, ...rest } = options;
-    const { input } = options;
+  #without<T>(name: string, { verify, simulate, ...rest }: StepOptions<T> = {}): StepOptions<T> {
     const key = nextKey(this.#execution.scope(), name);
-    this.#watch.asked.set(key, {
-      input,
-      args: argsDigest(this.#execution, options),
-      hasVerify: verify !== undefined,
-    });
+    this.#watch.asked.set(key, { hasVerify: verify !== undefined, hasSimulate: simulate !== undefined });
     return rest;
   }
 
@@ -101,21 +140,30 @@ export class ReplayContext extends RunContext {
     this.#watch.answered(key, undefined);
   }
 
-  override async transaction<T, S extends AnySqlHandle>(name: string, _work: SqlWork<T, S>): Promise<T> {
+  /** Whoever keeps the secrets is outside too. */
+  override async secret(ref: SecretRef): Promise<string> {
+    return this.#execution.foretells ? super.secret(ref) : `[redacted:${ref?.$secret}]`;
+  }
+
+  override async transaction<T, S extends AnySqlHandle>(
+    name: string,
+    _work: SqlWork<T, S>,
+    options: TransactionOptions = {},
+  ): Promise<T> {
     const execution = this.#execution;
-    const scope = execution.scope();
-    const place = address(scope, name);
+    const place = await this.place(name, "transaction");
+    const { scope } = place;
     await execution.enter();
+    refuseInside(place);
     const record = scope.node?.records.get(place.name);
     if (record?.status === "completed") return (await recordedValue(execution, place.key, record)) as T;
-    if (!record) await execution.code?.hold({ scope, ...place });
-    const meta = {
-      type: "transaction",
-      effect: "once",
-      attempt: (record?.attempt ?? 0) + 1,
-      call: 1,
-    } as const;
-    await execution.intent({ kind: "step_started", step: place.key, meta }, scope.frame);
+    if (record?.status === "failed" && !record.reopened)
+      throw await recordedFailure(execution, place, record);
+    const intent = transactionIntent(execution, options, record);
+    const admitted = await admit(execution.guards, { execution, place, options, intent });
+    if (admitted && "value" in admitted)
+      return ((await standIn(execution, place, intent, admitted)) as { value: T }).value;
+    await execution.intent({ kind: "step_started", step: place.key, meta: intent }, scope.frame);
     return never();
   }
 }

@@ -1,8 +1,11 @@
 import type { Clock } from "../../clock.ts";
 import { HoldfastError } from "../../errors.ts";
 import { budgetGuard } from "../../guards/budget.ts";
-import { readConfig } from "../../guards/inspector.ts";
+import { failsOnRecord } from "../../guards/code-failure.ts";
+import { untilResolved } from "../../guards/code-unresolved.ts";
+import { inspectInput, readConfig } from "../../guards/inspector.ts";
 import { CommitQueue } from "../../journal/commit.ts";
+import type { StepStarted } from "../../journal/events.ts";
 import { dropped } from "../../journal/journal.ts";
 import { loadRun } from "../../journal/load.ts";
 import { ScratchStore } from "../../journal/scratch-store.ts";
@@ -17,8 +20,15 @@ import { StoreHealth } from "../../worker/health.ts";
 import type { Workflow } from "../../workflow.ts";
 import { headEventAt } from "../checkpoints/positions.ts";
 import { findCheckpoint } from "../fork/fork.ts";
-import { ReplayContext, ReplayExecution } from "./replay-execution.ts";
-import { type Asked, type ReplayedStep, type StopPoint, Watch, WatchedValues } from "./replay-watch.ts";
+import { notingGuard, ReplayContext, ReplayExecution, waitStop } from "./replay-execution.ts";
+import {
+  type Asked,
+  type ReplayedStep,
+  type StopPoint,
+  type Uncalled,
+  Watch,
+  WatchedValues,
+} from "./replay-watch.ts";
 
 /**
  * What a replay has shown.
@@ -54,6 +64,14 @@ export interface ReplayOptions {
 /** What a replay has met, for whoever plans with it. */
 export interface Met extends Replay {
   readonly asked: ReadonlyMap<string, Asked>;
+  /** The calls that were about to be made, by step. */
+  readonly intents: ReadonlyMap<string, StepStarted>;
+  readonly uncalled: readonly Uncalled[];
+  readonly hasMet: (step: string) => boolean;
+  /** Recorded effects that the code has not asked for: while there are any, no new one is begun. */
+  readonly missing: readonly string[];
+  /** Finished steps, the last one first, that the code has said how to undo. */
+  readonly undoable: readonly string[];
   /** Unknown outcomes that a person would be asked about, with the reason. */
   readonly doubts: ReadonlyMap<string, unknown>;
 }
@@ -73,10 +91,18 @@ export async function replayCheckpoint(
   const state = await loadRun(store, values, row, seq);
   const now = (await headEventAt(store, row.id, seq))?.at ?? row.updatedAt;
   // What the run may use up now does not concern what it had recorded then.
-  const then = { ...row, seq, budget: null };
-  const { asked: _, doubts: __, ...replay } = await replayRun(deps, { workflow, row: then, state, now });
-  return replay;
+  const then = { ...row, seq, budget: null, parent: null };
+  const met = await replayRun(deps, { workflow, row: then, state, now });
+  const { steps, stoppedAt, notAsked } = met;
+  return { ...ending(met), steps, stoppedAt, notAsked };
 }
+
+/** How it ended, with what belongs to that. */
+const ending = ({ end, result, error }: Replay): Pick<Replay, "end" | "result" | "error"> => ({
+  end,
+  ...(end === "completed" ? { result } : {}),
+  ...(end === "failed" ? { error } : {}),
+});
 
 export interface ReplayInput {
   readonly workflow: Workflow;
@@ -87,11 +113,13 @@ export interface ReplayInput {
   readonly state: RunState;
   /** What time it is there. */
   readonly now: number;
+  /** To foretell what a worker would do: what it asks before it acts. */
+  readonly hooks?: Pick<ExecutionDeps, "policy" | "contentCheck">;
 }
 
 /**
- * Runs a workflow's function against what is recorded and nothing else: no function of a step is called, no hook is asked, no child is
- * started, and what the function writes goes to memory.
+ * Runs a workflow's function against what is recorded and nothing else: no function of a step is called, no child is started, and what
+ * the function writes goes to memory. No hook is asked but those given with `hooks`.
  */
 export async function replayRun(deps: ExecutionDeps, input: ReplayInput): Promise<Met> {
   const { workflow, state } = input;
@@ -102,36 +130,73 @@ export async function replayRun(deps: ExecutionDeps, input: ReplayInput): Promis
     token: "replay",
     until: Number.MAX_SAFE_INTEGER,
   };
-  const row: RunRow = { ...input.row, status: "running", control: "none", waiting: [], claim };
+  const row: RunRow = {
+    ...input.row,
+    status: "running",
+    control: "none",
+    waiting: [],
+    claim,
+    activeAt: input.now,
+  };
   const store = new ScratchStore(input.store ?? deps.store, { clock, ids: deps.ports.ids, run: row });
   const watch = new Watch(state);
-  const values = new WatchedValues(store, watch);
+  const values = new WatchedValues(store, watch, deps.ports.redactor);
   const execution = new ReplayExecution(
-    scratchDeps(deps, store, values, clock, row),
+    scratchDeps(deps, { store, values, clock, row, watch, hooks: input.hooks }),
     workflow,
-    row,
-    state,
-    watch,
+    { row, state },
+    { watch, foretells: input.hooks !== undefined },
   );
   const body = runBody(execution, watch).then(
     (result) => ({ end: "completed", result: values.echo(values.encode("result", result)) }) as const,
-    (error: unknown) => ({ end: "failed", error }) as const,
+    (error: unknown) => failed(execution, watch, error),
   );
   const end = await Promise.race([body, execution.ended.then(() => ({ end: "stopped" }) as const)]);
   execution.close(end.end);
   const steps = await watch.settled();
   if (watch.problem) throw watch.problem.error;
-  const { stops, asked, doubts } = watch;
-  return { ...end, steps, stoppedAt: stops, notAsked: watch.notAsked(), asked, doubts };
+  return { ...end, ...whatWasMet(execution, watch, steps) };
+}
+
+function whatWasMet(
+  execution: ReplayExecution,
+  watch: Watch,
+  steps: readonly ReplayedStep[],
+): Omit<Met, "end" | "result" | "error"> {
+  const { stops: stoppedAt, asked, doubts, intents, uncalled } = watch;
+  const undoable = [...execution.state.undoable].sort(([, a], [, b]) => b - a).map(([step]) => step);
+  return {
+    steps,
+    stoppedAt,
+    notAsked: watch.notAsked(),
+    missing: execution.code?.missing() ?? [],
+    asked,
+    doubts,
+    intents,
+    uncalled,
+    hasMet: (step) => watch.hasMet(step),
+    undoable: undoable.filter((step) => execution.undos.has(step)),
+  };
 }
 
 async function runBody(execution: ReplayExecution, watch: Watch): Promise<unknown> {
   const { deps, state, runId, workflow } = execution;
   await execution.memory.load();
   execution.config = await readConfig(execution);
-  const input = await execution.read(() => deps.values.decode(runId, state.input));
+  const stored = await execution.read(() => deps.values.decode(runId, state.input));
+  const input = await inspectInput(execution, stored);
   const context = new ReplayContext(execution, watch);
-  return execution.within(execution.scope(), async () => workflow.body(context, input));
+  const result = await execution.within(execution.scope(), async () => workflow.body(context, input));
+  if (execution.foretells) await untilResolved(execution);
+  return result;
+}
+
+/** What would become of a run whose function throws here: it fails, or waits for code that does not. */
+function failed(execution: ReplayExecution, watch: Watch, error: unknown): Pick<Replay, "end" | "error"> {
+  const wait = execution.foretells ? failsOnRecord(execution, error) : undefined;
+  if (!wait || watch.stops.length > 0) return { end: "failed", error };
+  watch.stopped(waitStop(wait));
+  return { end: "stopped" };
 }
 
 /** Time stands still for the run, and goes on for whoever waits until nothing more happens in it. */
@@ -142,15 +207,28 @@ const frozenClock = (clock: Clock, now: number): Clock => ({
   defer: (callback) => clock.defer(callback),
 });
 
+interface Scratch {
+  readonly store: ScratchStore;
+  readonly values: Values;
+  readonly clock: Clock;
+  readonly row: RunRow;
+  readonly watch: Watch;
+  readonly hooks: ReplayInput["hooks"];
+}
+
 function scratchDeps(
   deps: ExecutionDeps,
-  store: ScratchStore,
-  values: Values,
-  clock: Clock,
-  row: RunRow,
+  { store, values, clock, row, watch, hooks }: Scratch,
 ): ExecutionDeps {
-  const ports: Ports = { clock, ids: deps.ports.ids, logger: silentLogger, probe: () => undefined };
+  const ports: Ports = {
+    ...(hooks ? deps.ports : {}),
+    clock,
+    ids: deps.ports.ids,
+    logger: silentLogger,
+    probe: () => undefined,
+  };
   const nothing = async (): Promise<void> => undefined;
+  const noting = notingGuard(watch);
   return {
     ...deps,
     store,
@@ -158,9 +236,12 @@ function scratchDeps(
     ports,
     values,
     time: new StoreTime(store, clock),
-    policy: undefined,
-    contentCheck: undefined,
-    guards: ({ code }) => [...(code ? [code] : []), budgetGuard],
+    policy: hooks?.policy,
+    contentCheck: hooks?.contentCheck,
+    guards: (execution) =>
+      hooks
+        ? [noting, ...deps.guards(execution)]
+        : [...(execution.code ? [execution.code] : []), budgetGuard],
     engine: {
       durable: () => undefined,
       startChild: async () => row,

@@ -1,8 +1,9 @@
-import type { Raw, StepType } from "../../journal/events.ts";
+import type { Raw, StepStarted, StepType } from "../../journal/events.ts";
 import { silentLogger } from "../../ports.ts";
 import { type RunState, UNDO } from "../../run/replay.ts";
 import type { Store } from "../../store.ts";
 import type { Effect, WaitKind } from "../../types.ts";
+import type { Redactor } from "../../values/redact.ts";
 import { Values } from "../../values/values.ts";
 
 /** A step that was answered from the journal. */
@@ -23,19 +24,34 @@ export type StopPoint =
       readonly effect: Effect;
       readonly attempt: number;
     }
-  | { readonly step: string; readonly action: "wait"; readonly for: WaitKind; readonly until?: number };
+  | {
+      readonly step: string;
+      readonly action: "wait";
+      readonly for: WaitKind;
+      readonly until?: number;
+      /** Why the code at hand cannot go on, where it waits for a migration. */
+      readonly detail?: string;
+    };
 
-/** What a step was asked with. */
+/** The hooks that a step was asked with, which are not called here. */
 export interface Asked {
-  readonly input: unknown;
-  readonly args: string | undefined;
   readonly hasVerify: boolean;
+  readonly hasSimulate: boolean;
+}
+
+/** A step that was decided without a call: a value stood in for it, or a person had refused it. */
+export interface Uncalled {
+  readonly step: string;
+  readonly intent: StepStarted;
+  readonly became: "reused" | "simulated" | "refused";
 }
 
 /** Takes down what a replay meets. */
 export class Watch {
-  readonly stops: StopPoint[] = [];
   readonly asked = new Map<string, Asked>();
+  /** The calls that were about to be made, by step. */
+  readonly intents = new Map<string, StepStarted>();
+  readonly uncalled: Uncalled[] = [];
   readonly doubts = new Map<string, unknown>();
   /** What is stored cannot be read. */
   problem: { readonly error: unknown } | undefined;
@@ -43,6 +59,7 @@ export class Watch {
   readonly #recorded: ReadonlyMap<string, { readonly status: string }>;
   readonly #places = new Map<number, string>();
   readonly #met = new Set<string>();
+  readonly #stops = new Map<string, StopPoint>();
 
   constructor(state: RunState) {
     const recorded = [...state.steps()].filter(([key]) => !key.startsWith(`${UNDO}/`));
@@ -63,9 +80,25 @@ export class Watch {
       this.#steps.push({ step, from: "journal", status, value });
   }
 
+  get stops(): StopPoint[] {
+    return [...this.#stops.values()];
+  }
+
+  /** The newest stop of a step counts: whoever holds it back may look again. */
   stopped(stop: StopPoint): void {
     this.#met.add(stop.step);
-    this.stops.push(stop);
+    this.#stops.delete(placeOf(stop));
+    this.#stops.set(placeOf(stop), stop);
+  }
+
+  /** It goes on behind a stop. */
+  passed(stop: StopPoint): void {
+    if (this.#stops.get(placeOf(stop)) === stop) this.#stops.delete(placeOf(stop));
+  }
+
+  /** Whether the code came to it. */
+  hasMet(step: string): boolean {
+    return this.#met.has(step);
   }
 
   async settled(): Promise<readonly ReplayedStep[]> {
@@ -86,6 +119,10 @@ export class Watch {
   }
 }
 
+/** A value that is held back has the name of what it belongs to, which may be a step's. */
+const placeOf = (stop: StopPoint): string =>
+  stop.action === "wait" && stop.for === "content" ? `content ${stop.step}` : stop.step;
+
 /** A group may be decided before it comes to all of its members. */
 const groupOf = (key: string): string => (key.endsWith("]") ? key.slice(0, key.lastIndexOf("[")) : key);
 
@@ -99,8 +136,8 @@ function parents(key: string): string[] {
 export class WatchedValues extends Values {
   readonly #watch: Watch;
 
-  constructor(store: Store, watch: Watch) {
-    super(store, { valueBytes: Infinity, warnBytes: Infinity }, silentLogger);
+  constructor(store: Store, watch: Watch, redactor: Redactor | undefined) {
+    super(store, { valueBytes: Infinity, warnBytes: Infinity }, silentLogger, redactor);
     this.#watch = watch;
   }
 

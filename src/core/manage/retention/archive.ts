@@ -1,3 +1,4 @@
+import type { Clock } from "../../clock.ts";
 import type { Blob, Entry, Store } from "../../store.ts";
 import type { RunRow } from "../../types.ts";
 import { entryPages } from "../checkpoints/positions.ts";
@@ -13,6 +14,9 @@ export interface ArchiveBundle {
   readonly blobs: AsyncIterable<Blob>;
 }
 
+/** Keeps a run elsewhere. `signal` is raised when it takes too long, or when retention is stopped: then nothing of the run is dropped. */
+export type Archive = (bundle: ArchiveBundle, how: { readonly signal: AbortSignal }) => Promise<void>;
+
 /** The bundle of a run, of whose blobs all are listed in `items`. Read bit by bit: a run may be larger than memory. */
 export function bundleOf(store: Store, run: RunRow, items: readonly Item[]): ArchiveBundle {
   return {
@@ -20,6 +24,33 @@ export function bundleOf(store: Store, run: RunRow, items: readonly Item[]): Arc
     entries: { [Symbol.asyncIterator]: () => entriesOf(store, run) },
     blobs: { [Symbol.asyncIterator]: () => blobsOf(store, run.id, items) },
   };
+}
+
+interface Patience {
+  readonly clock: Clock;
+  readonly ms: number;
+  /** Raised when retention is to stop. */
+  readonly stop: AbortSignal | undefined;
+}
+
+/** Answers when the archive has taken the run. Throws when it has not: it failed, took too long, or retention was stopped. */
+export async function handOver(
+  archive: Archive,
+  bundle: ArchiveBundle,
+  { clock, ms, stop }: Patience,
+): Promise<void> {
+  const limit = new AbortController();
+  const signal = AbortSignal.any(stop ? [stop, limit.signal] : [limit.signal]);
+  signal.throwIfAborted();
+  const over = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+  const cancel = clock.setTimer(() => limit.abort(new Error(`It took longer than ${ms} ms.`)), ms);
+  try {
+    await Promise.race([archive(bundle, { signal }), over]);
+  } finally {
+    cancel();
+  }
 }
 
 async function* entriesOf(store: Store, run: RunRow): AsyncGenerator<Entry> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab, type Lab } from "../../../../test/support/lab.ts";
 import { chat, codeOf, rowOf, run } from "../../../../test/support/retention.ts";
-import { workflow } from "../../../index.ts";
+import { type RetentionPolicy, workflow } from "../../../index.ts";
 import { systemIds } from "../../ids.ts";
 import { Acts } from "../../journal/acts.ts";
 import { CommitQueue } from "../../journal/commit.ts";
@@ -109,6 +109,52 @@ describe("retention in the background", () => {
     await loop.stop();
   });
 
+  it("is there by itself in an engine that works, and drops what its time has come for", async () => {
+    const lab = createLab();
+    const engine = lab.engine([greet], { sweepMs: HOUR });
+    await run(lab, engine, greet, "a", "Ada");
+    await lab.clock.advance((7 * 24 - 1) * HOUR);
+    expect(await prunedAt(lab, "a")).toBeNull();
+    await lab.clock.advance(2 * HOUR);
+    expect(await prunedAt(lab, "a")).not.toBeNull();
+    await lab.crash(engine);
+  });
+
+  it("asks the store for next to nothing when there is nothing to do", async () => {
+    const lab = createLab();
+    const wait = workflow("wait", (ctx) => ctx.gate("ok", { choices: ["yes"] }));
+    const engine = lab.engine([wait, greet]);
+    for (let n = 0; n < 450; n++) await lab.drive(engine.start(wait, undefined, { id: `w${n}` }));
+    for (let n = 0; n < 5; n++) await run(lab, engine, greet, `g${n}`, "Ada");
+    await lab.drive(engine.settled("w449"));
+    await lab.crash(engine);
+    const calls: Record<string, number> = {};
+    const counted = new Proxy(lab.store, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== "function") return value;
+        return (...args: unknown[]) => {
+          calls[String(name)] = (calls[String(name)] ?? 0) + 1;
+          return (value as (...given: unknown[]) => unknown).apply(target, args);
+        };
+      },
+    });
+    const sweeps = async (policy: RetentionPolicy): Promise<Record<string, number>> => {
+      const loop = new RetentionLoop(partsOf({ ...lab, store: counted }), { policy, sweepMs: HOUR });
+      loop.start();
+      await lab.clock.advance(HOUR);
+      for (const name of Object.keys(calls)) delete calls[name];
+      await lab.clock.advance(HOUR);
+      await loop.stop();
+      return { ...calls };
+    };
+    expect(await sweeps("default")).toEqual({ now: 1, list: 1 });
+    expect(await sweeps("forever")).toEqual({});
+    expect(await sweeps({ keepLast: 5 })).toEqual({ now: 1, list: 3 });
+    // The spared run is looked at, whether it is whole.
+    expect(await sweeps({ maxAge: "90d", keepSuccessful: 1 })).toEqual({ now: 1, list: 2, entries: 1 });
+  });
+
   it("goes on at the next time when the store has failed, and says so", async () => {
     const lab = createLab();
     const engine = lab.engine([greet]);
@@ -121,7 +167,7 @@ describe("retention in the background", () => {
         fails ? Promise.reject(new Error("away")) : list(query),
     });
     const logged: string[] = [];
-    const loop = new RetentionLoop(partsOf(lab, logged), { policy: "seed0", sweepMs: 1_000 });
+    const loop = new RetentionLoop(partsOf(lab, logged), { policy: { maxAge: 0 }, sweepMs: 1_000 });
     loop.start();
     await lab.clock.advance(1_000);
     expect(logged).toEqual(["retention failed"]);

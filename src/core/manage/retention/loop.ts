@@ -1,5 +1,6 @@
 import type { EngineParts } from "../../parts.ts";
-import { invalid, type RetentionPolicy, type RulesOf, readPolicy } from "./policy.ts";
+import { limitCopies } from "./cache.ts";
+import { invalid, type PolicyRules, type RetentionPolicy, readPolicy } from "./policy.ts";
 import { retain } from "./retention.ts";
 
 const HOUR = 3_600_000;
@@ -15,17 +16,22 @@ export interface RetentionLoopOptions {
 /** Applies a policy again and again, in the background. Several processes may do so at once. */
 export class RetentionLoop {
   readonly #parts: EngineParts;
-  readonly #rulesOf: RulesOf;
+  readonly #rules: PolicyRules;
   readonly #sweepMs: number;
   readonly #stop = new AbortController();
   readonly #settled = new Map<string, number>();
   #cancel: (() => void) | null = null;
   #passing: Promise<void> = Promise.resolve();
 
-  /** Refuses a policy or a time that is not valid (HF-1003). */
+  /** Refuses a policy or a time that is not valid (HF-1003), or that the store can do nothing with (HF-1033). */
   constructor(parts: EngineParts, { policy, sweepMs = HOUR }: RetentionLoopOptions) {
     this.#parts = parts;
-    this.#rulesOf = readPolicy(policy);
+    this.#rules = readPolicy(policy);
+    const withoutEffect = limitCopies(parts.store, this.#rules, true);
+    if (withoutEffect.length > 0)
+      parts.ports.logger.info("rules of the retention preset without effect: the store has no cache", {
+        withoutEffect,
+      });
     this.#sweepMs = sweepMs;
     if (!(this.#sweepMs > 0)) throw invalid("retentionSweepMs", "it must be a number above 0");
   }
@@ -47,7 +53,7 @@ export class RetentionLoop {
     const { logger } = this.#parts.ports;
     try {
       const { signal } = this.#stop;
-      const report = await retain(this.#parts, this.#rulesOf, { signal }, true, this.#settled);
+      const report = await retain(this.#parts, this.#rules, { signal }, true, this.#settled);
       const { runs, entries, blobs, bytes, skipped } = report;
       if (runs.length > 0) logger.info("values dropped", { runs: runs.length, entries, blobs, bytes });
       for (const { runId, why, detail } of skipped)

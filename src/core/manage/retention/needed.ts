@@ -43,20 +43,19 @@ export type ReadSnapshot = (seq: number) => Promise<References | null>;
 
 /**
  * What restoring the `wanted` positions reads, and every value that the states there refer to. `null`: the newest state itself cannot be
- * restored, so that there is no telling what it needs. `spare`: the run may go on, and the newest snapshot may turn out to be damaged, so
- * there is a second way to its state.
+ * restored, so that there is no telling what it needs. The newest snapshot may turn out to be damaged later, so there is always a second
+ * way to the newest state.
  */
 export async function neededFor(
   scan: JournalScan,
   wanted: ReadonlySet<number>,
   read: ReadSnapshot,
-  spare: boolean,
 ): Promise<Needed | null> {
   const keeper = new Keeper(scan, read);
   keeper.keepRange(1, 1);
   const newest = await keeper.keep(scan.seq);
   if (newest === undefined) return null;
-  if (spare && newest > 1) await keeper.keep(newest - 1);
+  if (newest > 1) await keeper.keep(newest - 1);
   for (const seq of [...wanted].sort((a, b) => b - a)) await keeper.keep(seq);
   return keeper;
 }

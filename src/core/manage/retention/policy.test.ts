@@ -3,7 +3,7 @@ import { HoldfastError } from "../../errors.ts";
 import { type RetentionPolicy, type RetentionPreset, readPolicy } from "./policy.ts";
 
 const DAY = 86_400_000;
-const rules = (policy: unknown, workflow = "w") => readPolicy(policy as RetentionPolicy)(workflow);
+const rules = (policy: unknown, workflow = "w") => readPolicy(policy as RetentionPolicy).of(workflow);
 
 function refused(policy: unknown): string {
   try {
@@ -19,7 +19,7 @@ describe("a retention policy", () => {
   it("may be the name of a preset", () => {
     const table: Record<RetentionPreset, object> = {
       default: { maxAge: 7 * DAY, failedMaxAge: 30 * DAY },
-      seed0: { maxAge: 0, failedMaxAge: 30 * DAY },
+      seed0: { maxAge: 0, failedMaxAge: 30 * DAY, cacheTtl: 7 * DAY },
       dag: { keepLast: 5, maxAge: 7 * DAY, failedMaxAge: 30 * DAY },
       conductor: { keepLast: 10, maxAge: 7 * DAY, keepSuccessful: 1, failedMaxAge: 7 * DAY },
       agentic: { keepPerPhase: 5, maxAge: 30 * DAY, failedMaxAge: 30 * DAY },

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../errors.ts";
 import { nearest } from "../../nearest.ts";
-import type { ArchiveBundle } from "./archive.ts";
+import type { Archive } from "./archive.ts";
 
 /** Milliseconds, or a number with a unit: `"30m"`, `"12h"`, `"7d"`. */
 export type Duration = number | `${number}${keyof typeof UNITS}`;
@@ -23,10 +23,17 @@ export interface RetentionRules {
   /** So many completed runs of each workflow, the latest to end, keep their values whatever their age; `true` is 1. */
   readonly keepSuccessful?: boolean | number;
   /**
-   * Given a run before its values are dropped for their age. When it throws, nothing of the run is dropped. After a crash it may be given
-   * the same run again, with the same content.
+   * Given a run before its values are dropped for their age. When it throws, or takes too long, nothing of the run is dropped. After a
+   * crash it may be given the same run again, with the same content.
    */
-  readonly archive?: (bundle: ArchiveBundle) => Promise<void>;
+  readonly archive?: Archive;
+  /** How long the archive may take for one run before it is told to stop. Default 10 min. */
+  readonly archiveTimeout?: Duration;
+  /**
+   * On a store with a cache: copies of runs that are written from now on stay there so long; 0: none are kept. On a store without one it
+   * is refused (HF-1033), or without effect where only a preset says it. Default: what the store was opened with.
+   */
+  readonly cacheTtl?: Duration;
 }
 
 /**
@@ -46,7 +53,7 @@ export interface RetentionRules {
 export type RetentionPolicy =
   | RetentionPreset
   | (RetentionRules & {
-      /** Rules of their own for these workflows. The archive serves them too, unless they name another. */
+      /** Rules of their own for these workflows. The archive and its time serve them too, unless they name others. */
       readonly workflows?: Readonly<Record<string, RetentionPreset | RetentionRules>>;
     });
 
@@ -55,7 +62,7 @@ const DAY = UNITS.d;
 const PRESETS = {
   default: { maxAge: 7 * DAY, failedMaxAge: 30 * DAY },
   /** Success leaves nothing behind. */
-  seed0: { maxAge: 0, failedMaxAge: 30 * DAY },
+  seed0: { maxAge: 0, failedMaxAge: 30 * DAY, cacheTtl: 7 * DAY },
   dag: { keepLast: 5, maxAge: 7 * DAY, failedMaxAge: 30 * DAY },
   conductor: { keepLast: 10, maxAge: 7 * DAY, keepSuccessful: 1, failedMaxAge: 7 * DAY },
   agentic: { keepPerPhase: 5, maxAge: 30 * DAY, failedMaxAge: 30 * DAY },
@@ -72,26 +79,48 @@ export interface Rules {
   readonly keepLast?: number;
   readonly keepPerPhase?: number;
   readonly keepSuccessful?: number;
-  readonly archive?: (bundle: ArchiveBundle) => Promise<void>;
+  readonly archive?: Archive;
+  readonly archiveTimeout?: number;
+  readonly cacheTtl?: number;
 }
 
-/** The rules for each workflow, by its name. */
-export type RulesOf = (workflow: string) => Rules;
+/** A policy that was read. */
+export interface PolicyRules {
+  /** The rules for a workflow, by its name. */
+  of(workflow: string): Rules;
+  /** Those of all workflows. */
+  readonly every: readonly Rules[];
+  /** What was written out, not taken from a preset. */
+  readonly written: ReadonlySet<keyof Rules>;
+}
 
 /** Reads a policy, or refuses it (HF-1003). */
-export function readPolicy(policy: RetentionPolicy): RulesOf {
+export function readPolicy(policy: RetentionPolicy): PolicyRules {
   const { workflows, ...given } = asRules(policy, "policy") as Exclude<RetentionPolicy, string>;
   checkKeys(given, [...KEYS, "workflows"]);
   const general = readRules(given);
   const special = new Map<string, Rules>();
+  const written = new Set(writtenIn(given));
   const listed: unknown = workflows ?? {};
   if (!isObject(listed)) throw invalid("workflows", "it must be an object of rules by workflow");
-  for (const [name, rules] of Object.entries(listed)) {
-    const archive = general.archive ? { archive: general.archive } : {};
-    special.set(name, { ...archive, ...readRules(asRules(rules, `workflows.${name}`)) });
+  for (const [name, value] of Object.entries(listed)) {
+    const rules = asRules(value, `workflows.${name}`);
+    for (const key of writtenIn(rules)) written.add(key);
+    special.set(name, { ...archiveOf(general), ...readRules(rules) });
   }
-  return (workflow) => special.get(workflow) ?? general;
+  return {
+    of: (workflow) => special.get(workflow) ?? general,
+    every: [general, ...special.values()],
+    written,
+  };
 }
+
+const archiveOf = ({ archive, archiveTimeout }: Rules): Rules => ({
+  ...(archive ? { archive } : {}),
+  ...(archiveTimeout === undefined ? {} : { archiveTimeout }),
+});
+
+const writtenIn = (given: RetentionRules): (keyof Rules)[] => RULES.filter((key) => given[key] !== undefined);
 
 function asRules(value: unknown, option: string): RetentionRules {
   if (typeof value === "string") return { preset: value as RetentionPreset };
@@ -107,8 +136,10 @@ const READERS: { readonly [K in keyof Required<Rules>]: (option: string, value: 
   keepSuccessful: (option, value) => (typeof value === "boolean" ? Number(value) : readCount(option, value)),
   archive: (option, value) => {
     if (typeof value !== "function") throw invalid(option, "it must be a function");
-    return value as Rules["archive"];
+    return value as Archive;
   },
+  archiveTimeout: (option, value) => readLimited(option, value, 1),
+  cacheTtl: (option, value) => readLimited(option, value, 0),
 };
 
 const RULES = Object.keys(READERS) as (keyof Rules)[];
@@ -136,6 +167,13 @@ function readDuration(option: string, value: unknown): number {
   return Number(amount) * UNITS[unit as keyof typeof UNITS];
 }
 
+/** A duration that ends. */
+function readLimited(option: string, value: unknown, least: number): number {
+  const ms = readDuration(option, value);
+  if (ms >= least && ms < Infinity) return ms;
+  throw invalid(option, `it must be ${least} ms or more, and have an end`);
+}
+
 /** A whole number of 1 or more. */
 export function readCount(option: string, value: unknown): number {
   if (Number.isSafeInteger(value) && (value as number) >= 1) return value as number;
@@ -151,7 +189,8 @@ export function checkKeys(given: object, known: readonly string[]): void {
 
 const shown = (text: string): string => text.slice(0, 80);
 
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const invalid = (option: string, problem: string): HoldfastError =>
   new HoldfastError("HF-1003", { option, problem });

@@ -19,8 +19,9 @@ export interface RetentionRun {
 }
 
 /**
- * A run that was left alone although its time had come. `in use`: its parent has not been told of its end, or its children have not
- * ended, or it changed again and again while it was looked at. `unreadable`: its journal is damaged.
+ * A run that was left alone although its time had come. `in use`: its parent has not been told of its end, or can still be resumed and
+ * would resume it too; or its children have not ended; or it changed again and again while it was looked at. `unreadable`: its journal
+ * is damaged.
  */
 export interface RetentionSkip {
   readonly runId: string;
@@ -39,6 +40,8 @@ export interface RetentionReport {
   readonly bytes: number;
   /** `false`: it was stopped, or met its limit of runs; there may be more to drop. */
   readonly complete: boolean;
+  /** Rules of a preset that mean nothing on this store; left out where there is none. */
+  readonly withoutEffect?: readonly "cacheTtl"[];
 }
 
 type Open<T> = { -readonly [K in keyof T]: T[K] };
@@ -47,7 +50,13 @@ type Open<T> = { -readonly [K in keyof T]: T[K] };
 export class ReportDraft {
   complete = true;
   readonly #runs = new Map<string, Open<RetentionRun>>();
-  readonly #skipped: RetentionSkip[] = [];
+  /** A run that changed meanwhile was looked at more than once. */
+  readonly #skipped = new Map<string, RetentionSkip>();
+  readonly #withoutEffect: NonNullable<RetentionReport["withoutEffect"]>;
+
+  constructor(withoutEffect: NonNullable<RetentionReport["withoutEffect"]>) {
+    this.#withoutEffect = withoutEffect;
+  }
 
   /** How many runs lost values. */
   get touched(): number {
@@ -71,7 +80,8 @@ export class ReportDraft {
   }
 
   skip({ id, workflow }: RunRow, why: RetentionSkip["why"], detail?: string): void {
-    this.#skipped.push({ runId: id, workflow, why, ...(detail === undefined ? {} : { detail }) });
+    const skipped = { runId: id, workflow, why, ...(detail === undefined ? {} : { detail }) };
+    this.#skipped.set(`${id} ${why}`, skipped);
   }
 
   finish(): RetentionReport {
@@ -79,11 +89,12 @@ export class ReportDraft {
     const sum = (key: "entries" | "blobs" | "bytes") => runs.reduce((total, run) => total + run[key], 0);
     return {
       runs,
-      skipped: this.#skipped,
+      skipped: [...this.#skipped.values()],
       entries: sum("entries"),
       blobs: sum("blobs"),
       bytes: sum("bytes"),
       complete: this.complete,
+      ...(this.#withoutEffect.length === 0 ? {} : { withoutEffect: this.#withoutEffect }),
     };
   }
 }

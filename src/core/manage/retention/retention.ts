@@ -1,10 +1,15 @@
-import type { Act } from "../../journal/act.ts";
+import type { Run } from "../../engine-options.ts";
+import { checkId } from "../../ids.ts";
+import { type Act, checkAct } from "../../journal/act.ts";
 import { everyRun } from "../../journal/query.ts";
 import type { EngineParts } from "../../parts.ts";
 import type { Store } from "../../store.ts";
-import type { RunRow } from "../../types.ts";
-import { checkKeys, type RetentionPolicy, type RulesOf, readCount, readPolicy } from "./policy.ts";
-import { ReportDraft, type RetentionReport } from "./report.ts";
+import type { RunStatus } from "../../types.ts";
+import { limitCopies } from "./cache.ts";
+import { isBeingDropped } from "./journal.ts";
+import { pinRun } from "./pin.ts";
+import { checkKeys, type PolicyRules, type RetentionPolicy, readCount, readPolicy } from "./policy.ts";
+import { ReportDraft, type RetentionReport, trimming } from "./report.ts";
 import { due, type Pass, RunPruner } from "./run.ts";
 import { unhurried } from "./store.ts";
 
@@ -53,52 +58,97 @@ export class Retention {
   async prune(policy: RetentionPolicy, options: RetentionOptions = {}): Promise<RetentionReport> {
     return retain(this.#parts, readPolicy(policy), options, true);
   }
+
+  /** Keeps all values of a run, those of all its checkpoints, whatever a policy says; those of the runs below it too. */
+  async pin(runId: string, act: Act = {}): Promise<Run> {
+    checkId(runId);
+    return pinRun(this.#parts, runId, true, act);
+  }
+
+  /** Lets policies have the run again. Checkpoints that were pinned one by one stay pinned. */
+  async unpin(runId: string, act: Act = {}): Promise<Run> {
+    checkId(runId);
+    return pinRun(this.#parts, runId, false, act);
+  }
 }
 
 /** Goes through all runs once. `settled` is carried on by whoever does that often: runs that stand still need not be read again. */
 export async function retain(
   parts: EngineParts,
-  rulesOf: RulesOf,
+  rules: PolicyRules,
   options: RetentionOptions,
   writes: boolean,
   settled = new Map<string, number>(),
 ): Promise<RetentionReport> {
   checkKeys(options, OPTIONS);
+  checkAct(options);
   const limit = options.limit === undefined ? Infinity : readCount("limit", options.limit);
   const batch = readCount("batch", options.batch ?? 500);
+  const report = new ReportDraft(limitCopies(parts.store, rules, writes));
+  const status = concerned(rules);
+  if (status?.length === 0) return report.finish();
   const store = unhurried(parts.store, parts.ports.clock);
   const now = await parts.time.read();
-  const spared = await sparedRuns(store, rulesOf, options);
-  const report = new ReportDraft();
-  const pass: Pass = { rulesOf, options, batch, now, spared, report, settled, writes };
-  for await (const row of everyRun(store, { pruned: false, ...inWorkflow(options) })) {
+  const spared = await sparedRuns(store, rules, options);
+  const pass: Pass = { rules, options, batch, now, spared, report, settled, writes };
+  const which = { pruned: false, ...(status ? { status } : {}) };
+  const seen = new Set<string>();
+  for await (const row of everyRun(store, { ...which, ...inWorkflow(options) })) {
     if (report.touched >= limit || options.signal?.aborted) report.complete = false;
     if (!report.complete) break;
+    seen.add(row.id);
     const { aged, trims } = due(pass, row);
     if (aged || trims.length > 0) await new RunPruner(parts, pass, row.id).work();
   }
+  // Others may have dropped the rest.
+  if (report.complete) for (const id of settled.keys()) if (!seen.has(id)) settled.delete(id);
   return report.finish();
 }
 
 const inWorkflow = ({ workflow }: RetentionOptions): { workflow?: string } =>
   workflow === undefined ? {} : { workflow };
 
-/** The completed runs that are kept because they are the latest of their workflow. */
+/** The statuses of runs that may have to lose something, `null` for all: a store need not list the others. */
+function concerned({ every }: PolicyRules): readonly RunStatus[] | null {
+  if (every.some((rules) => trimming(rules).length > 0)) return null;
+  return [
+    ...(every.some(({ maxAge }) => maxAge !== undefined) ? (["completed", "cancelled"] as const) : []),
+    ...(every.some(({ failedMaxAge }) => failedMaxAge !== undefined) ? (["failed"] as const) : []),
+  ];
+}
+
+/** The completed runs that are kept because they are the latest of their workflow. One that is being dropped is no use to anybody. */
 async function sparedRuns(
   store: Store,
-  rulesOf: RulesOf,
+  rules: PolicyRules,
   options: RetentionOptions,
 ): Promise<ReadonlySet<string>> {
-  const latest = new Map<string, RunRow[]>();
+  const spared = new Set<string>();
+  if (!rules.every.some(({ keepSuccessful = 0 }) => keepSuccessful > 0)) return spared;
+  const found = new Map<string, Finished[]>();
   for await (const row of everyRun(store, { status: ["completed"], pruned: false, ...inWorkflow(options) })) {
-    const { keepSuccessful = 0 } = rulesOf(row.workflow);
-    if (keepSuccessful === 0) continue;
-    const kept = [...(latest.get(row.workflow) ?? []), row].sort(byEnd);
-    latest.set(row.workflow, kept.slice(0, keepSuccessful));
+    const { id, workflow, finishedAt } = row;
+    if ((rules.of(workflow).keepSuccessful ?? 0) === 0) continue;
+    const runs = found.get(workflow) ?? [];
+    runs.push({ id, at: finishedAt ?? 0 });
+    found.set(workflow, runs);
   }
-  return new Set([...latest.values()].flat().map(({ id }) => id));
+  for (const [workflow, runs] of found) {
+    let left = rules.of(workflow).keepSuccessful ?? 0;
+    for (const { id } of runs.sort(byEnd)) {
+      if (left === 0) break;
+      if (await isBeingDropped(store, id)) continue;
+      spared.add(id);
+      left--;
+    }
+  }
+  return spared;
+}
+
+interface Finished {
+  readonly id: string;
+  readonly at: number;
 }
 
 /** The latest to end first. */
-const byEnd = (a: RunRow, b: RunRow): number =>
-  (b.finishedAt ?? 0) - (a.finishedAt ?? 0) || (a.id < b.id ? 1 : -1);
+const byEnd = (a: Finished, b: Finished): number => b.at - a.at || (a.id < b.id ? 1 : -1);

@@ -3,7 +3,7 @@ import { because } from "../../journal/act.ts";
 import type { EngineParts } from "../../parts.ts";
 import type { Store } from "../../store.ts";
 import { ended, type RunRow, terminal } from "../../types.ts";
-import { bundleOf } from "./archive.ts";
+import { bundleOf, handOver } from "./archive.ts";
 import { isBeingDropped, JournalScan } from "./journal.ts";
 import {
   keptCheckpoints,
@@ -13,18 +13,20 @@ import {
   type ReadSnapshot,
   snapshotReader,
 } from "./needed.ts";
+import { WHOLE_RUN } from "./pin.ts";
 import { Inventory, type Item, itemsToDrop } from "./plan.ts";
-import type { Rules, RulesOf } from "./policy.ts";
+import type { PolicyRules, Rules } from "./policy.ts";
 import { type ReportDraft, type RetentionReason, type RetentionSkip, trimming } from "./report.ts";
 import type { RetentionOptions } from "./retention.ts";
 import { unhurried } from "./store.ts";
 
 /** A run that changes so often while it is looked at is left for the next time. */
 const ATTEMPTS = 10;
+const ARCHIVE_MS = 600_000;
 
 /** One call of retention: what it goes by, and what has come of it so far. */
 export interface Pass {
-  readonly rulesOf: RulesOf;
+  readonly rules: PolicyRules;
   readonly options: RetentionOptions;
   readonly batch: number;
   readonly now: number;
@@ -85,7 +87,7 @@ export class RunPruner {
     const { aged, trims } = due(this.#pass, row);
     if (!aged && trims.length === 0) return null;
     const hasPinnedParent = await this.#isBelowPinned(row);
-    const spare = hasPinnedParent ? "pinned" : this.#whySpared(row);
+    const spare = hasPinnedParent ? "pinned" : await this.#whySpared(row);
     if (aged && !spare) return { all: true, why: [aged] };
     if (aged && spare) report.skip(row, spare);
     return trims.length === 0 || hasPinnedParent ? null : { all: false, why: trims };
@@ -101,11 +103,19 @@ export class RunPruner {
     return false;
   }
 
-  #whySpared(row: RunRow): RetentionSkip["why"] | undefined {
+  async #whySpared(row: RunRow): Promise<RetentionSkip["why"] | undefined> {
     if (row.pinned) return "pinned";
     if (this.#pass.spared.has(row.id)) return "keepSuccessful";
     // Its parent is still to be given its result, or a child will still report to it.
-    return row.wakeAt !== null || (row.status === "failed" && row.openChildren > 0) ? "in use" : undefined;
+    if (row.wakeAt !== null || (row.status === "failed" && row.openChildren > 0)) return "in use";
+    return row.status === "failed" && (await this.#mayBeResumed(row)) ? "in use" : undefined;
+  }
+
+  /** A run that has failed goes on when its parent is resumed, as long as that can be. */
+  async #mayBeResumed({ parent }: RunRow): Promise<boolean> {
+    const above = parent && (await this.#parts.store.read(parent.runId));
+    if (!above || above.prunedAt !== null || terminal(above.status)) return false;
+    return !due(this.#pass, above).aged || (await this.#whySpared(above)) !== undefined;
   }
 
   /** Answers whether the run is done with. */
@@ -141,21 +151,25 @@ export class RunPruner {
   async #items(row: RunRow, all: boolean): Promise<readonly Item[] | null> {
     const drop = (needed: Needed) => itemsToDrop(this.#store, this.#scan, this.#inventory, needed);
     if (all) return drop(NOTHING);
-    const wanted = keptCheckpoints(this.#scan, this.#pass.rulesOf(row.workflow));
-    const needed = await neededFor(this.#scan, wanted, this.#readSnapshot, !terminal(row.status));
+    // Somebody wants to look at all of it.
+    if (this.#scan.facts.tags.get(WHOLE_RUN)?.pinned) return [];
+    const wanted = keptCheckpoints(this.#scan, this.#pass.rules.of(row.workflow));
+    const needed = await neededFor(this.#scan, wanted, this.#readSnapshot);
     return needed && drop(needed);
   }
 
   /** Hands the run to the archive, unless that was done before the first of its values was dropped. */
   async #archive(row: RunRow, items: readonly Item[]): Promise<boolean> {
-    const { rulesOf, report } = this.#pass;
-    const { archive } = rulesOf(row.workflow);
+    const { rules, report, options } = this.#pass;
+    const { archive, archiveTimeout: ms = ARCHIVE_MS } = rules.of(row.workflow);
     if (!archive || (await isBeingDropped(this.#parts.store, row.id))) return true;
+    const { clock } = this.#parts.ports;
     try {
-      await archive(bundleOf(this.#parts.store, row, items));
+      await handOver(archive, bundleOf(this.#parts.store, row, items), { clock, ms, stop: options.signal });
       return true;
     } catch (error) {
-      report.skip(row, "archive failed", error instanceof Error ? error.message : String(error));
+      if (options.signal?.aborted) report.complete = false;
+      else report.skip(row, "archive failed", error instanceof Error ? error.message : String(error));
       return false;
     }
   }
@@ -193,11 +207,11 @@ export class RunPruner {
 
 /** The rules by which a run may have to lose values, as far as its row tells. */
 export function due(
-  { rulesOf, now, settled }: Pass,
+  { rules: policy, now, settled }: Pass,
   row: RunRow,
 ): { readonly aged: RetentionReason | null; readonly trims: readonly RetentionReason[] } {
   if (row.prunedAt !== null) return { aged: null, trims: [] };
-  const rules = rulesOf(row.workflow);
+  const rules = policy.of(row.workflow);
   // Only a snapshot makes what came before it dispensable.
   const isSettled = row.snapshotSeq === 0 || settled.get(row.id) === row.seq;
   return { aged: agedBy(rules, row, now), trims: isSettled ? [] : trimming(rules) };

@@ -1,24 +1,43 @@
+import { isStopped } from "../../control/family.ts";
 import type { Run } from "../../engine-options.ts";
+import { HoldfastError } from "../../errors.ts";
 import type { EventKind } from "../../journal/events.ts";
 import { isKeyAway, isUnreadable, lastEvent, loadRun } from "../../journal/load.ts";
+import { everyRun } from "../../journal/query.ts";
 import type { EngineParts } from "../../parts.ts";
+import type { Store } from "../../store.ts";
 import { ended, type RunRow, type RunStatus } from "../../types.ts";
+import type { HeldRun } from "../../worker/health.ts";
 import { readRow } from "../checkpoints/positions.ts";
 import { type StepUnderWay, underWay } from "../checkpoints/progress.ts";
+import { type Stall, stallOf } from "./stalled.ts";
 import { describeRun, type RunDetails, type RunSentence } from "./status.ts";
 
 /** A run, what it does or waits for in one sentence, and what is under way in it. */
 export interface RunReport extends RunSentence {
   readonly run: Run;
   readonly open: readonly StepUnderWay[];
+  /** Why it gets nowhere; `null` when it gets on, has ended, or waits for something that has a name. */
+  readonly stalled: Stall | null;
+  /** The last position that is saved, while this process cannot save what it has done since. */
+  readonly notSavedSince: number | null;
 }
 
 type Reader = Pick<EngineParts, "store" | "values">;
 
-export async function readStatus(reader: Reader, runId: string): Promise<RunReport> {
-  const run = await readRow(reader.store, runId);
-  const details = await ifReadable(() => readDetails(reader, run), {});
-  return { run, ...describeRun(run, details), open: details.open ?? [] };
+/** `held`: what the process that is at the run knows of it; it answers while the store does not. */
+export async function readStatus(reader: Reader, runId: string, held?: HeldRun): Promise<RunReport> {
+  const known = await readRow(reader.store, runId).catch((error: unknown) => {
+    if (!held || HoldfastError.is(error, "HF-1001")) throw error;
+    return undefined;
+  });
+  const unsavedSince = held?.unsavedSince;
+  const run = known ?? (held as HeldRun).row;
+  const stalled = known ? stallOf(run, await reader.store.now()) : null;
+  const more = known ? await ifReadable(() => readDetails(reader, run), {}) : {};
+  const { open = [] } = more;
+  const sentence = describeRun(run, { ...more, stalled, unsavedSince });
+  return { run, ...sentence, open, stalled, notSavedSince: unsavedSince ?? null };
 }
 
 async function readDetails({ store, values }: Reader, row: RunRow): Promise<RunDetails> {
@@ -26,7 +45,19 @@ async function readDetails({ store, values }: Reader, row: RunRow): Promise<RunD
   const told = TELLS[row.status];
   const event = told && (await lastEvent(store, row, told));
   const undone = event?.kind === "run_failed" && event.meta.compensated === true;
-  return { open, by: event?.actor, undone };
+  const pausingBelow = isStopped(row) ? await pausing(store, row) : [];
+  return { open, by: event?.actor, undone, pausingBelow };
+}
+
+/** The runs below this one that are still finishing something before they pause. */
+async function pausing(store: Store, { id: parent, openChildren }: RunRow): Promise<string[]> {
+  const found: string[] = [];
+  if (openChildren === 0) return found;
+  for await (const child of everyRun(store, { parent })) {
+    if (child.control === "pausing") found.push(child.id);
+    found.push(...(await pausing(store, child)));
+  }
+  return found;
 }
 
 const TELLS: Partial<Record<RunStatus, readonly EventKind[]>> = {

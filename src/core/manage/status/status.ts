@@ -1,5 +1,6 @@
 import { ended, type RunRow, terminal, type Waiting } from "../../types.ts";
 import type { StepUnderWay } from "../checkpoints/progress.ts";
+import type { Stall } from "./stalled.ts";
 
 /** What is known beyond the run's row. Each part makes the sentence more exact. */
 export interface RunDetails {
@@ -8,8 +9,12 @@ export interface RunDetails {
   readonly by?: string | undefined;
   /** It was undone when it failed, and cannot be resumed. */
   readonly undone?: boolean;
+  /** Runs below it that are not paused yet, although it was said to them too. */
+  readonly pausingBelow?: readonly string[];
   /** The last position that is saved, while saving fails. */
-  readonly unsavedSince?: number;
+  readonly unsavedSince?: number | undefined;
+  /** Why it gets nowhere. */
+  readonly stalled?: Stall | null;
 }
 
 export interface RunSentence {
@@ -49,12 +54,16 @@ export type DescribedRow = Omit<RunRow, "head">;
  * ```
  */
 export function describeRun(row: DescribedRow, details: RunDetails = {}): RunSentence {
-  const { open = [], unsavedSince } = details;
+  const { open = [], unsavedSince, stalled } = details;
   const [wait, ...others] = pressing(row);
   const more = others.length > 0 ? ` (and ${others.length} more)` : "";
   const sentence = wait ? `${waitText(row, wait)}${more}` : text(row, details);
   return {
-    headline: unsavedSince === undefined ? sentence : `${sentence}; not saved since #${unsavedSince}`,
+    headline: [
+      sentence,
+      ...(stalled ? [stalled.reason] : []),
+      ...(unsavedSince === undefined ? [] : [`not saved since #${unsavedSince}`]),
+    ].join("; "),
     since:
       wait?.since ??
       (row.status === "running" ? open[0]?.since : undefined) ??
@@ -64,17 +73,22 @@ export function describeRun(row: DescribedRow, details: RunDetails = {}): RunSen
   };
 }
 
-function text(row: DescribedRow, { open = [], by }: RunDetails): string {
+function text(row: DescribedRow, { open = [], by, stalled, pausingBelow = [] }: RunDetails): string {
   const steps = named(open);
   if (row.control === "compensating") return steps ? `cancelling: at ${steps}` : "cancelling";
-  if (row.control === "pausing") return steps ? `pausing: finishing ${steps}` : "pausing";
+  const below = pausingBelow.length === 0 ? "" : `; not paused yet below it: ${listed(pausingBelow)}`;
+  if (row.control === "pausing") {
+    // Nobody finishes anything where no worker is at it.
+    const calls = stalled ? "" : named(open, true);
+    return `${calls ? `pausing: finishing ${calls}` : "pausing"}${below}`;
+  }
+  if (row.status === "paused")
+    return `${because(by === undefined ? "paused" : `paused by ${by}`, row.error)}${below}`;
   switch (row.status) {
     case "running":
       return steps ? `running: ${steps}` : "running";
     case "queued":
       return "queued: goes on when a worker takes it";
-    case "paused":
-      return because(by === undefined ? "paused" : `paused by ${by}`, row.error);
     case "failed":
       return because("failed", row.error);
     case "cancelled":
@@ -86,13 +100,17 @@ function text(row: DescribedRow, { open = [], by }: RunDetails): string {
 
 const because = (what: string, why: string | null | undefined): string => (why ? `${what}: ${why}` : what);
 
-/** Innermost steps only: the ones around them are under way because of them. */
-function named(open: readonly StepUnderWay[]): string {
-  const keys = open.map(({ step }) => step);
-  const inner = keys.filter((key) => !keys.some((other) => other.startsWith(`${key}/`)));
-  const shown = inner.slice(0, 3).join(", ");
-  return inner.length > 3 ? `${shown} and ${inner.length - 3} more` : shown;
+/** Innermost steps only: the ones around them are under way because of them. `calls`: without those that wait for something. */
+function named(open: readonly StepUnderWay[], calls = false): string {
+  const inner = open.filter(({ step }) => !open.some((other) => other.step.startsWith(`${step}/`)));
+  const isCall = ({ type, status }: StepUnderWay) => CALLS.includes(type) && status === "started";
+  return listed((calls ? inner.filter(isCall) : inner).map(({ step }) => step));
 }
+
+const CALLS: readonly StepUnderWay["type"][] = ["call", "transaction"];
+
+const listed = (names: readonly string[]): string =>
+  names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
 
 /** What a person must do comes first. */
 const ORDER: readonly Waiting["kind"][] = [

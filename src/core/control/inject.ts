@@ -1,0 +1,22 @@
+import type { NamedAct } from "../journal/act.ts";
+import type { Control } from "./control.ts";
+import type { Family } from "./family.ts";
+import { INJECT } from "./resume-changes.ts";
+
+export interface InjectOptions extends NamedAct {
+  /** The runs below it, too, as far as they are there by now. */
+  readonly children?: boolean;
+}
+
+/** Puts context into the mailbox of a run, and where asked of those below it. Sent again under its id, it reaches who was missed. */
+export async function injectInto(
+  control: Control,
+  family: Family,
+  runId: string,
+  context: unknown,
+  { children, ...act }: InjectOptions,
+): Promise<void> {
+  const inject = (id: string): Promise<void> => control.signal(id, INJECT, context, act);
+  if (children) await family.withChildren(runId, inject, ({ id }) => inject(id));
+  else await inject(runId);
+}

@@ -1,0 +1,25 @@
+import type { EventDraft } from "../journal/events.ts";
+import { everyRun } from "../journal/query.ts";
+import type { EngineParts } from "../parts.ts";
+import { ended, type RunRow } from "../types.ts";
+
+/** Says that the limits of a run above were changed. */
+const LOOK_AGAIN: EventDraft = { kind: "budget_set", step: "", meta: {} };
+
+/**
+ * Tells every run below this one that its limits were changed, as far as it may wait for that. A limit is looked up where it was set, so
+ * nothing but the waiting must end. May be done again at any time.
+ */
+export async function tellRaised(parts: EngineParts, runId: string): Promise<void> {
+  const children: RunRow[] = [];
+  for await (const row of everyRun(parts.store, { parent: runId })) children.push(row);
+  for (const child of children) {
+    if (ended(child.status) && child.openChildren === 0) continue;
+    const { row, events } = await parts.acts.act(child.id, ({ status, waiting }) => {
+      const mayWait = status === "running" || waiting.some(({ kind }) => kind === "budget");
+      return mayWait ? { events: [LOOK_AGAIN], actor: "parent" } : null;
+    });
+    if (events.length > 0) parts.written(row, events);
+    await tellRaised(parts, child.id);
+  }
+}

@@ -1,0 +1,38 @@
+import type { EventDraft } from "../journal/events.ts";
+import { loadRun } from "../journal/load.ts";
+import type { EngineParts } from "../parts.ts";
+import type { Blob } from "../store.ts";
+import type { RunRow } from "../types.ts";
+import type { ResumeOptions } from "./control.ts";
+import { editEvents } from "./edits.ts";
+
+/** The mailbox that injected context goes to. */
+export const INJECT = "inject";
+
+export interface Changes {
+  readonly events: readonly EventDraft[];
+  readonly blobs: readonly Blob[];
+}
+
+/** What a resume brings along, as events of the same append. */
+export async function resumeChanges(
+  { store, values, ports }: Pick<EngineParts, "store" | "values" | "ports">,
+  row: RunRow,
+  { set, inject, reason }: Pick<ResumeOptions, "set" | "inject" | "reason">,
+): Promise<Changes> {
+  const events: EventDraft[] = [];
+  const blobs: Blob[] = [];
+  if (set) {
+    const state = await loadRun(store, values, row);
+    const edits = await editEvents(values, row.id, state, set, reason);
+    events.push(...edits.events);
+    blobs.push(...edits.blobs);
+  }
+  if (inject !== undefined) {
+    const encoded = values.encode(`signal:${INJECT}`, inject);
+    const meta = { name: INJECT, id: ports.ids.id() };
+    events.push({ kind: "signal_received", step: "", meta, data: encoded.data });
+    blobs.push(...encoded.blobs);
+  }
+  return { events, blobs };
+}

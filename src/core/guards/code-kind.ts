@@ -1,0 +1,71 @@
+import { HoldfastError } from "../errors.ts";
+import type { StepType } from "../journal/events.ts";
+import type { StepPlace } from "../run/call.ts";
+import type { Execution } from "../run/execution.ts";
+
+/** What code can mean by a name. */
+export type Kind = StepType | "group" | "loop";
+
+const WORDS: Readonly<Record<Kind, string>> = {
+  call: "a step",
+  gate: "a gate",
+  timer: "a sleep",
+  signal: "a wait for a signal",
+  child: "a child",
+  transaction: "a transaction",
+  group: "a group",
+  loop: "a loop",
+};
+
+interface Recorded {
+  readonly kind: Kind;
+  /** Somebody said: go on, whatever differs. */
+  readonly isWaived: boolean;
+  /** Lets go of it: what the code asks for under this name begins afresh. */
+  readonly forget: () => void;
+}
+
+/** What the journal holds under this name, if it is of another kind: it can neither answer for what is asked, nor wait for it. */
+function recordedOther(
+  { state: { facts } }: Execution,
+  { scope: { node }, name }: StepPlace,
+  kind: Kind,
+): Recorded | undefined {
+  if (!node) return undefined;
+  const record = node.records.get(name);
+  if (record) {
+    // A value that somebody put there answers for whatever is asked.
+    if (record.type === kind || record.decidedAt !== undefined) return undefined;
+    const isWaived = record.waived ?? false;
+    return { kind: record.type, isWaived, forget: () => node.records.delete(name) };
+  }
+  const loop = kind === "loop" ? undefined : node.loops.get(name);
+  if (loop && loop.iteration > 0)
+    return { kind: "loop", isWaived: loop.seq < facts.waivedAt, forget: () => node.loops.delete(name) };
+  const note = `plan:${name}`;
+  const group = kind === "group" ? undefined : node.notes.get(note);
+  const isWaived = (group?.seq ?? 0) < facts.waivedAt;
+  return group && { kind: "group", isWaived, forget: () => node.notes.delete(note) };
+}
+
+export const isOtherKind = (execution: Execution, place: StepPlace, kind: Kind): boolean =>
+  recordedOther(execution, place, kind) !== undefined;
+
+/** Waits until somebody who knows what the change means has said so. */
+export async function settleKind(execution: Execution, place: StepPlace, kind: Kind): Promise<StepPlace> {
+  await execution.enter();
+  const { key, scope } = place;
+  for (;;) {
+    const other = recordedOther(execution, place, kind);
+    if (!other) return place;
+    if (other.isWaived) {
+      other.forget();
+      continue;
+    }
+    const words = { step: key, is: WORDS[kind], was: WORDS[other.kind] };
+    const { code, message, why } = new HoldfastError("HF-2160", words);
+    const since = execution.deps.time.now();
+    const detail = `${code} ${message} ${why}`;
+    await execution.wait(key, { kind: "migration", step: key, since, detail }, scope.frame);
+  }
+}

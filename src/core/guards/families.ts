@@ -1,0 +1,171 @@
+import type { JournalEvent } from "../journal/events.ts";
+import { entryPages, headEvents } from "../manage/checkpoints/positions.ts";
+import type { Store } from "../store.ts";
+import type { RunRow } from "../types.ts";
+import { addSpent, NOTHING, reportOf, type Spent, savedSpent, spentAbove } from "./spent.ts";
+
+/** What a run and all runs below it have used up together, as saved. */
+export interface FamilyTotal {
+  readonly row: RunRow;
+  readonly spent: Spent;
+  /** Runs below it that may use up more. */
+  readonly below: readonly RunRow[];
+}
+
+/** Journals that are kept in mind at most; one that was forgotten is read again. */
+const MOST_LEDGERS = 1_000;
+
+/**
+ * Adds up families of runs. Nothing is kept for it besides what the runs record anyway, so there is nothing that a crash could get out
+ * of step: a run's row says what it and its ended children have used, its journal says which of its children have not reported yet and
+ * what the others had reported, both as of one position; and the rest is in the children's rows.
+ */
+export class Families {
+  static readonly #known = new WeakMap<Store, Families>();
+  readonly #store: Store;
+  readonly #ledgers = new Map<string, Ledger>();
+  readonly #readings = new Map<string, Reading>();
+
+  private constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** One for each store, so that all runs of a process share what was read. */
+  static of(store: Store): Families {
+    const known = Families.#known.get(store) ?? new Families(store);
+    Families.#known.set(store, known);
+    return known;
+  }
+
+  /** As of a moment after this was asked. Whoever asks while a reading is under way shares the next one. */
+  total(runId: string): Promise<FamilyTotal | null> {
+    const reading = this.#readings.get(runId) ?? new Reading(() => this.#total(runId, true));
+    this.#readings.set(runId, reading);
+    return reading.ask(() => this.#readings.delete(runId));
+  }
+
+  /** The runs above this one, the nearest first. */
+  async above({ parent }: RunRow): Promise<RunRow[]> {
+    const row = parent && (await this.#store.read(parent.runId));
+    return row ? [row, ...(await this.above(row))] : [];
+  }
+
+  async #total(runId: string, isTop: boolean): Promise<FamilyTotal | null> {
+    const row = await this.#store.read(runId);
+    if (!row) return null;
+    if (!isTop && row.openChildren === 0) return { row, spent: savedSpent(row), below: [] };
+    const known = await this.#ledger(runId).read();
+    if (!known) return null;
+    const children = await Promise.all(
+      known.unreported.map(async ([id, reported]) => {
+        const child = await this.#total(id, false);
+        return child && { ...child, spent: spentAbove(child.spent, reported) };
+      }),
+    );
+    let spent = savedSpent(known.row);
+    const below: RunRow[] = [];
+    for (const child of children) {
+      if (!child) continue;
+      spent = addSpent(spent, child.spent);
+      below.push(child.row, ...child.below);
+    }
+    return { row: known.row, spent, below };
+  }
+
+  #ledger(runId: string): Ledger {
+    const ledger = this.#ledgers.get(runId) ?? new Ledger(this.#store, runId);
+    this.#ledgers.delete(runId);
+    this.#ledgers.set(runId, ledger);
+    const [oldest] = this.#ledgers.keys();
+    if (this.#ledgers.size > MOST_LEDGERS && oldest !== undefined) this.#ledgers.delete(oldest);
+    return ledger;
+  }
+}
+
+/** One question, asked by many at the same time: an answer is never older than the question. */
+class Reading {
+  readonly #read: () => Promise<FamilyTotal | null>;
+  #current: Promise<FamilyTotal | null> | undefined;
+  #next: Promise<FamilyTotal | null> | undefined;
+
+  constructor(read: () => Promise<FamilyTotal | null>) {
+    this.#read = read;
+  }
+
+  ask(idle: () => void): Promise<FamilyTotal | null> {
+    if (!this.#current) return this.#begin(idle);
+    this.#next ??= this.#current.catch(() => null).then(() => this.#begin(idle));
+    return this.#next;
+  }
+
+  #begin(idle: () => void): Promise<FamilyTotal | null> {
+    this.#next = undefined;
+    const current = this.#read().finally(() => {
+      this.#current = undefined;
+      if (!this.#next) idle();
+    });
+    this.#current = current;
+    return current;
+  }
+}
+
+interface Known {
+  readonly row: RunRow;
+  /** Children that may use up more than they have reported, with that. */
+  readonly unreported: readonly (readonly [string, Spent])[];
+}
+
+/** What a run's journal says about its children, read on from where it was left. */
+class Ledger {
+  readonly #store: Store;
+  readonly #runId: string;
+  readonly #children = new Map<string, { reported: Spent; isOver: boolean }>();
+  #seq = 0;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(store: Store, runId: string) {
+    this.#store = store;
+    this.#runId = runId;
+  }
+
+  /** One after the other: row and children are of the same position. */
+  read(): Promise<Known | null> {
+    const turn = this.#turn.then(() => this.#read());
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #read(): Promise<Known | null> {
+    const row = await this.#store.read(this.#runId);
+    if (!row) return null;
+    // A store that was put back.
+    if (row.seq < this.#seq) this.#forget();
+    for await (const page of entryPages(this.#store, row.id, this.#seq + 1, row.seq))
+      for (const entry of page)
+        for (const event of headEvents(row.id, entry))
+          if (event.seq > this.#seq && event.seq <= row.seq) this.#take(event);
+    this.#seq = row.seq;
+    const unreported = [...this.#children].filter(([, { isOver }]) => !isOver);
+    return { row, unreported: unreported.map(([id, { reported }]) => [id, reported] as const) };
+  }
+
+  #take(event: JournalEvent): void {
+    if (event.kind === "run_forked") this.#children.clear();
+    if (event.kind === "step_started" && event.meta.child !== undefined) {
+      const reported = this.#children.get(event.meta.child)?.reported ?? NOTHING;
+      this.#children.set(event.meta.child, { reported, isOver: false });
+    }
+    if (event.kind === "child_finished") {
+      const { child, status } = event.meta;
+      const reported = addSpent(this.#children.get(child)?.reported ?? NOTHING, reportOf(event.meta));
+      // One that has failed can be resumed by itself.
+      if (status === "completed") this.#children.delete(child);
+      else this.#children.set(child, { reported, isOver: status === "cancelled" });
+    }
+  }
+
+  #forget(): void {
+    this.#children.clear();
+    this.#seq = 0;
+  }
+}

@@ -1,0 +1,40 @@
+import type { EventMeta } from "../journal/events.ts";
+import type { Budget, RunRow } from "../types.ts";
+
+/** What has been used up, in the words of the limits. */
+export type Spent = Required<Budget>;
+export type Limit = keyof Budget;
+
+export const ALL_LIMITS: readonly Limit[] = ["turns", "tokens", "costUsd", "wallMs"];
+
+export const NOTHING: Spent = { turns: 0, tokens: 0, costUsd: 0, wallMs: 0 };
+
+const each = (of: (limit: Limit) => number): Spent => ({
+  turns: of("turns"),
+  tokens: of("tokens"),
+  costUsd: of("costUsd"),
+  wallMs: of("wallMs"),
+});
+
+export const addSpent = (one: Partial<Spent>, other: Partial<Spent>): Spent =>
+  each((limit) => (one[limit] ?? 0) + (other[limit] ?? 0));
+
+/** What `total` is above `part`, nowhere below 0. */
+export const spentAbove = (total: Spent, part: Partial<Spent>): Spent =>
+  each((limit) => Math.max(0, total[limit] - (part[limit] ?? 0)));
+
+/** By the run and those of its children that have ended, as saved. */
+export const savedSpent = ({ turns, usage, activeMs }: RunRow): Spent => ({
+  turns,
+  tokens: usage.tokens,
+  costUsd: usage.costUsd,
+  wallMs: activeMs,
+});
+
+/** What a child has reported at its end. */
+export const reportOf = ({ usage, turns, activeMs }: EventMeta["child_finished"]): Spent => ({
+  turns: turns ?? 0,
+  tokens: usage?.tokens ?? 0,
+  costUsd: usage?.costUsd ?? 0,
+  wallMs: activeMs ?? 0,
+});

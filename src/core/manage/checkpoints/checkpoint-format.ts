@@ -1,0 +1,128 @@
+import type { AgentState } from "../../context.ts";
+import type { RunStatus } from "../../types.ts";
+import { encode } from "../../values/codec.ts";
+import type { Checkpoint, DecisionMade } from "./checkpoint-view.ts";
+
+/** A checkpoint in the interchange format of version 1.0: plain JSON. Times are ISO 8601, `elapsed_time` is in seconds. */
+export interface CheckpointJson {
+  readonly version: "1.0";
+  readonly checkpoint_id: string;
+  readonly workflow_id: string;
+  readonly timestamp: string;
+  readonly phase: string;
+  readonly status: "in_progress" | "paused" | "completed" | "failed" | "cancelled";
+  readonly agents: Readonly<Record<string, AgentJson>>;
+  readonly decisions: readonly DecisionJson[];
+  readonly metrics: {
+    readonly elapsed_time: number;
+    readonly api_calls: number;
+    readonly tokens_used: number;
+    /** In megabytes; `null` where nobody has measured it. */
+    readonly memory_peak: number | null;
+  };
+}
+
+export interface AgentJson {
+  readonly status: string;
+  readonly confidence: number | null;
+  /** What it last decided. */
+  readonly last_decision: string | null;
+  /** Where its result is: a step of this checkpoint. */
+  readonly output_ref: string | null;
+  readonly blockers: readonly string[];
+  /** Bytes as they are, anything else as the journal writes it; in base64. */
+  readonly state: string | null;
+}
+
+export interface DecisionJson {
+  readonly timestamp: string;
+  readonly agent: string | null;
+  readonly type: string | null;
+  readonly description: string;
+  readonly rationale: string | null;
+  readonly confidence: number | null;
+  readonly alternatives_considered: readonly string[];
+}
+
+/**
+ * A checkpoint in the interchange format of version 1.0, for programs that read that.
+ *
+ * @example
+ * ```ts
+ * import { type Engine, checkpointToJson } from "holdfast";
+ *
+ * export async function handOver(engine: Engine, runId: string): Promise<string> {
+ *   return JSON.stringify(checkpointToJson(await engine.checkpoints.show(runId)));
+ * }
+ * ```
+ */
+export function checkpointToJson(
+  checkpoint: Checkpoint,
+  measured: { readonly memoryPeakMb?: number } = {},
+): CheckpointJson {
+  const { id, run, at, phase, status, agents, decisions, metrics, usage } = checkpoint;
+  return {
+    version: "1.0",
+    checkpoint_id: id,
+    workflow_id: run,
+    timestamp: iso(at),
+    phase,
+    status: STATUS[status],
+    agents: Object.fromEntries(
+      Object.entries(agents).map(([name, state]) => [name, agentJson(checkpoint, name, state)]),
+    ),
+    decisions: decisions.map(decisionJson),
+    metrics: {
+      elapsed_time: metrics.elapsedMs / 1_000,
+      api_calls: metrics.calls,
+      tokens_used: usage.tokens,
+      memory_peak: measured.memoryPeakMb ?? null,
+    },
+  };
+}
+
+const STATUS: Readonly<Record<RunStatus, CheckpointJson["status"]>> = {
+  queued: "in_progress",
+  running: "in_progress",
+  waiting: "in_progress",
+  paused: "paused",
+  completed: "completed",
+  failed: "failed",
+  cancelled: "cancelled",
+};
+
+function agentJson({ id, decisions, steps, loops }: Checkpoint, name: string, agent: AgentState): AgentJson {
+  const { status, confidence = null, blockers = [], state } = agent;
+  const last = decisions.findLast((decision) => decision.agent === name);
+  const place = name in steps ? "steps" : name in loops ? "loops" : undefined;
+  return {
+    status,
+    confidence,
+    last_decision: last?.description ?? null,
+    output_ref: place === undefined ? null : `${id}#/${place}/${escaped(name)}`,
+    blockers,
+    state: state === undefined ? null : base64(state),
+  };
+}
+
+const decisionJson = (decision: DecisionMade): DecisionJson => ({
+  timestamp: iso(decision.at),
+  agent: decision.agent ?? null,
+  type: decision.type ?? null,
+  description: decision.description,
+  rationale: decision.rationale ?? null,
+  confidence: decision.confidence ?? null,
+  alternatives_considered: decision.alternatives ?? [],
+});
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+/** A part of a JSON Pointer. */
+const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
+
+function base64(state: unknown): string {
+  const bytes = state instanceof Uint8Array ? state : new TextEncoder().encode(encode(state));
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
+}

@@ -1,0 +1,20 @@
+import { type RunState, undoKey } from "../../run/replay.ts";
+import { byRecord, isUnknown } from "./plan-doubts.ts";
+import type { DoubtfulStep, NextStep } from "./plan-types.ts";
+
+/** What undoing these steps means, in this order: calls of their own, each of which is made once. */
+export function undoing(
+  state: RunState,
+  steps: readonly string[],
+): { readonly runs: NextStep[]; readonly inDoubt: DoubtfulStep[] } {
+  const [runs, inDoubt]: [NextStep[], DoubtfulStep[]] = [[], []];
+  for (const done of steps) {
+    const step = undoKey(done);
+    const { effect } = state.find(done) ?? {};
+    const begun = state.find(step);
+    if (effect === undefined || begun?.status === "completed") continue;
+    if (begun && isUnknown(begun)) inDoubt.push(byRecord(step, begun));
+    else runs.push({ step, type: "call", effect, attempt: (begun?.attempt ?? 0) + 1 });
+  }
+  return { runs, inDoubt };
+}

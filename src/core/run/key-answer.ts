@@ -1,0 +1,53 @@
+import type { StepOptions } from "../context.ts";
+import { type ErrorCode, HoldfastError } from "../errors.ts";
+import { header, headersOf, read, statusOf } from "./retry.ts";
+
+/**
+ * What a receiver says about the idempotency key itself. `in-flight`: a call under it has not ended there yet. `refused`: it does not
+ * take the key, or has seen other arguments under it. `replayed`: it failed, and answers so for good.
+ */
+export type KeyAnswer = "in-flight" | "refused" | "replayed";
+
+/** By name and fields, not by class. What the error itself says (`keyRejected`) counts most. */
+export function keyAnswer(error: unknown): KeyAnswer | undefined {
+  const own = read(error, "keyRejected");
+  if (own === true) return "refused";
+  if (own === false) return undefined;
+  if (statusOf(error, (status) => status === 409) !== undefined) return "in-flight";
+  if (statusOf(error, (status) => status === 422) !== undefined) return "refused";
+  if (namesKey(error)) return "refused";
+  const isFailure = statusOf(error, (status) => status >= 500) !== undefined;
+  return isFailure && headersOf(error).some(isReplayed) ? "replayed" : undefined;
+}
+
+/** Such as `StripeIdempotencyError`, `IDEMPOTENCY_KEY_REUSED`, `IdempotentParameterMismatch`. */
+const KEY_NAME = /idempoten/i;
+
+const namesKey = (error: unknown): boolean =>
+  ["name", "code", "type"].some((field) => {
+    const value = read(error, field);
+    return typeof value === "string" && KEY_NAME.test(value);
+  });
+
+const isReplayed = (headers: unknown): boolean =>
+  String(header(headers, "idempotent-replayed")).toLowerCase() === "true";
+
+const CHOICES: readonly unknown[] = [undefined, "ask", "new-key", "fail"];
+
+export function checkKeyOption<T>({ onKeyRejected }: StepOptions<T>): void {
+  if (CHOICES.includes(onKeyRejected)) return;
+  throw new HoldfastError("HF-1003", {
+    option: "onKeyRejected",
+    problem: "it must be ask, new-key or fail",
+  });
+}
+
+const CODES: Readonly<Record<KeyAnswer, ErrorCode>> = {
+  refused: "HF-2174",
+  "in-flight": "HF-2175",
+  replayed: "HF-2176",
+};
+
+/** Why a person is asked. */
+export const keyProblem = (answer: KeyAnswer, step: string, message: string): HoldfastError =>
+  new HoldfastError(CODES[answer], { step, message });
