@@ -1,4 +1,4 @@
-import type { Acts } from "./journal/acts.ts";
+import type { Acts, Decide } from "./journal/acts.ts";
 import type { JournalEvent } from "./journal/events.ts";
 import type { StoreTime } from "./journal/store-time.ts";
 import type { Ports } from "./ports.ts";
@@ -18,4 +18,11 @@ export interface EngineParts {
   readonly workflows: ReadonlyMap<string, Workflow>;
   /** Called with what was written to a run, once it is durable. */
   written(row: RunRow, events: readonly JournalEvent[]): void;
+}
+
+/** Acts on a run from outside, and lets everybody know who waits for it; answers the run as it then stands. */
+export async function actOn(parts: EngineParts, runId: string, decide: Decide): Promise<RunRow> {
+  const { row, events } = await parts.acts.act(runId, decide);
+  if (events.length > 0) parts.written(row, events);
+  return row;
 }

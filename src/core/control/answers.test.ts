@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { code } from "../../../test/support/code.ts";
 import { createLab, type Lab } from "../../../test/support/lab.ts";
 import {
   type Answer,
@@ -9,12 +10,6 @@ import {
   workflow,
 } from "../../index.ts";
 import type { Append } from "../store.ts";
-
-const code = (promise: Promise<unknown>) =>
-  promise.then(
-    () => "taken",
-    (error: HoldfastError) => error.code,
-  );
 
 /** A run at its gate. */
 async function atGate(options: Partial<GateOptions> = {}) {

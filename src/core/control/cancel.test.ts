@@ -1,15 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { code } from "../../../test/support/code.ts";
 import { eventsOf } from "../../../test/support/family.ts";
 import { createLab, hangs, type Lab, signalled } from "../../../test/support/lab.ts";
-import type { Context, Engine, HoldfastError, StepCall, Workflow } from "../../index.ts";
+import type { Context, Engine, StepCall, Workflow } from "../../index.ts";
 import { workflow } from "../../index.ts";
 import { childId } from "../ids.ts";
-
-const code = (promise: Promise<unknown>) =>
-  promise.then(
-    () => "taken",
-    (error: HoldfastError) => error.code,
-  );
 
 /** A tool that does nothing but wait to be told to stop, and says when it was. */
 function tool(lab: Lab, kind: "hangs" | "throws" = "hangs") {

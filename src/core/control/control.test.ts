@@ -1,12 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { code } from "../../../test/support/code.ts";
 import { createLab, hangs, signalled } from "../../../test/support/lab.ts";
-import { type HoldfastError, workflow } from "../../index.ts";
-
-const code = (promise: Promise<unknown>) =>
-  promise.then(
-    () => "taken",
-    (error: HoldfastError) => error.code,
-  );
+import { workflow } from "../../index.ts";
 
 describe("pause", () => {
   it("lets the step under way finish, starts no other, and resume goes on from there", async () => {

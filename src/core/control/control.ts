@@ -2,13 +2,13 @@ import { HoldfastError } from "../errors.ts";
 import { checkBudget, checkRaise, differs } from "../guards/budget.ts";
 import { Families } from "../guards/families.ts";
 import { because, checkAct, type NamedAct, plan, told, wrongStatus } from "../journal/act.ts";
-import type { ActPlan, Decide } from "../journal/acts.ts";
+import type { ActPlan } from "../journal/acts.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { dropped } from "../journal/journal.ts";
 import { lastEvent, loadRun } from "../journal/load.ts";
 import { isLosingAll } from "../manage/retention/journal.ts";
-import type { EngineParts } from "../parts.ts";
-import type { Signal } from "../run/replay.ts";
+import { actOn, type EngineParts } from "../parts.ts";
+import type { Signal } from "../run/records.ts";
 import { checkName } from "../run/scope.ts";
 import { type Budget, ended, type RunRow, terminal, type WaitKind } from "../types.ts";
 import type { Edits } from "./edits.ts";
@@ -50,16 +50,10 @@ export class Control {
     this.#deps = deps;
   }
 
-  async #act(runId: string, decide: Decide): Promise<RunRow> {
-    const { row, events } = await this.#deps.acts.act(runId, decide);
-    if (events.length > 0) this.#deps.written(row, events);
-    return row;
-  }
-
   async pause(runId: string, act: PauseOptions): Promise<RunRow> {
     checkAct(act);
     const { store, ports } = this.#deps;
-    const row = await this.#act(runId, async (row) => {
+    const row = await actOn(this.#deps, runId, async (row) => {
       if (await sentBefore(store, row, ["pause_requested"], act.id)) return null;
       if (row.control === "compensating") throw beingCancelled(row, "be paused");
       if (ended(row.status)) throw wrongStatus(row, "be paused", "It is not running.", "Nothing to do.");
@@ -94,7 +88,7 @@ export class Control {
     const limits = checkBudget(options.budget);
     const budget: EventDraft[] = limits ? [{ kind: "budget_set", step: "", meta: limits }] : [];
     const { store, ports } = this.#deps;
-    const row = await this.#act(runId, async (row) => {
+    const row = await actOn(this.#deps, runId, async (row) => {
       if (await sentBefore(store, row, ["run_resumed"], options.id)) return null;
       if (isGoing(row, options))
         return limits && differs(row, limits) ? { events: budget, actor: options.actor } : null;
@@ -140,7 +134,7 @@ export class Control {
 
   /** Resumes a failed run unless that was done for this very reason before. */
   async resumeOnce(runId: string, reason: string): Promise<void> {
-    await this.#act(runId, async (row) => {
+    await actOn(this.#deps, runId, async (row) => {
       if (row.status !== "failed" || (await isLosingAll(this.#deps.store, row))) return null;
       const last = await lastEvent(this.#deps.store, row, ["run_resumed"]);
       if (last?.kind === "run_resumed" && last.meta.reason === reason) return null;
@@ -157,7 +151,7 @@ export class Control {
     checkAct(act);
     const { store, ports } = this.#deps;
     ports.probe("C17:before-cancel", { runId });
-    const row = await this.#act(runId, async (row) => {
+    const row = await actOn(this.#deps, runId, async (row) => {
       if (row.status === "cancelled" || (row.control === "compensating" && act.compensate)) return null;
       if (await sentBefore(store, row, ["cancel_requested"], act.id)) return null;
       if (row.status === "completed")
@@ -177,7 +171,7 @@ export class Control {
     const { values, ports, store } = this.#deps;
     const encoded = values.encode(`signal:${name}`, payload);
     const id = options.id ?? ports.ids.id();
-    await this.#act(runId, async (row) => {
+    await actOn(this.#deps, runId, async (row) => {
       if (options.id !== undefined) {
         const known = (await loadRun(store, values, row)).signals.find((one) => one.id === id);
         if (known && !isSame(known, { name, data: encoded.data }))

@@ -1,12 +1,12 @@
 import type { GateAnswer } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkAct, type NamedAct, plan, told, wrongStatus } from "../journal/act.ts";
-import type { Decide } from "../journal/acts.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { loadRun } from "../journal/load.ts";
 import { isLosingAll } from "../manage/retention/journal.ts";
-import type { EngineParts } from "../parts.ts";
-import type { RunState, StepRecord } from "../run/replay.ts";
+import { actOn, type EngineParts } from "../parts.ts";
+import type { StepRecord } from "../run/records.ts";
+import type { RunState } from "../run/replay.ts";
 import { type RunRow, terminal } from "../types.ts";
 import type { Encoded } from "../values/values.ts";
 import { sentBefore } from "./repeats.ts";
@@ -50,12 +50,6 @@ export class Decisions {
     this.#deps = deps;
   }
 
-  async #act(runId: string, decide: Decide): Promise<RunRow> {
-    const { row, events } = await this.#deps.acts.act(runId, decide);
-    if (events.length > 0) this.#deps.written(row, events);
-    return row;
-  }
-
   async gates(runId: string): Promise<OpenGate[]> {
     const { store, values } = this.#deps;
     const row = await this.#read(runId);
@@ -82,7 +76,7 @@ export class Decisions {
     checkAnswer(answer);
     const { store, values } = this.#deps;
     let given: GateAnswer | undefined;
-    await this.#act(runId, async (row) => {
+    await actOn(this.#deps, runId, async (row) => {
       const before = await sentBefore(store, row, ["gate_answered"], answer.id);
       if (before?.step === gate && before.kind === "gate_answered" && before.meta.choice === answer.choice) {
         given = (await values.of(runId, before)) as GateAnswer;
@@ -129,7 +123,7 @@ export class Decisions {
     resolution: Exclude<Resolution, { action: "cancel" }> & NamedAct,
   ): Promise<RunRow> {
     checkAct(resolution);
-    return this.#act(runId, async (row) => {
+    return actOn(this.#deps, runId, async (row) => {
       const before = await sentBefore(this.#deps.store, row, ["step_resolved"], resolution.id);
       if (before?.step === step) return null;
       const { record, state } = await this.#inDoubt(row, step);
@@ -180,7 +174,7 @@ export class Decisions {
     attempt: number,
     encoded: Pick<Encoded, "data" | "blobs">,
   ): Promise<void> {
-    await this.#act(runId, async (row) => {
+    await actOn(this.#deps, runId, async (row) => {
       const { store, values } = this.#deps;
       if (await isLosingAll(store, row)) return null;
       // Evidence is kept whatever else of the run can be read.

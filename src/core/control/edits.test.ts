@@ -1,13 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { code } from "../../../test/support/code.ts";
 import { createLab, hangs } from "../../../test/support/lab.ts";
-import { type Context, type HoldfastError, type ReceivedSignal, workflow } from "../../index.ts";
+import { type Context, type ReceivedSignal, workflow } from "../../index.ts";
 import { journal } from "../../testing/simulator/operator.ts";
-
-const code = (promise: Promise<unknown>) =>
-  promise.then(
-    () => "taken",
-    (error: HoldfastError) => error.code,
-  );
 
 /** Steps with a gate before the last, and what memory held after each of them. */
 const seen: unknown[] = [];

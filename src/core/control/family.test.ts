@@ -1,13 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { code } from "../../../test/support/code.ts";
 import { createLab, hangs, signalled } from "../../../test/support/lab.ts";
-import { type HoldfastError, workflow } from "../../index.ts";
+import { workflow } from "../../index.ts";
 import { childId } from "../ids.ts";
-
-const code = (promise: Promise<unknown>) =>
-  promise.then(
-    () => "taken",
-    (error: HoldfastError) => error.code,
-  );
 
 /** Three levels; the lowest one works or hangs. */
 function levels(work: () => unknown) {

@@ -1,12 +1,11 @@
 import { HoldfastError } from "../errors.ts";
 import { savedSpent, spentAbove } from "../guards/spent.ts";
 import { plan } from "../journal/act.ts";
-import type { Decide } from "../journal/acts.ts";
 import type { EventMeta } from "../journal/events.ts";
 import { lastEvent, loadRun } from "../journal/load.ts";
 import { everyRun } from "../journal/query.ts";
-import type { EngineParts } from "../parts.ts";
-import type { StepRecord } from "../run/replay.ts";
+import { actOn, type EngineParts } from "../parts.ts";
+import type { StepRecord } from "../run/records.ts";
 import { ended, type RunRow, type RunStatus, terminal } from "../types.ts";
 import type { CancelOptions, Control } from "./control.ts";
 
@@ -24,17 +23,12 @@ export class Family {
     this.#control = control;
   }
 
-  async #act(runId: string, decide: Decide): Promise<void> {
-    const { row, events } = await this.#deps.acts.act(runId, decide);
-    if (events.length > 0) this.#deps.written(row, events);
-  }
-
   /** Tells parent and children how a run ended, then notes on it that they were told. */
   async tell(run: RunRow): Promise<void> {
     const { status } = run;
     if (status === "cancelled") await this.cancelChildren(run.id, {});
     if (run.parent) await this.#tellParent(run, run.parent.runId);
-    await this.#act(run.id, (row) =>
+    await actOn(this.#deps, run.id, (row) =>
       row.wakeAt === null || row.status !== status
         ? null
         : plan({ kind: "family_told", step: "", meta: {} }, {}),
@@ -46,7 +40,7 @@ export class Family {
     const { status } = child;
     if (!(await store.read(parentId))) return;
     const ending = await lastEvent(store, child, ["run_completed", "run_failed", "run_cancelled"]);
-    await this.#act(parentId, async (row) => {
+    await actOn(this.#deps, parentId, async (row) => {
       if (terminal(row.status) || row.prunedAt !== null) return null;
       const state = await loadRun(store, values, row);
       // By its id: migrations may have renamed the step, there and back, before and after the child was made.

@@ -1,14 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { code } from "../../../test/support/code.ts";
 import { eventsOf } from "../../../test/support/family.ts";
 import { createLab, type Lab } from "../../../test/support/lab.ts";
-import { type Context, type HoldfastError, workflow } from "../../index.ts";
+import { type Context, workflow } from "../../index.ts";
 import { childId } from "../ids.ts";
-
-const code = (promise: Promise<unknown>) =>
-  promise.then(
-    () => "taken",
-    (error: HoldfastError) => error.code,
-  );
 
 /** Waits, then says what was in its mailbox. */
 const listens = async (ctx: Context): Promise<unknown[]> => {

@@ -1,18 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { code } from "../../../test/support/code.ts";
 import { eventsOf } from "../../../test/support/family.ts";
 import { useFolders } from "../../../test/support/folders.ts";
 import { createLab, hangs, type Lab, signalled } from "../../../test/support/lab.ts";
-import { type Context, type Engine, type HoldfastError, type Run, workflow } from "../../index.ts";
+import { type Context, type Engine, type Run, workflow } from "../../index.ts";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
 import { childId } from "../ids.ts";
 
 const newFile = useFolders("pause");
-
-const code = (promise: Promise<unknown>) =>
-  promise.then(
-    () => "taken",
-    (error: HoldfastError) => error.code,
-  );
 
 const kindsOf = async (lab: Lab, id = "r") => (await eventsOf(lab.store, id)).map(({ kind }) => kind);
 const headline = async (lab: Lab, engine: Engine, id = "r") => (await lab.drive(engine.status(id))).headline;

@@ -1,6 +1,6 @@
 import type { EventDraft } from "../journal/events.ts";
 import { everyRun } from "../journal/query.ts";
-import type { EngineParts } from "../parts.ts";
+import { actOn, type EngineParts } from "../parts.ts";
 import { ended, type RunRow } from "../types.ts";
 
 /** Says that the limits of a run above were changed. */
@@ -15,11 +15,10 @@ export async function tellRaised(parts: EngineParts, runId: string): Promise<voi
   for await (const row of everyRun(parts.store, { parent: runId })) children.push(row);
   for (const child of children) {
     if (ended(child.status) && child.openChildren === 0) continue;
-    const { row, events } = await parts.acts.act(child.id, ({ status, waiting }) => {
+    await actOn(parts, child.id, ({ status, waiting }) => {
       const mayWait = status === "running" || waiting.some(({ kind }) => kind === "budget");
       return mayWait ? { events: [LOOK_AGAIN], actor: "parent" } : null;
     });
-    if (events.length > 0) parts.written(row, events);
     await tellRaised(parts, child.id);
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { code } from "../../../test/support/code.ts";
 import { createLab, hangs, type Lab, signalled } from "../../../test/support/lab.ts";
 import {
   type Engine,
@@ -11,12 +12,6 @@ import {
 } from "../../index.ts";
 import { buildEntry, parseEntry } from "../journal/journal.ts";
 import { encode } from "../values/codec.ts";
-
-const code = (promise: Promise<unknown>) =>
-  promise.then(
-    () => "taken",
-    (error: HoldfastError) => error.code,
-  );
 
 const asking = (version = "1", verdict: PolicyVerdict = { ask: "It costs money." }): Policy => ({
   version,

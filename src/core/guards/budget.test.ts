@@ -1,14 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { code } from "../../../test/support/code.ts";
 import { createLab, hangs, type Lab, signalled } from "../../../test/support/lab.ts";
-import { type Budget, type Engine, type HoldfastError, workflow } from "../../index.ts";
+import { type Budget, type Engine, workflow } from "../../index.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { parseEntry } from "../journal/journal.ts";
-
-const code = (promise: Promise<unknown>) =>
-  promise.then(
-    () => "taken",
-    (error: HoldfastError) => error.code,
-  );
 
 async function journal(lab: Lab, runId: string): Promise<JournalEvent[]> {
   const entries = await lab.store.entries(runId, { from: 1, limit: 10_000 });

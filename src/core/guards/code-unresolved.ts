@@ -1,7 +1,7 @@
 import { HoldfastError } from "../errors.ts";
 import { enterDoubt } from "../run/doubt.ts";
 import type { Execution } from "../run/execution.ts";
-import type { StepRecord } from "../run/replay.ts";
+import type { StepRecord } from "../run/records.ts";
 import { listed } from "../versions/versions.ts";
 
 /**

@@ -1,14 +1,8 @@
 import { HoldfastError } from "../errors.ts";
 import type { StepPlace } from "../run/call.ts";
 import type { Execution } from "../run/execution.ts";
-import {
-  hasActed,
-  mayHaveActed,
-  type RunState,
-  type ScopeNode,
-  type StepRecord,
-  UNDO,
-} from "../run/replay.ts";
+import { hasActed, mayHaveActed, type ScopeNode, type StepRecord, UNDO } from "../run/records.ts";
+import type { RunState } from "../run/replay.ts";
 import { isUnresolved, plainPath } from "../versions/rename.ts";
 import { listed } from "../versions/versions.ts";
 import type { Admission, Admitted, Guard } from "./guard.ts";

@@ -1,19 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { code } from "../../../test/support/code.ts";
 import { createLab, hangs, type Lab, signalled } from "../../../test/support/lab.ts";
-import {
-  type Budget,
-  type Engine,
-  type HoldfastError,
-  type Run,
-  type Workflow,
-  workflow,
-} from "../../index.ts";
-
-const code = (promise: Promise<unknown>) =>
-  promise.then(
-    () => "taken",
-    (error: HoldfastError) => error.code,
-  );
+import { type Budget, type Engine, type Run, type Workflow, workflow } from "../../index.ts";
 
 /** Each call of the worker uses this. */
 const CALL = { tokens: 100, costUsd: 0.01 };

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts";
 import type { Execution } from "../run/execution.ts";
-import type { LoopRecord, MemoryWrite, Signal, StepRecord } from "../run/replay.ts";
+import type { LoopRecord, MemoryWrite, Signal, StepRecord } from "../run/records.ts";
 import { isApproval } from "./approval-name.ts";
 import { askCheck, type ContentCheck, type ContentItem, type Quarantined } from "./content.ts";
 

@@ -1,4 +1,5 @@
-import { type LoopRecord, RunState, type ScopeNode, type StepRecord } from "../run/replay.ts";
+import type { LoopRecord, ScopeNode, StepRecord } from "../run/records.ts";
+import { RunState } from "../run/replay.ts";
 import type { Raw } from "./events.ts";
 import { Facts, type SavedFacts } from "./facts.ts";
 

@@ -1,4 +1,5 @@
-import type { LoopRecord, RunState, Signal, StepRecord } from "../run/replay.ts";
+import type { LoopRecord, Signal, StepRecord } from "../run/records.ts";
+import type { RunState } from "../run/replay.ts";
 import { dataDigest } from "../values/codec.ts";
 import { applyPatches, type StatePatch } from "../values/patch.ts";
 import type { Values } from "../values/values.ts";

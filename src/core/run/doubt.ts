@@ -6,7 +6,7 @@ import { toError } from "../values/values.ts";
 import { argsDigest, Handle, type StepPlace } from "./call.ts";
 import type { Execution } from "./execution.ts";
 import { keyAnswer, keyProblem } from "./key-answer.ts";
-import type { StepRecord } from "./replay.ts";
+import type { StepRecord } from "./records.ts";
 
 /** Unknown outcomes: the intent is there and the outcome is not. The effect class decides; nothing is guessed. */
 const DAY_MS = 86_400_000;

@@ -8,7 +8,7 @@ import { openDraft, type StatePatch } from "../values/patch.ts";
 import type { StepPlace } from "./call.ts";
 import { checkEvery, isDue } from "./every.ts";
 import type { Execution } from "./execution.ts";
-import type { LoopRecord } from "./replay.ts";
+import type { LoopRecord } from "./records.ts";
 import { innerScope } from "./scope.ts";
 import { markPhase } from "./triggers.ts";
 

@@ -3,7 +3,8 @@ import { HoldfastError } from "../errors.ts";
 import { inspectMemory } from "../guards/inspector.ts";
 import { decode } from "../values/codec.ts";
 import type { Execution } from "./execution.ts";
-import { decidedAt, type MemoryWrite, type RunState } from "./replay.ts";
+import { decidedAt, type MemoryWrite } from "./records.ts";
+import type { RunState } from "./replay.ts";
 import { isPrototypeKey, place } from "./scope.ts";
 
 /**

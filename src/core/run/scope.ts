@@ -1,7 +1,7 @@
 import { HoldfastError } from "../errors.ts";
 import type { UsageMeta } from "../journal/events.ts";
 import type { Effect } from "../types.ts";
-import { type ScopeNode, UNDO } from "./replay.ts";
+import { type ScopeNode, UNDO } from "./records.ts";
 
 /** A call of user code that is under way; usage reported inside it belongs to its outcome. */
 export interface Frame {

@@ -10,7 +10,7 @@ import { argsDigest, callWork, Handle, hasChanged, type StepPlace } from "./call
 import { awaitDecision, type Doubt, enterDoubt, isOwnKey, keyDoubt, settleUnknown } from "./doubt.ts";
 import { type Execution, never } from "./execution.ts";
 import { checkKeyOption, keyAnswer } from "./key-answer.ts";
-import { decidedAt, type StepRecord, undoKey } from "./replay.ts";
+import { decidedAt, type StepRecord, undoKey } from "./records.ts";
 import { defaultRetry, nextRetry, type RetryPolicy, retryPolicy } from "./retry.ts";
 
 /**

@@ -8,7 +8,7 @@ import type { Depart } from "../journal/writer.ts";
 import type { Append } from "../store.ts";
 import { argsDigest, Handle, hasChanged, type StepPlace } from "./call.ts";
 import { type Execution, never } from "./execution.ts";
-import { decidedAt, type StepRecord } from "./replay.ts";
+import { decidedAt, type StepRecord } from "./records.ts";
 import { type Frame, innerScope } from "./scope.ts";
 import { recordedValue, refuseInside, standIn } from "./steps.ts";
 

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../errors.ts";
 import type { Waiting } from "../types.ts";
 import type { Execution } from "./execution.ts";
-import { UNDO } from "./replay.ts";
+import { UNDO } from "./records.ts";
 import { innerScope } from "./scope.ts";
 
 /** Whether the replay has come as far as it can: it has met every undo, or stands at something that is not recorded. */

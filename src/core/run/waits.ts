@@ -9,7 +9,7 @@ import type { Workflow } from "../workflow.ts";
 import type { StepPlace } from "./call.ts";
 import type { Execution } from "./execution.ts";
 import { givenByParent } from "./given.ts";
-import { decidedAt, type Signal, type StepRecord } from "./replay.ts";
+import { decidedAt, type Signal, type StepRecord } from "./records.ts";
 import { recordedValue, refuseInside } from "./steps.ts";
 
 /** Steps that wait instead of calling: gates, timers, signals and children. Each is opened once and decided once. */

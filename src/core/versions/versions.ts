@@ -1,7 +1,8 @@
 import type { Edits } from "../control/edits.ts";
 import { HoldfastError } from "../errors.ts";
 import type { StateView } from "../journal/state-view.ts";
-import type { RunState, StepRecord } from "../run/replay.ts";
+import type { StepRecord } from "../run/records.ts";
+import type { RunState } from "../run/replay.ts";
 import { checkName } from "../run/scope.ts";
 import type { RunRow } from "../types.ts";
 import type { Workflow } from "../workflow.ts";

@@ -1,22 +1,17 @@
 import type { Family } from "../control/family.ts";
 import { HoldfastError } from "../errors.ts";
-import { failsOnRecord } from "../guards/code-failure.ts";
-import { untilResolved } from "../guards/code-unresolved.ts";
-import { inspectInput, readConfig } from "../guards/inspector.ts";
 import { fingerprint } from "../hash.ts";
 import type { Acts } from "../journal/acts.ts";
-import type { EventDraft, EventMeta, JournalEvent } from "../journal/events.ts";
+import type { EventMeta, JournalEvent } from "../journal/events.ts";
 import { waitForKey, waitsForKey } from "../journal/key-wait.ts";
 import { isKeyAway } from "../journal/load.ts";
 import { ScratchStore } from "../journal/scratch-store.ts";
+import { runBody } from "../run/body.ts";
 import { Execution, type ExecutionEnd } from "../run/execution.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import { RunState } from "../run/replay.ts";
-import { RunContext } from "../run/run-context.ts";
 import { markPressure } from "../run/triggers.ts";
-import { compensate, undoFailed } from "../run/undo.ts";
 import { ended, type RunRow } from "../types.ts";
-import { toError } from "../values/values.ts";
 import { Upgrades } from "../versions/upgrades.ts";
 import type { Workflow } from "../workflow.ts";
 import type { EngineEvent } from "./emitter.ts";
@@ -431,59 +426,4 @@ function folded(events: readonly JournalEvent[]): RunState {
   const state = new RunState();
   for (const event of events) state.apply(event);
   return state;
-}
-
-async function runBody(execution: Execution): Promise<void> {
-  const { writer, workflow, deps, state, runId } = execution;
-  if (writer.row.control !== "none") execution.considerEnding();
-  if (writer.row.control === "pausing") {
-    // Its code may be of another version than the run is: told to go on, it is taken up anew.
-    execution.onward = () => execution.finish("stopped", { kind: "run_released", step: "", meta: {} });
-    return;
-  }
-  await execution.memory.load();
-  execution.config = await readConfig(execution);
-  const stored = await execution.read(() => deps.values.decode(runId, state.input));
-  const input = await inspectInput(execution, stored);
-  let ending: () => void;
-  try {
-    const result = await execution.within(execution.scope(), async () =>
-      workflow.body(new RunContext(execution), input),
-    );
-    await untilResolved(execution);
-    const { data, blobs } = deps.values.encode("result", result);
-    ending = () => execution.finish("completed", { kind: "run_completed", step: "", meta: {}, data }, blobs);
-  } catch (error) {
-    ending = await failure(execution, error);
-  }
-  execution.bodyEnded = true;
-  await execution.enter();
-  await execution.calls.none();
-  if (writer.row.control === "none") return ending();
-  execution.onward = ending;
-  execution.considerEnding();
-}
-
-async function failure(execution: Execution, error: unknown): Promise<() => void> {
-  const { values } = execution.deps;
-  const wait = failsOnRecord(execution, error);
-  if (wait)
-    return () => execution.finish("waiting", { kind: "run_waiting", step: "", meta: { waiting: [wait] } });
-  const compensated = execution.workflow.compensateOnFailure;
-  let left: readonly string[] = [];
-  try {
-    if (compensated && !execution.closed) left = await compensate(execution);
-  } catch (problem) {
-    return () => execution.parkForReview(undoFailed(problem));
-  }
-  const steps = [...new Set(execution.failedSteps(error))];
-  const real = toError(error);
-  const meta = {
-    message: `${values.headline(real)}${left.length > 0 ? ` (not undone: ${left.join(", ")})` : ""}`,
-    steps,
-    ...(compensated ? { compensated } : {}),
-  };
-  const encoded = values.encodeError("error", real);
-  const event: EventDraft = { kind: "run_failed", step: "", meta, data: encoded.data };
-  return () => execution.finish("failed", event, encoded.blobs);
 }

@@ -1,12 +1,11 @@
 import { HoldfastError } from "../../errors.ts";
 import { checkId } from "../../ids.ts";
 import { type Act, because, plan } from "../../journal/act.ts";
-import type { Decide } from "../../journal/acts.ts";
 import type { EventKind, JournalEvent } from "../../journal/events.ts";
 import { dropped } from "../../journal/journal.ts";
 import { checkLimit } from "../../journal/query.ts";
 import type { StateView } from "../../journal/state-view.ts";
-import type { EngineParts } from "../../parts.ts";
+import { actOn, type EngineParts } from "../../parts.ts";
 import type { RunRow } from "../../types.ts";
 import { isLosingAll } from "../retention/journal.ts";
 import { addressOf, checkLabel, isCheckpoint, parseAddress, phaseOf } from "./address.ts";
@@ -203,7 +202,7 @@ export class Checkpoints {
     const { store } = this.#parts;
     const address = parseAddress(text);
     let position: number | undefined;
-    await this.#act(address.runId, async (row) => {
+    await actOn(this.#parts, address.runId, async (row) => {
       // Found once: the newest position is another one when this is tried again.
       const seq = (position ??= await resolve(store, row, address));
       const said = await remarks(store, row, 0);
@@ -225,18 +224,12 @@ export class Checkpoints {
   async mark(runId: string, label: string, act: Act = {}): Promise<string> {
     checkId(runId);
     checkLabel(label);
-    const { row } = await this.#act(runId, async (row) => {
+    const row = await actOn(this.#parts, runId, async (row) => {
       if (await isLosingAll(this.#parts.store, row)) throw dropped(row.id, row.seq);
       const meta = { label, trigger: "user_requested" };
       return plan({ kind: "checkpoint_marked", step: "", meta }, act);
     });
     return addressOf(runId, row.seq);
-  }
-
-  async #act(runId: string, decide: Decide): Promise<{ row: RunRow }> {
-    const acted = await this.#parts.acts.act(runId, decide);
-    if (acted.events.length > 0) this.#parts.written(acted.row, acted.events);
-    return acted;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { StepType } from "../../journal/events.ts";
-import type { RunState, StepRecord } from "../../run/replay.ts";
+import type { StepRecord } from "../../run/records.ts";
+import type { RunState } from "../../run/replay.ts";
 import type { Waiting, WaitKind } from "../../types.ts";
 
 /** How far a run is. `total` is known where it said what to expect: `ctx.plan`, and the members of its groups. */

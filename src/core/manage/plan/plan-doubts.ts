@@ -1,5 +1,6 @@
 import type { JournalEvent } from "../../journal/events.ts";
-import type { RunState, StepRecord } from "../../run/replay.ts";
+import type { StepRecord } from "../../run/records.ts";
+import type { RunState } from "../../run/replay.ts";
 import type { Store } from "../../store.ts";
 import type { Effect, RunRow } from "../../types.ts";
 import { entryPages, headEvents } from "../checkpoints/positions.ts";

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../../errors.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
-import type { RunState, StepRecord } from "../../run/replay.ts";
+import type { StepRecord } from "../../run/records.ts";
+import type { RunState } from "../../run/replay.ts";
 import { provesNotDone } from "../../run/steps.ts";
 import type { Met } from "../replay/replay-run.ts";
 import type { StopPoint } from "../replay/replay-watch.ts";

@@ -1,4 +1,5 @@
-import { type RunState, undoKey } from "../../run/replay.ts";
+import { undoKey } from "../../run/records.ts";
+import type { RunState } from "../../run/replay.ts";
 import { byRecord, isUnknown } from "./plan-doubts.ts";
 import type { DoubtfulStep, NextStep } from "./plan-types.ts";
 

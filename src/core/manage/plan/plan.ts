@@ -1,7 +1,8 @@
 import { HoldfastError } from "../../errors.ts";
 import { lastEvent, loadRun } from "../../journal/load.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
-import { type RunState, UNDO } from "../../run/replay.ts";
+import { UNDO } from "../../run/records.ts";
+import type { RunState } from "../../run/replay.ts";
 import { type Budget, type RunRow, terminal } from "../../types.ts";
 import type { Workflow } from "../../workflow.ts";
 import { readRow } from "../checkpoints/positions.ts";

@@ -1,6 +1,7 @@
 import type { Raw, StepStarted, StepType } from "../../journal/events.ts";
 import { silentLogger } from "../../ports.ts";
-import { type RunState, UNDO } from "../../run/replay.ts";
+import { UNDO } from "../../run/records.ts";
+import type { RunState } from "../../run/replay.ts";
 import type { Store } from "../../store.ts";
 import type { Effect, WaitKind } from "../../types.ts";
 import type { Redactor } from "../../values/redact.ts";

@@ -1,6 +1,6 @@
 import { type Act, because, checkAct, plan } from "../../journal/act.ts";
 import { dropped } from "../../journal/journal.ts";
-import type { EngineParts } from "../../parts.ts";
+import { actOn, type EngineParts } from "../../parts.ts";
 import type { RunRow } from "../../types.ts";
 import { remarks } from "../checkpoints/positions.ts";
 import { isLosingAll } from "./journal.ts";
@@ -10,9 +10,9 @@ export const WHOLE_RUN = 0;
 
 /** Pins a run with everything it has, or lets it go; pins of single checkpoints are left alone. */
 export async function pinRun(parts: EngineParts, runId: string, pinned: boolean, act: Act): Promise<RunRow> {
-  const { acts, store } = parts;
+  const { store } = parts;
   checkAct(act);
-  const { row, events } = await acts.act(runId, async (current) => {
+  return actOn(parts, runId, async (current) => {
     const { tags } = (await remarks(store, current, 0)).facts;
     if ((tags.get(WHOLE_RUN)?.pinned ?? false) === pinned) return null;
     if (pinned && (await isLosingAll(store, current))) throw dropped(runId, current.seq);
@@ -21,6 +21,4 @@ export async function pinRun(parts: EngineParts, runId: string, pinned: boolean,
     const meta = { seq: WHOLE_RUN, pinned, pins, ...because(act) };
     return plan({ kind: "checkpoint_tagged", step: "", meta }, act);
   });
-  if (events.length > 0) parts.written(row, events);
-  return row;
 }

@@ -1,0 +1,64 @@
+import { failsOnRecord } from "../guards/code-failure.ts";
+import { untilResolved } from "../guards/code-unresolved.ts";
+import { inspectInput, readConfig } from "../guards/inspector.ts";
+import type { EventDraft } from "../journal/events.ts";
+import { toError } from "../values/values.ts";
+import type { Execution } from "./execution.ts";
+import { RunContext } from "./run-context.ts";
+import { compensate, undoFailed } from "./undo.ts";
+
+/** Calls the workflow's function with what the run was given, and ends the run as it ends. */
+export async function runBody(execution: Execution): Promise<void> {
+  const { writer, workflow, deps, state, runId } = execution;
+  if (writer.row.control !== "none") execution.considerEnding();
+  if (writer.row.control === "pausing") {
+    // Its code may be of another version than the run is: told to go on, it is taken up anew.
+    execution.onward = () => execution.finish("stopped", { kind: "run_released", step: "", meta: {} });
+    return;
+  }
+  await execution.memory.load();
+  execution.config = await readConfig(execution);
+  const stored = await execution.read(() => deps.values.decode(runId, state.input));
+  const input = await inspectInput(execution, stored);
+  let ending: () => void;
+  try {
+    const result = await execution.within(execution.scope(), async () =>
+      workflow.body(new RunContext(execution), input),
+    );
+    await untilResolved(execution);
+    const { data, blobs } = deps.values.encode("result", result);
+    ending = () => execution.finish("completed", { kind: "run_completed", step: "", meta: {}, data }, blobs);
+  } catch (error) {
+    ending = await failure(execution, error);
+  }
+  execution.bodyEnded = true;
+  await execution.enter();
+  await execution.calls.none();
+  if (writer.row.control === "none") return ending();
+  execution.onward = ending;
+  execution.considerEnding();
+}
+
+async function failure(execution: Execution, error: unknown): Promise<() => void> {
+  const { values } = execution.deps;
+  const wait = failsOnRecord(execution, error);
+  if (wait)
+    return () => execution.finish("waiting", { kind: "run_waiting", step: "", meta: { waiting: [wait] } });
+  const compensated = execution.workflow.compensateOnFailure;
+  let left: readonly string[] = [];
+  try {
+    if (compensated && !execution.closed) left = await compensate(execution);
+  } catch (problem) {
+    return () => execution.parkForReview(undoFailed(problem));
+  }
+  const steps = [...new Set(execution.failedSteps(error))];
+  const real = toError(error);
+  const meta = {
+    message: `${values.headline(real)}${left.length > 0 ? ` (not undone: ${left.join(", ")})` : ""}`,
+    steps,
+    ...(compensated ? { compensated } : {}),
+  };
+  const encoded = values.encodeError("error", real);
+  const event: EventDraft = { kind: "run_failed", step: "", meta, data: encoded.data };
+  return () => execution.finish("failed", event, encoded.blobs);
+}

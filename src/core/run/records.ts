@@ -1,0 +1,216 @@
+import { addSpent, reportOf, type Spent } from "../guards/spent.ts";
+import type { JournalEvent, Raw, StepStarted, StepType } from "../journal/events.ts";
+import type { Effect, RunStatus } from "../types.ts";
+
+/** The scope of the steps that undo others. The name is refused to users. */
+export const UNDO = "compensate";
+
+/** The key of the step that undoes `step`. */
+export const undoKey = (step: string): string => `${UNDO}/${step.replaceAll("/", ">")}`;
+
+/** What the journal says about one step. */
+export interface StepRecord {
+  status: "started" | "completed" | "failed" | "in_doubt";
+  type: StepType;
+  effect: Effect;
+  attempt: number;
+  call: number;
+  /** When its first intent under this key was written: waits count from here. */
+  since: number;
+  /** Position of the event that decided the status; its value is there when `data` is not held here. */
+  seq: number;
+  /** Where it was first decided, when somebody has put another value in its place since. */
+  decidedAt?: number | undefined;
+  data?: Raw | undefined;
+  args?: string | undefined;
+  /** Fingerprint of its idempotency key. */
+  key?: string | undefined;
+  timeoutMs?: number | undefined;
+  undo?: true | undefined;
+  until?: number | undefined;
+  child?: string | undefined;
+  names?: readonly string[] | undefined;
+  /** Failed attempts in this round of tries, and how long was waited between them. */
+  failures: number;
+  waitedMs: number;
+  /** A failed attempt that may be tried again, and when. */
+  retryAt?: number | undefined;
+  /** The run failed on this step and was resumed since: it may be tried afresh. */
+  reopened?: boolean | undefined;
+  /** Position of the signal that ended a wait. */
+  took?: number | undefined;
+  rerunAfter?: number | undefined;
+  /** In doubt, and may be called under a new key if a person says so. */
+  newKey?: true | undefined;
+  /** A person said: call it again, whatever became of the first call. */
+  rerun?: boolean | undefined;
+  /** A child ended as this, and has reported so much. */
+  childStatus?: RunStatus | undefined;
+  reported?: Partial<Spent> | undefined;
+  /** The key it began under, before migrations changed it. */
+  first?: string | undefined;
+  /** Somebody said: go on, whether the code still asks for it or not. */
+  waived?: true | undefined;
+}
+
+export interface LoopRecord {
+  /** Finished iterations: the next one to run has this index. */
+  iteration: number;
+  done: boolean;
+  /** Position of the last advance. */
+  seq: number;
+  /** The newest state known in full, and the changes recorded since. */
+  state?: { readonly value: unknown } | undefined;
+  changes: Raw[];
+  /** The loop runs in this process, which keeps `state` up to date itself. */
+  live: boolean;
+  /** Its finished iterations had effects. */
+  acted?: boolean;
+}
+
+export interface Signal {
+  readonly seq: number;
+  readonly id: string;
+  readonly name: string;
+  readonly at: number;
+  readonly data: Raw | undefined;
+  taken: boolean;
+}
+
+export interface MemoryWrite {
+  readonly seq: number;
+  /** Key of the note that wrote it; "" when somebody outside did. */
+  readonly step: string;
+  readonly name: string;
+  readonly data: Raw | undefined;
+}
+
+/** The position in the order of things that happened, for what counts before and after it. */
+export const decidedAt = (record: StepRecord): number => record.decidedAt ?? record.seq;
+
+export interface NoteRecord {
+  seq: number;
+  data?: Raw | undefined;
+  value?: number;
+  /** Signals taken out of the mailbox. */
+  took?: readonly number[];
+}
+
+/** Everything recorded under one prefix. */
+export class ScopeNode {
+  readonly records = new Map<string, StepRecord>();
+  /** Notes (memory, usage, decisions…) already written, with the value of those that have one. */
+  readonly notes = new Map<string, NoteRecord>();
+  readonly loops = new Map<string, LoopRecord>();
+  readonly scopes = new Map<string, ScopeNode>();
+  /** Its first name, before migrations changed it. */
+  was?: string;
+
+  child(segment: string): ScopeNode {
+    let node = this.scopes.get(segment);
+    if (!node) this.scopes.set(segment, (node = new ScopeNode()));
+    return node;
+  }
+}
+
+export const isUnfinished = ({ status, retryAt, reopened }: StepRecord): boolean =>
+  status === "started" || status === "in_doubt" || retryAt !== undefined || reopened === true;
+
+export const editedRecord = ({ seq, at }: JournalEvent): StepRecord => ({
+  status: "completed",
+  type: "call",
+  effect: "repeatable",
+  attempt: 1,
+  call: 1,
+  since: at,
+  seq,
+  failures: 0,
+  waitedMs: 0,
+});
+
+export function startedRecord(
+  meta: StepStarted,
+  event: JournalEvent,
+  before: StepRecord | undefined,
+): StepRecord {
+  return {
+    status: "started",
+    type: meta.type,
+    effect: meta.effect,
+    attempt: meta.attempt,
+    call: meta.call,
+    since: before && (before.key ?? meta.key) === meta.key ? before.since : event.at,
+    failures: before?.failures ?? 0,
+    waitedMs: before?.waitedMs ?? 0,
+    reported: before?.reported,
+    first: before?.first,
+    seq: event.seq,
+    data: event.data,
+    args: meta.args,
+    key: meta.key,
+    timeoutMs: meta.timeoutMs,
+    undo: meta.undo,
+    until: meta.until,
+    child: meta.child,
+    names: meta.names,
+  };
+}
+
+export function applyOutcome(record: StepRecord, event: JournalEvent, signals: readonly Signal[]): void {
+  const settle = (status: StepRecord["status"]) => {
+    Object.assign(record, { status, seq: event.seq, data: event.data, retryAt: undefined, rerun: undefined });
+  };
+  switch (event.kind) {
+    case "step_completed": {
+      settle("completed");
+      const { took } = event.meta;
+      record.took = took;
+      const signal = took === undefined ? undefined : signals.find((one) => one.seq === took);
+      if (signal) signal.taken = true;
+      return;
+    }
+    case "gate_answered":
+      return settle("completed");
+    case "step_failed":
+      settle("failed");
+      record.retryAt = event.meta.retryAt;
+      record.failures += 1;
+      record.waitedMs += Math.max(0, (event.meta.retryAt ?? event.at) - event.at);
+      return;
+    case "child_finished":
+      settle(event.meta.status === "completed" ? "completed" : "failed");
+      record.childStatus = event.meta.status;
+      record.reported = addSpent(record.reported ?? {}, reportOf(event.meta));
+      return;
+    case "step_in_doubt":
+      settle("in_doubt");
+      record.rerunAfter = event.meta.rerunAfter;
+      record.newKey = event.meta.newKey;
+      return;
+    case "step_resolved":
+      if (event.meta.action === "rerun") {
+        const { call = record.call } = event.meta;
+        const anew = { status: "started", rerun: true, failures: 0, waitedMs: 0 };
+        Object.assign(record, { ...anew, seq: event.seq, call });
+      } else settle(event.meta.action === "done" ? "completed" : "failed");
+      return;
+    case "step_evidence":
+      if (record.attempt !== event.meta.attempt) return;
+      if (record.status === "in_doubt" || record.status === "started") settle("completed");
+      return;
+    default:
+  }
+}
+
+/** Whether something may have happened outside because of it. A failed `keyed` call says that it did not. */
+export const mayHaveActed = ({ effect, type, status, retryAt }: StepRecord): boolean =>
+  type === "child" ||
+  effect === "once" ||
+  (effect === "keyed" && (status !== "failed" || retryAt !== undefined));
+
+/** The same of everything recorded in a scope. */
+export const hasActed = (node: ScopeNode | undefined): boolean =>
+  node !== undefined &&
+  ([...node.records.values()].some(mayHaveActed) ||
+    [...node.loops.values()].some((loop) => loop.acted ?? false) ||
+    [...node.scopes.values()].some(hasActed));
