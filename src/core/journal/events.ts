@@ -38,7 +38,8 @@ export interface EventMeta {
   family_told: Empty;
   step_started: StepStarted;
   step_completed: { ms?: number; took?: number; usage?: UsageMeta; instead?: "reused" | "simulated" };
-  step_failed: { attempt: number; retryAt?: number; usage?: UsageMeta };
+  /** `harmless`: its error proves that nothing was done outside. */
+  step_failed: { attempt: number; retryAt?: number; usage?: UsageMeta; harmless?: true };
   /** `newKey`: the step allows it to be called under another key, should a person say so. */
   step_in_doubt: { attempt: number; rerunAfter: number; newKey?: true };
   /** `call`: the number it is called under from now on, which gives it another key. */

@@ -40,6 +40,8 @@ export interface StepRecord {
   /** Position of the signal that ended a wait. */
   took?: number | undefined;
   rerunAfter?: number | undefined;
+  /** Failed with an error that proves that nothing was done outside. */
+  harmless?: true | undefined;
   /** In doubt, and may be called under a new key if a person says so. */
   newKey?: true | undefined;
   /** A person said: call it again, whatever became of the first call. */
@@ -174,6 +176,7 @@ export function applyOutcome(record: StepRecord, event: JournalEvent, signals: r
     case "step_failed":
       settle("failed");
       record.retryAt = event.meta.retryAt;
+      record.harmless = event.meta.harmless;
       record.failures += 1;
       record.waitedMs += Math.max(0, (event.meta.retryAt ?? event.at) - event.at);
       return;
@@ -202,11 +205,9 @@ export function applyOutcome(record: StepRecord, event: JournalEvent, signals: r
   }
 }
 
-/** Whether something may have happened outside because of it. A failed `keyed` call says that it did not. */
-export const mayHaveActed = ({ effect, type, status, retryAt }: StepRecord): boolean =>
-  type === "child" ||
-  effect === "once" ||
-  (effect === "keyed" && (status !== "failed" || retryAt !== undefined));
+/** Whether something may have happened outside because of it. That a call has failed does not say by itself that it did nothing. */
+export const mayHaveActed = ({ effect, type, status, harmless }: StepRecord): boolean =>
+  type === "child" || (effect !== "repeatable" && !(status === "failed" && harmless));
 
 /** The same of everything recorded in a scope. */
 export const hasActed = (node: ScopeNode | undefined): boolean =>

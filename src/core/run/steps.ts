@@ -313,6 +313,7 @@ export async function failStep<T>(
     attempt: open.attempt,
     ...(retryAt === undefined ? {} : { retryAt }),
     ...(open.frame.usage ? { usage: open.frame.usage } : {}),
+    ...(isHarmless(open, thrown, record) ? { harmless: true as const } : {}),
   };
   const written = new Promise<void>((resolve) => {
     execution.record({ kind: "step_failed", step: open.step, meta, data: encoded.data }, encoded.blobs, () =>
@@ -334,6 +335,9 @@ export async function failStep<T>(
     execution.state.find(open.step),
   )) as OpenStep<T>;
 }
+
+const isHarmless = <T>({ frame }: Handle<T>, thrown: unknown, record: StepRecord | undefined): boolean =>
+  frame.effect !== "repeatable" && record !== undefined && provesNotDone(thrown, record);
 
 /** The run is being cancelled, and its calls were told: that may be why this one failed, so its failure says nothing. */
 const isToldToStop = ({ writer, compensating }: Execution, effect: Effect): boolean =>
