@@ -9,7 +9,6 @@ import { afterAll, describe, expect, it } from "vitest";
 import { parseEntry } from "../../src/core/journal/journal.ts";
 import type { Store } from "../../src/core/store.ts";
 import { createEngine, type RetentionPolicy, workflow } from "../../src/index.ts";
-import { createMemoryStore } from "../../src/stores/memory.ts";
 import { openAddress, type StoreAddress, withStoreAt } from "../../src/testing/crash/address.ts";
 import { fileKind, type StoreKind, sqliteKind } from "../../src/testing/crash/kinds.ts";
 import { createLab } from "../support/lab.ts";
@@ -47,11 +46,7 @@ describe("a run that loses values while it lives", () => {
         programs(["gate", "crash", "doubt", "child"]),
         round,
         async (program, how) => {
-          const expected = await complete(
-            labStage(createLab(createMemoryStore())),
-            program,
-            async () => undefined,
-          );
+          const expected = await complete(labStage(createLab()), program, async () => undefined);
           const { address, clear } = place(kind);
           const store = await openAddress(address);
           const seen = new Map<number, unknown>();

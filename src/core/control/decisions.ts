@@ -7,6 +7,7 @@ import { isLosingAll } from "../manage/retention/journal.ts";
 import { actOn, type EngineParts } from "../parts.ts";
 import type { StepRecord } from "../run/records.ts";
 import type { RunState } from "../run/replay.ts";
+import { isUndo } from "../run/undo.ts";
 import { type RunRow, terminal } from "../types.ts";
 import type { Encoded } from "../values/values.ts";
 import { sentBefore } from "./repeats.ts";
@@ -129,8 +130,8 @@ export class Decisions {
       const { record, state } = await this.#inDoubt(row, step);
       const isRekeyed = resolution.action === "rerun" && resolution.newKey === true;
       if (isRekeyed && !record.newKey) throw new HoldfastError("HF-2173", { step });
-      // Nothing new begins in a run that is being cancelled, so nobody would learn what became of the first call.
-      if (resolution.action === "rerun" && row.control === "compensating") {
+      // Nothing but undos begins in a run that is being cancelled, so nobody would learn what became of the first call.
+      if (resolution.action === "rerun" && row.control === "compensating" && !isUndo(step)) {
         const fix = "Say whether it was done.";
         throw wrongStatus(row, `call ${step} again`, "It is being cancelled.", fix);
       }
