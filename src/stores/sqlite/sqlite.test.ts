@@ -146,6 +146,8 @@ describe("opening a SQLite store", () => {
     await (await open({ file })).close();
     const db = await connect(file);
     db.exec("PRAGMA user_version = 99");
+    // Some drivers let go of a file only when memory is collected; what is left to be moved into it then must be nothing.
+    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     db.close();
     const before = readFileSync(file);
     await expect(open({ file })).rejects.toMatchObject({ code: "HF-3005", detail: { found: 99, known: 2 } });

@@ -162,7 +162,8 @@ const loopOf = ({ act, define }: World) =>
       if (turn.index % 5 === 0) for (const { payload } of await ctx.inbox()) ctx.memory.set("heard", payload);
       ctx.usage({ tokens: 10, costUsd: 0.001 });
       draft.seen.push(answer);
-      draft.text.push(`${turn.index} ${PADDING}`, `${turn.index} again ${PADDING}`);
+      // Much changes and little is kept: snapshots come often, so that there are old ones for retention to drop.
+      draft.text = Array.from({ length: 4 }, (_, line) => `${turn.index}.${line} ${PADDING}`);
       return turn.index + 1 === ITERATIONS ? turn.done() : undefined;
     });
     return { seen: state.seen, text: state.text.map((one) => one.length), last: ctx.memory.get("last") };
