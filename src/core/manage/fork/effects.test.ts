@@ -73,3 +73,46 @@ describe("a fork of a run whose steps were renamed there and back", () => {
     },
   );
 });
+
+describe("a fork of a fork whose children had begun before those of the first run", () => {
+  it("takes over what the first run's children have done since", async () => {
+    const lab = createLab();
+    let sent = 0;
+    const yes = { choices: ["yes"] };
+    const tool = workflow("tool", async (ctx) => {
+      await ctx.gate("go", yes);
+      return ctx.step("send", () => ++sent, { effect: "once" });
+    });
+    const team = workflow("team", (ctx) => ctx.child("tool", tool, undefined));
+    const flow = workflow("flow", async (ctx) => {
+      await ctx.gate("start", yes);
+      return ctx.child("team", team, undefined);
+    });
+    const engine = lab.engine([flow, team, tool]);
+    const below = async (id: string): Promise<string> =>
+      (await lab.drive(engine.list({ parent: id, limit: 1 }))).runs[0]?.id ?? "";
+    const answer = (id: string, gate: string) => lab.drive(engine.answer(id, gate, { choice: "yes" }));
+    const toolOf = async (id: string): Promise<string> => {
+      for (let round = 0; ; round++) {
+        const found = await below(await below(id));
+        if (found !== "" && (await lab.drive(engine.gates(found))).length > 0) return found;
+        if (round > 100) throw new Error(`no tool of ${id} is at its gate`);
+        await lab.clock.advance(100);
+      }
+    };
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.drive(engine.settled("r"));
+    await lab.drive(engine.fork("r", { id: "f" }));
+    await lab.drive(engine.settled("f"));
+    await answer("f", "start");
+    await toolOf("f");
+
+    await answer("r", "start");
+    await answer(await toolOf("r"), "go");
+    expect([await lab.drive(engine.result("r")), sent]).toEqual([1, 1]);
+
+    await lab.drive(engine.fork("f", { id: "g" }));
+    await answer(await toolOf("g"), "go");
+    expect([await lab.drive(engine.result("g")), sent]).toEqual([1, 1]);
+  });
+});

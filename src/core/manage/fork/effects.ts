@@ -37,7 +37,8 @@ export class CallLog {
   readonly simulated = new Map<string, number>();
   readonly #store: Store;
   readonly #runId: string;
-  readonly #hops: Hop[] = [];
+  /** The migrations it went through that gave steps other names. */
+  readonly hops: Hop[] = [];
   #next = 1;
   #turns: Promise<unknown> = Promise.resolve();
 
@@ -74,7 +75,7 @@ export class CallLog {
   }
 
   #migrated(change: Hop): void {
-    if (change.renamed) this.#hops.push(change);
+    if (change.renamed) this.hops.push(change);
     rekey(this.calls, (step) => renamedKey(step, change));
     for (const [step, call] of this.calls) if (call.step !== step) this.calls.set(step, { ...call, step });
     rekey(this.children, (step) => renamedKey(step, change));
@@ -94,7 +95,7 @@ export class CallLog {
   #named(step: string, { hops, parted }: Descent): string | undefined {
     const since = ({ seq }: Hop): boolean => seq > parted;
     const then = formerKey(step, hops.filter(since));
-    return then === undefined ? undefined : this.#hops.filter(since).reduce(renamedKey, then);
+    return then === undefined ? undefined : this.hops.filter(since).reduce(renamedKey, then);
   }
 
   #started({ step, seq, at }: JournalEvent, { type, effect, attempt, args, child }: StepStarted): void {
@@ -186,11 +187,25 @@ export class Ancestry {
       const row = await source?.log.read();
       if (!source || !row) return;
       yield source;
-      if (!row.origin) continue;
-      const { runId, seq } = row.origin;
-      const parted = Math.min(source.parted, seq);
-      this.#logs[index + 1] ??= { log: new CallLog(this.#store, runId), parted };
+      const before = row.origin ?? (await this.#inItsPlace(row));
+      if (!before) continue;
+      const parted = Math.min(source.parted, before.seq);
+      this.#logs[index + 1] ??= { log: new CallLog(this.#store, before.runId), parted };
     }
+  }
+
+  /**
+   * For a run that is no fork, but that a fork started before its own source came there: the one that the source has in its place by
+   * now. They have nothing in common but the place.
+   */
+  async #inItsPlace({ parent }: RunRow): Promise<Origin | undefined> {
+    const above = parent && (await this.#store.read(parent.runId));
+    const source = above && (above.origin ?? (await this.#inItsPlace(above)));
+    if (!source) return undefined;
+    const log = new CallLog(this.#store, above.id);
+    await log.read();
+    const found = await new Ancestry(this.#store, source).child(parent.step, log.hops);
+    return found && { runId: found.id, seq: 0 };
   }
 }
 
