@@ -113,12 +113,12 @@ describe("a store that is as it was", () => {
     expect(told).toEqual([]);
   });
 
-  it("may be behind with its list of due runs: then the run itself is looked at", async () => {
+  it("may be behind with its list of due runs: one that has moved on since is left to the next list", async () => {
     const memory = createMemoryStore();
     const row = await accepted(memory, creation({ run: { wakeAt: 0 } }));
     const stale = new SeenStore({ ...memory, due: async () => [row] }, () => expect.unreachable());
-    const after = await accepted(stale, step(row));
-    expect(await stale.due({ workflows: [row.workflow], limit: 1 })).toEqual([after]);
+    await accepted(stale, step(row));
+    expect(await stale.due({ workflows: [row.workflow], limit: 1 })).toEqual([]);
   });
 
   it("may answer a question after something was written that the answer does not know", async () => {

@@ -103,13 +103,15 @@ export class SeenStore implements Store {
     return this.#ask(() => this.#base.list(query));
   }
 
-  /** Lists may be behind by a moment, so that a run which seems to have gone back is looked at itself. */
+  /**
+   * Lists may be behind by a moment, so that a run which seems to have gone back is looked at itself. One that has only moved on is left
+   * out: it may be paused by now, and the next list says whether it is still due.
+   */
   async due(query: Parameters<Store["due"]>[0]): Promise<readonly RunRow[]> {
     const rows = await this.#ask(() => this.#base.due(query));
-    const looked = rows.map(async (row) =>
-      isBehind(row, this.#marks.get(row.id)) ? this.read(row.id) : row,
-    );
-    return (await Promise.all(looked)).filter((row) => row !== null);
+    const isOld = rows.map((row) => isBehind(row, this.#marks.get(row.id)));
+    await Promise.all(rows.map(({ id }, index) => isOld[index] && this.read(id)));
+    return rows.filter((_, index) => !isOld[index]);
   }
 
   close(): Promise<void> {
