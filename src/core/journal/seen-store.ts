@@ -109,9 +109,9 @@ export class SeenStore implements Store {
    */
   async due(query: Parameters<Store["due"]>[0]): Promise<readonly RunRow[]> {
     const rows = await this.#ask(() => this.#base.due(query));
-    const isOld = rows.map((row) => isBehind(row, this.#marks.get(row.id)));
-    await Promise.all(rows.map(({ id }, index) => isOld[index] && this.read(id)));
-    return rows.filter((_, index) => !isOld[index]);
+    const old = rows.filter((row) => isBehind(row, this.#marks.get(row.id)));
+    await Promise.all(old.map(({ id }) => this.read(id)));
+    return rows.filter((row) => !old.includes(row));
   }
 
   close(): Promise<void> {
