@@ -1,5 +1,8 @@
 /** The words of Holdfast as types. Nothing here has behaviour. */
 
+/** Something as long as it is being put together. */
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** What may happen to a step whose outcome is unknown after a crash. */
 export type Effect = "repeatable" | "keyed" | "once";
 

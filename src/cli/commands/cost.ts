@@ -8,7 +8,7 @@ import { readOrigin } from "../run-origin.ts";
 import { readSince, type Since } from "../view/parsers.ts";
 import { money, type Spent } from "../view/spending.ts";
 import { journalOf } from "../view/stories.ts";
-import { type Column, table } from "../view/table.ts";
+import { type Column, roomOf, table } from "../view/table.ts";
 import { type Account, Ledger, mergeAccount, newAccount } from "./cost/ledger.ts";
 
 const WAYS = ["workflow", "step", "model", "label"] as const;
@@ -132,7 +132,7 @@ function textOf(
     money(account.wasted) || "–",
     savedText(account) || "–",
   ];
-  const room = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+  const room = roomOf(host);
   const lines = table(
     columnsFor(by, isMany),
     [...groups.map(([name, one]) => row(name, one)), row("total", total)],
@@ -178,7 +178,7 @@ async function compare(context: CommandContext<unknown>, rows: readonly RunRow[]
     { title: "", least: 14 },
     ...rows.map(({ id }): Column => ({ title: id, align: "right", least: 12 })),
   ];
-  const room = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+  const room = roomOf(host);
   const [head = "", ...lines] = table(
     columns,
     facts.map(([name, of]) => [name, ...sides.map(of)]),

@@ -12,6 +12,7 @@ import { EXIT } from "../exit-codes.ts";
 import { usage } from "../globals.ts";
 import { readLoose, splitPair, writtenInput } from "../inputs.ts";
 import { progressLine } from "../view/crash-progress.ts";
+import { roomOf } from "../view/table.ts";
 
 const options = {
   at: { flag: "--at <where>", summary: "every boundary, random ones, or those of one step (every)" },
@@ -172,7 +173,7 @@ function writeReports({ host }: Given, report: CrashTestReport, files: readonly 
 
 function outcome({ out, host }: Given, report: CrashTestReport, files: readonly string[]): Outcome {
   const { green, red, bold, dim } = out.paint;
-  const columns = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+  const columns = roomOf(host);
   const text = reportToText(report, { good: green, bad: red, strong: bold, dim }, columns);
   const [first] = report.problems;
   return {

@@ -5,6 +5,7 @@ import type { CommandContext } from "../context.ts";
 import { exitCodeOf } from "../exit-codes.ts";
 import { columns, fit, oneLine, wrap } from "../format.ts";
 import { usage } from "../globals.ts";
+import { roomOf } from "../view/table.ts";
 
 /** `holdfast explain 2101`: an error code in four lines, offline. */
 export const command = defineCommand({
@@ -54,7 +55,7 @@ function list({ out, host }: CommandContext<unknown>): Outcome {
   const all = (Object.keys(errorTable) as ErrorCode[])
     .sort()
     .map((code) => ({ code, ...errorTable[code], exit: exitCodeOf(code) }));
-  const room = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+  const room = roomOf(host);
   const rows = columns(all.map(({ code, what }) => [out.paint.dim(code), oneLine(what)]));
   return { data: { codes: all }, text: rows.map((row) => fit(row, room)).join("\n") };
 }

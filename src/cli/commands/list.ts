@@ -10,7 +10,7 @@ import { readCount, readSince, type Since } from "../view/parsers.ts";
 import { itemData, originOf, type RunItem, RunItems } from "../view/run-rows.ts";
 import { costWord } from "../view/spending.ts";
 import { badge, spoken, stalledSince, standingOf } from "../view/standing.ts";
-import { type Column, table } from "../view/table.ts";
+import { type Column, roomOf, table } from "../view/table.ts";
 import { watching } from "../view/watch.ts";
 
 const STATUSES = ["queued", "running", "waiting", "paused", "completed", "failed", "cancelled"] as const;
@@ -175,7 +175,7 @@ function textOf(
 ): string {
   const { host, out } = context;
   if (items.length === 0) return empty(context, filters);
-  const room = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+  const room = roomOf(host);
   const cells = items.map((item) => {
     const { row, standing, progress, origin, input } = item;
     return [

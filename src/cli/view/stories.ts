@@ -1,5 +1,5 @@
 import type { EventKind, JournalEvent, StepType, UsageMeta } from "../../core/journal/events.ts";
-import { entryPages, headEvents } from "../../core/manage/checkpoints/positions.ts";
+import { headsOf } from "../../core/manage/checkpoints/positions.ts";
 import type { Store } from "../../core/store.ts";
 import type { Effect, RunRow } from "../../core/types.ts";
 import { rekey, renamedKey } from "../../core/versions/rename.ts";
@@ -110,9 +110,8 @@ export class Stories {
 
 /** The headers of a run's journal, a page at a time. */
 export async function* journalOf(store: Store, row: RunRow, from = 1): AsyncGenerator<JournalEvent> {
-  for await (const page of entryPages(store, row.id, from, row.seq))
-    for (const entry of page)
-      for (const event of headEvents(row.id, entry)) if (event.seq >= from) yield event;
+  for await (const { events } of headsOf(store, row.id, from, row.seq))
+    for (const event of events) if (event.seq >= from) yield event;
 }
 
 /** After these nobody is at the run; a claim that follows is no takeover. */

@@ -1,4 +1,5 @@
 import { fit, width } from "../format.ts";
+import type { Host } from "../host.ts";
 
 export interface Column {
   readonly title: string;
@@ -10,6 +11,10 @@ export interface Column {
 }
 
 const GAP = 2;
+
+/** How wide a text may be: as the terminal; without one, as it likes. */
+export const roomOf = ({ stdout }: Pick<Host, "stdout">): number =>
+  stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY;
 
 /**
  * Rows under titles. Where the terminal is too narrow, the widest of the columns that may be cut gives way, then those that can be

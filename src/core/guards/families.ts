@@ -1,5 +1,5 @@
 import type { JournalEvent } from "../journal/events.ts";
-import { entryPages, headEvents } from "../manage/checkpoints/positions.ts";
+import { headsOf } from "../manage/checkpoints/positions.ts";
 import type { Store } from "../store.ts";
 import type { RunRow } from "../types.ts";
 import { addSpent, NOTHING, reportOf, type Spent, savedSpent, spentAbove } from "./spent.ts";
@@ -140,10 +140,8 @@ class Ledger {
     if (!row) return null;
     // A store that was put back.
     if (row.seq < this.#seq) this.#forget();
-    for await (const page of entryPages(this.#store, row.id, this.#seq + 1, row.seq))
-      for (const entry of page)
-        for (const event of headEvents(row.id, entry))
-          if (event.seq > this.#seq && event.seq <= row.seq) this.#take(event);
+    for await (const { events } of headsOf(this.#store, row.id, this.#seq + 1, row.seq))
+      for (const event of events) if (event.seq > this.#seq && event.seq <= row.seq) this.#take(event);
     this.#seq = row.seq;
     const unreported = [...this.#children].filter(([, { isOver }]) => !isOver);
     return { row, unreported: unreported.map(([id, { reported }]) => [id, reported] as const) };

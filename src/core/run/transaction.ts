@@ -27,17 +27,10 @@ export async function transaction<T, S extends AnySqlHandle>(
   const { frame } = place.scope;
   for (;;) {
     await execution.enter();
-    // A commit that failed may have come in after all, before the attempt that was refused.
-    const record = execution.state.find(place.key);
-    if (record?.status === "completed") return (await recordedValue(execution, place.key, record)) as T;
-    if (record?.status === "failed" && !record.reopened)
-      throw await recordedFailure(execution, place, record);
-    const intent = transactionIntent(execution, options, record);
-    const admitted = await admit(execution.guards, { execution, place, options, intent });
-    if (admitted && "value" in admitted)
-      return ((await standIn(execution, place, intent, admitted)) as { value: T }).value;
-    if (hasChanged(execution, options, intent)) continue;
-    const attempt = new Attempt(execution, place, work, { ...intent, ...admitted?.note });
+    const begun = await beginTransaction<T>(execution, place, options);
+    if ("value" in begun) return begun.value;
+    if (hasChanged(execution, options, begun.intent)) continue;
+    const attempt = new Attempt(execution, place, work, { ...begun.intent, ...begun.note });
     // Held back while the run is told to stop, like any intent.
     execution.calls.block(frame);
     execution.considerEnding();
@@ -51,8 +44,26 @@ export async function transaction<T, S extends AnySqlHandle>(
   }
 }
 
+/** What is recorded of it, or stands in for it; else what would be written with its commit, now that it may be tried. */
+export async function beginTransaction<T>(
+  execution: Execution,
+  place: StepPlace,
+  options: TransactionOptions,
+): Promise<{ readonly value: T } | { readonly intent: StepStarted; readonly note?: Partial<StepStarted> }> {
+  // A commit that failed may have come in after all, before the attempt that was refused.
+  const record = execution.state.find(place.key);
+  if (record?.status === "completed")
+    return { value: (await recordedValue(execution, place.key, record)) as T };
+  if (record?.status === "failed" && !record.reopened) throw await recordedFailure(execution, place, record);
+  const intent = transactionIntent(execution, options, record);
+  const admitted = await admit(execution.guards, { execution, place, options, intent });
+  if (admitted && "value" in admitted)
+    return (await standIn(execution, place, intent, admitted)) as { value: T };
+  return { intent, ...(admitted?.note ? { note: admitted.note } : {}) };
+}
+
 /** What would be written with the commit. */
-export function transactionIntent(
+function transactionIntent(
   execution: Execution,
   options: TransactionOptions,
   record: StepRecord | undefined,
@@ -68,7 +79,7 @@ export function transactionIntent(
 }
 
 /** Somebody said no to it: nothing else leaves a transaction that has ended without its writes. */
-export async function recordedFailure(
+async function recordedFailure(
   execution: Execution,
   { key }: StepPlace,
   record: StepRecord,

@@ -6,7 +6,7 @@ import type { CommandContext } from "../../context.ts";
 import { when } from "../../format.ts";
 import { readCount } from "../../view/parsers.ts";
 import { iso } from "../../view/run-rows.ts";
-import { type Column, table } from "../../view/table.ts";
+import { type Column, roomOf, table } from "../../view/table.ts";
 
 const LIMIT = 50;
 const PAGE = 50;
@@ -32,7 +32,7 @@ export const list = defineCommand({
     const shown = found.slice(0, limit);
     const now = await (await context.store()).now();
     const rows = shown.map((item) => rowOf(item, when(item.at, now, host.stdout.isTTY)));
-    const room = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+    const room = roomOf(host);
     const [head = "", ...lines] = table(COLUMNS, rows, { room });
     const more = found.length > limit ? [out.paint.dim("… more; see --limit")] : [];
     return {

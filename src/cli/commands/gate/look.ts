@@ -4,7 +4,7 @@ import { defineCommand } from "../../command.ts";
 import { coarse, when } from "../../format.ts";
 import { iso } from "../../view/run-rows.ts";
 import { shownValue, summary } from "../../view/stored-values.ts";
-import { type Column, table } from "../../view/table.ts";
+import { type Column, roomOf, table } from "../../view/table.ts";
 import { findGate, runsAtGates } from "./find.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -36,7 +36,7 @@ export const list = defineCommand({
       gate.choices.join(" "),
       gate.show === undefined ? "" : summary(gate.show, 60),
     ]);
-    const room = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+    const room = roomOf(host);
     const [head = "", ...lines] = table(COLUMNS, rows, { room });
     const [first] = found;
     return {

@@ -2,7 +2,7 @@ import type { ReportQuery } from "../../../core/manage/reports/period.ts";
 import type { CommandContext } from "../../context.ts";
 import { readSince, type Since } from "../../view/parsers.ts";
 import { iso } from "../../view/run-rows.ts";
-import { type Column, table } from "../../view/table.ts";
+import { type Column, roomOf, table } from "../../view/table.ts";
 
 /** The options of every report about a period. */
 export const periodOptions = {
@@ -54,7 +54,7 @@ export function tabled(
   rows: readonly (readonly string[])[],
 ): readonly string[] {
   if (rows.length === 0) return [];
-  const room = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+  const room = roomOf(host);
   const [head = "", ...lines] = table(columns, rows, { room });
   return ["", out.paint.dim(head), ...lines];
 }

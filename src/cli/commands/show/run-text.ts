@@ -7,7 +7,7 @@ import { used } from "../../view/spending.ts";
 import { badge, spoken, type Tone, toned } from "../../view/standing.ts";
 import { type Fetched, shownValue, summary } from "../../view/stored-values.ts";
 import { type Attempt, type Story, tookMs } from "../../view/stories.ts";
-import { type Column, table } from "../../view/table.ts";
+import { type Column, roomOf, table } from "../../view/table.ts";
 import type { RunReading, ShowOptions } from "./read-run.ts";
 
 /** So many steps are listed, the latest, unless all are asked for. */
@@ -16,7 +16,7 @@ const MOST_STEPS = 30;
 export function runText(context: CommandContext<unknown>, reading: RunReading, options: ShowOptions): string {
   const { out, host } = context;
   const { paint } = out;
-  const room = host.stdout.isTTY ? host.stdout.columns : Number.POSITIVE_INFINITY;
+  const room = roomOf(host);
   const sections = [
     head(reading, paint, room),
     steps(reading, options, paint, room),

@@ -28,6 +28,17 @@ export async function* entryPages(
 export const headEvents = (runId: string, entry: Entry): readonly JournalEvent[] =>
   parseEntry(runId, { ...entry, data: null }).events;
 
+/** Entries from the one that contains `from` to the one that contains `upTo`, each with its events without their values. */
+export async function* headsOf(
+  store: Store,
+  runId: string,
+  from: number,
+  upTo: number,
+): AsyncGenerator<{ readonly entry: Entry; readonly events: readonly JournalEvent[] }> {
+  for await (const page of entryPages(store, runId, from, upTo))
+    for (const entry of page) yield { entry, events: headEvents(runId, entry) };
+}
+
 /** The event at a position, without its value; `undefined` where there is none. */
 export async function headEventAt(
   store: Store,

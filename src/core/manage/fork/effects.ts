@@ -3,7 +3,7 @@ import type { Hop } from "../../journal/facts.ts";
 import type { Store } from "../../store.ts";
 import type { Effect, EffectPolicy, Origin, RunRow } from "../../types.ts";
 import { formerKey, rekey, renamedKey } from "../../versions/rename.ts";
-import { entryPages, headEvents } from "../checkpoints/positions.ts";
+import { headsOf } from "../checkpoints/positions.ts";
 
 /** A call with an effect that a run has made, or may have made. */
 export interface PastCall {
@@ -57,8 +57,8 @@ export class CallLog {
   async #readOn(): Promise<RunRow | null> {
     const row = await this.#store.read(this.#runId);
     if (!row || row.seq < this.#next) return row;
-    for await (const page of entryPages(this.#store, row.id, this.#next, row.seq))
-      for (const entry of page) for (const event of headEvents(row.id, entry)) this.#take(event);
+    for await (const { events } of headsOf(this.#store, row.id, this.#next, row.seq))
+      for (const event of events) this.#take(event);
     this.#next = row.seq + 1;
     return row;
   }
@@ -187,10 +187,11 @@ export class Ancestry {
       const row = await source?.log.read();
       if (!source || !row) return;
       yield source;
+      if (this.#logs[index + 1]) continue;
       const before = row.origin ?? (await this.#inItsPlace(row));
-      if (!before) continue;
+      if (!before) return;
       const parted = Math.min(source.parted, before.seq);
-      this.#logs[index + 1] ??= { log: new CallLog(this.#store, before.runId), parted };
+      this.#logs.push({ log: new CallLog(this.#store, before.runId), parted });
     }
   }
 

@@ -1,5 +1,5 @@
 import type { StepCall, StepHandle, StepOptions, TransactionOptions } from "../../context.ts";
-import { admit, type Guard } from "../../guards/guard.ts";
+import type { Guard } from "../../guards/guard.ts";
 import type { EventDraft } from "../../journal/events.ts";
 import type { AnySqlHandle, SqlWork } from "../../journal/sql.ts";
 import { Execution, never } from "../../run/execution.ts";
@@ -7,8 +7,8 @@ import type { ExecutionDeps } from "../../run/execution-deps.ts";
 import type { RunState } from "../../run/replay.ts";
 import { RunContext } from "../../run/run-context.ts";
 import type { Frame, Scope } from "../../run/scope.ts";
-import { recordedValue, refuseInside, standIn } from "../../run/steps.ts";
-import { recordedFailure, transactionIntent } from "../../run/transaction.ts";
+import { refuseInside } from "../../run/steps.ts";
+import { beginTransaction } from "../../run/transaction.ts";
 import type { Blob } from "../../store.ts";
 import type { RunRow, Waiting } from "../../types.ts";
 import type { SecretRef } from "../../values/secrets.ts";
@@ -152,18 +152,12 @@ export class ReplayContext extends RunContext {
   ): Promise<T> {
     const execution = this.#execution;
     const place = await this.place(name, "transaction");
-    const { scope } = place;
     await execution.enter();
     refuseInside(place);
-    const record = scope.node?.records.get(place.name);
-    if (record?.status === "completed") return (await recordedValue(execution, place.key, record)) as T;
-    if (record?.status === "failed" && !record.reopened)
-      throw await recordedFailure(execution, place, record);
-    const intent = transactionIntent(execution, options, record);
-    const admitted = await admit(execution.guards, { execution, place, options, intent });
-    if (admitted && "value" in admitted)
-      return ((await standIn(execution, place, intent, admitted)) as { value: T }).value;
-    await execution.intent({ kind: "step_started", step: place.key, meta: intent }, scope.frame);
+    const begun = await beginTransaction<T>(execution, place, options);
+    if ("value" in begun) return begun.value;
+    const event = { kind: "step_started", step: place.key, meta: begun.intent } as const;
+    await execution.intent(event, place.scope.frame);
     return never();
   }
 }

@@ -1,7 +1,7 @@
 import type { JournalEvent } from "../../journal/events.ts";
 import { headBlobs } from "../../journal/journal.ts";
 import type { Entry, Store } from "../../store.ts";
-import type { RunRow, RunStatus } from "../../types.ts";
+import type { Mutable, RunRow, RunStatus } from "../../types.ts";
 import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
 
 /** How much is stored: lengths of texts as the engine gives them to the store, before compression, indexes and free pages. */
@@ -39,8 +39,6 @@ export interface CapacityReport extends Period {
   readonly days: readonly CapacityDay[];
 }
 
-type Open<T> = { -readonly [K in keyof T]: T[K] };
-
 const LARGEST = 10;
 const BATCH = 200;
 
@@ -48,7 +46,7 @@ export async function capacityReport(store: Store, query: ReportQuery): Promise<
   const period = await readPeriod(store, query);
   const total = nothing();
   const byStatus: Partial<Record<RunStatus, number>> = {};
-  const byWorkflow: Record<string, Open<Stored>> = {};
+  const byWorkflow: Record<string, Mutable<Stored>> = {};
   const largest: { run: string; workflow: string; bytes: number }[] = [];
   const days = new Days(period);
   // What was written before the period is part of what is there.
@@ -103,16 +101,16 @@ async function sizesOf(
   return size;
 }
 
-const nothing = (): Open<Stored> => ({ runs: 0, entries: 0, headBytes: 0, valueBytes: 0, blobs: 0 });
+const nothing = (): Mutable<Stored> => ({ runs: 0, entries: 0, headBytes: 0, valueBytes: 0, blobs: 0 });
 
-function add(sum: Open<Stored>, more: Stored): void {
+function add(sum: Mutable<Stored>, more: Stored): void {
   for (const key of Object.keys(sum) as (keyof Stored)[]) sum[key] += more[key];
 }
 
 /** What happened on each day of a period. */
 class Days {
   readonly #period: Period;
-  readonly #days = new Map<string, Open<CapacityDay>>();
+  readonly #days = new Map<string, Mutable<CapacityDay>>();
 
   constructor(period: Period) {
     this.#period = period;
@@ -142,7 +140,7 @@ class Days {
     return [...this.#days.values()].sort((a, b) => (a.day < b.day ? -1 : 1));
   }
 
-  #count(at: number, change: (day: Open<CapacityDay>) => void): void {
+  #count(at: number, change: (day: Mutable<CapacityDay>) => void): void {
     if (!isWithin(this.#period, at)) return;
     const name = new Date(at).toISOString().slice(0, 10);
     const day = this.#days.get(name) ?? { day: name, runs: 0, entries: 0, bytes: 0, expired: 0, dropped: 0 };

@@ -1,6 +1,6 @@
 import type { JournalEvent, StepStarted } from "../../journal/events.ts";
 import type { Store } from "../../store.ts";
-import type { Effect, RunRow } from "../../types.ts";
+import type { Effect, Mutable, RunRow } from "../../types.ts";
 import { rekey, renamedKey } from "../../versions/rename.ts";
 import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
 
@@ -82,7 +82,6 @@ export async function effectReport(store: Store, query: ReportQuery): Promise<Ef
   };
 }
 
-type Open<T> = { -readonly [K in keyof T]: T[K] };
 type Risky = Exclude<Effect, "repeatable">;
 
 interface Watched {
@@ -92,12 +91,12 @@ interface Watched {
   isDone: boolean;
   /** Its worker, which may be lost by now. */
   owner: string;
-  doubt?: Open<EffectFinding>;
+  doubt?: Mutable<EffectFinding>;
 }
 
 /** Follows the effects of one run. */
 class EffectScan {
-  readonly findings: Open<EffectFinding>[] = [];
+  readonly findings: Mutable<EffectFinding>[] = [];
   readonly #row: RunRow;
   readonly #begun: (effect: Risky, at: number) => void;
   readonly #steps = new Map<string, Watched>();
@@ -221,7 +220,7 @@ class EffectScan {
     concern: EffectConcern,
     cause: string,
     { effect, key }: StepStarted,
-  ): Open<EffectFinding> {
+  ): Mutable<EffectFinding> {
     const named = key === undefined ? {} : { key };
     const finding = { ...this.#finding(event, concern, cause), effect, ...named };
     this.findings.push(finding);

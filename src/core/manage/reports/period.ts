@@ -3,7 +3,7 @@ import type { JournalEvent } from "../../journal/events.ts";
 import { everyRun } from "../../journal/query.ts";
 import type { Entry, Store } from "../../store.ts";
 import type { RunRow } from "../../types.ts";
-import { entryPages, headEvents } from "../checkpoints/positions.ts";
+import { headsOf } from "../checkpoints/positions.ts";
 
 /** Which runs, and which time, a report is about. */
 export interface ReportQuery {
@@ -50,7 +50,6 @@ export interface Link {
 
 export async function* linksOf(store: Store, row: RunRow): AsyncGenerator<Link> {
   const copied = row.origin?.seq ?? 0;
-  for await (const page of entryPages(store, row.id, 1, row.seq))
-    for (const entry of page)
-      yield { entry, events: headEvents(row.id, entry), isCopied: entry.seq <= copied };
+  for await (const { entry, events } of headsOf(store, row.id, 1, row.seq))
+    yield { entry, events, isCopied: entry.seq <= copied };
 }

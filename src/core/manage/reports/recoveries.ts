@@ -1,7 +1,7 @@
 import type { EventKind, JournalEvent } from "../../journal/events.ts";
-import { newProjection, projectAll } from "../../journal/project.ts";
-import type { Store } from "../../store.ts";
-import type { Effect, RunProjection, RunRow } from "../../types.ts";
+import type { Entry, Store } from "../../store.ts";
+import type { Effect, Mutable, RunRow } from "../../types.ts";
+import { History } from "../checkpoints/history.ts";
 import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
 
 /** What came of a recovery. `died again`: that worker was lost too. `under way`: nothing is recorded yet. */
@@ -55,7 +55,7 @@ export async function recoveryReport(store: Store, query: ReportQuery): Promise<
   const runs = { completed: 0, completedAfterRecovery: 0, failed: 0, cancelled: 0 };
   for await (const row of runsIn(store, query, period)) {
     const scan = new RecoveryScan(row);
-    for await (const { events, isCopied } of linksOf(store, row)) scan.take(events, isCopied);
+    for await (const { entry, events, isCopied } of linksOf(store, row)) scan.take(entry, events, isCopied);
     const found = scan.finish();
     incidents.push(...found.filter(({ at }) => isWithin(period, at)));
     if (row.finishedAt === null || !isWithin(period, row.finishedAt)) continue;
@@ -97,29 +97,28 @@ const NOT_ITS_DOING: readonly EventKind[] = [
   "family_told",
 ];
 
-type Open<T> = { -readonly [K in keyof T]: T[K] };
-
-/** Follows one run's journal. A claim of a run that was running is a takeover: whoever lets go in good order says so first. */
+/** Follows one run's journal. */
 class RecoveryScan {
   readonly #row: RunRow;
-  readonly #incidents: Open<RecoveryIncident>[] = [];
+  readonly #incidents: Mutable<RecoveryIncident>[] = [];
   readonly #underWay = new Map<string, Effect>();
-  #run: RunProjection | undefined;
+  readonly #history: History;
   #owner: string | null = null;
   #lastAt = 0;
-  #current: Open<RecoveryIncident> | undefined;
+  #current: Mutable<RecoveryIncident> | undefined;
 
   constructor(row: RunRow) {
     this.#row = row;
+    this.#history = new History(row.parent !== null);
   }
 
-  take(events: readonly JournalEvent[], isCopied: boolean): void {
+  take(entry: Entry, events: readonly JournalEvent[], isCopied: boolean): void {
     const [first] = events;
     if (!first) return;
-    if (first.kind === "run_created")
-      this.#run = newProjection(first.at, first.meta.version, first.meta.schema ?? 1);
-    if (first.kind === "run_claimed" && this.#run?.status === "running" && !isCopied) this.#takeover(first);
-    if (this.#run) this.#run = projectAll(this.#run, events, this.#row.parent !== null);
+    const { recoveries } = this.#history;
+    this.#history.take(entry, events);
+    const isTakeover = this.#history.recoveries > recoveries && !isCopied;
+    if (isTakeover && first.kind === "run_claimed") this.#takeover(first);
     for (const event of events) this.#note(event);
     this.#lastAt = first.at;
   }

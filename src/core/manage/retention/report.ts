@@ -1,4 +1,4 @@
-import type { RunRow } from "../../types.ts";
+import type { Mutable, RunRow } from "../../types.ts";
 import type { Item } from "./plan.ts";
 import type { Rules } from "./policy.ts";
 
@@ -44,12 +44,10 @@ export interface RetentionReport {
   readonly withoutEffect?: readonly "cacheTtl"[];
 }
 
-type Open<T> = { -readonly [K in keyof T]: T[K] };
-
 /** A report as it comes about. */
 export class ReportDraft {
   complete = true;
-  readonly #runs = new Map<string, Open<RetentionRun>>();
+  readonly #runs = new Map<string, Mutable<RetentionRun>>();
   /** A run that changed meanwhile was looked at more than once. */
   readonly #skipped = new Map<string, RetentionSkip>();
   readonly #withoutEffect: NonNullable<RetentionReport["withoutEffect"]>;
