@@ -182,4 +182,10 @@ export const callErrors = {
     safe: UNCHANGED,
     fix: "Answer it while it is open. To ask anew, change the arguments of the call, or resume the run after it has failed.",
   },
+  "HF-1040": {
+    what: "{source} asks for more than it may: {kind} over {limit}.",
+    why: "A text that takes too much to read would hold up every other run of the process.",
+    safe: UNCHANGED,
+    fix: "Make it smaller or flatter, or split it.",
+  },
 } as const satisfies Record<string, ErrorEntry>;
