@@ -170,4 +170,10 @@ export const storeErrors = {
     safe: "Everything acknowledged is kept; no step was started that is not recorded.",
     fix: "Give the server more memory (CONFIG SET maxmemory), or keep less of ended runs; the run goes on by itself.",
   },
+  "HF-3050": {
+    what: "{file} lost its -wal or -shm file while this process had it open.",
+    why: "Somebody removed them, or another SQLite library in this process opened and closed the file, which takes this process's locks away.",
+    safe: "This process writes nothing more to it. What others have written since is kept.",
+    fix: "Start this process anew. Leave the side files alone while the file is in use, and open it with one SQLite library per process.",
+  },
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,8 +1,9 @@
-import { type Stats, statSync } from "node:fs";
+import { HoldfastError } from "../../core/errors.ts";
 import type { StoreIdentity } from "../../core/store.ts";
 import type { SqliteConnection, SqliteDriver, SqliteStatement } from "./driver.ts";
 import { isBusy } from "./errors.ts";
 import { inspect, migrate } from "./migrations.ts";
+import { type Files, holdsRemovedMemory, lookAt, type Standing, standingOf } from "./side-files.ts";
 import { SQL } from "./statements.ts";
 
 /**
@@ -18,6 +19,9 @@ const BUSY_TIMEOUT_MS = 50;
 /** So many free pages, at most, are given back to the disk after a commit that dropped something: some 30 ms of work. */
 const SHRINK_PAGES = 512;
 
+/** Sizes in the format of the WAL. */
+const [WAL_HEAD, FRAME_HEAD] = [32, 24];
+
 /** The value of `auto_vacuum` for a file that gives pages back when it is told to. */
 const INCREMENTAL = 2;
 
@@ -31,20 +35,38 @@ const SETTINGS = `
   PRAGMA mmap_size = 0;
 `;
 
+/** All of this process. SQLite gives connections of one process on one file the same shared memory, old or new. */
+const open = new Set<Connection>();
+/** Handles that are never closed, nor collected, because closing them would write over what others have written. */
+const kept: (readonly [file: string, db: SqliteConnection])[] = [];
+
+/** The file must not be used in this process any more. */
+export const orphaned = (file: string): HoldfastError => new HoldfastError("HF-3050", { file });
+
+/** Makes way for a new connection: what is not let go of yet would hand its shared memory to it. `isAgain`: something was just closed. */
+export async function makeWay(file: string, driver: SqliteDriver, isAgain: boolean): Promise<void> {
+  const stale = [...open].filter((one) => one.file === file && one.standing !== "current");
+  for (const one of stale) one.close();
+  if (stale.length > 0 || isAgain) await driver.settle();
+  if (kept.some(([name]) => name === file) || holdsRemovedMemory(file)) throw orphaned(file);
+}
+
 /** One open handle on the file, with its statements prepared. */
 export class Connection {
   readonly db: SqliteConnection;
-  /** Set when a checkpoint failed: what was acknowledged is safe in the WAL, but this handle has had its day. */
+  readonly file: string;
+  /** Set when a checkpoint failed, or it was closed: what was acknowledged is safe, but this handle has had its day. */
   isBroken = false;
-  readonly #file: string;
+  /** It could not be closed without harm, so that the file is off limits for this process. */
+  isKept = false;
   readonly #statements = new Map<string, SqliteStatement>();
-  readonly #inodes: readonly (number | undefined)[];
+  #files: Files;
   /** Files made by the first versions cannot give pages back; they use them again. */
   readonly #canShrink: boolean;
   #checkpointAt = WAL_BYTES;
 
   constructor(driver: SqliteDriver, file: string) {
-    this.#file = file;
+    this.file = file;
     this.db = driver.connect(file);
     try {
       this.db.exec(SETTINGS);
@@ -56,11 +78,27 @@ export class Connection {
       if (mode !== "wal") throw new Error(`journal mode ${String(mode)} instead of wal`);
       migrate(this.db, file);
       this.#canShrink = this.db.prepare("PRAGMA auto_vacuum").all()[0]?.[0] === INCREMENTAL;
-      this.#inodes = this.#stats().map((stat) => stat?.ino);
+      this.#files = lookAt(file);
+      this.#checkSides();
     } catch (error) {
+      this.#statements.clear();
       this.db.close();
       throw error;
     }
+    open.add(this);
+  }
+
+  /** A WAL that is shorter than the shared memory says was removed under somebody who is still at work. */
+  #checkSides(): void {
+    const [, frames = 0] = this.#frames();
+    const [[pageSize] = [0]] = this.prepare("PRAGMA page_size").all();
+    const needed = frames === 0 ? 0 : WAL_HEAD + frames * (Number(pageSize) + FRAME_HEAD);
+    if (this.#files.walBytes < needed) throw orphaned(this.file);
+  }
+
+  /** Of the WAL, and how many of them are in the main file as well. */
+  #frames(): [busy: number, all: number, written: number] {
+    return this.prepare("PRAGMA wal_checkpoint(NOOP)").all()[0]?.map(Number) as [number, number, number];
   }
 
   get identity(): StoreIdentity {
@@ -82,15 +120,17 @@ export class Connection {
   write<T>(body: () => T, isKept: (value: T) => boolean = () => true): T {
     this.prepare(SQL.begin).run();
     let value: T;
-    let walBytes: number;
     try {
       value = body();
-      walBytes = this.#verifyFiles();
+      this.#verifyFiles();
       this.prepare(isKept(value) ? SQL.commit : SQL.rollback).run();
     } catch (error) {
       this.#rollBack();
       throw error;
     }
+    // Again, before it is acknowledged: the files may have gone while it was written.
+    this.#files = this.#verifyFiles();
+    const { walBytes } = this.#files;
     if (walBytes > this.#checkpointAt) this.checkpoint(walBytes);
     return value;
   }
@@ -114,6 +154,7 @@ export class Connection {
       const isBusy = this.prepare(SQL.checkpoint).all()[0]?.[0] !== 0;
       // A try may wait for BUSY_TIMEOUT_MS, so the next one waits for some growth.
       this.#checkpointAt = isBusy ? walBytes + WAL_BYTES / 4 : WAL_BYTES;
+      this.#files = { ...this.#files, stamp: lookAt(this.file).stamp };
     } catch {
       this.isBroken = true;
     }
@@ -124,24 +165,49 @@ export class Connection {
     if (!this.#canShrink) return;
     try {
       this.db.exec(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
+      this.#files = { ...this.#files, stamp: lookAt(this.file).stamp };
     } catch (error) {
       this.isBroken ||= !isBusy(error);
     }
   }
 
   /**
-   * Empties the WAL as far as others let it, then closes. Not every driver finalizes its statements on close;
-   * SQLite then keeps the handle until they are collected, and would keep the WAL as well.
+   * Empties the WAL as far as others let it, then closes. Not every driver finalizes its statements on close; SQLite then keeps the
+   * handle until they are collected (`settle`), and would keep the WAL as well.
    */
   close(): void {
+    if (!open.delete(this)) return;
+    this.isBroken = true;
     this.#rollBack();
+    const { standing } = this;
+    if (standing === "orphaned" && !this.#canGo()) {
+      this.isKept = true;
+      kept.push([this.file, this.db]);
+      return;
+    }
     try {
       this.db.exec("PRAGMA busy_timeout = 0");
-      this.checkpoint();
+      if (standing === "current") this.checkpoint();
       this.#statements.clear();
       this.db.close();
     } catch {
       // Given up either way; what was acknowledged is on the disk.
+    }
+  }
+
+  /**
+   * Whether an orphaned handle may be closed. SQLite then writes back what its own WAL holds and removes the WAL of that name: only
+   * where nobody has written since, which saves what was acknowledged here, or there is nothing left to write back.
+   */
+  #canGo(): boolean {
+    const { stamp, walBytes } = lookAt(this.file);
+    if (walBytes > 0) return false;
+    if (stamp === this.#files.stamp) return true;
+    try {
+      const [, all, written] = this.#frames();
+      return all === written;
+    } catch {
+      return false;
     }
   }
 
@@ -153,24 +219,14 @@ export class Connection {
     }
   }
 
-  #stats(): readonly (Stats | undefined)[] {
-    return [this.#file, `${this.#file}-wal`].map((path) => statSync(path, { throwIfNoEntry: false }));
+  get standing(): Standing {
+    return standingOf(this.#files, lookAt(this.file));
   }
 
-  /** Whether this handle still reads and writes the file of its name, and not one that was deleted or replaced. */
-  get isCurrent(): boolean {
-    return this.#areSame(this.#stats());
-  }
-
-  #areSame(stats: readonly (Stats | undefined)[]): boolean {
-    return stats.every((stat, i) => stat?.ino === this.#inodes[i]);
-  }
-
-  /** A commit into a file that was deleted or replaced would be acknowledged and lost. Gives the WAL's size. */
-  #verifyFiles(): number {
-    const stats = this.#stats();
-    if (!this.#areSame(stats))
-      throw new Error("the file or its WAL was removed or replaced while it was open");
-    return stats[1]?.size ?? 0;
+  /** A commit into a file that was deleted or replaced would be acknowledged and lost. */
+  #verifyFiles(): Files {
+    const now = lookAt(this.file);
+    if (standingOf(this.#files, now) === "current") return now;
+    throw new Error("the file or a side file of it was removed or replaced while it was open");
   }
 }

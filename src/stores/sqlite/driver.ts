@@ -1,5 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { SqlValue } from "../../core/journal/sql.ts";
+import { collectGarbage } from "./collect.ts";
 
 /** The seam between the store and whichever SQLite is there. */
 export interface SqliteDriver {
@@ -7,6 +8,8 @@ export interface SqliteDriver {
   /** Of the SQLite library behind it. */
   readonly version: string;
   connect(file: string): SqliteConnection;
+  /** Once it answers, handles that were closed have let go of their files. */
+  settle(): Promise<void>;
 }
 
 export interface SqliteConnection {
@@ -128,6 +131,9 @@ function fromDatabaseSync(
 ): Omit<SqliteDriver, "version"> {
   return {
     name,
+    // Node finalizes a connection's statements when it is closed. The package leaves that to their collection, and SQLite keeps a
+    // closed handle, its descriptors and its shared memory until then.
+    settle: name === "node" ? async () => undefined : collectGarbage,
     connect(file) {
       const db = new DatabaseSync(file);
       return {
@@ -159,6 +165,7 @@ interface BetterSqliteModule {
 function fromBetterSqlite({ default: Database }: BetterSqliteModule): Omit<SqliteDriver, "version"> {
   return {
     name: "better-sqlite3",
+    settle: async () => undefined,
     connect(file) {
       const db = new Database(file);
       // This driver refuses all() where there are no rows to expect; the others answer with none.

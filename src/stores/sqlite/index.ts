@@ -1,10 +1,10 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Store } from "../../core/store.ts";
 import { isNetworkFs } from "../network-fs.ts";
-import { Connection } from "./connection.ts";
+import { Connection, makeWay } from "./connection.ts";
 import { chooseDriver, type DriverName } from "./driver.ts";
 import { storeError } from "./errors.ts";
 import { SqliteStore } from "./store.ts";
@@ -43,7 +43,8 @@ export async function openSqliteStore(options: SqliteOptions = {}): Promise<Stor
   await prepareFolder(path.dirname(file), options.allowNetworkFs === true).catch((error: unknown) => {
     throw storeError(error, file);
   });
-  const connect = (isAgain: boolean): Connection => {
+  const connect = async (isAgain: boolean): Promise<Connection> => {
+    await makeWay(file, driver, isAgain);
     ensureFile(file, isAgain);
     const connection = new Connection(driver, file);
     // A write that failed to sync may be in the WAL but not on the disk. Copied over and synced, it is.
@@ -52,7 +53,7 @@ export async function openSqliteStore(options: SqliteOptions = {}): Promise<Stor
     connection.close();
     throw new Error("its WAL cannot be written back");
   };
-  const store = new SqliteStore({ file, busyMs, clock, connect });
+  const store = new SqliteStore({ file, busyMs, clock, connect, settle: driver.settle });
   await store.identity();
   return store;
 }
@@ -73,10 +74,23 @@ async function prepareFolder(folder: string, allowNetworkFs: boolean): Promise<v
   throw new HoldfastError("HF-1003", { option: "file", problem });
 }
 
-/** SQLite gives its side files the mode of the main file, so making that one private is enough. */
+/**
+ * SQLite gives its side files the mode of the main file, so making that one private is enough. A file that is there is only asked
+ * about: to open and close it here would take the locks away from other connections of this process.
+ */
 function ensureFile(file: string, isAgain: boolean): void {
-  closeSync(openSync(file, isAgain ? "r+" : "a", 0o600));
-  if (!isAgain) syncFolder(path.dirname(file));
+  if (!isAgain && !existsSync(file)) makeFile(file);
+  accessSync(file, constants.R_OK | constants.W_OK);
+}
+
+function makeFile(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (error) {
+    // Another process has made it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  syncFolder(path.dirname(file));
 }
 
 /** Makes new names in a folder survive power loss. Windows keeps no such promise and opens no folders. */

@@ -16,7 +16,7 @@ import type {
 } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import { restoration } from "../restoration.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, orphaned } from "./connection.ts";
 import { isBusy, storeError } from "./errors.ts";
 import { listRuns } from "./listing.ts";
 import { insertValues, toEntry, toRow, updateValues } from "./rows.ts";
@@ -30,7 +30,9 @@ interface Setup {
   readonly busyMs: number;
   readonly clock: { now(): number };
   /** `isAgain`: after a failure, so the file must be there already. */
-  connect(isAgain: boolean): Connection;
+  connect(isAgain: boolean): Promise<Connection>;
+  /** Once it answers, handles that were closed have let go of the file. */
+  settle(): Promise<void>;
 }
 
 /**
@@ -42,6 +44,8 @@ export class SqliteStore implements Store {
   readonly capabilities = { durability: "power-loss", transactions: "sync" } as const;
   readonly #setup: Setup;
   #connection: Connection | null = null;
+  #opening: Promise<Connection> | null = null;
+  #isOrphaned = false;
   #hasOpened = false;
   #isClosed = false;
 
@@ -146,11 +150,12 @@ export class SqliteStore implements Store {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#drop();
+    await this.#setup.settle();
   }
 
   /** Asks where runs stand: never a file that is not the store any more, as it would be after somebody put back another one. */
   async #look<T>(work: (connection: Connection) => T): Promise<T> {
-    if (this.#connection?.isCurrent === false) this.#drop();
+    if (this.#connection && this.#connection.standing !== "current") this.#drop();
     return this.#attempt(work);
   }
 
@@ -159,9 +164,11 @@ export class SqliteStore implements Store {
     const { file, busyMs } = this.#setup;
     const deadline = performance.now() + busyMs;
     for (;;) {
+      if (this.#connection?.isBroken) this.#drop();
       if (this.#isClosed) throw new HoldfastError("HF-3012");
+      if (this.#isOrphaned) throw orphaned(file);
       try {
-        return work(this.#connected());
+        return work(this.#connection ?? (await this.#open()));
       } catch (error) {
         if (!isBusy(error)) throw this.#failed(error);
         if (performance.now() >= deadline)
@@ -171,11 +178,21 @@ export class SqliteStore implements Store {
     }
   }
 
-  #connected(): Connection {
-    if (this.#connection?.isBroken) this.#drop();
-    this.#connection ??= this.#setup.connect(this.#hasOpened);
-    this.#hasOpened = true;
-    return this.#connection;
+  /** Whoever comes meanwhile waits for the same one. */
+  #open(): Promise<Connection> {
+    this.#opening ??= this.#setup
+      .connect(this.#hasOpened)
+      .then((connection) => {
+        this.#connection = connection;
+        this.#hasOpened = true;
+        // It may have been closed meanwhile.
+        if (this.#isClosed) this.#drop();
+        return connection;
+      })
+      .finally(() => {
+        this.#opening = null;
+      });
+    return this.#opening;
   }
 
   #failed(error: unknown): HoldfastError {
@@ -186,6 +203,7 @@ export class SqliteStore implements Store {
 
   #drop(): void {
     this.#connection?.close();
+    this.#isOrphaned ||= this.#connection?.isKept === true;
     this.#connection = null;
   }
 }

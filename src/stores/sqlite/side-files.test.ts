@@ -1,0 +1,184 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { useFolders } from "../../../test/support/folders.ts";
+import type { Store } from "../../core/store.ts";
+import { accepted, creation, step } from "../../testing/conformance/index.ts";
+import { openSqliteStore } from "./index.ts";
+
+const newFolder = useFolders("sqlite-sides");
+const require = createRequire(import.meta.url);
+const isLinux = process.platform === "linux";
+
+function newFile(): string {
+  const folder = newFolder();
+  mkdirSync(folder);
+  return path.join(folder, "runs.db");
+}
+
+const DRIVER = `const { DatabaseSync } = process.getBuiltinModule?.("node:sqlite") ?? require("@photostructure/sqlite");`;
+
+/** What another process does with the file; it ends by closing it, or by dying. */
+function elsewhere(file: string, code: string): string {
+  const script = `${DRIVER} const db = new DatabaseSync(${JSON.stringify(file)}); ${code}`;
+  return execFileSync(process.execPath, ["--no-warnings", "-e", script], { encoding: "utf8" }).trim();
+}
+
+const write = (file: string, end = "db.close()"): string =>
+  elsewhere(file, `db.exec("CREATE TABLE IF NOT EXISTS mine (x); INSERT INTO mine VALUES (1)"); ${end};`);
+const mine = (file: string): string =>
+  elsewhere(file, `console.log(db.prepare("SELECT count(*) AS n FROM mine").all()[0].n)`);
+const runs = (file: string): string =>
+  elsewhere(file, `console.log(db.prepare("SELECT id || ' ' || seq AS at FROM runs").all()[0]?.at)`);
+const integrity = (file: string): string =>
+  elsewhere(file, `console.log(db.prepare("PRAGMA integrity_check").all()[0].integrity_check)`);
+
+const removeSides = (file: string): void => {
+  for (const side of ["-wal", "-shm"]) rmSync(file + side, { force: true });
+};
+
+/** Another process that has the file open and writes a row whenever it is told to. */
+function neighbour(file: string) {
+  const script = `${DRIVER} const db = new DatabaseSync(${JSON.stringify(file)});
+    db.exec("PRAGMA busy_timeout = 5000; CREATE TABLE IF NOT EXISTS mine (x)");
+    process.stdin.on("data", () => { db.exec("INSERT INTO mine VALUES (1)"); console.log("done"); }).on("end", () => db.close());`;
+  const child = spawn(process.execPath, ["--no-warnings", "-e", script], { stdio: ["pipe", "pipe", "inherit"] });
+  const told = async (act: () => void, event: string, from: NodeJS.EventEmitter): Promise<void> => {
+    const done = once(from, event);
+    act();
+    await done;
+  };
+  return {
+    write: () => told(() => child.stdin.write("w"), "data", child.stdout),
+    end: () => told(() => child.stdin.end(), "exit", child),
+  };
+}
+
+/** Files of the store that this process has open. */
+const openFiles = (file: string): string[] =>
+  readdirSync("/proc/self/fd").flatMap((name) => {
+    try {
+      const target = readlinkSync(`/proc/self/fd/${name}`);
+      return target.startsWith(file) ? [target] : [];
+    } catch {
+      return [];
+    }
+  });
+
+/** How many locks this process has on the main file. */
+const locksOn = (file: string): number =>
+  readFileSync("/proc/locks", "utf8")
+    .split("\n")
+    .filter((line) => line.includes(` ${process.pid} `) && line.includes(`:${statSync(file).ino} `)).length;
+
+/** Writes until it fails, and answers how far it was acknowledged. */
+async function writeOn(store: Store, seq: number, times: number): Promise<{ seq: number; code?: string }> {
+  try {
+    let row = await store.read("run-1");
+    for (let i = 0; i < times && row; i++) [row, seq] = [await accepted(store, step(row)), row.seq + 1];
+    return { seq };
+  } catch (error) {
+    return { seq, code: (error as { code: string }).code };
+  }
+}
+
+/** A second copy of the library in this process: it knows nothing of the locks of the first. */
+function secondLibrary(folder: string): new (file: string) => { exec(sql: string): void; close(): void } {
+  const own = path.dirname(require.resolve("@photostructure/sqlite/package.json"));
+  const from = path.join(own, "prebuilds", `${process.platform}-${process.arch}`);
+  const [name = ""] = readdirSync(from).filter((one) => one.endsWith("glibc.node"));
+  const copy = path.join(folder, "second.node");
+  copyFileSync(path.join(from, name), copy);
+  const module = { exports: {} as { DatabaseSync: ReturnType<typeof secondLibrary> } };
+  process.dlopen(module, copy);
+  return module.exports.DatabaseSync;
+}
+
+describe("a SQLite store", () => {
+  it.runIf(isLinux)("has let go of its files when it is closed (D1)", async () => {
+    const file = newFile();
+    const store = await openSqliteStore({ file });
+    const row = await accepted(store, creation());
+    await accepted(store, step(row));
+    expect(openFiles(file)).toHaveLength(3);
+    await store.close();
+    expect(openFiles(file)).toEqual([]);
+    expect(readdirSync(path.dirname(file))).toEqual(["runs.db"]);
+  });
+
+  it("takes no locks away from a store on the same file in the same process (D1)", async () => {
+    const file = newFile();
+    const first = await openSqliteStore({ file });
+    const row = await accepted(first, creation());
+    const second = await openSqliteStore({ file });
+    await second.close();
+    if (isLinux) expect(locksOn(file)).toBe(1);
+    await accepted(first, step(row));
+    await first.close();
+    expect(runs(file)).toBe("run-1 2");
+  });
+
+  it("writes nothing more when its side files were removed and others have written since (D1)", async () => {
+    for (const end of ["db.close()", "process.kill(process.pid, 'SIGKILL')"]) {
+      const file = newFile();
+      const store = await openSqliteStore({ file });
+      await accepted(store, creation());
+      removeSides(file);
+      try {
+        write(file, end);
+      } catch {
+        // It was killed.
+      }
+      expect(await writeOn(store, 1, 3)).toEqual({ seq: 1, code: "HF-3050" });
+      await expect(store.list({ limit: 1 })).rejects.toMatchObject({ code: "HF-3050" });
+      await expect(openSqliteStore({ file })).rejects.toMatchObject({ code: "HF-3050" });
+      await store.close();
+      expect([mine(file), integrity(file)]).toEqual(["1", "ok"]);
+    }
+  });
+
+  it("keeps what it has acknowledged when its side files were removed and nobody has written since (D1)", async () => {
+    const file = newFile();
+    const [store, beside] = [await openSqliteStore({ file }), await openSqliteStore({ file })];
+    const row = await accepted(store, creation());
+    removeSides(file);
+    await expect(store.append([step(row)])).rejects.toMatchObject({ code: "HF-3013" });
+    expect(await beside.read("run-1")).toEqual(row);
+    expect(await writeOn(store, 1, 3)).toEqual({ seq: 4 });
+    write(file);
+    expect(await writeOn(beside, 4, 3)).toEqual({ seq: 7 });
+    await store.close();
+    await beside.close();
+    expect([runs(file), mine(file), integrity(file)]).toEqual(["run-1 7", "1", "ok"]);
+  });
+
+  it.runIf(isLinux)(
+    "acknowledges nothing that is lost when another SQLite library in its process takes its locks away (D1)",
+    async () => {
+      const file = newFile();
+      const store = await openSqliteStore({ file });
+      let { seq } = await accepted(store, creation());
+      const Second = secondLibrary(path.dirname(file));
+      let rows = 0;
+      for (let i = 0; i < 4; i++) {
+        const other = new Second(file);
+        other.exec("SELECT count(*) FROM runs");
+        other.close();
+        ({ seq } = await writeOn(store, seq, 2));
+        const beside = neighbour(file);
+        for (let k = 0; k < 3; k++) {
+          await beside.write();
+          rows++;
+          ({ seq } = await writeOn(store, seq, 2));
+        }
+        await beside.end();
+        expect([runs(file), mine(file)]).toEqual([`run-1 ${seq}`, String(rows)]);
+      }
+      await store.close();
+      expect([runs(file), mine(file), integrity(file)]).toEqual([`run-1 ${seq}`, String(rows), "ok"]);
+    },
+  );
+});
