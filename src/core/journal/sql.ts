@@ -1,6 +1,6 @@
 import type { Append, AppendResult } from "../store.ts";
 
-/** A statement is constant text in the store's own dialect (`?` in SQLite, `$1` in PostgreSQL); values are bound. */
+/** A statement is constant text in the store's own dialect; values are bound, and stand in it as `$1`, `$2` on every store. */
 export interface SqlHandle {
   run(sql: string, ...values: readonly SqlValue[]): void;
   all(sql: string, ...values: readonly SqlValue[]): readonly SqlRow[];

@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { docExample } from "../../../test/support/doc-example.ts";
 import { useFolders } from "../../../test/support/folders.ts";
-import { type AsyncSqlHandle, type Context, createEngine, type SqlHandle, workflow } from "../../index.ts";
+import {
+  type AsyncSqlHandle,
+  type Context,
+  createEngine,
+  type SqlHandle,
+  type Workflow,
+  workflow,
+} from "../../index.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
 import type { Store } from "../store.ts";
@@ -52,6 +60,21 @@ describe("ctx.transaction on SQLite", () => {
     const engine = createEngine({ store, workflows: [flow] });
     await engine.start(flow, undefined, { id: "r" });
     expect(await engine.result("r")).toEqual(["no", 1]);
+    await engine.close();
+    await store.close();
+  });
+});
+
+describe("the example of a transaction in the docs (R3)", () => {
+  it("books a seat once", async () => {
+    const { book } = await docExample<{ book: Workflow<string, number> }>("operating.md", "(sql: SqlHandle)");
+    const store = await openSqliteStore({ file: newFile() });
+    const engine = createEngine({ store, workflows: [book] });
+    await engine.start(book, "12A", { id: "r" });
+    await engine.start(book, "12B", { id: "s" });
+    expect([await engine.result("r"), await engine.result("s")].toSorted()).toEqual([1, 2]);
+    await engine.start(book, "12A", { id: "t" });
+    await expect(engine.result("t")).rejects.toMatchObject({ code: "HF-2101" });
     await engine.close();
     await store.close();
   });

@@ -1,6 +1,7 @@
 import { PGlite } from "@electric-sql/pglite";
 import { afterAll, describe, expect, it } from "vitest";
-import { type AsyncSqlHandle, createEngine, workflow } from "../../index.ts";
+import { docExample } from "../../../test/support/doc-example.ts";
+import { type AsyncSqlHandle, createEngine, type Workflow, workflow } from "../../index.ts";
 import { createFaultyStore } from "../../testing/faulty-store.ts";
 import { openPgliteStore } from "./index.ts";
 
@@ -37,6 +38,18 @@ describe("ctx.transaction on PGlite", () => {
       await store.close();
     }
     expect((await db.query("SELECT what FROM paid")).rows).toHaveLength(2);
+  });
+
+  it("does what the example in the docs says (R3)", async () => {
+    type Book = { bookOnServer: Workflow<string, number> };
+    const { bookOnServer } = await docExample<Book>("operating.md", "bookOnServer");
+    await db.query("CREATE TABLE seats (seat text PRIMARY KEY, run text NOT NULL)");
+    const store = await openPgliteStore({ db });
+    const engine = createEngine({ store, workflows: [bookOnServer] });
+    await engine.start(bookOnServer, "12A", { id: "booked" });
+    expect(Number(await engine.result("booked"))).toBe(1);
+    await engine.close();
+    await store.close();
   });
 
   it("leaves nothing of work that failed, and the database free for others", async () => {

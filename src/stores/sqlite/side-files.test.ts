@@ -45,7 +45,9 @@ function neighbour(file: string) {
   const script = `${DRIVER} const db = new DatabaseSync(${JSON.stringify(file)});
     db.exec("PRAGMA busy_timeout = 5000; CREATE TABLE IF NOT EXISTS mine (x)");
     process.stdin.on("data", () => { db.exec("INSERT INTO mine VALUES (1)"); console.log("done"); }).on("end", () => db.close());`;
-  const child = spawn(process.execPath, ["--no-warnings", "-e", script], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--no-warnings", "-e", script], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const told = async (act: () => void, event: string, from: NodeJS.EventEmitter): Promise<void> => {
     const done = once(from, event);
     act();

@@ -3,6 +3,7 @@ import type { SqlHandle, SqlWork, TransactionResult } from "../../core/journal/s
 import type { Append, AppendResult } from "../../core/store.ts";
 import type { SqliteConnection } from "./driver.ts";
 import { isStoreFault } from "./errors.ts";
+import { withPlaces } from "./placeholders.ts";
 
 /** What became of the caller's part: done, or thrown by the caller's own code. */
 export type Outcome<T> = TransactionResult<T> | { readonly result?: undefined; readonly thrown: unknown };
@@ -48,8 +49,9 @@ function handleOn(db: SqliteConnection): { handle: SqlHandle; end: () => void } 
     if (fault) throw fault.error;
     if (CONTROL.test(sql))
       throw new HoldfastError("HF-1003", { option: "sql", problem: "it controls transactions" });
+    const bound = withPlaces(sql, values);
     try {
-      return db.query(sql, values);
+      return db.query(bound.sql, bound.values);
     } catch (error) {
       // Some failures end the transaction; writes after that would stay on their own.
       if (isStoreFault(error) || !db.isInTransaction()) fault = { error };
