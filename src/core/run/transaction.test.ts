@@ -72,7 +72,7 @@ describe("the example of a transaction in the docs (R3)", () => {
     const engine = createEngine({ store, workflows: [book] });
     await engine.start(book, "12A", { id: "r" });
     await engine.start(book, "12B", { id: "s" });
-    expect([await engine.result("r"), await engine.result("s")].toSorted()).toEqual([1, 2]);
+    expect(new Set([await engine.result("r"), await engine.result("s")])).toEqual(new Set([1, 2]));
     await engine.start(book, "12A", { id: "t" });
     await expect(engine.result("t")).rejects.toMatchObject({ code: "HF-2101" });
     await engine.close();

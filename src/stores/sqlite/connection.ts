@@ -90,7 +90,7 @@ export class Connection {
 
   /** A WAL that is shorter than the shared memory says was removed under somebody who is still at work. */
   #checkSides(): void {
-    const [, frames = 0] = this.#frames();
+    const [, frames] = this.#frames();
     const [[pageSize] = [0]] = this.prepare("PRAGMA page_size").all();
     const needed = frames === 0 ? 0 : WAL_HEAD + frames * (Number(pageSize) + FRAME_HEAD);
     if (this.#files.walBytes < needed) throw orphaned(this.file);

@@ -53,7 +53,7 @@ export async function openSqliteStore(options: SqliteOptions = {}): Promise<Stor
     connection.close();
     throw new Error("its WAL cannot be written back");
   };
-  const store = new SqliteStore({ file, busyMs, clock, connect, settle: driver.settle });
+  const store = new SqliteStore({ file, busyMs, clock, connect, settle: () => driver.settle() });
   await store.identity();
   return store;
 }
