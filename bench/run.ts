@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { cli } from "./cases/cli.ts";
 import { concurrent } from "./cases/concurrent.ts";
 import { growth } from "./cases/growth.ts";
+import { hostile } from "./cases/hostile.ts";
 import { postgres } from "./cases/postgres.ts";
 import { resume } from "./cases/resume.ts";
 import { save } from "./cases/save.ts";
@@ -32,6 +33,7 @@ const cases: Readonly<Record<string, Case>> = {
   sealed,
   postgres,
   cli,
+  hostile,
 };
 
 const { values, positionals } = parseArgs({

@@ -1,5 +1,6 @@
+import { HoldfastError } from "../core/errors.ts";
 import { type ParseOptions, parseYaml } from "./parse.ts";
-import { inOrder, type Path, type Problem, type Problems } from "./problems.ts";
+import { inOrder, type Path, Positions, type Problem, Problems, TooManyProblems } from "./problems.ts";
 import type { AnyAgent } from "./schema/agents.ts";
 import { readSchema } from "./schema/read.ts";
 import type { WorkflowFile } from "./schema/workflow.ts";
@@ -23,9 +24,9 @@ export interface Checked {
 }
 
 /** Reads and checks a workflow file and every file it names. */
-export function readFlow(main: FileText, options: ParseOptions): Checked {
+export async function readFlow(main: FileText, options: ParseOptions): Promise<Checked> {
   const reading = new Reading(options);
-  const flow = reading.file(main);
+  const flow = await reading.file(main);
   const problems = inOrder(reading.problems);
   return flow && !problems.some(({ severity }) => severity === "error") ? { flow, problems } : { problems };
 }
@@ -40,19 +41,29 @@ class Reading {
     this.#options = options;
   }
 
-  file(file: FileText): Flow | undefined {
+  async file(file: FileText): Promise<Flow | undefined> {
     if (this.#flows.has(file.name)) return this.#flows.get(file.name);
     this.#flows.set(file.name, undefined);
-    const { data, problems } = parseYaml(file, this.#options);
-    const flow = problems.failed ? undefined : this.#flow(data, problems, file.name);
-    this.problems.push(...problems.found);
-    return flow;
+    const positions = new Positions(file.name);
+    const problems = new Problems(positions);
+    try {
+      const data = await parseYaml(file, positions, problems, this.#options);
+      return problems.failed ? undefined : await this.#flow(data, problems, file.name);
+    } catch (error) {
+      if (HoldfastError.is(error, "HF-1040")) problems.last([], `${error.message} ${error.fix}`);
+      else if (!(error instanceof TooManyProblems)) throw error;
+      return undefined;
+    } finally {
+      this.problems.push(...problems.found);
+    }
   }
 
-  #flow(data: unknown, problems: Problems, file: string): Flow | undefined {
+  async #flow(data: unknown, problems: Problems, file: string): Promise<Flow | undefined> {
     const spec = readSchema(data, problems);
     if (!spec) return undefined;
+    await this.#options.pause?.();
     validate(spec, problems);
+    await this.#options.pause?.();
     const subs = new Map<AnyAgent, Flow>();
     const flow: Flow = { file, spec, instructions: this.#instructions(spec, file, problems), subs };
     if (!this.#flows.get(file)) this.#flows.set(file, flow);
@@ -61,8 +72,8 @@ class Reading {
       const at = [...path, "workflow"];
       const sub =
         typeof agent.workflow === "string"
-          ? this.#reference(agent.workflow, at, file, problems)
-          : this.#flow(agent.workflow, problems.below(at), file);
+          ? await this.#reference(agent.workflow, at, file, problems)
+          : await this.#flow(agent.workflow, problems.below(at), file);
       if (!sub) continue;
       subs.set(agent, sub);
       warnLimits(sub, at, problems);
@@ -71,10 +82,15 @@ class Reading {
     return flow;
   }
 
-  #reference(reference: string, path: Path, from: string, problems: Problems): Flow | undefined {
+  async #reference(
+    reference: string,
+    path: Path,
+    from: string,
+    problems: Problems,
+  ): Promise<Flow | undefined> {
     const file = this.#read(reference, path, from, problems);
     if (!file) return undefined;
-    const flow = this.file(file);
+    const flow = await this.file(file);
     if (!flow && !this.problems.some((one) => one.file === file.name))
       problems.error(path, `${reference} is not a valid workflow.`);
     return flow;
@@ -82,6 +98,7 @@ class Reading {
 
   #read(reference: string, path: Path, from: string, problems: Problems): FileText | undefined {
     try {
+      this.#options.budget.spend("reads");
       return this.#options.files.read(reference, from);
     } catch (error) {
       if (!(error instanceof FileProblem)) throw error;
@@ -93,6 +110,7 @@ class Reading {
   #instructions(spec: WorkflowFile, from: string, problems: Problems): string[] {
     return spec.workflow.instructions.flatMap((reference, index) => {
       const file = this.#read(reference, ["workflow", "instructions", index], from, problems);
+      if (file) this.#options.budget.spend("bytes", file.text.length);
       return file ? [file.text.trim()] : [];
     });
   }

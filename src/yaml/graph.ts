@@ -51,22 +51,49 @@ export function reachableFrom(units: ReadonlyMap<string, Unit>, start: string): 
   return seen;
 }
 
+function push(lists: Map<string, string[]>, key: string, value: string): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}
+
+const isLast = (unit: Unit): boolean =>
+  targetsOf(unit).includes(END) || (unit.kind === "agent" && unit.agent.type === "terminate");
+
+/** The units from which a way leads to the end: found once for all of them, from the end backwards. */
+export function endingUnits(units: ReadonlyMap<string, Unit>): ReadonlySet<string> {
+  const before = new Map<string, string[]>();
+  const open: string[] = [];
+  for (const unit of units.values()) {
+    if (isLast(unit)) open.push(unit.name);
+    for (const to of targetsOf(unit)) push(before, to, unit.name);
+  }
+  const ending = new Set<string>();
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (ending.has(name)) continue;
+    ending.add(name);
+    open.push(...(before.get(name) ?? []));
+  }
+  return ending;
+}
+
 /** The shortest way from a unit to the end, both ends left out of account: what may be expected to come. */
 export function shortestWay(units: ReadonlyMap<string, Unit>, start: string): readonly string[] {
-  const ways: string[][] = [[start]];
-  const seen = new Set([start]);
-  for (let way = ways.shift(); way; way = ways.shift()) {
-    const unit = units.get(way.at(-1) as string);
+  const cameFrom = new Map<string, string | undefined>([[start, undefined]]);
+  // Names that are added while going through are gone through as well.
+  for (const name of cameFrom.keys()) {
+    const unit = units.get(name);
     if (!unit) continue;
-    const next = targetsOf(unit);
-    if (next.includes(END) || (unit.kind === "agent" && unit.agent.type === "terminate")) return way;
-    for (const name of next) {
-      if (seen.has(name)) continue;
-      seen.add(name);
-      ways.push([...way, name]);
-    }
+    if (isLast(unit)) return wayTo(name, cameFrom);
+    for (const next of targetsOf(unit)) if (!cameFrom.has(next)) cameFrom.set(next, name);
   }
   return [start];
+}
+
+function wayTo(end: string, cameFrom: ReadonlyMap<string, string | undefined>): string[] {
+  const way: string[] = [];
+  for (let name: string | undefined = end; name !== undefined; name = cameFrom.get(name)) way.push(name);
+  return way.reverse();
 }
 
 /** A workflow as nodes and edges, for drawing it. */

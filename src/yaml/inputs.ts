@@ -1,5 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
+import { exactNumber } from "../core/values/exact-number.ts";
+import { fromJson } from "./output.ts";
 import { type FieldType, type InputField, isOfType } from "./schema/fields.ts";
 
 /** An input as people are told about it. */
@@ -66,12 +68,8 @@ function fromText(text: string, type: FieldType): unknown {
     if (["true", "yes", "1"].includes(word)) return true;
     return ["false", "no", "0"].includes(word) ? false : text;
   }
-  if (type === "number") return word !== "" && Number.isFinite(Number(word)) ? Number(word) : text;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
+  if (type === "number") return exactNumber(word) ?? text;
+  return fromJson(text, "an input") ?? text;
 }
 
 const refused = (input: string, problem: string, fix: string): HoldfastError =>

@@ -1,6 +1,7 @@
 import type { ModelPrice } from "../agent/run-agent.ts";
 import type { AgentTool } from "../agent/tool.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { ParseBudget, type ParseLimits } from "../core/values/parse-budget.ts";
 import type { Workflow } from "../core/workflow.ts";
 import { type CheckpointSettings, checkpointSettings } from "./checkpoint.ts";
 import { compile, type Inputs } from "./compile.ts";
@@ -8,6 +9,7 @@ import { folderFiles, placeOf } from "./files.ts";
 import { type Flow, readFlow } from "./flow.ts";
 import { type Graph, graphOf } from "./graph.ts";
 import { type InputSpec, inputSpecs, parseInputs } from "./inputs.ts";
+import type { ParseOptions } from "./parse.ts";
 import { PRICES } from "./prices.ts";
 import { type Problem, problemText } from "./problems.ts";
 import { type ProviderSource, Providers } from "./providers.ts";
@@ -42,6 +44,8 @@ export interface LoadOptions {
   readonly prices?: Readonly<Record<string, ModelPrice>>;
   /** Runs the commands of script steps. Default: as processes of this machine. */
   readonly scripts?: ScriptRunner;
+  /** The most that a file and everything it refers to may hold; more is refused (HF-1040). Default: 1 MiB, 5,000 keys and values. */
+  readonly limits?: Partial<ParseLimits>;
 }
 
 /** A workflow file, ready for an engine. */
@@ -84,7 +88,11 @@ export async function loadWorkflow(file: string, options: LoadOptions = {}): Pro
   const { folder, name } = placeOf(file, options.root);
   const { files, read } = remembering(openFolder(folder, file));
   const main = readMain(files, name);
-  return build(main, files, options, () => ({ main: main.name, folder, files: Object.fromEntries(read) }));
+  return await build(main, files, options, () => ({
+    main: main.name,
+    folder,
+    files: Object.fromEntries(read),
+  }));
 }
 
 /**
@@ -106,12 +114,14 @@ export async function restoreWorkflow(
   options: LoadOptions = {},
 ): Promise<YamlWorkflow> {
   const files = savedFiles(definition);
-  return build(readMain(files, definition.main), files, options, () => definition);
+  return await build(readMain(files, definition.main), files, options, () => definition);
 }
 
 export interface CheckOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly root?: string;
+  /** As for `loadWorkflow`. */
+  readonly limits?: Partial<ParseLimits>;
 }
 
 /** What is right and wrong with a workflow. Without `workflow` it cannot be run. */
@@ -133,7 +143,7 @@ export interface CheckResult {
  */
 export async function checkWorkflow(
   source: string | { readonly text: string; readonly name?: string; readonly folder?: string },
-  { env = process.env, root }: CheckOptions = {},
+  { env = process.env, root, limits }: CheckOptions = {},
 ): Promise<CheckResult> {
   const place =
     typeof source === "string"
@@ -142,7 +152,7 @@ export async function checkWorkflow(
   const files = place.folder === undefined ? NO_FILES : openFolder(place.folder, place.name);
   const main =
     typeof source === "string" ? readMain(files, place.name) : { name: place.name, text: source.text };
-  const { flow, problems } = readFlow(main, { files, env });
+  const { flow, problems } = await readFlow(main, reading(main, files, env, limits));
   if (!flow) return { problems };
   const { name, input } = flow.spec.workflow;
   return { workflow: { name, inputs: inputSpecs(input), ...graphOf(flow.spec) }, problems };
@@ -174,9 +184,29 @@ function readMain(files: Files, name: string): FileText {
 const notValid = (file: string, problems: readonly string[]): HoldfastError =>
   new HoldfastError("HF-4001", { file, problems: problems.join("\n") });
 
-function build(main: FileText, files: Files, options: LoadOptions, define: () => Definition): YamlWorkflow {
-  const { env = process.env } = options;
-  const { flow, problems } = readFlow(main, { files, env });
+/** A workflow file may be larger than this only where `limits` says so: it is read in one go, and others wait. */
+const LIMITS: Partial<ParseLimits> = { bytes: 1_048_576, keys: 5_000 };
+
+const reading = (
+  main: FileText,
+  files: Files,
+  env: ParseOptions["env"],
+  limits: Partial<ParseLimits> = {},
+): ParseOptions => ({
+  files,
+  env,
+  budget: new ParseBudget(main.name, { ...LIMITS, ...limits }),
+  pause: () => new Promise((resolve) => setImmediate(resolve)),
+});
+
+async function build(
+  main: FileText,
+  files: Files,
+  options: LoadOptions,
+  define: () => Definition,
+): Promise<YamlWorkflow> {
+  const { env = process.env, limits } = options;
+  const { flow, problems } = await readFlow(main, reading(main, files, env, limits));
   if (!flow) {
     const errors = problems.filter(({ severity }) => severity === "error");
     throw notValid(main.name, errors.map(problemText));

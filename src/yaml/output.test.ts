@@ -6,8 +6,19 @@ import { trim } from "./run/trim.ts";
 describe("rendered texts", () => {
   it("stand for what they look like in outputs", () => {
     const texts = ["True", "None", "42", "-1.5", '{"a": 1}', "[1", " 7 ", "007x", "yes", ""];
-    expect(texts.map(typed)).toEqual([true, null, 42, -1.5, { a: 1 }, "[1", 7, "007x", "yes", ""]);
-    expect(["5", "x", "[1]", "True"].map(mapped)).toEqual([5, "x", [1], true]);
+    expect(texts.map((text) => typed(text, "x"))).toEqual([
+      true,
+      null,
+      42,
+      -1.5,
+      { a: 1 },
+      "[1",
+      7,
+      "007x",
+      "yes",
+      "",
+    ]);
+    expect(["5", "x", "[1]", "True"].map((text) => mapped(text, "x"))).toEqual([5, "x", [1], true]);
   });
 
   it("are bound by a set step as YAML, or as the type that is asked for", () => {

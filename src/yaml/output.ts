@@ -1,8 +1,11 @@
-import { parse } from "yaml";
 import type { JsonSchema } from "../agent/model.ts";
 import { problemsOf } from "../agent/schema-rules.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { parseJson } from "../core/values/bounded-json.ts";
+import { exactNumber } from "../core/values/exact-number.ts";
+import { ParseBudget } from "../core/values/parse-budget.ts";
 import type { OutputField, OutputFields } from "./schema/fields.ts";
+import { plainYaml } from "./yaml-text.ts";
 
 /** Declared output fields as a JSON Schema. More fields than declared are let pass, as the dialect has it. */
 export function outputSchema(fields: OutputFields): JsonSchema {
@@ -38,12 +41,16 @@ export function checkOutput(step: string, fields: OutputFields | null | undefine
   if (problems.length > 0) throw new HoldfastError("HF-4007", { step, problems: problems.join("; ") });
 }
 
-/** What a rendered text stands for in an output: JSON, a number, a yes or no, none; or itself. */
-export function typed(rendered: string): unknown {
+/** JSON is quick to read; YAML is not. */
+const JSON_LIMITS = { bytes: 2_097_152, keys: 100_000 } as const;
+const YAML_LIMITS = { bytes: 524_288, keys: 2_000, work: 800_000 } as const;
+
+/** What a rendered text stands for in an output: JSON, a number, a yes or no, none; or itself. A number that cannot be held stays text. */
+export function typed(rendered: string, place: string): unknown {
   const text = rendered.trim();
   if (Object.hasOwn(WORDS, text)) return WORDS[text];
-  if (/^[{["]/.test(text)) return fromJson(text) ?? rendered;
-  return NUMBER.test(text) ? Number(text) : rendered;
+  if (/^[{["]/.test(text)) return fromJson(text, place) ?? rendered;
+  return exactNumber(text) ?? rendered;
 }
 
 const WORDS: Readonly<Record<string, unknown>> = {
@@ -54,19 +61,20 @@ const WORDS: Readonly<Record<string, unknown>> = {
   false: false,
   null: null,
 };
-const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
-function fromJson(text: string): unknown {
+/** What a text from a model, a tool or a command holds as JSON; nothing where it is none. */
+export function fromJson(text: string, place: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
+    return parseJson(text, new ParseBudget(place, JSON_LIMITS));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }
 
 /** An input of a sub-workflow: JSON where it is JSON. */
-export function mapped(rendered: string): unknown {
-  const value = fromJson(rendered);
+export function mapped(rendered: string, place: string): unknown {
+  const value = fromJson(rendered, place);
   if (value !== undefined) return value;
   const text = rendered.trim();
   return text === "True" || text === "False" || text === "None" ? WORDS[text] : rendered;
@@ -76,6 +84,7 @@ export type SetType = "auto" | "string" | "number" | "integer" | "boolean" | "li
 
 const YES = ["true", "1", "yes", "y", "on"];
 const NO = ["false", "0", "no", "n", "off"];
+const NULLS = ["null", "~", "Null", "NULL"];
 
 /** What the rendered text of a set step is bound as (HF-4016 when it is not of the type asked for). */
 export function bound(rendered: string, type: SetType, place: string): unknown {
@@ -86,21 +95,19 @@ export function bound(rendered: string, type: SetType, place: string): unknown {
     case "string":
       return rendered;
     case "auto":
-      return text === ""
-        ? ""
-        : (plainYaml(rendered) ?? (["null", "~", "Null", "NULL"].includes(text) ? null : rendered));
+      return text === "" ? "" : (data(rendered, place) ?? (NULLS.includes(text) ? null : rendered));
     case "boolean":
       if (YES.includes(text.toLowerCase())) return true;
       if (NO.includes(text.toLowerCase())) return false;
       throw refuse("true or false");
     case "integer":
-      if (/^[+-]?\d+$/.test(text)) return Number(text);
-      throw refuse("a whole number");
-    case "number":
-      if (NUMBER.test(text)) return Number(text);
-      throw refuse("a number");
+    case "number": {
+      const value = exactNumber(text);
+      if (value !== undefined && (type === "number" || /^[+-]?\d+$/.test(text))) return value;
+      throw refuse(type === "number" ? "a number" : "a whole number");
+    }
     default: {
-      const value = plainYaml(rendered);
+      const value = data(rendered, place);
       const isList = Array.isArray(value);
       if (type === "list" ? isList : typeof value === "object" && value !== null && !isList) return value;
       throw refuse(type === "list" ? "a list" : "a mapping");
@@ -108,18 +115,8 @@ export function bound(rendered: string, type: SetType, place: string): unknown {
   }
 }
 
-/** As plain data; nothing for what does not parse, or is more than that. */
-function plainYaml(text: string): unknown {
-  try {
-    const value: unknown = parse(text, {
-      version: "1.2",
-      schema: "core",
-      maxAliasCount: 0,
-      logLevel: "error",
-      customTags: [],
-    });
-    return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
-  } catch {
-    return undefined;
-  }
+/** JSON, else YAML; nothing for what is neither. */
+function data(rendered: string, place: string): unknown {
+  const json = /^\s*[[{]/.test(rendered) ? fromJson(rendered, place) : undefined;
+  return json ?? plainYaml(rendered, new ParseBudget(place, YAML_LIMITS)) ?? undefined;
 }

@@ -34,7 +34,7 @@ describe("a workflow file", () => {
       "workflow.yaml:3:27: Merge keys (<<) are not allowed: write the keys out.",
     ]);
     expect(await problemsOf(`${HEAD}  - name: a\n    prompt: p\n    prompt: q\n`)).toEqual([
-      "workflow.yaml:5:5: Map keys must be unique",
+      "workflow.yaml:5:5: The key prompt is there twice.",
     ]);
     expect(await problemsOf(`${HEAD}  - name: a\n    prompt: !!js/function "x"\n`)).toEqual([
       expect.stringMatching(/^workflow\.yaml:4:\d+: The tag .*js\/function is not allowed/),
@@ -52,7 +52,7 @@ describe("a workflow file", () => {
     expect((await problemsOf(laughs)).join("\n")).toContain("is not allowed");
     expect(await problemsOf("[".repeat(50_000))).not.toEqual([]);
     expect(await problemsOf(`${HEAD}  - ${"{ a: ".repeat(150)}1${" }".repeat(150)}\n`)).toEqual([
-      expect.stringContaining("nested too deeply"),
+      expect.stringContaining("depth over 100"),
     ]);
     expect(await problemsOf(`${HEAD}${A}# ${"x".repeat(300_000)}\n`)).toEqual([
       "workflow.yaml:1:1: workflow.yaml is larger than 256 KiB",

@@ -1,37 +1,30 @@
-import {
-  isAlias,
-  isMap,
-  isPair,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseDocument,
-  type YAMLMap,
-} from "yaml";
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, type Node, type YAMLMap } from "yaml";
 import { isPrototypeKey } from "../core/run/scope.ts";
-import { type Path, Positions, Problems, pathText } from "./problems.ts";
+import type { ParseBudget } from "../core/values/parse-budget.ts";
+import { withIncludes, withVariables } from "./placeholders.ts";
+import { type Path, type Positions, type Problems, pathText } from "./problems.ts";
 import { FileProblem, type Files, type FileText, MOST_BYTES } from "./source.ts";
-
-export interface Parsed {
-  readonly data: unknown;
-  readonly problems: Problems;
-}
+import { composeYaml, isExactScalar, lexYaml, parseTokens, readYamlText } from "./yaml-text.ts";
 
 export interface ParseOptions {
   readonly files: Files;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** For the file and everything it refers to. */
+  readonly budget: ParseBudget;
+  /** Lets others work for a moment. */
+  readonly pause?: () => Promise<void>;
 }
 
-const MOST_DEPTH = 100;
 const MOST_INCLUDES = 20;
 
 /** Reads a workflow file as data: plain YAML, `!file` references put in, environment variables looked up. */
-export function parseYaml(file: FileText, options: ParseOptions): Parsed {
-  const positions = new Positions(file.name);
-  const problems = new Problems(positions);
-  const reader = new Reader(positions, problems, options);
-  return { data: reader.document(file, [], []), problems };
+export function parseYaml(
+  file: FileText,
+  positions: Positions,
+  problems: Problems,
+  options: ParseOptions,
+): Promise<unknown> {
+  return new Reader(positions, problems, options).document(file, [], []);
 }
 
 /** Keys whose value is always text, whatever a referenced file looks like. */
@@ -59,36 +52,26 @@ class Reader {
   }
 
   /** `chain`: the files that lead here. */
-  document(file: FileText, path: Path, chain: readonly string[]): unknown {
+  async document(file: FileText, path: Path, chain: readonly string[]): Promise<unknown> {
     if (new TextEncoder().encode(file.text).length > MOST_BYTES) {
       this.#problems.error(path, `${file.name} is larger than ${MOST_BYTES / 1024} KiB`);
       return undefined;
     }
+    const { budget, pause } = this.#options;
     const lines = new LineCounter();
-    try {
-      const parsed = parseDocument(file.text, {
-        version: "1.2",
-        schema: "core",
-        merge: false,
-        uniqueKeys: true,
-        customTags: [],
-        resolveKnownTags: false,
-        lineCounter: lines,
-        prettyErrors: false,
-        logLevel: "error",
-      });
-      for (const error of parsed.errors) {
-        const { line, col } = lines.linePos(error.pos[0]);
-        this.#positions.set([...path, "\0"], { file: file.name, line, column: col });
-        this.#problems.error([...path, "\0"], oneLine(error.message));
-      }
-      if (parsed.errors.length > 0) return undefined;
-      return new Walk(this, file, lines, [...chain, file.name]).value(parsed.contents, path, 0);
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      this.#problems.error(path, "it is nested too deeply");
-      return undefined;
+    const lexemes = lexYaml(file.text, budget);
+    await pause?.();
+    const tokens = parseTokens(lexemes, budget, lines);
+    await pause?.();
+    const { document, errors } = composeYaml(tokens, file.text.length);
+    await pause?.();
+    for (const error of errors) {
+      const { line, col } = lines.linePos(error.pos[0] ?? 0);
+      this.#positions.set([...path, "\0"], { file: file.name, line, column: col });
+      this.#problems.error([...path, "\0"], oneLine(error.message));
     }
+    if (errors.length > 0) return undefined;
+    return new Walk(this, file, lines, [...chain, file.name]).value(document?.contents, path);
   }
 
   error(path: Path, message: string): undefined {
@@ -102,18 +85,21 @@ class Reader {
   }
 
   /** What a `!file` stands for: a list or an object when it parses as one, else its text. */
-  reference(reference: string, path: Path, chain: readonly string[]): unknown {
+  async reference(reference: string, path: Path, chain: readonly string[]): Promise<unknown> {
     const file = this.#read(reference, path, chain);
     if (!file) return undefined;
     const key = path.findLast((part) => typeof part === "string") ?? "";
     if (PROMPT_KEYS.has(key)) return this.text(this.#included(file, path, [...chain, file.name]), path);
-    if (!TEXT_KEYS.has(key) && looksStructured(file.text)) return this.document(file, path, chain);
+    if (!TEXT_KEYS.has(key) && looksStructured(file.text, this.#options.budget))
+      return this.document(file, path, chain);
     return this.text(file.text, path);
   }
 
   #read(reference: string, path: Path, chain: readonly string[]): FileText | undefined {
     try {
+      this.#options.budget.spend("reads");
       const file = this.#options.files.read(reference, chain.at(-1));
+      this.#options.budget.spend("bytes", file.text.length);
       if (!chain.includes(file.name)) return file;
       return this.error(
         path,
@@ -131,7 +117,7 @@ class Reader {
       this.#problems.error(path, "its includes go too deep");
       return "";
     }
-    return file.text.replace(INCLUDE, (_, _quote, reference: string) => {
+    return withIncludes(file.text, (reference) => {
       const inner = this.#read(reference, path, chain);
       return inner ? this.#included(inner, path, [...chain, inner.name]) : "";
     });
@@ -139,25 +125,23 @@ class Reader {
 
   /** `${VAR}` and `${VAR:-default}`, looked up once: what they stand for is not looked at again. */
   text(value: string, path: Path): string {
-    return value.replace(VARIABLE, (_, name: string, fallback: string | undefined) => {
+    return withVariables(value, (name, fallback) => {
       const found = this.#options.env[name] ?? fallback;
       if (found === undefined)
         this.#problems.error(
           path,
           `The environment variable ${name} is not set. Give it a default: \${${name}:-…}`,
         );
+      else this.#options.budget.spend("bytes", found.length);
       return found ?? "";
     });
   }
 }
 
-const INCLUDE = /\{%-?\s*include\s+(["'])([^"']+)\1\s*-?%\}/g;
-const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
-
-const looksStructured = (text: string): boolean => {
-  const parsed = parseDocument(text, { logLevel: "silent", customTags: [], resolveKnownTags: false });
-  return parsed.errors.length === 0 && (isMap(parsed.contents) || isSeq(parsed.contents));
-};
+function looksStructured(text: string, budget: ParseBudget): boolean {
+  const { document, errors } = readYamlText(text, budget);
+  return errors.length === 0 && (isMap(document?.contents) || isSeq(document?.contents));
+}
 
 const CORE_TAGS = /^tag:yaml\.org,2002:(str|int|float|bool|null|map|seq)$/;
 
@@ -177,10 +161,9 @@ class Walk {
     this.#chain = chain;
   }
 
-  value(node: unknown, path: Path, depth: number): unknown {
+  async value(node: unknown, path: Path): Promise<unknown> {
     if (node === null || node === undefined) return null;
     this.#reader.place(path, this.#file.name, this.#lines, node as Node);
-    if (depth > MOST_DEPTH) return this.#reader.error(path, "it is nested too deeply");
     if (isAlias(node))
       return this.#reader.error(path, `The alias *${node.source} is not allowed: write the value out.`);
     const { tag, anchor } = node as { tag?: string; anchor?: string };
@@ -188,20 +171,31 @@ class Walk {
     if (tag === "!file") return this.#fileTag(node, path);
     if (tag !== undefined && !CORE_TAGS.test(tag))
       return this.#reader.error(path, `The tag ${tag} is not allowed; only !file is.`);
-    if (isMap(node)) return this.#map(node, path, depth);
-    if (isSeq(node)) return node.items.map((item, index) => this.value(item, [...path, index], depth + 1));
+    if (isMap(node)) return this.#map(node, path);
+    if (isSeq(node)) return this.#list(node.items, path);
     if (!isScalar(node)) return this.#reader.error(path, "it is neither a value, a list nor a mapping");
-    return typeof node.value === "string" ? this.#reader.text(node.value, path) : node.value;
+    if (typeof node.value === "string") return this.#reader.text(node.value, path);
+    if (isExactScalar(node)) return node.value;
+    return this.#reader.error(
+      path,
+      `${node.source} is more than a number can hold exactly: write it in quotes.`,
+    );
   }
 
-  #fileTag(node: unknown, path: Path): unknown {
+  async #list(items: readonly unknown[], path: Path): Promise<unknown[]> {
+    const list: unknown[] = [];
+    for (const [index, item] of items.entries()) list.push(await this.value(item, [...path, index]));
+    return list;
+  }
+
+  async #fileTag(node: unknown, path: Path): Promise<unknown> {
     if (!isScalar(node) || typeof node.value !== "string")
       return this.#reader.error(path, "!file needs the path of a file.");
     return this.#reader.reference(node.value, path, this.#chain);
   }
 
-  #map(node: YAMLMap, path: Path, depth: number): Record<string, unknown> {
-    const entries: [string, unknown][] = [];
+  async #map(node: YAMLMap, path: Path): Promise<Record<string, unknown>> {
+    const entries = new Map<string, unknown>();
     for (const pair of node.items) {
       if (!isPair(pair) || !isScalar(pair.key)) {
         this.#reader.error(path, "keys must be plain text");
@@ -210,14 +204,14 @@ class Walk {
       const key = String(pair.key.value);
       const at = [...path, key];
       this.#reader.place(at, this.#file.name, this.#lines, pair.key);
-      if (key === "<<") this.#reader.error(at, "Merge keys (<<) are not allowed: write the keys out.");
+      if (entries.has(key)) this.#reader.error(at, `The key ${key} is there twice.`);
+      else if (key === "<<") this.#reader.error(at, "Merge keys (<<) are not allowed: write the keys out.");
       else if (isPrototypeKey(key))
         this.#reader.error(at, `${pathText(at)}: the name ${key} is not allowed.`);
       else {
-        const value = this.value(pair.value, at, depth + 1);
+        entries.set(key, await this.value(pair.value, at));
         // The key is what people look for, not where its value begins.
         this.#reader.place(at, this.#file.name, this.#lines, pair.key);
-        entries.push([key, value]);
       }
     }
     return Object.fromEntries(entries);

@@ -26,6 +26,11 @@ export const pathText = (path: Path): string =>
     .join("")
     .replace(/^\./, "");
 
+/** Enough is wrong: looking for more helps nobody. */
+export class TooManyProblems extends Error {}
+
+const MOST_PROBLEMS = 100;
+
 /** Collects problems, each with the position of the nearest thing that has one. */
 export class Problems {
   readonly found: Problem[];
@@ -64,7 +69,18 @@ export class Problems {
       path: pathText(path.filter((part) => part !== "\0")),
     };
     const isKnown = this.found.some((one) => one.message === message && one.path === problem.path);
-    if (!isKnown) this.found.push(problem);
+    if (isKnown) return;
+    if (this.found.length >= MOST_PROBLEMS) {
+      if (severity === "warning") return;
+      this.last([], `There are more problems than these ${MOST_PROBLEMS}; the rest is not looked at.`);
+      throw new TooManyProblems();
+    }
+    this.found.push(problem);
+  }
+
+  /** What ends the looking. */
+  last(path: Path, message: string): void {
+    this.found.push({ severity: "error", message, ...this.#positions.at(path), path: pathText(path) });
   }
 }
 
@@ -90,9 +106,13 @@ export class Positions {
   }
 }
 
+const MOST_COMPARED = 100;
+
 /** `Did you mean x?`, where something known is like what was written. */
-export function didYouMean(word: string, known: readonly string[]): string {
-  const meant = known.length === 0 ? "" : nearest(word, known);
+export function didYouMean(word: string, known: Iterable<string>): string {
+  // A name is rarely mistyped by more than a few letters; comparing takes time with the length of both.
+  const near = [...known].filter((one) => one.length < 64 && Math.abs(one.length - word.length) < 8);
+  const meant = near.length === 0 ? "" : nearest(word, near.slice(0, MOST_COMPARED));
   return alike(word, meant) ? ` Did you mean ${meant}?` : "";
 }
 

@@ -74,12 +74,11 @@ class Check {
     if ("problem" in parsed)
       return this.#problems.error(path, `The template does not parse: ${parsed.problem}.`);
     const { roots, paths, filters, tests } = analyse(parsed.body);
-    const known = [...ALWAYS, ...this.#units.keys(), ...also];
     for (const root of roots)
-      if (!known.includes(root))
+      if (!ALWAYS.includes(root) && !this.#units.has(root) && !also.includes(root))
         this.#problems.error(
           path,
-          `The template asks for ${root}, which there is not.${didYouMean(root, known)}`,
+          `The template asks for ${root}, which there is not.${didYouMean(root, [...ALWAYS, ...this.#units.keys(), ...also])}`,
         );
     for (const name of filters)
       this.#problems.error(path, `There is no filter ${name}.${didYouMean(name, Object.keys(FILTERS))}`);
@@ -132,9 +131,11 @@ class Check {
       );
     if (root === "workflow")
       return this.#path(["workflow", second, ...(third === undefined ? [] : [third])], path);
-    const known = [...this.#units.keys(), ...loop];
-    if (!known.includes(root))
-      this.#problems.error(path, `There is no agent or group ${root}.${didYouMean(root, known)}`);
+    if (!this.#units.has(root) && !loop.includes(root))
+      this.#problems.error(
+        path,
+        `There is no agent or group ${root}.${didYouMean(root, [...this.#units.keys(), ...loop])}`,
+      );
   }
 
   source(source: string, path: Path): void {
@@ -143,19 +144,32 @@ class Check {
 
   /** Members of a group run at the same time: none of them sees another. */
   siblings(members: readonly string[], group: string): void {
-    for (const [index, agent] of this.#spec.agents.entries()) {
-      if (!members.includes(agent.name)) continue;
-      for (const [at, template] of templatesOf(agent)) {
-        const parsed = isTemplate(template) ? parseTemplate(template) : undefined;
-        if (!parsed || "problem" in parsed) continue;
-        const other = analyse(parsed.body).roots.find((root) => members.includes(root));
+    const names = new Set(members);
+    for (const name of names) {
+      const unit = this.#units.get(name);
+      if (unit?.kind !== "agent") continue;
+      for (const [path, roots] of this.#rootsOf(unit.agent)) {
+        const other = roots.find((root) => names.has(root));
         if (other !== undefined)
-          this.#problems.error(
-            ["agents", index, ...at],
-            `${other} runs at the same time in ${group}: ${agent.name} cannot see it.`,
-          );
+          this.#problems.error(path, `${other} runs at the same time in ${group}: ${name} cannot see it.`);
       }
     }
+  }
+
+  readonly #roots = new Map<AnyAgent, readonly (readonly [Path, readonly string[]])[]>();
+
+  /** What the templates of an agent ask for, found once however many groups it is in. */
+  #rootsOf(agent: AnyAgent): readonly (readonly [Path, readonly string[]])[] {
+    const known = this.#roots.get(agent);
+    if (known) return known;
+    const index = this.#spec.agents.indexOf(agent);
+    const found = [...templatesOf(agent)].flatMap(([at, template]) => {
+      const parsed = isTemplate(template) ? parseTemplate(template) : undefined;
+      if (!parsed || "problem" in parsed) return [];
+      return [[["agents", index, ...at], analyse(parsed.body).roots] as const];
+    });
+    this.#roots.set(agent, found);
+    return found;
   }
 }
 

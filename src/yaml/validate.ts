@@ -1,7 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
 import { checkName } from "../core/run/scope.ts";
 import { WAIT_RULE, waitMs } from "./duration.ts";
-import { END, reachableFrom, targetsOf, type Unit, unitsOf } from "./graph.ts";
+import { END, endingUnits, reachableFrom, type Unit, unitsOf } from "./graph.ts";
 import { didYouMean, type Path, type Problems } from "./problems.ts";
 import { checkReferences } from "./references.ts";
 import type { AnyAgent } from "./schema/agents.ts";
@@ -53,10 +53,9 @@ function checkStepName(name: string, path: Path, problems: Problems): void {
 }
 
 function checkTargets(spec: WorkflowFile, units: ReadonlyMap<string, Unit>, problems: Problems): void {
-  const known = [...units.keys(), END];
+  const known = new Set([...units.keys(), END]);
   const check = (to: string, path: Path): void => {
-    if (!known.includes(to))
-      problems.error(path, `There is no agent or group ${to}.${didYouMean(to, known)}`);
+    if (!known.has(to)) problems.error(path, `There is no agent or group ${to}.${didYouMean(to, known)}`);
   };
   if (!units.has(spec.workflow.entry_point)) check(spec.workflow.entry_point, ["workflow", "entry_point"]);
   for (const [path, given] of eachUnit(spec)) {
@@ -79,10 +78,11 @@ const IN_FOR_EACH = ["agent", "set", "workflow"];
 function checkGroups(spec: WorkflowFile, problems: Problems): void {
   const agents = new Map(spec.agents.map((agent) => [agent.name, agent]));
   for (const [index, group] of spec.parallel.entries()) {
+    const seen = new Set<string>();
     for (const [place, name] of group.agents.entries()) {
       const path = ["parallel", index, "agents", place];
       const agent = agents.get(name);
-      if (!agent) problems.error(path, `There is no agent ${name}.${didYouMean(name, [...agents.keys()])}`);
+      if (!agent) problems.error(path, `There is no agent ${name}.${didYouMean(name, agents.keys())}`);
       else if (!IN_PARALLEL.includes(agent.type))
         problems.error(
           path,
@@ -90,7 +90,8 @@ function checkGroups(spec: WorkflowFile, problems: Problems): void {
         );
       else if ("routes" in agent && agent.routes.length > 0)
         problems.error(path, `${name} is a member of ${group.name} and cannot have routes of its own.`);
-      if (group.agents.indexOf(name) !== place) problems.error(path, `${name} is in ${group.name} twice.`);
+      if (seen.has(name)) problems.error(path, `${name} is in ${group.name} twice.`);
+      seen.add(name);
     }
   }
   for (const [index, { agent }] of spec.for_each.entries()) {
@@ -109,8 +110,9 @@ function checkWays(spec: WorkflowFile, units: ReadonlyMap<string, Unit>, problem
   const reached = reachableFrom(units, spec.workflow.entry_point);
   for (const [path, { name }] of eachUnit(spec))
     if (!reached.has(name)) problems.warning([...path, "name"], `Nothing leads to ${name}.`);
+  const ending = endingUnits(units);
   for (const [path, { name }] of eachUnit(spec)) {
-    if (!reached.has(name) || endsFrom(units, name)) continue;
+    if (!reached.has(name) || ending.has(name)) continue;
     const limit = spec.workflow.limits.max_iterations;
     problems.warning(
       [...path, "name"],
@@ -118,14 +120,6 @@ function checkWays(spec: WorkflowFile, units: ReadonlyMap<string, Unit>, problem
     );
   }
 }
-
-const endsFrom = (units: ReadonlyMap<string, Unit>, start: string): boolean =>
-  [...reachableFrom(units, start)].some((name) => {
-    const unit = units.get(name);
-    return (
-      unit && (targetsOf(unit).includes(END) || (unit.kind === "agent" && unit.agent.type === "terminate"))
-    );
-  });
 
 function checkAgent(agent: AnyAgent, path: Path, spec: WorkflowFile, problems: Problems): void {
   if ("output" in agent && agent.output)

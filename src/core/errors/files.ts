@@ -104,6 +104,12 @@ export const fileErrors = {
     safe: "Nothing was run.",
     fix: "Give providers.{provider} as a function that makes it from its settings, or take them out of the file.",
   },
+  "HF-4030": {
+    what: "Two items of {group} have the key {key}: number {first} and number {second}, counted from 0.",
+    why: "Outputs are kept by what key_by ({path}) leads to, and one would take the place of the other.",
+    safe: SAVED,
+    fix: "Name a field in key_by that differs, or leave key_by out: outputs are then a list.",
+  },
   "HF-4100": {
     what: "The JSON schema of {of} uses {keyword} at {path}, which is not checked here.",
     why: "What is ignored in silence is believed to be checked.",

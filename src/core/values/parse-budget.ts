@@ -47,6 +47,11 @@ export class ParseBudget {
     return this.#spent[kind];
   }
 
+  /** For those that keep count of the depth themselves. */
+  reach(depth: number): void {
+    if (depth > this.limits.depth) throw this.#exceeded("depth");
+  }
+
   /** Runs `inner` one level deeper. */
   deeper<T>(inner: () => T): T {
     this.#depth += 1;

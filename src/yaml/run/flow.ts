@@ -131,7 +131,7 @@ async function terminate(run: FlowRun, agent: AgentOf<"terminate">): Promise<Don
 
 function finalOutput(run: FlowRun, fromRoute: Plain = {}): Plain {
   const output = rendered(run.flow.spec.output, run.state.all(), "output");
-  const more = Object.entries(fromRoute).map(([key, value]) => [key, typed(String(value))]);
+  const more = Object.entries(fromRoute).map(([key, value]) => [key, typed(String(value), `output.${key}`)]);
   return { ...output, ...Object.fromEntries(more) };
 }
 
@@ -139,7 +139,7 @@ const rendered = (templates: Readonly<Record<string, string>>, data: Plain, plac
   Object.fromEntries(
     Object.entries(templates).map(([key, template]) => [
       key,
-      typed(render(template, data, `${place}.${key}`)),
+      typed(render(template, data, `${place}.${key}`), `${place}.${key}`),
     ]),
   );
 

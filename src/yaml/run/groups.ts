@@ -50,9 +50,7 @@ const succeeded = (results: Readonly<Record<string, unknown>>): Record<string, S
 /** One agent for every item of a list, so many at a time, each saved when it ends. */
 export async function runForEach(run: FlowRun, group: ForEach): Promise<Plain & { readonly count: number }> {
   const items = listAt(run, group.source, group.name);
-  const keys = items.map((item, index) =>
-    group.key_by ? keyOf(item, group.key_by, group.as, index) : String(index),
-  );
+  const keys = keysOf(group, items);
   const seen = seenBy(run, group.agent);
   const work = (item: unknown, index: number) => {
     const data = { ...seen, [group.as]: item, _index: index, ...(group.key_by ? { _key: keys[index] } : {}) };
@@ -74,12 +72,26 @@ export async function runForEach(run: FlowRun, group: ForEach): Promise<Plain & 
   };
 }
 
-/** `item.id` or just `id`, or its number where there is no such field. */
+/** Outputs are kept by these, so no two may be the same (HF-4030): asked before the first item is worked on. */
+function keysOf({ name, key_by: path, as }: ForEach, items: readonly unknown[]): readonly string[] {
+  if (!path) return items.map((_, index) => String(index));
+  const places = new Map<string, number>();
+  return items.map((item, index) => {
+    const key = keyOf(item, path, as, index);
+    const first = places.get(key);
+    if (first !== undefined)
+      throw new HoldfastError("HF-4030", { group: name, path, key, first, second: index });
+    places.set(key, index);
+    return key;
+  });
+}
+
+/** `item.id` or just `id`, as templates would print it; the item's number where there is no such field. */
 function keyOf(item: unknown, path: string, as: string, index: number): string {
   const parts = path.split(".");
   const own = parts[0] === as && !(isPlain(item) && Object.hasOwn(item, as)) ? parts.slice(1) : parts;
   const found = follow(item, own);
-  return found === undefined || found === null || typeof found === "object" ? String(index) : text(found);
+  return found === undefined ? String(index) : text(found);
 }
 
 /** Parts the results, and fails the group where its mode says so (HF-4010). */

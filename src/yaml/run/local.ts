@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { WAIT_RULE, waitMs } from "../duration.ts";
-import { bound, checkOutput } from "../output.ts";
+import { bound, checkOutput, fromJson } from "../output.ts";
 import type { AgentOf } from "../schema/agents.ts";
 import { render } from "../template/template.ts";
 import { isPlain, type Plain } from "../template/value.ts";
@@ -70,7 +70,7 @@ export async function runScript(
 
 /** Fields of a JSON object that a script printed join what is known of it; with a declared output it must print one. */
 function scriptOutput(agent: AgentOf<"script">, result: ScriptResult): unknown {
-  const printed = jsonOf(result.stdout);
+  const printed = fromJson(result.stdout, `${agent.name}.stdout`);
   if (agent.output && !isPlain(printed))
     throw new HoldfastError("HF-4007", {
       step: agent.name,
@@ -79,14 +79,6 @@ function scriptOutput(agent: AgentOf<"script">, result: ScriptResult): unknown {
   const output = isPlain(printed) ? { ...result, ...printed } : { ...result };
   checkOutput(agent.name, agent.output, output);
   return output;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Waits for a person, who chooses where to go on. */

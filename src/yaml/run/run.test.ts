@@ -187,6 +187,23 @@ describe("groups", () => {
     }
   });
 
+  it("never give two items one key (Y1)", async () => {
+    const text = flow(
+      "f",
+      agent("s", "p"),
+      `for_each:\n  - name: f\n    type: for_each\n    source: workflow.input.items\n    as: item\n    key_by: item.id\n    agent: { name: one, type: set, value: "{{ _index }}" }\noutput: { f: "{{ f.outputs }}" }\n`,
+      "  input: { items: { type: array } }\n",
+    );
+    const loaded = await fromText(text);
+    const lab = createLab();
+    const items = [{ id: 1 }, { id: 2 }, { id: null }, { id: true }, {}];
+    const { engine } = await begin(lab, loaded, { items });
+    expect(await lab.drive(engine.result("r"))).toEqual({ f: { 1: 0, 2: 1, None: 2, True: 3, 4: 4 } });
+    const other = createLab();
+    const { run } = await begin(other, loaded, { items: [{ id: 1 }, { id: "1" }] });
+    expect(run).toMatchObject({ status: "failed", error: expect.stringContaining("have the key 1") });
+  });
+
   it("do one agent for every item, keep the ones that ended, and answer by key", async () => {
     const text = flow(
       "f",

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
+import { fromJson } from "../output.ts";
 import { nameOfKind } from "../template/value.ts";
 import type { FlowRun } from "./machine.ts";
 import { follow } from "./state.ts";
@@ -6,19 +7,14 @@ import { follow } from "./state.ts";
 /** The list that a dotted path leads to (HF-4014 when it does not). A text from a command line may be a list in JSON. */
 export function listAt({ state }: FlowRun, source: string, step: string): readonly unknown[] {
   const found = follow(state.all(), source.split("."));
-  const value = source.startsWith("workflow.input.") && typeof found === "string" ? parsed(found) : found;
+  const value =
+    source.startsWith("workflow.input.") && typeof found === "string"
+      ? (fromJson(found, source) ?? found)
+      : found;
   if (Array.isArray(value)) return value;
   throw new HoldfastError("HF-4014", {
     source,
     step,
     found: value === undefined ? "not there" : nameOfKind(value),
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }

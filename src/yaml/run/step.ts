@@ -75,9 +75,10 @@ function givenTo(agent: AgentOf<"workflow">, fields: InputFields, data: Plain): 
   if (agent.input_mapping) {
     return Object.fromEntries(
       Object.entries(agent.input_mapping).map(([key, template]) => {
-        const text = render(template, data, `${agent.name}.input_mapping.${key}`);
+        const place = `${agent.name}.input_mapping.${key}`;
+        const text = render(template, data, place);
         const isText = Object.hasOwn(fields, key) && fields[key]?.type === "string";
-        return [key, isText ? text : mapped(text)];
+        return [key, isText ? text : mapped(text, place)];
       }),
     );
   }

@@ -1,0 +1,42 @@
+const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
+
+/** Puts in what `${NAME}` and `${NAME:-default}` stand for. One look at each character, whatever the text. */
+export function withVariables(
+  text: string,
+  valueOf: (name: string, fallback: string | undefined) => string,
+): string {
+  const parts: string[] = [];
+  let from = 0;
+  // No brace closes anything beyond the last one.
+  const last = text.lastIndexOf("}");
+  for (let at = text.indexOf("${"); at >= 0 && at < last; at = text.indexOf("${", at + 2)) {
+    NAME.lastIndex = at + 2;
+    const name = NAME.exec(text)?.[0];
+    if (name === undefined) continue;
+    const behind = at + 2 + name.length;
+    const hasDefault = text.startsWith(":-", behind);
+    if (!hasDefault && text[behind] !== "}") continue;
+    const end = text.indexOf("}", behind);
+    parts.push(text.slice(from, at), valueOf(name, hasDefault ? text.slice(behind + 2, end) : undefined));
+    from = end + 1;
+    at = end - 1;
+  }
+  return parts.length === 0 ? text : [...parts, text.slice(from)].join("");
+}
+
+const INCLUDE = /\{%-?\s*include\s+(["'])([^"']+)\1\s*-?%\}/y;
+
+/** Puts in what `{% include "x" %}` stands for. */
+export function withIncludes(text: string, textOf: (reference: string) => string): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = text.indexOf("{%"); at >= 0; at = text.indexOf("{%", at + 2)) {
+    INCLUDE.lastIndex = at;
+    const found = INCLUDE.exec(text);
+    if (!found) continue;
+    parts.push(text.slice(from, at), textOf(found[2] as string));
+    from = at + found[0].length;
+    at = from - 2;
+  }
+  return parts.length === 0 ? text : [...parts, text.slice(from)].join("");
+}
