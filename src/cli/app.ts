@@ -9,14 +9,18 @@ import { GLOBAL_HELP, type Globals, takeGlobals, usage } from "./globals.ts";
 import type { Host } from "./host.ts";
 import { addOption, readOptions } from "./options.ts";
 import { Output } from "./output.ts";
+import { shielded } from "./sink.ts";
+import { wantsAscii } from "./surroundings.ts";
 import { packageVersion } from "./version.ts";
 
 /** Runs one command line and answers the exit code. */
-export async function runCli(argv: readonly string[], host: Host): Promise<number> {
+export async function runCli(argv: readonly string[], given: Host): Promise<number> {
+  let host = shielded(given, wantsAscii(given.env, false));
   let output = new Output(host, takeGlobals([]).globals);
   let name = "holdfast";
   try {
     const { globals, rest } = takeGlobals(argv);
+    host = shielded(given, wantsAscii(given.env, globals.ascii));
     output = new Output(host, globals);
     const [verb, ...words] = rest;
     if (verb === undefined) return about(globals, host, output);

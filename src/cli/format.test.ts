@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { columns, duration, fit, oneLine, spent, tokens, usd, when, width, wrap } from "./format.ts";
+import { columns, duration, fit, oneLine, spent, tokens, usd, when, width, word, wrap } from "./format.ts";
+import { createPaint } from "./paint.ts";
+import { visible } from "./sink.ts";
+
+const { red } = createPaint(true);
 
 describe("numbers and times", () => {
   it("are shown as short as they can be read", () => {
@@ -28,12 +32,13 @@ describe("numbers and times", () => {
 
 describe("text", () => {
   it("is measured without colours, and wide letters count twice", () => {
-    expect(width("\u001b[31mred\u001b[39m")).toBe(3);
+    expect(width(red("red"))).toBe(3);
+    expect(width("\u001b[31mred")).toBe(8);
     expect(width("東京")).toBe(4);
   });
 
   it("is cut to a width and keeps its colours", () => {
-    expect(fit("\u001b[31mabcdef\u001b[39m", 4)).toBe("\u001b[31mabc\u001b[39m…");
+    expect(visible(fit(red("abcdef"), 4))).toBe("\u001b[31mabc\u001b[39m…");
     expect(fit("abc", 3)).toBe("abc");
     expect(width(fit("東京東京", 6))).toBeLessThanOrEqual(6);
   });
@@ -49,6 +54,11 @@ describe("text", () => {
         ["bbb", "2"],
       ]),
     ).toEqual(["a    1", "bbb  2"]);
+  });
+
+  it("is one word of a command, whatever a shell would read into it (X7)", () => {
+    expect(word("recon-88:turn[3]/pay")).toBe("recon-88:turn[3]/pay");
+    expect(word("a:$(rm -rf ~)'\u001b[2J")).toBe("'a:$(rm -rf ~)'\\''[2J'");
   });
 
   it("from elsewhere cannot break lines or command the terminal", () => {

@@ -1,3 +1,6 @@
+import { replaceUnseen } from "../core/values/unseen.ts";
+import { isMark, splitMarks, withoutMarks } from "./paint.ts";
+
 /** `950ms`, `4.2s`, `3m12s`, `2h05m`, `3d4h`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)}ms`;
@@ -57,38 +60,44 @@ export function coarse(ms: number): string {
   return ms < 86_400_000 ? `${Math.round(ms / 3_600_000)}h` : `${Math.round(ms / 86_400_000)}d`;
 }
 
-/** How many columns a text takes; colour codes take none, and letters of some scripts two. */
+/** How many columns a text takes; colours take none, accents neither, and letters of some scripts two. */
 export const width = (text: string): number => {
   let columns = 0;
-  for (const letter of text.replace(SGR, "")) columns += WIDE.test(letter) ? 2 : 1;
+  for (const letter of withoutMarks(text)) columns += widthOf(letter);
   return columns;
 };
 
-// oxlint-disable-next-line no-control-regex
-const SGR = /\u001b\[[0-9;]*m/g;
 const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+const ASCII_END = 0x7f;
+
+function widthOf(letter: string): number {
+  if (letter.charCodeAt(0) < ASCII_END) return 1;
+  if (/[\p{Mn}\p{Me}\u200d]/u.test(letter)) return 0;
+  return WIDE.test(letter) ? 2 : 1;
+}
 
 /** Text from elsewhere as part of a line: no line breaks, nothing that a terminal would obey. */
-export const oneLine = (text: string): string =>
-  text
-    .replace(/\s+/g, " ")
-    .replace(/\p{Cc}/gu, "")
-    .trim();
+export const oneLine = (text: string): string => replaceUnseen(text.replace(/\s+/g, " "), () => "").trim();
+
+/** As one word of a command to copy: quoted where a shell would read more into it. */
+export const word = (text: string): string =>
+  /^[\w.:@/#[\]-]+$/.test(text) ? text : `'${oneLine(text).replaceAll("'", "'\\''")}'`;
 
 /** Cut to so many columns, with `…` where something is missing. Colours are kept. */
 export function fit(text: string, columns: number): string {
   if (width(text) <= columns) return text;
   let [out, used] = ["", 0];
-  // oxlint-disable-next-line no-control-regex
-  for (const part of text.split(/(\u001b\[[0-9;]*m)/)) {
-    if (part.startsWith("\u001b[")) out += part;
+  let isFull = false;
+  for (const part of splitMarks(text)) {
+    if (isMark(part)) out += part;
     else
-      for (const letter of part)
-        if (used + width(letter) < columns) {
-          out += letter;
-          used += width(letter);
-        }
+      for (const letter of part) {
+        isFull ||= used + widthOf(letter) >= columns;
+        if (isFull) break;
+        out += letter;
+        used += widthOf(letter);
+      }
   }
   return `${out}…`;
 }

@@ -1,7 +1,9 @@
 import { appendFileSync } from "node:fs";
 import type { ErrorDocument } from "./error-document.ts";
+import { oneLine } from "./format.ts";
 import type { Host } from "./host.ts";
 import type { Output } from "./output.ts";
+import { visible } from "./sink.ts";
 
 /** What GitHub Actions makes of a run: its lines in a group, a failure at the top of the job, and a summary page. */
 export class GithubLog {
@@ -16,7 +18,7 @@ export class GithubLog {
   }
 
   open(title: string): void {
-    if (this.#isOn) this.#out.say(`::group::${title}`);
+    if (this.#isOn) this.#out.say(`::group::${oneLine(title)}`);
   }
 
   close(): void {
@@ -35,7 +37,7 @@ export class GithubLog {
   }
 
   #summarise(text: string): void {
-    if (this.#isOn && this.#summary !== undefined) appendFileSync(this.#summary, text);
+    if (this.#isOn && this.#summary !== undefined) appendFileSync(this.#summary, visible(text));
   }
 }
 

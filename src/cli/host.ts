@@ -1,6 +1,7 @@
 /** Where text goes. */
 export interface Sink {
-  write(text: string): void;
+  /** `control`: what a terminal is to obey first. Only movements that are written in this program belong there. */
+  write(text: string, control?: string): void;
   readonly isTTY: boolean;
   readonly columns: number;
   /** Calls back when the terminal changed its size; answers a function that ends it. */

@@ -1,14 +1,13 @@
-import picocolors from "picocolors";
 import { HoldfastError } from "../core/errors.ts";
+import { plainJson } from "../core/values/unseen.ts";
 import type { Outcome } from "./command.ts";
 import { describe, type ErrorDocument } from "./error-document.ts";
 import { EXIT, type ExitCode, exitCodeOf } from "./exit-codes.ts";
 import { width, wrap } from "./format.ts";
 import type { Globals } from "./globals.ts";
 import type { Host } from "./host.ts";
+import { createPaint, type Paint } from "./paint.ts";
 import { detectAgent, hasColor, wantsAscii } from "./surroundings.ts";
-
-export type Paint = ReturnType<typeof picocolors.createColors>;
 
 /** What stands for a glyph where only ASCII may be used. */
 const PLAIN: Readonly<Record<string, string>> = {
@@ -22,6 +21,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   "·": "-",
   "→": "->",
   "…": "...",
+  "│": "|",
   "—": "-",
   "–": "-",
   "≤": "<=",
@@ -49,8 +49,8 @@ export class Output {
     this.#globals = globals;
     this.#ascii = wantsAscii(env, globals.ascii);
     this.agent = detectAgent(env);
-    this.paint = picocolors.createColors(hasColor(env, stdout.isTTY, globals.color));
-    this.note = picocolors.createColors(hasColor(env, stderr.isTTY, globals.color));
+    this.paint = createPaint(hasColor(env, stdout.isTTY, globals.color));
+    this.note = createPaint(hasColor(env, stderr.isTTY, globals.color));
   }
 
   get isJson(): boolean {
@@ -149,7 +149,7 @@ export const schemaOf = (command: string): string => `holdfast/${command.replace
 
 /** Values of runs may be more than JSON knows. */
 function toJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, (_, one: unknown) => portable(one), indent);
+  return plainJson(JSON.stringify(value, (_, one: unknown) => portable(one), indent));
 }
 
 function portable(value: unknown): unknown {

@@ -2,7 +2,7 @@ import type { Engine } from "../core/engine.ts";
 import type { Run } from "../core/engine-options.ts";
 import type { DoubtfulStep, ResumePlan } from "../core/manage/plan/plan-types.ts";
 import { columns, duration, plural, spent, tokens, usd } from "./format.ts";
-import type { Paint } from "./output.ts";
+import type { Paint } from "./paint.ts";
 
 /** What is left to do, guessed from how runs of this workflow went before. */
 export interface Estimate {

@@ -6,7 +6,7 @@ import type { Host, Sink, StopSignal } from "./host.ts";
 const SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 const sinkOf = (stream: NodeJS.WriteStream): Sink => ({
-  write: (text) => void stream.write(text),
+  write: (text, control = "") => void stream.write(control + text),
   isTTY: stream.isTTY === true,
   get columns() {
     return stream.columns ?? 110;

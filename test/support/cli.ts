@@ -24,6 +24,8 @@ export interface CliOptions {
   readonly input?: string;
   /** A folder below, to give the command in. */
   readonly cwd?: string;
+  /** Another folder in the place of this one. */
+  readonly root?: string;
   /** Told the exit code when the command leaves at once. */
   readonly onExit?: (code: number) => void;
   /** Called with what presses Ctrl-C and the like, once the command listens. */
@@ -58,7 +60,7 @@ export function cliFolder(): CliFolder {
       const argv = typeof line === "string" ? line.split(" ").filter((word) => word !== "") : line;
       const code = await runCli(
         argv,
-        hostOf(join(path, options.cwd ?? "."), stdout, stderr, detached, options),
+        hostOf(join(options.root ?? path, options.cwd ?? "."), stdout, stderr, detached, options),
       );
       return {
         code,
@@ -86,7 +88,7 @@ export function cliFolder(): CliFolder {
 function sink({ columns }: CliOptions): Sink & { text(): string } {
   let text = "";
   return {
-    write: (more) => void (text += more),
+    write: (more, control = "") => void (text += control + more),
     text: () => text,
     isTTY: columns !== undefined,
     columns: columns ?? 110,

@@ -9,7 +9,7 @@ import { defineCommand, type Outcome } from "../command.ts";
 import { agents, PRICE, RUN_ID } from "../demo/agents.ts";
 import { EXIT } from "../exit-codes.ts";
 import { count, usd } from "../format.ts";
-import type { Paint } from "../output.ts";
+import type { Paint } from "../paint.ts";
 
 interface Line {
   readonly event: "started" | "completed" | "rate-limited" | "recovered" | "finished";

@@ -2,7 +2,7 @@ import type { CheckpointDiff, PatchOperation } from "../../core/manage/checkpoin
 import { diffToText } from "../../core/manage/checkpoints/diff-text.ts";
 import { defineCommand } from "../command.ts";
 import { count, tokens, usd } from "../format.ts";
-import type { Paint } from "../output.ts";
+import type { Paint } from "../paint.ts";
 import { withoutSecrets } from "../view/stored-values.ts";
 import { maskedDiff } from "./diff/mask.ts";
 

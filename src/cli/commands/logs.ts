@@ -9,6 +9,7 @@ import { glyphOf, isAtLeast, LEVELS, type Level, levelOf, toneOf, wordsOf } from
 import { readCount, readSince, type Since } from "../view/parsers.ts";
 import { iso } from "../view/run-rows.ts";
 import { toned } from "../view/standing.ts";
+import { nameColumn } from "../view/step-lines.ts";
 import { fetched, summary, valuesOf } from "../view/stored-values.ts";
 import { journalOf } from "../view/stories.ts";
 import { watching } from "../view/watch.ts";
@@ -125,7 +126,7 @@ class Tail {
     const name = event.step === "" ? "run" : event.step;
     const why = error === "" ? "" : `: ${error}`;
     const glyph = toned(paint, toneOf(event))(glyphOf(event));
-    const line = `${paint.dim(`${time} ${`#${event.seq}`.padStart(5)}`)} ${glyph} ${name.padEnd(18)} ${oneLine(wordsOf(event) + why)}`;
+    const line = `${paint.dim(`${time} ${`#${event.seq}`.padStart(5)}`)} ${glyph} ${nameColumn(name)} ${oneLine(wordsOf(event) + why)}`;
     return isTTY ? fit(line, columns) : line;
   }
 

@@ -7,6 +7,7 @@ import { count, duration, fit, oneLine } from "../format.ts";
 import { usage } from "../globals.ts";
 import { iso } from "../view/run-rows.ts";
 import { used } from "../view/spending.ts";
+import { nameColumn } from "../view/step-lines.ts";
 import { type Fetched, fetched, shownValue, summary, valuesOf } from "../view/stored-values.ts";
 import { journalOf, Stories, type Story, tookMs } from "../view/stories.ts";
 import { Patience } from "../view/watch.ts";
@@ -153,7 +154,7 @@ function lineOf(
   const glyph = story.state === "done" ? paint.green("✓") : paint.red("✗");
   const took = last ? duration(tookMs(last, last.startedAt)) : "";
   const cost = last?.usage ? `  ${used(last.usage)}` : "";
-  const head = `${paint.dim(`#${story.seq}`.padStart(5))} ${glyph} ${story.step.padEnd(20)} ${took.padStart(6)}${cost}`;
+  const head = `${paint.dim(`#${story.seq}`.padStart(5))} ${glyph} ${nameColumn(story.step, 20)} ${took.padStart(6)}${cost}`;
   const value =
     "gone" in found ? found.gone : found.value === undefined ? "" : `→ ${summary(found.value, 200)}`;
   if (reveal && "value" in found && found.value !== undefined)

@@ -19,7 +19,7 @@ export function progressLine(
   let told = -1;
   let isDrawn = false;
   const draw = (text: string): void => {
-    stderr.write(ERASE + out.plain(text));
+    stderr.write(out.plain(text), ERASE);
     isDrawn = text !== "";
   };
   return {

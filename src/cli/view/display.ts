@@ -1,6 +1,6 @@
 import type { JournalEvent } from "../../core/journal/events.ts";
 import type { StepUnderWay } from "../../core/manage/checkpoints/progress.ts";
-import { seconds, tokens, usd } from "../format.ts";
+import { fit, oneLine, seconds, tokens, usd } from "../format.ts";
 import type { Host } from "../host.ts";
 import type { Output } from "../output.ts";
 import type { Display } from "../surroundings.ts";
@@ -97,10 +97,10 @@ export class RunDisplay {
       usage.tokens > 0 ? tokens(usage.tokens) : "",
       usage.costUsd > 0 ? usd(usage.costUsd) : "",
     ].filter((part) => part !== "");
-    const head = `${note.cyan("▶")} ${note.bold(row.workflow)} ${row.id}   ${facts.join(" · ")}`;
+    const head = `${note.cyan("▶")} ${note.bold(fit(oneLine(row.workflow), 40))} ${row.id}   ${facts.join(" · ")}`;
     const shown = open.slice(0, MOST_OPEN).map((one) => `  ${this.#openLine(one, now)}`);
     const more = open.length > MOST_OPEN ? [note.dim(`  … and ${open.length - MOST_OPEN} more`)] : [];
-    const next = pending.slice(0, MOST_PENDING).map((step) => `  ${note.dim(`○ ${step}`)}`);
+    const next = pending.slice(0, MOST_PENDING).map((step) => `  ${note.dim(`○ ${oneLine(step)}`)}`);
     return [head, ...shown, ...more, ...next, `  ${note.dim(this.#hint)}`];
   }
 

@@ -20,8 +20,8 @@ class Screen {
     this.#resized();
   }
 
-  write(text: string): void {
-    for (const part of text.split(/(\u001b\[\??\d*[A-Za-z]|\n|\r)/)) this.#take(part);
+  write(text: string, control = ""): void {
+    for (const part of (control + text).split(/(\u001b\[\??\d*[A-Za-z]|\n|\r)/)) this.#take(part);
   }
 
   #take(part: string): void {
@@ -74,7 +74,7 @@ describe("the live block", () => {
   it("hides the cursor while it is there, and gives it back", () => {
     const written: string[] = [];
     const sink = {
-      write: (text: string) => void written.push(text),
+      write: (text: string, control = "") => void written.push(control + text),
       isTTY: true,
       columns: 80,
       onResize: () => () => undefined,

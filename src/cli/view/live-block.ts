@@ -30,24 +30,24 @@ export class LiveBlock {
 
   draw(lines: readonly string[]): void {
     this.#lines = lines;
-    const shown = lines.map((line) => fit(line, Math.max(20, this.#sink.columns - 1)));
+    const shown = lines.map((line) => fit(line.replaceAll("\n", " "), Math.max(1, this.#sink.columns - 1)));
     const cursor = this.#hidden ? "" : HIDE;
     this.#hidden = true;
-    this.#sink.write(`${cursor}${this.#erased()}${shown.map((line) => `${line}\n`).join("")}`);
+    this.#sink.write(shown.map((line) => `${line}\n`).join(""), `${cursor}${this.#erased()}`);
     this.#height = shown.length;
     this.#widest = Math.max(0, ...shown.map(width));
   }
 
   /** Prints above the block, for good. */
   print(text: string): void {
-    this.#sink.write(`${this.#erased()}${text}`);
+    this.#sink.write(text, this.#erased());
     this.#height = 0;
     this.draw(this.#lines);
   }
 
   /** Takes the block away. */
   end(): void {
-    this.#sink.write(`${this.#erased()}${this.#hidden ? SHOW : ""}`);
+    this.#sink.write("", `${this.#erased()}${this.#hidden ? SHOW : ""}`);
     this.#height = 0;
     this.#hidden = false;
     this.#lines = [];

@@ -3,8 +3,8 @@ import type { RunDetails, RunSentence } from "../../core/manage/status/status.ts
 import { describeRun } from "../../core/manage/status/status.ts";
 import type { RunRow, WaitKind } from "../../core/types.ts";
 import { coarse, seconds } from "../format.ts";
-import type { Paint } from "../output.ts";
 import { ownerOf } from "../owner.ts";
+import type { Paint } from "../paint.ts";
 
 /** How a run stands, in a glyph and a few words; what a person is needed for; and since when nobody advances it although it could go on. */
 export interface Standing extends RunSentence {

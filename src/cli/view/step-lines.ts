@@ -1,16 +1,24 @@
 import type { JournalEvent } from "../../core/journal/events.ts";
 import type { StepUnderWay } from "../../core/manage/checkpoints/progress.ts";
-import { duration, seconds, tokens, usd } from "../format.ts";
-import type { Paint } from "../output.ts";
+import { duration, fit, oneLine, seconds, tokens, usd, width, word } from "../format.ts";
+import type { Paint } from "../paint.ts";
 import { isDone, type RunView, usageOf } from "./run-view.ts";
 
-/** How wide the names of steps are at least, so that what follows stands in columns. */
+/** How wide the names of steps are, so that what follows stands in columns. */
 const NAME = 18;
+/** A longer name pushes the rest of its line aside, up to here. */
+const LONGEST_NAME = 48;
+
+/** A step's name as the first column of a line. */
+export const nameColumn = (step: string, least = NAME): string => {
+  const name = fit(oneLine(step), LONGEST_NAME);
+  return name + " ".repeat(Math.max(0, least - width(name)));
+};
 
 /** What is left on the screen of an event: one line for each step that ended, failed or began to wait for a person. */
 export function lineOf(event: JournalEvent, view: RunView, paint: Paint, why?: string): string | undefined {
   const { step, seq } = event;
-  const name = step.padEnd(NAME);
+  const name = nameColumn(step);
   if (isDone(event)) {
     const used = usageOf(event);
     const ms = event.kind === "step_completed" ? event.meta.ms : undefined;
@@ -21,7 +29,7 @@ export function lineOf(event: JournalEvent, view: RunView, paint: Paint, why?: s
       used?.tokens ? tokens(used.tokens).padStart(10) : "",
       used?.costUsd ? usd(used.costUsd).padStart(6) : "",
     ].filter((fact) => fact !== "");
-    const answer = event.kind === "gate_answered" ? `  ${event.meta.choice}` : "";
+    const answer = event.kind === "gate_answered" ? `  ${fit(oneLine(event.meta.choice), LONGEST_NAME)}` : "";
     return `${paint.green("✓")} ${name} ${facts.join("  ")}${answer}   ${paint.dim(`checkpoint #${seq}`)}`;
   }
   if (event.kind === "step_failed") {
@@ -37,14 +45,12 @@ export function lineOf(event: JournalEvent, view: RunView, paint: Paint, why?: s
 
 /** The commands that answer a gate. */
 export function answersTo(runId: string, gate: string, choices: readonly string[] = []): string[] {
+  const address = word(`${runId}:${gate}`);
   const verbs = choices.filter((choice) => choice === "approve" || choice === "reject");
   if (verbs.length > 0 || choices.length === 0)
-    return (choices.length === 0 ? ["show"] : verbs).map((verb) => `gate ${verb} ${runId}:${gate}`);
-  return choices.map((choice) => `gate answer ${runId}:${gate} --choice ${quoted(choice)}`);
+    return (choices.length === 0 ? ["show"] : verbs).map((verb) => `gate ${verb} ${address}`);
+  return choices.map((choice) => `gate answer ${address} --choice ${word(choice)}`);
 }
-
-const quoted = (text: string): string =>
-  /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 interface Line {
   readonly now: number;
@@ -56,7 +62,7 @@ interface Line {
 /** A step under way: what it does, or what it waits for. */
 export function openLine(open: StepUnderWay, view: RunView, { now, paint, cli }: Line): string {
   const { step, type, status, attempt, since, until } = open;
-  const name = step.padEnd(NAME);
+  const name = nameColumn(step);
   const age = seconds(now - since);
   const left = until === undefined ? "" : seconds(until - now);
   const again = attempt > 1 ? `attempt ${attempt} · ` : "";
@@ -74,7 +80,9 @@ export function openLine(open: StepUnderWay, view: RunView, { now, paint, cli }:
 
 /** Names of what is under way, for sentences: `load, match and 3 more`. */
 export function namesOf(open: readonly StepUnderWay[]): string {
-  const names = open.filter(({ type }) => type === "call" || type === "child").map(({ step }) => step);
+  const names = open
+    .filter(({ type }) => type === "call" || type === "child")
+    .map(({ step }) => fit(oneLine(step), LONGEST_NAME));
   const shown = names.slice(0, 2).join(", ");
   return names.length > 2 ? `${shown} and ${names.length - 2} more` : shown;
 }

@@ -11,6 +11,8 @@ export interface Column {
 }
 
 const GAP = 2;
+/** Also where there is room for everything. */
+const WIDEST = 200;
 
 /** How wide a text may be: as the terminal; without one, as it likes. */
 export const roomOf = ({ stdout }: Pick<Host, "stdout">): number =>
@@ -22,9 +24,10 @@ export const roomOf = ({ stdout }: Pick<Host, "stdout">): number =>
  */
 export function table(
   columns: readonly Column[],
-  rows: readonly (readonly string[])[],
+  cells: readonly (readonly string[])[],
   { room = Number.POSITIVE_INFINITY, indent = "" }: { room?: number; indent?: string } = {},
 ): string[] {
+  const rows = cells.map((row) => row.map((cell) => cell.replaceAll("\n", " ")));
   const kept = columns
     .map((column, index) => ({ column, index, width: widest(column.title, rows, index) }))
     .filter(({ index }) => rows.some((row) => row[index] !== undefined && row[index] !== ""));
@@ -36,10 +39,10 @@ export function table(
     kept.splice(spare, 1);
     for (const one of kept) one.width = widest(one.column.title, rows, one.index);
   }
-  const line = (cells: readonly string[]): string =>
+  const line = (row: readonly string[]): string =>
     indent +
     kept
-      .map(({ column, index, width: wide }) => padded(fit(cells[index] ?? "", wide), wide, column.align))
+      .map(({ column, index, width: wide }) => padded(fit(row[index] ?? "", wide), wide, column.align))
       .join(" ".repeat(GAP))
       .trimEnd();
   return [line(columns.map(({ title }) => title)), ...rows.map(line)];
@@ -52,7 +55,7 @@ interface Kept {
 }
 
 const widest = (title: string, rows: readonly (readonly string[])[], index: number): number =>
-  rows.reduce((most, row) => Math.max(most, width(row[index] ?? "")), width(title));
+  rows.reduce((most, row) => Math.max(most, Math.min(WIDEST, width(row[index] ?? ""))), width(title));
 
 const total = (kept: readonly Kept[]): number =>
   kept.reduce((sum, one) => sum + one.width, GAP * Math.max(0, kept.length - 1));

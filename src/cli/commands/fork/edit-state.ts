@@ -7,6 +7,7 @@ import { HoldfastError } from "../../../core/errors.ts";
 import type { StateView } from "../../../core/journal/state-view.ts";
 import { stateAsJson } from "../../../core/manage/checkpoints/diff.ts";
 import { decode } from "../../../core/values/codec.ts";
+import { plainJson } from "../../../core/values/unseen.ts";
 import type { Host } from "../../host.ts";
 import { messageOf } from "../../modules.ts";
 import type { Output } from "../../output.ts";
@@ -30,7 +31,7 @@ export function editState(host: Host, out: Output, view: StateView): Edits | und
   const folder = mkdtempSync(join(tmpdir(), "holdfast-fork-"));
   const file = join(folder, "state.json");
   try {
-    writeFileSync(file, `${JSON.stringify(before, null, 2)}\n`, { mode: 0o600 });
+    writeFileSync(file, `${plainJson(JSON.stringify(before, null, 2))}\n`, { mode: 0o600 });
     const { status, error } = spawnSync(`${editor} "${file}"`, { shell: true, stdio: "inherit" });
     if (error || status !== 0)
       throw refused(

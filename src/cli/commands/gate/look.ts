@@ -1,7 +1,7 @@
 import type { OpenGate } from "../../../core/control/decisions.ts";
 import type { RunRow } from "../../../core/types.ts";
 import { defineCommand } from "../../command.ts";
-import { coarse, when } from "../../format.ts";
+import { coarse, oneLine, when, word } from "../../format.ts";
 import { iso } from "../../view/run-rows.ts";
 import { shownValue, summary } from "../../view/stored-values.ts";
 import { type Column, roomOf, table } from "../../view/table.ts";
@@ -61,16 +61,18 @@ export const show = defineCommand({
     const now = await (await context.store()).now();
     const address = `${gate.runId}:${gate.gate}`;
     const { paint } = out;
-    const acts = gate.choices.map((choice) => `gate answer ${address} --choice ${choice}`);
+    const acts = gate.choices.map((choice) => `gate answer ${word(address)} --choice ${word(choice)}`);
     const shown = shownValue(gate.show, !context.options.masked);
     const value = typeof shown === "string" ? shown : JSON.stringify(shown, null, 2);
     return {
-      // Who decides must see what about: what the gate shows was made to be shown.
+      // Who decides must see what about: what the gate shows was made to be shown. The bar at its left says which words are the run's.
       data: { ...gateData(gate, !context.options.masked), progress: progress.text },
       text: [
-        `${paint.bold(address)}   ${paint.yellow(`‖ waiting for you ${coarse(Math.max(0, now - gate.since))}`)}`,
+        `${paint.bold(oneLine(address))}   ${paint.yellow(`‖ waiting for you ${coarse(Math.max(0, now - gate.since))}`)}`,
         `  ${progress.text} complete${gate.until === null ? "" : ` · answers itself ${when(gate.until, now, host.stdout.isTTY)}`}`,
-        ...(value === undefined ? [] : ["", ...value.split("\n").map((line) => `  ${line}`)]),
+        ...(value === undefined
+          ? []
+          : ["", ...value.split("\n").map((line) => `  ${paint.dim("│")} ${line}`)]),
         "",
         paint.bold("You can"),
         ...acts.map((act) => `  ${context.cli(act)}`),

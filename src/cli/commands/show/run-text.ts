@@ -1,7 +1,7 @@
 import { addressOf } from "../../../core/manage/checkpoints/address.ts";
 import type { CommandContext } from "../../context.ts";
 import { coarse, count, duration, fit, oneLine, plural, tokens, when, wrap } from "../../format.ts";
-import type { Paint } from "../../output.ts";
+import type { Paint } from "../../paint.ts";
 import { iso, itemData } from "../../view/run-rows.ts";
 import { used } from "../../view/spending.ts";
 import { badge, spoken, type Tone, toned } from "../../view/standing.ts";

@@ -4,9 +4,10 @@ import { nearest } from "../../../core/nearest.ts";
 import type { RunRow } from "../../../core/types.ts";
 import type { Outcome } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
-import { columns, duration, when } from "../../format.ts";
+import { columns, duration, when, word } from "../../format.ts";
 import { used } from "../../view/spending.ts";
 import { toned } from "../../view/standing.ts";
+import { answersTo } from "../../view/step-lines.ts";
 import { fetched, shownValue, summary, valuesOf } from "../../view/stored-values.ts";
 import { type Story, tookMs } from "../../view/stories.ts";
 import { type RunReading, readRun, type ShowOptions } from "./read-run.ts";
@@ -71,9 +72,9 @@ function actsOf(row: RunRow, { step, state, type, seq }: Story): string[] {
   const { id } = row;
   if (state === "in doubt")
     return [`resume ${id} --in-doubt rerun`, `resume ${id} --in-doubt mark-done --result <json>`];
-  if (state === "failed" && row.status === "failed") return [`retry ${id}:${step}`, `resume ${id}`];
-  if (state === "under way" && type === "gate")
-    return [`gate approve ${id}:${step}`, `gate reject ${id}:${step}`];
+  if (state === "failed" && row.status === "failed")
+    return [`retry ${word(`${id}:${step}`)}`, `resume ${id}`];
+  if (state === "under way" && type === "gate") return answersTo(id, step, ["approve", "reject"]);
   return state === "done" && row.prunedAt === null ? [`fork ${addressOf(id, seq)}`] : [];
 }
 

@@ -2,6 +2,7 @@ import { HoldfastError } from "../../errors.ts";
 import { digester } from "../../hash.ts";
 import type { Blob, Entry } from "../../store.ts";
 import type { RunRow } from "../../types.ts";
+import { plainJson } from "../../values/unseen.ts";
 
 /**
  * Runs as text, to be kept or carried to another store. One JSON object on each line: first what this is, then for each run its row,
@@ -44,7 +45,7 @@ export class BundleWriter {
   readonly #counts = { runs: 0, entries: 0, blobs: 0 };
 
   #line(content: object): string {
-    const line = `${JSON.stringify(content)}\n`;
+    const line = `${plainJson(JSON.stringify(content))}\n`;
     this.#sum.add(line);
     return line;
   }

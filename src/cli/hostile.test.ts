@@ -1,0 +1,217 @@
+/* oxlint-disable no-control-regex -- what is written to a terminal is what this is about */
+import { rmSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CliOptions, cliFolder, type Result } from "../../test/support/cli.ts";
+import { copyOf, fillHostile, forgeNames, HOSTILE, NAME, TOKEN } from "../../test/support/hostile.ts";
+import { catalog } from "./catalog.ts";
+import { width } from "./format.ts";
+
+type Lines = readonly (readonly string[])[];
+
+/** A case for every command. One that is not here fails the test below, so that a new command is covered or says why not. */
+const CASES: Readonly<Record<string, ((name: string) => Lines) | "prints nothing of a run">> = {
+  init: () => [
+    ["init", HOSTILE],
+    ["init", "--template", HOSTILE],
+  ],
+  run: (q) => [
+    ["run", `flow.mjs#done${q}`, "-i", `"${HOSTILE.replaceAll("\t", "")}"`],
+    ["run", `flow.mjs#failing${q}`, "--id", "failed-2"],
+    ["run", `flow.mjs#gated${q}`, "--id", "gated-3", "--name", HOSTILE, "--label", `a=${HOSTILE}`],
+    ["run", "flow.mjs"],
+    ["run", `${HOSTILE}.ts`],
+  ],
+  resume: () => [
+    ["resume", "failed-1"],
+    ["resume", "gated-2", "--as", HOSTILE, "--reason", HOSTILE],
+    ["resume", "doubt-1"],
+    ["resume", "gated-1", "--plan"],
+    ["resume", HOSTILE],
+  ],
+  pause: () => [
+    ["pause", "gated-1", "--as", HOSTILE, "--reason", HOSTILE],
+    ["pause", "done-1"],
+  ],
+  cancel: (q) => [
+    ["cancel", "gated-1"],
+    ["cancel", "failed-1", "--compensate"],
+    ["cancel", "--workflow", `gated${q}`, "--yes"],
+  ],
+  retry: (q) => [
+    ["retry", `failed-1:bad${q}`],
+    ["retry", `failed-1:good${q}`],
+  ],
+  inject: () => [
+    ["inject", "gated-1", "--text", HOSTILE],
+    ["inject", "gated-2", "--set", `memory.${HOSTILE}=1`],
+  ],
+  list: () => [["list"], ["list", "--needs-me"], ["list", HOSTILE]],
+  show: (q) => [
+    ["show", "gated-1", "--input", "--output", "--attempts", "--decisions", "--lineage", "--all"],
+    ["show", "done-1", "--output", "--reveal"],
+    ["show", "failed-1", "--attempts", "-v"],
+    ["show", `failed-1:bad${q}`, "-v"],
+    ["show", "doubt-1"],
+    ["show", `gated-1:${HOSTILE}`],
+  ],
+  logs: () => [
+    ["logs", "gated-1", "--level", "debug"],
+    ["logs", "failed-1"],
+    ["logs", "doubt-1"],
+  ],
+  "gate list": () => [["gate", "list"]],
+  "gate show": (q) => [
+    ["gate", "show", `gated-1:approve${q}`],
+    ["gate", "show", `gated-1:approve${q}`, "--masked"],
+  ],
+  "gate approve": (q) => [
+    ["gate", "approve", `gated-1:approve${q}`, "--comment", HOSTILE],
+    ["gate", "approve", HOSTILE],
+  ],
+  "gate reject": (q) => [["gate", "reject", `gated-1:approve${q}`]],
+  "gate answer": (q) => [
+    ["gate", "answer", `gated-1:approve${q}`, "--choice", HOSTILE],
+    ["gate", "answer", `gated-1:approve${q}`, "--choice", `no${q}`],
+  ],
+  "checkpoints list": () => [["checkpoints", "list", "gated-1"]],
+  "checkpoints show": () => [
+    ["checkpoints", "show", "gated-1@last"],
+    ["checkpoints", "show", "gated-1@last", "--reveal"],
+  ],
+  "checkpoints create": () => [["checkpoints", "create", "gated-1", "--label", HOSTILE]],
+  "checkpoints pin": (q) => [["checkpoints", "pin", `gated-1@mark${q}`, "--label", HOSTILE]],
+  "checkpoints unpin": (q) => [["checkpoints", "unpin", `gated-1@mark${q}`]],
+  "checkpoints diff": () => [["checkpoints", "diff", "gated-1@first", "gated-1@last"]],
+  "checkpoints validate": () => [["checkpoints", "validate", "gated-1@last"]],
+  "checkpoints export": () => [["checkpoints", "export", "gated-1"]],
+  "checkpoints import": () => [["checkpoints", "import", "flow.mjs"]],
+  "checkpoints prune": () => [["checkpoints", "prune", "--keep", "1", "--dry-run"]],
+  "checkpoints clear": (q) => [
+    ["checkpoints", "clear", `done${q}`, "--yes"],
+    ["checkpoints", "clear", HOSTILE],
+  ],
+  diff: () => [
+    ["diff", "gated-1@first", "gated-1@last", "--reveal"],
+    ["diff", "gated-1@first", "done-1@last"],
+  ],
+  fork: (q) => [
+    ["fork", `gated-1@mark${q}`, "--dry-run"],
+    ["fork", `gated-1@mark${q}`, "--name", "f1", "--yes"],
+  ],
+  replay: () => [
+    ["replay", "gated-1@last"],
+    ["replay", "gated-1@last", "--reveal"],
+  ],
+  cost: () => [["cost"], ["cost", "gated-1", "--by", "model"], ["cost", "gated-1", "--by", "step"]],
+  "report trail": () => [["report", "trail", "gated-1"]],
+  "report recoveries": () => [["report", "recoveries"]],
+  "report effects": () => [["report", "effects"]],
+  "report capacity": () => [["report", "capacity"]],
+  validate: () => [
+    ["validate", "gated-1"],
+    ["validate", "gated-1@last"],
+    ["validate", "flow.mjs"],
+    ["validate", HOSTILE],
+  ],
+  export: () => [
+    ["export", "gated-1"],
+    ["export", "gated-1", "-o", "out.jsonl", "--yes"],
+  ],
+  import: () => [
+    ["import", "flow.mjs"],
+    ["import", HOSTILE],
+  ],
+  migrate: (q) => [["migrate"], ["migrate", `flow.mjs#gated${q}`, "--plan"]],
+  doctor: () => [["doctor"]],
+  "crash-test": () => [["crash-test", "x.ts", "--limit", HOSTILE]],
+  demo: "prints nothing of a run",
+  "config show": () => [["config", "show", "--as", HOSTILE]],
+  "config validate": () => [["config", "validate", "--config", HOSTILE]],
+  "config schema": () => [["config", "schema"]],
+  explain: () => [["explain", HOSTILE]],
+  completion: () => [
+    ["completion", HOSTILE],
+    ["completion", "candidates", "--", "show", "ga"],
+  ],
+};
+
+const folder = cliFolder();
+let forged = "";
+beforeAll(async () => {
+  await fillHostile(folder);
+  forged = copyOf(folder.path);
+  await forgeNames(forged);
+});
+afterAll(() => {
+  folder.remove();
+  rmSync(forged, { recursive: true, force: true });
+});
+
+/** Every command by its full name. */
+async function everyCommand(): Promise<string[]> {
+  const found: string[] = [];
+  for (const listed of catalog) {
+    const loaded = await listed.load();
+    if ("commands" in loaded) found.push(...loaded.commands.map(({ name }) => `${listed.name} ${name}`));
+    else found.push(listed.name);
+  }
+  return found;
+}
+
+interface Mode {
+  readonly flags: readonly string[];
+  readonly options: CliOptions;
+}
+
+const MODES = {
+  pipe: { flags: [], options: {} },
+  terminal: { flags: ["-v"], options: { columns: 80 } },
+  json: { flags: ["--json"], options: {} },
+  stream: { flags: ["--jsonl"], options: {} },
+} satisfies Record<string, Mode>;
+
+/** What the command line itself makes a terminal do: colours, and the movements of the live block and of progress. */
+const OWN = /\u001b\[(?:[12]|22|3[1236]|39)m|\u001b\[\d+A\r|\r(?=\u001b\[)|\u001b\[(?:J|2K|\?25[lh])/g;
+const OBEYED =
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]|\p{Surrogate}/u;
+
+const obeyed = ({ stdout, stderr }: Result): string | undefined => {
+  const text = (stdout + stderr).replace(OWN, "");
+  const at = text.search(OBEYED);
+  return at < 0 ? undefined : JSON.stringify(text.slice(Math.max(0, at - 40), at + 20));
+};
+
+describe("what a hostile run says (X7)", () => {
+  it("is tried with every command there is", async () => {
+    expect((await everyCommand()).filter((name) => !(name in CASES))).toEqual([]);
+    expect(Object.keys(CASES).sort()).toEqual((await everyCommand()).sort());
+  });
+
+  for (const [name, linesFor] of Object.entries(CASES)) {
+    if (typeof linesFor === "string") continue;
+    it(`is shown and not obeyed by ${name}`, async () => {
+      const { pipe, terminal, json, stream } = MODES;
+      const texts = linesFor(TOKEN).flatMap((line) =>
+        [terminal, json].map((as) => tried(line, as, folder.path)),
+      );
+      const names = linesFor(NAME).flatMap((line) =>
+        [terminal, pipe, stream].map((as) => tried(line, as, forged)),
+      );
+      expect((await Promise.all([...texts, ...names])).flat()).toEqual([]);
+    });
+  }
+});
+
+/** What is wrong with what a command prints. */
+async function tried(line: readonly string[], { flags, options }: Mode, from: string): Promise<string[]> {
+  const root = copyOf(from);
+  const result = await folder.run([...line, ...flags], { ...options, root });
+  rmSync(root, { recursive: true, force: true });
+  const bad = obeyed(result);
+  const longest = Math.max(...`${result.stdout}${result.stderr}`.split("\n").map(width));
+  if (flags[0] === "--json" && result.stdout !== "") JSON.parse(result.stdout);
+  return [
+    ...(bad === undefined ? [] : [`${line.slice(0, 2).join(" ")} ${flags.join(" ")}: ${bad}`]),
+    ...(options.columns !== undefined && longest > 4_100 ? [`a line of ${longest} columns`] : []),
+  ];
+}
