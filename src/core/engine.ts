@@ -269,7 +269,10 @@ export class Engine {
         },
         resumeChild: (runId, reason) => this.#control.resumeOnce(runId, reason),
         notifyParent: (child) => this.#family.tell(child),
-        cancelChildren: (runId) => this.#family.cancelChildren(runId, { compensate: true }),
+        cancelChildren: async (runId) => {
+          await this.#family.cancelChildren(runId, { compensate: true });
+          return this.#family.doneBelow(runId);
+        },
         evidence: (runId, step, attempt, data) => {
           const keep = () => this.#decisions.evidence(runId, step, attempt, data);
           void oncePossible(this.#queue.health, keep).catch((error: unknown) => {

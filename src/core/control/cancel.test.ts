@@ -233,7 +233,7 @@ describe("a cancel with undoing", () => {
     await lab.drive(engine.cancel("r", { compensate: true }));
     const held = await lab.drive(engine.settled("r"));
     expect([held.waiting[0]?.kind, held.control, undone]).toEqual(["review", "compensating", []]);
-    expect(await lab.drive(code(engine.answer("r", "ok", { choice: "yes" })))).toBe("taken");
+    expect(await lab.drive(code(engine.answer("r", "ok", { choice: "yes" })))).toBe("HF-1013");
     expect(await lab.drive(code(engine.pause("r")))).toBe("HF-1007");
     works = true;
     await lab.drive(engine.resume("r"));

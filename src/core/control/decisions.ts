@@ -7,7 +7,7 @@ import { isLosingAll } from "../manage/retention/journal.ts";
 import { actOn, type EngineParts } from "../parts.ts";
 import type { StepRecord } from "../run/records.ts";
 import type { RunState } from "../run/replay.ts";
-import { isUndo } from "../run/undo.ts";
+import { isUndo } from "../run/undo-doubts.ts";
 import { type RunRow, terminal } from "../types.ts";
 import type { Encoded } from "../values/values.ts";
 import { sentBefore } from "./repeats.ts";
@@ -56,7 +56,7 @@ export class Decisions {
     const row = await this.#read(runId);
     const state = await loadRun(store, values, row);
     const open = [...state.steps()].filter(
-      ([, record]) => record.type === "gate" && record.status === "started",
+      ([gate, record]) => record.type === "gate" && record.status === "started" && !whyClosed(row, gate),
     );
     return Promise.all(
       open.map(async ([gate, record]) => {
@@ -107,7 +107,8 @@ export class Decisions {
     if (record.status === "failed") throw expired(run, gate, record, "The run was told so.");
     const value = await values.of(run, record);
     if (record.status === "completed") throw answered(run, gate, record, value as GateAnswer);
-    if (terminal(row.status)) throw closed("The run has ended.");
+    const why = whyClosed(row, gate);
+    if (why) throw closed(why);
     if (record.until !== undefined && at >= record.until)
       throw expired(run, gate, record, "The run goes on as it does without an answer.");
     return { record, shown: value as Shown };
@@ -195,6 +196,13 @@ export class Decisions {
     if (!row) throw new HoldfastError("HF-1001", { run: runId });
     return row;
   }
+}
+
+/** Why a gate of the run is not asked about any more, whatever the journal says of the gate itself. */
+function whyClosed({ status, control }: RunRow, gate: string): string | undefined {
+  if (terminal(status)) return "The run has ended.";
+  if (control === "compensating" && !isUndo(gate)) return "The run is being cancelled.";
+  return undefined;
 }
 
 function checkAnswer(answer: Answer): void {

@@ -72,6 +72,19 @@ export class Family {
     }
   }
 
+  /** What runs below this one did that could be undone, and cannot any more: a run that has completed is not gone through again. */
+  async doneBelow(runId: string): Promise<readonly string[]> {
+    const { store, values } = this.#deps;
+    const done: string[] = [];
+    for (const child of await this.children(runId)) {
+      if (child.status !== "completed") continue;
+      const { undoable } = await loadRun(store, values, child);
+      done.push(...[...undoable.keys()].map((step) => `${step} of run ${child.id}`));
+      done.push(...(await this.doneBelow(child.id)));
+    }
+    return done;
+  }
+
   /**
    * Sees to it that a run does not go on where the run that started it was stopped while it was being made. Answers whether it may
    * go on.

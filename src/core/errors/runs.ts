@@ -88,7 +88,7 @@ export const runErrors = {
   },
   "HF-2113": {
     what: "Run {run} was not undone in full: {steps}.",
-    why: "These steps belong to finished iterations of a loop, whose code is not run again.",
+    why: "How to undo them is not known here: they belong to finished iterations of a loop, to child runs that have completed, or to code that the run did not come to.",
     safe: "Everything else was undone. Nothing more of the run will be done.",
     fix: "Undo them by hand, then cancel the run without compensation.",
   },
@@ -241,5 +241,11 @@ export const runErrors = {
     why: "It took other runs' writes all the while, so that waiting would not help.",
     safe: SAVED,
     fix: "Make what its next step returns smaller, or mend the store, then resume the run.",
+  },
+  "HF-2188": {
+    what: "Step {step} was not done.",
+    why: "Its verify hook says so, and its run is being cancelled, so it is not called any more.",
+    safe: "There is nothing of it to undo.",
+    fix: "Nothing to do.",
   },
 } as const satisfies Record<string, ErrorEntry>;

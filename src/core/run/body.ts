@@ -47,6 +47,8 @@ async function failure(execution: Execution, error: unknown): Promise<() => void
   const compensated = execution.workflow.compensateOnFailure;
   let left: readonly string[] = [];
   try {
+    // What is still under way may have to be undone, too.
+    if (compensated) await execution.calls.none();
     if (compensated && !execution.closed) left = await compensate(execution);
   } catch (problem) {
     return () => execution.parkForReview(undoFailed(problem));

@@ -7,6 +7,7 @@ import { argsDigest, Handle, type StepPlace } from "./call.ts";
 import type { Execution } from "./execution.ts";
 import { keyAnswer, keyProblem } from "./key-answer.ts";
 import type { StepRecord } from "./records.ts";
+import { mustSettle } from "./undo-doubts.ts";
 
 /** Unknown outcomes: the intent is there and the outcome is not. The effect class decides; nothing is guessed. */
 const DAY_MS = 86_400_000;
@@ -26,13 +27,13 @@ export async function settleUnknown<T>(
   record: StepRecord,
 ): Promise<Settlement<T>> {
   const effect = stricter(record.effect, options.effect ?? "repeatable");
-  if (effect === "repeatable") return "call";
+  // Where it would have to be undone, a run that is being cancelled does not call it again to learn what became of it.
+  const isUndone = mustSettle(execution, record);
+  if (effect === "repeatable" && !isUndone) return "call";
   if (!isOwnKey(execution, place.key, record)) {
     await enterDoubt(execution, place, record);
     return "decided";
   }
-  // Where it would have to be undone, a run that is being cancelled does not call it again to learn what became of it.
-  const isUndone = execution.writer.row.control === "compensating" && record.undo === true;
   if (effect === "keyed" && !isUndone && keyHolds(execution, options, record)) {
     if (record.args === argsDigest(execution, options)) return "call";
     const reason = new HoldfastError("HF-2104", { step: place.key, digest: record.args ?? "none" });

@@ -63,8 +63,8 @@ export interface EngineLinks {
   resumeChild(runId: string, reason: string): Promise<void>;
   /** Hands a child's outcome to its parent. */
   notifyParent(child: RunRow): Promise<void>;
-  /** Cancels what the run started and what has not ended, undoing it. */
-  cancelChildren(runId: string): Promise<void>;
+  /** Cancels what the run started and what has not ended, undoing it. Returns what runs below it did and cannot undo any more. */
+  cancelChildren(runId: string): Promise<readonly string[]>;
   /** Keeps the result of a call whose worker lost the run. */
   evidence(runId: string, step: string, attempt: number, data: Pick<Encoded, "data" | "blobs">): void;
 }

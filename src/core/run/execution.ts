@@ -19,7 +19,8 @@ import { RunMemory } from "./memory.ts";
 import type { RunState } from "./replay.ts";
 import type { Frame, Scope } from "./scope.ts";
 import { markFailure, markPhase } from "./triggers.ts";
-import { isUndo, knowsUndos, mayUndo, undoAndCancel, undoDoubts } from "./undo.ts";
+import { knowsUndos, mayUndo, undoAndCancel, undoDoubts } from "./undo.ts";
+import { isUndo } from "./undo-doubts.ts";
 
 /** How a process's work on a run came to an end. `stopped`: fenced, or the store stayed away. */
 export type ExecutionEnd = "completed" | "failed" | "waiting" | "paused" | "cancelled" | "stopped";
@@ -351,7 +352,8 @@ export class Execution {
   #keepEvidence(unsaved: readonly PendingEvent[]): void {
     for (const { event, blobs = [] } of unsaved) {
       const record = event.kind === "step_completed" ? this.state.find(event.step) : undefined;
-      if (!record || record.effect === "repeatable" || event.data === undefined) continue;
+      const isNeeded = record && (record.effect !== "repeatable" || record.undo);
+      if (!isNeeded || event.data === undefined) continue;
       this.deps.engine.evidence(this.runId, event.step, record.attempt, { data: event.data, blobs });
     }
   }

@@ -287,9 +287,17 @@ export class RunState {
     const { iteration, count = 1 } = event.meta;
     for (let index = iteration - count + 1; index <= iteration; index++) {
       const segment = `${name}[${index}]`;
-      loop.acted ||= hasActed(node.scopes.get(segment));
+      const scope = node.scopes.get(segment);
+      loop.acted ||= hasActed(scope);
+      if (scope) this.#keepUnknown(scope, `${event.step}[${index}]/`);
       node.scopes.delete(segment);
     }
+  }
+
+  /** A call that an iteration did not wait for may have been done: it has to be undone, whatever becomes of the iteration. */
+  #keepUnknown(scope: ScopeNode, prefix: string): void {
+    for (const [key, { undo, status, seq }] of this.steps(scope, prefix))
+      if (undo && (status === "started" || status === "in_doubt")) this.undoable.set(key, seq);
   }
 
   #step(event: JournalEvent): void {

@@ -3,15 +3,16 @@ import { HoldfastError } from "../errors.ts";
 import { admit } from "../guards/guard.ts";
 import { inspectOutcome } from "../guards/inspector.ts";
 import { fingerprint } from "../hash.ts";
-import type { StepStarted } from "../journal/events.ts";
-import type { Effect } from "../types.ts";
+import type { EventDraft, StepStarted } from "../journal/events.ts";
 import type { Encoded } from "../values/values.ts";
 import { argsDigest, callWork, Handle, hasChanged, type StepPlace } from "./call.ts";
 import { awaitDecision, type Doubt, enterDoubt, isOwnKey, keyDoubt, settleUnknown } from "./doubt.ts";
 import { type Execution, never } from "./execution.ts";
-import { checkKeyOption, keyAnswer } from "./key-answer.ts";
+import { leavesOpen, provesNotDone } from "./failures.ts";
+import { checkKeyOption } from "./key-answer.ts";
 import { decidedAt, type StepRecord, undoKey } from "./records.ts";
 import { defaultRetry, nextRetry, type RetryPolicy, retryPolicy } from "./retry.ts";
+import { hasUndosInside, isCancelling, isOpenFailure, mustSettle } from "./undo-doubts.ts";
 
 /**
  * The step protocol: look up, decide what an unknown outcome allows, write the intent, call, write the outcome. The
@@ -26,11 +27,12 @@ export async function runStep<T>(
   const known = place.scope.node?.records.get(place.name);
   // The common case of a replay, without a detour: a long history is walked through on every resume.
   if (known?.status === "completed" && execution.isOpen) {
-    if (execution.writer.row.control === "compensating")
-      await meetUndos(execution, place, work, options, known);
+    if (isCancelling(execution)) await meetUndos(execution, place, work, options, known);
     const value = recordedValue(execution, place.key, known);
     return replayed(execution, place, options, known, (value instanceof Promise ? await value : value) as T);
   }
+  if (known?.status === "started" && isCancelling(execution))
+    await meetUndos(execution, place, work, options, known);
   let handle = await beginStep(execution, place, options);
   while (!handle.done) {
     const open = handle as Handle<T>;
@@ -92,14 +94,14 @@ async function continueStep<T>(
       await awaitDecision(execution, place);
       return continueStep(execution, place, options, execution.state.find(place.key) ?? record);
     case "started":
-      if (record.rerun) return startStep(execution, place, options, record);
+      if (record.rerun && !mustSettle(execution, record)) return startStep(execution, place, options, record);
       return continueUnknown(execution, place, options, record);
   }
 }
 
 /**
- * A run that is being undone must know how to undo what happened inside a finished step. That is code, so the step's function is gone
- * through once more; every call of the run's own inside it is answered from the journal.
+ * A run that is being undone must know how to undo what happened inside a step that has finished or was under way. That is code, so
+ * the step's function is gone through once more; every call of the run's own inside it is answered from the journal, or does not begin.
  */
 async function meetUndos<T>(
   execution: Execution,
@@ -108,9 +110,7 @@ async function meetUndos<T>(
   options: StepOptions<T>,
   record: StepRecord,
 ): Promise<void> {
-  if (record.effect !== "repeatable") return;
-  const inside = [...execution.state.undoable.keys()].some((step) => step.startsWith(`${place.key}/`));
-  if (!inside || execution.compensating) return;
+  if (record.effect !== "repeatable" || !hasUndosInside(execution.state, place.key)) return;
   const { attempt, call, type, effect } = record;
   const handle = new Handle(execution, place, options, { type, effect, attempt, call });
   execution.calls.start();
@@ -149,6 +149,8 @@ async function continueFailed<T>(
   options: StepOptions<T>,
   record: StepRecord,
 ): Promise<StepHandle<T>> {
+  if (mustSettle(execution, record) && (await execution.busy(isOpenFailure(execution, record))))
+    return continueUnknown(execution, place, options, record);
   if (record.retryAt !== undefined) {
     await waitForRetry(execution, place, record.retryAt);
     const now = execution.state.find(place.key) ?? record;
@@ -170,16 +172,6 @@ async function continueFailed<T>(
   throw error;
 }
 
-export function provesNotDone(error: unknown, { attempt }: StepRecord): boolean {
-  if (typeof error !== "object" || error === null) return false;
-  if (HoldfastError.is(error, "HF-2116")) return true;
-  const { retryable: marked, status } = error as { retryable?: unknown; status?: unknown };
-  if (marked === true) return true;
-  // An answer about the key tells of an earlier attempt that reached the receiver.
-  if (attempt > 1 && keyAnswer(error)) return false;
-  return typeof status === "number" && status >= 400 && status < 500;
-}
-
 async function continueUnknown<T>(
   execution: Execution,
   place: StepPlace,
@@ -191,6 +183,10 @@ async function continueUnknown<T>(
   const again = () => continueStep(execution, place, options, execution.state.find(place.key) ?? record);
   // While the hook was asked, the outcome itself may have come.
   if (settled === "decided" || execution.state.find(place.key)?.status !== status) return again();
+  if (settled === "call" && mustSettle(execution, record)) {
+    await execution.contest(notDone(execution, place, record));
+    return again();
+  }
   if (settled === "call") return startStep(execution, place, options, record);
   const encoded = execution.deps.values.encode(place.key, settled.value, place.scope.shared);
   const completed = { kind: "step_completed", step: place.key, meta: {}, data: encoded.data } as const;
@@ -198,6 +194,12 @@ async function continueUnknown<T>(
   const value = execution.deps.values.echo(encoded) as T;
   addCompensation(execution, place, options, record, value);
   return { done: true, value };
+}
+
+/** The hook says that nothing was done, and a run that is being cancelled does not call it. */
+function notDone(execution: Execution, { key: step }: StepPlace, { attempt }: StepRecord): EventDraft {
+  const { data } = execution.deps.values.encode(step, new HoldfastError("HF-2188", { step }));
+  return { kind: "step_failed", step, meta: { attempt, harmless: true }, data };
 }
 
 async function startStep<T>(
@@ -283,7 +285,7 @@ export async function completeStep<T>(execution: Execution, handle: OpenStep<T>,
 
 /** Another worker has the run: the result is kept as evidence, and this call leads nowhere. */
 function abandon<T>(execution: Execution, open: Handle<T>, encoded: Encoded): Promise<never> {
-  if (open.frame.effect !== "repeatable")
+  if (open.frame.effect !== "repeatable" || open.options.compensate)
     execution.deps.engine.evidence(execution.runId, open.step, open.attempt, encoded);
   return never();
 }
@@ -298,7 +300,7 @@ export async function failStep<T>(
   const encoded = execution.deps.values.encodeError(open.step, thrown);
   const error = execution.deps.values.echo(encoded);
   const record = execution.state.find(open.step);
-  if (record && isToldToStop(execution, open.frame.effect) && !provesNotDone(thrown, record)) {
+  if (record && isToldToStop(execution, record) && !provesNotDone(thrown, record)) {
     execution.callEnded(open.frame);
     return continueUnknown(execution, open.place, open.options, record);
   }
@@ -340,8 +342,8 @@ const isHarmless = <T>({ frame }: Handle<T>, thrown: unknown, record: StepRecord
   frame.effect !== "repeatable" && record !== undefined && provesNotDone(thrown, record);
 
 /** The run is being cancelled, and its calls were told: that may be why this one failed, so its failure says nothing. */
-const isToldToStop = ({ writer, compensating }: Execution, effect: Effect): boolean =>
-  writer.row.control === "compensating" && !compensating && effect !== "repeatable";
+const isToldToStop = (execution: Execution, { effect, undo }: StepRecord): boolean =>
+  isCancelling(execution) && (effect !== "repeatable" || undo === true);
 
 /** The call has ended, and nobody knows what it did. */
 async function leaveInDoubt<T>(
@@ -353,10 +355,6 @@ async function leaveInDoubt<T>(
   await enterDoubt(execution, place, execution.state.find(step) as StepRecord, doubt);
   return continueStep(execution, place, options, execution.state.find(step) as StepRecord);
 }
-
-/** Errors that do not say whether it was done: a time limit, and an answer that the call itself knows to be lost. */
-const leavesOpen = (error: unknown): boolean =>
-  HoldfastError.is(error, "HF-2102") || HoldfastError.is(error, "HF-2140");
 
 async function waitForRetry(execution: Execution, { key, scope }: StepPlace, retryAt: number): Promise<void> {
   const { time } = execution.deps;

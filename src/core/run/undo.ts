@@ -1,17 +1,18 @@
 import { HoldfastError } from "../errors.ts";
 import type { Waiting } from "../types.ts";
+import { awaitDecision, enterDoubt } from "./doubt.ts";
 import type { Execution } from "./execution.ts";
-import { UNDO } from "./records.ts";
+import { type StepRecord, UNDO } from "./records.ts";
 import { innerScope } from "./scope.ts";
+import { openSteps, unknownSteps } from "./undo-doubts.ts";
 
 /** Whether the replay has come as far as it can: it has met every undo, or stands at something that is not recorded. */
 export function knowsUndos({ state, undos, isWaiting, writer, bodyEnded }: Execution): boolean {
   if (isWaiting || writer.holdsBack || bodyEnded) return true;
-  return [...state.undoable.keys()].every((step) => undos.has(step));
+  return (
+    [...state.undoable.keys()].every((step) => undos.has(step)) && unknownSteps(state).next().done === true
+  );
 }
-
-/** Steps below that scope undo others. */
-export const isUndo = (step: string): boolean => step.startsWith(`${UNDO}/`);
 
 /** Executions whose run is being undone to be cancelled. */
 const cancelling = new WeakSet<Execution>();
@@ -26,7 +27,7 @@ export const undoDoubts = ({ state }: Execution, waiting: readonly Waiting[]): r
 
 /**
  * Undoes finished steps, the last one first; each undo is a step of its own. Answers the steps that could not be undone: how to do that
- * is code, and the code of a finished iteration is not run again to find it.
+ * is code, and the code of a finished iteration is not run again to find it; or it is not known whether they were done.
  */
 export async function compensate(execution: Execution): Promise<readonly string[]> {
   execution.compensating = true;
@@ -35,20 +36,38 @@ export async function compensate(execution: Execution): Promise<readonly string[
   const scope = innerScope(execution.rootScope, UNDO, { abort: execution.aborts.undo });
   const steps = [...execution.state.undoable].sort(([, a], [, b]) => b - a).map(([step]) => step);
   for (const step of steps) await execution.undos.get(step)?.(scope);
-  return steps.filter((step) => !execution.undos.has(step));
+  const unknown = [...unknownSteps(execution.state)].map(([step]) => step);
+  return [...steps.filter((step) => !execution.undos.has(step)), ...unknown];
 }
 
 export async function undoAndCancel(execution: Execution): Promise<void> {
   cancelling.add(execution);
   try {
-    await execution.busy(execution.deps.engine.cancelChildren(execution.runId));
-    const left = await compensate(execution);
+    const open = await execution.busy(openSteps(execution));
+    if (open.length > 0) {
+      cancelling.delete(execution);
+      return askAbout(execution, open);
+    }
+    const below = await execution.busy(execution.deps.engine.cancelChildren(execution.runId));
+    const left = [...(await compensate(execution)), ...below];
     if (left.length === 0)
       return execution.finish("cancelled", { kind: "run_cancelled", step: "", meta: {} });
     execution.parkForReview(new HoldfastError("HF-2113", { run: execution.runId, steps: left.join(", ") }));
   } catch (error) {
     execution.parkForReview(undoFailed(error));
   }
+}
+
+/** The code does not come to these steps, so people are asked what became of them. */
+async function askAbout(execution: Execution, open: readonly [string, StepRecord][]): Promise<void> {
+  const ask = ([key, record]: [string, StepRecord]): Promise<void> => {
+    const place = { key, name: key.slice(key.lastIndexOf("/") + 1), scope: execution.rootScope };
+    return record.status === "in_doubt"
+      ? awaitDecision(execution, place)
+      : enterDoubt(execution, place, record);
+  };
+  await Promise.all(open.map(ask));
+  execution.considerEnding();
 }
 
 /** An undo has failed for good. The run is left to a person with what was not undone. */

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../../errors.ts";
 import { lastEvent, loadRun } from "../../journal/load.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
-import { UNDO } from "../../run/records.ts";
 import type { RunState } from "../../run/replay.ts";
+import { unknownSteps } from "../../run/undo-doubts.ts";
 import { type Budget, type RunRow, terminal } from "../../types.ts";
 import type { Workflow } from "../../workflow.ts";
 import { readRow } from "../checkpoints/positions.ts";
@@ -104,11 +104,8 @@ async function childPlans(
 function beingUndone(state: RunState, plan: ResumePlan): ResumePlan {
   const last = [...state.undoable].sort(([, a], [, b]) => b - a).map(([step]) => step);
   const { runs, inDoubt } = undoing(state, last);
-  // Whether to undo them must be known first; what may be repeated is not called any more.
-  const open = [...unknowns(state)].filter(
-    ([step, { effect }]) => effect === "once" && !step.startsWith(UNDO),
-  );
-  const doubts = open.map(([step, record]) => byRecord(step, record));
+  // Whether to undo them must be known first.
+  const doubts = [...unknownSteps(state)].map(([step, record]) => byRecord(step, record));
   // How to undo a step of a finished iteration is not known any more: somebody is asked.
   const lost = last.filter((step) => !state.find(step));
   const after = [...runs, ...doubts, ...inDoubt, ...lost.map((step) => ({ step }))].map(({ step }) => step);

@@ -248,7 +248,7 @@ function scratchDeps(
       forkChild: nothing,
       resumeChild: nothing,
       notifyParent: nothing,
-      cancelChildren: nothing,
+      cancelChildren: async () => [],
       evidence: () => undefined,
     },
   };

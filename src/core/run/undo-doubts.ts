@@ -1,0 +1,53 @@
+import { eventAt } from "../journal/load.ts";
+import type { Execution } from "./execution.ts";
+import { leavesOpen, provesNotDone } from "./failures.ts";
+import { type StepRecord, UNDO } from "./records.ts";
+import type { RunState } from "./replay.ts";
+
+/**
+ * What a run that is being cancelled has to know before it undoes anything. The journal says which steps can be undone and may have
+ * been done, whatever their effect class, and whether the code comes to them again or not.
+ */
+
+/** Steps below that scope undo others. */
+export const isUndo = (step: string): boolean => step.startsWith(`${UNDO}/`);
+
+/** The run is being cancelled with compensation, and its undos have not begun. */
+export const isCancelling = ({ writer, compensating }: Execution): boolean =>
+  writer.row.control === "compensating" && !compensating;
+
+/** A step that would have to be undone is not called again in a run that is being cancelled: its outcome must be learned. */
+export const mustSettle = (execution: Execution, { undo }: StepRecord): boolean =>
+  undo === true && isCancelling(execution);
+
+const isUnknown = ({ status }: StepRecord): boolean => status === "started" || status === "in_doubt";
+
+/** Steps that were begun, can be undone, and have no outcome. */
+export function* unknownSteps(state: RunState): Generator<[string, StepRecord]> {
+  for (const [step, record] of state.steps())
+    if (record.undo && isUnknown(record) && !isUndo(step)) yield [step, record];
+}
+
+/** Whether something inside the step was done or may have been, and only the step's function knows how to undo it. */
+export function hasUndosInside(state: RunState, outer: string): boolean {
+  const steps = [...state.undoable.keys(), ...[...unknownSteps(state)].map(([step]) => step)];
+  return steps.some((step) => step.startsWith(`${outer}/`));
+}
+
+/** Everything that has to be asked about: also calls that failed in a way that does not say whether they did something. */
+export async function openSteps(execution: Execution): Promise<readonly [string, StepRecord][]> {
+  const open = [...unknownSteps(execution.state)];
+  for (const [step, record] of execution.state.steps())
+    if (record.undo && !isUndo(step) && (await isOpenFailure(execution, record))) open.push([step, record]);
+  return open;
+}
+
+/** Whether a call failed in a way that leaves open what it did. What a person said about it is not asked again. */
+export async function isOpenFailure({ deps, runId }: Execution, record: StepRecord): Promise<boolean> {
+  if (record.status !== "failed" || record.harmless) return false;
+  const event = await eventAt(deps.store, runId, record.seq);
+  if (event && event.kind !== "step_failed") return false;
+  const error = event && !event.dropped ? await deps.values.of(runId, record) : undefined;
+  if (record.effect === "repeatable") return leavesOpen(error);
+  return !provesNotDone(error, record);
+}
