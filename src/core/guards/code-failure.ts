@@ -14,7 +14,7 @@ const OWN = "approve:";
 export function failsOnRecord(execution: Execution, error: unknown): Waiting | undefined {
   const { restored, intents, writer, workflow, deps, state } = execution;
   if (!restored || intents > 0 || writer.row.control === "compensating") return undefined;
-  if (execution.failedSteps(error).length > 0) return undefined;
+  if (execution.blamed.of(error).length > 0) return undefined;
   const { migratedAt, waivedAt } = state.facts;
   const last = lastRecorded(execution);
   if (waivedAt > last || (migratedAt <= last && !hasComeFurther(execution))) return undefined;

@@ -146,6 +146,6 @@ async function failDenied(
   const failed: EventDraft = { kind: "step_failed", step, meta: { attempt: intent.attempt }, data };
   await execution.decideUncalled(started, failed, blobs, scope.frame);
   const seen = values.echo(encoded);
-  execution.blame(seen, [step]);
+  execution.blamed.put(seen, [step]);
   return seen;
 }

@@ -53,7 +53,7 @@ async function failure(execution: Execution, error: unknown): Promise<() => void
   } catch (problem) {
     return () => execution.parkForReview(undoFailed(problem));
   }
-  const steps = [...new Set(execution.failedSteps(error))];
+  const steps = [...new Set(execution.blamed.of(error))];
   const real = toError(error);
   const meta = {
     message: `${values.headline(real)}${left.length > 0 ? ` (not undone: ${left.join(", ")})` : ""}`,

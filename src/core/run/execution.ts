@@ -12,6 +12,7 @@ import type { RunRow, Waiting, WaitKind } from "../types.ts";
 import { forReview } from "../worker/recovery.ts";
 import type { Workflow } from "../workflow.ts";
 import { Aborts } from "./aborts.ts";
+import { Blame } from "./blame.ts";
 import { mayRepeat } from "./call.ts";
 import { Calls } from "./calls.ts";
 import type { ExecutionDeps } from "./execution-deps.ts";
@@ -72,9 +73,9 @@ export class Execution {
   /** Intents written so far: tells a loop whether an iteration has been made durable. */
   intents = 0;
   readonly aborts = new Aborts();
+  readonly blamed = new Blame();
   readonly #root: Scope;
   readonly #waits = new Map<string, Wait>();
-  readonly #failedSteps = new WeakMap<object, readonly string[]>();
   #draining = false;
   #busy = 0;
   #activity = 0;
@@ -321,20 +322,6 @@ export class Execution {
     wait.cancelTimer();
     this.#activity++;
     wait.resolve();
-  }
-
-  /** The steps behind an error, so that resuming the run reopens them and nothing else. */
-  failedSteps(error: unknown): readonly string[] {
-    if (typeof error !== "object" || error === null) return [];
-    const own = this.#failedSteps.get(error);
-    if (own) return own;
-    const { cause, errors } = error as { cause?: unknown; errors?: unknown };
-    const inner = Array.isArray(errors) ? errors.flatMap((one) => this.failedSteps(one)) : [];
-    return [...this.failedSteps(cause), ...inner];
-  }
-
-  blame(error: unknown, steps: readonly string[]): void {
-    if (typeof error === "object" && error !== null) this.#failedSteps.set(error, steps);
   }
 
   /** The key receivers deduplicate by. Never stored, never logged. */

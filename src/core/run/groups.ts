@@ -95,9 +95,9 @@ function groupRule(options: Options, total: number): GroupRule {
         failure === "quorum"
           ? new HoldfastError("HF-2106", { group, succeeded, total, quorum }, { cause: errors[0] })
           : firstCause(errors);
-      execution.blame(
+      execution.blamed.put(
         error,
-        errors.flatMap((one) => execution.failedSteps(one)),
+        errors.flatMap((one) => execution.blamed.of(one)),
       );
       throw error;
     },

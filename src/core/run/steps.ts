@@ -168,7 +168,7 @@ async function continueFailed<T>(
     return continueUnknown(execution, place, options, record);
   }
   execution.memory.met(decidedAt(record));
-  execution.blame(error, [place.key]);
+  execution.blamed.put(error, [place.key]);
   throw error;
 }
 
@@ -324,7 +324,7 @@ export async function failStep<T>(
   });
   execution.callEnded(open.frame);
   if (retryAt === undefined) {
-    execution.blame(error, [open.step, ...execution.failedSteps(thrown)]);
+    execution.blamed.put(error, [open.step, ...execution.blamed.of(thrown)]);
     throw error;
   }
   await written;

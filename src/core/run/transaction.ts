@@ -86,7 +86,7 @@ async function recordedFailure(
 ): Promise<unknown> {
   const error = await recordedValue(execution, key, record);
   execution.memory.met(decidedAt(record));
-  execution.blame(error, [key]);
+  execution.blamed.put(error, [key]);
   return error;
 }
 

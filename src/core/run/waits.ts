@@ -83,7 +83,7 @@ async function failWait(
 async function outcome(execution: Execution, place: StepPlace, record: StepRecord): Promise<unknown> {
   const value = await recordedValue(execution, place.key, record);
   if (record.status === "completed") return value;
-  execution.blame(value, [place.key]);
+  execution.blamed.put(value, [place.key]);
   throw value;
 }
 
