@@ -3,7 +3,7 @@ import { HoldfastError } from "../errors.ts";
 import { derivedNumber, derivedUuid } from "../ids.ts";
 import type { EventMeta, UsageMeta } from "../journal/events.ts";
 import type { Execution } from "./execution.ts";
-import { place } from "./scope.ts";
+import { place, placeNote } from "./scope.ts";
 import {
   type CheckpointTrigger,
   checkTrigger,
@@ -25,7 +25,7 @@ function note<K extends NoteKind>(
 ): boolean {
   execution.enterNow();
   const scope = execution.scope();
-  const at = place(scope, name);
+  const at = placeNote(scope, name);
   if (scope.node?.notes.has(at.name)) return false;
   const encoded = value === undefined ? undefined : execution.deps.values.encode(at.key, value);
   const event = { kind, step: at.key, meta, ...(encoded ? { data: encoded.data } : {}) };
@@ -93,7 +93,7 @@ export async function checkpoint(
 export function now(execution: Execution): number {
   execution.enterNow();
   const scope = execution.scope();
-  const at = place(scope, "now");
+  const at = placeNote(scope, "now");
   const known = scope.node?.notes.get(at.name)?.value;
   if (known !== undefined) return known;
   const value = execution.deps.time.now();

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../errors.ts";
 import type { UsageMeta } from "../journal/events.ts";
 import type { Effect } from "../types.ts";
+import { countTogether } from "./note-counts.ts";
 import { type ScopeNode, UNDO } from "./records.ts";
 
 /** A call of user code that is under way; usage reported inside it belongs to its outcome. */
@@ -57,9 +58,15 @@ export function address(scope: Scope, name: string): Address {
 }
 
 /** The same for names made by the engine, which may use reserved characters. */
-export function place(scope: Scope, name: string): Address {
-  const count = (scope.counts.get(name) ?? 0) + 1;
-  scope.counts.set(name, count);
+export const place = (scope: Scope, name: string): Address => counted(scope, name, name);
+
+/** The address of a note. Notes are counted apart, so that a step may be called `plan` or `decision` as well. */
+export const placeNote = (scope: Scope, name: string): Address =>
+  counted(scope, name, countTogether(scope.node, name) ? name : `\0${name}`);
+
+function counted(scope: Scope, name: string, counter: string): Address {
+  const count = (scope.counts.get(counter) ?? 0) + 1;
+  scope.counts.set(counter, count);
   const unique = count === 1 ? name : `${name}#${count}`;
   return { name: unique, key: scope.prefix + unique };
 }

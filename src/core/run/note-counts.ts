@@ -1,0 +1,42 @@
+import type { ScopeNode } from "./records.ts";
+
+const known = new WeakMap<ScopeNode, Map<string, boolean>>();
+
+/**
+ * Whether a scope was recorded when steps and notes of one name were still counted together: then only one of the two has a first, and
+ * the other begins with a higher number. Such a run goes on as it began. Asked once for each name, of what was read from the journal.
+ */
+export function countTogether(node: ScopeNode | undefined, name: string): boolean {
+  if (!node) return false;
+  let answers = known.get(node);
+  if (!answers) known.set(node, (answers = new Map()));
+  let answer = answers.get(name);
+  if (answer === undefined) answers.set(name, (answer = isMixed(node, name)));
+  return answer;
+}
+
+function isMixed(node: ScopeNode, name: string): boolean {
+  const noted = numbered(node.notes.keys(), name);
+  if (!noted.first && !noted.more) return false;
+  const done = numbered(stepNames(node), name);
+  return noted.first !== done.first && (noted.first ? done.more : noted.more);
+}
+
+function* stepNames(node: ScopeNode): Generator<string> {
+  yield* node.records.keys();
+  yield* node.loops.keys();
+  // Of groups and loops there may be nothing yet but what is inside them.
+  for (const segment of node.scopes.keys()) yield segment.replace(/\[.*$/, "");
+}
+
+function numbered(
+  names: Iterable<string>,
+  name: string,
+): { readonly first: boolean; readonly more: boolean } {
+  let [first, more] = [false, false];
+  for (const one of names) {
+    first ||= one === name;
+    more ||= one.startsWith(`${name}#`);
+  }
+  return { first, more };
+}
