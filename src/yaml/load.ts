@@ -36,7 +36,7 @@ export interface LoadOptions {
   readonly tools?: readonly AgentTool[];
   /** Connects to the MCP servers that files name. */
   readonly mcp?: McpConnect;
-  /** Where `${VAR}` is looked up, and what scripts inherit. Default: this process's environment. */
+  /** Where `${VAR}` is looked up, and the variables are that scripts may inherit. Default: this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The folder that files may be read from. Default: that of the workflow file. */
   readonly root?: string;

@@ -5,7 +5,7 @@ import { folderWith, fromText } from "../../test/support/yaml.ts";
 import type { Store } from "../core/store.ts";
 import { createEngine, type Engine, type Run, type Workflow } from "../index.ts";
 import { createMemoryStore } from "../stores/memory.ts";
-import { scriptRunner } from "./index.ts";
+import { type ScriptRequest, scriptRunner } from "./index.ts";
 
 const node = JSON.stringify(process.execPath);
 const run = scriptRunner();
@@ -19,6 +19,23 @@ const asked = (code: string, more: object = {}) => ({
 });
 
 describe("a script", () => {
+  it("sees of the environment what a program needs to start, and otherwise only what is named (X8)", async () => {
+    const env = { ...process.env, HOLDFAST_KEYS: "k", OPENAI_API_KEY: "o", NPM_TOKEN: "n", SHARED: "s" };
+    const names = async (request: object, inherit?: readonly string[]): Promise<string[]> => {
+      const runner = scriptRunner({ env, ...(inherit ? { inherit } : {}) });
+      const { stdout } = await runner(
+        asked("console.log(JSON.stringify(Object.keys(process.env)))", request),
+      );
+      return JSON.parse(stdout) as string[];
+    };
+    const secrets = ["HOLDFAST_KEYS", "NPM_TOKEN", "OPENAI_API_KEY", "SHARED"];
+    const seen = await names({ env: { OWN: "1" } });
+    expect(seen).toEqual(expect.arrayContaining(["PATH", "OWN"]));
+    expect(seen.filter((name) => secrets.includes(name))).toEqual([]);
+    const more = await names({ inherit: ["NPM_TOKEN"] }, ["SHARED"]);
+    expect(more.filter((name) => secrets.includes(name)).sort()).toEqual(["NPM_TOKEN", "SHARED"]);
+  });
+
   it("answers what it printed and how it ended, with the environment, folder and input it was given", async () => {
     const workingDir = folderWith({});
     const code = `process.stdin.on("data", d => { console.log(process.cwd(), process.env.A, String(d)); console.error("e"); process.exit(3) })`;
@@ -120,6 +137,23 @@ describe("a script step", () => {
     expect(await printing('{"n": 5, "more": 1}')).toBeNull();
     expect(await printing('{"n": 1}')).toContain("is not what its output declares");
     expect(await printing("log\n{}")).toContain("it must print one JSON object and nothing else");
+  });
+
+  it("is told by its file what it may inherit", async () => {
+    const requests: ScriptRequest[] = [];
+    const { workflow } = await fromText(
+      flow("    command: x\n    inherit_env: [NPM_TOKEN]\n"),
+      {},
+      {
+        scripts: async (request) => {
+          requests.push(request);
+          return { stdout: "", stderr: "", exit_code: 0 };
+        },
+      },
+    );
+    const { engine } = await start(workflow, "");
+    expect(requests).toMatchObject([{ inherit: ["NPM_TOKEN"] }]);
+    await engine.close();
   });
 
   it("stops at its time limit", async () => {

@@ -3,8 +3,10 @@ import { HoldfastError } from "../core/errors.ts";
 import type { ScriptRequest, ScriptResult, ScriptRunner } from "./run/machine.ts";
 
 export interface ScriptOptions {
-  /** The environment that scripts inherit. Default: this process's. */
+  /** Where the variables come from that scripts inherit. Default: this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Names that every script inherits besides those that a program needs to start and what its `inherit_env` names. */
+  readonly inherit?: readonly string[];
   /** Most bytes of stdout, and of stderr, that are kept with a run. Default 1 MiB. */
   readonly outputBytes?: number;
 }
@@ -12,14 +14,38 @@ export interface ScriptOptions {
 const DEFAULT_BYTES = 1_048_576;
 const TAIL_BYTES = 4_096;
 
-/** Runs commands as processes of their own, without a shell, and stops them with everything they have started. */
+/**
+ * What a program needs to start, find its files and speak the right language. Keys and tokens are not among it: a script gets those only by name.
+ */
+const INHERITED: readonly string[] =
+  process.platform === "win32"
+    ? [
+        ...[
+          "APPDATA",
+          "COMSPEC",
+          "HOMEDRIVE",
+          "HOMEPATH",
+          "LOCALAPPDATA",
+          "PATH",
+          "PATHEXT",
+          "PROCESSOR_ARCHITECTURE",
+        ],
+        ...["PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR"],
+      ]
+    : ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
+
+/**
+ * Runs commands as processes of their own, without a shell, and stops them with everything they have started. Of the environment they see
+ * PATH, HOME and the like, what the step's `env` sets, and what `inherit_env` or `inherit` names.
+ */
 export function scriptRunner({
   env = process.env,
+  inherit = [],
   outputBytes = DEFAULT_BYTES,
 }: ScriptOptions = {}): ScriptRunner {
   return (request) =>
     new Promise<ScriptResult>((resolve, reject) => {
-      const child = start(request, env);
+      const child = start(request, inherited(env, [...INHERITED, ...inherit, ...(request.inherit ?? [])]));
       const [stdout, stderr] = [new Tail(outputBytes), new Tail(outputBytes)];
       const stop = () => killGroup(child);
       child.on("error", (error) => {
@@ -43,6 +69,19 @@ export function scriptRunner({
       child.stdin?.on("error", () => undefined);
       child.stdin?.end(request.stdin);
     });
+}
+
+/** The variables of these names; on Windows whatever their case. */
+function inherited(
+  env: Readonly<Record<string, string | undefined>>,
+  names: readonly string[],
+): Record<string, string> {
+  const isWindows = process.platform === "win32";
+  const wanted = new Set(isWindows ? names.map((name) => name.toUpperCase()) : names);
+  const found: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env))
+    if (value !== undefined && wanted.has(isWindows ? name.toUpperCase() : name)) found[name] = value;
+  return found;
 }
 
 function start(request: ScriptRequest, env: Readonly<Record<string, string | undefined>>): ChildProcess {

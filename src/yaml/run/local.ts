@@ -54,6 +54,7 @@ export async function runScript(
         command,
         args,
         env: { ...agent.env, HOLDFAST_IDEMPOTENCY_KEY: key },
+        inherit: agent.inherit_env,
         signal,
         ...stdin,
         ...workingDir,

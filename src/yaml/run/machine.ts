@@ -11,6 +11,8 @@ export interface ScriptRequest {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Variables of the surrounding environment that the command may see, by name. */
+  readonly inherit?: readonly string[];
   readonly workingDir?: string;
   readonly stdin?: string;
   readonly signal: AbortSignal;

@@ -142,6 +142,10 @@ const script = z.strictObject({
   command: text.min(1),
   args: z.array(scalarText).default([]),
   env: z.record(z.string(), scalarText).default({}),
+  /** Holdfast's own key: variables of the environment that the command may see, by name. */
+  inherit_env: z
+    .array(text.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable"))
+    .default([]),
   working_dir: text.nullish(),
   timeout: z.int().min(1).nullish(),
   stdin: text.nullish(),
