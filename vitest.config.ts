@@ -40,7 +40,7 @@ export default defineConfig({
         // Crash tests kill child processes and measure recovery: one file at a time, in processes of their own.
         test: {
           name: "crash",
-          include: ["test/crash/**/*.test.ts", "test/{demo,examples,pack,process-exit}.test.ts"],
+          include: ["test/crash/**/*.test.ts", "test/{demo,examples,pack,process-exit,readme}.test.ts"],
           pool: "forks",
           fileParallelism: false,
           testTimeout: 300_000,

@@ -76,6 +76,8 @@ const EXCEPTIONS: Partial<Record<ErrorCode, ExitCode>> = {
   "HF-4314": EXIT.refused,
   "HF-4315": EXIT.resumable,
   "HF-4316": EXIT.usage,
+  "HF-4321": EXIT.notFound,
+  "HF-4323": EXIT.refused,
   "HF-4350": EXIT.notFound,
   "HF-4351": EXIT.notFound,
   "HF-4352": EXIT.notFound,

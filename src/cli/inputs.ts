@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { usage } from "./globals.ts";
 import type { Host } from "./host.ts";
-import { messageOf } from "./modules.ts";
+import { messageOf, noFile } from "./modules.ts";
 
 /** `7`, `true`, `[1,2]`, `"7"` as JSON says; anything that is no JSON is a text. */
 export function readLoose(text: string): unknown {
@@ -62,6 +62,7 @@ async function readInputFile(path: string, host: Host): Promise<unknown> {
 }
 
 function readText(file: string): string {
+  if (!existsSync(file)) throw noFile(file);
   try {
     return readFileSync(file, "utf8");
   } catch (error) {

@@ -1,43 +1,113 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { HoldfastError } from "../core/errors.ts";
+import { placeInCode } from "./view/code-place.ts";
 
 type Module = Readonly<Record<string, unknown>>;
 type TsImport = (specifier: string, parent: string) => Promise<Module>;
+type Read = (url: string) => Promise<Module>;
 
 const TYPESCRIPT = [".ts", ".mts", ".cts"];
+/** A file that only defines is loaded in a moment. */
+const SLOW_MS = 3_000;
+const PATIENCE_MS = 30_000;
 
-/** Loads a file of the project: JavaScript as it is, TypeScript by whatever this machine has for it. */
-export async function loadModule(file: string): Promise<Module> {
-  const url = pathToFileURL(file).href;
-  if (!existsSync(file))
-    throw new HoldfastError("HF-4304", {
-      file,
-      problem: "there is no such file",
-      why: "Nothing is at this path.",
-      fix: "Check the path; it is relative to the folder you are in.",
-    });
-  const read = TYPESCRIPT.includes(extname(file)) ? await typescriptReader(file) : plain;
-  try {
-    return await read(url);
-  } catch (error) {
-    throw new HoldfastError("HF-4307", { file, message: messageOf(error) }, { cause: error });
-  }
+interface Loading {
+  /** Told once when the file takes long. */
+  readonly onSlow?: (line: string) => void;
+  /** What Node makes of TypeScript by itself; `undefined` where it cannot load it. */
+  readonly native?: Read | undefined;
+  readonly slowMs?: number;
+  readonly patienceMs?: number;
 }
 
-const plain = async (url: string): Promise<Module> => (await import(url)) as Module;
+const plain: Read = async (url) => (await import(url)) as Module;
 
 const stripsTypes = (): boolean =>
   Boolean((process.features as { readonly typescript?: false | "strip" | "transform" }).typescript);
 
-async function typescriptReader(file: string): Promise<(url: string) => Promise<Module>> {
-  if (stripsTypes()) return plain;
+/** Loads a file of the project: JavaScript as it is, TypeScript by whatever this machine has for it. */
+export async function loadModule(file: string, loading: Loading = {}): Promise<Module> {
+  if (!existsSync(file)) throw noFile(file);
+  const native = "native" in loading ? loading.native : stripsTypes() ? plain : undefined;
+  const read = TYPESCRIPT.includes(extname(file)) ? await typescriptReader(file, native) : plain;
+  try {
+    return await inTime(read(pathToFileURL(file).href), file, loading);
+  } catch (error) {
+    if (HoldfastError.is(error, "HF-4320") || HoldfastError.is(error, "HF-4322")) throw error;
+    const place = placeInCode(error);
+    const message = `${messageOf(error)}${place === undefined ? "" : ` (${place})`}`;
+    throw new HoldfastError("HF-4307", { file, message }, { cause: error });
+  }
+}
+
+export const noFile = (file: string): HoldfastError => new HoldfastError("HF-4321", { file });
+
+/** What a file awaits at its top level keeps it from being loaded, for ever if it is a run that waits for a person. */
+async function inTime(loaded: Promise<Module>, file: string, loading: Loading): Promise<Module> {
+  const { onSlow, slowMs = SLOW_MS, patienceMs = PATIENCE_MS } = loading;
+  const late = new HoldfastError("HF-4320", { file, after: `${patienceMs / 1_000} s` });
+  let stop = (): void => undefined;
+  const limit = new Promise<never>((_, reject) => {
+    const slow = setTimeout(
+      () => onSlow?.(`${file} is still being loaded: it awaits something at its top level. Ctrl-C stops.`),
+      slowMs,
+    );
+    const over = setTimeout(() => reject(late), patienceMs);
+    stop = () => {
+      clearTimeout(slow);
+      clearTimeout(over);
+    };
+  });
+  try {
+    return await Promise.race([loaded, limit]);
+  } finally {
+    stop();
+  }
+}
+
+/**
+ * Node takes types away and does nothing else: `enum`, decorators, `./helper.js` for `./helper.ts` and paths of a tsconfig are beyond it.
+ * What it refuses is refused before any of the file has run, so that tsx can take over.
+ */
+async function typescriptReader(file: string, native: Read | undefined): Promise<Read> {
   const path = [file, import.meta.url].map(findTsx).find((found) => found !== undefined);
-  if (path === undefined) throw new HoldfastError("HF-4306", { file, node: process.versions.node });
-  const { tsImport } = (await import(pathToFileURL(path).href)) as unknown as { tsImport: TsImport };
-  return (url) => tsImport(url, import.meta.url);
+  if (path === undefined && native === undefined)
+    throw new HoldfastError("HF-4306", { file, node: process.versions.node });
+  if (path === undefined)
+    return (url) =>
+      (native as Read)(url).catch((error: unknown) => {
+        if (!isForTsx(error)) throw error;
+        throw new HoldfastError("HF-4322", { file, message: messageOf(error) }, { cause: error });
+      });
+  const withTsx: Read = async (url) => {
+    const { tsImport } = (await import(pathToFileURL(path).href)) as unknown as { tsImport: TsImport };
+    return tsImport(url, import.meta.url);
+  };
+  if (native === undefined) return withTsx;
+  return (url) =>
+    native(url).catch((error: unknown) => {
+      if (isBeyondNode(error)) return withTsx(url);
+      throw error;
+    });
+}
+
+const SYNTAX = ["ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX", "ERR_INVALID_TYPESCRIPT_SYNTAX"];
+const NOT_FOUND = ["ERR_MODULE_NOT_FOUND", "ERR_UNSUPPORTED_DIR_IMPORT"];
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "";
+
+const isBeyondNode = (error: unknown): boolean => [...SYNTAX, ...NOT_FOUND].includes(codeOf(error));
+
+/** Whether tsx would have done it: a file that is nowhere is nowhere for tsx, too. */
+function isForTsx(error: unknown): boolean {
+  if (SYNTAX.includes(codeOf(error))) return true;
+  const [, missing = ""] = /'(.+?)\.[cm]?js'/.exec(messageOf(error)) ?? [];
+  const path = missing.startsWith("file:") ? fileURLToPath(missing) : missing;
+  return NOT_FOUND.includes(codeOf(error)) && TYPESCRIPT.some((kind) => existsSync(`${path}${kind}`));
 }
 
 /** As the file itself would find it: `import.meta.resolve` knows no other starting point, and `require` finds the other build. */

@@ -35,6 +35,8 @@ interface Wanted {
   readonly changed?: boolean;
 }
 
+type Surroundings = Pick<Host, "cwd" | "env"> & Partial<Pick<Host, "stderr">>;
+
 const MODULES = [".ts", ".mts", ".js", ".mjs"];
 const YAML = [".yaml", ".yml"];
 
@@ -44,13 +46,13 @@ const isFile = (text: string): boolean => [...MODULES, ...YAML].includes(extname
 /** Finds workflows by file (`flow.ts`, `flow.ts#name`) or by name. */
 export class Workflows {
   readonly #settings: Settings;
-  readonly #host: Pick<Host, "cwd" | "env">;
+  readonly #host: Surroundings;
   readonly #given: Parameters<typeof readYaml>[1];
 
   /** `onEnd` is given what must be ended once the workflows are not needed any more. */
   constructor(
     settings: Settings,
-    host: Pick<Host, "cwd" | "env">,
+    host: Surroundings,
     onEnd: (end: () => Promise<void>) => void = () => undefined,
   ) {
     this.#settings = settings;
@@ -150,7 +152,8 @@ export class Workflows {
       const code = await readYaml(file, this.#given);
       return [{ ...code, all: [code.workflow], file }];
     }
-    const all = [...new Set(Object.values(await loadModule(file)).filter(isWorkflow))];
+    const onSlow = (line: string): void => this.#host.stderr?.write(`! ${line}\n`);
+    const all = [...new Set(Object.values(await loadModule(file, { onSlow })).filter(isWorkflow))];
     if (all.length > 0) return all.map((workflow) => ({ workflow, all, file }));
     throw new HoldfastError("HF-4309", {
       file: relative(this.#host.cwd, file),

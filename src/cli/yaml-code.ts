@@ -1,9 +1,11 @@
+import { existsSync } from "node:fs";
 import { HoldfastError } from "../core/errors.ts";
 import type { Workflow } from "../core/workflow.ts";
 import type { CheckpointSettings, Definition, LoadOptions, YamlWorkflow } from "../yaml/index.ts";
 import type { ConfigValues } from "./config/schema.ts";
 import type { Host } from "./host.ts";
 import { mcpConnect, providersOf } from "./models.ts";
+import { noFile } from "./modules.ts";
 
 /** What a YAML file brings along besides its workflow. */
 export interface YamlPart {
@@ -31,6 +33,7 @@ interface Given {
 
 /** Reads a workflow file. */
 export async function readYaml(file: string, given: Given): Promise<YamlCode> {
+  if (!existsSync(file)) throw noFile(file);
   const { loadWorkflow } = await import("../yaml/index.ts");
   return codeOf(await loadWorkflow(file, await optionsOf(given)));
 }

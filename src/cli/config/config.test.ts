@@ -56,7 +56,7 @@ describe("the configuration", () => {
     folder.write("other.mjs", "export default { claim: '8s' };");
     expect((await shown("--config other.mjs"))["claim"]?.value).toBe("8s");
     expect((await shown("", { env: { HOLDFAST_CONFIG: "other.mjs" } }))["claim"]?.value).toBe("8s");
-    expect((await folder.run("config validate --config missing.json")).code).toBe(3);
+    expect((await folder.run("config validate --config missing.json")).code).toBe(4);
   });
 
   it("refuses keys that it does not know, and says which were meant", async () => {

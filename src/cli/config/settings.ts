@@ -4,8 +4,9 @@ import { HoldfastError } from "../../core/errors.ts";
 import { nearest } from "../../core/nearest.ts";
 import type { Globals } from "../globals.ts";
 import type { Host } from "../host.ts";
-import { loadModule, messageOf } from "../modules.ts";
+import { loadModule, messageOf, noFile } from "../modules.ts";
 import type { ConfigInput, ConfigValues } from "./schema.ts";
+import { checkFound } from "./trust.ts";
 
 const DEFAULTS = {
   store: "sqlite:./.holdfast/holdfast.db",
@@ -61,6 +62,7 @@ export async function loadSettings(
 ): Promise<Settings> {
   const named = globals.config ?? env["HOLDFAST_CONFIG"];
   const file = named === undefined ? findConfig(cwd) : resolve(cwd, named);
+  if (file !== undefined && named === undefined && isCode(file)) checkFound(file, cwd);
   const given = file === undefined ? {} : await readConfig(file, env);
   const profile = globals.profile ?? env["HOLDFAST_PROFILE"];
   const { profiles = {}, $schema: _, ...own } = given;
@@ -109,6 +111,8 @@ function merge(layers: readonly (readonly [string, ConfigValues])[]): Pick<Setti
   return { values: values as Settings["values"], origins };
 }
 
+const isCode = (file: string): boolean => ![".json", ".yaml", ".yml"].includes(extname(file));
+
 /** What a file says, checked. */
 async function readConfig(file: string, env: Host["env"]): Promise<ConfigInput> {
   const value = await readValue(file, env);
@@ -119,10 +123,7 @@ async function readConfig(file: string, env: Host["env"]): Promise<ConfigInput> 
 }
 
 async function readValue(file: string, env: Host["env"]): Promise<unknown> {
-  const kind = extname(file);
-  if (kind !== ".json" && kind !== ".yaml" && kind !== ".yml") {
-    return exported(await loadModule(file));
-  }
+  if (isCode(file)) return exported(await loadModule(file));
   return filled((await readData(file)) ?? {}, env, file);
 }
 
@@ -146,6 +147,7 @@ export async function readData(file: string): Promise<unknown> {
 }
 
 function readText(file: string): string {
+  if (!existsSync(file)) throw noFile(file);
   try {
     return readFileSync(file, "utf8");
   } catch (error) {

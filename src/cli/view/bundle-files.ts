@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { HoldfastError } from "../../core/errors.ts";
 import type { Host } from "../host.ts";
+import { noFile } from "../modules.ts";
 
 /** The text of a bundle, in pieces; `-` is standard input. */
 export async function* bundleText(file: string, host: Host): AsyncGenerator<string> {
@@ -10,12 +10,6 @@ export async function* bundleText(file: string, host: Host): AsyncGenerator<stri
     return;
   }
   const path = resolve(host.cwd, file);
-  if (!existsSync(path))
-    throw new HoldfastError("HF-4304", {
-      file,
-      problem: "there is no such file",
-      why: "Nothing is at this path.",
-      fix: "Check the path; it is relative to the folder you are in.",
-    });
+  if (!existsSync(path)) throw noFile(file);
   yield* createReadStream(path, { encoding: "utf8" });
 }

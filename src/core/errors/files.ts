@@ -266,6 +266,30 @@ export const fileErrors = {
     safe: "No run was started.",
     fix: "{fix}",
   },
+  "HF-4320": {
+    what: "{file} did not finish loading within {after}.",
+    why: "It awaits something at its top level, such as the result of a run, and a workflow can only be used once its file is loaded.",
+    safe: "Nothing was started by this command. What the file itself started is recorded where it keeps its runs.",
+    fix: "Only define and export the workflow in the file, and let holdfast run start it, or start it in another file.",
+  },
+  "HF-4321": {
+    what: "There is no file {file}.",
+    why: "Nothing is at this path.",
+    safe: UNCHANGED,
+    fix: "Check the path. It is relative to the folder you are in.",
+  },
+  "HF-4322": {
+    what: "{file} needs tsx: {message}",
+    why: "This Node only strips types. It can't load enums, decorators, or imports of ./helper.js where the file is ./helper.ts.",
+    safe: UNCHANGED,
+    fix: "npm install --save-dev tsx",
+  },
+  "HF-4323": {
+    what: "{file} was not executed: {problem}.",
+    why: "A configuration in code runs with your rights, and somebody else can change this one. It was found by looking in this folder and those above.",
+    safe: UNCHANGED,
+    fix: "{fix}",
+  },
   "HF-4350": {
     what: "Run {run} has no step {step} that has begun.",
     why: "{why}",

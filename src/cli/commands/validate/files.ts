@@ -1,17 +1,20 @@
+import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import type { Problem } from "../../../yaml/problems.ts";
 import type { Outcome } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { describe } from "../../error-document.ts";
 import { columns, plural } from "../../format.ts";
+import { noFile } from "../../modules.ts";
 import { invalid } from "./invalid.ts";
 
 /** A YAML workflow: every problem with its line. */
 export async function validateYaml(context: CommandContext<unknown>, path: string): Promise<Outcome> {
-  const { checkWorkflow } = await import("../../../yaml/index.ts");
   const { host, out } = context;
   const { paint } = out;
   const shown = relative(host.cwd, path);
+  if (!existsSync(path)) throw noFile(shown);
+  const { checkWorkflow } = await import("../../../yaml/index.ts");
   const { workflow, problems } = await checkWorkflow(path, { env: host.env });
   const errors = problems.filter(({ severity }) => severity === "error");
   const folder = shown.slice(0, shown.lastIndexOf("/") + 1);
