@@ -72,7 +72,7 @@ export class Values {
     const redact = this.#redact ? { redact: this.#redact } : undefined;
     const text = shared ? encode(value, { spill, spillAt: SHARED_LENGTH, ...redact }) : encode(value, redact);
     const bytes = blobs.reduce((sum, blob) => sum + blob.data.length, text.length);
-    if (bytes > this.#limits.warnBytes) this.#checkSize(step, bytes);
+    this.#checkSize(step, bytes);
     if (text.length <= INLINE_LIMIT) return { data: text, blobs, text };
     return { data: { blob: keep(text) }, blobs, text };
   }
@@ -119,9 +119,9 @@ export class Values {
   }
 
   #checkSize(step: string, bytes: number): void {
-    const limit = this.#limits.valueBytes;
+    const { valueBytes: limit, warnBytes: warnAt } = this.#limits;
     if (bytes > limit) throw new HoldfastError("HF-2002", { step, bytes, limit });
-    this.#logger.warn("large value", { step, bytes, warnAt: this.#limits.warnBytes });
+    if (bytes > warnAt) this.#logger.warn("large value", { step, bytes, warnAt });
   }
 
   /** The value that `raw` stands for; a promise only where blobs must be fetched. */
