@@ -42,6 +42,7 @@ export default defineConfig({
           name: "crash",
           include: ["test/crash/**/*.test.ts", "test/{demo,examples,pack,process-exit,readme}.test.ts"],
           pool: "forks",
+          setupFiles: ["test/support/unhandled/setup.ts"],
           fileParallelism: false,
           testTimeout: 300_000,
           hookTimeout: 300_000,

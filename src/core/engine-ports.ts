@@ -1,7 +1,7 @@
 import { systemClock } from "./clock.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { systemIds } from "./ids.ts";
-import { type Ports, silentLogger } from "./ports.ts";
+import { type Ports, silentLogger, unfailing } from "./ports.ts";
 import type { Store } from "./store.ts";
 import { Redactor } from "./values/redact.ts";
 import { Values } from "./values/values.ts";
@@ -14,7 +14,7 @@ export function enginePorts(options: EngineOptions): Ports {
   return {
     clock: options.clock ?? systemClock,
     ids: options.ids ?? systemIds,
-    logger: redactor ? redactor.logger(logger) : logger,
+    logger: unfailing(redactor ? redactor.logger(logger) : logger),
     probe: options.probe ?? (() => undefined),
     ...(redactor ? { redactor } : {}),
     ...(secrets ? { secrets } : {}),

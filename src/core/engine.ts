@@ -3,6 +3,7 @@ import { type CancelOptions, Control, type PauseOptions, type ResumeOptions } fr
 import { type Answer, Decisions, type OpenGate, type Resolution } from "./control/decisions.ts";
 import { type BulkReport, Family, isStopped, type OfWorkflow } from "./control/family.ts";
 import { type InjectOptions, injectInto } from "./control/inject.ts";
+import { detached } from "./detached.ts";
 import type { EngineOptions, Run, StartOptions } from "./engine-options.ts";
 import { enginePorts, engineValues } from "./engine-ports.ts";
 import { HoldfastError } from "./errors.ts";
@@ -275,9 +276,8 @@ export class Engine {
         },
         evidence: (runId, step, attempt, data) => {
           const keep = () => this.#decisions.evidence(runId, step, attempt, data);
-          void oncePossible(this.#queue.health, keep).catch((error: unknown) => {
-            this.#ports.logger.warn("evidence was not kept", { runId, step, error: String(error) });
-          });
+          const kept = oncePossible(this.#queue.health, keep);
+          detached(kept, this.#ports.logger, "keeping evidence", { runId, step });
         },
       },
     };
@@ -452,12 +452,16 @@ export class Engine {
 
   #written(row: RunRow, events: readonly JournalEvent[]): void {
     this.#announce(row.id, events);
-    void this.#ownWorker().then((worker) => {
-      const execution = worker?.active(row.id);
-      if (execution && row.claim.token === execution.writer.row.claim.token) void execution.writer.catchUp();
-      else if (execution) execution.fence();
-      void worker?.sweep();
-    });
+    // What was written stands, whether or not this process can work on it now.
+    detached(this.#lookAt(row), this.#ports.logger, "looking at what was written", { runId: row.id });
+  }
+
+  async #lookAt(row: RunRow): Promise<void> {
+    const worker = await this.#ownWorker();
+    const execution = worker?.active(row.id);
+    if (execution && row.claim.token === execution.writer.row.claim.token) execution.writer.hear();
+    else if (execution) execution.fence();
+    await worker?.sweep();
   }
 
   #checkOpen(): void {

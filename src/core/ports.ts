@@ -14,6 +14,20 @@ export interface Logger {
 const nothing = (): void => undefined;
 export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
+/** A logger whose own failures harm nobody: it is called where nothing may be thrown. */
+export function unfailing(logger: Logger): Logger {
+  const safely =
+    (level: keyof Logger): Logger["info"] =>
+    (message, fields) => {
+      try {
+        logger[level](message, fields);
+      } catch {
+        // There is no other place to say it.
+      }
+    };
+  return { debug: safely("debug"), info: safely("info"), warn: safely("warn"), error: safely("error") };
+}
+
 /**
  * The named points of the protocol at which a crash test may strike, numbered as in docs/reliability.md. A probe is called
  * at each; production leaves it out.

@@ -62,7 +62,7 @@ export class Starter {
     if (!acted) return this.#existing(workflow, id);
     announce(id, acted.events);
     if ((await family.follows(acted.row)) && worker)
-      void worker.execute(acted.row, deadline, { events: acted.events });
+      worker.begin(acted.row, deadline, { events: acted.events });
     return acted.row;
   }
 

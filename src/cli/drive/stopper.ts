@@ -45,7 +45,7 @@ export class Stopper {
 
   #hear(signal: StopSignal): void {
     this.#stage++;
-    if (this.#stage === 1) void this.#pause(signal);
+    if (this.#stage === 1) this.#pause(signal).catch(this.#stopNow);
     else if (this.#stage === 2) this.#stopNow();
     else this.#given.host.exit(this.#exit);
   }

@@ -248,4 +248,10 @@ export const runErrors = {
     safe: "There is nothing of it to undo.",
     fix: "Nothing to do.",
   },
+  "HF-2189": {
+    what: "Run {run} could not be advanced: {message}",
+    why: "An error outside its steps stopped the work on it, and would do so again.",
+    safe: SAVED,
+    fix: "Look at the error, then resume the run.",
+  },
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,3 +1,4 @@
+import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
 import type { Ports } from "../ports.ts";
 import type { Append, AppendResult, Entry, Store } from "../store.ts";
@@ -15,6 +16,8 @@ export type CommitResult =
 export interface AppendSource {
   take(): Append | null;
   settle(result: CommitResult): void;
+  /** Told when it has thrown: nothing more comes from it. */
+  broke(error: unknown): void;
   /** Told of every failed attempt while the store fails; `false` gives up on what is to be written. */
   failing(sinceMs: number): boolean;
 }
@@ -81,7 +84,8 @@ export class CommitQueue {
     return new Promise((resolve) => {
       let taken = false;
       const take = () => (taken ? null : ((taken = true), append));
-      this.mark({ take, settle: resolve, failing: (sinceMs) => sinceMs < ACT_PATIENCE_MS });
+      const broke = (error: unknown) => resolve({ ok: false, reason: "rejected", error });
+      this.mark({ take, settle: resolve, broke, failing: (sinceMs) => sinceMs < ACT_PATIENCE_MS });
     });
   }
 
@@ -90,7 +94,7 @@ export class CommitQueue {
     this.#scheduled = true;
     const flush = () => {
       this.#scheduled = false;
-      void this.#flush();
+      detached(this.#flush(), this.#ports.logger, "a flush");
     };
     const { restMs } = this.health;
     if (restMs === 0) this.#ports.clock.defer(flush);
@@ -101,9 +105,24 @@ export class CommitQueue {
     const sources = this.#dirty;
     this.#dirty = new Set();
     return [...sources].flatMap((source) => {
-      const append = source.take();
+      const append = this.#ask(source, () => source.take());
       return append ? [{ source, append }] : [];
     });
+  }
+
+  /** One run that cannot take its part is stopped by itself: the others are asked and told all the same. */
+  #ask<T>(source: AppendSource, question: () => T): T | undefined {
+    try {
+      return question();
+    } catch (error) {
+      this.#ports.logger.error("a run could not be written", { error: String(error) });
+      source.broke(error);
+      return undefined;
+    }
+  }
+
+  #tell(source: AppendSource, result: CommitResult): void {
+    this.#ask(source, () => source.settle(result));
   }
 
   async #flush(): Promise<void> {
@@ -122,7 +141,7 @@ export class CommitQueue {
     try {
       const results = await this.#store.append(batch.map(({ append }) => append));
       this.health.saved();
-      return () => batch.forEach(({ source }, index) => source.settle(results[index] as CommitResult));
+      return () => batch.forEach(({ source }, index) => this.#tell(source, results[index] as CommitResult));
     } catch (error) {
       return this.#lookUp(batch, error);
     }
@@ -146,7 +165,7 @@ export class CommitQueue {
         return () =>
           batch.forEach(({ source, append }) => {
             const result = results.get(append) ?? { ok: true };
-            if (result !== "aside") source.settle(result);
+            if (result !== "aside") this.#tell(source, result);
           });
       } catch (next) {
         error = next;
@@ -187,7 +206,7 @@ export class CommitQueue {
       } catch (error) {
         if (results.size === 0) throw error;
         results.set(part.append, "aside");
-        void this.#aside(part, error);
+        detached(this.#aside(part, error), this.#ports.logger, "a write by itself");
       }
     }
     return results;
@@ -202,12 +221,12 @@ export class CommitQueue {
       const sinceMs = clock.monotonic() - start;
       this.options.onFailure({ runIds: [append.run.id], error, sinceMs });
       if (isOut(error) || !source.failing(sinceMs))
-        return source.settle({ ok: false, reason: isOut(error) ? "lost" : "rejected", error });
+        return this.#tell(source, { ok: false, reason: isOut(error) ? "lost" : "rejected", error });
       await this.#rest(Math.max(pause, this.health.restMs));
       try {
-        if (await this.#landed(append)) return source.settle({ ok: true });
+        if (await this.#landed(append)) return this.#tell(source, { ok: true });
         const [result] = await this.#store.append([append]);
-        return source.settle(await this.#judged(append, result as CommitResult));
+        return this.#tell(source, await this.#judged(append, result as CommitResult));
       } catch (next) {
         error = next;
       }
@@ -226,7 +245,7 @@ export class CommitQueue {
     );
     for (const source of gaveUp) {
       this.#dirty.delete(source);
-      source.settle({ ok: false, reason: "lost", error });
+      this.#tell(source, { ok: false, reason: "lost", error });
     }
     return gaveUp.length === 0 ? batch : batch.filter(({ source }) => !gaveUp.includes(source));
   }

@@ -1,6 +1,6 @@
 import type { Execution } from "../run/execution.ts";
 import type { EventDraft } from "./events.ts";
-import { takeSnapshot } from "./snapshot.ts";
+import { type Snapshot, takeSnapshot } from "./snapshot.ts";
 
 const MIN_TAIL_BYTES = 32_768;
 
@@ -25,8 +25,20 @@ export class Snapshots {
     const { state } = writer;
     const least = this.#wanted ? 1 : Math.max(MIN_TAIL_BYTES, 2 * state.snapshotBytes);
     if (!state.looping || state.tailBytes < least) return;
-    const snapshot = takeSnapshot(state);
-    if (!snapshot) return;
+    try {
+      const snapshot = takeSnapshot(state);
+      if (snapshot) this.#save(snapshot);
+    } catch (error) {
+      // The journal holds everything that it would. The next one is tried when as much again has been written.
+      Object.assign(state, { snapshotBytes: state.tailBytes, tailBytes: 0 });
+      this.#wanted = false;
+      deps.ports.logger.warn("snapshot was not taken", { runId, error: String(error) });
+    }
+  }
+
+  #save(snapshot: Snapshot): void {
+    const { writer, deps, runId } = this.#execution;
+    const { state } = writer;
     const { probe } = deps.ports;
     probe("C12:before-snapshot", { runId });
     const { data, blobs, text } = deps.values.encode("snapshot", snapshot, true);

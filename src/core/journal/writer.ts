@@ -1,3 +1,4 @@
+import { detached } from "../detached.ts";
 import type { Ports } from "../ports.ts";
 import type { RunState } from "../run/replay.ts";
 import type { Append, Blob, ClaimChange, Entry, Store } from "../store.ts";
@@ -28,8 +29,8 @@ export interface PendingEvent {
 
 export type Depart = (pending: PendingEvent[]) => Append;
 
-/** Why nothing more is written here: the claim is gone, the store stayed away, or it takes others and not this run. */
-export type Stop = "fenced" | "lost" | "rejected";
+/** Why nothing more is written here: the claim is gone, the store stayed away, it takes others and not this run, or an error here. */
+export type Stop = "fenced" | "lost" | "rejected" | "broken";
 
 export interface WriterHooks {
   /** Events are durable, in order. */
@@ -227,7 +228,7 @@ export class RunWriter implements AppendSource {
       else this.#flight = null;
       if (!result.ok && result.reason === "conflict") await this.catchUp();
       else if (!result.ok && result.reason === "fenced") this.fence();
-      if (this.#missed) void this.catchUp();
+      if (this.#missed) this.hear();
       this.#settled();
     }
   }
@@ -236,6 +237,13 @@ export class RunWriter implements AppendSource {
   #settled(): void {
     if (this.#pending.length > 0) this.#deps.queue.mark(this);
     for (const look of this.#idlers.splice(0)) look();
+  }
+
+  /** Something that must not fail has failed: what is written stands, and nothing more is done with the run here. */
+  broke(error: unknown): void {
+    const flown = this.#flight?.pending ?? [];
+    this.#flight = null;
+    this.#stop("broken", error, flown);
   }
 
   /** The claim is not ours any more. */
@@ -286,8 +294,7 @@ export class RunWriter implements AppendSource {
     if (this.#closed) return this.#deps.hooks.unsaved(flight.pending);
     if (result.reason === "conflict") {
       this.#pending = [...flight.pending, ...this.#pending];
-      void this.catchUp();
-      return;
+      return this.hear();
     }
     if ("error" in result) this.#stop(result.reason, result.error, flight.pending);
     else this.#stop("fenced", undefined, flight.pending);
@@ -304,6 +311,11 @@ export class RunWriter implements AppendSource {
     if (this.#pending.length === 0 && !this.#closed) this.#deps.hooks.quiet();
     flight.pending.forEach((one, index) => one.onDurable?.(flight.events[index] as JournalEvent));
     this.#settled();
+  }
+
+  /** The same for those who do not wait for it. */
+  hear(): void {
+    detached(this.catchUp(), this.#deps.ports.logger, "reading what others wrote", { runId: this.row.id });
   }
 
   /** Reads what others have written to the run since, and hands it to the execution. */

@@ -1,4 +1,5 @@
 import { createCarrier } from "../carrier.ts";
+import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
 import { CodeGuard } from "../guards/code.ts";
 import type { Guard } from "../guards/guard.ts";
@@ -17,6 +18,7 @@ import { mayRepeat } from "./call.ts";
 import { Calls } from "./calls.ts";
 import type { ExecutionDeps } from "./execution-deps.ts";
 import { RunMemory } from "./memory.ts";
+import { broken, isDamage } from "./problems.ts";
 import type { RunState } from "./replay.ts";
 import type { Frame, Scope } from "./scope.ts";
 import { markFailure, markPhase } from "./triggers.ts";
@@ -353,6 +355,7 @@ export class Execution {
   #stopped(reason: Stop, error: unknown): void {
     if (this.#closed) return;
     if (reason === "rejected") this.rejection = error;
+    if (reason === "broken") this.rejection = broken(this.runId, error);
     this.deps.ports.logger.warn(`run ${reason}`, {
       runId: this.runId,
       ...(error ? { error: error instanceof Error ? error.message : "unknown" } : {}),
@@ -449,7 +452,7 @@ export class Execution {
     if (control === "compensating" && mayUndo(this)) {
       const doubts = undoDoubts(this, waiting);
       if (doubts.length > 0) return this.#park(doubts);
-      return knowsUndos(this) ? void undoAndCancel(this) : this.considerEnding();
+      return knowsUndos(this) ? this.detach(undoAndCancel(this), "undoing") : this.considerEnding();
     }
     if (this.#draining) return this.finish("stopped", { kind: "run_released", step: "", meta: {} });
     const now = this.deps.time.now();
@@ -473,16 +476,21 @@ export class Execution {
     this.writer.record(event);
   }
 
+  /** Work for the run that nobody waits for. When it fails, the run is left to a person: it must not stand there and do nothing. */
+  detach(work: Promise<unknown>, what: string): void {
+    const guarded = work.catch((error: unknown) => {
+      this.parkForReview(HoldfastError.is(error) ? error : broken(this.runId, error));
+      throw error;
+    });
+    detached(guarded, this.deps.ports.logger, what, { runId: this.runId });
+  }
+
   /** Leaves the run to a person, with the reason. */
   parkForReview(problem: HoldfastError): void {
     const waiting = forReview(problem, this.deps.time.now());
     this.finish("waiting", { kind: "run_waiting", step: "", meta: { waiting: [waiting] } });
   }
 }
-
-/** What is stored is not as it was written: waiting will not mend that. */
-export const isDamage = (error: unknown): error is HoldfastError =>
-  HoldfastError.is(error, "HF-3010") || HoldfastError.is(error, "HF-3011");
 
 /** Waits that a guard has put a step into, and the events after which it may go. */
 const GUARDED: readonly WaitKind[] = ["budget", "policy", "content", "migration"];

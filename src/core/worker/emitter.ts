@@ -1,3 +1,4 @@
+import { detached } from "../detached.ts";
 import type { EventKind, JournalEvent } from "../journal/events.ts";
 import type { Logger } from "../ports.ts";
 
@@ -70,7 +71,7 @@ type EngineStateEvent =
 
 export type EngineEventType = EngineEvent["type"];
 export type EngineEventOf<T extends EngineEventType> = Extract<EngineEvent, { type: T }>;
-type Listener = (event: EngineEvent) => void;
+type Listener = (event: EngineEvent) => unknown;
 
 /** Typed events, by listener or as an async iterable. A listener that throws harms nobody. */
 export class Emitter {
@@ -111,7 +112,10 @@ export class Emitter {
     for (const type of [event.type, "*"] as const) {
       for (const listener of this.#listeners.get(type) ?? []) {
         try {
-          listener(event);
+          const answer = listener(event);
+          // One that answers later harms nobody, either.
+          if (answer instanceof Promise)
+            detached(answer, this.#logger, "an event listener", { type: event.type });
         } catch (error) {
           this.#logger.error("an event listener threw", { type: event.type, error: String(error) });
         }

@@ -1,3 +1,4 @@
+import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
 import { digest, fingerprint } from "../hash.ts";
 import { damaged, type ParsedEntry, parseEntry } from "../journal/journal.ts";
@@ -113,7 +114,7 @@ export function limitRecovery(execution: Execution, ms: number): void {
     if (!closed && !isWaiting && writer.landed === 0 && writer.unwritten.length === 0)
       execution.parkForReview(new HoldfastError("HF-2118", { run, ms }));
   }, ms);
-  void execution.ended.then(cancel);
+  detached(execution.ended.then(cancel), execution.deps.ports.logger, "ending a recovery");
 }
 
 /** The run's state; or, where what is stored cannot be read, what a person needs to know about that. */

@@ -1,4 +1,5 @@
 import type { Family } from "../control/family.ts";
+import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
 import { fingerprint } from "../hash.ts";
 import type { Acts } from "../journal/acts.ts";
@@ -105,7 +106,8 @@ export class Worker {
 
   #sweepLater(ms: number): void {
     if (this.#stopped) return;
-    const sweep = () => void this.sweep().finally(() => this.#sweepLater(this.#deps.settings.sweepMs));
+    const next = () => this.#sweepLater(this.#deps.settings.sweepMs);
+    const sweep = () => this.#detach(this.sweep().finally(next), "a sweep");
     this.#cancelSweep = this.#clock.setTimer(sweep, ms, { background: this.#inBackground });
   }
 
@@ -219,7 +221,7 @@ export class Worker {
       await acts.write(acted.row, { events: [{ kind, step: "", meta: {} }], claim: { kind: "release" } });
       return false;
     }
-    void this.execute(acted.row, deadline, { died, keyless: waitsForKey(row) });
+    this.begin(acted.row, deadline, { died, keyless: waitsForKey(row) });
     return true;
   }
 
@@ -254,7 +256,8 @@ export class Worker {
   /** The store takes others and not this one: trying again would not mend that. What it takes is the word that somebody must look. */
   async #rejected({ writer: { row }, rejection, runId }: Execution): Promise<void> {
     const message = rejection instanceof Error ? rejection.message : String(rejection);
-    const problem = new HoldfastError("HF-2177", { run: runId, message });
+    const isOurs = HoldfastError.is(rejection, "HF-2189");
+    const problem = isOurs ? rejection : new HoldfastError("HF-2177", { run: runId, message });
     await this.#putAside(row, problem).catch((error: unknown) => {
       this.#deps.execution.ports.logger.error(problem.message, { runId, error: String(error) });
     });
@@ -269,8 +272,24 @@ export class Worker {
     tell({ type: "recovery_alarm", runId, at: this.#clock.now(), recovery, limit });
   }
 
-  /** Advances a claimed run until it ends, parks or is taken away. */
-  async execute(claimed: RunRow, deadline: number, options: ExecuteOptions = {}): Promise<ExecutionEnd> {
+  /** Advances a claimed run in the background. If that cannot even begin, the run is taken up again when its claim has run out. */
+  begin(claimed: RunRow, deadline: number, options: ExecuteOptions = {}): void {
+    const { id, claim } = claimed;
+    const work = this.#execute(claimed, deadline, options).catch((error: unknown) => {
+      this.#leftOff.set(id, claim.epoch);
+      this.#active.get(id)?.close("stopped");
+      this.#active.delete(id);
+      throw error;
+    });
+    this.#detach(work, "taking up a run");
+  }
+
+  #detach(work: Promise<unknown>, what: string): void {
+    detached(work, this.#deps.execution.ports.logger, what);
+  }
+
+  /** Until it ends, parks or is taken away. */
+  async #execute(claimed: RunRow, deadline: number, options: ExecuteOptions = {}): Promise<ExecutionEnd> {
     const { execution: deps, workflows, settings } = this.#deps;
     const workflow = workflows.get(claimed.workflow) as Workflow;
     const loaded = await this.#load(claimed, options);
@@ -282,10 +301,7 @@ export class Worker {
     this.#active.set(row.id, execution);
     this.#renewLater();
     if (problem) execution.parkForReview(problem);
-    else
-      void runBody(execution).catch((error: unknown) =>
-        deps.ports.logger.error("run broke", { runId: row.id, error: String(error) }),
-      );
+    else execution.detach(runBody(execution), "a run");
     if (options.died) limitRecovery(execution, settings.recovery.timeoutMs);
     const end = await execution.ended;
     if (end === "waiting") this.#upgrades.parked(execution.writer.row, workflow);
@@ -296,8 +312,8 @@ export class Worker {
     // Nothing left to renew: the timer must not keep the process alive.
     if (this.#active.size === 0) this.#cancelRenew?.();
     if (row.parent && (end === "completed" || end === "failed" || end === "cancelled"))
-      void this.#take(execution.writer.row);
-    if (wasFull) void this.sweep();
+      this.#detach(this.#take(execution.writer.row), "telling the family");
+    if (wasFull) this.#detach(this.sweep(), "a sweep");
     return end;
   }
 
@@ -340,7 +356,10 @@ export class Worker {
       () => {
         this.#cancelRenew = null;
         this.hasMemory();
-        void this.#renew().finally(() => this.#renewLater());
+        this.#detach(
+          this.#renew().finally(() => this.#renewLater()),
+          "renewing claims",
+        );
       },
       Math.min(this.#deps.execution.settings.claimMs / 3, HEAR_MS),
     );
@@ -370,7 +389,7 @@ export class Worker {
         execution.rearm();
         // Said at once: what it has in hand, such as a transaction, may keep it from reading more.
         if (row.control === "compensating" && !execution.compensating) execution.aborts.stopCalls(row.id);
-        if (row.seq > execution.writer.row.seq) void execution.writer.catchUp();
+        if (row.seq > execution.writer.row.seq) execution.writer.hear();
       });
     } catch (error) {
       ports.logger.warn("claims could not be renewed", { error: String(error) });

@@ -25,7 +25,10 @@ export class Copies {
   mark(row: RunRow): void {
     this.#old.set(row.id, row);
     // It keeps no process alive: what is not written now is written when the store is next opened.
-    this.#timer ??= setTimeout(() => void this.flush(), this.#delayMs).unref();
+    const flush = (): void => {
+      this.flush().catch(() => undefined);
+    };
+    this.#timer ??= setTimeout(flush, this.#delayMs).unref();
   }
 
   flush(): Promise<void> {

@@ -1,0 +1,9 @@
+// Loaded into every process that crash tests start: an error that nobody handled is written down, whatever else becomes of the process.
+import { appendFileSync } from "node:fs";
+
+const file = process.env["HOLDFAST_TEST_UNHANDLED"];
+process.on("uncaughtExceptionMonitor", (error, origin) => {
+  const what = error instanceof Error ? error.stack : String(error);
+  if (file)
+    appendFileSync(file, `${origin} in ${process.argv.slice(1, 3).join(" ").slice(0, 300)}: ${what}\n`);
+});
