@@ -9,11 +9,12 @@ import type { RunRow } from "../core/types.ts";
 import { Addresses } from "./addresses.ts";
 import type { Listed } from "./catalog.ts";
 import { loadSettings, type Settings } from "./config/settings.ts";
-import { isAbsent, storeUrl, withoutPassword, withPlace } from "./config/store-url.ts";
+import { hasPlaceholder, isAbsent, storeUrl, withoutPassword, withPlace } from "./config/store-url.ts";
 import type { Globals } from "./globals.ts";
 import type { Host } from "./host.ts";
 import type { Output } from "./output.ts";
 import { ownerName } from "./owner.ts";
+import { chooseStore, hasPlaces, knownPlaces, rememberPlace } from "./places.ts";
 import type { Code, Workflows } from "./workflows.ts";
 
 interface Given<O> {
@@ -47,6 +48,8 @@ export class CommandContext<O = unknown> {
   #settings: Promise<Settings> | undefined;
   #store: Promise<Store> | undefined;
   #where = "";
+  /** Why nothing of what the command runs is saved, where that is so. */
+  unsaved: string | undefined;
   /** The workflow's file says where its runs are, and not the configuration. */
   #isElsewhere = false;
   readonly #engines: Engine[] = [];
@@ -80,13 +83,33 @@ export class CommandContext<O = unknown> {
 
   async #openStore({ create = false, workflow, place }: StoreWanted): Promise<Store> {
     const settings = withPlace(await this.settings(), place);
+    if (!create && workflow === undefined && hasPlaces(settings)) return this.#findStore(settings);
     const url = storeUrl(settings, this.host.cwd, workflow);
     this.#isElsewhere = place !== undefined && settings.origins["store"] === undefined;
     this.#where = withoutPassword(url);
+    const store = await this.#open(url, settings, create);
+    if (create && (this.#isElsewhere || hasPlaceholder(settings))) rememberPlace(settings.root, url);
+    return store;
+  }
+
+  async #open(url: string, settings: Settings, create: boolean): Promise<Store> {
     if (!create && isAbsent(url)) return (await import("../stores/memory.ts")).createMemoryStore();
     const { openStore } = await import("../stores/open.ts");
     const { seal } = await import("./config/seal.ts");
     return seal(await openStore(url, { logger: this.#logger() }), settings);
+  }
+
+  /** Among the configured store and those that files have named: the one that holds what the command is about, or all to look into. */
+  async #findStore(settings: Settings): Promise<Store> {
+    const own = hasPlaceholder(settings) ? undefined : storeUrl(settings, this.host.cwd);
+    const urls = [...(own === undefined ? [] : [own]), ...knownPlaces(settings.root)];
+    const there = [...new Set(urls)].filter((url) => !isAbsent(url));
+    const { found, url } = await chooseStore(this.path === "list" ? undefined : this.args[0], there, (one) =>
+      this.#open(one, settings, false),
+    );
+    this.#where = withoutPassword(url ?? own ?? String(settings.values.path));
+    this.#isElsewhere = false;
+    return found ?? this.#open("memory:", settings, true);
   }
 
   /** A command to copy, with the flags that are needed to find the same runs. */

@@ -126,7 +126,12 @@ export interface CheckOptions {
 
 /** What is right and wrong with a workflow. Without `workflow` it cannot be run. */
 export interface CheckResult {
-  readonly workflow?: Graph & { readonly name: string; readonly inputs: readonly InputSpec[] };
+  readonly workflow?: Graph & {
+    readonly name: string;
+    readonly description?: string;
+    readonly inputs: readonly InputSpec[];
+    readonly checkpoint: CheckpointSettings;
+  };
   readonly problems: readonly Problem[];
 }
 
@@ -154,8 +159,10 @@ export async function checkWorkflow(
     typeof source === "string" ? readMain(files, place.name) : { name: place.name, text: source.text };
   const { flow, problems } = await readFlow(main, reading(main, files, env, limits));
   if (!flow) return { problems };
-  const { name, input } = flow.spec.workflow;
-  return { workflow: { name, inputs: inputSpecs(input), ...graphOf(flow.spec) }, problems };
+  const { name, description, input } = flow.spec.workflow;
+  const about = { name, ...(description ? { description } : {}), inputs: inputSpecs(input) };
+  const checkpoint = checkpointSettings(flow.spec);
+  return { workflow: { ...about, checkpoint, ...graphOf(flow.spec) }, problems };
 }
 
 const NO_FILES: Files = {

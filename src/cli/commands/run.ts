@@ -118,7 +118,8 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
     return goOn(context, { store, code, run, act, hasInput: isGiven });
   if (keep) await engine.checkpoints.pin(runId, { ...act, reason: act.reason ?? "run --keep" });
   if (detach) return leave(context, runId);
-  return ending(context, engine, await drive(context, { engine, store, runId, act }));
+  const driven = await drive(context, { engine, store, runId, act });
+  return ending(context, engine, driven, code);
 }
 
 /** A start has no reason to be given: it is what was asked for. */
@@ -141,6 +142,7 @@ async function placeFor(context: Given, { workflow, yaml, file }: Code): Promise
     return context.store({ create: true, workflow: workflow.name, place: yaml?.checkpoint });
   if (context.options.detach)
     throw usage("nothing would be saved", `${why} and --detach exclude each other.`, "Leave one out.");
+  context.unsaved = why;
   context.out.warn(`nothing is saved (${why}): after a crash or Ctrl-C this run starts from the beginning`);
   return createMemoryStore();
 }

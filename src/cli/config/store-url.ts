@@ -31,6 +31,16 @@ export function withPlace(
   };
 }
 
+/** Whether where runs are kept depends on the workflow. */
+export const hasPlaceholder = ({ values }: Settings): boolean =>
+  values.store === undefined && values.path !== undefined && values.path.search(PLACEHOLDER) >= 0;
+
+/** Kinds of store that are reached over a network, and the addresses they are reached by. */
+const REMOTE: Readonly<Record<string, RegExp>> = {
+  postgres: /^postgres(ql)?:\/\//i,
+  redis: /^rediss?:\/\//i,
+};
+
 /** The store that the settings name. `cwd`: what a path on the command line or in a variable is relative to. */
 export function storeUrl({ values, origins, root }: Settings, cwd: string, workflow?: string): string {
   const { store, storage = "sqlite", path = "./.holdfast/" } = values;
@@ -39,11 +49,11 @@ export function storeUrl({ values, origins, root }: Settings, cwd: string, workf
   const base = /^(env|flag) /.test(from) ? cwd : root;
   if (store !== undefined) return absolute(store, base);
   if (storage === "memory") return "memory:";
-  if (storage === "postgres" || storage === "redis")
-    throw new HoldfastError("HF-4305", {
-      problems: `storage: ${storage} needs to know where; write store: ${storage}://user@host/database instead.`,
-      source: from,
-    });
+  const address = REMOTE[storage];
+  if (address) {
+    if (values.path !== undefined && address.test(values.path)) return values.path;
+    throw new HoldfastError("HF-4031", { source: from || "it", storage });
+  }
   const place = filled(path, workflow, from);
   const isFolder = storage === "sqlite" && !/\.db$/i.test(place);
   return absolute(`${storage}:${isFolder ? join(place, "holdfast.db") : place}`, base);

@@ -44,5 +44,5 @@ export async function advance(context: CommandContext<unknown>, wanted: Advance)
     const more = await drive(context, { engine, store, runId, act, go: () => engine.recover() });
     driven = { ...more, before: first.before, from: first.from, ms: first.ms + more.ms };
   }
-  return ending(context, engine, driven);
+  return ending(context, engine, driven, wanted.code);
 }

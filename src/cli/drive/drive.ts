@@ -62,7 +62,8 @@ export async function drive(context: CommandContext<unknown>, driving: Driving):
   const view = new RunView(store, runId);
   await view.catchUp();
   const [before, from, begun] = [view.work, view.seq, performance.now()];
-  const display = new RunDisplay(view, out, { host, display: mode, cli: (command) => context.cli(command) });
+  const cli = context.unsaved === undefined ? (command: string) => context.cli(command) : undefined;
+  const display = new RunDisplay(view, out, { host, display: mode, cli });
   const stopper = new Stopper({
     engine,
     runId,

@@ -11,6 +11,7 @@ import { duration, oneLine, plural, spent, usd } from "../format.ts";
 import { GithubLog } from "../github.ts";
 import { readOrigin } from "../run-origin.ts";
 import { answersTo } from "../view/step-lines.ts";
+import type { Code } from "../workflows.ts";
 import type { Driven } from "./drive.ts";
 
 /** What a command that went on with a run answers: its result, or why there is none yet and what to do about it. */
@@ -18,13 +19,72 @@ export async function ending(
   context: CommandContext<unknown>,
   engine: Engine,
   driven: Driven,
+  code: Code,
 ): Promise<Outcome> {
   const { row } = driven.view;
+  if (context.unsaved !== undefined && row.status !== "completed") return lost(context, engine, driven);
+  if (row.status === "failed" && isRolledBack(code)) return rolledBack(context, engine, driven);
   if (row.status === "completed") return completed(context, await engine.result(row.id), driven);
   if (row.status === "failed" || row.status === "cancelled") return failed(context, engine, row, driven);
   if (row.status === "waiting" && driven.exit === undefined)
     return waiting(context, await engine.status(row.id), driven);
   return paused(context, driven);
+}
+
+/** A run that was not saved and did not end well: nothing of it is left, so nothing can be gone on with. */
+async function lost(context: CommandContext<unknown>, engine: Engine, driven: Driven): Promise<Outcome> {
+  const { row } = driven.view;
+  const isFailed = row.status === "failed" || row.status === "cancelled";
+  const error = isFailed ? await engine.result(row.id).catch((thrown: unknown) => thrown) : undefined;
+  const known = HoldfastError.is(error) ? error : undefined;
+  const what = isFailed
+    ? failure(context, error, driven, false)
+    : {
+        code: "HF-4032",
+        why: `${(await engine.status(row.id)).headline}.`,
+        message: `${row.id} did not end`,
+      };
+  return {
+    data: { ...runData(driven), checkpoint: null, saved: false },
+    error: {
+      code: known?.code ?? what.code,
+      message: what.message,
+      why: what.why,
+      safe: `Nothing of it is saved (${context.unsaved}), and this process was all that knew it.`,
+      fix: ["Run it again; with enabled: true it could be gone on with."],
+      docs: `holdfast explain ${(known?.code ?? what.code).slice(3)}`,
+    },
+    exit: (driven.exit ?? EXIT.failed) as ExitCode,
+  };
+}
+
+/** Whether a failure is to leave nothing behind: what a workflow file means by `on_failure: rollback`. */
+const isRolledBack = ({ yaml, workflow }: Code): boolean =>
+  yaml !== undefined && workflow.compensateOnFailure && yaml.checkpoint.onFailure !== "continue";
+
+async function rolledBack(
+  context: CommandContext<unknown>,
+  engine: Engine,
+  driven: Driven,
+): Promise<Outcome> {
+  const { row } = driven.view;
+  const error = await engine.result(row.id).catch((thrown: unknown) => thrown);
+  const { message, code, why, docs } = failure(context, error, driven, false);
+  await engine.retention.prune(
+    { maxAge: 0, failedMaxAge: 0 },
+    { run: row.id, workflow: row.workflow, reason: "on_failure: rollback" },
+  );
+  const { file } = await readOrigin(driven.store, row.id);
+  const told: ErrorDocument = {
+    code,
+    message,
+    why,
+    safe: "Its checkpoints are deleted, as on_failure: rollback asks. What its steps did outside stays done.",
+    fix: [context.cli(`run ${file ?? row.workflow}`)],
+    docs,
+  };
+  new GithubLog(context.host, context.out).failed(told, file);
+  return { data: { ...runData(driven), checkpoint: null, rolledBack: true }, error: told, exit: EXIT.failed };
 }
 
 /** What programs want to know about a run, as plain data. */

@@ -16,8 +16,8 @@ const TICK_MS = 1_000;
 interface Given {
   readonly host: Host;
   readonly display: Display;
-  /** A command to copy. */
-  readonly cli: (command: string) => string;
+  /** A command to copy; nothing where the run is not saved, so that none could find it. */
+  readonly cli: ((command: string) => string) | undefined;
 }
 
 /** Shows a run under way on standard error: as a block that changes, as one line per step, or not at all. */
@@ -51,10 +51,13 @@ export class RunDisplay {
 
   /** What has happened, with the reasons of failures by position. */
   tell(events: readonly JournalEvent[], reasons: ReadonlyMap<number, string>): void {
+    const isSaved = this.#cli !== undefined;
     for (const event of events) {
       const { kind, seq, at, step } = event;
       this.#out.record({ type: kind, run: this.#view.runId, seq, at: new Date(at).toISOString(), step });
-      const line = this.#isShown ? lineOf(event, this.#view, this.#out.note, reasons.get(seq)) : undefined;
+      const line = this.#isShown
+        ? lineOf(event, this.#view, this.#out.note, reasons.get(seq), isSaved)
+        : undefined;
       if (line !== undefined) this.#out.say(line);
     }
     this.#tellGates();

@@ -16,7 +16,13 @@ export const nameColumn = (step: string, least = NAME): string => {
 };
 
 /** What is left on the screen of an event: one line for each step that ended, failed or began to wait for a person. */
-export function lineOf(event: JournalEvent, view: RunView, paint: Paint, why?: string): string | undefined {
+export function lineOf(
+  event: JournalEvent,
+  view: RunView,
+  paint: Paint,
+  why?: string,
+  isSaved = true,
+): string | undefined {
   const { step, seq } = event;
   const name = nameColumn(step);
   if (isDone(event)) {
@@ -30,7 +36,7 @@ export function lineOf(event: JournalEvent, view: RunView, paint: Paint, why?: s
       used?.costUsd ? usd(used.costUsd).padStart(6) : "",
     ].filter((fact) => fact !== "");
     const answer = event.kind === "gate_answered" ? `  ${fit(oneLine(event.meta.choice), LONGEST_NAME)}` : "";
-    return `${paint.green("✓")} ${name} ${facts.join("  ")}${answer}   ${paint.dim(`checkpoint #${seq}`)}`;
+    return `${paint.green("✓")} ${name} ${facts.join("  ")}${answer}${isSaved ? `   ${paint.dim(`checkpoint #${seq}`)}` : ""}`;
   }
   if (event.kind === "step_failed") {
     const { attempt, retryAt } = event.meta;
@@ -55,8 +61,8 @@ export function answersTo(runId: string, gate: string, choices: readonly string[
 interface Line {
   readonly now: number;
   readonly paint: Paint;
-  /** A command to copy. */
-  readonly cli: (command: string) => string;
+  /** A command to copy; nothing where no command could find the run. */
+  readonly cli: ((command: string) => string) | undefined;
 }
 
 /** A step under way: what it does, or what it waits for. */
@@ -70,7 +76,7 @@ export function openLine(open: StepUnderWay, view: RunView, { now, paint, cli }:
   if (status === "failed") return `${paint.yellow("●")} ${name} attempt ${attempt} failed · retry in ${left}`;
   if (type === "gate") {
     const [answer = ""] = answersTo(view.runId, step, view.choices.get(step));
-    return `${paint.yellow("‖")} ${name} waiting for you ${age} → ${cli(answer)}`;
+    return `${paint.yellow("‖")} ${name} waiting for you ${age}${cli ? ` → ${cli(answer)}` : ""}`;
   }
   if (type === "timer") return `${paint.dim("◌")} ${name} sleeping · ${left} left`;
   if (type === "signal") return `${paint.dim("◌")} ${name} waiting for a signal ${age}`;

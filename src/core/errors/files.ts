@@ -110,6 +110,18 @@ export const fileErrors = {
     safe: SAVED,
     fix: "Name a field in key_by that differs, or leave key_by out: outputs are then a list.",
   },
+  "HF-4031": {
+    what: "{source} keeps runs in {storage}, and nothing says where that is.",
+    why: "storage names a kind of store; one that is reached over a network also needs an address.",
+    safe: UNCHANGED,
+    fix: "Give the address as path beside storage (postgres://user@host/database, or a variable that holds it), or as store in holdfast.config, HOLDFAST_STORE or --store.",
+  },
+  "HF-4032": {
+    what: "A run that is not saved stopped before its end.",
+    why: "It waits for somebody or was interrupted, and there is nothing that it could go on from.",
+    safe: "Nothing of it is saved.",
+    fix: "Run it again with saving on: checkpoint.enabled in the file, enabled in holdfast.config, no --no-checkpoint.",
+  },
   "HF-4100": {
     what: "The JSON schema of {of} uses {keyword} at {path}, which is not checked here.",
     why: "What is ignored in silence is believed to be checked.",

@@ -100,7 +100,7 @@ const hooks = z.strictObject({
 /** How runs are kept. Holdfast saves every step in any case; this says where, for how long, and what a failure means. */
 const checkpoint = z.strictObject({
   enabled: z.boolean().default(true),
-  storage: text.nullish(),
+  storage: z.enum(["sqlite", "postgres", "redis", "pglite", "file", "memory"]).nullish(),
   path: text.nullish(),
   on_failure: z.enum(["pause", "continue", "rollback"]).default("pause"),
   retention: z

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import type { Problem } from "../../../yaml/problems.ts";
 import type { Outcome } from "../../command.ts";
+import { storeUrl, withPlace } from "../../config/store-url.ts";
 import type { CommandContext } from "../../context.ts";
 import { describe } from "../../error-document.ts";
 import { columns, plural } from "../../format.ts";
@@ -40,6 +41,9 @@ export async function validateYaml(context: CommandContext<unknown>, path: strin
         `Correct it, then holdfast validate ${shown}`,
       ),
     };
+  // A place that cannot be used is told now, not at the first run.
+  if (workflow?.checkpoint.saving)
+    storeUrl(withPlace(await context.settings(), workflow.checkpoint), host.cwd, workflow.name);
   const agents = workflow
     ? ` · ${plural(workflow.nodes.length, "node")} · ${plural(workflow.inputs.length, "input")}`
     : "";

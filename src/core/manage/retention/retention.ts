@@ -16,6 +16,8 @@ import { unhurried } from "./store.ts";
 export interface RetentionOptions extends Act {
   /** Only runs of this workflow. */
   readonly workflow?: string;
+  /** Only this run. */
+  readonly run?: string;
   /** Stop after so many runs have lost values. */
   readonly limit?: number;
   /** Entries and blobs dropped in one write. Default 500. */
@@ -24,7 +26,7 @@ export interface RetentionOptions extends Act {
   readonly signal?: AbortSignal;
 }
 
-const OPTIONS = ["workflow", "limit", "batch", "signal", "actor", "reason"];
+const OPTIONS = ["workflow", "run", "limit", "batch", "signal", "actor", "reason"];
 
 /**
  * Drops values that a policy does not keep. Each write is an act on one run, on condition that the run is as it was read, and is recorded
@@ -97,6 +99,7 @@ export async function retain(
     if (report.touched >= limit || options.signal?.aborted) report.complete = false;
     if (!report.complete) break;
     seen.add(row.id);
+    if (options.run !== undefined && row.id !== options.run) continue;
     const { aged, trims } = due(pass, row);
     if (aged || trims.length > 0) await new RunPruner(parts, pass, row.id).work();
   }

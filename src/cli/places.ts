@@ -1,0 +1,157 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { HoldfastError } from "../core/errors.ts";
+import { everyRun } from "../core/journal/query.ts";
+import type { RunPage, RunQuery, Store } from "../core/store.ts";
+import type { RunRow } from "../core/types.ts";
+import { Addresses, splitAddress } from "./addresses.ts";
+import type { Settings } from "./config/settings.ts";
+import { hasPlaceholder } from "./config/store-url.ts";
+
+/**
+ * Stores that workflow files or paths with a workflow's name in them have put runs into. A project remembers them, so that commands which
+ * name a run, or nothing at all, look there as well.
+ */
+const FILE = join(".holdfast", "places.json");
+const MOST_PLACES = 200;
+const LOCAL = /^(sqlite|pglite|file):(.+)$/;
+
+/** Remembers a store in the file system; others are named by whoever uses them. */
+export function rememberPlace(root: string, url: string): void {
+  const [, kind, path] = LOCAL.exec(url) ?? [];
+  if (kind === undefined || path === undefined) return;
+  const entry = `${kind}:${relative(root, path).replaceAll("\\", "/")}`;
+  const known = readPlaces(root);
+  if (known.includes(entry)) return;
+  const file = join(root, FILE);
+  mkdirSync(dirname(file), { recursive: true });
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify({ places: [entry, ...known].slice(0, MOST_PLACES) }, null, 2)}\n`);
+  renameSync(draft, file);
+}
+
+/** The URLs of those that are still there. */
+export function knownPlaces(root: string): readonly string[] {
+  return readPlaces(root).flatMap((entry) => {
+    const [, kind, path] = LOCAL.exec(entry) ?? [];
+    if (kind === undefined || path === undefined) return [];
+    const place = resolve(root, path);
+    return existsSync(place) ? [`${kind}:${place}`] : [];
+  });
+}
+
+function readPlaces(root: string): readonly string[] {
+  try {
+    const { places } = JSON.parse(readFileSync(join(root, FILE), "utf8")) as { places?: unknown };
+    return Array.isArray(places) ? places.filter((one) => typeof one === "string") : [];
+  } catch {
+    // None was remembered, or somebody has edited the file: then only the configured store is looked at.
+    return [];
+  }
+}
+
+/** Whether runs may be elsewhere than in the configured store: nobody has named one, or its path depends on the workflow. */
+export function hasPlaces(settings: Settings): boolean {
+  if (hasPlaceholder(settings)) return true;
+  const { store, storage, path } = settings.origins;
+  return (
+    store === "default" &&
+    storage === undefined &&
+    path === undefined &&
+    knownPlaces(settings.root).length > 0
+  );
+}
+
+/** The store with the run that is meant (the newest, where several have one), or all of them to look into. */
+export async function chooseStore(
+  address: string | undefined,
+  urls: readonly string[],
+  open: (url: string) => Promise<Store>,
+): Promise<{ readonly found: Store | undefined; readonly url: string | undefined }> {
+  const stores = await Promise.all(urls.map(open));
+  const [first, ...rest] = stores;
+  if (!first) return { found: undefined, url: undefined };
+  if (rest.length === 0) return { found: first, url: urls[0] };
+  const rows = address === undefined ? [] : await Promise.all(stores.map((store) => newest(store, address)));
+  const newestAt = Math.max(...rows.map((row) => row?.createdAt ?? -1));
+  const index = rows.findIndex((row) => row !== undefined && row.createdAt === newestAt);
+  const found = stores[index];
+  if (!found) return { found: lookingInto([first, ...rest]), url: urls.join(", ") };
+  for (const store of stores) if (store !== found) await store.close();
+  return { found, url: urls[index] };
+}
+
+/** The run that an address names in one store; `undefined` where there is none. */
+async function newest(store: Store, address: string): Promise<RunRow | undefined> {
+  const addresses = new Addresses(store, "", () => Promise.reject(new Error("no checkpoints are asked for")));
+  try {
+    return await addresses.run(splitAddress(address).run);
+  } catch (error) {
+    if (!HoldfastError.is(error)) throw error;
+    if (error.code !== "HF-4302") return undefined;
+    // Several: whoever goes on with it says so.
+    return (await store.list({ limit: 1 })).runs[0];
+  }
+}
+
+/** Several stores to look into. What a run holds comes from its own store; nothing can be written. */
+export function lookingInto(stores: readonly [Store, ...Store[]]): Store {
+  const [first] = stores;
+  const owners = new Map<string, Store>();
+  const ownerOf = async (runId: string): Promise<Store> => {
+    const known = owners.get(runId);
+    if (known) return known;
+    for (const store of stores) {
+      if ((await store.read(runId)) === null) continue;
+      owners.set(runId, store);
+      return store;
+    }
+    return first;
+  };
+  return {
+    name: first.name,
+    capabilities: first.capabilities,
+    identity: () => first.identity(),
+    now: () => first.now(),
+    append: (batch) => first.append(batch),
+    renew: (batch) => first.renew(batch),
+    read: async (runId) => (await ownerOf(runId)).read(runId),
+    entries: async (runId, range) => (await ownerOf(runId)).entries(runId, range),
+    blobs: async (runId, hashes) => (await ownerOf(runId)).blobs(runId, hashes),
+    list: (query) => listAll(stores, query),
+    due: async (query) =>
+      (await Promise.all(stores.map((store) => store.due(query)))).flat().slice(0, query.limit),
+    close: async () => {
+      for (const store of stores) await store.close();
+    },
+  };
+}
+
+/** Runs of all of them, newest first. The cursor says how many of each were seen. */
+async function listAll(stores: readonly Store[], { limit, cursor, ...query }: RunQuery): Promise<RunPage> {
+  const seen = cursor === undefined ? stores.map(() => 0) : cursor.split(",").map(Number);
+  const lists = await Promise.all(
+    stores.map((store, index) => take(store, query, seen[index] ?? 0, limit + 1)),
+  );
+  const all = lists.flatMap((rows, index) => rows.map((row) => ({ row, index })));
+  all.sort((a, b) => b.row.createdAt - a.row.createdAt || (a.row.id < b.row.id ? 1 : -1));
+  const page = all.slice(0, limit);
+  const after = seen.map((count, index) => count + page.filter((one) => one.index === index).length);
+  return { runs: page.map(({ row }) => row), cursor: all.length > limit ? after.join(",") : null };
+}
+
+async function take(
+  store: Store,
+  query: Omit<RunQuery, "limit" | "cursor">,
+  skip: number,
+  most: number,
+): Promise<readonly RunRow[]> {
+  const rows: RunRow[] = [];
+  let left = skip;
+  for await (const row of everyRun(store, query)) {
+    if (left-- > 0) continue;
+    rows.push(row);
+    if (rows.length === most) break;
+  }
+  return rows;
+}
