@@ -57,6 +57,8 @@ export interface ToolCall {
   readonly tool: string;
   /** The arguments, parsed. What could not be parsed is the text itself: it fits no schema of an object. */
   readonly input: unknown;
+  /** Why the arguments cannot be taken. The call is not made, and the model is told. */
+  readonly problem?: string;
 }
 
 export interface ModelReply {

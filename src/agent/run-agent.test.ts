@@ -359,8 +359,9 @@ describe("a tool", () => {
   });
 
   it("that throws or answers with an error is told to the model", async () => {
+    const throws = () => Promise.reject(new Error("no such account"));
     const tools: AgentTool[] = [
-      { name: "throws", parameters: {}, run: () => Promise.reject(new Error("no such account")) },
+      { name: "throws", parameters: {}, effect: "repeatable", retry: false, run: throws },
       { name: "answers", parameters: {}, effect: "repeatable", run: () => toolError("no such file") },
     ];
     const scene = stage(
@@ -402,7 +403,7 @@ describe("a tool", () => {
   it("that is keyed is called again under its key when its connection breaks, and never under another one", async () => {
     const keys: string[] = [];
     let isBroken = true;
-    const run = (_: never, { key }: { key: string }) => {
+    const charge = (_: never, { key }: { key: string }) => {
       keys.push(key);
       if (!isBroken) return "charged";
       return Promise.reject(
@@ -411,13 +412,14 @@ describe("a tool", () => {
     };
     const scene = stage(
       { a: [{ calls: [{ tool: "charge" }] }, { text: "end" }] },
-      { tools: [{ name: "charge", parameters: {}, effect: "keyed", run }] },
+      { tools: [{ name: "charge", parameters: {}, effect: "keyed", run: charge }] },
     );
     const engine = await begin(scene);
-    await expect(scene.lab.drive(engine.result("r"))).rejects.toMatchObject({ cause: { code: "HF-2140" } });
+    const run = await scene.lab.drive(engine.settled("r"));
+    expect(run.waiting).toMatchObject([{ kind: "decision", step: "a[0]/tool:charge" }]);
     expect(scene.asked).toEqual(["0.1"]);
     isBroken = false;
-    await scene.lab.drive(engine.resume("r"));
+    await scene.lab.drive(engine.resolve("r", "a[0]/tool:charge", { action: "rerun" }));
     expect(await scene.lab.drive(engine.result("r"))).toMatchObject({ output: "end" });
     expect({ calls: keys.length, keys: new Set(keys).size }).toEqual({ calls: 4, keys: 1 });
   });

@@ -1,10 +1,12 @@
 import type { Context, ReceivedSignal, StepCall } from "../core/context.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { defaultRetry, type RetryOption, type RetryPolicy, retryPolicy } from "../core/run/retry.ts";
+import { type Acted, callTools } from "./call-tools.ts";
 import { readAnswer } from "./json-answer.ts";
 import type { JsonSchema, Message, ModelProvider, ModelReply, ModelRequest, Reasoning } from "./model.ts";
+import { takenReply, withOwnIds } from "./reply.ts";
 import { checkSchema } from "./schema.ts";
-import { type AgentTool, callTools, checkTools } from "./tool.ts";
+import { type AgentTool, checkTools } from "./tool.ts";
 import { checkHeldBack, checkTranscript } from "./transcript.ts";
 
 /** What an agent is: a model, what it is asked, and what it may use. */
@@ -64,6 +66,8 @@ interface Talk {
   turns: number;
   reasks: number;
   answer: Answered | null;
+  /** Tool calls that may have acted. */
+  acted?: Acted[];
 }
 
 interface Answered {
@@ -156,15 +160,11 @@ async function takeTurn(agent: Agent, talk: Talk, turn: number): Promise<void> {
   const { ctx, name, tools } = agent;
   ctx.agent(name, { status: "working", state: { turn } });
   for (const injected of await ctx.inbox()) talk.messages.push(fromPerson(injected));
-  const reply = await askModel(agent, talk, turn);
+  const given = await askModel(agent, talk, turn);
+  const reply = { ...given, calls: withOwnIds(given.calls, talk.messages, turn) };
   talk.turns++;
   talk.usage = added(talk.usage, reply.usage);
-  talk.messages.push({
-    role: "assistant",
-    text: reply.text,
-    ...(reply.calls.length > 0 ? { calls: reply.calls } : {}),
-    ...(reply.native === undefined ? {} : { native: reply.native }),
-  });
+  talk.messages.push(saidBy(reply, given));
   if (reply.calls.length === 0) return takeAnswer(agent, talk, reply);
   ctx.decide({
     agent: name,
@@ -172,7 +172,19 @@ async function takeTurn(agent: Agent, talk: Talk, turn: number): Promise<void> {
     description: `calls ${reply.calls.map(({ tool }) => tool).join(", ")}`,
     ...(reply.text === "" ? {} : { rationale: reply.text.slice(0, RATIONALE_CHARS) }),
   });
-  talk.messages.push(...(await callTools(ctx, name, tools, reply.calls)));
+  const acted = (talk.acted ??= []);
+  talk.messages.push(...(await callTools({ ctx, name, tools, turn, acted }, reply.calls)));
+}
+
+/** What only the provider understands names calls by the ids it gave them: where one was changed, it is left out. */
+function saidBy({ text, calls, native }: ModelReply, given: ModelReply): Message {
+  const isSame = calls.every(({ id }, index) => id === given.calls[index]?.id);
+  return {
+    role: "assistant",
+    text,
+    ...(calls.length > 0 ? { calls } : {}),
+    ...(native === undefined || !isSame ? {} : { native }),
+  };
 }
 
 const RATIONALE_CHARS = 500;
@@ -189,7 +201,8 @@ function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: number): 
   const messages = JSON.parse(JSON.stringify(talk.messages)) as Message[];
   checkTranscript(name, messages);
   const work = async ({ attempt, signal }: StepCall): Promise<ModelReply> => {
-    const reply = await provider.generate({ ...asked(spec), messages, agent: name, turn, attempt, signal });
+    const given = await provider.generate({ ...asked(spec), messages, agent: name, turn, attempt, signal });
+    const reply = takenReply(given, model);
     const costUsd = reply.usage.costUsd ?? priceOf(reply, prices?.[model] ?? prices?.[reply.model]);
     const { inputTokens, outputTokens } = reply.usage;
     ctx.usage({

@@ -20,6 +20,8 @@ export interface Context {
 
   /** Runs `work` once and remembers its outcome. See {@link StepOptions} for effects, retries and time limits. */
   step<T>(name: string, work: (call: StepCall) => T | Promise<T>, options?: StepOptions<T>): Promise<T>;
+  /** Whether the journal knows the next step of this name here, with these arguments: begun, ended or in doubt. Calls nothing. */
+  isRecorded(name: string, input: unknown): boolean;
   /** The primitive under `step`, for code that owns its control flow: its outcome if it has one, else the right to act. */
   beginStep<T>(name: string, options?: StepOptions<T>): Promise<StepHandle<T>>;
   completeStep<T>(handle: OpenStep<T>, value: T): Promise<T>;

@@ -3,6 +3,7 @@
  * library, the CLI, the API and the UI. `{name}` is filled from the error's detail. "safe" may only state what the
  * journal proves.
  */
+import { agentErrors } from "./errors/agents.ts";
 import { callErrors } from "./errors/calls.ts";
 import type { ErrorEntry } from "./errors/entry.ts";
 import { fileErrors } from "./errors/files.ts";
@@ -12,6 +13,7 @@ import { storeErrors } from "./errors/stores.ts";
 export const errorTable = {
   ...callErrors,
   ...runErrors,
+  ...agentErrors,
   ...storeErrors,
   ...fileErrors,
 } as const satisfies Record<string, ErrorEntry>;
@@ -57,8 +59,13 @@ export class HoldfastError extends Error {
 
   /** Recognises the class by name and code, so that two copies of the package still agree. */
   static is(error: unknown, code?: ErrorCode): error is HoldfastError {
-    if (!(error instanceof Error) || error.name !== "HoldfastError" || !("code" in error)) return false;
-    return code === undefined || error.code === code;
+    try {
+      if (!(error instanceof Error) || error.name !== "HoldfastError" || !("code" in error)) return false;
+      return code === undefined || error.code === code;
+    } catch {
+      // Something that does not let itself be looked at.
+      return false;
+    }
   }
 }
 

@@ -99,6 +99,7 @@ function killGroup(child: ChildProcess): void {
 /** The command did not run: a resume may try it again, whatever its effect. */
 const notStarted = ({ step, command }: ScriptRequest, error: Error): HoldfastError =>
   Object.assign(new HoldfastError("HF-4005", { step, command, problem: error.message }, { cause: error }), {
+    notDone: true,
     retryable: true,
   });
 

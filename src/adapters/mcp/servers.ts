@@ -22,6 +22,7 @@ export type McpServer = StdioServer | HttpServer;
 /** A call that was not made, or that the server refused. Nothing was done: it may be made again. */
 export class McpError extends Error {
   override readonly name = "McpError";
+  readonly notDone = true;
   readonly server: string;
   readonly retryable: boolean;
 

@@ -30,7 +30,7 @@ async function setup(options: Partial<StepOptions> & { other?: boolean } = {}) {
       "last",
       () => {
         calls.push("last");
-        if (broken) throw new Error("broken");
+        if (broken) throw Object.assign(new Error("broken"), { fatal: true });
         return "made";
       },
       { effect: "once", retry: false, ...given } as object,
@@ -141,7 +141,8 @@ describe("a fork that reuses", () => {
     let more = false;
     const flow = workflow("flow", async (ctx) => {
       await ctx.step("first", () => 0);
-      await ctx.step("pay", () => (++tries < 4 ? Promise.reject(new Error("no")) : tries), {
+      const refused = () => Object.assign(new Error("no"), { status: 429 });
+      await ctx.step("pay", () => (++tries < 4 ? Promise.reject(refused()) : tries), {
         effect: "keyed",
         retry: { attempts: 2, baseMs: 1_000 },
       });

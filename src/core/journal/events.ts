@@ -128,6 +128,8 @@ export interface StepStarted {
   readonly names?: readonly string[];
   /** Version of the policy that allowed it. */
   readonly policy?: string;
+  /** An earlier attempt may have acted: no error of this one can prove that nothing was done. */
+  readonly unproven?: true;
 }
 
 export type EventKind = keyof EventMeta;

@@ -67,7 +67,7 @@ function keyHolds<T>(execution: Execution, options: StepOptions<T>, record: Step
   return age < (options.keyWindowMs ?? DAY_MS) * WINDOW_MARGIN;
 }
 
-async function askVerify<T>(
+export async function askVerify<T>(
   execution: Execution,
   place: StepPlace,
   options: StepOptions<T>,
@@ -156,4 +156,11 @@ export function keyDoubt<T>(
   // While a call is in flight, one under another key would be a second one.
   const mayRekey = onKeyRejected === "new-key" && answer !== "in-flight";
   return { reason, ended: true, ...(mayRekey ? { newKey: true } : {}) };
+}
+
+/** A call that threw without proof that it did nothing. After a time limit it may still be at it. */
+export function thrownDoubt({ deps }: Execution, step: string, thrown: unknown): Doubt {
+  if (HoldfastError.is(thrown, "HF-2102")) return { reason: thrown };
+  const message = deps.values.headline(toError(thrown));
+  return { reason: new HoldfastError("HF-2200", { step, message }), ended: true };
 }

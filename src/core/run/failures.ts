@@ -1,20 +1,93 @@
 import { HoldfastError } from "../errors.ts";
 import { keyAnswer } from "./key-answer.ts";
 import type { StepRecord } from "./records.ts";
+import { read, statusOf } from "./retry.ts";
 
-/** What a call's error says about what the call did. */
-
-/** Errors that do not say whether it was done: a time limit, and an answer that the call itself knows to be lost. */
-export const leavesOpen = (error: unknown): boolean =>
+/** Errors of ours that say themselves that nobody knows: a time limit, and an answer that the call knows to be lost. */
+export const leavesOpen = (error: unknown): error is HoldfastError =>
   HoldfastError.is(error, "HF-2102") || HoldfastError.is(error, "HF-2140");
 
-/** Whether the error itself says that nothing was done. */
-export function provesNotDone(error: unknown, { attempt }: Pick<StepRecord, "attempt">): boolean {
-  if (typeof error !== "object" || error === null) return false;
-  if (HoldfastError.is(error, "HF-2116")) return true;
-  const { retryable: marked, status } = error as { retryable?: unknown; status?: unknown };
-  if (marked === true) return true;
+/**
+ * What the error that ended a call proves. A call with an effect that throws may have acted before it did, so only proof counts: every
+ * other error leaves the outcome unknown, whatever it looks like.
+ */
+export function provesNotDone(
+  error: unknown,
+  record: Pick<StepRecord, "attempt" | "harmless" | "unproven">,
+): boolean {
+  // That this attempt did nothing says nothing about an earlier one.
+  if (record.unproven) return false;
+  if (record.harmless) return true;
   // An answer about the key tells of an earlier attempt that reached the receiver.
-  if (attempt > 1 && keyAnswer(error)) return false;
-  return typeof status === "number" && status >= 400 && status < 500;
+  if (record.attempt > 1 && keyAnswer(error)) return false;
+  return verdictOf(error, 0) === "not done";
 }
+
+/** Whether the last attempt of this step, or one before it, may have acted: the next one's error cannot prove the contrary for both. */
+export const leavesUnproven = ({ effect, status, harmless, rerun }: StepRecord): boolean => {
+  // Of a `once` call that is made again, somebody has found out that it was not done.
+  if (effect === "repeatable" || (rerun && effect === "once")) return false;
+  return !(status === "failed" && harmless);
+};
+
+type Verdict = "not done" | "open" | "silent";
+
+/** Deeper chains than that prove nothing. */
+const MOST_CAUSES = 50;
+
+/** By the error itself, its causes and the errors it gathers. One of them that leaves it open is enough. */
+function verdictOf(error: unknown, depth: number): Verdict {
+  if ((typeof error !== "object" && typeof error !== "function") || error === null) return "silent";
+  if (depth > MOST_CAUSES) return "open";
+  const own = ownVerdict(error);
+  if (own === "open" || read(error, "notDone") === true) return own;
+  const cause = verdictOf(read(error, "cause"), depth + 1);
+  if (cause === "open") return "open";
+  const gathered = gatheredVerdict(read(error, "errors"), depth + 1);
+  if (gathered === "open") return "open";
+  return own === "silent" && cause === "silent" ? gathered : "not done";
+}
+
+/** Several tries behind one error, such as one for each address of a host: all of them must have done nothing. */
+function gatheredVerdict(errors: unknown, depth: number): Verdict {
+  if (!Array.isArray(errors) || errors.length === 0) return "silent";
+  const verdicts = errors.map((one) => verdictOf(one, depth));
+  return verdicts.every((verdict) => verdict === "not done") ? "not done" : "open";
+}
+
+function ownVerdict(error: object): Verdict {
+  const marked = read(error, "notDone");
+  if (marked === true) return "not done";
+  if (marked === false || isLost(error)) return "open";
+  if (HoldfastError.is(error, "HF-2116")) return "not done";
+  const status = statusOf(error, (one) => one >= 400 && one < 600);
+  if (status !== undefined) return status >= 500 || UNSURE_STATUS.has(status) ? "open" : "not done";
+  return isUnsent(error) ? "not done" : "silent";
+}
+
+/** Refusals that a gateway also gives for a request that it has passed on, or that speak of an earlier one. */
+const UNSURE_STATUS: ReadonlySet<number> = new Set([408, 409, 460, 499]);
+
+const LOST_NAMES: ReadonlySet<unknown> = new Set(["AbortError", "TimeoutError"]);
+const LOST_CODES: ReadonlySet<unknown> = new Set([
+  "ECONNRESET",
+  "EPIPE",
+  "ECONNABORTED",
+  "HF-2102",
+  "HF-2140",
+]);
+
+const isLost = (error: object): boolean =>
+  LOST_NAMES.has(read(error, "name")) || LOST_CODES.has(read(error, "code"));
+
+const UNSENT_CODES: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+const UNSENT_CALLS: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
+
+/** There was no connection that anything could have been sent over. */
+const isUnsent = (error: object): boolean =>
+  UNSENT_CODES.has(read(error, "code")) || UNSENT_CALLS.has(read(error, "syscall"));

@@ -42,6 +42,8 @@ export interface StepRecord {
   rerunAfter?: number | undefined;
   /** Failed with an error that proves that nothing was done outside. */
   harmless?: true | undefined;
+  /** An earlier attempt may have acted. */
+  unproven?: true | undefined;
   /** In doubt, and may be called under a new key if a person says so. */
   newKey?: true | undefined;
   /** A person said: call it again, whatever became of the first call. */
@@ -155,6 +157,7 @@ export function startedRecord(
     until: meta.until,
     child: meta.child,
     names: meta.names,
+    unproven: meta.unproven,
   };
 }
 

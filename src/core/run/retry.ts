@@ -119,13 +119,17 @@ const PASSING_STATUS = new Set([408, 409, 425, 429]);
 export function retryable(error: unknown): boolean {
   const name = read(error, "name");
   const own = read(error, "retryable");
-  if (name === "HoldfastError" || own === false) return false;
+  if (name === "HoldfastError" || own === false || isFatal(error)) return false;
   if (own === true) return true;
   if (typeof name === "string" && PROGRAMMING.has(name)) return false;
   if (name === "TypeError" && !isNetworkFailure(error)) return false;
   const status = statusOf(error, (one) => one >= 400 && one < 500);
   return status === undefined || PASSING_STATUS.has(status);
 }
+
+/** Nobody is to deal with such an error, neither by trying again nor by asking a model: the code is wrong, or says so itself. */
+export const isFatal = (error: unknown): boolean =>
+  read(error, "fatal") === true || (HoldfastError.is(error) && error.code.startsWith("HF-1"));
 
 /** The status of the receiver's answer, where an error carries one of the kind that is looked for. */
 export function statusOf(error: unknown, matches: (status: number) => boolean): number | undefined {

@@ -25,13 +25,13 @@ import { isOtherKind, type Kind, settleKind } from "../guards/code-kind.ts";
 import type { AnySqlHandle, SqlWork } from "../journal/sql.ts";
 import { resolveSecret, type SecretRef } from "../values/secrets.ts";
 import type { Workflow } from "../workflow.ts";
-import type { StepPlace } from "./call.ts";
+import { argsDigest, type StepPlace } from "./call.ts";
 import type { Execution } from "./execution.ts";
 import { all, each } from "./groups.ts";
 import { inbox } from "./inbox.ts";
 import { loop } from "./loop.ts";
 import { agent, checkpoint, decide, now, plan, random, usage, uuid } from "./notes.ts";
-import { address, checkName } from "./scope.ts";
+import { address, checkName, nextName } from "./scope.ts";
 import { beginStep, completeStep, failStep, runStep } from "./steps.ts";
 import { transaction } from "./transaction.ts";
 import type { CheckpointTrigger } from "./triggers.ts";
@@ -78,6 +78,12 @@ export class RunContext implements Context {
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  isRecorded(name: string, input: unknown): boolean {
+    const scope = this.#execution.scope();
+    const record = scope.node?.records.get(nextName(scope, name));
+    return record !== undefined && record.args === argsDigest(this.#execution, { input });
   }
 
   async beginStep<T>(name: string, options?: StepOptions<T>): Promise<StepHandle<T>> {

@@ -65,10 +65,15 @@ export const placeNote = (scope: Scope, name: string): Address =>
   counted(scope, name, countTogether(scope.node, name) ? name : `\0${name}`);
 
 function counted(scope: Scope, name: string, counter: string): Address {
-  const count = (scope.counts.get(counter) ?? 0) + 1;
-  scope.counts.set(counter, count);
-  const unique = count === 1 ? name : `${name}#${count}`;
+  const unique = nextName(scope, name, counter);
+  scope.counts.set(counter, (scope.counts.get(counter) ?? 0) + 1);
   return { name: unique, key: scope.prefix + unique };
+}
+
+/** What the next call of this name will be called. */
+export function nextName({ counts }: Scope, name: string, counter = name): string {
+  const before = counts.get(counter) ?? 0;
+  return before === 0 ? name : `${name}#${before + 1}`;
 }
 
 /** A scope below another. What the journal holds for it is looked up anew until found: a retried call meets its own past. */

@@ -6,12 +6,21 @@ import { fingerprint } from "../hash.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
 import type { Encoded } from "../values/values.ts";
 import { argsDigest, callWork, Handle, hasChanged, type StepPlace } from "./call.ts";
-import { awaitDecision, type Doubt, enterDoubt, isOwnKey, keyDoubt, settleUnknown } from "./doubt.ts";
+import {
+  askVerify,
+  awaitDecision,
+  type Doubt,
+  enterDoubt,
+  isOwnKey,
+  keyDoubt,
+  settleUnknown,
+  thrownDoubt,
+} from "./doubt.ts";
 import { type Execution, never } from "./execution.ts";
-import { leavesOpen, provesNotDone } from "./failures.ts";
+import { leavesOpen, leavesUnproven, provesNotDone } from "./failures.ts";
 import { checkKeyOption } from "./key-answer.ts";
 import { decidedAt, type StepRecord, undoKey } from "./records.ts";
-import { defaultRetry, nextRetry, type RetryPolicy, retryPolicy } from "./retry.ts";
+import { defaultRetry, isFatal, nextRetry, type RetryPolicy, retryPolicy } from "./retry.ts";
 import { hasUndosInside, isCancelling, isOpenFailure, mustSettle } from "./undo-doubts.ts";
 
 /**
@@ -225,6 +234,7 @@ async function startStep<T>(
     ...(args === undefined ? {} : { args }),
     ...(options.compensate ? { undo: true as const } : {}),
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+    ...(record && leavesUnproven(record) ? { unproven: true as const } : {}),
   };
   probe("C03:before-intent", where);
   const { guards } = execution;
@@ -305,17 +315,14 @@ export async function failStep<T>(
     return continueUnknown(execution, open.place, open.options, record);
   }
   const next = decideRetry(execution, open, thrown, record);
-  const doubt =
-    open.frame.effect === "once" && leavesOpen(thrown)
-      ? {}
-      : keyDoubt(execution, open.place, open.options, thrown, next.retry);
-  if (doubt) return leaveInDoubt(execution, open, doubt);
+  const settled = await settleThrown(execution, open, thrown, { record, isTriedAgain: next.retry });
+  if (settled.handle) return settled.handle;
   const retryAt = next.retry ? execution.deps.time.now() + next.delayMs : undefined;
   const meta = {
     attempt: open.attempt,
     ...(retryAt === undefined ? {} : { retryAt }),
     ...(open.frame.usage ? { usage: open.frame.usage } : {}),
-    ...(isHarmless(open, thrown, record) ? { harmless: true as const } : {}),
+    ...(settled.isHarmless ? { harmless: true as const } : {}),
   };
   const written = new Promise<void>((resolve) => {
     execution.record({ kind: "step_failed", step: open.step, meta, data: encoded.data }, encoded.blobs, () =>
@@ -338,8 +345,35 @@ export async function failStep<T>(
   )) as OpenStep<T>;
 }
 
-const isHarmless = <T>({ frame }: Handle<T>, thrown: unknown, record: StepRecord | undefined): boolean =>
-  frame.effect !== "repeatable" && record !== undefined && provesNotDone(thrown, record);
+/** What became of a call that threw: somebody had to find out, and did, or it is a failure, with or without proof that nothing was done. */
+async function settleThrown<T>(
+  execution: Execution,
+  open: Handle<T>,
+  thrown: unknown,
+  { record, isTriedAgain }: { readonly record: StepRecord | undefined; readonly isTriedAgain: boolean },
+): Promise<{ readonly handle?: StepHandle<T>; readonly isHarmless?: boolean }> {
+  const { place, options, frame } = open;
+  const doubt = keyDoubt(execution, place, options, thrown, isTriedAgain);
+  if (doubt) return { handle: await leaveInDoubt(execution, open, doubt) };
+  if (!record || frame.effect === "repeatable") return {};
+  if (provesNotDone(thrown, record)) return { isHarmless: true };
+  if (!isUnknown(open, thrown, isTriedAgain)) return {};
+  const verdict = await askVerify(execution, place, options, record);
+  if (execution.closed) return never();
+  if (verdict.status === "done")
+    return { handle: { done: true, value: await completeStep(execution, open, verdict.value) } };
+  const doubted = thrownDoubt(execution, open.step, thrown);
+  // What may still be at it can be done after the hook has looked.
+  if (verdict.status === "not-done" && doubted.ended) return { isHarmless: true };
+  return { handle: await leaveInDoubt(execution, open, doubted) };
+}
+
+/**
+ * Whether an error that proves nothing leaves the outcome to be found out: of a `once` call always, of a `keyed` one when it is not made
+ * again under its key. What was told to stop, or says that nobody is to deal with it, has failed: a resume finds it out.
+ */
+const isUnknown = <T>({ frame, place }: Handle<T>, thrown: unknown, isTriedAgain: boolean): boolean =>
+  !(frame.effect === "keyed" && isTriedAgain) && !place.scope.abort.aborted && !isFatal(thrown);
 
 /** The run is being cancelled, and its calls were told: that may be why this one failed, so its failure says nothing. */
 const isToldToStop = (execution: Execution, { effect, undo }: StepRecord): boolean =>
@@ -372,7 +406,7 @@ function decideRetry<T>(
   const { time, ports } = execution.deps;
   if (open.place.scope.abort.aborted) return { retry: false, why: "The call was told to stop." };
   // Our own errors are final, but for those: the next try may be quicker, or answered.
-  const error = leavesOpen(thrown) ? new Error((thrown as Error).message) : thrown;
+  const error = leavesOpen(thrown) ? new Error(thrown.message) : thrown;
   const fallback: RetryPolicy =
     open.frame.effect === "once" ? { ...defaultRetry, attempts: 1 } : defaultRetry;
   return nextRetry(retryPolicy(open.options.retry, fallback), {

@@ -313,7 +313,10 @@ describe("a run of an older version", () => {
   it("that failed is migrated when it is resumed, and tries the renamed step afresh", async () => {
     const lab = createLab();
     const failing = version("1", [], (ctx) =>
-      ctx.step("pay", () => Promise.reject(new Error("no")), { effect: "keyed", retry: false }),
+      ctx.step("pay", () => Promise.reject(Object.assign(new Error("no"), { fatal: true })), {
+        effect: "keyed",
+        retry: false,
+      }),
     );
     await begun(lab, failing);
     const mended = version("2", [{ from: "1", to: "2", rename: { pay: "charge" } }], (ctx) =>

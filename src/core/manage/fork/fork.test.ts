@@ -175,7 +175,7 @@ describe("a fork with other values", () => {
       const last = await ctx.step(
         "last",
         () => {
-          if (broken) throw new Error("broken");
+          if (broken) throw Object.assign(new Error("broken"), { fatal: true });
           return "made";
         },
         { retry: false, effect: "once" },
@@ -409,7 +409,7 @@ describe("the children of a fork", () => {
       return ctx.step(
         "work",
         () => {
-          if (broken) throw new Error("broken");
+          if (broken) throw Object.assign(new Error("broken"), { fatal: true });
           return n * 2;
         },
         { retry: false },

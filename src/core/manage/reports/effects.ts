@@ -12,12 +12,15 @@ import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } 
  * - `repeated by a fork`: a fork was told to make its source's calls again.
  * - `carried out twice`: somebody had it run again, and then the first call's result arrived.
  * - `other key`: a second call of the same intent carried another key or other arguments.
+ * - `asked for again`: an agent's model asked for a `once` call, or one that had answered with an error, a second time with the same
+ *   arguments, and a person allowed it.
  * - `after its end`: it was called although its outcome was recorded.
  */
 export type EffectConcern =
   | "unknown"
   | "called again"
   | "repeated by a fork"
+  | "asked for again"
   | "carried out twice"
   | "other key"
   | "after its end";
@@ -82,6 +85,12 @@ export async function effectReport(store: Store, query: ReportQuery): Promise<Ef
   };
 }
 
+/** Which tool of which agent a step calls, without the turn: `clerk/tool:pay` of `clerk[3]/tool:pay#2`. */
+function toolCall(step: string): string | undefined {
+  const found = /^(.*)\[\d+\]\/(tool:[^/#]+)(#\d+)?$/.exec(step);
+  return found ? `${found[1]}/${found[2]}` : undefined;
+}
+
 type Risky = Exclude<Effect, "repeatable">;
 
 interface Watched {
@@ -100,6 +109,8 @@ class EffectScan {
   readonly #row: RunRow;
   readonly #begun: (effect: Risky, at: number) => void;
   readonly #steps = new Map<string, Watched>();
+  /** The first call of each agent's tool with the same arguments. */
+  readonly #asked = new Map<string, string>();
   #owner = "";
 
   constructor(row: RunRow, begun: (effect: Risky, at: number) => void) {
@@ -143,7 +154,19 @@ class EffectScan {
         this.#add(event, "after its end", "its outcome was recorded before this call", meta);
       else if (before.isOpen) this.#again(event, meta, before);
     }
+    if (meta.effect === "once") this.#askedAgain(event, meta, isCopied);
     this.#steps.set(event.step, { meta, isOpen: true, isDone: false, owner: this.#owner });
+  }
+
+  /** Calls of a tool are steps of their own; only their arguments tell that one repeats another. */
+  #askedAgain(event: JournalEvent, meta: StepStarted, isCopied: boolean): void {
+    const call = toolCall(event.step);
+    if (call === undefined || meta.args === undefined) return;
+    const asked = `${call} ${meta.args}`;
+    const first = this.#asked.get(asked) ?? event.step;
+    this.#asked.set(asked, first);
+    if (isCopied || first === event.step || this.#steps.has(event.step)) return;
+    this.#add(event, "asked for again", `${first} was called with the same arguments`, meta);
   }
 
   #again(event: JournalEvent, meta: StepStarted, before: Watched): void {

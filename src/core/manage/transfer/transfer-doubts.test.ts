@@ -108,7 +108,7 @@ describe("a call that had failed and was to be tried again", () => {
   });
 
   it("is asked about by a resume, unless its error proves that nothing was done", async () => {
-    const unknown = await moved({ retry: false }, fails({}), { resume: true });
+    const unknown = await moved({ retry: false }, fails({ fatal: true }), { resume: true });
     expect(unknown.run).toMatchObject({ status: "waiting", waiting: [{ kind: "decision" }] });
     const refused = await moved({ retry: false }, fails({ status: 400 }), { resume: true });
     expect(await refused.lab.drive(refused.engine.result("r"))).toBe("paid");
