@@ -4,7 +4,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import { checkWorkflow } from "holdfast/yaml";
 import { readAnswer } from "../../src/agent/json-answer.ts";
 import { bound } from "../../src/yaml/output.ts";
+import { condition, render } from "../../src/yaml/template/template.ts";
 import { ANSWERS, FILES, SET_VALUES, TREES } from "../../test/data/hostile.ts";
+import { CONDITIONS, TEMPLATE_DATA, TEMPLATES } from "../../test/data/hostile-templates.ts";
 import type { CaseReport } from "../run.ts";
 import { inFolder } from "../workbench.ts";
 
@@ -56,6 +58,10 @@ function* works(folder: string): Generator<readonly [string, () => unknown]> {
     yield [`set: ${name}`, () => bound(text, "auto", "s")];
   for (const [name, text] of Object.entries(ANSWERS))
     yield [`answer: ${name}`, () => readAnswer(text, { type: "object", required: ["a"] })];
+  for (const [name, text] of Object.entries(TEMPLATES))
+    yield [`template: ${name}`, () => render(text, TEMPLATE_DATA, "here")];
+  for (const [name, text] of Object.entries(CONDITIONS))
+    yield [`condition: ${name}`, () => condition(text, TEMPLATE_DATA, "here")];
 }
 
 async function time(text: string, work: () => unknown): Promise<Measured> {

@@ -24,9 +24,12 @@ export function withVariables(
   return parts.length === 0 ? text : [...parts, text.slice(from)].join("");
 }
 
-const INCLUDE = /\{%-?\s*include\s+(["'])([^"']+)\1\s*-?%\}/y;
+const INCLUDE = /\{%([-+]?)\s*include\s+(["'])([^"']+)\2\s*([-+]?)%\}/y;
 
-/** Puts in what `{% include "x" %}` stands for. */
+/**
+ * Puts in what `{% include "x" %}` stands for. As in Jinja it sees the names around it and keeps its own to itself, and a `-` at its
+ * ends takes the white space there away.
+ */
 export function withIncludes(text: string, textOf: (reference: string) => string): string {
   const parts: string[] = [];
   let from = 0;
@@ -34,8 +37,10 @@ export function withIncludes(text: string, textOf: (reference: string) => string
     INCLUDE.lastIndex = at;
     const found = INCLUDE.exec(text);
     if (!found) continue;
-    parts.push(text.slice(from, at), textOf(found[2] as string));
-    from = at + found[0].length;
+    const [whole, before, , reference = "", after] = found;
+    const [left, right] = [before === "-" ? "{#- #}" : "", after === "-" ? "{# -#}" : ""];
+    parts.push(text.slice(from, at), `${left}{% with %}${textOf(reference)}{% endwith %}${right}`);
+    from = at + whole.length;
     at = from - 2;
   }
   return parts.length === 0 ? text : [...parts, text.slice(from)].join("");

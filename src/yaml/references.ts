@@ -3,8 +3,7 @@ import { didYouMean, type Path, type Problems } from "./problems.ts";
 import type { AnyAgent, Route } from "./schema/agents.ts";
 import type { WorkflowFile } from "./schema/workflow.ts";
 import { analyse } from "./template/analyse.ts";
-import { parseTemplate } from "./template/ast.ts";
-import { FILTERS, TESTS } from "./template/filters.ts";
+import { parseTemplate } from "./template/parse.ts";
 import { conditionProblem, isTemplate } from "./template/template.ts";
 
 const ALWAYS = ["workflow", "context"];
@@ -73,20 +72,16 @@ class Check {
     const parsed = parseTemplate(template);
     if ("problem" in parsed)
       return this.#problems.error(path, `The template does not parse: ${parsed.problem}.`);
-    const { roots, paths, filters, tests } = analyse(parsed.body);
+    const { roots, paths, problems } = analyse(parsed.body);
+    const isLong = template.trimEnd().includes("\n");
+    for (const [problem, line] of problems)
+      this.#problems.error(path, isLong ? `${problem} (line ${line} of the template)` : problem);
     for (const root of roots)
       if (!ALWAYS.includes(root) && !this.#units.has(root) && !also.includes(root))
         this.#problems.error(
           path,
           `The template asks for ${root}, which there is not.${didYouMean(root, [...ALWAYS, ...this.#units.keys(), ...also])}`,
         );
-    for (const name of filters)
-      this.#problems.error(path, `There is no filter ${name}.${didYouMean(name, Object.keys(FILTERS))}`);
-    for (const name of tests)
-      this.#problems.error(
-        path,
-        `There is no test ${name}.${didYouMean(name, ["defined", ...Object.keys(TESTS)])}`,
-      );
     for (const one of paths) if (!also.includes(one[0] as string)) this.#path(one, path);
   }
 

@@ -114,7 +114,7 @@ describe("what a workflow file says", () => {
     [
       "a template that does not parse",
       flow('  - { name: a, prompt: "{% if x %}" }\n'),
-      "w.yaml:3:16: The template does not parse: it ends before a {% block %}, a bracket or an expression in it does.",
+      "w.yaml:3:16: The template does not parse: the template ends before {% endif %}.",
     ],
     [
       "a template of unknown names",

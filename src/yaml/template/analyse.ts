@@ -1,6 +1,10 @@
-import type { Name, Node } from "./ast.ts";
-import { GLOBALS } from "./evaluate.ts";
-import { ALIASES, FILTERS, TESTS } from "./filters.ts";
+import { didYouMean } from "../problems.ts";
+import type { Arguments, Expression, Link, Parameter, Path, Statement, Target } from "./ast.ts";
+import { argumentProblem } from "./filters/filter.ts";
+import { FILTER_NAMES, findFilter, LEFT_OUT } from "./filters/index.ts";
+import { GLOBAL_NAMES } from "./functions.ts";
+import { callProblem, METHOD_NAMES, methodProblem } from "./methods.ts";
+import { TEST_NAMES, testProblem } from "./tests.ts";
 
 /** What a template asks of what surrounds it. */
 export interface Asked {
@@ -8,167 +12,220 @@ export interface Asked {
   readonly roots: readonly string[];
   /** `agent.output.field`: what is read of the roots, as far as it is written out. */
   readonly paths: readonly (readonly string[])[];
-  readonly filters: readonly string[];
-  readonly tests: readonly string[];
+  /** Filters, tests and methods that there are not, or that are given what they do not take, with the line of the template. */
+  readonly problems: ReadonlyMap<string, number>;
 }
 
 /** Finds out what a template needs, without rendering it. */
-export function analyse(body: readonly Node[]): Asked {
+export function analyse(body: readonly Statement[]): Asked {
   const seen = new Seen();
-  seen.block(body, new Set(GLOBALS));
-  return {
-    roots: [...seen.roots],
-    paths: seen.paths,
-    filters: [...seen.filters].filter(
-      (name) => !Object.hasOwn(FILTERS, name) && !Object.hasOwn(ALIASES, name),
-    ),
-    tests: [...seen.tests].filter(
-      (name) => !["defined", "undefined"].includes(name) && !Object.hasOwn(TESTS, name),
-    ),
-  };
+  seen.body(body, new Set(GLOBAL_NAMES));
+  return { roots: [...seen.roots], paths: seen.paths, problems: seen.problems };
 }
 
 type Bound = ReadonlySet<string>;
 
+/** Things that only some values have, and that are called: `loop.cycle()`, `cycler.next()`. */
+const CALLED = ["cycle", "changed", "next", "reset"];
+
 class Seen {
   readonly roots = new Set<string>();
   readonly paths: string[][] = [];
-  readonly filters = new Set<string>();
-  readonly tests = new Set<string>();
+  readonly problems = new Map<string, number>();
 
-  block(body: readonly Node[], outer: Bound): void {
+  body(body: readonly Statement[], outer: Bound): void {
     const bound = new Set(outer);
-    for (const node of body) {
-      this.node(node, bound);
-      for (const name of given(node)) bound.add(name);
+    for (const statement of body) {
+      this.#statement(statement, bound);
+      for (const name of given(statement)) bound.add(name);
     }
+  }
+
+  #statement(statement: Statement, bound: Bound): void {
+    switch (statement.type) {
+      case "text":
+        return;
+      case "print":
+        return this.#value(statement.value, bound);
+      case "if":
+        for (const [test, body] of statement.branches) {
+          this.#value(test, bound);
+          this.body(body, bound);
+        }
+        return this.body(statement.otherwise, bound);
+      case "for": {
+        const inner = new Set([...bound, "loop", ...namesOf(statement.target)]);
+        this.#value(statement.over, bound);
+        if (statement.test) this.#value(statement.test, inner);
+        this.body(statement.body, inner);
+        return this.body(statement.otherwise, bound);
+      }
+      case "set":
+        return this.#value(statement.value, bound);
+      case "capture":
+      case "filtered":
+        this.#links(statement.filters, bound);
+        return this.body(statement.body, bound);
+      default:
+        return this.#nested(statement, bound);
+    }
+  }
+
+  #nested(
+    statement: Extract<Statement, { type: "macro" | "caller" | "with" | "block" }>,
+    bound: Bound,
+  ): void {
+    if (statement.type === "macro")
+      return this.#macro(statement.parameters, statement.body, bound, [statement.name]);
+    if (statement.type === "caller") {
+      this.#value(statement.call, bound);
+      return this.#macro(statement.macro.parameters, statement.macro.body, bound, []);
+    }
+    if (statement.type === "block") return this.body(statement.body, bound);
+    for (const [, value] of statement.bindings) this.#value(value, bound);
+    const names = statement.bindings.flatMap(([target]) => namesOf(target));
+    return this.body(statement.body, new Set([...bound, ...names]));
+  }
+
+  #macro(
+    parameters: readonly Parameter[],
+    body: readonly Statement[],
+    bound: Bound,
+    also: readonly string[],
+  ): void {
+    for (const { fallback } of parameters) if (fallback) this.#value(fallback, bound);
+    const own = ["caller", "varargs", "kwargs", ...also, ...parameters.map(({ name }) => name)];
+    this.body(body, new Set([...bound, ...own]));
   }
 
   /** `isAsked`: it only matters whether it is defined. */
-  node(node: Node, bound: Bound, isAsked = false): void {
-    switch (node.type) {
-      case "Identifier":
-        if (!bound.has(node.value) && !isAsked) this.roots.add(node.value);
+  #value(expression: Expression, bound: Bound, isAsked = false): void {
+    switch (expression.type) {
+      case "const":
         return;
-      case "MemberExpression":
-        return this.#member(node, bound, isAsked);
-      case "FilterExpression":
-        this.#filter(node.filter, bound);
-        return this.node(node.operand, bound, isDefault(node.filter));
-      case "FilterStatement":
-        this.#filter(node.filter, bound);
-        return this.block(node.body, bound);
-      case "TestExpression":
-        this.tests.add(node.test.value);
-        return this.node(
-          node.operand,
-          bound,
-          node.test.value === "defined" || node.test.value === "undefined",
-        );
-      case "CallExpression":
-        if (node.callee.type === "MemberExpression") this.node(node.callee.object, bound);
-        else this.node(node.callee, bound);
-        return this.#all(node.args, bound);
-      case "KeywordArgumentExpression":
-        return this.node(node.value, bound);
-      case "For":
-        return this.#loop(node, bound);
-      case "Macro":
-        return this.block(
-          node.body,
-          new Set([
-            ...bound,
-            ...node.args.map((one) => (one.type === "Identifier" ? one.value : one.key.value)),
-          ]),
-        );
-      default:
-        return this.#rest(node, bound);
+      case "name":
+        if (!bound.has(expression.name) && !isAsked) this.roots.add(expression.name);
+        return;
+      case "list":
+      case "tuple":
+        return this.#all(expression.items, bound);
+      case "dict":
+        return this.#all(expression.pairs.flat(), bound);
+      case "math":
+      case "compare":
+        return this.#all([expression.first, ...expression.rest.map(({ right }) => right)], bound);
+      case "concat":
+      case "and":
+      case "or":
+        return this.#all(expression.parts, bound);
+      case "not":
+      case "sign":
+        return this.#value(expression.of, bound);
+      case "choice":
+        this.#all([expression.test, expression.whenTrue], bound);
+        return expression.otherwise && this.#value(expression.otherwise, bound);
+      case "path":
+        return this.#path(expression, bound, isAsked);
     }
   }
 
-  #rest(node: Node, bound: Bound): void {
-    switch (node.type) {
-      case "If":
-        this.node(node.test, bound);
-        this.block(node.body, bound);
-        return this.block(node.alternate, bound);
-      case "Set":
-        if (node.value) this.node(node.value, bound);
-        return this.block(node.body, bound);
-      case "ArrayLiteral":
-      case "TupleLiteral":
-        return this.#all(node.value, bound);
-      case "ObjectLiteral":
-        return this.#all([...node.value].flat(), bound);
-      case "BinaryExpression":
-        return this.#all([node.left, node.right], bound);
-      case "UnaryExpression":
-        return this.node(node.argument, bound);
-      case "Ternary":
-        return this.#all([node.condition, node.trueExpr, node.falseExpr], bound);
-      case "SelectExpression":
-        return this.#all([node.lhs, node.test], bound);
-      case "SliceExpression":
-        return this.#all(
-          [node.start, node.stop, node.step].filter((one) => one !== undefined),
+  #all(expressions: readonly Expression[], bound: Bound): void {
+    for (const one of expressions) this.#value(one, bound);
+  }
+
+  #path({ base, links }: Path, bound: Bound, isAsked: boolean): void {
+    const end = links.findIndex((link) => link.type !== "attribute" && link.type !== "item");
+    const steps = end < 0 ? links : links.slice(0, end);
+    const isOnlyAsked = isAsked || asks(links[end]);
+    if (base.type === "name" && !bound.has(base.name) && !isOnlyAsked) {
+      const isCalled = links[end]?.type === "call";
+      this.paths.push([base.name, ...written(isCalled ? steps.slice(0, -1) : steps)]);
+    }
+    this.#value(base, bound, isOnlyAsked);
+    this.#links(links, bound);
+  }
+
+  #links(links: readonly Link[], bound: Bound): void {
+    for (const [index, link] of links.entries()) {
+      if (link.type === "item") this.#value(link.key, bound);
+      else if (link.type === "slice")
+        this.#all(
+          link.parts.filter((one) => one !== undefined),
           bound,
         );
-      default:
-        return undefined;
+      else if (link.type !== "attribute") {
+        this.#all([...link.args, ...link.named.map(([, value]) => value)], bound);
+        this.#check(link, links[index - 1]);
+      }
     }
   }
 
-  #all(nodes: readonly Node[], bound: Bound): void {
-    for (const node of nodes) this.node(node, bound);
-  }
-
-  #member(node: Extract<Node, { type: "MemberExpression" }>, bound: Bound, isAsked: boolean): void {
-    const path = pathOf(node);
-    if (path && !bound.has(path[0] as string) && !isAsked) this.paths.push(path);
-    if (node.computed) this.node(node.property, bound);
-    this.node(node.object, bound, isAsked);
-  }
-
-  #filter(filter: Name | Extract<Node, { type: "CallExpression" }>, bound: Bound): void {
-    const callee = filter.type === "CallExpression" ? filter.callee : filter;
-    if (callee.type === "Identifier") this.filters.add(callee.value);
-    if (filter.type === "CallExpression") this.#all(filter.args, bound);
-  }
-
-  #loop(node: Extract<Node, { type: "For" }>, bound: Bound): void {
-    const inner = new Set([...bound, "loop", ...namesOf(node.loopvar)]);
-    if (node.iterable.type === "SelectExpression") {
-      this.node(node.iterable.lhs, bound);
-      this.node(node.iterable.test, inner);
-    } else this.node(node.iterable, bound);
-    this.block(node.body, inner);
-    this.block(node.defaultBlock, bound);
+  #check(link: Extract<Link, Arguments>, before: Link | undefined): void {
+    const problem = linkProblem(link, before);
+    if (problem !== undefined && !this.problems.has(problem)) this.problems.set(problem, link.line);
   }
 }
 
-const isDefault = (filter: Node): boolean => {
-  const callee = filter.type === "CallExpression" ? filter.callee : filter;
-  return callee.type === "Identifier" && (callee.value === "default" || callee.value === "d");
-};
+function linkProblem(link: Extract<Link, Arguments>, before: Link | undefined): string | undefined {
+  const names = link.named.map(([name]) => name);
+  if (link.type === "call") {
+    if (before?.type !== "attribute" || CALLED.includes(before.name)) return undefined;
+    const { name } = before;
+    const problem = methodProblem(name);
+    if (problem !== undefined) return `There is no ${name}(): ${problem}.${didYouMean(name, METHOD_NAMES)}`;
+    const wrong = callProblem(name, link.args.length, names);
+    return wrong && `${wrong}.`;
+  }
+  if (link.type === "test") {
+    if (!TEST_NAMES.includes(link.name))
+      return `There is no test ${link.name}.${didYouMean(link.name, TEST_NAMES)}`;
+    const wrong = testProblem(link.name, link.args.length, names.length);
+    return wrong && `The test ${link.name} is given what it does not take: ${wrong}.`;
+  }
+  const filter = findFilter(link.name);
+  if (!filter) {
+    const why = LEFT_OUT[link.name];
+    return why === undefined
+      ? `There is no filter ${link.name}.${didYouMean(link.name, FILTER_NAMES)}`
+      : `The filter ${link.name} is not supported: ${why}.`;
+  }
+  const wrong = argumentProblem(filter.parameters, filter.required, link.args.length, names);
+  return wrong && `The filter ${link.name} is given what it does not take: ${wrong}.`;
+}
+
+/** Whether what follows only asks whether there is a value, or gives one in its place. */
+const asks = (link: Link | undefined): boolean =>
+  (link?.type === "filter" && ["default", "d"].includes(link.name)) ||
+  (link?.type === "test" && ["defined", "undefined"].includes(link.name));
+
+/** The names of a path, up to the first part that is computed. */
+function written(links: readonly Link[]): string[] {
+  const names: string[] = [];
+  for (const link of links) {
+    if (link.type === "attribute") names.push(link.name);
+    else if (link.type === "item" && link.key.type === "const" && typeof link.key.value === "string")
+      names.push(link.key.value);
+    else break;
+  }
+  return names;
+}
 
 /** Names that have a value behind a statement. What is set under a condition counts: it is the author's to know. */
-function given(node: Node): string[] {
-  if (node.type === "Macro") return [node.name.value];
-  if (node.type === "Set") return namesOf(node.assignee);
-  return node.type === "If" ? [...node.body, ...node.alternate].flatMap(given) : [];
+function given(statement: Statement): string[] {
+  switch (statement.type) {
+    case "macro":
+      return [statement.name];
+    case "set":
+    case "capture":
+      return namesOf(statement.target);
+    case "if":
+      return [...statement.branches.flatMap(([, body]) => body), ...statement.otherwise].flatMap(given);
+    default:
+      return [];
+  }
 }
 
-function namesOf(target: Node): string[] {
-  if (target.type === "Identifier") return [target.value];
-  return target.type === "TupleLiteral" ? target.value.flatMap(namesOf) : [];
-}
-
-/** `["agent", "output", "field"]` of `agent.output.field`, up to the first part that is computed. */
-function pathOf(node: Node): string[] | undefined {
-  if (node.type === "Identifier") return [node.value];
-  if (node.type !== "MemberExpression") return undefined;
-  const before = pathOf(node.object);
-  const { property } = node;
-  if (property.type === "Identifier" && !node.computed) return before && [...before, property.value];
-  return property.type === "StringLiteral" ? before && [...before, property.value] : undefined;
+function namesOf(target: Target): string[] {
+  if (target.type === "name") return [target.name];
+  return target.type === "targets" ? target.items.flatMap(namesOf) : [];
 }

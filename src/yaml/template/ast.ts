@@ -1,113 +1,119 @@
-import { parse, tokenize } from "@huggingface/jinja";
-
-/** What the parser makes of a template, as far as it is used here. Its classes are told apart by `type`. */
-export type Node =
-  | { readonly type: "Comment" | "Break" | "Continue" }
-  | { readonly type: "If"; readonly test: Node; readonly body: Node[]; readonly alternate: Node[] }
-  | {
-      readonly type: "For";
-      readonly loopvar: Name | List;
-      readonly iterable: Node;
-      readonly body: Node[];
-      readonly defaultBlock: Node[];
-    }
-  | { readonly type: "Set"; readonly assignee: Node; readonly value: Node | null; readonly body: Node[] }
-  | MacroNode
-  | { readonly type: "FilterStatement"; readonly filter: Name | CallNode; readonly body: Node[] }
-  | { readonly type: "CallStatement" | "SpreadExpression" | "KeywordSpreadExpression" }
-  | MemberNode
-  | CallNode
+/** The tree of a template. Chains of operators and of `.a[b]|c` are flat, so that a long line is not a deep tree. */
+export type Expression =
+  | { readonly type: "const"; readonly value: unknown }
   | Name
-  | List
-  | { readonly type: "IntegerLiteral" | "FloatLiteral"; readonly value: number }
-  | { readonly type: "StringLiteral"; readonly value: string }
-  | { readonly type: "ObjectLiteral"; readonly value: Map<Node, Node> }
-  | {
-      readonly type: "BinaryExpression";
-      readonly operator: { readonly value: string };
-      readonly left: Node;
-      readonly right: Node;
-    }
-  | { readonly type: "FilterExpression"; readonly operand: Node; readonly filter: Name | CallNode }
-  | { readonly type: "SelectExpression"; readonly lhs: Node; readonly test: Node }
-  | {
-      readonly type: "TestExpression";
-      readonly operand: Node;
-      readonly negate: boolean;
-      readonly test: Name;
-    }
-  | {
-      readonly type: "UnaryExpression";
-      readonly operator: { readonly value: string };
-      readonly argument: Node;
-    }
-  | SliceNode
-  | KeywordNode
-  | {
-      readonly type: "Ternary";
-      readonly condition: Node;
-      readonly trueExpr: Node;
-      readonly falseExpr: Node;
-    };
+  | { readonly type: "list" | "tuple"; readonly items: readonly Expression[] }
+  | { readonly type: "dict"; readonly pairs: readonly (readonly [Expression, Expression])[] }
+  | { readonly type: "math"; readonly first: Expression; readonly rest: readonly Operand[] }
+  | { readonly type: "compare"; readonly first: Expression; readonly rest: readonly Operand[] }
+  | { readonly type: "concat"; readonly parts: readonly Expression[] }
+  | { readonly type: "and" | "or"; readonly parts: readonly Expression[] }
+  | { readonly type: "not"; readonly of: Expression }
+  | { readonly type: "sign"; readonly sign: "+" | "-"; readonly of: Expression }
+  | Choice
+  | Path;
 
 export interface Name {
-  readonly type: "Identifier";
-  readonly value: string;
+  readonly type: "name";
+  readonly name: string;
 }
-export interface List {
-  readonly type: "ArrayLiteral" | "TupleLiteral";
-  readonly value: Node[];
+
+/** `whenTrue if test else otherwise`. */
+export interface Choice {
+  readonly type: "choice";
+  readonly test: Expression;
+  readonly whenTrue: Expression;
+  readonly otherwise: Expression | undefined;
 }
-export interface MemberNode {
-  readonly type: "MemberExpression";
-  readonly object: Node;
-  readonly property: Node;
-  readonly computed: boolean;
+
+export interface Operand {
+  readonly operator: string;
+  readonly right: Expression;
 }
-export interface CallNode {
-  readonly type: "CallExpression";
-  readonly callee: Node;
-  readonly args: Node[];
+
+/** What follows a value: `.a`, `[b]`, `[1:2]`, `(…)`, `|filter`, `is test`. */
+export interface Path {
+  readonly type: "path";
+  readonly base: Expression;
+  readonly links: readonly Link[];
 }
-export interface SliceNode {
-  readonly type: "SliceExpression";
-  readonly start?: Node;
-  readonly stop?: Node;
-  readonly step?: Node;
+
+export type Link =
+  | { readonly type: "attribute"; readonly name: string }
+  | { readonly type: "item"; readonly key: Expression }
+  | { readonly type: "slice"; readonly parts: readonly (Expression | undefined)[] }
+  | ({ readonly type: "call" } & Arguments)
+  | FilterLink
+  | ({ readonly type: "test"; readonly name: string; readonly isNegated: boolean } & Arguments);
+
+export type FilterLink = { readonly type: "filter"; readonly name: string } & Arguments;
+
+export interface Arguments {
+  readonly args: readonly Expression[];
+  readonly named: readonly (readonly [string, Expression])[];
+  readonly line: number;
 }
-export interface KeywordNode {
-  readonly type: "KeywordArgumentExpression";
-  readonly key: Name;
-  readonly value: Node;
+
+export type Target =
+  | Name
+  | { readonly type: "member"; readonly holder: string; readonly name: string }
+  | { readonly type: "targets"; readonly items: readonly Target[] };
+
+export interface Parameter {
+  readonly name: string;
+  readonly fallback: Expression | undefined;
 }
+
 export interface MacroNode {
-  readonly type: "Macro";
-  readonly name: Name;
-  readonly args: (Name | KeywordNode)[];
-  readonly body: Node[];
+  readonly type: "macro";
+  readonly name: string;
+  readonly parameters: readonly Parameter[];
+  readonly body: readonly Statement[];
+  /** Names that its body asks for: `varargs`, `kwargs` and `caller` are given only where they are. */
+  readonly uses: ReadonlySet<string>;
 }
 
-/** The statements of Jinja that name other templates: they are resolved when a file is read, or refused. */
-const LOADERS = /\{%-?\s*(include|import|from|extends|block)\b/;
-
-/** The template's tree, or what is wrong with the template. */
-export function parseTemplate(source: string): { readonly body: Node[] } | { readonly problem: string } {
-  const loader = LOADERS.exec(source)?.[1];
-  if (loader === "include")
-    return { problem: "{% include %} is only for prompts that come from a file with !file" };
-  if (loader !== undefined) return { problem: `{% ${loader} %} is not supported` };
-  try {
-    // The parser drops one newline at the end, which belongs to the text here.
-    const tokens = tokenize(source.endsWith("\n") ? `${source}\n` : source);
-    return { body: (parse(tokens) as unknown as { body: Node[] }).body };
-  } catch (error) {
-    return { problem: told(error) };
-  }
+export interface ForNode {
+  readonly type: "for";
+  readonly target: Target;
+  readonly over: Expression;
+  readonly test: Expression | undefined;
+  readonly isRecursive: boolean;
+  readonly body: readonly Statement[];
+  readonly otherwise: readonly Statement[];
 }
 
-function told(error: unknown): string {
-  // Where its input ends too early the parser runs into its own undefined.
-  if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError)
-    return "it ends before a {% block %}, a bracket or an expression in it does";
-  return error.message.replace(/^Parser Error: /, "");
-}
+export type Statement =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "print"; readonly value: Expression }
+  | {
+      readonly type: "if";
+      readonly branches: readonly (readonly [Expression, readonly Statement[]])[];
+      readonly otherwise: readonly Statement[];
+    }
+  | ForNode
+  | { readonly type: "set"; readonly target: Target; readonly value: Expression }
+  | {
+      readonly type: "capture";
+      readonly target: Target;
+      readonly filters: readonly FilterLink[];
+      readonly body: readonly Statement[];
+    }
+  | MacroNode
+  | { readonly type: "caller"; readonly macro: MacroNode; readonly call: Path }
+  | {
+      readonly type: "filtered";
+      readonly filters: readonly FilterLink[];
+      readonly body: readonly Statement[];
+    }
+  | {
+      readonly type: "with";
+      readonly bindings: readonly (readonly [Target, Expression])[];
+      readonly body: readonly Statement[];
+    }
+  | {
+      readonly type: "block";
+      readonly name: string;
+      readonly isScoped: boolean;
+      readonly body: readonly Statement[];
+    };

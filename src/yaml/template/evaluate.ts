@@ -1,418 +1,346 @@
-import { nearest } from "../../core/nearest.ts";
-import type { CallNode, KeywordNode, MacroNode, MemberNode, Name, Node, SliceNode } from "./ast.ts";
-import { ALIASES, FILTERS, TESTS } from "./filters.ts";
-import { callMethod } from "./methods.ts";
-import { binary, negative } from "./operators.ts";
+import type { ParseBudget } from "../../core/values/parse-budget.ts";
+import type { Arguments, Expression, Link, Path } from "./ast.ts";
+import { findFilter, LEFT_OUT } from "./filters/index.ts";
+import { methodOf, type Surroundings } from "./methods.ts";
+import { isInteger } from "./numbers.ts";
+import { calculate, compared, signed } from "./operators.ts";
+import { TemplateProblem, tooLarge } from "./problem.ts";
+import type { Scope } from "./scope.ts";
+import { TESTS, testProblem } from "./tests.ts";
 import {
+  Callable,
   checkKey,
-  isPlain,
+  Dict,
+  entriesOf,
+  hashed,
+  isGroup,
+  isMapping,
+  isText,
+  Lazy,
+  listKind,
+  lookUp,
+  Markup,
   Missing,
+  makeList,
+  type Named,
+  Namespace,
   nameOfKind,
-  type Plain,
+  need,
+  plainText,
   sequence,
-  TemplateProblem,
   text,
-  tooLarge,
   truthy,
 } from "./value.ts";
 
-export interface Limits {
-  /** Characters that a template may come to. */
-  readonly output: number;
-  /** Numbers that range() may make. */
-  readonly range: number;
-  /** Nodes that may be evaluated: what nested loops may cost. */
-  readonly work: number;
-}
+/** What a text costs: its characters are handled many at a time. */
+const PER_UNIT = 32;
 
-class Scope {
-  readonly names = new Map<string, unknown>();
-  readonly #outer: Scope | Plain;
+/** Filters that look at everything inside what they are given, each part by itself: that costs more. */
+const DEEP = new Set(["tojson", "json", "pprint", "string", "join", "unique"]);
+/** Filters that look at each character by itself. */
+const SLOW = new Set([
+  "tojson",
+  "json",
+  "pprint",
+  "title",
+  "wordcount",
+  "wordwrap",
+  "urlencode",
+  "truncate",
+  "striptags",
+]);
+const SLOWER = 8;
 
-  constructor(outer: Scope | Plain) {
-    this.#outer = outer;
+/** Comes to the values of expressions over plain data. It reaches nothing else: no functions but those named here. */
+export class Expressions implements Surroundings {
+  readonly most: number;
+  readonly #budget: ParseBudget;
+  readonly #globals: ReadonlyMap<string, unknown>;
+
+  constructor(budget: ParseBudget, most: number, globals: ReadonlyMap<string, unknown>) {
+    [this.#budget, this.most, this.#globals] = [budget, most, globals];
   }
 
-  find(name: string): unknown {
-    if (this.names.has(name)) return this.names.get(name);
-    if (this.#outer instanceof Scope) return this.#outer.find(name);
-    return Object.hasOwn(this.#outer, name) ? this.#outer[name] : new Missing(name, Object.keys(this.#outer));
-  }
-}
-
-type Jump = "break" | "continue" | undefined;
-
-class Macro {
-  readonly node: MacroNode;
-  constructor(node: MacroNode) {
-    this.node = node;
-  }
-}
-
-/** A value that the template itself may change: `namespace()`. */
-class Namespace {
-  readonly values: Record<string, unknown> = {};
-}
-
-const CONSTANTS: Readonly<Record<string, unknown>> = {
-  true: true,
-  True: true,
-  false: false,
-  False: false,
-  none: null,
-  None: null,
-};
-
-export const GLOBALS: readonly string[] = ["range", "dict", "namespace", ...Object.keys(CONSTANTS)];
-
-/** Walks a template's tree over plain data. It can reach nothing else: there are no functions but those named here. */
-export class Evaluator {
-  readonly #limits: Limits;
-  #parts: string[] = [];
-  #size = 0;
-  #work = 0;
-
-  constructor(limits: Limits) {
-    this.#limits = limits;
+  spend(work: number): void {
+    this.#budget.spend("work", work);
   }
 
-  render(body: readonly Node[], data: Plain): string {
-    this.#block(body, new Scope(data));
-    return this.#parts.join("");
+  deeper<T>(inner: () => T): T {
+    return this.#budget.deeper(inner);
   }
 
-  value(node: Node, data: Plain): unknown {
-    return need(this.#value(node, new Scope(data)));
-  }
-
-  #write(part: string): void {
-    this.#size += part.length;
-    if (this.#size > this.#limits.output) throw tooLarge(this.#limits.output);
-    this.#parts.push(part);
-  }
-
-  /** What a block writes, instead of writing it. */
-  #captured(body: readonly Node[], scope: Scope): string {
-    const before = this.#parts;
-    this.#parts = [];
-    this.#block(body, scope);
-    const written = this.#parts.join("");
-    this.#parts = before;
-    return written;
-  }
-
-  #block(body: readonly Node[], scope: Scope): Jump {
-    for (const node of body) {
-      const jump = this.#statement(node, scope);
-      if (jump) return jump;
-    }
-    return undefined;
-  }
-
-  #statement(node: Node, scope: Scope): Jump {
-    this.#count();
-    switch (node.type) {
-      case "Comment":
-        return undefined;
-      case "Break":
-        return "break";
-      case "Continue":
-        return "continue";
-      case "If":
-        return this.#block(this.#truth(node.test, scope) ? node.body : node.alternate, scope);
-      case "For":
-        return this.#loop(node, scope);
-      case "Set":
-        return this.#set(node, scope);
-      case "Macro":
-        scope.names.set(node.name.value, new Macro(node));
-        return undefined;
-      case "FilterStatement":
-        this.#write(text(this.#filter(this.#captured(node.body, scope), node.filter, scope)));
-        return undefined;
-      case "CallStatement":
-        throw new TemplateProblem("{% call %} is not supported");
-      default:
-        this.#write(text(need(this.#value(node, scope))));
-        return undefined;
-    }
-  }
-
-  #loop(node: Extract<Node, { type: "For" }>, scope: Scope): Jump {
-    const { iterable } = node;
-    const isChosen = iterable.type === "SelectExpression";
-    const all = sequence(need(this.#value(isChosen ? iterable.lhs : iterable, scope)));
-    const bind = (inner: Scope, item: unknown) => this.#bind(node.loopvar, item, inner);
-    const items = isChosen
-      ? all.filter((item) => {
-          const inner = new Scope(scope);
-          bind(inner, item);
-          return this.#truth(iterable.test, inner);
-        })
-      : all;
-    if (items.length === 0) return this.#block(node.defaultBlock, scope);
-    for (const [index, item] of items.entries()) {
-      this.#count();
-      const inner = new Scope(scope);
-      inner.names.set("loop", loopFacts(items, index));
-      bind(inner, item);
-      if (this.#block(node.body, inner) === "break") break;
-    }
-    return undefined;
-  }
-
-  #bind(target: Node, value: unknown, scope: Scope): void {
-    if (target.type === "Identifier") {
-      checkKey(target.value);
-      scope.names.set(target.value, value);
-      return;
-    }
-    if (target.type !== "TupleLiteral") throw new TemplateProblem("only names can be given values");
-    const values = sequence(value);
-    if (values.length !== target.value.length)
-      throw new TemplateProblem(`${values.length} values do not fit ${target.value.length} names`);
-    for (const [index, name] of target.value.entries()) this.#bind(name, values[index], scope);
-  }
-
-  #set(node: Extract<Node, { type: "Set" }>, scope: Scope): Jump {
-    const given = node.value ? this.#value(node.value, scope) : this.#captured(node.body, scope);
-    const value = given instanceof Namespace ? given : need(given);
-    const { assignee } = node;
-    if (assignee.type !== "MemberExpression") {
-      this.#bind(assignee, value, scope);
-      return undefined;
-    }
-    const holder = this.#value(assignee.object, scope);
-    const key = assignee.property.type === "Identifier" ? assignee.property.value : "";
-    if (!(holder instanceof Namespace) || key === "")
-      throw new TemplateProblem("only names, and what a namespace() holds, can be set");
-    checkKey(key);
-    holder.values[key] = value;
-    return undefined;
-  }
-
-  #truth(node: Node, scope: Scope): boolean {
-    return truthy(need(this.#value(node, scope)));
-  }
-
-  #count(work = 1): void {
-    this.#work += work;
-    if (this.#work > this.#limits.work)
-      throw new TemplateProblem("it takes too long: there is too much in its loops");
-  }
-
-  /** What is made counts as much as it is large, whether it is written or not. */
-  #measured(value: unknown): unknown {
-    if (typeof value === "string" && value.length > this.#limits.output) throw tooLarge(this.#limits.output);
-    if (Array.isArray(value)) this.#count(value.length);
+  /** Counts a value by its size, so that what is made costs as much as it is large. */
+  measured<T>(value: T): T {
+    if (isText(value)) {
+      if (plainText(value).length > this.most) throw tooLarge(this.most);
+      this.spend(Math.ceil(plainText(value).length / PER_UNIT));
+    } else if (Array.isArray(value)) this.spend(value.length);
+    else if (isMapping(value)) this.spend(2 * entriesOf(value).length);
     return value;
   }
 
-  #value(node: Node, scope: Scope): unknown {
-    this.#count();
-    switch (node.type) {
-      case "IntegerLiteral":
-      case "FloatLiteral":
-      case "StringLiteral":
-        return node.value;
-      case "ArrayLiteral":
-      case "TupleLiteral":
-        return node.value.map((one) => need(this.#value(one, scope)));
-      case "ObjectLiteral":
-        return this.#object(node.value, scope);
-      case "Identifier":
-        return this.#name(node.value, scope);
-      case "MemberExpression":
-        return this.#member(node, scope);
-      case "CallExpression":
-        return this.#call(node, scope);
-      case "FilterExpression":
-        return this.#filter(this.#value(node.operand, scope), node.filter, scope);
-      case "TestExpression":
-        return this.#test(node, scope) !== node.negate;
-      case "Ternary":
-        return this.#value(this.#truth(node.condition, scope) ? node.trueExpr : node.falseExpr, scope);
-      case "SelectExpression":
-        return this.#truth(node.test, scope) ? this.#value(node.lhs, scope) : "";
-      case "UnaryExpression":
-        return node.operator.value === "not"
-          ? !this.#truth(node.argument, scope)
-          : negative(node.operator.value, need(this.#value(node.argument, scope)));
-      case "BinaryExpression":
-        return this.#binary(node, scope);
+  /** Counts everything inside a value, for what looks at all of it. */
+  weighed<T>(value: T): T {
+    this.measured(value);
+    if (Array.isArray(value)) for (const one of value) this.#deeply(one);
+    else if (isMapping(value)) for (const [, one] of entriesOf(value)) this.#deeply(one);
+    return value;
+  }
+
+  #deeply(value: unknown): void {
+    this.spend(2);
+    if (isText(value) || isMapping(value) || Array.isArray(value)) this.weighed(value);
+  }
+
+  truth(expression: Expression, scope: Scope): boolean {
+    return truthy(this.value(expression, scope));
+  }
+
+  value(expression: Expression, scope: Scope): unknown {
+    this.spend(1);
+    switch (expression.type) {
+      case "const":
+        return expression.value;
+      case "name":
+        return this.#name(expression.name, scope);
+      case "list":
+        return expression.items.map((one) => need(this.value(one, scope)));
+      case "tuple":
+        return makeList(
+          expression.items.map((one) => need(this.value(one, scope))),
+          "tuple",
+        );
+      case "dict":
+        return this.#dict(expression.pairs, scope);
+      case "choice":
+        if (this.truth(expression.test, scope)) return this.value(expression.whenTrue, scope);
+        if (expression.otherwise) return this.value(expression.otherwise, scope);
+        return new Missing("the value of an if without an else", [], true);
+      case "and":
+      case "or":
+        return this.#logic(expression.type, expression.parts, scope);
+      case "not":
+        return !this.truth(expression.of, scope);
+      case "sign":
+        return signed(expression.sign, need(this.value(expression.of, scope)));
+      case "path":
+        return this.#path(expression, scope);
       default:
-        throw new TemplateProblem(`${node.type} is not supported`);
+        return this.#operators(expression, scope);
     }
+  }
+
+  #operators(
+    expression: Extract<Expression, { type: "math" | "compare" | "concat" }>,
+    scope: Scope,
+  ): unknown {
+    if (expression.type === "concat")
+      return this.measured(expression.parts.map((one) => text(need(this.value(one, scope)))).join(""));
+    let left = need(this.value(expression.first, scope));
+    for (const { operator, right } of expression.rest) {
+      const next = need(this.value(right, scope));
+      if (expression.type === "math") left = this.measured(calculate(operator, left, next, this.most));
+      else {
+        this.weighed(operator === "in" || operator === "not in" ? next : left);
+        if (!compared(operator, left, next)) return false;
+        left = next;
+      }
+    }
+    return expression.type === "math" ? left : true;
   }
 
   #name(name: string, scope: Scope): unknown {
     const found = scope.find(name);
-    if (found instanceof Missing && Object.hasOwn(CONSTANTS, name)) return CONSTANTS[name];
+    if (found instanceof Missing && this.#globals.has(name)) return this.#globals.get(name);
     checkKey(name);
     return found;
   }
 
-  #object(pairs: Map<Node, Node>, scope: Scope): Plain {
-    return Object.fromEntries(
-      [...pairs].map(([key, value]) => {
-        const name = text(need(this.#value(key, scope)));
-        checkKey(name);
-        return [name, need(this.#value(value, scope))];
+  #logic(type: "and" | "or", parts: readonly Expression[], scope: Scope): unknown {
+    const last = parts.length - 1;
+    for (const [index, part] of parts.entries()) {
+      const value = this.value(part, scope);
+      if (index === last || truthy(value) === (type === "or")) return value;
+    }
+    return null;
+  }
+
+  #dict(pairs: readonly (readonly [Expression, Expression])[], scope: Scope): Dict {
+    return new Dict(
+      pairs.map(([key, value]) => {
+        const name = need(this.value(key, scope));
+        if (isText(name)) checkKey(plainText(name));
+        return [name, need(this.value(value, scope))] as const;
       }),
     );
   }
 
-  #binary(node: Extract<Node, { type: "BinaryExpression" }>, scope: Scope): unknown {
-    const operator = node.operator.value;
-    const left = need(this.#value(node.left, scope));
-    if (operator === "and") return truthy(left) ? this.#value(node.right, scope) : left;
-    if (operator === "or") return truthy(left) ? left : this.#value(node.right, scope);
-    return this.#measured(binary(operator, left, need(this.#value(node.right, scope)), this.#limits.output));
+  #path({ base, links }: Path, scope: Scope): unknown {
+    return this.follow(this.value(base, scope), links, scope, base.type === "name" ? base.name : "(…)");
   }
 
-  #member({ object, property, computed }: MemberNode, scope: Scope): unknown {
-    const holder = this.#value(object, scope);
-    if (computed && property.type === "SliceExpression") return this.#slice(need(holder), property, scope);
-    const key = computed
-      ? need(this.#value(property, scope))
-      : (property as { readonly value: unknown }).value;
-    if (typeof key === "string") checkKey(key);
-    return memberOf(holder, key, describe(object));
+  /** What `value` comes to with all of `links` behind it. `where` is how it is written, for messages. */
+  follow(value: unknown, links: readonly Link[], scope: Scope, where: string): unknown {
+    let [found, place] = [value, where];
+    for (const link of links) {
+      this.spend(1);
+      if (link.type === "attribute" || link.type === "item") {
+        const key = link.type === "attribute" ? link.name : need(this.value(link.key, scope));
+        found =
+          link.type === "attribute"
+            ? this.#attribute(found, link.name, place)
+            : this.#item(found, key, place);
+        place = `${place}.${isText(key) || isInteger(key) ? text(key) : "…"}`;
+      } else found = this.#link(found, link, scope);
+    }
+    return found;
   }
 
-  #slice(value: unknown, { start, stop, step }: SliceNode, scope: Scope): unknown {
-    const [from, to, by] = [start, stop, step].map((one) =>
-      one ? need(this.#value(one, scope)) : undefined,
+  #link(value: unknown, link: Exclude<Link, { type: "attribute" | "item" }>, scope: Scope): unknown {
+    if (link.type === "slice") return this.#slice(need(value), link.parts, scope);
+    const { args, named } = this.arguments(link, scope);
+    if (link.type === "call") return this.call(value, args, named);
+    if (link.type === "filter") return this.filter(link.name, value, args, named);
+    return this.test(link.name, value, args, named) !== link.isNegated;
+  }
+
+  arguments({ args, named }: Arguments, scope: Scope): { args: unknown[]; named: Map<string, unknown> } {
+    const values = new Map<string, unknown>();
+    for (const [name, value] of named) {
+      checkKey(name);
+      if (values.has(name)) throw new TemplateProblem(`${name} is given twice`);
+      values.set(name, this.value(value, scope));
+    }
+    return { args: args.map((one) => this.value(one, scope)), named: values };
+  }
+
+  call(callee: unknown, args: readonly unknown[], named: Named): unknown {
+    const found = need(callee);
+    if (!(found instanceof Callable)) throw new TemplateProblem(`${nameOfKind(found)} cannot be called`);
+    for (const one of args) this.measured(one);
+    return this.measured(found.call(args, named));
+  }
+
+  filter(name: string, value: unknown, args: readonly unknown[], named: Named): unknown {
+    const filter = findFilter(name);
+    if (!filter) throw new TemplateProblem(LEFT_OUT[name] ?? `there is no filter ${name}`);
+    for (const one of args) this.measured(one);
+    const given = filter.takesMissing ? value : need(value);
+    if (DEEP.has(name)) this.weighed(given);
+    else this.measured(given);
+    try {
+      const result = this.measured(filter.apply(given, args, named, this));
+      if (SLOW.has(name)) for (const one of [given, result]) if (isText(one)) this.spend(perCharacter(one));
+      return result;
+    } catch (error) {
+      if (!(error instanceof TemplateProblem) || error.message.startsWith("filter ")) throw error;
+      throw new TemplateProblem(`filter ${name}: ${error.message}`);
+    }
+  }
+
+  test(name: string, value: unknown, args: readonly unknown[], named: Named): boolean {
+    const problem = testProblem(name, args.length, named.size);
+    if (name === "defined" || name === "undefined") {
+      if (problem !== undefined) throw new TemplateProblem(`test ${name}: ${problem}`);
+      return value instanceof Missing === (name === "undefined");
+    }
+    const test = TESTS.get(name);
+    if (!test) throw new TemplateProblem(`there is no test ${name}`);
+    if (problem !== undefined) throw new TemplateProblem(`test ${name}: ${problem}`);
+    if (value instanceof Missing && test.isFalseOfMissing) return false;
+    return test.passes(
+      this.measured(need(value)),
+      test.takes === 1 ? this.measured(need(args[0])) : undefined,
     );
-    if (by !== undefined && by !== 1) throw new TemplateProblem("slices with a step are not supported");
-    const isText = typeof value === "string";
-    if (!isText && !Array.isArray(value)) throw new TemplateProblem(`${nameOfKind(value)} cannot be sliced`);
-    const part = sequence(value).slice(from as number | undefined, to as number | undefined);
-    return isText ? part.join("") : part;
   }
 
-  #arguments(nodes: readonly Node[], scope: Scope): { args: unknown[]; named: Record<string, unknown> } {
-    const args: unknown[] = [];
-    const named: Record<string, unknown> = {};
-    for (const node of nodes) {
-      if (node.type === "KeywordArgumentExpression") {
-        checkKey(node.key.value);
-        named[node.key.value] = need(this.#value(node.value, scope));
-      } else args.push(need(this.#value(node, scope)));
+  item(value: unknown, key: string | number): unknown {
+    return this.#item(value, key, "(…)");
+  }
+
+  reach(value: unknown, key: string | number): unknown {
+    return need(typeof key === "number" ? this.#item(value, key, "(…)") : this.#attribute(value, key, "(…)"));
+  }
+
+  #attribute(holder: unknown, name: string, place: string): unknown {
+    checkKey(name);
+    const where = `${place}.${name}`;
+    if (holder instanceof Missing) return new Missing(`${holder.path}.${name}`, holder.known);
+    if (holder instanceof Namespace)
+      return holder.values.has(name)
+        ? holder.values.get(name)
+        : new Missing(where, [...holder.values.keys()]);
+    if (holder instanceof Callable) {
+      const fact = holder.attribute(name);
+      return fact === undefined ? new Missing(where, []) : fact;
     }
-    return { args, named };
+    if (Array.isArray(holder) && isGroup(holder) && (name === "grouper" || name === "list"))
+      return holder[name === "grouper" ? 0 : 1];
+    const found = isMapping(holder) ? lookUp(holder, name) : undefined;
+    const known = isMapping(holder) ? entriesOf(holder).map(([key]) => text(key)) : [];
+    if (found !== undefined) return found;
+    return methodOf(holder, name, this) ?? new Missing(where, known);
   }
 
-  #filter(value: unknown, node: Name | CallNode, scope: Scope): unknown {
-    const [callee, given] = node.type === "CallExpression" ? [node.callee, node.args] : [node, []];
-    const name = filterName(callee);
-    const filter = Object.hasOwn(FILTERS, name) ? FILTERS[name] : undefined;
-    if (!filter) throw new TemplateProblem(`there is no filter ${name}`);
-    const { args, named } = this.#arguments(given, scope);
-    return this.#measured(filter(name === "default" ? value : need(value), args, named));
-  }
-
-  #test({ operand, test }: Extract<Node, { type: "TestExpression" }>, scope: Scope): boolean {
-    const value = this.#value(operand, scope);
-    if (test.value === "defined") return !(value instanceof Missing);
-    if (test.value === "undefined") return value instanceof Missing;
-    const check = Object.hasOwn(TESTS, test.value) ? TESTS[test.value] : undefined;
-    if (!check) throw new TemplateProblem(`there is no test ${test.value}`);
-    return check(need(value));
-  }
-
-  #call({ callee, args: nodes }: CallNode, scope: Scope): unknown {
-    const { args, named } = this.#arguments(nodes, scope);
-    if (callee.type === "MemberExpression" && !callee.computed && callee.property.type === "Identifier") {
-      checkKey(callee.property.value);
-      return this.#measured(callMethod(need(this.#value(callee.object, scope)), callee.property.value, args));
+  #item(holder: unknown, key: unknown, place: string): unknown {
+    const where = `${place}.${isText(key) || isInteger(key) ? text(key) : "…"}`;
+    if (isText(key)) checkKey(plainText(key));
+    if (holder instanceof Missing) return new Missing(`${holder.path}.${text(key)}`, holder.known);
+    if (isMapping(holder) && !(Array.isArray(key) && listKind(key) === "list") && !isMapping(key)) {
+      hashed(key);
+      const found = lookUp(holder, key);
+      if (found !== undefined) return found;
     }
-    if (callee.type !== "Identifier") throw new TemplateProblem("only functions with a name can be called");
-    const found = scope.find(callee.value);
-    if (found instanceof Macro) return this.#macro(found.node, args, named, scope);
-    switch (found instanceof Missing ? callee.value : "") {
-      case "range":
-        return this.#measured(range(args, this.#limits.range));
-      case "dict":
-        return named;
-      case "namespace":
-        return Object.assign(new Namespace(), { values: { ...named } });
-      default:
-        throw new TemplateProblem(`${callee.value} is not a function of templates`);
-    }
+    if (isText(key)) return this.#attribute(holder, plainText(key), place);
+    const index = typeof key === "boolean" ? Number(key) : key;
+    const isIndexed = isText(holder) || (Array.isArray(holder) && listKind(holder) !== "view");
+    if (!isInteger(index) || !isIndexed) return new Missing(where, []);
+    const found = sequence(holder).at(index);
+    if (found === undefined || -index > sequence(holder).length) return new Missing(where, []);
+    return holder instanceof Markup ? new Markup(text(found)) : found;
   }
 
-  #macro(node: MacroNode, args: readonly unknown[], named: Plain, scope: Scope): string {
-    const inner = new Scope(scope);
-    for (const [index, parameter] of node.args.entries()) {
-      const name = parameter.type === "Identifier" ? parameter.value : parameter.key.value;
-      const fallback = (parameter as KeywordNode).value as Node | string;
-      const given = index < args.length ? args[index] : Object.hasOwn(named, name) ? named[name] : undefined;
-      inner.names.set(
-        name,
-        given !== undefined || parameter.type === "Identifier"
-          ? (given ?? new Missing(name, []))
-          : this.#value(fallback as Node, scope),
-      );
-    }
-    return this.#captured(node.body, inner);
+  #slice(value: unknown, parts: readonly (Expression | undefined)[], scope: Scope): unknown {
+    const [start, stop, step] = [0, 1, 2].map((index) => {
+      const part = parts[index];
+      const one = part ? need(this.value(part, scope)) : null;
+      if (one !== null && !isInteger(one)) throw new TemplateProblem("a slice takes whole numbers");
+      return one;
+    });
+    if (
+      value instanceof Lazy ||
+      (!isText(value) && !Array.isArray(value)) ||
+      (Array.isArray(value) && listKind(value) === "view")
+    )
+      throw new TemplateProblem(`${nameOfKind(value)} cannot be sliced`);
+    const items = this.measured(sequence(value));
+    const picked = sliced(items, start ?? null, stop ?? null, step ?? 1);
+    if (value instanceof Markup) return new Markup(picked.join(""));
+    if (isText(value)) return picked.join("");
+    const kind = listKind(value);
+    return kind === "list" || kind === "view" ? picked : makeList(picked, kind);
   }
 }
 
-function need(value: unknown): unknown {
-  if (value instanceof Namespace) return value.values;
-  if (value instanceof Macro) throw new TemplateProblem(`${value.node.name.value} is a macro, not a value`);
-  if (!(value instanceof Missing)) return value;
-  const [last, known] = [value.path.split(".").at(-1) ?? "", value.known.slice(0, 20)];
-  const meant =
-    known.length > 0 ? `; did you mean ${nearest(last, known)}? Known here: ${known.join(", ")}` : "";
-  throw new TemplateProblem(`${value.path} is not defined${meant}`);
-}
+const perCharacter = (value: string | Markup): number => Math.ceil(plainText(value).length / SLOWER);
 
-function memberOf(holder: unknown, key: unknown, path: string): unknown {
-  const where = `${path}.${text(key)}`;
-  if (holder instanceof Missing) return new Missing(`${holder.path}.${text(key)}`, holder.known);
-  if (holder instanceof Namespace) return memberOf(holder.values, key, path);
-  if (Array.isArray(holder) || typeof holder === "string") {
-    const found = typeof key === "number" ? sequence(holder).at(key) : undefined;
-    return found === undefined ? new Missing(where, []) : found;
-  }
-  if (!isPlain(holder)) return new Missing(where, []);
-  const name = text(key);
-  const value = Object.hasOwn(holder, name) ? holder[name] : undefined;
-  return value === undefined ? new Missing(where, Object.keys(holder)) : value;
-}
-
-/** How a path reads, for the message about it. */
-function describe(node: Node): string {
-  if (node.type === "Identifier") return node.value;
-  if (node.type !== "MemberExpression") return "(…)";
-  const { property } = node;
-  const key = property.type === "Identifier" || property.type === "StringLiteral" ? property.value : "…";
-  return `${describe(node.object)}.${key}`;
-}
-
-const filterName = (callee: Node): string => {
-  const name = callee.type === "Identifier" ? callee.value : "";
-  return Object.hasOwn(ALIASES, name) ? (ALIASES[name] as string) : name;
-};
-
-const loopFacts = (items: readonly unknown[], index: number): Plain => ({
-  index: index + 1,
-  index0: index,
-  first: index === 0,
-  last: index === items.length - 1,
-  length: items.length,
-  revindex: items.length - index,
-  revindex0: items.length - index - 1,
-});
-
-function range(args: readonly unknown[], most: number): number[] {
-  if (args.length === 0 || args.length > 3 || !args.every(Number.isInteger))
-    throw new TemplateProblem("range() takes one to three whole numbers");
-  const [first, second, step = 1] = args as number[];
-  const [from, to] = second === undefined ? [0, first as number] : [first as number, second];
-  const count = step === 0 ? -1 : Math.max(0, Math.ceil((to - from) / step));
-  if (count < 0 || count > most) throw new TemplateProblem(`range() may make 0 to ${most} numbers`);
-  return Array.from({ length: count }, (_, index) => from + index * step);
+/** `items[start:stop:step]`, as in Python. */
+function sliced(
+  items: readonly unknown[],
+  start: number | null,
+  stop: number | null,
+  step: number,
+): unknown[] {
+  if (step === 0) throw new TemplateProblem("a slice needs a step other than 0");
+  const { length } = items;
+  const [low, high] = step > 0 ? [0, length] : [-1, length - 1];
+  const bound = (value: number | null, otherwise: number): number => {
+    if (value === null) return otherwise;
+    return Math.min(high, Math.max(low, value < 0 ? value + length : value));
+  };
+  const from = bound(start, step > 0 ? low : high);
+  const to = bound(stop, step > 0 ? high : low);
+  const picked: unknown[] = [];
+  for (let at = from; step > 0 ? at < to : at > to; at += step) picked.push(items[at]);
+  return picked;
 }

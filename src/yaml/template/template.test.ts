@@ -30,7 +30,7 @@ describe("a template", () => {
     ["{{ planner.output.approved }} {{ workflow.input.none }} {{ 7 // 2 }} {{ 1.5 }}", "True None 3 1.5"],
     ["{{ workflow.input.list }} {{ workflow.input.deep }}", '["b","a"] {"x":{"y":1}}'],
     ["{{ workflow.input.deep | json }}", '{\n  "x": {\n    "y": 1\n  }\n}'],
-    ["{{ workflow.input.list | tojson }}", '["b","a"]'],
+    ["{{ workflow.input.list | tojson }}", '["b", "a"]'],
     ["{{ nobody.output.x | default('-') }}{{ workflow.input.none | default('!') }}", "-!"],
     ["{% if planner is defined and planner.output.plan %}yes{% else %}no{% endif %}", "yes"],
     ["{% if critic is defined %}yes{% else %}no{% endif %}", "no"],

@@ -1,23 +1,35 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { type Node, parseTemplate } from "./ast.ts";
-import { Evaluator, type Limits } from "./evaluate.ts";
-import { isPlain, type Plain, TemplateProblem } from "./value.ts";
+import type { Expression, Statement } from "./ast.ts";
+import { type Parsed, parseCondition, parseTemplate } from "./parse.ts";
+import { TemplateProblem } from "./problem.ts";
+import { evaluateCondition, type Limits, Renderer } from "./statements.ts";
+import { isPlain, type Plain, truthy } from "./value.ts";
 
-export const LIMITS: Limits = { output: 1_048_576, range: 10_000, work: 1_000_000 };
+export const LIMITS: Limits = { output: 1_048_576, range: 10_000, work: 150_000, depth: 100 };
 
 /** Templates are text of the definition: parsed once, however often they are rendered. */
-const parsed = new Map<string, readonly Node[]>();
-const MOST_KEPT = 2_000;
+class Kept<T> {
+  readonly #known = new Map<string, T>();
+  readonly #parse: (source: string) => Parsed<T>;
+  static readonly MOST = 2_000;
 
-function bodyOf(source: string): readonly Node[] {
-  const known = parsed.get(source);
-  if (known) return known;
-  const result = parseTemplate(source);
-  if ("problem" in result) throw new TemplateProblem(result.problem);
-  if (parsed.size >= MOST_KEPT) parsed.clear();
-  parsed.set(source, result.body);
-  return result.body;
+  constructor(parse: (source: string) => Parsed<T>) {
+    this.#parse = parse;
+  }
+
+  get(source: string): T {
+    const known = this.#known.get(source);
+    if (known !== undefined) return known;
+    const result = this.#parse(source);
+    if ("problem" in result) throw new TemplateProblem(result.problem);
+    if (this.#known.size >= Kept.MOST) this.#known.clear();
+    this.#known.set(source, result.body);
+    return result.body;
+  }
 }
+
+const templates = new Kept<readonly Statement[]>(parseTemplate);
+const conditions = new Kept<Expression>(parseCondition);
 
 /** Whether the text has anything to render in it. */
 export const isTemplate = (source: string): boolean => /\{[{%#]/.test(source);
@@ -28,7 +40,7 @@ export const isTemplate = (source: string): boolean => /\{[{%#]/.test(source);
  */
 export function render(source: string, data: Plain, place: string): string {
   if (!isTemplate(source)) return source;
-  return told(place, () => new Evaluator(LIMITS).render(bodyOf(source), data));
+  return told(place, () => new Renderer(data, LIMITS).render(templates.get(source)));
 }
 
 /** Words that a rendered condition may come to, and that mean no. */
@@ -37,23 +49,13 @@ const NO = new Set(["false", "0", "no", "", "none"]);
 /** `{{ … }}` is rendered and read as yes or no; anything else is a simple expression over the fields of `output`. */
 export function condition(when: string, data: Plain, place: string): boolean {
   if (isTemplate(when)) return !NO.has(render(when, data, place).trim().toLowerCase());
-  const names = flatten(data);
-  return told(place, () => {
-    const [node] = bodyOf(`{{ ${when} }}`);
-    const value = node && new Evaluator(LIMITS).value(node, names);
-    return Array.isArray(value)
-      ? value.length > 0
-      : isPlain(value)
-        ? Object.keys(value).length > 0
-        : Boolean(value);
-  });
+  return told(place, () => truthy(evaluateCondition(conditions.get(when), flatten(data), LIMITS)));
 }
 
-/** What is wrong with a condition as it is written, if anything. */
+/** What is wrong with a simple condition as it is written, if anything. */
 export function conditionProblem(when: string): string | undefined {
-  const result = parseTemplate(isTemplate(when) ? when : `{{ ${when} }}`);
-  if ("problem" in result) return result.problem;
-  return !isTemplate(when) && result.body.length !== 1 ? "it is not one expression" : undefined;
+  const result = parseCondition(when);
+  return "problem" in result ? result.problem : undefined;
 }
 
 /** Simple expressions name fields of `output` by themselves, and those of others as `agent_field`. */
@@ -71,7 +73,17 @@ function told<T>(place: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof TemplateProblem) && !(error instanceof RangeError)) throw error;
-    throw new HoldfastError("HF-4002", { place, problem: error.message }, { cause: error });
+    const problem = problemOf(error);
+    if (problem === undefined) throw error;
+    throw new HoldfastError("HF-4002", { place, problem }, { cause: error });
   }
+}
+
+function problemOf(error: unknown): string | undefined {
+  if (error instanceof TemplateProblem) return error.message;
+  if (error instanceof RangeError) return "it is nested too deeply";
+  if (!HoldfastError.is(error, "HF-1040")) return undefined;
+  return error.detail["kind"] === "depth"
+    ? "its macros or loops call each other too deeply"
+    : "it takes too long: there is too much in its loops, or what it works on is too large";
 }

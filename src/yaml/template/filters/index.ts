@@ -1,0 +1,21 @@
+import type { Filter } from "./filter.ts";
+import { LIST_FILTERS } from "./lists.ts";
+import { NUMBER_FILTERS } from "./numbers.ts";
+import { TEXT_FILTERS } from "./texts.ts";
+
+/** Every filter of Jinja2 3.1 that has a meaning here, under the names it has there, and Conductor's `json`. */
+export const FILTERS: ReadonlyMap<string, Filter> = new Map(
+  Object.entries({ ...TEXT_FILTERS, ...LIST_FILTERS, ...NUMBER_FILTERS }),
+);
+
+const ALIASES: Readonly<Record<string, string>> = { count: "length", e: "escape" };
+
+/** Filters of Jinja that are left out, and why. */
+export const LEFT_OUT: Readonly<Record<string, string>> = {
+  attr: "data has no attributes besides what it holds: write x.name or x[name]",
+  random: "a run that goes on must come to the same text",
+  urlize: "prompts are not HTML",
+};
+
+export const findFilter = (name: string): Filter | undefined => FILTERS.get(ALIASES[name] ?? name);
+export const FILTER_NAMES: readonly string[] = [...FILTERS.keys(), ...Object.keys(ALIASES)];

@@ -1,0 +1,83 @@
+/** Templates that were made to take long, over data that a model or tool might have sent. */
+const BIG = "ab ".repeat(100_000);
+const LIST = Array.from({ length: 5_000 }, (_, index) => index % 50);
+const ROWS = Array.from({ length: 2_000 }, (_, index) => ({ k: index % 7, v: `v${index}` }));
+
+export const TEMPLATE_DATA: Readonly<Record<string, unknown>> = {
+  big: BIG,
+  list: LIST,
+  rows: ROWS,
+  same: "a".repeat(300_000),
+  word: "x".repeat(200_000),
+};
+
+const loop = (inner: string, times = 10_000): string => `{% for i in range(${times}) %}${inner}{% endfor %}`;
+
+export const TEMPLATES: Readonly<Record<string, string>> = {
+  "50,000 brackets": `{{ ${"(".repeat(50_000)}1${")".repeat(50_000)} }}`,
+  "50,000 lists": `{{ ${"[".repeat(50_000)}`,
+  "60,000 additions": `{{ 1${"+1".repeat(60_000)} }}`,
+  "60,000 joins": `{{ 1${"~1".repeat(60_000)} }}`,
+  "40,000 comparisons": `{{ 1${"<2".repeat(40_000)} }}`,
+  "30,000 ands": `{{ 1${" and 1".repeat(30_000)} }}`,
+  "30,000 nots": `{{ ${"not ".repeat(30_000)}1 }}`,
+  "60,000 signs": `{{ ${"-".repeat(60_000)}1 }}`,
+  "60,000 dots": `{{ rows${".a".repeat(60_000)} }}`,
+  "30,000 filters": `{{ 'a'${"|upper".repeat(30_000)} }}`,
+  "filters over much text": `{{ big${"|upper|lower".repeat(5_000)} }}`,
+  "10,000 conditions inside each other": `${"{% if 1 %}".repeat(10_000)}${"{% endif %}".repeat(10_000)}`,
+  "20,000 choices": `{{ ${"1 if 1 else ".repeat(20_000)}2 }}`,
+  "comments that do not close": "{#".repeat(60_000),
+  "raws that do not close": "{% raw %}".repeat(20_000),
+  "tags that do not close": "{{ ".repeat(60_000),
+  "a text that does not close": `{{ '${"\\'".repeat(60_000)}`,
+  "many tags": "{{ 1 }}".repeat(30_000),
+  "spaces before a tag": `${" ".repeat(200_000)}{{- 1 -}}${" ".repeat(50_000)}`,
+  "loops in loops": loop(loop(loop("x"))),
+  "a macro that calls itself": "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+  "a macro that calls itself twice": "{% macro m() %}{{ m() }}{{ m() }}{% endmacro %}{{ m() }}",
+  "a loop that calls itself": "{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}",
+  "a text that doubles": `{% set x = 'x' %}${"{% set x = x ~ x %}".repeat(40)}`,
+  "a list that doubles": `{% set x = [1] %}${"{% set x = x + x %}".repeat(40)}`,
+  "a text times much": "{{ 'ab' * 900000000 }}",
+  "a list times much": "{{ [1] * 900000000 }}",
+  "powers of powers": "{{ 9 ** 9 ** 9 ** 9 }}",
+  "replaced by itself": "{{ big | replace('a', big) }}",
+  "replaced everywhere": "{{ same | replace('', same) }}",
+  "joined by much": "{{ list | join(big) }}",
+  "indented by much": "{{ big | replace(' ', '\\n') | indent(100000) }}",
+  "centred in much": "{{ 'a' | center(99999999) }}",
+  "a wide format": "{{ '%99999999d' % 5 }}",
+  "a wide format by braces": "{{ '{:99999999}'.format(5) }}",
+  "many digits": "{{ '%.99999f' % 1.5 }}",
+  "filled up": "{{ [1] | batch(99999999, 0) | list | length }}",
+  "sliced in much": "{{ [1] | slice(99999999) | list | length }}",
+  "tabs that grow": "{{ ('\\t' * 10000).expandtabs(10000) }}",
+  "upper in a loop": loop("{{ big | upper | length }}"),
+  "split in a loop": loop("{{ big.split() | length }}"),
+  "searched in a loop": loop("{{ 'zz' in big }}"),
+  "searched for itself": loop("{{ ('b' ~ same[:100000]) in same }}", 200),
+  "sorted in a loop": loop("{{ list | sort | length }}"),
+  "unique in a loop": loop("{{ list | unique | list | length }}"),
+  "grouped in a loop": loop("{{ rows | groupby('k') | length }}"),
+  "written in a loop": loop("{{ rows | tojson | length }}"),
+  "compared in a loop": loop("{{ rows == rows }}"),
+  "wrapped words": "{{ word | wordwrap(1) }}",
+  "wrapped hyphens": "{{ ('a-' * 50000) | wordwrap(7) }}",
+  "wrapped spaces": "{{ (' ' * 100000) | wordwrap(5) }}",
+  "trimmed much": "{{ (' ' * 300000 ~ 'x' ~ ' ' * 300000) | trim }}",
+  "tags stripped": "{{ ('<' * 100000) | striptags }}",
+  "tags stripped again": "{{ ('<a>' * 100000) | striptags }}",
+  titles: "{{ big | title | length }} {{ same.title() | length }}",
+  "words counted": loop("{{ big | wordcount }}"),
+  "nested lists": `{% set x = [] %}${"{% set x = [x] %}".repeat(3_000)}{{ x }}`,
+  "nested lists compared": `{% set x = [] %}{% set y = [] %}${"{% set x = [x] %}{% set y = [y] %}".repeat(3_000)}{{ x == y }}`,
+};
+
+export const CONDITIONS: Readonly<Record<string, string>> = {
+  "60,000 additions": `1${"+1".repeat(60_000)}`,
+  "60,000 signs": `${"-".repeat(60_000)}1`,
+  "50,000 brackets": "(".repeat(50_000),
+  "powers of powers": `9${"**9".repeat(1_000)}`,
+  "a text times much": "'ab' * 900000000 == ''",
+};
