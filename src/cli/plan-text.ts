@@ -32,7 +32,13 @@ function median(values: readonly number[]): number {
 }
 
 /** A resume before it is done: what is reused, verified, run, changed, allowed. */
-export function planText(plan: ResumePlan, guess: Estimate | undefined, paint: Paint): string {
+export function planText(
+  given: ResumePlan,
+  guess: Estimate | undefined,
+  paint: Paint,
+  name: (step: string) => string = (step) => step,
+): string {
+  const plan = named(given, name);
   const rows = [
     reuse(plan),
     ...plan.inDoubt.map((one) => ["verify", "in doubt", doubt(one)]),
@@ -54,6 +60,21 @@ export function planText(plan: ResumePlan, guess: Estimate | undefined, paint: P
   ];
   return columns(rows.map(([label = "", ...rest]) => [`  ${paint.bold(label)}`, ...rest])).join("\n");
 }
+
+/** The plan with steps as people call them; what must be decided stays exact. */
+function named(plan: ResumePlan, name: (step: string) => string): ResumePlan {
+  const { runs, changed, view: seen, policy: verdicts } = plan;
+  return {
+    ...plan,
+    runs: runs.map((one) => ({ ...one, step: name(one.step) })),
+    waits: plan.waits.map((one) => (one.for === "decision" ? one : { ...one, step: name(one.step) })),
+    policy: verdicts.map((one) => ({ ...one, step: name(one.step) })),
+    changed: { ...changed, new: unique(changed.new.map(name)), notAsked: unique(changed.notAsked.map(name)) },
+    view: { ...seen, after: unique(seen.after.map(name)) },
+  };
+}
+
+const unique = (names: readonly string[]): string[] => [...new Set(names)];
 
 function reuse({ reuse: { steps, ...used } }: ResumePlan): string[] {
   const saved = spent(used);

@@ -7,12 +7,9 @@ import { parseInputs } from "./inputs.ts";
 import { runFlow } from "./run/flow.ts";
 import { type Machine, metaOf } from "./run/machine.ts";
 import { FlowState } from "./run/state.ts";
-import type { Definition } from "./source.ts";
+import { DEFINITION_KEY, type Definition } from "./source.ts";
 
 export type Inputs = Readonly<Record<string, unknown>>;
-
-/** The key of a run's memory under which the definition it was started with is kept. */
-export const DEFINITION_KEY = "workflow:definition";
 
 /** What a definition is told from others by: its files, not where they lie. */
 export function definitionDigest({ main, files }: Definition): string {

@@ -1,5 +1,5 @@
 export type { CheckpointSettings } from "./checkpoint.ts";
-export { DEFINITION_KEY, type Inputs } from "./compile.ts";
+export type { Inputs } from "./compile.ts";
 export type { Graph, GraphEdge, GraphNode } from "./graph.ts";
 export type { InputSpec } from "./inputs.ts";
 export {
@@ -16,5 +16,5 @@ export type { ProviderSettings, ProviderSource } from "./providers.ts";
 export type { McpServer, ScriptRequest, ScriptResult, ScriptRunner } from "./run/machine.ts";
 export type { InputField } from "./schema/fields.ts";
 export { type ScriptOptions, scriptRunner } from "./script.ts";
-export type { Definition } from "./source.ts";
+export { DEFINITION_KEY, type Definition } from "./source.ts";
 export type { McpConnect } from "./tools.ts";

@@ -18,6 +18,9 @@ export class FileProblem extends Error {
 /** No file of a workflow may be larger. */
 export const MOST_BYTES = 262_144;
 
+/** The key of a run's memory under which the definition it was started with is kept. */
+export const DEFINITION_KEY = "workflow:definition";
+
 /**
  * Everything a workflow is made of, as it was read: kept with its runs, so that each can be gone on with as it was started. Values of
  * environment variables are not part of it.

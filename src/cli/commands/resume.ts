@@ -16,6 +16,7 @@ import { duration } from "../format.ts";
 import { usage } from "../globals.ts";
 import { readJson } from "../inputs.ts";
 import { estimate, planText } from "../plan-text.ts";
+import { unitOf } from "../view/units.ts";
 import type { Code } from "../workflows.ts";
 import { previewText } from "./fork.ts";
 import { readAmount } from "./run.ts";
@@ -231,7 +232,12 @@ async function plan(context: Given, run: RunRow): Promise<Outcome> {
   const guess = await estimate(engine, run);
   return {
     data: { plan: found, estimate: guess ?? null },
-    text: planText(found, guess, context.out.paint),
+    text: planText(
+      found,
+      guess,
+      context.out.paint,
+      code.yaml && !context.globals.verbose ? unitOf : undefined,
+    ),
     next: found.blocked === null ? [`resume ${run.id}`] : [],
   };
 }

@@ -20,13 +20,15 @@ export const command = defineCommand({
     attempts: { flag: "--attempts", summary: "every attempt of every step" },
     decisions: { flag: "--decisions", summary: "what was decided, and why" },
     lineage: { flag: "--lineage", summary: "forks, children, resumes" },
+    steps: { flag: "--steps", summary: "every model call and tool of agents; -v is the same" },
     all: { flag: "--all", summary: "every step, however many there are" },
     watch: { flag: "--watch", summary: "look again every second, until it has ended or Ctrl-C" },
     reveal: { flag: "--reveal", summary: "values as they are, not shortened and masked" },
   },
   examples: ["show recon-88", "show recon-88:pay --attempts", "show @last --output --reveal"],
   async run(context) {
-    const { args, options } = context;
+    const { args } = context;
+    const options = { ...context.options, steps: context.options.steps || context.globals.verbose };
     const addresses = await context.addresses();
     const { run, step } = await addresses.step(args[0] ?? "");
     if (step !== undefined) return showStep(context, run, step, options);

@@ -59,7 +59,7 @@ export async function drive(context: CommandContext<unknown>, driving: Driving):
   const { out, host } = context;
   const { ui } = (await context.settings()).values;
   const mode = displayFor(host.env, host.stderr.isTTY, ui, context.globals.quiet);
-  const view = new RunView(store, runId);
+  const view = new RunView(store, runId, context.globals.verbose);
   await view.catchUp();
   const [before, from, begun] = [view.work, view.seq, performance.now()];
   const cli = context.unsaved === undefined ? (command: string) => context.cli(command) : undefined;

@@ -163,14 +163,15 @@ function failure(
   const record = step === "" ? undefined : view.state.find(step);
   const message = oneLine(String(known?.detail["message"] ?? row.error ?? ""));
   const verb = row.status === "cancelled" ? "was cancelled" : "stopped";
-  const where = record ? ` in ${step}, attempt ${record.attempt}` : "";
+  const name = view.nameOf(step);
+  const where = record ? ` in ${name}, attempt ${record.attempt}` : "";
   const undone = "What it did was undone, so it cannot be resumed.";
   const wait = isResumable && retryAfter(known?.cause);
   const meant = meantEnd(error);
   return {
     code: (meant ?? known)?.code ?? "HF-2101",
     message: `${row.id} ${verb}${message === "" ? "" : `: ${message}`}${where}`,
-    why: (meant ?? known)?.why ?? "",
+    why: ((meant ?? known)?.why ?? "").replaceAll(step === "" ? "\0" : step, name),
     safe: `${safe(view)}${isResumable || row.status === "cancelled" ? "" : ` ${undone}`}`,
     fix: meant
       ? [meant.fix]
@@ -178,7 +179,7 @@ function failure(
         ? [context.cli(`resume ${row.id}${wait ? ` --after ${wait}` : ""}`)]
         : [`${context.cli(`fork ${row.id}@<checkpoint>`)} to go on from an earlier point`],
     docs: [
-      context.cli(record ? `show ${row.id}:${step}` : `show ${row.id}`),
+      context.cli(record ? `show ${row.id}:${name}` : `show ${row.id}`),
       `holdfast explain ${(meant ?? known)?.code.slice(3) ?? "2101"}`,
     ].join("   ·   "),
   };

@@ -41,7 +41,7 @@ export class RunItems {
     const { stepsDone: done } = row;
     return {
       row,
-      standing: standingOf(row, this.#now, details),
+      standing: standingOf(spoken(row, view), this.#now, details),
       progress: view?.progress ?? { done, text: `${done} done` },
       origin: await originOf(this.#store, row),
       input: await inputOf(this.#store, row),
@@ -64,6 +64,17 @@ export class RunItems {
     return { undone: event?.kind === "run_failed" && event.meta.compensated === true };
   }
 }
+
+/** The row with names that its author knows, for sentences. What must be decided is named exactly. */
+const spoken = (row: RunRow, view: RunView | undefined): RunRow =>
+  view
+    ? {
+        ...row,
+        waiting: row.waiting.map((wait) =>
+          wait.kind === "retry" ? { ...wait, step: view.nameOf(wait.step) } : wait,
+        ),
+      }
+    : row;
 
 /** How it was started; nothing where that cannot be read: one damaged run does not hide the others. */
 export async function originOf(store: Store, row: RunRow): Promise<RunOrigin> {

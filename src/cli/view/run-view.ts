@@ -12,6 +12,7 @@ import { RunState } from "../../core/run/replay.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { Values } from "../../core/values/values.ts";
+import { namesIn } from "./units.ts";
 
 /** Work that is recorded, and what it cost. */
 export interface Work {
@@ -30,10 +31,23 @@ export class RunView {
   #seq = 0;
   readonly #time = new OwnTime();
   readonly #work: Work = { steps: 0, ms: 0, tokens: 0, costUsd: 0 };
+  /** When each agent, member or step began, and what it has used. */
+  readonly #units = new Map<string, { readonly since: number; tokens: number; costUsd: number }>();
+  /** What a step is called. */
+  readonly nameOf: (step: string) => string;
 
-  constructor(store: Store, runId: string) {
+  /** `everyStep`: what agents do inside is told as well. */
+  constructor(store: Store, runId: string, everyStep = false) {
     this.#store = store;
     this.runId = runId;
+    this.nameOf = namesIn(this.state, everyStep);
+  }
+
+  /** What is known of an agent, a member or a step by its name. */
+  unit(
+    name: string,
+  ): { readonly since: number; readonly tokens: number; readonly costUsd: number } | undefined {
+    return this.#units.get(name);
   }
 
   /** Reads what was written since; answers it. */
@@ -53,11 +67,21 @@ export class RunView {
     this.state.apply(event);
     this.#seq = event.seq;
     const used = usageOf(event);
+    this.#count(event, used);
     this.#work.tokens += used?.tokens ?? 0;
     this.#work.costUsd += used?.costUsd ?? 0;
     if (isDone(event)) this.#work.steps++;
     if (event.kind === "step_completed") this.#work.ms += this.#time.of(event.step, event.meta.ms ?? 0);
     return event;
+  }
+
+  #count(event: JournalEvent, used: { tokens: number; costUsd: number } | undefined): void {
+    if (event.step === "") return;
+    const name = this.nameOf(event.step);
+    const unit = this.#units.get(name) ?? { since: event.at, tokens: 0, costUsd: 0 };
+    unit.tokens += used?.tokens ?? 0;
+    unit.costUsd += used?.costUsd ?? 0;
+    this.#units.set(name, unit);
   }
 
   get row(): RunRow {
@@ -95,14 +119,21 @@ export class RunView {
 
   /** Planned steps that have not begun. */
   get pending(): readonly string[] {
-    const open = new Set(this.open.map(({ step }) => step));
-    return measure(this.state, this.row.stepsDone).pending.filter((step) => !open.has(step));
+    const begun = new Set([...this.state.steps()].map(([step]) => this.nameOf(step)));
+    return measure(this.state, this.row.stepsDone).pending.filter((step) => !begun.has(step));
   }
 
   /** Steps that have begun, innermost only: those around them are under way because of them. */
   get open(): readonly StepUnderWay[] {
     const all = underWay(this.state);
-    return all.filter(({ step }) => !all.some((other) => other.step.startsWith(`${step}/`)));
+    const inner = all.filter(({ step }) => !all.some((other) => other.step.startsWith(`${step}/`)));
+    const named = new Map<string, StepUnderWay>();
+    for (const one of inner) {
+      // What a person must decide about is named exactly.
+      const step = one.status === "in_doubt" || one.type === "gate" ? one.step : this.nameOf(one.step);
+      if (!named.has(step)) named.set(step, { ...one, step });
+    }
+    return [...named.values()];
   }
 }
 

@@ -3,6 +3,7 @@ import type { StepUnderWay } from "../../core/manage/checkpoints/progress.ts";
 import { duration, fit, oneLine, seconds, tokens, usd, width, word } from "../format.ts";
 import type { Paint } from "../paint.ts";
 import { isDone, type RunView, usageOf } from "./run-view.ts";
+import { endedAgent } from "./units.ts";
 
 /** How wide the names of steps are, so that what follows stands in columns. */
 const NAME = 18;
@@ -24,12 +25,15 @@ export function lineOf(
   isSaved = true,
 ): string | undefined {
   const { step, seq } = event;
-  const name = nameColumn(step);
-  if (isDone(event)) {
-    const used = usageOf(event);
+  const unit = view.nameOf(step);
+  const name = nameColumn(unit);
+  const agent = view.nameOf(`${step}[0]/model`) === step ? endedAgent(event) : undefined;
+  if (agent !== undefined || (isDone(event) && unit === step)) {
+    const own = view.unit(step);
+    const used = agent === undefined ? (usageOf(event) ?? own) : own;
     const ms = event.kind === "step_completed" ? event.meta.ms : undefined;
-    const record = view.state.find(step);
-    const took = ms ?? (record ? event.at - record.since : 0);
+    const since = agent === undefined ? view.state.find(step)?.since : own?.since;
+    const took = ms ?? (since === undefined ? 0 : event.at - since);
     const facts = [
       duration(took).padStart(6),
       used?.tokens ? tokens(used.tokens).padStart(10) : "",

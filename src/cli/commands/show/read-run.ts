@@ -10,6 +10,7 @@ import { nextActs } from "../../view/next-acts.ts";
 import { type Standing, standingOf } from "../../view/standing.ts";
 import { type Fetched, fetched, valuesOf } from "../../view/stored-values.ts";
 import { isRest, journalOf, Stories, type Story } from "../../view/stories.ts";
+import { endedAgent, isFileRun, namesIn, unitStories } from "../../view/units.ts";
 import { Ledger } from "../cost/ledger.ts";
 
 export interface ShowOptions {
@@ -19,6 +20,8 @@ export interface ShowOptions {
   readonly decisions: boolean;
   readonly lineage: boolean;
   readonly all: boolean;
+  /** What agents of workflow files do inside, step by step. */
+  readonly steps: boolean;
   readonly reveal: boolean;
 }
 
@@ -31,7 +34,9 @@ export interface RunReading {
   readonly progress: Progress;
   /** Tokens whose price nobody knows. */
   readonly unpriced: number;
+  /** As they are shown: agents of a workflow file with what they did inside folded in, unless every step is asked for. */
   readonly stories: readonly Story[];
+  readonly every: readonly Story[];
   /** Planned steps that have not begun. */
   readonly pending: readonly string[];
   readonly acts: readonly string[];
@@ -68,10 +73,16 @@ export async function readRun(store: Store, runId: string, options: ShowOptions)
   const { state, stories, lineage, by, undone } = fold;
   const now = await store.now();
   const open = ended(row.status) ? [] : underWay(state);
-  const standing = standingOf(row, now, { open, by, undone });
-  const begun = new Set(open.map(({ step }) => step));
+  const name = namesIn(state, options.steps);
+  const standing = standingOf(row, now, {
+    open: open.map((one) => ({ ...one, step: name(one.step) })),
+    by,
+    undone,
+  });
   const { progress, pending } = measure(state, row.stepsDone);
-  const all = [...stories.all.values()];
+  const every = [...stories.all.values()];
+  const all = options.steps || !isFileRun(state) ? every : unitStories(every, fold.ended);
+  const begun = new Set([...every.map(({ step }) => name(step)), ...stories.all.keys()]);
   return {
     row,
     origin: await readOrigin(store, runId),
@@ -80,7 +91,8 @@ export async function readRun(store: Store, runId: string, options: ShowOptions)
     progress,
     unpriced: fold.ledger.total.unpriced,
     stories: all,
-    pending: pending.filter((step) => !begun.has(step) && !stories.all.has(step)),
+    every,
+    pending: pending.filter((step) => !begun.has(step)),
     acts: nextActs(row, standing.can, standing.stalledSince !== null),
     lineage,
     ...(await values(store, row, fold, options)),
@@ -120,6 +132,8 @@ class Fold {
   readonly stories = new Stories();
   readonly ledger = new Ledger();
   readonly decisions: JournalEvent[] = [];
+  /** Agents that have answered, and where. */
+  readonly ended = new Map<string, { readonly seq: number; readonly at: number }>();
   readonly lineage: Lineage = { recoveries: 0, resumes: 0, children: [] };
   /** Who paused or cancelled it last. */
   by: string | undefined;
@@ -130,6 +144,8 @@ class Fold {
     this.state.apply(event);
     this.stories.take(event);
     this.ledger.take(event);
+    const agent = endedAgent(event);
+    if (agent !== undefined) this.ended.set(agent, event);
     switch (event.kind) {
       case "decision_made":
         return void this.decisions.push(event);

@@ -215,7 +215,7 @@ function lineage(
 const times = (amount: number): string => (amount === 1 ? "once" : `${count(amount)} times`);
 
 export function runData(reading: RunReading, options: ShowOptions): Readonly<Record<string, unknown>> {
-  const { row, standing, progress, origin, stories, pending, acts, lineage: past, errors } = reading;
+  const { row, standing, progress, origin, every, pending, acts, lineage: past, errors } = reading;
   const value = (found: Fetched | undefined): unknown =>
     found === undefined
       ? null
@@ -229,7 +229,7 @@ export function runData(reading: RunReading, options: ShowOptions): Readonly<Rec
     checkpoint: addressOf(row.id, row.seq),
     activeMs: row.activeMs,
     budget: row.budget,
-    steps: stories.map((story) => storyData(story, value, errors, reading.outputs.get(story.step))),
+    steps: every.map((story) => storyData(story, value, errors, reading.outputs.get(story.step))),
     pending,
     ...(options.decisions
       ? { decisions: reading.decisions.map((one) => ({ ...one, at: iso(one.at) })) }

@@ -45,8 +45,8 @@ export async function showStep(
   };
 }
 
-function find({ stories, pending }: RunReading, run: string, step: string): Story {
-  const exact = stories.find((story) => story.step === step);
+function find({ stories, every, pending }: RunReading, run: string, step: string): Story {
+  const exact = [...every, ...stories].find((story) => story.step === step);
   if (exact) return exact;
   const ending = stories.filter((story) => story.step.endsWith(`/${step}`));
   if (ending.length === 1 && ending[0]) return ending[0];
