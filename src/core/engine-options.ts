@@ -6,7 +6,7 @@ import type { RetentionPolicy } from "./manage/retention/policy.ts";
 import type { Logger, Probe } from "./ports.ts";
 import type { CheckpointStrategy } from "./run/every.ts";
 import type { Triggers } from "./run/triggers.ts";
-import type { Store } from "./store.ts";
+import type { RunQuery, Store } from "./store.ts";
 import type { Budget, RunRow } from "./types.ts";
 import type { Redaction } from "./values/redact.ts";
 import type { SecretProvider } from "./values/secrets.ts";
@@ -86,6 +86,11 @@ export interface StartOptions {
   /** Model, parameters, context: plain data that belongs to the run and that `ctx.config` gives back, after every resume. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
+
+/** Which runs to list; see {@link RunQuery}. */
+export type ListQuery = Omit<RunQuery, "limit"> & Partial<Pick<RunQuery, "limit">>;
+
+export const LIST_LIMIT = 100;
 
 /** A run as seen from outside. */
 export type Run = Omit<RunRow, "head">;

@@ -1,9 +1,18 @@
 import { HoldfastError } from "../errors.ts";
 import type { DueQuery, RunPage, RunQuery, Store } from "../store.ts";
-import type { RunRow } from "../types.ts";
+import type { RunRow, RunStatus } from "../types.ts";
 
 /** What every store's `list` and `due` agree on: which filters there are, in what order runs come, how pages go on. */
 const FILTERS: readonly string[] = ["status", "workflow", "parent", "pruned", "cursor", "limit"];
+const STATUSES: Readonly<Record<RunStatus, true>> = {
+  queued: true,
+  running: true,
+  waiting: true,
+  paused: true,
+  completed: true,
+  failed: true,
+  cancelled: true,
+};
 const MOST_RUNS = 1000;
 const PAGE = 200;
 
@@ -32,10 +41,20 @@ export function checkQuery(query: RunQuery): PagePosition | null {
   for (const key of Object.keys(query))
     if (!FILTERS.includes(key)) throw invalid(key, "there is no such filter");
   checkLimit(query.limit, MOST_RUNS);
+  checkStatuses(query.status);
   if (query.cursor === undefined) return null;
   const [, createdAt, id] = /^(\d{1,16})\.([\w-]{1,64})$/.exec(query.cursor) ?? [];
   if (createdAt === undefined || id === undefined) throw invalid("cursor", "it was not made by list");
   return { createdAt: Number(createdAt), id };
+}
+
+function checkStatuses(statuses: unknown): void {
+  if (statuses === undefined) return;
+  const known = Object.keys(STATUSES);
+  if (!Array.isArray(statuses)) throw invalid("status", "it must be a list");
+  const unknown: unknown = statuses.find((one) => !known.includes(one));
+  if (unknown !== undefined)
+    throw invalid("status", `there is no ${String(unknown)}; there are ${known.join(", ")}`);
 }
 
 export function checkLimit(limit: number, most = Number.MAX_SAFE_INTEGER): void {

@@ -1,6 +1,9 @@
 import { detached } from "../detached.ts";
+import { HoldfastError } from "../errors.ts";
 import type { EventKind, JournalEvent } from "../journal/events.ts";
 import type { Logger } from "../ports.ts";
+import { EventStream, type EventsOptions } from "./event-stream.ts";
+import { checkEventType } from "./event-types.ts";
 
 interface JournaledEvent<K extends EventKind> {
   readonly type: K;
@@ -66,6 +69,8 @@ type EngineStateEvent =
   /** Writes fail. Runs wait at their next step; starts and acts are refused (HF-3002) until it is back. */
   | { readonly type: "store_failing"; readonly at: number; readonly error: unknown }
   | { readonly type: "store_recovered"; readonly at: number; readonly sinceMs: number }
+  /** Told to one reader of `engine.events()`: it reads too slowly, and so many events before the next one were dropped. */
+  | { readonly type: "events_missed"; readonly at: number; readonly count: number }
   /** `high`: no run is taken any more; `false` when things are as usual again. `used`: the share of the heap in use. */
   | { readonly type: "memory_pressure"; readonly at: number; readonly used: number; readonly high: boolean };
 
@@ -83,6 +88,9 @@ export class Emitter {
   }
 
   on(type: EngineEventType | "*", listener: Listener): () => void {
+    if (type !== "*") checkEventType(type);
+    if (typeof listener !== "function")
+      throw new HoldfastError("HF-1003", { option: "listener", problem: "it is not a function" });
     let set = this.#listeners.get(type);
     if (!set) this.#listeners.set(type, (set = new Set()));
     set.add(listener);
@@ -123,32 +131,29 @@ export class Emitter {
     }
   }
 
-  /** Every event from now on; ends when the consumer stops or `close` is called. */
-  async *stream(): AsyncGenerator<EngineEvent> {
-    const queue: EngineEvent[] = [];
-    let wake = (): void => undefined;
-    const off = this.on("*", (event) => {
-      queue.push(event);
-      wake();
-    });
-    this.#closers.add(() => wake());
-    try {
-      while (!this.#closed || queue.length > 0) {
-        const event = queue.shift();
-        if (event) yield event;
-        else await new Promise<void>((resolve) => (wake = resolve));
-      }
-    } finally {
+  /** Every event from this call on; ends when the consumer stops or `close` is called. */
+  stream(options: EventsOptions = {}): EventStream {
+    const stream = new EventStream(options, () => {
       off();
-    }
+      this.#streams.delete(stream);
+    });
+    const off = this.on("*", (event) => stream.push(event));
+    if (this.#closed) stream.end();
+    else this.#streams.add(stream);
+    return stream;
   }
 
-  readonly #closers = new Set<() => void>();
+  readonly #streams = new Set<EventStream>();
   #closed = false;
+
+  /** How many readers there are. */
+  get readers(): number {
+    return this.#streams.size;
+  }
 
   close(): void {
     this.#closed = true;
-    for (const end of this.#closers) end();
+    for (const stream of this.#streams) stream.end();
   }
 }
 
