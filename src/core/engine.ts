@@ -4,7 +4,13 @@ import { type Answer, Decisions, type OpenGate, type Resolution } from "./contro
 import { type BulkReport, Family, isStopped, type OfWorkflow } from "./control/family.ts";
 import { type InjectOptions, injectInto } from "./control/inject.ts";
 import { detached } from "./detached.ts";
-import type { EngineOptions, Run, StartOptions } from "./engine-options.ts";
+import {
+  type EngineOptions,
+  LIST_LIMIT,
+  type ListQuery,
+  type Run,
+  type StartOptions,
+} from "./engine-options.ts";
 import { enginePorts, engineValues } from "./engine-ports.ts";
 import { HoldfastError } from "./errors.ts";
 import { guardsFor } from "./guards/all.ts";
@@ -15,6 +21,7 @@ import type { NamedAct } from "./journal/act.ts";
 import type { Acts } from "./journal/acts.ts";
 import type { CommitQueue } from "./journal/commit.ts";
 import type { JournalEvent } from "./journal/events.ts";
+import { Folds } from "./journal/folds.ts";
 import { engineActs, engineStore } from "./journal/scratch-store.ts";
 import { StoreTime } from "./journal/store-time.ts";
 import { Checkpoints } from "./manage/checkpoints/checkpoints.ts";
@@ -38,16 +45,17 @@ import type { ExecutionDeps } from "./run/execution-deps.ts";
 import { givenAtStart } from "./run/given.ts";
 import { type TriggerSettings, triggerSettings } from "./run/triggers.ts";
 import { Starter } from "./start.ts";
-import type { RunPage, RunQuery, Store, StoreIdentity } from "./store.ts";
+import type { RunPage, Store, StoreIdentity } from "./store.ts";
 import { ended, type RunRow } from "./types.ts";
 import type { Values } from "./values/values.ts";
 import { Emitter, type EngineEvent, type EngineEventOf, type EngineEventType } from "./worker/emitter.ts";
+import type { EventsOptions } from "./worker/event-stream.ts";
 import { describeHealth, type Health, heldRun, oncePossible, openQueue } from "./worker/health.ts";
 import { heapPressure, Pressure } from "./worker/pressure.ts";
 import { type RecoveryPolicy, recoveryPolicy } from "./worker/recovery.ts";
 import { RunWatch, readResult } from "./worker/watch.ts";
 import { Worker } from "./worker/worker.ts";
-import type { Workflow } from "./workflow.ts";
+import { isWorkflow, type Workflow } from "./workflow.ts";
 
 const positive = (option: string, value: number): number => {
   if (Number.isFinite(value) && value > 0) return value;
@@ -129,6 +137,7 @@ export class Engine {
       store: this.#store,
       acts: this.#acts,
       values: this.#values,
+      folds: new Folds(this.#store, this.#values),
       ports: this.#ports,
       time: this.#time,
       workflows: this.#workflows,
@@ -166,6 +175,8 @@ export class Engine {
 
   /** Makes a workflow known, so that its runs can be advanced here. */
   register(workflow: Workflow<never, unknown>): void {
+    if (!isWorkflow(workflow))
+      throw new HoldfastError("HF-1003", { option: "workflow", problem: "it was not made by workflow()" });
     this.#workflows.set(workflow.name, workflow as Workflow);
   }
 
@@ -190,11 +201,14 @@ export class Engine {
     await this.#work(false);
   }
 
-  /** Takes every run that is due now (crashed ones included) and begins to advance it; answers their ids. */
+  /**
+   * Takes every run that is due now (crashed ones included) and begins to advance it; answers their ids. Where more are due than
+   * `concurrency` allows at once, it answers when the last of them has begun: do not await it where that may take too long.
+   */
   async recover(): Promise<string[]> {
     this.#checkOpen();
     const worker = await this.#work(true);
-    return worker.sweep();
+    return worker.takeAll();
   }
 
   /** The worker, running, if this engine may advance runs at all. */
@@ -234,6 +248,8 @@ export class Engine {
       tell: (event) => this.#emitter.emit(event),
     });
     this.#running = () => worker.running;
+    this.#parts.folds.watch((runId) => worker.active(runId)?.writer);
+    this.#acts.lend((runId) => worker.active(runId)?.writer);
     if (this.#options.saving !== false) this.#retentionLoop.start();
     return worker;
   }
@@ -316,8 +332,9 @@ export class Engine {
     return readStatus(this.#parts, runId, heldRun(this.#queue.health, this.#running(), runId));
   }
 
-  list(query: RunQuery): Promise<RunPage> {
-    return this.#store.list(query);
+  /** Stored runs, newest first, a page at a time (100 runs, unless `limit` says otherwise); every filter given must match. */
+  async list(query: ListQuery = {}): Promise<RunPage> {
+    return this.#store.list({ ...query, limit: query.limit ?? LIST_LIMIT });
   }
 
   /** Stops the run at its next step boundary. Once this answers, no new step will start. */
@@ -432,9 +449,12 @@ export class Engine {
     return this.#emitter.on(type, listener as (event: EngineEvent) => void);
   }
 
-  /** Every event from now on. */
-  events(): AsyncIterable<EngineEvent> {
-    return this.#emitter.stream();
+  /**
+   * Every event from this call on, whenever it is read, until the engine is closed or the reader stops (`break`, `return()`). A reader
+   * that falls too far behind misses the oldest ones and is told how many; see {@link EventsOptions}.
+   */
+  events(options: EventsOptions = {}): AsyncIterableIterator<EngineEvent> {
+    return this.#emitter.stream(options);
   }
 
   /**
@@ -461,7 +481,7 @@ export class Engine {
     const execution = worker?.active(row.id);
     if (execution && row.claim.token === execution.writer.row.claim.token) execution.writer.hear();
     else if (execution) execution.fence();
-    await worker?.sweep();
+    else await worker?.seeTo(row);
   }
 
   #checkOpen(): void {

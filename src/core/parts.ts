@@ -1,5 +1,6 @@
 import type { Acts, Decide } from "./journal/acts.ts";
 import type { JournalEvent } from "./journal/events.ts";
+import type { Folds } from "./journal/folds.ts";
 import type { StoreTime } from "./journal/store-time.ts";
 import type { Ports } from "./ports.ts";
 import type { Store } from "./store.ts";
@@ -12,6 +13,7 @@ export interface EngineParts {
   readonly store: Store;
   readonly acts: Acts;
   readonly values: Values;
+  readonly folds: Folds;
   readonly ports: Ports;
   readonly time: StoreTime;
   /** The workflows whose code this process has. */

@@ -5,7 +5,7 @@ import { because, checkAct, type NamedAct, plan, told, wrongStatus } from "../jo
 import type { ActPlan } from "../journal/acts.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { dropped } from "../journal/journal.ts";
-import { lastEvent, loadRun } from "../journal/load.ts";
+import { lastEvent } from "../journal/load.ts";
 import { isLosingAll } from "../manage/retention/journal.ts";
 import { actOn, type EngineParts } from "../parts.ts";
 import type { Signal } from "../run/records.ts";
@@ -168,12 +168,12 @@ export class Control {
   async signal(runId: string, name: string, payload: unknown, options: NamedAct): Promise<void> {
     checkName(name);
     checkAct(options);
-    const { values, ports, store } = this.#deps;
+    const { values, ports, folds } = this.#deps;
     const encoded = values.encode(`signal:${name}`, payload);
     const id = options.id ?? ports.ids.id();
     await actOn(this.#deps, runId, async (row) => {
       if (options.id !== undefined) {
-        const known = (await loadRun(store, values, row)).signals.find((one) => one.id === id);
+        const known = (await folds.at(row)).signals.find((one) => one.id === id);
         if (known && !isSame(known, { name, data: encoded.data }))
           throw new HoldfastError("HF-1020", { id, run: runId });
         if (known) return null;

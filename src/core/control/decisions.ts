@@ -2,7 +2,6 @@ import type { GateAnswer } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkAct, type NamedAct, plan, told, wrongStatus } from "../journal/act.ts";
 import type { EventDraft } from "../journal/events.ts";
-import { loadRun } from "../journal/load.ts";
 import { isLosingAll } from "../manage/retention/journal.ts";
 import { actOn, type EngineParts } from "../parts.ts";
 import type { StepRecord } from "../run/records.ts";
@@ -52,9 +51,9 @@ export class Decisions {
   }
 
   async gates(runId: string): Promise<OpenGate[]> {
-    const { store, values } = this.#deps;
+    const { folds, values } = this.#deps;
     const row = await this.#read(runId);
-    const state = await loadRun(store, values, row);
+    const state = await folds.at(row);
     const open = [...state.steps()].filter(
       ([gate, record]) => record.type === "gate" && record.status === "started" && !whyClosed(row, gate),
     );
@@ -98,10 +97,10 @@ export class Decisions {
 
   /** The gate, if it can be answered at this time; else why not. */
   async #openGate(row: RunRow, gate: string, at: number): Promise<{ record: StepRecord; shown: Shown }> {
-    const { store, values } = this.#deps;
+    const { folds, values } = this.#deps;
     const run = row.id;
     const closed = (why: string) => new HoldfastError("HF-1013", { run, gate, why });
-    const record = (await loadRun(store, values, row)).find(gate);
+    const record = (await folds.at(row)).find(gate);
     if (record?.type !== "gate") throw closed("It was not opened yet, or there is none of this name.");
     if (record.reopened) throw closed("It expired, and is opened again when the run gets there.");
     if (record.status === "failed") throw expired(run, gate, record, "The run was told so.");
@@ -160,9 +159,8 @@ export class Decisions {
   }
 
   async #inDoubt(row: RunRow, step: string): Promise<{ record: StepRecord; state: RunState }> {
-    const { store, values } = this.#deps;
     if (terminal(row.status)) throw new HoldfastError("HF-1011", { step, run: row.id });
-    const state = await loadRun(store, values, row);
+    const state = await this.#deps.folds.at(row);
     const record = state.find(step);
     if (!record) throw new HoldfastError("HF-1010", { run: row.id, step });
     if (record.status !== "in_doubt") throw new HoldfastError("HF-1011", { step, run: row.id });
@@ -177,10 +175,10 @@ export class Decisions {
     encoded: Pick<Encoded, "data" | "blobs">,
   ): Promise<void> {
     await actOn(this.#deps, runId, async (row) => {
-      const { store, values } = this.#deps;
+      const { store, folds } = this.#deps;
       if (await isLosingAll(store, row)) return null;
       // Evidence is kept whatever else of the run can be read.
-      const state = await loadRun(store, values, row).catch(() => undefined);
+      const state = await folds.at(row).catch(() => undefined);
       const event: EventDraft = {
         kind: "step_evidence",
         step: state?.keyNow(step) ?? step,

@@ -6,6 +6,7 @@ import { lastEvent, loadRun } from "../journal/load.ts";
 import { everyRun } from "../journal/query.ts";
 import { actOn, type EngineParts } from "../parts.ts";
 import type { StepRecord } from "../run/records.ts";
+import type { RunState } from "../run/replay.ts";
 import { ended, type RunRow, type RunStatus, terminal } from "../types.ts";
 import type { CancelOptions, Control } from "./control.ts";
 
@@ -36,17 +37,13 @@ export class Family {
   }
 
   async #tellParent(child: RunRow, parentId: string): Promise<void> {
-    const { store, values } = this.#deps;
+    const { store, values, folds } = this.#deps;
     const { status } = child;
     if (!(await store.read(parentId))) return;
     const ending = await lastEvent(store, child, ["run_completed", "run_failed", "run_cancelled"]);
     await actOn(this.#deps, parentId, async (row) => {
       if (terminal(row.status) || row.prunedAt !== null) return null;
-      const state = await loadRun(store, values, row);
-      // By its id: migrations may have renamed the step, there and back, before and after the child was made.
-      const isOpen = ([, one]: [string, StepRecord]): boolean =>
-        one.child === child.id && one.status === "started";
-      const [step, record] = [...state.steps()].find(isOpen) ?? [];
+      const [step, record] = waitFor(await folds.at(row), child) ?? [];
       if (step === undefined || !record) return null;
       const message = child.error ?? "It was cancelled.";
       // Encoded anew: blobs belong to one run.
@@ -209,6 +206,18 @@ async function asFarAsPossible(act: () => Promise<unknown>): Promise<boolean> {
     if (!HoldfastError.is(error, "HF-1007") && !HoldfastError.is(error, "HF-1025")) throw error;
     return false;
   }
+}
+
+/**
+ * The step of the parent that waits for a child. By its id: migrations may have renamed the step, there and back, before and after the
+ * child was made.
+ */
+function waitFor(state: RunState, { id, parent }: RunRow): [string, StepRecord] | undefined {
+  const isOpen = ({ child, status }: StepRecord): boolean => child === id && status === "started";
+  const step = parent?.step ?? "";
+  const record = state.find(step);
+  if (record && isOpen(record)) return [step, record];
+  return [...state.steps()].find(([, one]) => isOpen(one));
 }
 
 /** A child that failed and was resumed reports only what it has used since. */

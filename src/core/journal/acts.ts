@@ -36,6 +36,15 @@ export interface Acted {
   readonly events: readonly JournalEvent[];
 }
 
+/** What a run is written with by the worker that advances it. */
+export interface Pen {
+  /**
+   * Waits until nothing is being written, and holds back what the worker would write next until the answer is called. So a run that
+   * writes all the time does not keep others from it. `undefined` where waiting would be of no use.
+   */
+  borrow(): Promise<(() => void) | undefined>;
+}
+
 /**
  * Writing to a run without owning it. Each act reads the run, decides, and appends on condition that nothing changed in
  * between; when something did, it reads and decides again. So of two acts at the same time one sees the other.
@@ -45,6 +54,9 @@ export class Acts {
   readonly #queue: CommitQueue;
   readonly #time: StoreTime;
   readonly #redactor: Redactor | undefined;
+  /** The last act on each run that has not been answered. */
+  readonly #turns = new Map<string, Promise<void>>();
+  #pen: (runId: string) => Pen | undefined = () => undefined;
 
   constructor(store: Store, queue: CommitQueue, time: StoreTime, redactor?: Redactor) {
     this.#store = store;
@@ -53,16 +65,38 @@ export class Acts {
     this.#redactor = redactor;
   }
 
-  async act(runId: string, decide: Decide): Promise<Acted> {
+  /** Where the run is advanced in this process, `pen` is what it is written with there. */
+  lend(pen: (runId: string) => Pen | undefined): void {
+    this.#pen = pen;
+  }
+
+  /** One act at a time on each run: they would only refuse each other. */
+  act(runId: string, decide: Decide): Promise<Acted> {
+    const before = this.#turns.get(runId);
+    const acted = before ? before.then(() => this.#act(runId, decide)) : this.#act(runId, decide);
+    const over = (): void => {
+      if (this.#turns.get(runId) === turn) this.#turns.delete(runId);
+    };
+    const turn: Promise<void> = acted.then(over, over);
+    this.#turns.set(runId, turn);
+    return acted;
+  }
+
+  async #act(runId: string, decide: Decide): Promise<Acted> {
     for (;;) {
-      const row = await this.#store.read(runId).catch((error: unknown) => {
-        throw HoldfastError.is(error) ? error : this.#away(error);
-      });
-      if (!row) throw new HoldfastError("HF-1001", { run: runId });
-      const plan = await decide(row);
-      if (!plan) return { row, events: [] };
-      const acted = await this.write(row, plan);
-      if (acted) return acted;
+      const putBack = await this.#pen(runId)?.borrow();
+      try {
+        const row = await this.#store.read(runId).catch((error: unknown) => {
+          throw HoldfastError.is(error) ? error : this.#away(error);
+        });
+        if (!row) throw new HoldfastError("HF-1001", { run: runId });
+        const plan = await decide(row);
+        if (!plan) return { row, events: [] };
+        const acted = await this.write(row, plan);
+        if (acted) return acted;
+      } finally {
+        putBack?.();
+      }
     }
   }
 

@@ -54,7 +54,7 @@ function checkStatuses(statuses: unknown): void {
   if (!Array.isArray(statuses)) throw invalid("status", "it must be a list");
   const unknown: unknown = statuses.find((one) => !known.includes(one));
   if (unknown !== undefined)
-    throw invalid("status", `there is no ${String(unknown)}; there are ${known.join(", ")}`);
+    throw invalid("status", `there is no ${JSON.stringify(unknown)}; there are ${known.join(", ")}`);
 }
 
 export function checkLimit(limit: number, most = Number.MAX_SAFE_INTEGER): void {

@@ -3,6 +3,7 @@ import type { Ports } from "../ports.ts";
 import type { RunState } from "../run/replay.ts";
 import type { Append, Blob, ClaimChange, Entry, Store } from "../store.ts";
 import type { RunRow } from "../types.ts";
+import type { Pen } from "./acts.ts";
 import type { AppendSource, CommitQueue, CommitResult } from "./commit.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry, ChainCheck, innerBlobs } from "./journal.ts";
@@ -67,7 +68,7 @@ interface Flight {
  * The owner's pen: collects a run's events and writes them, one append at a time, each proving the claim. When
  * an act from outside got in between, it reads that first, then writes what is still allowed.
  */
-export class RunWriter implements AppendSource {
+export class RunWriter implements AppendSource, Pen {
   row: RunRow;
   readonly state: RunState;
   /** Monotonic time until which the claim is surely held. */
@@ -85,6 +86,9 @@ export class RunWriter implements AppendSource {
   #closed = false;
   /** Somebody writes by itself. */
   #reserved = false;
+  /** An act from outside is being written; those that wait for their turn. */
+  #lent = false;
+  #borrowers: (() => void)[] = [];
   #turns: Promise<unknown> = Promise.resolve();
   /** Something came from outside while it could not be read. */
   #missed = false;
@@ -98,7 +102,7 @@ export class RunWriter implements AppendSource {
   }
 
   get idle(): boolean {
-    return this.#pending.length === 0 && this.#flight === null && !this.#catchingUp;
+    return this.#pending.length === 0 && this.#flight === null && !this.#catchingUp && !this.#lent;
   }
 
   /** Nothing is pending, and nobody writes by itself: what is known here is what is saved. */
@@ -162,6 +166,7 @@ export class RunWriter implements AppendSource {
 
   failing(): boolean {
     this.#goAhead();
+    this.#callBorrowers();
     const { queue, ports } = this.#deps;
     if (this.#closed) return false;
     const since = this.#flight?.sentAt ?? ports.clock.monotonic();
@@ -176,6 +181,7 @@ export class RunWriter implements AppendSource {
   /** Writes nothing more; what is pending is dropped. */
   close(): void {
     this.#closed = true;
+    this.#callBorrowers();
     this.#pending = [];
     this.#riders = [];
     this.#held = [];
@@ -194,7 +200,7 @@ export class RunWriter implements AppendSource {
   }
 
   get #ready(): boolean {
-    return this.#flight === null && !this.#catchingUp && !this.#reserved;
+    return this.#flight === null && !this.#catchingUp && !this.#reserved && !this.#lent;
   }
 
   /**
@@ -205,6 +211,25 @@ export class RunWriter implements AppendSource {
     const turn = this.#turns.then(() => this.#alone(commit));
     this.#turns = turn.catch(() => undefined);
     return turn;
+  }
+
+  async borrow(): Promise<(() => void) | undefined> {
+    const { health } = this.#deps.queue;
+    while (this.#flight || this.#catchingUp || this.#lent) {
+      // A transaction may itself be what the act waits for, and a failing store is the act's own affair.
+      if (this.#closed || this.#reserved || health.failing) return undefined;
+      await new Promise<void>((resolve) => this.#borrowers.push(resolve));
+    }
+    if (this.#closed || this.#reserved) return undefined;
+    this.#lent = true;
+    return () => {
+      this.#lent = false;
+      this.#settled();
+    };
+  }
+
+  #callBorrowers(): void {
+    for (const look of this.#borrowers.splice(0)) look();
   }
 
   /** Answers when everything recorded so far is durable. */
@@ -237,6 +262,7 @@ export class RunWriter implements AppendSource {
   #settled(): void {
     if (this.#pending.length > 0) this.#deps.queue.mark(this);
     for (const look of this.#idlers.splice(0)) look();
+    this.#callBorrowers();
   }
 
   /** Something that must not fail has failed: what is written stands, and nothing more is done with the run here. */

@@ -16,7 +16,7 @@ interface UpgradeDeps {
 }
 
 /** What an execution begins with, or how it ended before it began. */
-type Prepared =
+export type Prepared =
   | { readonly row: RunRow; readonly state: RunState; readonly problem?: HoldfastError }
   | "waiting"
   | "stopped";

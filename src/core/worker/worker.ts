@@ -13,7 +13,7 @@ import type { ExecutionDeps } from "../run/execution-deps.ts";
 import { RunState } from "../run/replay.ts";
 import { markPressure } from "../run/triggers.ts";
 import { ended, type RunRow } from "../types.ts";
-import { Upgrades } from "../versions/upgrades.ts";
+import { type Prepared, Upgrades } from "../versions/upgrades.ts";
 import type { Workflow } from "../workflow.ts";
 import type { EngineEvent } from "./emitter.ts";
 import type { Pressure } from "./pressure.ts";
@@ -25,6 +25,7 @@ import {
   restoreProblem,
   restoreRun,
 } from "./recovery.ts";
+import { Sweeper, type SweeperDeps } from "./sweeper.ts";
 
 /** For so long a worker that stops waits for its last words to be saved. */
 const HAND_OVER_MS = 1_000;
@@ -67,18 +68,21 @@ export class Worker {
   readonly #upgrades: Upgrades;
   readonly #active = new Map<string, Execution>();
   readonly #claiming = new Set<string>();
+  readonly #loading = new Set<string>();
+  /** Runs that have ended, whose families are being told. */
+  readonly #telling = new Set<string>();
   /** Runs that were stopped here because the store stayed away, by the epoch they were held in: their worker did not die. */
   readonly #leftOff = new Map<string, number>();
   #cancelSweep: (() => void) | null = null;
   #inBackground = true;
   #cancelRenew: (() => void) | null = null;
-  #sweeping: Promise<string[]> | null = null;
-  #again = false;
+  readonly #sweeper: Sweeper;
   #stopped = false;
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
     this.#upgrades = new Upgrades(deps);
+    this.#sweeper = new Sweeper(this.#sweeping());
     deps.execution.queue.health.onBack((error) => {
       for (const execution of this.running) execution.giveUp(error);
     });
@@ -113,73 +117,73 @@ export class Worker {
 
   /** Looks for due runs now; answers the ids of those taken, also by a sweep that was already under way. */
   sweep(): Promise<string[]> {
-    this.#again = true;
-    this.#sweeping ??= this.#sweepWhileAsked().finally(() => {
-      this.#sweeping = null;
-    });
-    return this.#sweeping;
+    return this.#sweeper.sweep();
   }
 
-  async #sweepWhileAsked(): Promise<string[]> {
-    const taken: string[] = [];
-    try {
-      while (this.#again && !this.#stopped) {
-        this.#again = false;
-        taken.push(...(await this.#sweepOnce()));
-      }
-    } catch (error) {
-      // Whoever stops a worker may close its store next.
-      if (this.#stopped) return taken;
-      this.#deps.execution.queue.health.failed(error, false);
-      this.#deps.execution.ports.logger.error("sweep failed", { error: String(error) });
-    }
-    return taken;
+  /** A run was written to from outside, and may be due now. */
+  async seeTo(row: RunRow): Promise<void> {
+    if (row.wakeAt !== null && row.wakeAt <= this.#deps.execution.time.now()) await this.#sweeper.one(row);
   }
 
-  async #sweepOnce(): Promise<string[]> {
-    const room = this.#deps.settings.concurrency - this.#active.size - this.#claiming.size;
-    const { health } = this.#deps.execution.queue;
-    if (
-      this.#stopped ||
-      health.isBack ||
-      room <= 0 ||
-      !this.hasMemory() ||
-      (health.failing && health.restMs > 0)
-    )
-      return [];
-    await this.#deps.execution.time.read();
-    // With saving switched off, stored runs are left to wait.
-    if (!(this.#deps.execution.store instanceof ScratchStore)) await this.#upgrades.look();
-    const rows = await this.#deps.execution.store.due({
-      workflows: [...this.#deps.workflows.keys()],
+  /** Takes every run that is due now, as room is made for it; answers their ids. */
+  async takeAll(): Promise<string[]> {
+    return this.#sweeper.all(await this.#deps.execution.store.now());
+  }
+
+  #sweeping(): SweeperDeps {
+    const { execution, workflows } = this.#deps;
+    const { store, time, ports, queue } = execution;
+    const { health } = queue;
+    return {
+      clock: ports.clock,
+      mayTake: () => !health.isBack && this.hasMemory() && !(health.failing && health.restMs > 0),
       // One is enough to see whether a failing store is back.
-      limit: health.failing ? 1 : Math.min(room, 100),
-    });
-    health.answered();
-    // A store that was put back under this process must not be worked on: the answer tells.
-    if (rows.length > 0) await this.#deps.execution.store.identity();
-    const taken = await Promise.all(rows.map((row) => this.#take(row)));
-    if (rows.length === 100 && !rows.every((row) => this.#leaves(row))) this.#again = true;
-    return taken.flatMap((id) => (id === undefined ? [] : [id]));
+      room: () => (health.failing ? Math.min(this.#room, 1) : this.#room),
+      prepare: async () => {
+        await time.read();
+        // With saving switched off, stored runs are left to wait.
+        if (!(store instanceof ScratchStore)) await this.#upgrades.look();
+      },
+      check: () => store.identity(),
+      due: async (limit) => {
+        const rows = await store.due({ workflows: [...workflows.keys()], limit });
+        health.answered();
+        return rows;
+      },
+      isTaken: (row) => this.#isTaken(row),
+      take: (row) => this.#take(row),
+      failed: (error) => {
+        health.failed(error, false);
+        ports.logger.error("sweep failed", { error: String(error) });
+      },
+    };
   }
 
-  async #take(row: RunRow): Promise<string | undefined> {
-    if (this.#claiming.has(row.id) || this.#active.has(row.id)) return undefined;
-    this.#claiming.add(row.id);
+  get #room(): number {
+    const { concurrency } = this.#deps.settings;
+    return concurrency - this.#active.size - this.#loading.size - this.#claiming.size;
+  }
+
+  /** Answers whether the run is advanced here from now on. */
+  async #take(row: RunRow): Promise<boolean> {
+    if (this.#isTaken(row)) return false;
+    const isOver = ended(row.status);
+    const under = isOver ? this.#telling : this.#claiming;
+    under.add(row.id);
     try {
-      if (ended(row.status)) {
-        await this.#deps.family.tell(row);
-        return undefined;
-      }
-      if (!(await this.#deps.family.follows(row))) return undefined;
-      if (this.#leaves(row)) return undefined;
-      return (await this.#claim(row)) ? row.id : undefined;
+      if (isOver) await this.#deps.family.tell(row);
+      else return (await this.#deps.family.follows(row)) && !this.#leaves(row) && (await this.#claim(row));
     } catch (error) {
       this.#deps.execution.ports.logger.error("claim failed", { runId: row.id, error: String(error) });
-      return undefined;
     } finally {
-      this.#claiming.delete(row.id);
+      under.delete(row.id);
+      this.#sweeper.freed();
     }
+    return false;
+  }
+
+  #isTaken({ id }: RunRow): boolean {
+    return [this.#claiming, this.#telling, this.#loading, this.#active].some((runs) => runs.has(id));
   }
 
   /**
@@ -292,8 +296,7 @@ export class Worker {
   async #execute(claimed: RunRow, deadline: number, options: ExecuteOptions = {}): Promise<ExecutionEnd> {
     const { execution: deps, workflows, settings } = this.#deps;
     const workflow = workflows.get(claimed.workflow) as Workflow;
-    const loaded = await this.#load(claimed, options);
-    const prepared = loaded ? await this.#upgrades.prepare(claimed, loaded, workflow) : "stopped";
+    const prepared = await this.#prepare(claimed, workflow, options);
     if (typeof prepared === "string") return prepared;
     const { row, state, problem } = prepared;
     const execution = new Execution(deps, workflow, row, state, deadline);
@@ -307,14 +310,31 @@ export class Worker {
     if (end === "waiting") this.#upgrades.parked(execution.writer.row, workflow);
     if (end === "stopped" && deps.queue.health.failing) this.#leftOff.set(row.id, row.claim.epoch);
     if (execution.rejection !== undefined) await this.#rejected(execution);
-    const wasFull = this.#active.size >= settings.concurrency;
     this.#active.delete(row.id);
     // Nothing left to renew: the timer must not keep the process alive.
     if (this.#active.size === 0) this.#cancelRenew?.();
     if (row.parent && (end === "completed" || end === "failed" || end === "cancelled"))
       this.#detach(this.#take(execution.writer.row), "telling the family");
-    if (wasFull) this.#detach(this.sweep(), "a sweep");
+    this.#sweeper.freed();
+    if (this.#isRoomAgain(settings.concurrency)) this.#detach(this.sweep(), "a sweep");
     return end;
+  }
+
+  /** Runs were left for want of room, and there is some for the next few. The sweep that comes anyhow sees to the rest. */
+  #isRoomAgain(concurrency: number): boolean {
+    return this.#room === Math.min(Math.ceil(concurrency / 10), 100);
+  }
+
+  /** Takes up room while it is read. */
+  async #prepare(row: RunRow, workflow: Workflow, options: ExecuteOptions): Promise<Prepared> {
+    this.#loading.add(row.id);
+    try {
+      const loaded = await this.#load(row, options);
+      return loaded ? await this.#upgrades.prepare(row, loaded, workflow) : "stopped";
+    } finally {
+      this.#loading.delete(row.id);
+      this.#sweeper.freed();
+    }
   }
 
   /** The run's state, or why it may not go on; `undefined` when the store did not answer. */
@@ -399,10 +419,11 @@ export class Worker {
   /** Takes nothing new, lets calls under way finish, gives the runs back; after `drainMs` it lets go, with 0 without a word. */
   async stop(drainMs: number): Promise<void> {
     this.#stopped = true;
+    this.#sweeper.stop();
     this.#cancelSweep?.();
     const open = this.running;
     for (const execution of open) execution.drain();
-    await this.#within(drainMs, [this.#sweeping, ...open.map(({ ended }) => ended)]);
+    await this.#within(drainMs, [this.#sweeper.sweeping, ...open.map(({ ended }) => ended)]);
     if (drainMs > 0) await this.#handOver();
     for (const execution of this.running) execution.close("stopped");
     this.#cancelRenew?.();

@@ -5,6 +5,7 @@ import { type RetentionPolicy, workflow } from "../../../index.ts";
 import { systemIds } from "../../ids.ts";
 import { Acts } from "../../journal/acts.ts";
 import { CommitQueue } from "../../journal/commit.ts";
+import { Folds } from "../../journal/folds.ts";
 import { StoreTime } from "../../journal/store-time.ts";
 import type { EngineParts } from "../../parts.ts";
 import { silentLogger } from "../../ports.ts";
@@ -23,10 +24,12 @@ function partsOf({ clock, store }: Lab, logged: string[] = []): EngineParts {
   const health = new StoreHealth(clock, { failing: () => undefined, recovered: () => undefined });
   const options = { patienceMs: 100, ahead: false, health, onFailure: () => undefined };
   const time = new StoreTime(store, clock);
+  const values = new Values(store, { valueBytes: Infinity, warnBytes: Infinity }, logger);
   return {
     store,
     acts: new Acts(store, new CommitQueue(store, ports, options), time),
-    values: new Values(store, { valueBytes: Infinity, warnBytes: Infinity }, logger),
+    values,
+    folds: new Folds(store, values),
     ports,
     time,
     workflows: new Map(),

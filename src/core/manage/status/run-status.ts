@@ -2,7 +2,7 @@ import { isStopped } from "../../control/family.ts";
 import type { Run } from "../../engine-options.ts";
 import { HoldfastError } from "../../errors.ts";
 import type { EventKind } from "../../journal/events.ts";
-import { isKeyAway, isUnreadable, lastEvent, loadRun } from "../../journal/load.ts";
+import { isKeyAway, isUnreadable, lastEvent } from "../../journal/load.ts";
 import { everyRun } from "../../journal/query.ts";
 import type { EngineParts } from "../../parts.ts";
 import type { Store } from "../../store.ts";
@@ -23,7 +23,7 @@ export interface RunReport extends RunSentence {
   readonly notSavedSince: number | null;
 }
 
-type Reader = Pick<EngineParts, "store" | "values">;
+type Reader = Pick<EngineParts, "store" | "folds">;
 
 /** `held`: what the process that is at the run knows of it; it answers while the store does not. */
 export async function readStatus(reader: Reader, runId: string, held?: HeldRun): Promise<RunReport> {
@@ -40,8 +40,8 @@ export async function readStatus(reader: Reader, runId: string, held?: HeldRun):
   return { run, ...sentence, open, stalled, notSavedSince: unsavedSince ?? null };
 }
 
-async function readDetails({ store, values }: Reader, row: RunRow): Promise<RunDetails> {
-  const open = ended(row.status) ? [] : underWay(await loadRun(store, values, row));
+async function readDetails({ store, folds }: Reader, row: RunRow): Promise<RunDetails> {
+  const open = ended(row.status) ? [] : underWay(await folds.at(row));
   const told = TELLS[row.status];
   const event = told && (await lastEvent(store, row, told));
   const undone = event?.kind === "run_failed" && event.meta.compensated === true;

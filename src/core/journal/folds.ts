@@ -1,0 +1,96 @@
+import type { RunState } from "../run/replay.ts";
+import type { Store } from "../store.ts";
+import type { RunRow } from "../types.ts";
+import type { Values } from "../values/values.ts";
+import type { EventKind, JournalEvent } from "./events.ts";
+import { ChainCheck } from "./journal.ts";
+import { loadRun } from "./load.ts";
+
+/** The state of so many runs is kept, as long as what it was read from is not longer than this. */
+const KEPT = 16;
+const MOST_BYTES = 8_000_000;
+const PAGE = 500;
+
+/** After these, what is kept may hold values that are not to be had any more. */
+const VOIDS: ReadonlySet<EventKind> = new Set<EventKind>(["values_dropped", "key_wrapped"]);
+
+interface Fold {
+  readonly seq: number;
+  readonly head: string;
+  readonly state: RunState;
+}
+
+/** A run that is advanced in this process: its row and what its journal says, as far as that is written. */
+export interface LiveRun {
+  readonly row: RunRow;
+  readonly state: RunState;
+}
+
+/**
+ * What the journal says about runs, for those who only look. A run is read from its newest snapshot on once; after that only what was
+ * written since. One that is advanced in this process is not read at all.
+ */
+export class Folds {
+  readonly #store: Store;
+  readonly #values: Values;
+  readonly #kept = new Map<string, Fold>();
+  #live: (runId: string) => LiveRun | undefined = () => undefined;
+
+  constructor(store: Store, values: Values) {
+    this.#store = store;
+    this.#values = values;
+  }
+
+  /** Tells where to find the runs that are advanced in this process. */
+  watch(live: (runId: string) => LiveRun | undefined): void {
+    this.#live = live;
+  }
+
+  /** The run's state as of `row`. To be looked at only: it is not the caller's own. */
+  async at(row: RunRow): Promise<RunState> {
+    const live = this.#live(row.id);
+    if (live?.row.seq === row.seq && live.row.head === row.head) return live.state;
+    const known = this.#kept.get(row.id);
+    // Whoever reads it meanwhile reads it anew: two must not bring one state up to date.
+    this.#kept.delete(row.id);
+    const state =
+      (known && (await this.#since(known, row))) ?? (await loadRun(this.#store, this.#values, row));
+    if (state.tailBytes + state.snapshotBytes <= MOST_BYTES) this.#keep(row, state);
+    return state;
+  }
+
+  #keep({ id, seq, head }: RunRow, state: RunState): void {
+    this.#kept.set(id, { seq, head, state });
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > KEPT && oldest !== undefined) this.#kept.delete(oldest);
+  }
+
+  /** What is kept, brought up to date; `undefined` where it has to be read anew. */
+  async #since({ seq, head, state }: Fold, row: RunRow): Promise<RunState | undefined> {
+    if (row.seq < seq) return undefined;
+    const chain = new ChainCheck(row.id, seq + 1, head);
+    try {
+      const news: JournalEvent[] = [];
+      let bytes = 0;
+      for (let next = seq + 1; next <= row.seq; ) {
+        const entries = await this.#store.entries(row.id, { from: next, limit: PAGE });
+        if (entries.length === 0) break;
+        for (const entry of entries) {
+          next = entry.seq + entry.count;
+          if (entry.seq > row.seq) continue;
+          news.push(...chain.take(entry).events);
+          bytes += entry.head.length + (entry.data?.length ?? 0);
+        }
+      }
+      if (row.seq > seq) chain.end(row.seq, row.head);
+      else if (row.head !== head) return undefined;
+      if (news.some(({ kind, dropped }) => VOIDS.has(kind) || dropped)) return undefined;
+      for (const event of news) state.apply(event);
+      state.tailBytes += bytes;
+      return state;
+    } catch {
+      // Whoever reads all of it says what is wrong with it.
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import type { Clock } from "../clock.ts";
+import type { RunRow } from "../types.ts";
+
+/** So many due runs are looked at in one go. */
+const PAGE = 100;
+
+/** So many that nothing can be done about are looked past, to find those behind them. */
+const MOST_PASSED = 6_400;
+
+export interface SweeperDeps {
+  readonly clock: Clock;
+  /** Whether runs may be taken at this time at all. */
+  readonly mayTake: () => boolean;
+  /** For how many more runs there is room. */
+  readonly room: () => number;
+  /** What is done before a sweep asks for due runs. */
+  readonly prepare: () => Promise<void>;
+  /** A store that was put back under this process must not be worked on: asked for who it is, it tells. */
+  readonly check: () => Promise<unknown>;
+  readonly due: (limit: number) => Promise<readonly RunRow[]>;
+  /** Somebody is at it here already. */
+  readonly isTaken: (row: RunRow) => boolean;
+  /** Takes a run, or does what is due about it; answers whether it is advanced here from now on. */
+  readonly take: (row: RunRow) => Promise<boolean>;
+  readonly failed: (error: unknown) => void;
+}
+
+interface Sweep {
+  /** Runs that this sweep has tried to take: it does not try again what it could not. */
+  readonly tried: Set<string>;
+  readonly taken: string[];
+}
+
+/**
+ * Looks for due runs and has them taken, a page at a time. It looks again only as long as it finds runs that it has not tried, and lets
+ * everything else of the process have its turn after every page.
+ */
+export class Sweeper {
+  readonly #deps: SweeperDeps;
+  #sweeping: Promise<string[]> | null = null;
+  #again = false;
+  #stopped = false;
+  /** Those who wait for room. */
+  #waiting: (() => void)[] = [];
+
+  constructor(deps: SweeperDeps) {
+    this.#deps = deps;
+  }
+
+  /** The sweep that is under way. */
+  get sweeping(): Promise<string[]> | null {
+    return this.#sweeping;
+  }
+
+  /** Looks for due runs now; answers the ids of those taken, also by a sweep that was already under way. */
+  sweep(): Promise<string[]> {
+    this.#again = true;
+    this.#sweeping ??= this.#whileAsked().finally(() => {
+      this.#sweeping = null;
+    });
+    return this.#sweeping;
+  }
+
+  /**
+   * Takes every run that is due at this time. Where there are more of them than there is room for, it goes on as room is made, and
+   * answers when the last has been taken. `until`: runs that were written to later are left to other sweeps.
+   */
+  async all(until: number): Promise<string[]> {
+    const sweep: Sweep = { tried: new Set(), taken: [...(await this.sweep())] };
+    for (const id of sweep.taken) sweep.tried.add(id);
+    while (!this.#stopped && (await this.#pages(sweep, until)) === "full") {
+      const room = new Promise<void>((resolve) => this.#waiting.push(resolve));
+      if (this.#deps.room() <= 0) await room;
+    }
+    return sweep.taken;
+  }
+
+  /** Takes a run that is known to be due, without looking for others. With no room for it, a later sweep sees to it. */
+  async one(row: RunRow): Promise<void> {
+    const { mayTake, room, isTaken, check, take, failed } = this.#deps;
+    if (this.#stopped || !mayTake() || room() <= 0 || isTaken(row)) return;
+    try {
+      await check();
+      if (!this.#stopped) await take(row);
+    } catch (error) {
+      if (!this.#stopped) failed(error);
+    }
+  }
+
+  /** A run that was advanced here is let go. */
+  freed(): void {
+    for (const resume of this.#waiting.splice(0)) resume();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.freed();
+  }
+
+  async #whileAsked(): Promise<string[]> {
+    const sweep: Sweep = { tried: new Set(), taken: [] };
+    while (this.#again && !this.#stopped) {
+      this.#again = false;
+      sweep.tried.clear();
+      await this.#pages(sweep);
+    }
+    return sweep.taken;
+  }
+
+  /** Page by page, until nothing is left to try (`done`) or there is no room for more (`full`). */
+  async #pages(sweep: Sweep, until?: number): Promise<"done" | "full"> {
+    const { mayTake, room, prepare, check, due, isTaken } = this.#deps;
+    try {
+      if (!this.#stopped && mayTake()) await prepare();
+      for (let passed = 0; !this.#stopped && mayTake(); ) {
+        const free = room();
+        if (free <= 0 && until === undefined) return "full";
+        const limit = Math.min(Math.max(free, 1), PAGE) + passed;
+        const rows = await due(limit);
+        if (rows.length > 0) await check();
+        const isFresh = (row: RunRow) =>
+          !isTaken(row) && !sweep.tried.has(row.id) && row.updatedAt <= (until ?? row.updatedAt);
+        const fresh = rows.filter(isFresh);
+        const tried = fresh.slice(0, Math.max(0, room()));
+        if (fresh.length > 0 && tried.length === 0) return "full";
+        const taken = await this.#take(sweep, tried);
+        const isAll = rows.length < limit && tried.length === fresh.length;
+        if (isAll || (fresh.length === 0 && passed >= MOST_PASSED)) return "done";
+        // What stays in the list stands before what comes next.
+        passed = Math.min(Math.max(rows.length - taken, fresh.length === 0 ? 2 * passed : 0), MOST_PASSED);
+        await this.#breathe();
+      }
+    } catch (error) {
+      // Whoever stops a worker may close its store next.
+      if (!this.#stopped) this.#deps.failed(error);
+    }
+    return "done";
+  }
+
+  async #take({ tried, taken }: Sweep, rows: readonly RunRow[]): Promise<number> {
+    for (const { id } of rows) tried.add(id);
+    const done = await Promise.all(rows.map((row) => this.#deps.take(row)));
+    const ids = rows.flatMap(({ id }, index) => (done[index] ? [id] : []));
+    taken.push(...ids);
+    return ids.length;
+  }
+
+  /** Lets others have their turn: a store that answers at once would leave them none. */
+  #breathe(): Promise<void> {
+    return new Promise((resolve) => this.#deps.clock.defer(resolve));
+  }
+}
