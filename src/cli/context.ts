@@ -13,7 +13,7 @@ import { hasPlaceholder, isAbsent, storeUrl, withoutPassword, withPlace } from "
 import type { Globals } from "./globals.ts";
 import type { Host } from "./host.ts";
 import type { Output } from "./output.ts";
-import { ownerName } from "./owner.ts";
+import { ownerName, ownerOf } from "./owner.ts";
 import { chooseStore, hasPlaces, knownPlaces, rememberPlace } from "./places.ts";
 import type { Code, Workflows } from "./workflows.ts";
 
@@ -166,11 +166,23 @@ export class CommandContext<O = unknown> {
     return (await this.workflows()).ofRun({ store, run, memory }, wanted);
   }
 
-  /** Who does this, and why. Refused without a reason where one is needed. */
-  async act(verb: string): Promise<Act & { actor: string }> {
+  /** Who is at the keyboard: as configured, or the user of this machine. */
+  async actor(): Promise<string> {
+    return (await this.settings()).values.actor ?? userName();
+  }
+
+  /** What becomes of a run that can go on now: who has it, or how to go on with it. */
+  async goesOn({ id, claim }: Pick<RunRow, "id" | "claim">): Promise<string> {
+    const owner = ownerOf({ claim }, await (await this.store()).now());
+    if (owner && !owner.isDead) return `It goes on in ${owner.name}.`;
+    return `Go on: ${this.cli(`resume ${id}`)}   (a process of yours that works on this store takes it up by itself)`;
+  }
+
+  /** Who does this, and why; `said`: what counts as the reason where none is given. Refused without a reason where one is needed. */
+  async act(verb: string, said?: string): Promise<Act & { actor: string }> {
     const { values } = await this.settings();
-    const { reason } = this.globals;
-    const actor = values.actor ?? userName();
+    const { reason = said } = this.globals;
+    const actor = await this.actor();
     if (reason === undefined && (values.require_reason ?? values.actor !== undefined))
       throw new HoldfastError("HF-4312", { verb, actor });
     return { actor, ...(reason === undefined ? {} : { reason }) };

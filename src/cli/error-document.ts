@@ -3,6 +3,8 @@ import { HoldfastError } from "../core/errors.ts";
 export interface ErrorDocument {
   readonly code: string;
   readonly message: string;
+  /** Where in the user's code it was thrown. */
+  readonly at?: string;
   readonly why: string;
   readonly safe: string;
   readonly fix: readonly string[];

@@ -115,7 +115,7 @@ export class Output {
     if (this.isJson) this.#document({ schema: schemaOf(command), ok: false, error: told });
     else {
       this.#progress(this.errorText(told).join("\n"));
-      if (this.#globals.verbose && error instanceof Error) this.#progress(this.note.dim(error.stack ?? ""));
+      if (this.#globals.verbose && error instanceof Error) this.#progress(this.note.dim(stackOf(error)));
     }
     return HoldfastError.is(error) ? exitCodeOf(error.code) : EXIT.failed;
   }
@@ -125,13 +125,13 @@ export class Output {
   }
 
   /** What, why, what is safe, how to fix it; the code stands at the right of the first line. */
-  errorText({ code, message, why, safe, fix, docs }: ErrorDocument): string[] {
+  errorText({ code, message, at = "", why, safe, fix, docs }: ErrorDocument): string[] {
     const { note } = this;
     const line = Math.max(60, Math.min(this.#host.stderr.columns, 110));
     const [first = "", ...others] = wrap(message, line - 12);
     const gap = " ".repeat(Math.max(2, line - width(first) - 2 - code.length));
     const more = docs === "" ? [] : [["More", docs] as const];
-    const facts = [["Why", why], ["Safe", safe], ["Fix", fix.join("\n")], ...more] as const;
+    const facts = [["At", at], ["Why", why], ["Safe", safe], ["Fix", fix.join("\n")], ...more] as const;
     const shown = facts.filter(([, text]) => text !== "");
     return [
       `${note.red("✗")} ${note.bold(first)}${gap}${note.dim(code)}`,
@@ -146,6 +146,12 @@ export class Output {
 }
 
 export const schemaOf = (command: string): string => `holdfast/${command.replaceAll(" ", "-")}/v1`;
+
+/** With that of what it was caused by, which is where user code is. */
+const stackOf = (error: Error): string =>
+  [error.stack ?? "", error.cause instanceof Error ? `caused by ${error.cause.stack ?? ""}` : ""]
+    .filter((text) => text !== "")
+    .join("\n");
 
 /** Values of runs may be more than JSON knows. */
 function toJson(value: unknown, indent?: number): string {

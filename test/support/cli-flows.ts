@@ -34,6 +34,13 @@ export const once = plain("once", async (ctx) => {
   }, { effect: "once", timeoutMs: 1 });
 });
 
+export const long = plain("long", async (ctx) => {
+  return ctx.step("pay", async () => {
+    await hooks().call("pay");
+    return "paid";
+  }, { effect: "once" });
+});
+
 export const listens = plain("listens", async (ctx) => {
   await ctx.step("wait", () => hooks().call("wait"));
   return { inbox: (await ctx.inbox()).map(({ payload }) => payload), memory: ctx.memory.get("note") ?? null };

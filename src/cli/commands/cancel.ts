@@ -42,7 +42,7 @@ export const command = defineCommand({
     if (compensate) {
       const code = await context.codeOf(run, { file });
       await (await context.engine()).cancel(run.id, { ...act, compensate });
-      return advance(context, { store, code, runId: run.id, act });
+      return advance(context, { store, code, runId: run.id, act, isCancel: true });
     }
     const row = await (await context.engine()).cancel(run.id, act);
     return {

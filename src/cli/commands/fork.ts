@@ -73,7 +73,7 @@ export const command = defineCommand({
     const made = await engine.fork(address, forking);
     return {
       data: { run: made.id, workflow: made.workflow, status: made.status, ...preview },
-      text: `✓ forked ${address} as ${made.id}\n  A worker goes on with it; without one: ${context.cli(`resume ${made.id}`)}`,
+      text: `✓ forked ${address} as ${made.id}\n  ${await context.goesOn(made)}`,
       next: [`resume ${made.id}`, `diff ${address} ${made.id}@last`],
     };
   },

@@ -100,6 +100,15 @@ describe("gate", () => {
     const { code } = await folder.run("gate approve later-1 --input - --json", { input: "from the phone" });
     expect(code).toBe(0);
     expect((await folder.run("show later-1:approve --reveal")).stdout).toContain("from the phone");
-    expect((await folder.run("gate answer vote --choice left --comment because")).code).toBe(2);
+  });
+
+  it("takes a comment as the reason, also where it takes no words for the run (C3)", async () => {
+    const words = await folder.run("gate answer vote --choice left --input -", { input: "for the run" });
+    expect([words.code, words.stderr]).toEqual([2, expect.stringContaining("--comment <text>")]);
+    const { code, stdout } = await folder.run("gate answer vote --choice left --comment because --as ada");
+    expect([code, stdout]).toEqual([0, expect.stringContaining("vote-1:vote: left (by ada)")]);
+    // There is no worker command, so none is promised (C12).
+    expect(stdout).toContain("Go on: holdfast resume vote-1");
+    expect((await folder.run("logs vote-1")).stdout).toContain("answered left by ada: because");
   });
 });

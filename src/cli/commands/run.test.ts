@@ -201,7 +201,7 @@ describe("holdfast run", () => {
     folder.write("broken.mjs", "throw new Error('not today');");
     const broken = await folder.run("run broken.mjs");
     expect([broken.code, broken.stderr.split("\n")[0]]).toEqual([3, expect.stringContaining("not today")]);
-    expect((await folder.run("run nowhere.mjs")).code).toBe(3);
+    expect((await folder.run("run nowhere.mjs")).code).toBe(4);
   });
 
   it("finds workflows by the names that the configuration lists", async () => {

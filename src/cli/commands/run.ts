@@ -119,14 +119,13 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
   if (keep) await engine.checkpoints.pin(runId, { ...act, reason: act.reason ?? "run --keep" });
   if (detach) return leave(context, runId);
   const driven = await drive(context, { engine, store, runId, act });
-  return ending(context, engine, driven, code);
+  return ending(context, engine, driven, { code });
 }
 
 /** A start has no reason to be given: it is what was asked for. */
 async function actor(context: Given): Promise<Act> {
-  const { actor: name } = (await context.settings()).values;
   const { reason } = context.globals;
-  return { ...(name === undefined ? {} : { actor: name }), ...(reason === undefined ? {} : { reason }) };
+  return { actor: await context.actor(), ...(reason === undefined ? {} : { reason }) };
 }
 
 /** Where the run is kept; in memory only when saving is switched off. */

@@ -17,6 +17,8 @@ interface Advance {
   readonly breakAt?: readonly string[] | undefined;
   /** What makes it go; by default it is only taken up. */
   readonly go?: (engine: Engine) => Promise<unknown>;
+  /** It is being cancelled: that it ends so is what was asked for. */
+  readonly isCancel?: boolean;
   /** How steps whose outcome is unknown are decided. */
   readonly decide?: Decide;
 }
@@ -27,7 +29,7 @@ export async function advance(context: CommandContext<unknown>, wanted: Advance)
   const row = await waitForOwner(context, store, runId);
   const engine = await engineFor(context, wanted);
   const { go = (one: Engine) => one.recover() } = wanted;
-  const isAsked = decide ? await settleDoubts(context, engine, row, decide) : false;
+  const isAsked = decide ? await settleDoubts(context, { engine, store }, row, decide) : false;
   let driven = await drive(context, {
     engine,
     store,
@@ -39,10 +41,10 @@ export async function advance(context: CommandContext<unknown>, wanted: Advance)
   while (
     decide &&
     driven.exit === undefined &&
-    (await settleDoubts(context, engine, driven.view.row, decide))
+    (await settleDoubts(context, { engine, store }, driven.view.row, decide))
   ) {
     const more = await drive(context, { engine, store, runId, act, go: () => engine.recover() });
     driven = { ...more, before: first.before, from: first.from, ms: first.ms + more.ms };
   }
-  return ending(context, engine, driven, wanted.code);
+  return ending(context, engine, driven, { code: wanted.code, isCancel: wanted.isCancel ?? false });
 }

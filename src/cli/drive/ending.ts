@@ -2,6 +2,7 @@ import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { addressOf } from "../../core/manage/checkpoints/address.ts";
 import type { RunReport } from "../../core/manage/status/run-status.ts";
+import { isUndo } from "../../core/run/undo-doubts.ts";
 import type { RunRow, Waiting } from "../../core/types.ts";
 import type { Outcome } from "../command.ts";
 import type { CommandContext } from "../context.ts";
@@ -10,8 +11,10 @@ import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { duration, oneLine, plural, spent, usd } from "../format.ts";
 import { GithubLog } from "../github.ts";
 import { readOrigin } from "../run-origin.ts";
+import { doubtWays, type Rerun, rerunNote } from "../view/doubt-ways.ts";
 import { answersTo } from "../view/step-lines.ts";
 import type { Code } from "../workflows.ts";
+import { adviceFor, thrownBy } from "./advice.ts";
 import type { Driven } from "./drive.ts";
 
 /** What a command that went on with a run answers: its result, or why there is none yet and what to do about it. */
@@ -19,15 +22,16 @@ export async function ending(
   context: CommandContext<unknown>,
   engine: Engine,
   driven: Driven,
-  code: Code,
+  { code, isCancel = false }: { readonly code: Code; readonly isCancel?: boolean },
 ): Promise<Outcome> {
   const { row } = driven.view;
+  if (row.status === "cancelled" && isCancel) return cancelled(context, driven);
   if (context.unsaved !== undefined && row.status !== "completed") return lost(context, engine, driven);
   if (row.status === "failed" && isRolledBack(code)) return rolledBack(context, engine, driven);
   if (row.status === "completed") return completed(context, await engine.result(row.id), driven);
   if (row.status === "failed" || row.status === "cancelled") return failed(context, engine, row, driven);
   if (row.status === "waiting" && driven.exit === undefined)
-    return waiting(context, await engine.status(row.id), driven);
+    return waiting(context, await engine.status(row.id), driven, await driven.store.now());
   return paused(context, driven);
 }
 
@@ -119,6 +123,16 @@ function completed(context: CommandContext<unknown>, result: unknown, driven: Dr
   return { data: { ...runData(driven), result: result ?? null }, text: shown(result), exit: EXIT.done };
 }
 
+/** As was asked for. */
+function cancelled({ out }: CommandContext<unknown>, driven: Driven): Outcome {
+  const { row } = driven.view;
+  const undone = [...driven.view.state.steps()].filter(
+    ([step, { status }]) => isUndo(step) && status === "completed",
+  );
+  out.say(`${out.note.green("✓")} ${row.id} is cancelled · ${plural(undone.length, "step")} undone`);
+  return { data: { ...runData(driven), undone: undone.map(([step]) => step) }, exit: EXIT.done };
+}
+
 function savings({ ms, costUsd }: Driven["before"]): string {
   const saved = [ms >= 50 ? duration(ms) : "", costUsd > 0 ? usd(costUsd) : ""].filter((one) => one !== "");
   return saved.length === 0 ? "" : `, saved ${saved.join(" and ")}`;
@@ -140,7 +154,9 @@ async function failed(
   const told = failure(context, error, driven, isResumable);
   const { file } = await readOrigin(driven.store, row.id);
   new GithubLog(context.host, context.out).failed(told, file);
-  const isWorthwhile = isResumable && meantEnd(error) === undefined;
+  const isWorthwhile = isResumable && meantEnd(error) === undefined && adviceFor(error).mend === undefined;
+  const stack = thrownBy(error)?.stack;
+  if (stack !== undefined) context.out.detail(stack);
   const next = isWorthwhile ? [`resume ${row.id}`] : [];
   return { data: runData(driven), error: told, exit: isWorthwhile ? EXIT.resumable : EXIT.failed, next };
 }
@@ -168,15 +184,20 @@ function failure(
   const undone = "What it did was undone, so it cannot be resumed.";
   const wait = isResumable && retryAfter(known?.cause);
   const meant = meantEnd(error);
+  const { at, mend } = adviceFor(error);
+  const resume = context.cli(`resume ${row.id}${wait ? ` --after ${wait}` : ""}`);
   return {
     code: (meant ?? known)?.code ?? "HF-2101",
-    message: `${row.id} ${verb}${message === "" ? "" : `: ${message}`}${where}`,
+    message: `${row.id} ${verb}${message === "" ? "" : `: ${message.replace(/\.$/, "")}`}${where}`,
+    ...(at === undefined ? {} : { at }),
     why: ((meant ?? known)?.why ?? "").replaceAll(step === "" ? "\0" : step, name),
     safe: `${safe(view)}${isResumable || row.status === "cancelled" ? "" : ` ${undone}`}`,
     fix: meant
       ? [meant.fix]
       : isResumable
-        ? [context.cli(`resume ${row.id}${wait ? ` --after ${wait}` : ""}`)]
+        ? mend === undefined
+          ? [resume]
+          : [mend, `then ${resume}`]
         : [`${context.cli(`fork ${row.id}@<checkpoint>`)} to go on from an earlier point`],
     docs: [
       context.cli(record ? `show ${row.id}:${name}` : `show ${row.id}`),
@@ -217,21 +238,38 @@ function paused(context: CommandContext<unknown>, driven: Driven): Outcome {
   };
 }
 
-function waiting(context: CommandContext<unknown>, { run, headline }: RunReport, driven: Driven): Outcome {
+function waiting(
+  context: CommandContext<unknown>,
+  { run, headline }: RunReport,
+  driven: Driven,
+  now: number,
+): Outcome {
   const { out } = context;
-  const next = run.waiting.flatMap((wait) => waysOut(run.id, wait, driven.view.choices.get(wait.step)));
+  const { view } = driven;
+  const rerunOf = (step: string): Rerun => ({ rerunAfter: view.state.find(step)?.rerunAfter, now });
+  const next = run.waiting.flatMap((wait) =>
+    waysOut(run.id, wait, { choices: view.choices.get(wait.step), ...rerunOf(wait.step) }),
+  );
   out.say(`${out.note.yellow("‖")} ${headline}`);
+  for (const { kind, step } of run.waiting) {
+    const note = kind === "decision" ? rerunNote(rerunOf(step)) : "";
+    if (note !== "") out.say(`  ${oneLine(step)}: ${note}`);
+  }
   for (const one of next) out.say(`  ${out.note.dim("→")} ${context.cli(one)}`);
   return { data: { ...runData(driven), headline, next }, exit: EXIT.resumable, next };
 }
 
+interface Known extends Rerun {
+  readonly choices?: readonly string[] | undefined;
+}
+
 /** The commands that end a wait. */
-export function waysOut(id: string, { kind, step }: Waiting, choices?: readonly string[]): string[] {
+export function waysOut(id: string, { kind, step }: Waiting, known: Known): string[] {
   switch (kind) {
     case "gate":
-      return answersTo(id, step, choices);
+      return answersTo(id, step, known.choices);
     case "decision":
-      return [`resume ${id} --in-doubt rerun`, `resume ${id} --in-doubt mark-done --result <json>`];
+      return doubtWays(id, known);
     case "budget":
       return [`resume ${id} --budget-usd <more>`];
     case "migration":

@@ -9,7 +9,7 @@ import { fileSettings } from "../config/engine-settings.ts";
 import type { CommandContext } from "../context.ts";
 import { seconds } from "../format.ts";
 import { onlyFamilyOf } from "../own-runs.ts";
-import { ownerOf } from "../owner.ts";
+import { type Owner, ownerOf } from "../owner.ts";
 import type { Code } from "../workflows.ts";
 
 interface Wanted {
@@ -49,6 +49,10 @@ const breakpoints = (steps: readonly string[], pause: (step: string) => Promise<
   },
 });
 
+/** Who has the claim, and until when. */
+const heldBy = ({ name, until }: Owner, left: number): string =>
+  `${name} had this run and is gone; its claim holds until ${new Date(until).toISOString().slice(11, 19)} UTC, so it goes on in ${seconds(left)}`;
+
 /**
  * Refuses a run that another process is at (HF-4311). One whose process has died on this machine is waited for: its claim runs out
  * by itself, and until then nobody can tell a dead process from a slow one but us.
@@ -71,10 +75,7 @@ export async function waitForOwner(
         until: new Date(owner.until).toISOString(),
       });
     const left = owner.until - now;
-    if (!isTold)
-      context.out.say(
-        context.out.note.dim(`◌ the process that had it is gone; its claim runs out in ${seconds(left)}`),
-      );
+    if (!isTold) context.out.say(context.out.note.dim(`◌ ${heldBy(owner, left)}`));
     isTold = true;
     await new Promise((resolve) => setTimeout(resolve, Math.min(left + 5, 500)));
   }

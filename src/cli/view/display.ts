@@ -33,6 +33,7 @@ export class RunDisplay {
   /** Said below the block until something else is: how to stop, that it pauses. */
   #hint = "Ctrl-C pauses after the current step";
   #gates = new Set<string>();
+  #isOver = false;
 
   constructor(view: RunView, out: Output, given: Given) {
     const { host, display, cli } = given;
@@ -77,6 +78,7 @@ export class RunDisplay {
   /** `soon`: something more exact follows, so that only a block that is drawn anew shows it. */
   hint(text: string, soon = false): void {
     this.#hint = text;
+    if (this.#isOver) return;
     if (this.#block) this.draw();
     else if (!soon) this.#out.say(text);
   }
@@ -86,7 +88,7 @@ export class RunDisplay {
   }
 
   draw(): void {
-    this.#block?.draw(this.#lines().map((line) => this.#out.plain(line)));
+    if (!this.#isOver) this.#block?.draw(this.#lines().map((line) => this.#out.plain(line)));
   }
 
   #lines(): string[] {
@@ -107,7 +109,9 @@ export class RunDisplay {
     return [head, ...shown, ...more, ...next, `  ${note.dim(this.#hint)}`];
   }
 
+  /** Nothing is drawn or said after this, whatever is still under way. */
   end(): void {
+    this.#isOver = true;
     if (this.#ticker) clearInterval(this.#ticker);
     this.#offDraw?.();
     this.#block?.end();

@@ -1,11 +1,18 @@
 import type { Possible } from "../../core/manage/status/status.ts";
 import type { RunRow } from "../../core/types.ts";
 import { waysOut } from "../drive/ending.ts";
+import type { Rerun } from "./doubt-ways.ts";
 
 /** What a person can do about a run now, as commands without the leading `holdfast`. */
-export function nextActs(row: RunRow, can: readonly Possible[], isStalled: boolean): string[] {
+export function nextActs(
+  row: RunRow,
+  can: readonly Possible[],
+  isStalled: boolean,
+  rerunOf: (step: string) => Rerun,
+): string[] {
   const { id, seq } = row;
-  const acts = row.status === "waiting" ? row.waiting.flatMap((wait) => waysOf(id, wait)) : [];
+  const acts =
+    row.status === "waiting" ? row.waiting.flatMap((wait) => waysOf(id, wait, rerunOf(wait.step))) : [];
   if (isStalled || can.includes("resume")) acts.push(`resume ${id}`);
   if (can.includes("pause") && !isStalled) acts.push(`pause ${id}`);
   if (can.includes("cancel")) acts.push(`cancel ${id}`);
@@ -14,7 +21,7 @@ export function nextActs(row: RunRow, can: readonly Possible[], isStalled: boole
 }
 
 /** Waits that end by themselves need nobody. */
-function waysOf(id: string, wait: RunRow["waiting"][number]): string[] {
+function waysOf(id: string, wait: RunRow["waiting"][number], rerun: Rerun): string[] {
   const endsAlone = wait.kind === "timer" || wait.kind === "retry" || wait.kind === "child";
-  return endsAlone || wait.kind === "signal" ? [] : waysOut(id, wait);
+  return endsAlone || wait.kind === "signal" ? [] : waysOut(id, wait, rerun);
 }

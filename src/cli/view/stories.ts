@@ -30,6 +30,8 @@ export interface Story {
   args?: string | undefined;
   child?: string | undefined;
   until?: number | undefined;
+  /** In doubt: from when on it may be called again. */
+  rerunAfter?: number | undefined;
   /** What a person chose at a gate, and who. */
   choice?: string;
   actor?: string | undefined;
@@ -91,6 +93,7 @@ export class Stories {
         if (event.meta.retryAt !== undefined) last.retryAt = event.meta.retryAt;
         return;
       case "step_in_doubt":
+        story.rerunAfter = event.meta.rerunAfter;
         return end("in doubt", "in doubt");
       case "step_resolved":
         if (event.meta.action === "done") end("done", "done");

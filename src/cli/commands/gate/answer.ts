@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { OpenGate } from "../../../core/control/decisions.ts";
 import { HoldfastError } from "../../../core/errors.ts";
+import { readRow } from "../../../core/manage/checkpoints/positions.ts";
 import { defineCommand, type Outcome } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { usage } from "../../globals.ts";
@@ -24,8 +25,11 @@ interface Given {
 
 const OPTIONS = {
   choice: { flag: "--choice <choice>", summary: "one of the gate's choices" },
-  comment: { flag: "--comment <text>", summary: "words for the run, where the gate takes them" },
-  input: { flag: "--input <file>", summary: "the same from a file, or - for standard input" },
+  comment: {
+    flag: "--comment <text>",
+    summary: "why: recorded as the reason, and given to the run where the gate takes words",
+  },
+  input: { flag: "--input <file>", summary: "words for the run from a file, or - for standard input" },
 } as const;
 
 export const approve = defineCommand({
@@ -56,13 +60,13 @@ export const answer = defineCommand({
 });
 
 async function decide(context: CommandContext<unknown>, verb: Verb, given: Given): Promise<Outcome> {
-  const act = await context.act(`gate ${verb}`);
+  const act = await context.act(`gate ${verb}`, given.comment);
   const engine = await context.engine();
   const gate = await findGate(context, engine, context.args[0] ?? "", verb);
   const address = `${gate.runId}:${gate.gate}`;
   const choice =
     given.choice ?? (verb === "answer" ? await ask(context, gate, address) : meant(gate, verb, address));
-  const text = await wordsOf(context, given);
+  const text = await wordsOf(context, given, gate, address);
   // Bound to what was read just now: when the gate shows something else meanwhile, the answer is refused.
   const answered = await engine.answer(gate.runId, gate.gate, {
     ...act,
@@ -70,10 +74,11 @@ async function decide(context: CommandContext<unknown>, verb: Verb, given: Given
     ...(text === undefined ? {} : { text }),
     digest: gate.digest,
   });
+  const row = await readRow(await context.store(), gate.runId);
   const next = [`resume ${gate.runId}`];
   return {
     data: { gate: address, ...answered, at: new Date(answered.at).toISOString() },
-    text: `✓ ${address}: ${choice} (by ${answered.actor})\n  A worker goes on with the run; without one: ${context.cli(`resume ${gate.runId}`)}`,
+    text: `✓ ${address}: ${choice} (by ${answered.actor})\n  ${await context.goesOn(row)}`,
     next,
   };
 }
@@ -99,8 +104,16 @@ async function ask(context: CommandContext<unknown>, gate: OpenGate, address: st
 async function wordsOf(
   { host }: CommandContext<unknown>,
   { comment, input }: Given,
+  { text }: OpenGate,
+  address: string,
 ): Promise<string | undefined> {
-  if (input === undefined) return comment;
+  if (input === undefined) return text ? comment : undefined;
+  if (!text)
+    throw usage(
+      "--input is given",
+      `Gate ${address} takes no words for the run.`,
+      "--comment <text> is recorded as the reason.",
+    );
   if (comment !== undefined)
     throw usage("--comment and --input are both given", "A gate takes one text.", "--comment <text>");
   if (input === "-") return host.readInput();

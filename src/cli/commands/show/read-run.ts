@@ -43,6 +43,8 @@ export interface RunReading {
   readonly lineage: Lineage;
   readonly input?: Fetched;
   readonly output?: Fetched;
+  /** What the run itself failed with. */
+  readonly failure?: Fetched;
   /** What steps returned, by step. */
   readonly outputs: ReadonlyMap<string, Fetched>;
   /** What attempts failed with, by position. */
@@ -93,7 +95,10 @@ export async function readRun(store: Store, runId: string, options: ShowOptions)
     stories: all,
     every,
     pending: pending.filter((step) => !begun.has(step)),
-    acts: nextActs(row, standing.can, standing.stalledSince !== null),
+    acts: nextActs(row, standing.can, standing.stalledSince !== null, (step) => ({
+      rerunAfter: stories.all.get(step)?.rerunAfter,
+      now,
+    })),
     lineage,
     ...(await values(store, row, fold, options)),
   };
@@ -120,6 +125,7 @@ async function values(store: Store, row: RunRow, fold: Fold, options: ShowOption
   return {
     ...(options.input ? { input: await at(1) } : {}),
     ...(options.output && outcome && row.status === "completed" ? { output: await at(outcome.seq) } : {}),
+    ...(outcome && row.status === "failed" ? { failure: await at(outcome.seq) } : {}),
     outputs,
     errors,
     decisions,

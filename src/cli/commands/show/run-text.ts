@@ -1,10 +1,13 @@
 import { addressOf } from "../../../core/manage/checkpoints/address.ts";
+import { ended } from "../../../core/types.ts";
 import type { CommandContext } from "../../context.ts";
 import { coarse, count, duration, fit, oneLine, plural, tokens, when, wrap } from "../../format.ts";
 import type { Paint } from "../../paint.ts";
+import { rerunNote } from "../../view/doubt-ways.ts";
 import { iso, itemData } from "../../view/run-rows.ts";
 import { used } from "../../view/spending.ts";
 import { badge, spoken, type Tone, toned } from "../../view/standing.ts";
+import { placeOf } from "../../view/stored-errors.ts";
 import { type Fetched, shownValue, summary } from "../../view/stored-values.ts";
 import { type Attempt, type Story, tookMs } from "../../view/stories.ts";
 import { type Column, roomOf, table } from "../../view/table.ts";
@@ -43,7 +46,7 @@ const block = (title: string, lines: readonly string[], paint: Paint): string[] 
 
 /** What it is, how it stands in one sentence, how far it is and what it has used. */
 function head(
-  { row, origin, standing, progress, now, unpriced }: RunReading,
+  { row, origin, standing, progress, now, unpriced, failure }: RunReading,
   paint: Paint,
   room: number,
 ): string[] {
@@ -63,7 +66,7 @@ function head(
   ];
   return [
     `${paint.bold(row.id)}${name}  ${row.workflow}${row.version === "1" ? "" : ` v${row.version}`}   ${badge(standing, paint)}`,
-    ...(sentence === row.status ? [] : wrap(oneLine(spoken(sentence, now)), room)),
+    ...(sentence === row.status ? [] : wrap(oneLine(`${spoken(sentence, now)}${thrown(failure)}`), room)),
     ...wrap(facts.filter((fact) => fact !== "").join(" · "), room).map((line) => paint.dim(line)),
   ];
 }
@@ -132,24 +135,32 @@ export function stateOf(
   if (state === "in doubt") return ["!", "in doubt", "waits"];
   if (last?.retryAt !== undefined)
     return ["●", `retry in ${coarse(Math.max(0, last.retryAt - now))}${tries}`, "waits"];
+  if (ended(row.status)) return ["◌", type === "gate" ? "not answered" : `not ended${tries}`, "calm"];
   if (type === "gate") return ["‖", "waiting for you", "waits"];
   if (type === "timer" || type === "signal") return ["◌", type === "timer" ? "sleeping" : "waiting", "calm"];
   return row.status === "running" ? ["●", `running${tries}`, "busy"] : ["◌", `begun${tries}`, "calm"];
 }
 
 function noteOf(
-  { step, attempts, child, type, actor, state, until }: Story,
+  { step, attempts, child, type, actor, state, until, rerunAfter }: Story,
   { errors, now, outputs }: RunReading,
 ): string {
   const failed = attempts.findLast(({ outcome }) => outcome === "failed");
   const error = state === "done" || failed?.seq === undefined ? undefined : errors.get(failed.seq);
-  if (error && "value" in error) return summary(error.value, 120);
+  if (error && "value" in error) return `${summary(error.value, 120)}${thrown(error)}`;
+  if (state === "in doubt") return rerunNote({ rerunAfter, now });
   if (child !== undefined) return `run ${child}`;
   if (type === "gate" && actor !== undefined) return `by ${actor}`;
   if (state === "under way" && until !== undefined) return `until ${when(until, now, true)}`;
   const output = outputs.get(step);
   return output && "value" in output && output.value !== undefined ? `→ ${summary(output.value, 60)}` : "";
 }
+
+/** ` (flow.ts:12:5)`: where in the user's code it was thrown. */
+const thrown = (error: Fetched | undefined): string => {
+  const place = placeOf(error);
+  return place === undefined ? "" : ` (${place})`;
+};
 
 function attemptRow(one: Attempt, { now, errors }: RunReading, paint: Paint): string[] {
   const error = one.seq === undefined ? undefined : errors.get(one.seq);
@@ -259,7 +270,9 @@ export function storyData(
       ...rest,
       startedAt: iso(startedAt),
       ...(endedAt === undefined ? {} : { endedAt: iso(endedAt) }),
-      ...(at !== undefined && errors.has(at) ? { error: value(errors.get(at)) } : {}),
+      ...(at !== undefined && errors.has(at)
+        ? { error: value(errors.get(at)), thrownAt: placeOf(errors.get(at)) }
+        : {}),
     })),
   };
 }

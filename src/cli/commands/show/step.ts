@@ -5,10 +5,12 @@ import type { RunRow } from "../../../core/types.ts";
 import type { Outcome } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { columns, duration, when, word } from "../../format.ts";
+import { doubtWays } from "../../view/doubt-ways.ts";
 import { used } from "../../view/spending.ts";
 import { toned } from "../../view/standing.ts";
 import { answersTo } from "../../view/step-lines.ts";
-import { fetched, shownValue, summary, valuesOf } from "../../view/stored-values.ts";
+import { placeOf, stackOf } from "../../view/stored-errors.ts";
+import { type Fetched, fetched, shownValue, summary, valuesOf } from "../../view/stored-values.ts";
 import { type Story, tookMs } from "../../view/stories.ts";
 import { type RunReading, readRun, type ShowOptions } from "./read-run.ts";
 import { shownText, stateOf, storyData } from "./run-text.ts";
@@ -26,7 +28,7 @@ export async function showStep(
   const output =
     story.state === "done" ? await fetched(() => valuesOf(store).at(run.id, story.seq)) : undefined;
   const { row } = reading;
-  const acts = actsOf(row, story);
+  const acts = actsOf(row, story, reading.now);
   const value = (found: typeof output): unknown =>
     found === undefined
       ? null
@@ -68,10 +70,15 @@ function find({ stories, every, pending }: RunReading, run: string, step: string
   });
 }
 
-function actsOf(row: RunRow, { step, state, type, seq }: Story): string[] {
+/** What the last attempt failed with, where the step has not succeeded since. */
+function lastError({ attempts, state }: Story, { errors }: RunReading): Fetched | undefined {
+  const failed = attempts.findLast(({ outcome }) => outcome === "failed");
+  return state === "done" || failed?.seq === undefined ? undefined : errors.get(failed.seq);
+}
+
+function actsOf(row: RunRow, { step, state, type, seq, rerunAfter }: Story, now: number): string[] {
   const { id } = row;
-  if (state === "in doubt")
-    return [`resume ${id} --in-doubt rerun`, `resume ${id} --in-doubt mark-done --result <json>`];
+  if (state === "in doubt") return doubtWays(id, { rerunAfter, now });
   if (state === "failed" && row.status === "failed")
     return [`retry ${word(`${id}:${step}`)}`, `resume ${id}`];
   if (state === "under way" && type === "gate") return answersTo(id, step, ["approve", "reject"]);
@@ -90,6 +97,7 @@ function text(
   const { row, now, errors } = reading;
   const { isTTY } = host.stdout;
   const [glyph, words, tone] = stateOf(story, reading);
+  const failed = lastError(story, reading);
   const facts = [
     ["effect", story.effect],
     ["key", story.key === undefined ? "" : `fingerprint ${story.key}`],
@@ -97,7 +105,9 @@ function text(
     ["child run", story.child ?? ""],
     ["checkpoint", story.state === "under way" ? "" : addressOf(row.id, story.seq)],
     [story.type === "gate" ? "answer" : "output", story.state === "done" ? output : ""],
+    ["thrown at", placeOf(failed) ?? ""],
   ].filter(([, fact]) => fact !== "");
+  const stack = context.globals.verbose ? stackOf(failed) : [];
   const attempts = story.attempts.map((one) => {
     const error = one.seq === undefined ? undefined : errors.get(one.seq);
     return [
@@ -118,6 +128,7 @@ function text(
     "",
     paint.bold("Attempts"),
     ...columns(attempts),
+    ...(stack.length === 0 ? [] : ["", paint.bold("Stack"), ...stack.map((line) => paint.dim(`  ${line}`))]),
     ...(acts.length === 0 ? [] : ["", paint.bold("You can"), ...acts.map((act) => `  ${context.cli(act)}`)]),
   ].join("\n");
 }
