@@ -8,6 +8,7 @@ export type {
   EachOptions,
   GateAnswer,
   GateOptions,
+  Injected,
   LoopDone,
   LoopOptions,
   LoopResult,

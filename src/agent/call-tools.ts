@@ -132,7 +132,7 @@ function errorText(error: unknown): string {
  */
 function endsAgent(error: unknown, effect: Effect | undefined): boolean {
   if (isFatal(error)) return true;
-  if (!HoldfastError.is(error) || error.code === "HF-2116") return false;
+  if (!HoldfastError.is(error) || error.code === "HF-2116" || error.code === "HF-2203") return false;
   return effect !== "repeatable" || (error.code !== "HF-2102" && error.code !== "HF-2140");
 }
 

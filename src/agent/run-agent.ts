@@ -1,13 +1,14 @@
 import type { Context, ReceivedSignal, StepCall } from "../core/context.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { defaultRetry, type RetryOption, type RetryPolicy, retryPolicy } from "../core/run/retry.ts";
+import { type Answered, type AnswerRules, refuseCut, takeAnswer } from "./answer.ts";
 import { type Acted, callTools } from "./call-tools.ts";
-import { readAnswer } from "./json-answer.ts";
 import type { JsonSchema, Message, ModelProvider, ModelReply, ModelRequest, Reasoning } from "./model.ts";
+import { render } from "./render.ts";
 import { takenReply, withOwnIds } from "./reply.ts";
 import { checkSchema } from "./schema.ts";
 import { type AgentTool, checkTools } from "./tool.ts";
-import { checkHeldBack, checkTranscript } from "./transcript.ts";
+import { checkHeldBack, sendable } from "./transcript.ts";
 
 /** What an agent is: a model, what it is asked, and what it may use. */
 export interface AgentSpec {
@@ -25,8 +26,10 @@ export interface AgentSpec {
   readonly reasoning?: Reasoning;
   /** Model calls in all. Default 50; reaching it is an error (HF-2141). */
   readonly maxTurns?: number;
-  /** How often an answer that does not parse or fit goes back with the problems. Default 2. */
+  /** How often an answer that does not parse or fit, is empty or was cut off goes back with the problems. Default 2. */
   readonly reask?: number;
+  /** Takes a text that was cut off by the limit of tokens for an answer; `finish` of the result is `length` then. */
+  readonly acceptCut?: boolean;
   /** Of a model call. Default: 6 attempts over up to 10 minutes, and never sooner than the provider asks for. */
   readonly retry?: RetryOption;
   /** Of one model call. */
@@ -57,6 +60,8 @@ export interface AgentResult<T = unknown> {
   readonly model: string;
   /** Model calls that were answered. */
   readonly turns: number;
+  /** Why the model ended its answer: `stop` when it had said everything, `length` when it was cut off (see `acceptCut`). */
+  readonly finish: ModelReply["finish"];
 }
 
 /** The loop's state: plain data, of which each turn saves what it changed. */
@@ -68,12 +73,8 @@ interface Talk {
   answer: Answered | null;
   /** Tool calls that may have acted. */
   acted?: Acted[];
-}
-
-interface Answered {
-  readonly output: unknown;
-  readonly text: string;
-  readonly model: string;
+  /** Position up to which it has heard what people injected. */
+  heard?: number;
 }
 
 /** An agent at work: what was given, taken and completed. */
@@ -84,7 +85,7 @@ interface Agent {
   readonly tools: ReadonlyMap<string, AgentTool>;
   readonly retry: RetryPolicy;
   readonly maxTurns: number;
-  readonly reask: number;
+  readonly rules: AnswerRules;
 }
 
 const MODEL_RETRY: RetryPolicy = {
@@ -133,12 +134,12 @@ export async function runAgent<T = unknown>(
   });
   checkHeldBack(name, state);
   const { answer, usage, turns } = state;
-  const { output, text, model } = answer as Answered;
-  return { output: output as T, text, usage, model, turns };
+  const { output, text, model, finish = "other" } = answer as Answered;
+  return { output: output as T, text, usage, model, turns, finish };
 }
 
 function checked(ctx: Context, name: string, spec: AgentSpec): Agent {
-  const { output, tools = [], maxTurns = 50, reask = 2 } = spec;
+  const { output, tools = [], maxTurns = 50, reask = 2, acceptCut = false } = spec;
   if (output) checkSchema(output, `the answer of ${name}`);
   return {
     ctx,
@@ -147,7 +148,7 @@ function checked(ctx: Context, name: string, spec: AgentSpec): Agent {
     tools: checkTools(tools),
     retry: retryPolicy(spec.retry, MODEL_RETRY),
     maxTurns: whole("maxTurns", maxTurns, 1),
-    reask: whole("reask", reask, 0),
+    rules: { agent: name, schema: output, acceptCut, reask: whole("reask", reask, 0) },
   };
 }
 
@@ -157,15 +158,19 @@ function whole(option: string, value: number, least: number): number {
 }
 
 async function takeTurn(agent: Agent, talk: Talk, turn: number): Promise<void> {
-  const { ctx, name, tools } = agent;
+  const { ctx, name, tools, rules } = agent;
   ctx.agent(name, { status: "working", state: { turn } });
-  for (const injected of await ctx.inbox()) talk.messages.push(fromPerson(injected));
+  await listen(agent, talk, false);
   const given = await askModel(agent, talk, turn);
   const reply = { ...given, calls: withOwnIds(given.calls, talk.messages, turn) };
   talk.turns++;
   talk.usage = added(talk.usage, reply.usage);
   talk.messages.push(saidBy(reply, given));
-  if (reply.calls.length === 0) return takeAnswer(agent, talk, reply);
+  await checkPrice(agent, reply);
+  if (reply.finish === "content-filter")
+    throw new HoldfastError("HF-2143", { agent: name, model: reply.model });
+  if (reply.calls.length === 0) return takeLast(agent, talk, reply);
+  if (reply.finish === "length") return refuseCut(rules, talk, reply);
   ctx.decide({
     agent: name,
     type: "tool-calls",
@@ -174,6 +179,37 @@ async function takeTurn(agent: Agent, talk: Talk, turn: number): Promise<void> {
   });
   const acted = (talk.acted ??= []);
   talk.messages.push(...(await callTools({ ctx, name, tools, turn, acted }, reply.calls)));
+}
+
+const RATIONALE_CHARS = 500;
+
+/** Adds what people have injected since it last looked; answers whether there was anything. */
+async function listen({ ctx, name }: Agent, talk: Talk, isLast: boolean): Promise<boolean> {
+  const { messages, upTo } = await ctx.injected(name, { after: talk.heard ?? 0, isLast });
+  if (upTo > 0) talk.heard = upTo;
+  for (const injected of messages) talk.messages.push(fromPerson(injected));
+  return messages.length > 0;
+}
+
+/** Context that people inject is theirs: it never becomes a system text. */
+function fromPerson({ payload }: ReceivedSignal): Message {
+  return { role: "user", text: render(payload ?? null), origin: "human" };
+}
+
+/** A reply without calls is the answer, unless something was said meanwhile that its model has not seen. */
+async function takeLast(agent: Agent, talk: Talk, reply: ModelReply): Promise<void> {
+  const { ctx, name, rules } = agent;
+  const answer = takeAnswer(rules, talk, reply);
+  if (!answer || (await listen(agent, talk, true))) return;
+  talk.answer = answer;
+  ctx.agent(name, { status: "done", state: { turns: talk.turns } });
+}
+
+/** A limit of cost that cannot be kept is not passed over in silence. */
+async function checkPrice({ ctx, name }: Agent, { usage, model }: ModelReply): Promise<void> {
+  if (usage.costUsd !== undefined) return;
+  const limit = (await ctx.limits())?.costUsd;
+  if (limit !== undefined) throw new HoldfastError("HF-2201", { agent: name, model, limit });
 }
 
 /** What only the provider understands names calls by the ids it gave them: where one was changed, it is left out. */
@@ -187,37 +223,32 @@ function saidBy({ text, calls, native }: ModelReply, given: ModelReply): Message
   };
 }
 
-const RATIONALE_CHARS = 500;
-
-/** Context that people inject is theirs: it never becomes a system text. */
-function fromPerson({ payload }: ReceivedSignal): Message {
-  const text = typeof payload === "string" ? payload : JSON.stringify(payload ?? null);
-  return { role: "user", text, origin: "human" };
-}
-
-function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: number): Promise<ModelReply> {
+async function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: number): Promise<ModelReply> {
   const { provider, model, timeoutMs, prices } = spec;
   // Out of the draft, which ends with the turn.
-  const messages = JSON.parse(JSON.stringify(talk.messages)) as Message[];
-  checkTranscript(name, messages);
+  const messages = sendable(name, JSON.parse(JSON.stringify(talk.messages)) as Message[]);
   const work = async ({ attempt, signal }: StepCall): Promise<ModelReply> => {
     const given = await provider.generate({ ...asked(spec), messages, agent: name, turn, attempt, signal });
-    const reply = takenReply(given, model);
-    const costUsd = reply.usage.costUsd ?? priceOf(reply, prices?.[model] ?? prices?.[reply.model]);
-    const { inputTokens, outputTokens } = reply.usage;
+    const reply = priced(takenReply(given, model), model, prices);
+    const { inputTokens, outputTokens, costUsd } = reply.usage;
     ctx.usage({
       tokens: inputTokens + outputTokens,
       model: reply.model,
       ...(costUsd === undefined ? {} : { costUsd }),
     });
-    return { ...reply, usage: { inputTokens, outputTokens, ...(costUsd === undefined ? {} : { costUsd }) } };
+    return reply;
   };
-  return ctx.step("model", work, {
+  const reply = await ctx.step("model", work, {
     effect: "repeatable",
     input: { provider: provider.name, model },
     retry,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
+  // Prices may have been given since it was asked.
+  const now = priced(reply, model, prices);
+  if (now.usage.costUsd !== undefined && reply.usage.costUsd === undefined)
+    ctx.usage({ costUsd: now.usage.costUsd });
+  return now;
 }
 
 /** What is the same for every turn. */
@@ -243,8 +274,14 @@ function asked(
 
 const MILLION = 1_000_000;
 
-const priceOf = ({ usage }: ModelReply, price: ModelPrice | undefined): number | undefined =>
-  price && (usage.inputTokens * price.input + usage.outputTokens * price.output) / MILLION;
+/** The reply with what it cost, as far as that is known. */
+function priced(reply: ModelReply, asked: string, prices: AgentSpec["prices"]): ModelReply {
+  const { usage, model } = reply;
+  const price = prices?.[asked] ?? prices?.[model];
+  if (usage.costUsd !== undefined || !price) return reply;
+  const costUsd = (usage.inputTokens * price.input + usage.outputTokens * price.output) / MILLION;
+  return { ...reply, usage: { ...usage, costUsd } };
+}
 
 function added(sum: AgentUsage, { inputTokens, outputTokens, costUsd }: AgentUsage): AgentUsage {
   const cost = costUsd === undefined ? sum.costUsd : (sum.costUsd ?? 0) + costUsd;
@@ -253,23 +290,4 @@ function added(sum: AgentUsage, { inputTokens, outputTokens, costUsd }: AgentUsa
     outputTokens: sum.outputTokens + outputTokens,
     ...(cost === undefined ? {} : { costUsd: cost }),
   };
-}
-
-/** An answer that does not fit goes back to the model with what is wrong, a few times. */
-function takeAnswer({ ctx, name, spec, reask }: Agent, talk: Talk, reply: ModelReply): void {
-  const { text, model, finish } = reply;
-  if (finish === "content-filter") throw new HoldfastError("HF-2143", { agent: name, model });
-  const read = spec.output ? readAnswer(text, spec.output) : { ok: true as const, value: text };
-  if (read.ok) {
-    talk.answer = { output: read.value, text, model };
-    ctx.agent(name, { status: "done", state: { turns: talk.turns } });
-    return;
-  }
-  const isCut = finish === "length" ? ["it was cut off by the limit of tokens"] : [];
-  const problems = [...isCut, ...read.problems].join("; ");
-  if (talk.reasks >= reask)
-    throw new HoldfastError("HF-2142", { agent: name, asked: talk.reasks + 1, problems });
-  talk.reasks++;
-  const again = `Your answer cannot be used: ${problems}. Answer again with nothing but JSON that fits the schema:\n`;
-  talk.messages.push({ role: "user", text: again + JSON.stringify(spec.output), origin: "validator" });
 }

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
 import { isQuarantined } from "../core/guards/content.ts";
-import type { Message } from "./model.ts";
+import type { Message, ToolCall } from "./model.ts";
+import { withOwnIds } from "./reply.ts";
 import { isObject } from "./schema-rules.ts";
 
 /** What each role of a message consists of; everything else is left to what the model itself is given. */
@@ -11,19 +12,88 @@ const TEXTS: Readonly<Record<Message["role"], readonly string[]>> = {
 };
 
 /**
- * Refuses a conversation that is not one (HF-2165). It may have been restored, edited or handed on: whatever it says, it is the words of
- * a user, an assistant or a tool. The system text comes from the code alone.
+ * The conversation as it is sent. It may have been restored, edited or handed on: whatever it says, it is the words of a user, an
+ * assistant or a tool; the system text comes from the code alone. Empty texts and ids that are used twice are mended. What cannot be
+ * mended without guessing is refused before anything is sent (HF-2165): a provider would refuse it for ever.
  */
-export function checkTranscript(agent: string, messages: readonly Message[]): void {
+export function sendable(agent: string, messages: readonly Message[]): Message[] {
   const refuse = (problem: string) => new HoldfastError("HF-2165", { agent, problem });
   if (!Array.isArray(messages)) throw refuse("there are no messages");
   for (const [index, message] of (messages as readonly unknown[]).entries()) {
-    const role = isObject(message) ? message["role"] : undefined;
-    const texts =
-      typeof role === "string" && Object.hasOwn(TEXTS, role) ? TEXTS[role as Message["role"]] : [];
-    const isWhole =
-      texts.length > 0 && texts.every((key) => typeof (message as Record<string, unknown>)[key] === "string");
-    if (!isWhole) throw refuse(`message ${index + 1} is none of a user, an assistant or a tool`);
+    if (!isMessage(message)) throw refuse(`message ${index + 1} is none of a user, an assistant or a tool`);
+  }
+  const sent = new Conversation(refuse);
+  for (const [index, message] of messages.entries()) sent.add(message, index + 1);
+  return sent.end();
+}
+
+function isMessage(message: unknown): boolean {
+  const role = isObject(message) ? message["role"] : undefined;
+  if (!isObject(message) || typeof role !== "string" || !Object.hasOwn(TEXTS, role)) return false;
+  const hasTexts = TEXTS[role as Message["role"]].every((key) => typeof message[key] === "string");
+  return hasTexts && (role !== "assistant" || isCalls(message["calls"]));
+}
+
+const isCalls = (calls: unknown): boolean =>
+  calls === undefined ||
+  (Array.isArray(calls) && calls.every((call) => isObject(call) && typeof call["tool"] === "string"));
+
+type Refuse = (problem: string) => HoldfastError;
+
+/** A call that has not been answered so far. */
+interface Open {
+  /** As its result names it. */
+  readonly said: string;
+  readonly call: ToolCall;
+  readonly at: number;
+}
+
+/** Puts a conversation together, message by message. */
+class Conversation {
+  readonly #sent: Message[] = [];
+  readonly #refuse: Refuse;
+  #open: Open[] = [];
+
+  constructor(refuse: Refuse) {
+    this.#refuse = refuse;
+  }
+
+  add(message: Message, at: number): void {
+    if (message.role === "tool") return this.#answer(message, at);
+    this.#checkAnswered();
+    const isEmpty = message.text.trim() === "";
+    if (message.role === "user") {
+      if (!isEmpty) this.#sent.push(message);
+      return;
+    }
+    const calls = withOwnIds(message.calls ?? [], this.#sent, at);
+    if (isEmpty && calls.length === 0 && message.native === undefined) return;
+    const isSame = calls.every((call, index) => call === message.calls?.[index]);
+    const { native: _, ...plain } = message;
+    this.#sent.push(isSame ? message : { ...plain, calls });
+    this.#open = calls.map((call, index) => ({ said: message.calls?.[index]?.id ?? "", call, at }));
+  }
+
+  #answer(message: Extract<Message, { role: "tool" }>, at: number): void {
+    const index = this.#open.findIndex(
+      ({ said, call }) => said === message.call && call.tool === message.tool,
+    );
+    const [open] = index < 0 ? [] : this.#open.splice(index, 1);
+    if (!open) throw this.#refuse(`message ${at} is a result of ${message.tool} that no open call asked for`);
+    const text = message.text === "" ? "(no output)" : message.text;
+    const isSame = text === message.text && open.call.id === message.call;
+    this.#sent.push(isSame ? message : { ...message, call: open.call.id, text });
+  }
+
+  #checkAnswered(): void {
+    const [open] = this.#open;
+    if (open) throw this.#refuse(`message ${open.at} calls ${open.call.tool}, and no result follows`);
+  }
+
+  end(): Message[] {
+    this.#checkAnswered();
+    if (this.#sent.length === 0) throw this.#refuse("there is nothing in it to send");
+    return this.#sent;
   }
 }
 

@@ -2,7 +2,7 @@ import type { AnySqlHandle, SqlHandle, SqlWork } from "./journal/sql.ts";
 import type { SaveEvery } from "./run/every.ts";
 import type { RetryPolicy } from "./run/retry.ts";
 import type { CheckpointTrigger } from "./run/triggers.ts";
-import type { Effect } from "./types.ts";
+import type { Budget, Effect } from "./types.ts";
 import type { SecretRef } from "./values/secrets.ts";
 import type { Workflow } from "./workflow.ts";
 
@@ -70,6 +70,13 @@ export interface Context {
    * have injected.
    */
   inbox<T = unknown>(name?: string): Promise<ReceivedSignal<T>[]>;
+  /**
+   * The context that people have injected behind a position, for every agent or for the one of this name. It stays in the mailbox for
+   * the others. `isLast` is the last look before an answer: what was acknowledged before it is among what is found.
+   */
+  injected(agent: string, options: { readonly after: number; readonly isLast: boolean }): Promise<Injected>;
+  /** The limits that hold for the run now: its own, and those of the runs above it. */
+  limits(): Promise<Budget | undefined>;
   /** Starts another workflow as a run of its own and waits for its result. */
   child<I, O>(name: string, workflow: Workflow<I, O>, input: I): Promise<O>;
   /**
@@ -245,6 +252,12 @@ export interface ReceivedSignal<T = unknown> {
   readonly name: string;
   readonly payload: T;
   readonly at: number;
+}
+
+/** What was found in the mailbox of injected context, and the position to look behind next time. */
+export interface Injected {
+  readonly messages: readonly ReceivedSignal[];
+  readonly upTo: number;
 }
 
 export interface Decision {

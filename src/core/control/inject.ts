@@ -1,11 +1,13 @@
 import type { NamedAct } from "../journal/act.ts";
 import type { Control } from "./control.ts";
 import type { Family } from "./family.ts";
-import { INJECT } from "./resume-changes.ts";
+import { INJECT, injectTo } from "./resume-changes.ts";
 
 export interface InjectOptions extends NamedAct {
   /** The runs below it, too, as far as they are there by now. */
   readonly children?: boolean;
+  /** The agent it is meant for, by name. Default: every agent of the run. */
+  readonly to?: string;
 }
 
 /** Puts context into the mailbox of a run, and where asked of those below it. Sent again under its id, it reaches who was missed. */
@@ -14,9 +16,10 @@ export async function injectInto(
   family: Family,
   runId: string,
   context: unknown,
-  { children, ...act }: InjectOptions,
+  { children, to, ...act }: InjectOptions,
 ): Promise<void> {
-  const inject = (id: string): Promise<void> => control.signal(id, INJECT, context, act);
+  const mailbox = to === undefined ? INJECT : injectTo(to);
+  const inject = (id: string): Promise<void> => control.signal(id, mailbox, context, act);
   if (children) await family.withChildren(runId, inject, ({ id }) => inject(id));
   else await inject(runId);
 }

@@ -9,6 +9,9 @@ import { editEvents } from "./edits.ts";
 /** The mailbox that injected context goes to. */
 export const INJECT = "inject";
 
+/** The mailbox of what is meant for one agent. */
+export const injectTo = (agent: string): string => `${INJECT}:${agent}`;
+
 export interface Changes {
   readonly events: readonly EventDraft[];
   readonly blobs: readonly Blob[];

@@ -39,7 +39,14 @@ export interface EventMeta {
   step_started: StepStarted;
   step_completed: { ms?: number; took?: number; usage?: UsageMeta; instead?: "reused" | "simulated" };
   /** `harmless`: its error proves that nothing was done outside. */
-  step_failed: { attempt: number; retryAt?: number; usage?: UsageMeta; harmless?: true };
+  /** `notBefore`: the receiver asks for no further call until then, and no attempt is left. */
+  step_failed: {
+    attempt: number;
+    retryAt?: number;
+    usage?: UsageMeta;
+    harmless?: true;
+    notBefore?: number;
+  };
   /** `newKey`: the step allows it to be called under another key, should a person say so. */
   step_in_doubt: { attempt: number; rerunAfter: number; newKey?: true };
   /** `call`: the number it is called under from now on, which gives it another key. */
@@ -51,7 +58,8 @@ export interface EventMeta {
   child_finished: { child: string; status: RunStatus; usage?: UsageMeta; turns?: number; activeMs?: number };
   signal_received: { name: string; id: string; reason?: string };
   /** The mailbox was looked into, and these were taken out. */
-  signals_taken: { took: readonly number[] };
+  /** `kept`: they were read, and stay for others. */
+  signals_taken: { took: readonly number[]; kept?: true };
   /** Somebody put another value in the place of a recorded one, which stays in the journal. */
   value_edited: { what: "step" | "loop" | "input" | "config"; reason?: string };
   /** A quarantined value is the one at `seq` (0: of another run); without that, its marker was recorded right before this. */

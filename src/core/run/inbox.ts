@@ -1,4 +1,6 @@
-import type { ReceivedSignal } from "../context.ts";
+import type { Injected, ReceivedSignal } from "../context.ts";
+import { INJECT, injectTo } from "../control/resume-changes.ts";
+import type { JournalEvent } from "../journal/events.ts";
 import type { Execution } from "./execution.ts";
 import { place } from "./scope.ts";
 import { received } from "./waits.ts";
@@ -19,4 +21,35 @@ export async function inbox<T>(execution: Execution, name: string): Promise<Rece
     execution.record({ kind: "signals_taken", step: at.key, meta: { took } });
   }
   return Promise.all(found.map((signal) => received<T>(execution, signal)));
+}
+
+/**
+ * What people have injected behind a position, for everybody or for one agent by name. It stays in the mailbox for the others. The last
+ * look before an answer is durable before it counts: nothing that was acknowledged before it goes unseen.
+ */
+export async function injected(
+  execution: Execution,
+  agent: string,
+  { after, isLast }: { readonly after: number; readonly isLast: boolean },
+): Promise<Injected> {
+  await execution.enter();
+  const scope = execution.scope();
+  const at = place(scope, `inbox:${INJECT}`);
+  const names = [INJECT, injectTo(agent)];
+  let took = scope.node?.notes.get(at.name)?.took;
+  while (!took) {
+    const found = execution.state.signals.filter(
+      ({ seq, taken, name }) => seq > after && !taken && names.includes(name),
+    );
+    const seqs = found.map(({ seq }) => seq);
+    const event = { kind: "signals_taken", step: at.key, meta: { took: seqs, kept: true } } as const;
+    const isMore = ({ kind, meta }: JournalEvent) => kind === "signal_received" && names.includes(meta.name);
+    if (isLast && !(await execution.contest(event, [], isMore))) continue;
+    if (!isLast) execution.record(event);
+    took = seqs;
+  }
+  const heard = took;
+  const signals = execution.state.signals.filter(({ seq }) => heard.includes(seq));
+  const messages = await Promise.all(signals.map((signal) => received(execution, signal)));
+  return { messages, upTo: Math.max(after, ...heard) };
 }

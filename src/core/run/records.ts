@@ -42,6 +42,8 @@ export interface StepRecord {
   rerunAfter?: number | undefined;
   /** Failed with an error that proves that nothing was done outside. */
   harmless?: true | undefined;
+  /** The receiver asked for no further call until then. */
+  notBefore?: number | undefined;
   /** An earlier attempt may have acted. */
   unproven?: true | undefined;
   /** In doubt, and may be called under a new key if a person says so. */
@@ -180,6 +182,7 @@ export function applyOutcome(record: StepRecord, event: JournalEvent, signals: r
       settle("failed");
       record.retryAt = event.meta.retryAt;
       record.harmless = event.meta.harmless;
+      record.notBefore = event.meta.notBefore;
       record.failures += 1;
       record.waitedMs += Math.max(0, (event.meta.retryAt ?? event.at) - event.at);
       return;

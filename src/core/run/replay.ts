@@ -92,7 +92,8 @@ export class RunState {
         this.#note(event);
         return;
       case "signals_taken":
-        for (const signal of this.signals) if (event.meta.took.includes(signal.seq)) signal.taken = true;
+        if (!event.meta.kept)
+          for (const signal of this.signals) if (event.meta.took.includes(signal.seq)) signal.taken = true;
         this.#note(event);
         return;
       case "content_checked":

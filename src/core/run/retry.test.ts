@@ -93,10 +93,14 @@ describe("nextRetry", () => {
     expect(next({}, { error: { retryAfter: 600 } })).toEqual({
       retry: false,
       why: "The receiver asks to wait 600 s; the retry policy allows 120 s in total.",
+      askedMs: 600_000,
+      isTooLong: true,
     });
     expect(next({}, { error: { retryAfter: 60 }, waitedMs: 61_000, attempt: 2 })).toEqual({
       retry: false,
       why: "The receiver asks to wait 60 s; the retry policy allows 120 s in total, 61 s of it are used.",
+      askedMs: 60_000,
+      isTooLong: true,
     });
     expect(next({ maxWaitMs: 100 })).toEqual({
       retry: false,

@@ -76,7 +76,14 @@ export interface FailedAttempt {
 
 export type RetryDecision =
   | { readonly retry: true; readonly delayMs: number }
-  | { readonly retry: false; readonly why: string };
+  | {
+      readonly retry: false;
+      readonly why: string;
+      /** How long the receiver asks to wait. */
+      readonly askedMs?: number;
+      /** That is longer than the policy allows. */
+      readonly isTooLong?: true;
+    };
 
 /**
  * Whether to try again after a failed attempt, and how long to wait: exponential back-off with full jitter,
@@ -84,22 +91,25 @@ export type RetryDecision =
  */
 export function nextRetry(policy: RetryPolicy, failed: FailedAttempt): RetryDecision {
   const { attempt, waitedMs, error, random, now } = failed;
-  if (!retryable(error)) return { retry: false, why: "Its error is not one that passes by itself." };
+  const asked = retryAfterMs(error, now);
+  const askedMs = asked === undefined ? {} : { askedMs: asked };
+  if (!retryable(error))
+    return { retry: false, why: "Its error is not one that passes by itself.", ...askedMs };
   if (attempt >= policy.attempts) {
     const why =
       policy.attempts === 1
         ? "The retry policy allows one attempt."
         : `All ${policy.attempts} attempts are used up.`;
-    return { retry: false, why };
+    return { retry: false, why, ...askedMs };
   }
   // NaN, from 0 times infinity, stands for no back-off.
   const backOff = random() * Math.min(policy.maxMs, policy.baseMs * policy.factor ** (attempt - 1) || 0);
   const left = policy.maxWaitMs - waitedMs;
-  const asked = retryAfterMs(error, now);
   const used = waitedMs > 0 ? `, ${seconds(waitedMs)} of it are used` : "";
   const total = `the retry policy allows ${seconds(policy.maxWaitMs)} in total${used}.`;
   if (asked !== undefined && asked > left) {
-    return { retry: false, why: `The receiver asks to wait ${seconds(asked)}; ${total}` };
+    const why = `The receiver asks to wait ${seconds(asked)}; ${total}`;
+    return { retry: false, why, askedMs: asked, isTooLong: true };
   }
   if (backOff > left)
     return { retry: false, why: `The next attempt is due in ${seconds(backOff)}; ${total}` };

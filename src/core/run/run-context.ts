@@ -6,6 +6,7 @@ import type {
   EachOptions,
   GateAnswer,
   GateOptions,
+  Injected,
   LoopOptions,
   LoopResult,
   LoopTurn,
@@ -21,14 +22,16 @@ import type {
   UsageReport,
 } from "../context.ts";
 import { INJECT } from "../control/control.ts";
+import { limitsOf } from "../guards/budget.ts";
 import { isOtherKind, type Kind, settleKind } from "../guards/code-kind.ts";
 import type { AnySqlHandle, SqlWork } from "../journal/sql.ts";
+import type { Budget } from "../types.ts";
 import { resolveSecret, type SecretRef } from "../values/secrets.ts";
 import type { Workflow } from "../workflow.ts";
 import { argsDigest, type StepPlace } from "./call.ts";
 import type { Execution } from "./execution.ts";
 import { all, each } from "./groups.ts";
-import { inbox } from "./inbox.ts";
+import { inbox, injected } from "./inbox.ts";
 import { loop } from "./loop.ts";
 import { agent, checkpoint, decide, now, plan, random, usage, uuid } from "./notes.ts";
 import { address, checkName, nextName } from "./scope.ts";
@@ -139,6 +142,15 @@ export class RunContext implements Context {
   async inbox<T>(name: string = INJECT): Promise<ReceivedSignal<T>[]> {
     checkName(name);
     return inbox<T>(this.#execution, name);
+  }
+
+  injected(agent: string, options: { readonly after: number; readonly isLast: boolean }): Promise<Injected> {
+    return injected(this.#execution, agent, options);
+  }
+
+  limits(): Promise<Budget | undefined> {
+    const { deps, writer } = this.#execution;
+    return this.#execution.busy(limitsOf(deps.store, writer.row));
   }
 
   async child<I, O>(name: string, workflow: Workflow<I, O>, input: I): Promise<O> {

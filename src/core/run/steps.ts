@@ -4,7 +4,7 @@ import { admit } from "../guards/guard.ts";
 import { inspectOutcome } from "../guards/inspector.ts";
 import { fingerprint } from "../hash.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
-import type { Encoded } from "../values/values.ts";
+import { type Encoded, toError } from "../values/values.ts";
 import { argsDigest, callWork, Handle, hasChanged, type StepPlace } from "./call.ts";
 import {
   askVerify,
@@ -20,7 +20,14 @@ import { type Execution, never } from "./execution.ts";
 import { leavesOpen, leavesUnproven, provesNotDone } from "./failures.ts";
 import { checkKeyOption } from "./key-answer.ts";
 import { decidedAt, type StepRecord, undoKey } from "./records.ts";
-import { defaultRetry, isFatal, nextRetry, type RetryPolicy, retryPolicy } from "./retry.ts";
+import {
+  defaultRetry,
+  isFatal,
+  nextRetry,
+  type RetryDecision,
+  type RetryPolicy,
+  retryPolicy,
+} from "./retry.ts";
 import { hasUndosInside, isCancelling, isOpenFailure, mustSettle } from "./undo-doubts.ts";
 
 /**
@@ -173,7 +180,10 @@ async function continueFailed<T>(
   if (record.reopened) {
     // A failed `once` call is tried again only where the error itself says that nothing happened; so is one under a key of elsewhere.
     const isSafe = record.effect !== "once" && isOwnKey(execution, place.key, record);
-    if (isSafe || provesNotDone(error, record)) return startStep(execution, place, options, record);
+    if (isSafe || provesNotDone(error, record)) {
+      if (record.notBefore !== undefined) await waitForRetry(execution, place, record.notBefore);
+      return startStep(execution, place, options, execution.state.find(place.key) ?? record);
+    }
     return continueUnknown(execution, place, options, record);
   }
   execution.memory.met(decidedAt(record));
@@ -307,8 +317,7 @@ export async function failStep<T>(
 ): Promise<StepHandle<T>> {
   const open = handle as Handle<T>;
   if (execution.closed) return never();
-  const encoded = execution.deps.values.encodeError(open.step, thrown);
-  const error = execution.deps.values.echo(encoded);
+  const { values, time } = execution.deps;
   const record = execution.state.find(open.step);
   if (record && isToldToStop(execution, record) && !provesNotDone(thrown, record)) {
     execution.callEnded(open.frame);
@@ -317,10 +326,13 @@ export async function failStep<T>(
   const next = decideRetry(execution, open, thrown, record);
   const settled = await settleThrown(execution, open, thrown, { record, isTriedAgain: next.retry });
   if (settled.handle) return settled.handle;
-  const retryAt = next.retry ? execution.deps.time.now() + next.delayMs : undefined;
+  const encoded = values.encodeError(open.step, tooLong(open.step, thrown, next) ?? thrown);
+  const error = values.echo(encoded);
+  const retryAt = next.retry ? time.now() + next.delayMs : undefined;
   const meta = {
     attempt: open.attempt,
     ...(retryAt === undefined ? {} : { retryAt }),
+    ...(!next.retry && next.askedMs ? { notBefore: time.now() + next.askedMs } : {}),
     ...(open.frame.usage ? { usage: open.frame.usage } : {}),
     ...(settled.isHarmless ? { harmless: true as const } : {}),
   };
@@ -343,6 +355,15 @@ export async function failStep<T>(
     open.options,
     execution.state.find(open.step),
   )) as OpenStep<T>;
+}
+
+/** The receiver asks for more patience than there is: both times are said, and a resume waits as long as it asks. */
+function tooLong(step: string, thrown: unknown, next: RetryDecision): Error | undefined {
+  if (next.retry || !next.isTooLong) return undefined;
+  const detail = { step, message: toError(thrown).message, times: next.why };
+  return Object.assign(new HoldfastError("HF-2203", detail, { cause: thrown }), {
+    retryAfterMs: next.askedMs,
+  });
 }
 
 /** What became of a call that threw: somebody had to find out, and did, or it is a failure, with or without proof that nothing was done. */

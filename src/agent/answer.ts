@@ -1,0 +1,71 @@
+import { HoldfastError } from "../core/errors.ts";
+import { toolMessage } from "./call-tools.ts";
+import { readAnswer } from "./json-answer.ts";
+import type { JsonSchema, Message, ModelReply } from "./model.ts";
+
+/** What an agent came to. */
+export interface Answered {
+  readonly output: unknown;
+  readonly text: string;
+  readonly model: string;
+  readonly finish?: ModelReply["finish"];
+}
+
+export interface AnswerRules {
+  readonly agent: string;
+  readonly schema: JsonSchema | undefined;
+  /** A text that was cut off by the limit of tokens is an answer. */
+  readonly acceptCut: boolean;
+  /** How often it may go back. */
+  readonly reask: number;
+}
+
+/** Where an agent stands with what went back. */
+interface Asking {
+  messages: Message[];
+  reasks: number;
+}
+
+const CUT = "it was cut off by the limit of tokens";
+
+/** The answer that a reply is, or `undefined` when it goes back to the model with what is wrong, as often as it may. */
+export function takeAnswer(rules: AnswerRules, talk: Asking, reply: ModelReply): Answered | undefined {
+  const { text, model, finish } = reply;
+  const read = rules.schema ? readAnswer(text, rules.schema) : readText(rules, reply);
+  if (read.ok) return { output: read.value, text, model, finish };
+  const problems = [...(finish === "length" && rules.schema ? [CUT] : []), ...read.problems].join("; ");
+  askAgain(rules, talk, problems);
+  const again = rules.schema
+    ? `Answer again with nothing but JSON that fits the schema:\n${JSON.stringify(rules.schema)}`
+    : finish === "length"
+      ? "Answer again, in fewer words."
+      : "Answer again.";
+  talk.messages.push({
+    role: "user",
+    text: `Your answer cannot be used: ${problems}. ${again}`,
+    origin: "validator",
+  });
+  return undefined;
+}
+
+type Read =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+function readText({ acceptCut }: AnswerRules, { text, finish }: ModelReply): Read {
+  if (text.trim() === "") return { ok: false, problems: ["it is empty"] };
+  return finish === "length" && !acceptCut ? { ok: false, problems: [CUT] } : { ok: true, value: text };
+}
+
+/** Calls of a reply that was cut off are not made: what is missing of them, or behind them, is not known. */
+export function refuseCut(rules: AnswerRules, talk: Asking, { calls }: ModelReply): void {
+  askAgain(rules, talk, `${CUT} while it asked for tools`);
+  const why =
+    "It was not called: the reply was cut off by the limit of tokens. Ask again, for less at a time.";
+  talk.messages.push(...calls.map((call) => toolMessage(call, why, true)));
+}
+
+function askAgain({ agent, reask }: AnswerRules, talk: Asking, problems: string): void {
+  if (talk.reasks >= reask) throw new HoldfastError("HF-2142", { agent, asked: talk.reasks + 1, problems });
+  talk.reasks++;
+}
