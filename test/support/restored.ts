@@ -185,3 +185,69 @@ export function regressedStore(name: string, regressOf: () => Regress, isEmpty =
     });
   });
 }
+
+interface Strange {
+  /** Opens it as another process would, once more. */
+  readonly open: () => Promise<Store>;
+  /** Puts another store in the place of this one, while it is open elsewhere. */
+  readonly replace?: () => Promise<void>;
+}
+
+/** What every engine does when its store is another one than it has opened: it starts and writes nothing more. */
+export function strangeStore(name: string, strangeOf: () => Strange): void {
+  const isOut = { code: "HF-3020" };
+
+  describe(`a ${name} store that is another one by now (R2, D8)`, () => {
+    it("takes no start, no act and no step of a process that was not told of the restore", async () => {
+      const [reached, held] = [signalled(), signalled()];
+      const { calls, pay } = program((step) =>
+        step === "pay-3" ? (reached.resolve(), held.promise) : undefined,
+      );
+      const ask = workflow("ask", (ctx) => ctx.gate("ok", { choices: ["yes"] }));
+      const { open } = strangeOf();
+      const [store, elsewhere] = [await open(), await open()];
+      // One works on a run, the other has only made one, and neither looks at the store by itself meanwhile.
+      const worker = engineOn(store, pay, { sweepMs: PATIENT_MS });
+      const starter = engineOn(store, pay, { execute: false, sweepMs: PATIENT_MS });
+      await worker.start(ask, undefined, { id: "asking" });
+      await worker.settled("asking");
+      await worker.start(pay, null, { id: "run" });
+      await reached.promise;
+      await elsewhere.markRestored?.();
+      await expect(starter.start(pay, null, { id: "new" })).rejects.toMatchObject(isOut);
+      await expect(starter.pause("run")).rejects.toMatchObject(isOut);
+      const stopped = new Promise((resolve) => worker.on("store_failing", resolve));
+      held.resolve();
+      await stopped;
+      await expect(worker.answer("asking", "ok", { choice: "yes" })).rejects.toMatchObject(isOut);
+      await expect(worker.start(pay, null, { id: "new" })).rejects.toMatchObject(isOut);
+      expect(calls).toHaveLength(4);
+      expect(worker.health().store.state).toBe("back");
+      expect(await elsewhere.read("new")).toBeNull();
+      expect((await elsewhere.read("asking"))?.status).toBe("waiting");
+      for (const engine of [worker, starter]) await engine.close({ drainMs: 0 });
+      for (const one of [store, elsewhere]) await one.close();
+    });
+
+    it.skipIf(strangeOf().replace === undefined)(
+      "takes nothing of a process that knew the one before",
+      async () => {
+        const { calls, pay } = program(() => undefined);
+        const { open, replace } = strangeOf();
+        const store = await open();
+        const engine = engineOn(store, pay, { sweepMs: PATIENT_MS });
+        await engine.start(pay, null, { id: "run" });
+        expect(await engine.result("run")).toBe("paid");
+        await replace?.();
+        await expect(engine.start(pay, null, { id: "other" })).rejects.toMatchObject(isOut);
+        await expect(engine.start(pay, null, { id: "run" })).rejects.toMatchObject(isOut);
+        expect(calls).toHaveLength(STEPS);
+        await engine.close();
+        await store.close();
+        const now = await open();
+        expect(await now.read("other")).toBeNull();
+        await now.close();
+      },
+    );
+  });
+}

@@ -170,6 +170,12 @@ export const storeErrors = {
     safe: "Everything acknowledged is kept; no step was started that is not recorded.",
     fix: "Give the server more memory (CONFIG SET maxmemory), or keep less of ended runs; the run goes on by itself.",
   },
+  "HF-3051": {
+    what: "{place} is not the store any more that this process has opened.",
+    why: "It was restored, or another one was made or put in its place.",
+    safe: "Nothing was written by this process since.",
+    fix: "Start this process anew, once everything is as it should be there.",
+  },
   "HF-3050": {
     what: "{file} lost its -wal or -shm file while this process had it open.",
     why: "Somebody removed them, or another SQLite library in this process opened and closed the file, which takes this process's locks away.",

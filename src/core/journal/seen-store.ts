@@ -22,6 +22,8 @@ interface Mark {
   readonly isOver: boolean;
 }
 
+const ANOTHER = "it was restored or made anew";
+
 /** Of so many runs, those last seen. */
 const MOST_MARKS = 20_000;
 
@@ -57,7 +59,7 @@ export class SeenStore implements Store {
   async identity(): Promise<StoreIdentity> {
     const identity = await this.#ask(() => this.#base.identity());
     this.#incarnation ??= identity.incarnation;
-    if (this.#incarnation !== identity.incarnation) throw this.#wentBack("it was restored or made anew");
+    if (this.#incarnation !== identity.incarnation) throw this.#wentBack(ANOTHER);
     return identity;
   }
 
@@ -139,7 +141,8 @@ export class SeenStore implements Store {
     try {
       return await question();
     } catch (error) {
-      throw HoldfastError.is(error, "HF-3021") ? this.#wentBack("what it held is gone", error) : error;
+      if (HoldfastError.is(error, "HF-3021")) throw this.#wentBack("what it held is gone", error);
+      throw HoldfastError.is(error, "HF-3051") ? this.#wentBack(ANOTHER, error) : error;
     }
   }
 

@@ -1,6 +1,6 @@
 import * as sdk from "@aws-sdk/client-dynamodb";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { restoredBackups } from "../../../test/support/restored.ts";
+import { restoredBackups, strangeStore } from "../../../test/support/restored.ts";
 import { sharedDynamo } from "../../../test/support/services/dynamodb.ts";
 import { openDynamoStore } from "./index.ts";
 
@@ -47,6 +47,14 @@ function placeOf() {
 
 describe.skipIf(!server)("a table of DynamoDB", () => {
   restoredBackups("DynamoDB", placeOf);
+  strangeStore("DynamoDB", () => {
+    const table = newTable();
+    const replace = async () => {
+      await admin.send(new sdk.DeleteTableCommand({ TableName: table }));
+      await (await open(table)).close();
+    };
+    return { open: () => open(table), replace };
+  });
 
   it("that was restored under another name is known for it without being told", async () => {
     const { open: openIt, backUp } = placeOf();

@@ -12,6 +12,7 @@ import type {
   StoreIdentity,
 } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
+import { otherStore } from "../other-store.ts";
 import { appendBatch } from "./append.ts";
 import { storeError } from "./errors.ts";
 import { readBlobs, readEntries } from "./journal.ts";
@@ -21,7 +22,14 @@ import { readItem } from "./reading.ts";
 import { renewBatch } from "./renew.ts";
 import { toRow } from "./rows.ts";
 import type { Service } from "./service.ts";
-import { markRestored, prepare } from "./table.ts";
+import { incarnationIn, markRestored, prepare } from "./table.ts";
+
+/** Both, and both are over when it answers: whoever looks up an outcome finds it settled. */
+async function settled<T>(work: Promise<T>, check: Promise<void>): Promise<T> {
+  await Promise.allSettled([work, check]);
+  await check;
+  return work;
+}
 
 export interface DynamoSetup {
   readonly service: Service;
@@ -35,6 +43,8 @@ export class DynamoStore implements Store {
   readonly capabilities = { durability: "power-loss", transactions: false } as const;
   readonly #setup: DynamoSetup;
   readonly #place: string;
+  /** What the table says of itself, found first. */
+  #opened: string | undefined;
   #isClosed = false;
 
   constructor(setup: DynamoSetup) {
@@ -43,7 +53,11 @@ export class DynamoStore implements Store {
   }
 
   identity(): Promise<StoreIdentity> {
-    return this.#call((service) => prepare(service, this.#place, this.#setup.create));
+    return this.#call(async (service) => {
+      const identity = await prepare(service, this.#place, this.#setup.create);
+      this.#opened ??= await incarnationIn(service);
+      return identity;
+    });
   }
 
   now(): Promise<number> {
@@ -55,11 +69,16 @@ export class DynamoStore implements Store {
   }
 
   append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
-    return this.#call((service) => appendBatch(service, this.#now, batch));
+    return this.#call(async (service) => {
+      const check = this.#checkSame(service);
+      // Starts and acts are not written before this is known. Whoever holds a claim is bound by the row, and need not wait.
+      if (batch.some(({ expect }) => !expect || expect.token === null)) await check;
+      return settled(appendBatch(service, this.#now, batch), check);
+    });
   }
 
   renew(batch: readonly Renewal[]): Promise<readonly (RunRow | null)[]> {
-    return this.#call((service) => renewBatch(service, this.#now, batch));
+    return this.#call((service) => settled(renewBatch(service, this.#now, batch), this.#checkSame(service)));
   }
 
   read(runId: string): Promise<RunRow | null> {
@@ -95,6 +114,7 @@ export class DynamoStore implements Store {
     const [now, { runs }] = [await this.now(), await this.list({ limit: 1 })];
     return this.#call(async (service) => {
       await markRestored(service, { now, newestRun: runs[0]?.createdAt ?? 0 });
+      this.#opened = await incarnationIn(service);
       return prepare(service, this.#place, this.#setup.create);
     });
   }
@@ -103,6 +123,11 @@ export class DynamoStore implements Store {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#setup.service.close();
+  }
+
+  async #checkSame(service: Service): Promise<void> {
+    this.#opened ??= await incarnationIn(service);
+    if ((await incarnationIn(service)) !== this.#opened) throw otherStore(this.#place);
   }
 
   readonly #now = (): number => this.#setup.clock.now();

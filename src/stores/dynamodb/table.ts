@@ -60,6 +60,11 @@ export async function prepare(service: Service, name: string, create: boolean): 
   return identityOf(meta ?? {}, table, name);
 }
 
+/** As the table has it now, which is gone with the table. */
+export async function incarnationIn(service: Service): Promise<string> {
+  return (await readItem(service, META))?.["incarnation"]?.S ?? "";
+}
+
 function identityOf(meta: Item, table: TableDescription, name: string): StoreIdentity {
   const found = Number(meta["schema"]?.N);
   const [incarnation, secret] = [meta["incarnation"]?.S, meta["secret"]?.S];

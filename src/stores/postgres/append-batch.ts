@@ -1,4 +1,5 @@
 import type { Append } from "../../core/store.ts";
+import { isSame, type Opened } from "./migrations.ts";
 import { IDENTIFYING, identifying, PROJECTED, projected, rowOf, TYPES } from "./rows.ts";
 import { type Bind, CLOCK, FLUSH, type Statement, statement } from "./statement.ts";
 
@@ -8,10 +9,10 @@ import { type Bind, CLOCK, FLUSH, type Statement, statement } from "./statement.
  * place, why it was refused, and the run as it stands in that case. A create that lost to another which was
  * not to be seen yet is answered without the run.
  */
-export function batchStatement(at: string, batch: readonly Append[]): Statement {
+export function batchStatement(at: string, opened: Opened, batch: readonly Append[]): Statement {
   return statement((bind) => {
     const parts = [
-      ...judging(at, batch, bind),
+      ...judging(at, opened, batch, bind),
       ...changing(at, batch),
       ...adding(at, batch, bind),
       ...dropping(at, batch, bind),
@@ -50,6 +51,9 @@ function toInput(append: Append, i: number): object {
   };
 }
 
+/** What is answered where the store is not the one that was opened. */
+export const OTHER = "other";
+
 /** In the order in which the contract judges. */
 const REASON = `CASE
     WHEN input.expect_seq IS NULL THEN CASE WHEN found.n IS NOT NULL THEN 'exists' END
@@ -59,7 +63,7 @@ const REASON = `CASE
     WHEN input.kind = 'acquire' AND found.claim_until > ${CLOCK} THEN 'held'
     WHEN found.seq <> input.expect_seq THEN 'conflict' END`;
 
-const judging = (at: string, batch: readonly Append[], bind: Bind): string[] => [
+const judging = (at: string, opened: Opened, batch: readonly Append[], bind: Bind): string[] => [
   `input AS MATERIALIZED (SELECT * FROM ${table(bind, batch.map(toInput), "input", INPUT_COLUMNS)})`,
   `found AS MATERIALIZED (
   SELECT * FROM ${at}runs WHERE id = ANY (${bind(
@@ -68,7 +72,8 @@ const judging = (at: string, batch: readonly Append[], bind: Bind): string[] => 
   )}) ORDER BY id FOR NO KEY UPDATE
 )`,
   `judged AS MATERIALIZED (
-  SELECT input.*, found.n, ${REASON} AS reason FROM input LEFT JOIN found ON found.id = input.id
+  SELECT input.*, found.n,
+    CASE WHEN NOT ${isSame(at, opened, bind)} THEN '${OTHER}' ELSE ${REASON} END AS reason FROM input LEFT JOIN found ON found.id = input.id
 )`,
 ];
 

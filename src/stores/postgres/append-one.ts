@@ -1,4 +1,5 @@
 import type { Append, Blob, ClaimChange, Entry } from "../../core/store.ts";
+import { isSame, type Opened } from "./migrations.ts";
 import { PROJECTED, projected, TYPES } from "./rows.ts";
 import { type Bind, CLOCK, FLUSH, type Statement, statement } from "./statement.ts";
 
@@ -10,7 +11,7 @@ const MOST_BLOBS = 20;
  * it takes a third of the time of the one for batches. It answers one row, or none when the append was not taken;
  * then the other statement says why. `null`: this append is of another kind.
  */
-export function oneStatement(at: string, append: Append): Statement | null {
+export function oneStatement(at: string, opened: Opened, append: Append): Statement | null {
   const { run, expect, claim, entries, blobs, drop } = append;
   const [entry] = entries;
   if (expect === null || !entry || entries.length > 1 || drop || blobs.length > MOST_BLOBS) return null;
@@ -21,6 +22,7 @@ export function oneStatement(at: string, append: Append): Statement | null {
     const needs = [`id = ${bind(run.id, "text")}`, `seq = ${bind(seq, "bigint")}`];
     if (token !== null) needs.push(`token = ${bind(token, "text")}`, `epoch = ${bind(epoch, "bigint")}`);
     if (claim.kind === "acquire") needs.push(`claim_until <= ${CLOCK}`);
+    needs.push(isSame(at, opened, bind));
     return `WITH changed AS (
   UPDATE ${at}runs SET ${[...sets, ...claimSets(claim, bind)].join(", ")}
   WHERE ${needs.join(" AND ")} RETURNING n

@@ -1,12 +1,17 @@
 import type { Append, AppendResult, Refusal } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
-import { batchStatement } from "./append-batch.ts";
+import { otherStore } from "../other-store.ts";
+import { batchStatement, OTHER } from "./append-batch.ts";
 import { oneStatement } from "./append-one.ts";
+import type { Opened, Place } from "./migrations.ts";
 import type { Database, Queryable } from "./queryable.ts";
 import { rowOf, toRow } from "./rows.ts";
 
 /** About how many characters one statement may carry. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
+
+/** Where to, and which store that was when it was opened. */
+export type Writing = Place & { readonly opened: Opened };
 
 /** Appends that go out in one statement, with their places in the batch. */
 interface Wave {
@@ -22,16 +27,16 @@ interface Wave {
  */
 export async function appendBatch(
   database: Database,
-  at: string,
+  to: Writing,
   batch: readonly Append[],
 ): Promise<readonly AppendResult[]> {
   const [first, ...others] = wavesOf(batch);
   if (!first) return [];
-  if (others.length === 0) return send(database, at, first.appends);
+  if (others.length === 0) return send(database, to, first.appends);
   return database.transaction(async (one) => {
     const results = new Map<number, AppendResult>();
     for (const { places, appends } of [first, ...others]) {
-      const answers = await send(one, at, appends);
+      const answers = await send(one, to, appends);
       places.forEach((place, index) => results.set(place, answers[index] as AppendResult));
     }
     return batch.map((_, place) => results.get(place) as AppendResult);
@@ -63,17 +68,18 @@ function sizeOf({ entries, blobs }: Append): number {
 /** In one statement, or in two where one was not taken as expected. */
 export async function send(
   one: Queryable,
-  at: string,
+  { at, name, opened }: Writing,
   appends: readonly Append[],
 ): Promise<readonly AppendResult[]> {
   const [only] = appends;
-  const lean = only && appends.length === 1 ? oneStatement(at, only) : null;
+  const lean = only && appends.length === 1 ? oneStatement(at, opened, only) : null;
   if (lean && (await one.query(lean.text, lean.values)).length === 1) return [{ ok: true }];
-  const { text, values } = batchStatement(at, appends);
+  const { text, values } = batchStatement(at, opened, appends);
   const answers = new Map((await one.query(text, values)).map(([i, ...answer]) => [Number(i), answer]));
   const results: AppendResult[] = [];
   for (const [i, { run }] of appends.entries()) {
-    const [reason, row] = answers.get(i) as [Refusal | null, string | null];
+    const [reason, row] = answers.get(i) as [Refusal | typeof OTHER | null, string | null];
+    if (reason === OTHER) throw otherStore(name);
     if (reason === null) results.push({ ok: true });
     else
       results.push({

@@ -3,7 +3,7 @@ import type { StoreIdentity } from "../../core/store.ts";
 import { newKey, restoration } from "../restoration.ts";
 import type { Database, Queryable } from "./queryable.ts";
 import { MIGRATIONS } from "./schema.ts";
-import { CLOCK } from "./statement.ts";
+import { type Bind, CLOCK } from "./statement.ts";
 
 /** The schema by its plain name, and quoted with a dot, as it stands before the name of a table. */
 export interface Place {
@@ -24,6 +24,24 @@ interface Found {
   readonly version: number;
   readonly identity: StoreIdentity;
 }
+
+/** Which store a process has opened: what the server calls its table, and its incarnation. */
+export interface Opened {
+  readonly table: string;
+  readonly incarnation: string;
+}
+
+export async function openedAs(one: Queryable, { at }: Place): Promise<Opened> {
+  const [[table, incarnation] = []] = await one.query(
+    `SELECT tableoid::bigint, value FROM ${at}meta WHERE key = 'incarnation'`,
+  );
+  return { table: String(table), incarnation: String(incarnation) };
+}
+
+/** Whether it is the same one still, as a part of every statement that writes. */
+export const isSame = (at: string, { table, incarnation }: Opened, bind: Bind): string =>
+  `EXISTS (SELECT 1 FROM ${at}meta AS meta WHERE meta.key = 'incarnation'
+    AND meta.value = ${bind(incarnation, "text")} AND meta.tableoid::bigint = ${bind(table, "bigint")})`;
 
 /** What the schema holds, which is not touched. Refuses what is not ours or is newer. */
 async function inspect(one: Queryable, { schema, at, name }: Place): Promise<Found> {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { afterAll, describe } from "vitest";
 import { useFolders } from "../../../test/support/folders.ts";
-import { regressedStore, restoredBackups } from "../../../test/support/restored.ts";
+import { regressedStore, restoredBackups, strangeStore } from "../../../test/support/restored.ts";
 import { type PostgresServer, startPostgres } from "../../../test/support/services/postgres.ts";
 import { missing } from "../../../test/support/services/service.ts";
 import { postgresPrograms } from "../../testing/services/postgres.ts";
@@ -20,6 +20,8 @@ function placeOf() {
   const program = (name: string, ...args: string[]) =>
     void execFileSync(path.join(postgresPrograms() ?? "", name), args, { stdio: "pipe" });
   return {
+    schema,
+    program,
     online: true,
     open: () => openPostgresStore({ connectionString: server.url, schema }),
     async backUp() {
@@ -43,5 +45,13 @@ describe.skipIf(!server)("on a server", () => {
   regressedStore("PostgreSQL", () => {
     const { open, backUp } = placeOf();
     return { open, disturb: backUp };
+  });
+  strangeStore("PostgreSQL", () => {
+    const { open, schema, program } = placeOf();
+    const replace = async () => {
+      program("psql", "--quiet", "--command", `DROP SCHEMA ${schema} CASCADE`, server.url);
+      await (await open()).close();
+    };
+    return { open, replace };
   });
 });

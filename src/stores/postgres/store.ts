@@ -16,10 +16,10 @@ import type {
   StoreIdentity,
 } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
-import { appendBatch } from "./append.ts";
+import { appendBatch, type Writing } from "./append.ts";
 import { isRepeatable, storeError } from "./errors.ts";
 import { listRuns } from "./listing.ts";
-import { markRestored, type Place, prepare } from "./migrations.ts";
+import { markRestored, type Opened, openedAs, type Place, prepare } from "./migrations.ts";
 import type { Database } from "./queryable.ts";
 import { renewBatch } from "./renew.ts";
 import { rowOf, toEntry, toRow } from "./rows.ts";
@@ -54,6 +54,8 @@ export class PostgresStore implements Store {
   readonly #place: Place;
   #durability: StoreCapabilities["durability"] = "power-loss";
   #hasWarned = false;
+  /** Found first; what writes expect. */
+  #opened: Opened | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(setup: PostgresSetup) {
@@ -80,7 +82,9 @@ export class PostgresStore implements Store {
         this.#setup.logger.warn("acknowledged writes may not survive a power loss", { doubt });
         this.#hasWarned = true;
       }
-      return prepare(database, this.#place, this.#setup.create);
+      const identity = await prepare(database, this.#place, this.#setup.create);
+      this.#opened ??= await openedAs(database, this.#place);
+      return identity;
     });
   }
 
@@ -89,11 +93,11 @@ export class PostgresStore implements Store {
   }
 
   append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
-    return this.#call((database) => appendBatch(database, this.#place.at, batch));
+    return this.#call(async (database) => appendBatch(database, await this.#writing(), batch));
   }
 
   renew(batch: readonly Renewal[]): Promise<readonly (RunRow | null)[]> {
-    return this.#call((database) => renewBatch(database, this.#place.at, batch));
+    return this.#call(async (database) => renewBatch(database, await this.#writing(), batch));
   }
 
   async read(runId: string): Promise<RunRow | null> {
@@ -147,7 +151,7 @@ export class PostgresStore implements Store {
     const { database } = this.#setup;
     const done = work as SqlWork<T, AnySqlHandle>;
     const toFault = (error: unknown) => storeError(error, this.#place.name, performance.now() - start);
-    const outcome = await transact(database, this.#place.at, done, append, toFault).catch(
+    const outcome = await transact(database, await this.#writing(), done, append, toFault).catch(
       (error: unknown) => {
         throw toFault(error);
       },
@@ -156,12 +160,21 @@ export class PostgresStore implements Store {
   }
 
   markRestored(): Promise<StoreIdentity> {
-    return this.#call((database) => markRestored(database, this.#place));
+    return this.#call(async (database) => {
+      const identity = await markRestored(database, this.#place);
+      this.#opened = await openedAs(database, this.#place);
+      return identity;
+    });
   }
 
   close(): Promise<void> {
     this.#closing ??= this.#setup.database.close();
     return this.#closing;
+  }
+
+  async #writing(): Promise<Writing> {
+    if (!this.#opened) await this.identity();
+    return { ...this.#place, opened: this.#opened as Opened };
   }
 
   #rows(text: string, values: readonly unknown[]): Promise<readonly RunRow[]> {

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { AsyncSqlHandle, SqlWork, TransactionResult } from "../../core/journal/sql.ts";
 import type { Append } from "../../core/store.ts";
-import { send } from "./append.ts";
+import { send, type Writing } from "./append.ts";
 import { isOwnFault } from "./errors.ts";
 import { type Database, type Queryable, RolledBack } from "./queryable.ts";
 
@@ -15,14 +15,14 @@ const CONTROL =
 /** The caller's writes, then the append, on one connection from BEGIN to COMMIT. Not repeated here: the work is the caller's. */
 export async function transact<T>(
   database: Database,
-  at: string,
+  to: Writing,
   work: SqlWork<T, AsyncSqlHandle>,
   append: (value: T) => Append,
   toFault: (error: unknown) => HoldfastError,
 ): Promise<Outcome<T>> {
   try {
     return await database.transaction(async (one) => {
-      const outcome = await runWork(one, at, handleOn(one, toFault), work, append);
+      const outcome = await runWork(one, to, handleOn(one, toFault), work, append);
       if (outcome.result?.ok) return outcome;
       throw new RolledBack(outcome);
     });
@@ -34,7 +34,7 @@ export async function transact<T>(
 
 async function runWork<T>(
   one: Queryable,
-  at: string,
+  to: Writing,
   { handle, end }: Handle,
   work: SqlWork<T, AsyncSqlHandle>,
   append: (value: T) => Append,
@@ -51,7 +51,7 @@ async function runWork<T>(
     });
     return { thrown };
   }
-  const [result] = await send(one, at, [built]);
+  const [result] = await send(one, to, [built]);
   return { value, result: result as NonNullable<typeof result> };
 }
 

@@ -4,7 +4,7 @@ import path from "node:path";
 import { createClient } from "redis";
 import { afterAll, afterEach, describe } from "vitest";
 import { useFolders } from "../../../test/support/folders.ts";
-import { regressedStore, restoredBackups } from "../../../test/support/restored.ts";
+import { regressedStore, restoredBackups, strangeStore } from "../../../test/support/restored.ts";
 import { type RedisServer, startRedis } from "../../../test/support/services/redis.ts";
 import { missing } from "../../../test/support/services/service.ts";
 import { openRedisStore } from "./index.ts";
@@ -52,6 +52,7 @@ describe.skipIf(!server)("on a server", () => {
     const { open, backUp } = placeOf();
     return { open, disturb: backUp };
   });
+  strangeStore("Redis", () => ({ open: placeOf().open, replace: async () => void (await admin.flushAll()) }));
   const emptied = async () => async () => void (await admin.flushAll());
   regressedStore("Redis (emptied)", () => ({ open: placeOf().open, disturb: emptied }), true);
 });

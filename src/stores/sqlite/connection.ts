@@ -219,6 +219,10 @@ export class Connection {
     }
   }
 
+  get inode(): number | undefined {
+    return this.#files.inodes[0];
+  }
+
   get standing(): Standing {
     return standingOf(this.#files, lookAt(this.file));
   }

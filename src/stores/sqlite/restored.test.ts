@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { useFolders } from "../../../test/support/folders.ts";
-import { regressedStore, restoredBackups } from "../../../test/support/restored.ts";
+import { regressedStore, restoredBackups, strangeStore } from "../../../test/support/restored.ts";
 import { chooseDriver } from "./driver.ts";
 import { openSqliteStore } from "./index.ts";
 
@@ -34,4 +34,11 @@ restoredBackups("SQLite", () => {
 regressedStore("SQLite", () => {
   const file = newFile();
   return { open: () => openSqliteStore({ file }), disturb: () => backUp(file) };
+});
+
+strangeStore("SQLite", () => {
+  const file = newFile();
+  const open = () => openSqliteStore({ file });
+  // A copy of itself: even the incarnation is the same.
+  return { open, replace: async () => (await backUp(file))() };
 });

@@ -33,6 +33,7 @@ export const SQL = {
   rollback: "ROLLBACK",
   checkpoint: "PRAGMA wal_checkpoint(TRUNCATE)",
   meta: "SELECT key, value FROM meta",
+  incarnation: "SELECT value FROM meta WHERE key = 'incarnation'",
   setMeta:
     "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
   newest: "SELECT max(created_at) FROM runs",

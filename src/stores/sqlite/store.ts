@@ -15,6 +15,7 @@ import type {
   StoreIdentity,
 } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
+import { otherStore } from "../other-store.ts";
 import { restoration } from "../restoration.ts";
 import { type Connection, orphaned } from "./connection.ts";
 import { isBusy, storeError } from "./errors.ts";
@@ -46,6 +47,8 @@ export class SqliteStore implements Store {
   #connection: Connection | null = null;
   #opening: Promise<Connection> | null = null;
   #isOrphaned = false;
+  /** The file and the incarnation that were found first. */
+  #opened: { readonly inode: number | undefined; readonly incarnation: string } | undefined;
   #hasOpened = false;
   #isClosed = false;
 
@@ -66,6 +69,7 @@ export class SqliteStore implements Store {
     return this.#attempt((connection) => {
       const results = connection.write(() => {
         const now = this.#setup.clock.now();
+        this.#checkSame(connection);
         return batch.map((append) => apply(connection, append, now));
       });
       if (batch.some(({ drop }, index) => drop && results[index]?.ok)) connection.shrink();
@@ -76,6 +80,7 @@ export class SqliteStore implements Store {
   renew(batch: readonly Renewal[]): Promise<readonly (RunRow | null)[]> {
     return this.#attempt((connection) =>
       connection.write(() => {
+        this.#checkSame(connection);
         const now = this.#setup.clock.now();
         return batch.map(({ runId, epoch, token, ttlMs }) => {
           const [values] = connection.prepare(SQL.renew).all(now + ttlMs, runId, epoch, token);
@@ -122,6 +127,7 @@ export class SqliteStore implements Store {
     const outcome = await this.#attempt((connection) =>
       connection.write(
         () => {
+          this.#checkSame(connection);
           const now = this.#setup.clock.now();
           return runWork(connection.db, {
             work: work as SqlWork<T>,
@@ -142,6 +148,7 @@ export class SqliteStore implements Store {
         const { incarnation, restoredAt } = restoration(this.#setup.clock.now(), newest);
         connection.prepare(SQL.setMeta).run("incarnation", incarnation);
         connection.prepare(SQL.setMeta).run("restored_at", String(restoredAt));
+        this.#opened = { inode: connection.inode, incarnation };
         return connection.identity;
       }),
     );
@@ -178,11 +185,22 @@ export class SqliteStore implements Store {
     }
   }
 
+  /** In the same transaction as a write: of one that comes after a restore, nothing stays. */
+  #checkSame(connection: Connection): void {
+    const [[incarnation] = []] = connection.prepare(SQL.incarnation).all();
+    if (incarnation !== this.#opened?.incarnation) throw otherStore(this.#setup.file);
+  }
+
   /** Whoever comes meanwhile waits for the same one. */
   #open(): Promise<Connection> {
     this.#opening ??= this.#setup
       .connect(this.#hasOpened)
       .then((connection) => {
+        this.#opened ??= { inode: connection.inode, incarnation: connection.identity.incarnation };
+        if (connection.inode !== this.#opened.inode) {
+          connection.close();
+          throw otherStore(this.#setup.file);
+        }
         this.#connection = connection;
         this.#hasOpened = true;
         // It may have been closed meanwhile.
