@@ -21,7 +21,7 @@ export const storeErrors = {
     fix: "Give this process the right to write there: the file and its folder, or the tables, or the keys.",
   },
   "HF-3005": {
-    what: "{file} was written by a newer Holdfast (schema {found}, this one knows {known}).",
+    what: "{file} was written by a newer Holdfast (format {found}, this one knows {known}).",
     why: "An older version must not guess at a newer format.",
     safe: UNCHANGED,
     fix: "Upgrade Holdfast.",

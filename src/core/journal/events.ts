@@ -84,7 +84,8 @@ export interface EventMeta {
   values_dropped: { entries: number; blobs: number; all?: true; reason?: string };
   /** `count`: iterations since the last one that was written, when more than one. */
   loop_advanced: { iteration: number; count?: number; done?: boolean };
-  snapshot_taken: { previous: number };
+  /** `previous`: where the one before is; early ones do not say. `format`: the journal's at the time; without it, the first. */
+  snapshot_taken: { previous?: number; format?: number };
 }
 
 /** How a run was carried to another version of its workflow. */

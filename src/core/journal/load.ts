@@ -50,7 +50,7 @@ export async function* snapshots(store: Store, row: RunRow): AsyncGenerator<numb
     yield seq;
     const event = await eventAt(store, row.id, seq);
     if (event?.kind !== "snapshot_taken") return;
-    seq = Math.min(event.meta.previous, seq - 1);
+    seq = Math.min(event.meta.previous ?? 0, seq - 1);
   }
 }
 

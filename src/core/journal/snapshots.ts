@@ -1,5 +1,6 @@
 import type { Execution } from "../run/execution.ts";
 import type { EventDraft } from "./events.ts";
+import { JOURNAL_FORMAT } from "./format.ts";
 import { type Snapshot, takeSnapshot } from "./snapshot.ts";
 
 const MIN_TAIL_BYTES = 32_768;
@@ -44,7 +45,7 @@ export class Snapshots {
     const { data, blobs, text } = deps.values.encode("snapshot", snapshot, true);
     // Always apart: where it is damaged, the journal around it is not, and an older one will do.
     const own = typeof data === "string" ? deps.values.blob(text) : undefined;
-    const meta = { previous: writer.row.snapshotSeq };
+    const meta = { previous: writer.row.snapshotSeq, format: JOURNAL_FORMAT };
     const event: EventDraft = {
       kind: "snapshot_taken",
       step: "",

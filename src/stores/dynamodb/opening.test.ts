@@ -50,19 +50,23 @@ describe.skipIf(!server)("opening a table", () => {
     expect(TableNames).not.toContain(table);
   });
 
-  it("is refused when it was written by a newer version", async () => {
+  it("is refused when it was written by a newer version, and raised when by an older one (R15)", async () => {
     const table = newTable();
     await open({ table });
-    await admin.send(
-      new sdk.UpdateItemCommand({
-        TableName: table,
-        Key: META,
+    const numbered = async (number: string): Promise<void> => {
+      const change = {
         UpdateExpression: "SET #s = :s",
         ExpressionAttributeNames: { "#s": "schema" },
-        ExpressionAttributeValues: { ":s": { N: "2" } },
-      }),
-    );
+        ExpressionAttributeValues: { ":s": { N: number } },
+      };
+      await admin.send(new sdk.UpdateItemCommand({ TableName: table, Key: META, ...change }));
+    };
+    await numbered("3");
     await expect(open({ table })).rejects.toMatchObject({ code: "HF-3005" });
+    await numbered("1");
+    await open({ table });
+    const { Item } = await admin.send(new sdk.GetItemCommand({ TableName: table, Key: META }));
+    expect(Item?.["schema"]?.N).toBe("2");
   });
 
   it("is refused when it belongs to another program, and is not touched", async () => {

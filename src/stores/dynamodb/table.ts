@@ -9,7 +9,8 @@ import { META, toItem } from "./keys.ts";
 import { readItem } from "./reading.ts";
 import type { Item, Service } from "./service.ts";
 
-const SCHEMA = 1;
+/** Raised with the journal's format. */
+export const SCHEMA = 2;
 
 /** How long a new table may take, and how often it is asked for. */
 const PATIENCE_MS = 180_000;
@@ -57,7 +58,25 @@ export async function prepare(service: Service, name: string, create: boolean): 
     await putMeta(service, idOf(table));
     meta = await readItem(service, META);
   }
-  return identityOf(meta ?? {}, table, name);
+  const identity = identityOf(meta ?? {}, table, name);
+  if (Number(meta?.["schema"]?.N) < SCHEMA) await raiseSchema(service);
+  return identity;
+}
+
+/** Older versions refuse it from now on. */
+async function raiseSchema(service: Service): Promise<void> {
+  try {
+    await service.update({
+      Key: toItem(META),
+      UpdateExpression: "SET #schema = :schema",
+      ConditionExpression: "#schema < :schema",
+      ExpressionAttributeNames: { "#schema": "schema" },
+      ExpressionAttributeValues: { ":schema": { N: String(SCHEMA) } },
+    });
+  } catch (error) {
+    // Another process was faster.
+    if (!isNamed(error, "ConditionalCheckFailedException")) throw error;
+  }
 }
 
 /** As the table has it now, which is gone with the table. */

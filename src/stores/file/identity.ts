@@ -4,7 +4,7 @@ import type { StoreIdentity } from "../../core/store.ts";
 import { type Disk, ifThere, writeFiles } from "../disk.ts";
 import { newKey, restoration } from "../restoration.ts";
 import type { Layout } from "./layout.ts";
-import { FORMAT, isKnownVersion, seal, unseal } from "./sealed.ts";
+import { isKnownStore, STORE_FORMAT, seal, unseal } from "./sealed.ts";
 
 /** What does not belong into a repository: key material, and what matters to one machine only. */
 const GIT_IGNORE = "/store.json\n/lock.json\n/claims.json\n/tmp/\n.lock-*\n";
@@ -19,11 +19,14 @@ export async function identify(disk: Disk, layout: Layout): Promise<StoreIdentit
   const unsealed = unseal(bytes);
   if ("problem" in unsealed) throw new HoldfastError("HF-3006", { file, message: `${unsealed.problem}.` });
   const { version, incarnation, secret, restoredAt } = unsealed.body;
-  if (!isKnownVersion(version))
-    throw new HoldfastError("HF-3005", { file, found: String(version), known: FORMAT });
+  if (!isKnownStore(version))
+    throw new HoldfastError("HF-3005", { file, found: String(version), known: STORE_FORMAT });
   if (typeof incarnation !== "string" || typeof secret !== "string")
     throw new HoldfastError("HF-3006", { file, message: "It does not say who the store is." });
-  return { incarnation, secret, ...(typeof restoredAt === "number" ? { restoredAt } : {}) };
+  const identity = { incarnation, secret, ...(typeof restoredAt === "number" ? { restoredAt } : {}) };
+  // Older versions refuse it from now on.
+  if (version !== STORE_FORMAT) await write(disk, layout, [identityFile(layout, identity)]);
+  return identity;
 }
 
 /** Gives the store a new incarnation. */
@@ -60,7 +63,7 @@ interface NamedText {
 
 const identityFile = (layout: Layout, identity: StoreIdentity): NamedText => ({
   name: path.basename(layout.identity),
-  text: seal({ version: FORMAT, store: "holdfast", ...identity }),
+  text: seal({ version: STORE_FORMAT, store: "holdfast", ...identity }),
 });
 
 /** Each is there as a whole, or as it was before. */

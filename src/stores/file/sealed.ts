@@ -3,6 +3,9 @@ import { hash } from "node:crypto";
 /** The version of the format of every file the store writes. */
 export const FORMAT = "1.0";
 
+/** The version of the store as a whole, which `store.json` names: raised with the journal's format. */
+export const STORE_FORMAT = "2.0";
+
 const OPENING = ',\n  "checksum": "sha256:';
 const CLOSING = '"\n}\n';
 const SEAL_BYTES = OPENING.length + 64 + CLOSING.length;
@@ -30,6 +33,12 @@ export function unseal(bytes: Buffer): Unsealed {
   }
   return { body: JSON.parse(bytes.toString("utf8")) as Readonly<Record<string, unknown>> };
 }
+
+/** Stores of this version and of every one before can be opened. */
+export const isKnownStore = (version: unknown): boolean =>
+  typeof version === "string" && /^\d+\./.test(version) && major(version) <= major(STORE_FORMAT);
+
+const major = (version: string): number => Number(version.split(".")[0]);
 
 /** Files of this version and of every later one of the same first number can be read. */
 export const isKnownVersion = (version: unknown): boolean =>

@@ -44,4 +44,6 @@ export const MIGRATIONS: readonly ((at: string) => readonly string[])[] = [
     )`,
     ...views(at),
   ],
+  // Journal format 2: no table is changed, but older versions must not read it.
+  () => [],
 ];

@@ -5,7 +5,8 @@ import { type Commands, text, texts } from "./commands.ts";
 import { allBuckets, metaKey } from "./keys.ts";
 import { ADOPT, PREPARE, RESTORED } from "./scripts.ts";
 
-const SCHEMA = 1;
+/** Raised with the journal's format. */
+export const SCHEMA = 2;
 
 export interface Prepared {
   readonly identity: StoreIdentity;

@@ -144,12 +144,19 @@ describe.skipIf(url === undefined)("opening a Redis store", () => {
     await expect(openRedisStore({ url: "redis://127.0.0.1:1" })).rejects.toMatchObject({ code: "HF-3002" });
   });
 
+  it("raises the number of a store of an older version, which that one then refuses (R15)", async () => {
+    const { prefix } = await open();
+    await admin.hSet(`{${prefix}}meta`, "schema", "1");
+    await open({ prefix });
+    expect(await admin.hGet(`{${prefix}}meta`, "schema")).toBe("2");
+  });
+
   it("does not touch a store of a newer version, or keys of another program", async () => {
     const { prefix } = await open();
     await admin.hSet(`{${prefix}}meta`, "schema", "99");
     await expect(open({ prefix })).rejects.toMatchObject({
       code: "HF-3005",
-      detail: { found: 99, known: 1 },
+      detail: { found: 99, known: 2 },
     });
     const theirs = newPrefix();
     await admin.set(`{${theirs}}meta`, "something else");

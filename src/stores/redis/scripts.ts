@@ -225,6 +225,8 @@ return 1
 /** Makes the store if it is not there. KEYS: meta. ARGV: fields and values. Answers what it holds then. */
 export const PREPARE = script(`#!lua
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], unpack(ARGV)) end
+local schema = redis.call('HGET', KEYS[1], 'schema')
+if schema and tonumber(schema) < tonumber(ARGV[4]) then redis.call('HSET', KEYS[1], 'schema', ARGV[4]) end
 return redis.call('HMGET', KEYS[1], 'application', 'schema', 'incarnation', 'secret', 'buckets', 'restored', 'former')
 `);
 

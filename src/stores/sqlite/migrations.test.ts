@@ -46,7 +46,7 @@ describe("a file of the first version", () => {
     expect(runs.map(({ workflow: name }) => name)).toEqual(["write", "report", "check", "write", "pages"]);
     const pages = await store.read("pages-1");
     expect(pages).toMatchObject({ version: "1", schema: 1, turns: 6, openChildren: 0, snapshotSeq: 20 });
-    expect(pages).toMatchObject({ origin: null, budget: null, pinned: false, prunedAt: null, activeMs: 0 });
+    expect(pages).toMatchObject({ origin: null, budget: null, pinned: false, prunedAt: null, activeMs: 100 });
     const report = await store.read("report-1");
     expect(report).toMatchObject({ turns: 0, openChildren: 1, status: "waiting" });
     expect((await store.identity()).secret).toBe("secret-of-the-version-1-fixture-file");

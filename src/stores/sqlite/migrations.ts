@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { HoldfastError } from "../../core/errors.ts";
 import type { SqliteConnection } from "./driver.ts";
 import { SECOND_SCHEMA } from "./second-schema.ts";
+import { catchUp } from "./third-schema.ts";
 
 /** "HFst": marks a file as ours. */
 const APPLICATION_ID = 0x48467374;
@@ -63,7 +64,10 @@ type Step = string | ((db: SqliteConnection) => void);
  * What each schema version adds. The index is the version a migration starts from; entries are never edited,
  * only added. Each runs inside one transaction together with the new version number.
  */
-const MIGRATIONS: readonly (readonly Step[])[] = [[firstSchema], SECOND_SCHEMA];
+const MIGRATIONS: readonly (readonly Step[])[] = [[firstSchema], SECOND_SCHEMA, [catchUp]];
+
+/** The schema version of this code. */
+export const SCHEMA = MIGRATIONS.length;
 
 /** One statement, so that what it says is of one moment even while another process is migrating. */
 const INSPECT = `SELECT (SELECT application_id FROM pragma_application_id),
@@ -76,8 +80,8 @@ export function inspect(db: SqliteConnection, file: string): number {
   if (owner !== APPLICATION_ID && !isNew) {
     throw new HoldfastError("HF-3006", { file, message: "It holds the data of another program." });
   }
-  if (version <= MIGRATIONS.length) return version;
-  throw new HoldfastError("HF-3005", { file, found: version, known: MIGRATIONS.length });
+  if (version <= SCHEMA) return version;
+  throw new HoldfastError("HF-3005", { file, found: version, known: SCHEMA });
 }
 
 /**
@@ -85,7 +89,7 @@ export function inspect(db: SqliteConnection, file: string): number {
  * called before each statement and after the last, for tests that stop a process there.
  */
 export function migrate(db: SqliteConnection, file: string, onStep: () => void = () => undefined): void {
-  if (inspect(db, file) === MIGRATIONS.length) return;
+  if (inspect(db, file) === SCHEMA) return;
   const take = (step: Step): void => {
     onStep();
     if (typeof step === "string") db.exec(step);
@@ -95,7 +99,7 @@ export function migrate(db: SqliteConnection, file: string, onStep: () => void =
   try {
     for (const step of MIGRATIONS.slice(inspect(db, file)).flat()) take(step);
     take(`PRAGMA application_id = ${APPLICATION_ID}`);
-    take(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    take(`PRAGMA user_version = ${SCHEMA}`);
     take("COMMIT");
     onStep();
   } catch (error) {

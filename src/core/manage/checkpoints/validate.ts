@@ -1,6 +1,7 @@
 import { HoldfastError } from "../../errors.ts";
 import { digest } from "../../hash.ts";
 import type { JournalEvent } from "../../journal/events.ts";
+import { JOURNAL_FORMAT } from "../../journal/format.ts";
 import { type ParsedEntry, parseEntry } from "../../journal/journal.ts";
 import { type Snapshot, takeSnapshot } from "../../journal/snapshot.ts";
 import { loopState } from "../../journal/state-view.ts";
@@ -161,7 +162,7 @@ class Inspection {
   async #compare(event: JournalEvent & { kind: "snapshot_taken" }): Promise<void> {
     const { values } = this.#reader;
     const state = this.#state;
-    if (event.meta.previous !== this.#snapshotSeq)
+    if (event.meta.previous !== undefined && event.meta.previous !== this.#snapshotSeq)
       this.#problems.push({
         seq: event.seq,
         kind: "snapshot",
@@ -169,6 +170,11 @@ class Inspection {
       });
     this.#snapshotSeq = event.seq;
     if (!state || event.data === undefined) return;
+    // What another version took of the same state may hold less, or more. Its text is as it was written: the chain says so.
+    if (event.meta.format !== JOURNAL_FORMAT) {
+      this.#state = null;
+      return;
+    }
     try {
       const stored = (await values.decode(this.#row.id, event.data)) as Snapshot;
       if (canonical(stored) === canonical(await this.#snapshotOf(state))) return;

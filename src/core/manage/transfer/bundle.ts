@@ -10,11 +10,13 @@ import { plainJson } from "../../values/unseen.ts";
  * its keys are made of is not part of it.
  */
 const FORMAT = "holdfast-bundle";
-const VERSION = 1;
+/** Raised with the journal's format; the ones before can be read. */
+const VERSION = 2;
+const KNOWN: readonly unknown[] = [1, VERSION];
 
 interface Header {
   readonly format: typeof FORMAT;
-  readonly version: typeof VERSION;
+  readonly version: number;
   readonly runs: readonly string[];
   readonly createdAt: number;
   /** Of the store that it was taken from. */
@@ -207,7 +209,7 @@ function parseLine(line: string): Content {
 function checkHeader(content: Content): Header {
   const { format, version, runs } = content;
   if (format !== FORMAT) throw refusedBundle(`does not begin with the format ${FORMAT}`);
-  if (version !== VERSION)
+  if (!KNOWN.includes(version))
     throw refusedBundle(`is of version ${JSON.stringify(version)}; this Holdfast knows version ${VERSION}`);
   const isList = Array.isArray(runs) && runs.every((id) => typeof id === "string");
   if (!isList || runs.length === 0 || new Set(runs).size < runs.length)

@@ -224,7 +224,7 @@ describe("a bundle", () => {
     const { incarnation, secret } = await store.identity();
     expect(lines[0]).toEqual({
       format: "holdfast-bundle",
-      version: 1,
+      version: 2,
       runs: ["small"],
       createdAt: expect.any(Number),
       incarnation,
@@ -290,7 +290,7 @@ describe("a bundle", () => {
       "entries in another order": resealed(
         lines.map((line, index) => (index === 2 ? lines[3] : index === 3 ? lines[2] : line) as string),
       ),
-      "a newer version": edited(0, (line) => line.replace('"version":1', '"version":2')),
+      "a newer version": edited(0, (line) => line.replace('"version":2', '"version":3')),
       "no events": edited(2, (line) => line.replace(/\\"v\\":\[.*?\]\]/, '\\"v\\":[[]]')),
       "a line of something else": resealed([...lines.slice(0, 2), '{"hello":1}', ...lines.slice(2)]),
       "an entry before its run": resealed([lines[0], lines[2], lines[1], ...lines.slice(3)] as string[]),

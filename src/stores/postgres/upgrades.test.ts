@@ -1,0 +1,29 @@
+import { execFileSync } from "node:child_process";
+import path from "node:path";
+import { afterAll, describe } from "vitest";
+import { goesOn, oldStores } from "../../../test/support/old-stores.ts";
+import { type PostgresServer, startPostgres } from "../../../test/support/services/postgres.ts";
+import { missing } from "../../../test/support/services/service.ts";
+import { postgresPrograms } from "../../testing/services/postgres.ts";
+import { openPostgresStore } from "./index.ts";
+
+const server = (await startPostgres()) as PostgresServer;
+if (!server) missing("PostgreSQL", "it is not installed");
+afterAll(() => server?.remove());
+
+describe.skipIf(!server)("a PostgreSQL schema", () => {
+  for (const [commit, content] of oldStores("postgres.sql"))
+    goesOn(commit, async () => {
+      const schema = `v_${commit}`;
+      const sql = content
+        .toString("utf8")
+        .replaceAll(/\bold\./g, `${schema}.`)
+        .replace("SCHEMA old;", `SCHEMA ${schema};`);
+      const psql = path.join(postgresPrograms() ?? "", "psql");
+      execFileSync(psql, ["--quiet", "--set=ON_ERROR_STOP=1", server.url], {
+        input: sql,
+        stdio: ["pipe", "ignore", "inherit"],
+      });
+      return openPostgresStore({ connectionString: server.url, schema });
+    });
+});
