@@ -114,7 +114,7 @@ if (existsSync(path.resolve(sources, "src/stores/file/index.ts"))) {
   const names = readdirSync(root, { recursive: true }).filter((one) =>
     statSync(path.join(root, one)).isFile(),
   );
-  const texts = names.sort().map((one) => [one, readFileSync(path.join(root, one), "utf8")]);
+  const texts = names.map((one) => [one, readFileSync(path.join(root, one), "utf8")]);
   keep("file.json", JSON.stringify(Object.fromEntries(texts)));
 }
 

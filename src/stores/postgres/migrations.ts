@@ -32,16 +32,15 @@ export interface Opened {
 }
 
 export async function openedAs(one: Queryable, { at }: Place): Promise<Opened> {
-  const [[table, incarnation] = []] = await one.query(
-    `SELECT tableoid::bigint, value FROM ${at}meta WHERE key = 'incarnation'`,
-  );
-  return { table: String(table), incarnation: String(incarnation) };
+  const rows = await one.query(`SELECT tableoid::text, value FROM ${at}meta WHERE key = 'incarnation'`);
+  const [[table, incarnation] = ["", ""]] = rows as readonly [string, string][];
+  return { table, incarnation };
 }
 
 /** Whether it is the same one still, as a part of every statement that writes. */
 export const isSame = (at: string, { table, incarnation }: Opened, bind: Bind): string =>
   `EXISTS (SELECT 1 FROM ${at}meta AS meta WHERE meta.key = 'incarnation'
-    AND meta.value = ${bind(incarnation, "text")} AND meta.tableoid::bigint = ${bind(table, "bigint")})`;
+    AND meta.value = ${bind(incarnation, "text")} AND meta.tableoid::text = ${bind(table, "text")})`;
 
 /** What the schema holds, which is not touched. Refuses what is not ours or is newer. */
 async function inspect(one: Queryable, { schema, at, name }: Place): Promise<Found> {
