@@ -8,7 +8,8 @@ import { accepted, creation, step } from "../testing/conformance/index.ts";
 import { nodeDisk } from "./disk.ts";
 import { openFileStore } from "./file/index.ts";
 import { FolderLock } from "./folder-lock.ts";
-import { isGone, type Owner, thisProcess } from "./folder-owner.ts";
+import { listenIn } from "./life-line.ts";
+import { thisProcess as markOf, standingOf } from "./process-proof.ts";
 
 const newFolder = useFolders("file-lock");
 const SINCE = "2026-01-02T03:04:05.678Z";
@@ -22,6 +23,13 @@ function emptyFolder(): string {
   mkdirSync(folder);
   return folder;
 }
+
+const thisProcess = (since: string) => ({ ...markOf(), since, nonce: crypto.randomUUID(), socket: null });
+type Owner = Omit<ReturnType<typeof thisProcess>, "socket"> & { readonly socket: string | null };
+const isGone = (owner: Owner, isLocal = false): boolean => standingOf(owner, isLocal) === "dead";
+
+/** Names in the folder, but for the owner's socket. */
+const namesIn = (folder: string): string[] => readdirSync(folder).filter((name) => !name.endsWith(".sock"));
 
 /** A process that was alive a moment ago, and is not any more. */
 async function deadOwner(): Promise<Owner> {
@@ -77,7 +85,7 @@ describe("a second opener", () => {
 
   it("is refused where it cannot know whether the owner lives", async () => {
     const elsewhere = [
-      { host: "elsewhere", boot: "other" },
+      { host: "elsewhere", boot: null },
       { pidNamespace: "pid:[1]", pid: 999_999_999 },
     ];
     for (const part of elsewhere.slice(0, process.platform === "linux" ? 2 : 1)) {
@@ -88,7 +96,7 @@ describe("a second opener", () => {
     const folder = emptyFolder();
     writeFileSync(path.join(folder, "lock.json"), "torn");
     await expect(take(folder)).rejects.toMatchObject({ code: "HF-3023" });
-    expect(readdirSync(folder)).toEqual(["lock.json"]);
+    expect(namesIn(folder)).toEqual(["lock.json"]);
   });
 });
 
@@ -113,6 +121,9 @@ describe("a dead owner's folder", () => {
       expect(isGone({ ...own, started: "1" })).toBe(true);
       expect(isGone({ ...own, boot: "an earlier one" })).toBe(true);
       expect(isGone({ ...own, host: "renamed" })).toBe(false);
+      // Of another container on this machine, or of another machine that shares the folder.
+      const elsewhere = { ...own, boot: "an earlier one", host: "7f3a", pidNamespace: "pid:[1]" };
+      expect([isGone(elsewhere, true), isGone(elsewhere, false)]).toEqual([true, false]);
     },
   );
 
@@ -144,7 +155,7 @@ describe("a dead owner's folder", () => {
       leave(folder, { ...(await oneDeadOwner()), nonce: crypto.randomUUID() });
       const results = await Promise.allSettled(Array.from({ length: 16 }, () => take(folder)));
       expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-      expect(readdirSync(folder)).toEqual(["lock.json"]);
+      expect(namesIn(folder)).toEqual(["lock.json"]);
     }
   });
 
@@ -163,11 +174,69 @@ describe("a dead owner's folder", () => {
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     const owner = JSON.parse(readFileSync(path.join(folder, "lock.json"), "utf8"));
     expect(owner.pid).toBe(process.pid);
-    expect(readdirSync(folder)).toEqual(["lock.json"]);
+    expect(namesIn(folder)).toEqual(["lock.json"]);
   });
 
   let shared: Promise<Owner> | undefined;
   const oneDeadOwner = () => (shared ??= deadOwner());
+});
+
+describe.skipIf(process.platform !== "linux")("a folder that another container has used (D7)", () => {
+  const CONTAINER = { host: "7f3a", pidNamespace: "pid:[4026530000]" };
+  const code = `
+    const net = require("node:net");
+    net.createServer(() => undefined).listen(process.argv[1], () => console.log("up"));`;
+
+  /** An owner in a pid namespace of its own, as seen from here: all that can be told of it is its socket. */
+  async function container(folder: string) {
+    const owner = { ...thisProcess(SINCE), ...CONTAINER, pid: 1 };
+    const socket = `.lock-${owner.nonce}.sock`;
+    const child = spawn(process.execPath, ["-e", code, path.join(folder, socket)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await new Promise((resolve) => child.stdout.once("data", resolve));
+    leave(folder, { ...owner, socket });
+    const kill = () =>
+      new Promise<void>((resolve) => {
+        child.once("exit", () => resolve());
+        child.kill("SIGKILL");
+      });
+    return { child, kill };
+  }
+
+  it("is refused while its owner lives, also when that does nothing, and taken when it was killed", async () => {
+    const folder = emptyFolder();
+    const { child, kill } = await container(folder);
+    child.kill("SIGSTOP");
+    await expect(openFileStore({ folder })).rejects.toMatchObject({ code: "HF-3023" });
+    await kill();
+    const store = await openFileStore({ folder });
+    await accepted(store, creation());
+    await store.close();
+    expect(readdirSync(folder).filter((name) => name.includes("lock"))).toEqual([]);
+  });
+
+  it("goes to one of many newcomers", async () => {
+    const folder = emptyFolder();
+    await (await container(folder)).kill();
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => take(folder)));
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  it("is known by its socket also where the folder has a long name", async () => {
+    const folder = path.join(emptyFolder(), "x".repeat(120));
+    mkdirSync(folder);
+    const lock = await take(folder);
+    const owner = JSON.parse(readFileSync(path.join(folder, "lock.json"), "utf8"));
+    leave(folder, { ...owner, ...CONTAINER });
+    await expect(take(folder)).rejects.toMatchObject({ code: "HF-3023" });
+    await lock.release();
+    await (await take(folder)).release();
+  });
+
+  it("does not listen where it cannot", async () => {
+    expect(await listenIn("/proc/self", "x.sock")).toBeNull();
+  });
 });
 
 describe("a lock", () => {

@@ -1,42 +1,43 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
-/** The process that holds a folder, described so that another can tell whether it still lives. */
-export interface Owner {
+/** A process, described so that another can tell later whether it still lives. */
+export interface ProcessMark {
   readonly pid: number;
   readonly host: string;
   /** When it was started, in the kernel's ticks: a later process may have the same pid. `null` where that is not known. */
   readonly started: string | null;
   /** The machine's last start: nothing outlives it. */
   readonly boot: string | null;
-  /** Pids mean something only to processes that share this. */
+  /** Pids mean something only to processes that share this: a container has one of its own. */
   readonly pidNamespace: string | null;
-  readonly since: string;
-  readonly nonce: string;
 }
 
-/** This process, as an owner. */
-export const thisProcess = (since: string): Owner => ({
+export const thisProcess = (): ProcessMark => ({
   pid: process.pid,
   host: hostname(),
   started: statusOf(process.pid)?.started ?? null,
   boot: read("/proc/sys/kernel/random/boot_id"),
   pidNamespace: pidNamespace(),
-  since,
-  nonce: crypto.randomUUID(),
 });
 
+/** `unknown`: it is in another container, or on another machine, where its pid says nothing here. */
+export type Standing = "alive" | "dead" | "unknown";
+
 /**
- * Whether the owner is surely gone. Of a process on another machine or in another container nothing is known, so it
- * counts as alive.
+ * Whether a process still lives. `isLocal`: its mark lies where only this machine reaches it, so that another start of a machine can only
+ * be an earlier one of this machine; host names will not do, because every container has one of its own.
  */
-export function isGone(owner: Owner): boolean {
+export function standingOf(mark: ProcessMark, isLocal: boolean): Standing {
   const boot = read("/proc/sys/kernel/random/boot_id");
-  if (boot !== null && owner.boot !== null && boot !== owner.boot) return owner.host === hostname();
-  if (boot === null ? owner.host !== hostname() : owner.pidNamespace !== pidNamespace()) return false;
-  if (!hasProcess(owner.pid)) return true;
-  const status = statusOf(owner.pid);
-  return status !== null && (status.isDead || (owner.started !== null && status.started !== owner.started));
+  if (boot !== null && mark.boot !== null && boot !== mark.boot)
+    return isLocal || mark.host === hostname() ? "dead" : "unknown";
+  if (boot === null ? mark.host !== hostname() : mark.pidNamespace !== pidNamespace()) return "unknown";
+  if (!hasProcess(mark.pid)) return "dead";
+  const status = statusOf(mark.pid);
+  if (!status) return "alive";
+  const isOther = mark.started !== null && status.started !== mark.started;
+  return status.isDead || isOther ? "dead" : "alive";
 }
 
 function hasProcess(pid: number): boolean {

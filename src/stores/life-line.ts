@@ -1,0 +1,58 @@
+import { closeSync, constants, openSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import path from "node:path";
+
+/** A socket in a folder that ends with its process, however that ends, and that every container on the machine can knock at. */
+export interface LifeLine {
+  close(): Promise<void>;
+}
+
+/** Of the name of a socket, where the system has the shortest limit. */
+const MOST_CHARACTERS = 100;
+
+/** Listens under a name in the folder; `null` where sockets cannot be had, such as on some file systems. */
+export async function listenIn(folder: string, name: string): Promise<LifeLine | null> {
+  if (process.platform === "win32") return null;
+  return reachable(folder, name, async (place) => {
+    const server = createServer((socket) => socket.destroy()).unref();
+    const isListening = await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(false));
+      server.listen(place, () => resolve(true));
+    });
+    // It must not keep the process alive, nor end it.
+    server.on("error", () => undefined);
+    if (!isListening) return null;
+    return { close: () => new Promise<void>((resolve) => void server.close(() => resolve())) };
+  });
+}
+
+/** Whether somebody listens there: the kernel answers, even for a process that does nothing. `null`: it cannot be told. */
+export async function answersIn(folder: string, name: string): Promise<boolean | null> {
+  if (process.platform === "win32") return null;
+  return reachable(folder, name, (place) => {
+    const socket = connect(place);
+    return new Promise<boolean | null>((resolve) => {
+      socket.once("connect", () => resolve(true));
+      socket.once("error", ({ code }: NodeJS.ErrnoException) =>
+        resolve(code === "ECONNREFUSED" || code === "ENOENT" ? false : null),
+      );
+    }).finally(() => socket.destroy());
+  });
+}
+
+/** Names of sockets are short. Where a folder's is not, Linux knows it by a descriptor as well. */
+async function reachable<T>(
+  folder: string,
+  name: string,
+  work: (place: string) => Promise<T>,
+): Promise<T | null> {
+  const place = path.join(folder, name);
+  if (Buffer.byteLength(place) <= MOST_CHARACTERS) return work(place);
+  if (process.platform !== "linux") return null;
+  const handle = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    return await work(`/proc/self/fd/${handle}/${name}`);
+  } finally {
+    closeSync(handle);
+  }
+}
