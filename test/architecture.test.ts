@@ -65,7 +65,15 @@ const STORE_TO_STORE: readonly { from: string; to: string; only?: "dynamic"; rea
 ];
 
 /** Not stores, but what several stores need of the machine they run on. */
-const STORE_PARTS: readonly string[] = ["network-fs", "disk", "folder-lock", "folder-owner", "restoration"];
+const STORE_PARTS: readonly string[] = [
+  "network-fs",
+  "disk",
+  "folder-lock",
+  "process-proof",
+  "life-line",
+  "other-store",
+  "restoration",
+];
 
 /** Packages that published files may load although users are not asked to install them. */
 const UNDECLARED: readonly { area: string; name: string; reason: string }[] = [
