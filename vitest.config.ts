@@ -17,7 +17,7 @@ export default defineConfig({
           name: "unit",
           include: [
             "src/**/*.test.ts",
-            "test/{architecture,docs,exports,requirements,yaml-conductor,jinja}.test.ts",
+            "test/{architecture,docs,exports,requirements,yaml-conductor,jinja,release}.test.ts",
           ],
           exclude: [...SERVED, "**/node_modules/**"],
           // Says only that a test hangs: a busy machine may be many times slower than an idle one.
