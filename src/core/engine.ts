@@ -20,8 +20,10 @@ import { checkId } from "./ids.ts";
 import type { NamedAct } from "./journal/act.ts";
 import type { Acts } from "./journal/acts.ts";
 import type { CommitQueue } from "./journal/commit.ts";
+import { listed, readRun } from "./journal/door.ts";
 import type { JournalEvent } from "./journal/events.ts";
 import { Folds } from "./journal/folds.ts";
+import { insistOn } from "./journal/row-shape.ts";
 import { engineActs, engineStore } from "./journal/scratch-store.ts";
 import { StoreTime } from "./journal/store-time.ts";
 import { Checkpoints } from "./manage/checkpoints/checkpoints.ts";
@@ -299,10 +301,10 @@ export class Engine {
     };
   }
 
-  /** The run's result once it has completed; throws when it failed (HF-2101) or was cancelled (HF-2110). */
+  /** The run's result once it has completed; throws when it failed (HF-2101), was cancelled (HF-2110) or is damaged (HF-3010). */
   async result<O = unknown>(runId: string): Promise<O> {
-    const row = await this.#until(runId, ({ status }) => ended(status));
-    return (await readResult(this.#store, this.#values, row)) as O;
+    const row = await this.#until(runId, ({ status, damage }) => ended(status) || damage !== undefined);
+    return (await readResult(this.#store, this.#values, insistOn(row))) as O;
   }
 
   /** The run once nothing is under way: ended, paused, or waiting for something. */
@@ -320,10 +322,10 @@ export class Engine {
     this.#watch.changed(runId, events);
   }
 
-  /** One run, or `null`. */
+  /** One run, or `null`. One whose record does not verify waits for review, and `damage` says why. */
   async get(runId: string): Promise<Run | null> {
     checkId(runId);
-    return this.#store.read(runId);
+    return readRun(this.#store, runId);
   }
 
   /** What the run does or waits for, in one sentence, and what a person can do about it. */
@@ -332,9 +334,13 @@ export class Engine {
     return readStatus(this.#parts, runId, heldRun(this.#queue.health, this.#running(), runId));
   }
 
-  /** Stored runs, newest first, a page at a time (100 runs, unless `limit` says otherwise); every filter given must match. */
+  /**
+   * Stored runs, newest first, a page at a time (100 runs, unless `limit` says otherwise); every filter given must match. One whose row
+   * cannot be waits for review, and `damage` says why.
+   */
   async list(query: ListQuery = {}): Promise<RunPage> {
-    return this.#store.list({ ...query, limit: query.limit ?? LIST_LIMIT });
+    const page = await this.#store.list({ ...query, limit: query.limit ?? LIST_LIMIT });
+    return { ...page, runs: page.runs.map(listed) };
   }
 
   /** Stops the run at its next step boundary. Once this answers, no new step will start. */

@@ -1,6 +1,7 @@
 import type { Family } from "./control/family.ts";
 import { HoldfastError } from "./errors.ts";
 import { fingerprint } from "./hash.ts";
+import { readRun } from "./journal/door.ts";
 import type { JournalEvent } from "./journal/events.ts";
 import type { EngineParts } from "./parts.ts";
 import { type Given, givenEvents } from "./run/given.ts";
@@ -73,8 +74,9 @@ export class Starter {
   }
 
   async #existing(workflow: Workflow, id: string): Promise<RunRow> {
-    const row = await this.#deps.parts.store.read(id);
+    const row = await readRun(this.#deps.parts.store, id);
     if (!row) throw new HoldfastError("HF-1001", { run: id });
+    if (row.damage !== undefined) return row;
     if (row.workflow !== workflow.name)
       throw new HoldfastError("HF-1002", { run: id, workflow: row.workflow });
     return row;

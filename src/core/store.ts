@@ -40,6 +40,8 @@ export interface Store {
   setCacheTtl?(ttlOf: (workflow: string) => number | undefined): void;
   /** Says that what it holds is an older state, put back: a new incarnation, the same secret. Before any work is done on it. */
   markRestored?(): Promise<StoreIdentity>;
+  /** What is wrong with it besides its runs, in sentences: for whoever checks a whole store. */
+  check?(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -116,10 +118,10 @@ export type AppendResult =
   | { readonly ok: false; readonly reason: Refusal; readonly row: RunRow | null };
 
 /**
- * `exists`: create met a run of that id. `missing`: no such run. `fenced`: the claim is not the caller's any more. `held`: acquire
+ * `exists`: create met a run of that id. `missing`: no such run. `damaged`: what is stored of it cannot be read (HF-3010). `fenced`: the claim is not the caller's any more. `held`: acquire
  * met a live claim, neither free nor expired. `conflict`: the run has moved on; read and decide again. Judged in this order.
  */
-export type Refusal = "exists" | "missing" | "fenced" | "held" | "conflict";
+export type Refusal = "exists" | "missing" | "damaged" | "fenced" | "held" | "conflict";
 
 export interface Renewal {
   readonly runId: string;

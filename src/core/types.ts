@@ -6,8 +6,18 @@ export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /** What may happen to a step whose outcome is unknown after a crash. */
 export type Effect = "repeatable" | "keyed" | "once";
 
+export const RUN_STATUSES = [
+  "queued",
+  "running",
+  "waiting",
+  "paused",
+  "completed",
+  "failed",
+  "cancelled",
+] as const;
+
 /** Where a run stands. `failed` and `paused` can be resumed; `completed` and `cancelled` cannot. */
-export type RunStatus = "queued" | "running" | "waiting" | "paused" | "completed" | "failed" | "cancelled";
+export type RunStatus = (typeof RUN_STATUSES)[number];
 
 /**
  * What becomes of `keyed` and `once` steps of a fork that its source has done already, or may have. `reuse`: what the source recorded is
@@ -42,8 +52,10 @@ export interface Waiting {
   readonly detail?: string;
 }
 
+export const CONTROLS = ["none", "pausing", "compensating"] as const;
+
 /** A request that the owner of a run has still to obey. */
-export type Control = "none" | "pausing" | "compensating";
+export type Control = (typeof CONTROLS)[number];
 
 /** Where a child run came from. */
 export interface Parent {
@@ -141,6 +153,8 @@ export interface RunRow extends RunIdentity, RunProjection {
   readonly seq: number;
   /** Hash of the last journal entry. */
   readonly head: string;
+  /** What is wrong with what is stored of it. Such a run waits for review, and nothing is written to it. */
+  readonly damage?: string;
 }
 
 /** It can only be forked. */

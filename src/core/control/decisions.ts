@@ -1,7 +1,9 @@
 import type { GateAnswer } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkAct, type NamedAct, plan, told, wrongStatus } from "../journal/act.ts";
+import { readRun } from "../journal/door.ts";
 import type { EventDraft } from "../journal/events.ts";
+import { insistOn } from "../journal/row-shape.ts";
 import { isLosingAll } from "../manage/retention/journal.ts";
 import { actOn, type EngineParts } from "../parts.ts";
 import type { StepRecord } from "../run/records.ts";
@@ -190,9 +192,9 @@ export class Decisions {
   }
 
   async #read(runId: string): Promise<RunRow> {
-    const row = await this.#deps.store.read(runId);
+    const row = await readRun(this.#deps.store, runId);
     if (!row) throw new HoldfastError("HF-1001", { run: runId });
-    return row;
+    return insistOn(row);
   }
 }
 

@@ -2,6 +2,7 @@ import { HoldfastError } from "../errors.ts";
 import { savedSpent, spentAbove } from "../guards/spent.ts";
 import { plan } from "../journal/act.ts";
 import type { EventMeta } from "../journal/events.ts";
+import { damaged } from "../journal/journal.ts";
 import { lastEvent, loadRun } from "../journal/load.ts";
 import { everyRun } from "../journal/query.ts";
 import { actOn, type EngineParts } from "../parts.ts";
@@ -41,6 +42,7 @@ export class Family {
     const { status } = child;
     if (!(await store.read(parentId))) return;
     const ending = await lastEvent(store, child, ["run_completed", "run_failed", "run_cancelled"]);
+    if (ending?.kind !== `run_${status}`) throw damaged(child.id, child.seq, "Its end is missing.");
     await actOn(this.#deps, parentId, async (row) => {
       if (terminal(row.status) || row.prunedAt !== null) return null;
       const [step, record] = waitFor(await folds.at(row), child) ?? [];
@@ -49,7 +51,7 @@ export class Family {
       // Encoded anew: blobs belong to one run.
       const value =
         status === "completed"
-          ? ending && (await values.of(child.id, ending))
+          ? await values.of(child.id, ending)
           : new HoldfastError("HF-2107", { child: child.id, status, message });
       const encoded = values.encode(step, value);
       const meta = { child: child.id, status, ...usedSince(child, record) };

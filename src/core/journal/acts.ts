@@ -4,9 +4,11 @@ import type { RunIdentity, RunRow } from "../types.ts";
 import type { Redactor } from "../values/redact.ts";
 import { claimAfter, UNCLAIMED } from "./claim.ts";
 import type { CommitQueue, CommitResult } from "./commit.ts";
+import { rawRow, readRun } from "./door.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry, dropped, innerBlobs } from "./journal.ts";
 import { newProjection, projectAll } from "./project.ts";
+import { insistOn } from "./row-shape.ts";
 import type { StoreTime } from "./store-time.ts";
 
 export interface NewRun extends RunIdentity {
@@ -47,7 +49,8 @@ export interface Pen {
 
 /**
  * Writing to a run without owning it. Each act reads the run, decides, and appends on condition that nothing changed in
- * between; when something did, it reads and decides again. So of two acts at the same time one sees the other.
+ * between; when something did, it reads and decides again. So of two acts at the same time one sees the other. A damaged run takes
+ * none (HF-3010).
  */
 export class Acts {
   readonly #store: Store;
@@ -83,14 +86,14 @@ export class Acts {
   }
 
   async #act(runId: string, decide: Decide): Promise<Acted> {
-    for (;;) {
+    for (let read = readRun; ; read = rawRow) {
       const putBack = await this.#pen(runId)?.borrow();
       try {
-        const row = await this.#store.read(runId).catch((error: unknown) => {
+        const row = await read(this.#store, runId).catch((error: unknown) => {
           throw HoldfastError.is(error) ? error : this.#away(error);
         });
         if (!row) throw new HoldfastError("HF-1001", { run: runId });
-        const plan = await decide(row);
+        const plan = await decide(insistOn(row));
         if (!plan) return { row, events: [] };
         const acted = await this.write(row, plan);
         if (acted) return acted;

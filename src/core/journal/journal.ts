@@ -1,7 +1,7 @@
 import { HoldfastError } from "../errors.ts";
 import { digest } from "../hash.ts";
 import type { Blob, Entry } from "../store.ts";
-import { blinded, looksBlinded, UNREADABLE } from "../values/blind.ts";
+import { blinded, looksBlinded, MARK_LENGTH, UNREADABLE } from "../values/blind.ts";
 import type { EventDraft, JournalEvent, Raw, StepStarted } from "./events.ts";
 
 /**
@@ -108,6 +108,8 @@ export function parseEntry(runId: string, entry: Entry): ParsedEntry {
     );
   }
   let offset = entry.data === null ? 0 : valuesStart(entry.data, head);
+  if (entry.data !== null && !isWhole(entry.data, offset, head))
+    throw damaged(runId, entry.seq, "The stored values are not as long as they were.");
   const events = head.v.map(([written, step, meta, value], index) => {
     const kind = FORMER_NAMES[written] ?? written;
     const full = kind === "step_started" ? { ...PLAIN_START, ...(meta as object) } : meta;
@@ -128,6 +130,12 @@ export const valuesStart = (data: string, { v }: Pick<Head, "v">): number =>
   looksBlinded(data)
     ? data.length - v.reduce((sum, [, , , value]) => sum + (typeof value === "number" ? value : 0), 0)
     : 0;
+
+/** Values come one after the other, right to the end. */
+const isWhole = (data: string, start: number, { v }: Pick<Head, "v">): boolean => {
+  const length = v.reduce((sum, [, , , value]) => sum + (typeof value === "number" ? value : 0), 0);
+  return start >= 0 && start + length === data.length && (start === 0 || start === MARK_LENGTH);
+};
 
 /** Kinds of events that had another name in the first format. */
 const FORMER_NAMES: Readonly<Record<string, string>> = { parent_notified: "family_told" };
@@ -152,10 +160,23 @@ interface Mutable {
   dropped?: true;
 }
 
+const isHead = (head: Head): boolean =>
+  typeof head.p === "string" && typeof head.t === "number" && Array.isArray(head.v) && head.v.every(isEvent);
+
+const isEvent = (event: unknown): boolean =>
+  Array.isArray(event) &&
+  typeof event[0] === "string" &&
+  typeof event[1] === "string" &&
+  typeof event[2] === "object" &&
+  event[2] !== null &&
+  (typeof event[3] === "string" || (Number.isSafeInteger(event[3]) && event[3] >= 0));
+
+const isData = (data: unknown): boolean => data === null || typeof data === "string";
+
 function parseHead(runId: string, entry: Entry): Head {
   try {
     const head = JSON.parse(entry.head) as Head;
-    if (typeof head.p === "string" && Array.isArray(head.v) && head.v.length === entry.count) return head;
+    if (isHead(head) && head.v.length === entry.count && isData(entry.data)) return head;
   } catch {
     // Reported below, with the position.
   }

@@ -1,11 +1,14 @@
-import { HoldfastError } from "../errors.ts";
 import { RunState } from "../run/replay.ts";
 import type { Store } from "../store.ts";
 import type { RunRow } from "../types.ts";
 import type { Values } from "../values/values.ts";
-import type { EventKind, JournalEvent } from "./events.ts";
+import type { JournalEvent } from "./events.ts";
 import { ChainCheck, damaged, dropped, type ParsedEntry, parseEntry } from "./journal.ts";
 import { restoreSnapshot, type Snapshot } from "./snapshot.ts";
+import { isUnreadable } from "./unreadable.ts";
+
+export { lastEvent } from "./door.ts";
+export { isKeyAway, isUnreadable } from "./unreadable.ts";
 
 const PAGE = 2_000;
 
@@ -31,18 +34,6 @@ export async function loadRun(
   }
   return loadFrom(store, values, row, { from: 1, upTo });
 }
-
-/** Damaged, or dropped: an older snapshot may still do. */
-export const isUnreadable = (error: unknown): error is HoldfastError =>
-  HoldfastError.is(error, "HF-3010") ||
-  HoldfastError.is(error, "HF-3011") ||
-  HoldfastError.is(error, "HF-1023");
-
-/** The key of the run's values cannot be had now: nothing is wrong with them. */
-export const isKeyAway = (error: unknown): error is HoldfastError =>
-  HoldfastError.is(error, "HF-3030") ||
-  HoldfastError.is(error, "HF-3031") ||
-  HoldfastError.is(error, "HF-3032");
 
 /** Positions of the snapshots, newest first: each names the one before. */
 export async function* snapshots(store: Store, row: RunRow): AsyncGenerator<number> {
@@ -103,20 +94,4 @@ async function restore(values: Values, row: RunRow, parsed: ParsedEntry): Promis
   const state = restoreSnapshot(snapshot);
   state.snapshotBytes = await values.size(row.id, event.data);
   return state;
-}
-
-/** The newest event of one of these kinds, looked for from the end of the journal. */
-export async function lastEvent(
-  store: Store,
-  row: RunRow,
-  kinds: readonly EventKind[],
-): Promise<JournalEvent | undefined> {
-  for (let seq = row.seq; seq > 0; ) {
-    const [entry] = await store.entries(row.id, { from: seq, limit: 1 });
-    if (!entry) return undefined;
-    const event = parseEntry(row.id, entry).events.findLast((one) => kinds.includes(one.kind));
-    if (event) return event;
-    seq = entry.seq - 1;
-  }
-  return undefined;
 }

@@ -36,6 +36,7 @@ export class SeenStore implements Store {
   readonly name: string;
   readonly blinding?: string;
   readonly prepare?: NonNullable<Store["prepare"]>;
+  readonly check?: NonNullable<Store["check"]>;
   readonly setCacheTtl?: NonNullable<Store["setCacheTtl"]>;
   readonly transaction?: SqlTransaction;
   readonly #base: Store;
@@ -111,7 +112,7 @@ export class SeenStore implements Store {
    */
   async due(query: Parameters<Store["due"]>[0]): Promise<readonly RunRow[]> {
     const rows = await this.#ask(() => this.#base.due(query));
-    const old = rows.filter((row) => isBehind(row, this.#marks.get(row.id)));
+    const old = rows.filter((row) => row.damage === undefined && isBehind(row, this.#marks.get(row.id)));
     await Promise.all(old.map(({ id }) => this.read(id)));
     return rows.filter((row) => !old.includes(row));
   }
@@ -152,6 +153,7 @@ export class SeenStore implements Store {
     before?: Mark,
   ): void {
     if (!result) return;
+    if (!result.ok && result.reason === "damaged") return;
     if (!result.ok) return this.#see(run.id, result.row, before);
     if (expect === null && before && !before.isOver) throw this.#wentBack(`run ${run.id} was gone`);
     const last = entries.at(-1) as Entry;
@@ -161,6 +163,8 @@ export class SeenStore implements Store {
   }
 
   #see(runId: string, row: RunRow | null, before: Mark | undefined): void {
+    // What it says of itself cannot be relied on.
+    if (row?.damage !== undefined) return;
     if (row && !isBehind(row, before)) {
       const { claim, seq, head, status } = row;
       this.#mark(runId, { epoch: claim.epoch, seq, head, isOver: terminal(status) });

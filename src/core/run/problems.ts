@@ -2,10 +2,6 @@ import { HoldfastError } from "../errors.ts";
 
 /** Errors that stop the work on a run, and that waiting does not mend. */
 
-/** What is stored is not as it was written. */
-export const isDamage = (error: unknown): error is HoldfastError =>
-  HoldfastError.is(error, "HF-3010") || HoldfastError.is(error, "HF-3011");
-
 /** Something outside the run's steps has failed, and would fail again. */
 export const broken = (run: string, error: unknown): HoldfastError =>
   new HoldfastError("HF-2189", { run, message: String(error) }, { cause: error });

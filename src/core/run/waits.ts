@@ -4,6 +4,7 @@ import { waitedForBudget } from "../guards/budget.ts";
 import { inspectSignal } from "../guards/inspector.ts";
 import { childId } from "../ids.ts";
 import type { EventDraft, JournalEvent, StepStarted } from "../journal/events.ts";
+import { insistOn } from "../journal/row-shape.ts";
 import { ended, type Waiting } from "../types.ts";
 import type { Workflow } from "../workflow.ts";
 import type { StepPlace } from "./call.ts";
@@ -254,7 +255,7 @@ async function beginChild(
   }
   const attempt = execution.state.find(place.key)?.attempt ?? 1;
   if (attempt > 1) await execution.busy(engine.resumeChild(id, `${place.key} ${attempt}`));
-  const row = await execution.busy(engine.startChild(workflow, id, input, parent, given));
+  const row = await execution.busy(engine.startChild(workflow, id, input, parent, given).then(insistOn));
   // It may have ended, and told so, before this wait was opened anew.
   if (ended(row.status)) await execution.busy(engine.notifyParent(row));
 }

@@ -7,7 +7,7 @@ import type { Store } from "../store.ts";
  * texts still share an address, whoever reads a text can check its digest, and one known mark says nothing about another text.
  */
 const MARK = /^~[\w-]{22}:/;
-const MARK_LENGTH = 24;
+export const MARK_LENGTH = 24;
 
 /** `place` tells equal texts apart that need not share an address. */
 export const blinded = (secret: string, text: string, place = ""): string =>
@@ -23,12 +23,14 @@ export const looksBlinded = (text: string): boolean => text.startsWith("~");
 export const UNREADABLE = "!unreadable";
 
 /** What a store on top of another one hands through. */
-export function sealOf(store: Store): Pick<Store, "blinding" | "prepare" | "setCacheTtl"> {
+export function sealOf(store: Store): Pick<Store, "blinding" | "prepare" | "setCacheTtl" | "check"> {
   const prepare = store.prepare?.bind(store);
+  const check = store.check?.bind(store);
   const setCacheTtl = store.setCacheTtl?.bind(store);
   return {
     ...(store.blinding === undefined ? {} : { blinding: store.blinding }),
     ...(prepare ? { prepare } : {}),
+    ...(check ? { check } : {}),
     ...(setCacheTtl ? { setCacheTtl } : {}),
   };
 }

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../errors.ts";
 import type { ActPlan, Acts } from "../journal/acts.ts";
 import { loadRun } from "../journal/load.ts";
+import { isDamage } from "../journal/unreadable.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
-import { isDamage } from "../run/problems.ts";
 import { RunState } from "../run/replay.ts";
 import type { RunRow, Waiting } from "../types.ts";
 import type { Workflow } from "../workflow.ts";

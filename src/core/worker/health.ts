@@ -2,6 +2,7 @@ import type { Clock } from "../clock.ts";
 import type { EngineOptions } from "../engine-options.ts";
 import { HoldfastError } from "../errors.ts";
 import { CommitQueue, FIRST_PAUSE_MS, isOut, LONGEST_PAUSE_MS } from "../journal/commit.ts";
+import { readRun } from "../journal/door.ts";
 import type { Ports } from "../ports.ts";
 import type { Execution } from "../run/execution.ts";
 import type { Store } from "../store.ts";
@@ -236,7 +237,7 @@ export function patientRead(
   const isOver = (): boolean => clock.monotonic() - seenAt >= options.patienceMs;
   return async (runId) => {
     try {
-      const look = () => store.read(runId);
+      const look = () => readRun(store, runId);
       const row = isOver() ? await look() : await health.askGently(look);
       if (row !== undefined) seenAt = clock.monotonic();
       return row;

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../errors.ts";
 import type { CommitQueue } from "../journal/commit.ts";
 import type { JournalEvent } from "../journal/events.ts";
+import { damaged } from "../journal/journal.ts";
 import { lastEvent } from "../journal/load.ts";
 import type { Ports } from "../ports.ts";
 import type { Store } from "../store.ts";
@@ -70,9 +71,10 @@ export async function readResult(store: Store, values: Values, row: RunRow): Pro
   if (row.status === "cancelled")
     throw new HoldfastError("HF-2110", { run: row.id, reason: "Somebody cancelled it." });
   const event = await lastEvent(store, row, ["run_completed", "run_failed"]);
-  const value = event && (await values.of(row.id, event));
+  if (event?.kind !== `run_${row.status}`) throw damaged(row.id, row.seq, "Its end is missing.");
+  const value = await values.of(row.id, event);
   if (row.status === "completed") return value;
-  const [step] = event?.kind === "run_failed" ? event.meta.steps : [];
+  const [step] = event.kind === "run_failed" ? event.meta.steps : [];
   const why = step ? "The step failed for good, and the workflow did not handle it." : "Its function threw.";
   const message = values.sealed && value instanceof Error ? value.message : (row.error ?? "");
   const detail = { step: step ?? `Run ${row.id}`, attempts: 1, message, why };

@@ -5,8 +5,8 @@ import { fingerprint } from "../hash.ts";
 import type { Acts } from "../journal/acts.ts";
 import type { EventMeta, JournalEvent } from "../journal/events.ts";
 import { waitForKey, waitsForKey } from "../journal/key-wait.ts";
-import { isKeyAway } from "../journal/load.ts";
 import { ScratchStore } from "../journal/scratch-store.ts";
+import { isDamage, isKeyAway } from "../journal/unreadable.ts";
 import { runBody } from "../run/body.ts";
 import { Execution, type ExecutionEnd } from "../run/execution.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
@@ -15,6 +15,7 @@ import { markPressure } from "../run/triggers.ts";
 import { ended, type RunRow } from "../types.ts";
 import { type Prepared, Upgrades } from "../versions/upgrades.ts";
 import type { Workflow } from "../workflow.ts";
+import { DamagedRuns } from "./damaged.ts";
 import type { EngineEvent } from "./emitter.ts";
 import type { Pressure } from "./pressure.ts";
 import {
@@ -66,6 +67,7 @@ interface ExecuteOptions {
 export class Worker {
   readonly #deps: WorkerDeps;
   readonly #upgrades: Upgrades;
+  readonly #damaged: DamagedRuns;
   readonly #active = new Map<string, Execution>();
   readonly #claiming = new Set<string>();
   readonly #loading = new Set<string>();
@@ -83,6 +85,7 @@ export class Worker {
     this.#deps = deps;
     this.#upgrades = new Upgrades(deps);
     this.#sweeper = new Sweeper(this.#sweeping());
+    this.#damaged = new DamagedRuns(deps);
     deps.execution.queue.health.onBack((error) => {
       for (const execution of this.running) execution.giveUp(error);
     });
@@ -171,10 +174,12 @@ export class Worker {
     const under = isOver ? this.#telling : this.#claiming;
     under.add(row.id);
     try {
+      if (!(await this.#damaged.isSound(row))) return false;
       if (isOver) await this.#deps.family.tell(row);
       else return (await this.#deps.family.follows(row)) && !this.#leaves(row) && (await this.#claim(row));
     } catch (error) {
-      this.#deps.execution.ports.logger.error("claim failed", { runId: row.id, error: String(error) });
+      if (isDamage(error)) await this.#damaged.meet(row, error).catch(() => undefined);
+      else this.#deps.execution.ports.logger.error("claim failed", { runId: row.id, error: String(error) });
     } finally {
       under.delete(row.id);
       this.#sweeper.freed();
@@ -404,12 +409,13 @@ export class Worker {
       );
       held.forEach((execution, index) => {
         const row = rows[index];
-        if (!row) return execution.fence();
+        if (!row || row.damage !== undefined) return execution.fence();
         execution.writer.deadline = Math.max(execution.writer.deadline, sentAt + settings.claimMs);
         execution.rearm();
         // Said at once: what it has in hand, such as a transaction, may keep it from reading more.
+        if (row.seq <= execution.writer.row.seq) return;
         if (row.control === "compensating" && !execution.compensating) execution.aborts.stopCalls(row.id);
-        if (row.seq > execution.writer.row.seq) execution.writer.hear();
+        execution.writer.hear();
       });
     } catch (error) {
       ports.logger.warn("claims could not be renewed", { error: String(error) });

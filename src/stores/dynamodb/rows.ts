@@ -1,5 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { claimAfter, UNCLAIMED } from "../../core/journal/claim.ts";
+import { readableRow } from "../../core/journal/row-shape.ts";
 import type { Append, ClaimChange, Entry } from "../../core/store.ts";
 import type { Claim, RunRow } from "../../core/types.ts";
 import { Expression } from "./expression.ts";
@@ -20,7 +21,7 @@ export function toRow(item: Item): RunRow {
     until: number("until"),
   };
   const run = { ...JSON.parse(text("identity")), ...JSON.parse(text("projection")) };
-  return { ...run, claim, seq: number("seq"), head: text("head") };
+  return readableRow({ id: run.id }, () => ({ ...run, claim, seq: number("seq"), head: text("head") }));
 }
 
 /** The operation that was committed with the row and is still to be carried out. */

@@ -4,7 +4,7 @@ import type { RunRow } from "../../core/types.ts";
 import { type Disk, forEach, hasCode, ifThere, writeFiles } from "../disk.ts";
 import { carryOut } from "./drop.ts";
 import { blobFile, blobsIn, checkFolder, type Layout } from "./layout.ts";
-import type { RecordName } from "./names.ts";
+import { NEWEST, type RecordName } from "./names.ts";
 
 /** What one flush does to one run. */
 export interface RunPlan {
@@ -33,7 +33,8 @@ export async function commit(disk: Disk, layout: Layout, plans: readonly RunPlan
   const drafts: Drafts = { folders: [], blobs: [], records: [] };
   const lost = new Set<string>();
   try {
-    await write(disk, layout, plans, drafts);
+    const there = await withFolder(disk, layout, plans, lost);
+    await write(disk, layout, there, drafts);
     await place(disk, layout, drafts, lost);
   } catch (error) {
     await forEach(drafts.folders, ({ folder }) => disk.removeAll(folder)).catch(() => undefined);
@@ -52,10 +53,30 @@ interface Drafts {
   records: readonly { readonly id: string; readonly files: readonly Draft[] }[];
 }
 
+/** A run whose folder is gone keeps no other from being written. */
+async function withFolder(
+  disk: Disk,
+  layout: Layout,
+  plans: readonly RunPlan[],
+  lost: Set<string>,
+): Promise<readonly RunPlan[]> {
+  await forEach(
+    plans.filter(({ isNew }) => !isNew),
+    async ({ id }) => {
+      try {
+        await checkFolder(disk, layout.run(id));
+      } catch (error) {
+        if (!hasCode(error, "ENOENT", "ENOTDIR")) throw error;
+        lost.add(id);
+      }
+    },
+  );
+  return plans.filter(({ id }) => !lost.has(id));
+}
+
 /** Everything, under temporary names. */
 async function write(disk: Disk, layout: Layout, plans: readonly RunPlan[], drafts: Drafts): Promise<void> {
   const added = plans.filter(({ isNew }) => !isNew);
-  await forEach(added, ({ id }) => checkFolder(disk, layout.run(id)));
   drafts.folders = plans.filter(({ isNew }) => isNew).map((plan) => draftFolder(layout, plan));
   await forEach(drafts.folders, async ({ folder, hasBlobs }) => {
     await disk.makeFolder(folder);
@@ -68,7 +89,8 @@ async function write(disk: Disk, layout: Layout, plans: readonly RunPlan[], draf
   }));
   const inPlace = drafts.records.flatMap(({ files }) => files);
   await writeFiles(disk, [...drafts.blobs, ...inPlace, ...drafts.folders.flatMap(({ files }) => files)]);
-  await forEach(drafts.folders, async ({ folder, hasBlobs }) => {
+  await forEach(drafts.folders, async ({ folder, last, hasBlobs }) => {
+    await disk.link(last, path.join(folder, NEWEST));
     if (hasBlobs) await disk.syncFolder(blobsIn(folder));
     await disk.syncFolder(folder);
   });
@@ -99,6 +121,8 @@ interface DraftFolder {
   readonly id: string;
   readonly folder: string;
   readonly hasBlobs: boolean;
+  /** Its newest record. */
+  readonly last: string;
   readonly files: readonly { readonly path: string; readonly text: string }[];
 }
 
@@ -109,7 +133,8 @@ function draftFolder(layout: Layout, { id, records, blobs }: RunPlan): DraftFold
     ...records.map(({ name, text }) => ({ path: path.join(folder, name), text })),
     ...[...blobs].map(([hash, text]) => ({ path: blobFile(folder, hash), text })),
   ];
-  return { id, folder, hasBlobs: blobs.size > 0, files };
+  const last = path.join(folder, records.at(-1)?.name ?? "");
+  return { id, folder, hasBlobs: blobs.size > 0, last, files };
 }
 
 /** Blobs that are not there yet, or not as they should be. */
@@ -140,7 +165,7 @@ async function ensureFolder(disk: Disk, parent: string, folder: string): Promise
   }
 }
 
-/** One after the other, so that a crash leaves the first ones and never a gap. */
+/** One after the other, so that a crash leaves the first ones and never a gap. What the last was written under becomes its second name. */
 async function isLinked(disk: Disk, records: readonly Draft[]): Promise<boolean> {
   for (const { path: from, to } of records) {
     try {
@@ -150,6 +175,8 @@ async function isLinked(disk: Disk, records: readonly Draft[]): Promise<boolean>
       throw error;
     }
   }
+  const last = records.at(-1);
+  if (last) await disk.rename(last.path, path.join(path.dirname(last.to), NEWEST));
   return true;
 }
 

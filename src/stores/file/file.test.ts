@@ -157,9 +157,9 @@ describe("opening a files store", () => {
       {
         message: "a file of the store was not as it was left",
         runId: "run-1",
-        file: files[1],
-        problem: "it is cut short",
-        keptAs: `${path.basename(files[1] ?? "")}.bad`,
+        file: path.dirname(files[1] ?? ""),
+        problem: `${path.basename(files[1] ?? "")}: it is cut short.`,
+        keptAs: null,
       },
     ]);
     expect(again.recovered).toHaveLength(1);
@@ -197,7 +197,7 @@ describe("the files", () => {
     const text = readFileSync(file, "utf8");
     const record = JSON.parse(text);
     expect(record).toMatchObject({
-      version: "1.0",
+      version: "1.1",
       checkpoint_id: "run-1@1",
       workflow_id: "run-1",
       timestamp: "2026-01-02T03:04:05.678Z",
@@ -269,11 +269,15 @@ describe("the files", () => {
     await accepted(again, creation());
   });
 
-  it("that vanish under the store are an error, not a loss in silence", async () => {
+  it("that vanish under the store are an error, not a loss in silence, and hold back no other run (D9)", async () => {
     const store = await open();
     const row = await accepted(store, creation());
+    const other = await accepted(store, creation({ run: { id: "run-2" } }));
     rmSync(path.join(store.folder, "runs", "run-1"), { recursive: true });
-    await expect(store.append([step(row)])).rejects.toMatchObject({ code: "HF-3013" });
+    expect(await store.append([step(row), step(other)])).toEqual([
+      { ok: false, reason: "damaged", row: null },
+      { ok: true },
+    ]);
     await expect(store.read("run-1")).rejects.toMatchObject({ code: "HF-3010" });
     expect(store.recovered.map(({ problem }) => problem)).toEqual(["Its folder is gone."]);
   });

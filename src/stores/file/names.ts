@@ -45,5 +45,11 @@ export const isSetAside = (name: string, seqs: ReadonlySet<number>): boolean => 
   return digits !== undefined && seqs.has(Number(digits));
 };
 
+/**
+ * A second name of a run's newest record. It is given in the same sync that makes the record safe, and before anybody is told of it,
+ * so it says after a crash what was acknowledged.
+ */
+export const NEWEST = "newest.json";
+
 export const byPosition = (a: RecordName, b: RecordName): number =>
   a.seq - b.seq || (a.name < b.name ? -1 : 1);

@@ -32,7 +32,7 @@ export class Flush {
   take(append: Append, index: number): AppendResult {
     const { run, expect } = append;
     if (this.#runs.isDamaged(run.id))
-      return { ok: false, reason: expect === null ? "exists" : "missing", row: null };
+      return { ok: false, reason: expect === null ? "exists" : "damaged", row: null };
     const before = this.plans.get(run.id)?.row ?? this.#runs.row(run.id) ?? null;
     const reason = refusal(append, before, this.#now);
     if (reason) return { ok: false, reason, row: before };

@@ -1,8 +1,8 @@
 import { parseEntry } from "../../core/journal/journal.ts";
 import type { Drop, Entry } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
-import { recordName } from "./names.ts";
-import { FORMAT, isKnownVersion, seal, unseal } from "./sealed.ts";
+import { NEWEST, recordName } from "./names.ts";
+import { isKnownVersion, seal, unseal } from "./sealed.ts";
 
 /** One journal entry as a file. */
 export interface EntryRecord {
@@ -12,13 +12,18 @@ export interface EntryRecord {
   readonly run: RunRow | null;
   /** What the append told the store to forget: done again if it may not have been finished. */
   readonly drop: Drop | null;
+  /** Its version gives the newest record of a run a second name. */
+  readonly hasWitness?: boolean;
 }
+
+/** Since this version of records, the newest one of a run has a second name. */
+const WITNESSED = "1.1";
 
 /** The file's text: what people read, then what the store reads, then the checksum over both. */
 export function formatRecord(id: string, { entry, timestamp, run, drop }: EntryRecord): string {
   const { seq, count, head, data } = entry;
   return seal({
-    version: FORMAT,
+    version: WITNESSED,
     checkpoint_id: `${id}@${seq}`,
     workflow_id: id,
     timestamp,
@@ -45,8 +50,10 @@ export function parseRecord(id: string, name: string, bytes: Buffer): ParsedReco
   const { version, workflow_id, timestamp, seq, count, run, drop, head, data } =
     unsealed.body as unknown as EntryRecord & Entry & Readonly<Record<"version" | "workflow_id", unknown>>;
   if (!isKnownVersion(version)) return bad(`it is of version ${String(version)}`, true);
-  if (workflow_id !== id || recordName(seq, timestamp) !== name) return bad("it belongs somewhere else");
-  return { ok: true, entry: { seq, count, head, data }, timestamp, run, drop: drop ?? null };
+  const isNamed = name === NEWEST || recordName(seq, timestamp) === name;
+  if (workflow_id !== id || !isNamed) return bad("it belongs somewhere else");
+  const hasWitness = version !== "1.0";
+  return { ok: true, entry: { seq, count, head, data }, timestamp, run, drop: drop ?? null, hasWitness };
 }
 
 /** Longer values are in `data` only. */

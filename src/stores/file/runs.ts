@@ -1,4 +1,5 @@
-import { HoldfastError } from "../../core/errors.ts";
+import { damaged } from "../../core/journal/journal.ts";
+import { damagedRow, unknownRow } from "../../core/journal/row-shape.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { Disk } from "../disk.ts";
 import type { Layout } from "./layout.ts";
@@ -13,7 +14,7 @@ export class Runs {
   readonly #disk: Disk;
   readonly #layout: Layout;
   readonly #rows = new Map<string, RunRow>();
-  readonly #damaged = new Map<string, string>();
+  readonly #damaged = new Map<string, { readonly problem: string; readonly row: RunRow }>();
   /** Used longest ago first. */
   readonly #names = new Map<string, RecordName[]>();
 
@@ -31,15 +32,20 @@ export class Runs {
     return this.#rows.has(id) || this.#damaged.has(id);
   }
 
+  /** Those of which nothing can be relied on, for lists. */
+  damaged(): RunRow[] {
+    return [...this.#damaged.values()].map(({ row }) => row);
+  }
+
   isDamaged(id: string): boolean {
     return this.#damaged.has(id);
   }
 
   /** `undefined` where there is no such run; HF-3010 where there is one of which nothing can be read. */
   row(id: string): RunRow | undefined {
-    const problem = this.#damaged.get(id);
-    if (problem === undefined) return this.#rows.get(id);
-    throw new HoldfastError("HF-3010", { run: id, seq: 1, problem });
+    const found = this.#damaged.get(id);
+    if (!found) return this.#rows.get(id);
+    throw damaged(id, found.row.seq || 1, found.problem);
   }
 
   /** `added`: records that are new since the last time. */
@@ -49,9 +55,11 @@ export class Runs {
     this.#names.get(row.id)?.push(...added.map(({ name, seq }) => ({ name, seq })));
   }
 
-  setDamaged(id: string, problem: string): void {
+  /** `row`: the last that is known of it. */
+  setDamaged(id: string, problem: string, row = this.#rows.get(id)): void {
+    const shown = row ? damagedRow(row, problem) : unknownRow(id, damaged(id, 1, problem));
     this.forget(id);
-    this.#damaged.set(id, problem);
+    this.#damaged.set(id, { problem, row: shown });
   }
 
   forget(id: string): void {

@@ -180,11 +180,17 @@ export class FolderStore implements Store {
   }
 
   list(query: RunQuery): Promise<RunPage> {
-    return this.#read([], async () => listRows(this.#runs.rows(), query));
+    return this.#read([], async () => listRows([...this.#runs.rows(), ...this.#runs.damaged()], query));
   }
 
   due(query: DueQuery): Promise<readonly RunRow[]> {
     return this.#read([], async () => dueRows(this.#runs.rows(), query, this.#setup.clock.now()));
+  }
+
+  /** Files that belong to no run, or to the store itself, and were not as they were left. */
+  async check(): Promise<readonly string[]> {
+    const found = this.recovered.filter(({ runId }) => runId === null);
+    return found.map(({ file, problem }) => `${file}: ${problem}.`);
   }
 
   close(): Promise<void> {
@@ -212,9 +218,12 @@ export class FolderStore implements Store {
     }
     for (const id of lost) {
       await this.#load(id);
-      const row = this.#runs.isDamaged(id) ? null : (this.#runs.row(id) ?? null);
-      for (const [index, append] of plans.get(id)?.appends ?? [])
-        results[index] = { ok: false, reason: refusal(append, row, now) ?? "conflict", row };
+      const isDamaged = this.#runs.isDamaged(id);
+      const row = isDamaged ? null : (this.#runs.row(id) ?? null);
+      for (const [index, append] of plans.get(id)?.appends ?? []) {
+        const reason = isDamaged ? "damaged" : (refusal(append, row, now) ?? "conflict");
+        results[index] = { ok: false, reason, row };
+      }
     }
   }
 
@@ -226,7 +235,7 @@ export class FolderStore implements Store {
     if (loaded.state !== "whole") {
       const problem = loaded.state === "damaged" ? loaded.problem : "Its folder is gone.";
       this.#report({ runId: id, file: layout.relative(layout.run(id)), problem, keptAs: null });
-      return this.#runs.setDamaged(id, problem);
+      return this.#runs.setDamaged(id, problem, loaded.state === "damaged" ? loaded.row : undefined);
     }
     if (loaded.drop) await carryOut(disk, layout, id, loaded.drop);
     const row = settled({ ...loaded.row, claim: this.#claims.of(loaded.row) });

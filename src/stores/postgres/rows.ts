@@ -1,3 +1,4 @@
+import { readableRow } from "../../core/journal/row-shape.ts";
 import type { Append, Entry } from "../../core/store.ts";
 import type { Claim, RunIdentity, RunProjection, RunRow } from "../../core/types.ts";
 import type { Value } from "./queryable.ts";
@@ -15,6 +16,13 @@ export const ROW = [
   "claim_until",
   "seq",
   "head",
+  "id",
+  "workflow",
+  "parent_run",
+  "created_at",
+  "status",
+  "wake_at",
+  "pruned_at",
 ] as const;
 
 export const rowOf = (table: string): string => ROW.map((name) => `${table}.${name}`).join(", ");
@@ -28,14 +36,33 @@ type RowValues = readonly [
   until: Value,
   seq: Value,
   head: string,
+  id: string,
+  ...columns: Value[],
 ];
 
-/** The values of a row in the order of `ROW`. */
+/** The values of a row in the order of `ROW`. The texts and the columns that repeat a part of them must say the same. */
 export function toRow(values: readonly Value[]): RunRow {
-  const [identity, projection, epoch, owner, token, until, seq, head] = values as RowValues;
-  const claim: Claim = { epoch: Number(epoch), owner, token, until: Number(until) };
-  return { ...JSON.parse(identity), ...JSON.parse(projection), claim, seq: Number(seq), head };
+  const [identity, projection, epoch, owner, token, until, seq, head, id, ...columns] = values as RowValues;
+  const known = { id, workflow: columns[0], createdAt: Number(columns[2]), seq: Number(seq) };
+  return readableRow(known, () => {
+    const claim: Claim = { epoch: Number(epoch), owner, token, until: Number(until) };
+    const row: RunRow = {
+      ...JSON.parse(identity),
+      ...JSON.parse(projection),
+      claim,
+      seq: Number(seq),
+      head,
+    };
+    const { workflow, parent, createdAt, status, wakeAt, prunedAt } = row;
+    const said = [workflow, parent?.runId ?? null, createdAt, status, wakeAt, prunedAt ?? null];
+    const isSame = row.id === id && said.every((value, i) => isEqual(value, columns[i]));
+    if (!isSame) throw new Error("The columns of the row say something else than its texts.");
+    return row;
+  });
 }
+
+const isEqual = (said: string | number | null, column: Value | undefined): boolean =>
+  typeof said === "number" && column !== null ? said === Number(column) : said === column;
 
 export function toEntry(values: readonly Value[]): Entry {
   const [seq, count, head, data] = values as readonly [Value, Value, string, string | null];

@@ -120,6 +120,22 @@ export class PostgresStore implements Store {
     });
   }
 
+  /** What belongs to no run. Pages and indexes are the server's to check (data checksums, amcheck). */
+  check(): Promise<readonly string[]> {
+    const { at } = this.#place;
+    const strays = (table: string): string =>
+      `SELECT count(*) FROM ${at}${table} AS one WHERE NOT EXISTS (SELECT FROM ${at}runs AS run WHERE run.n = one.run)`;
+    return this.#call(async (database) => {
+      const [[journal = 0, blobs = 0] = []] = await database.query(
+        `SELECT (${strays("journal")}), (${strays("blobs")})`,
+      );
+      return [
+        ...(Number(journal) > 0 ? [`Journal entries that belong to no run: ${Number(journal)}.`] : []),
+        ...(Number(blobs) > 0 ? [`Blobs that belong to no run: ${Number(blobs)}.`] : []),
+      ];
+    });
+  }
+
   blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const { at } = this.#place;
     return this.#call(async (database) => {

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
+import { readableRow } from "../../core/journal/row-shape.ts";
 import type { Append, Entry } from "../../core/store.ts";
 import type { RunIdentity, RunRow } from "../../core/types.ts";
 import { texts } from "./commands.ts";
@@ -20,7 +21,8 @@ export function toRow(reply: unknown): RunRow | null {
       token: JSON.parse(token ?? "null"),
       until: Number(until),
     };
-    return { ...JSON.parse(identity), ...JSON.parse(projection), claim, seq: Number(seq), head: head ?? "" };
+    const run = { ...JSON.parse(identity), ...JSON.parse(projection) };
+    return readableRow({ id: run.id }, () => ({ ...run, claim, seq: Number(seq), head: head ?? "" }));
   } catch (error) {
     throw new HoldfastError("HF-3011", { problem: "the row of a run is not JSON" }, { cause: error });
   }

@@ -1,4 +1,5 @@
 import { claimAfter, UNCLAIMED } from "../../core/journal/claim.ts";
+import { readableRow } from "../../core/journal/row-shape.ts";
 import type { SqlValue } from "../../core/journal/sql.ts";
 import type { Append, Entry } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
@@ -97,7 +98,13 @@ type RowValues = [
   until: number,
 ];
 
+/** A row as it is stored; one that cannot be read comes as a damaged one. */
 export function toRow(values: readonly SqlValue[]): RunRow {
+  const [id, workflow, , , , , , createdAt] = values;
+  return readableRow({ id, workflow, createdAt }, () => built(values));
+}
+
+function built(values: readonly SqlValue[]): RunRow {
   const [id, workflow, lineage, parentRun, parentStep, originRun, originSeq, createdAt, ...projected] =
     values as RowValues;
   const [version, schema, control, waiting, recoveries, stepsDone, tokens, costUsd, turns, ...more] =

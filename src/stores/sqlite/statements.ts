@@ -37,6 +37,9 @@ export const SQL = {
   setMeta:
     "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
   newest: "SELECT max(created_at) FROM runs",
+  integrity: "PRAGMA integrity_check(20)",
+  strays: `SELECT (SELECT count(*) FROM journal WHERE run NOT IN (SELECT n FROM runs)),
+    (SELECT count(*) FROM run_blobs WHERE run NOT IN (SELECT n FROM runs))`,
   insert: `INSERT INTO runs (${ROW}) VALUES (${COLUMNS.map(() => "?").join(", ")}) ON CONFLICT (id) DO NOTHING`,
   // Of one row each: for an insert of what a query finds, SQLite keeps the pages as they were in a temporary file.
   entry: `INSERT INTO journal (run, seq, count, head, data) VALUES ((${NUMBER}), ?, ?, ?, ?)`,

@@ -154,6 +154,20 @@ export class SqliteStore implements Store {
     );
   }
 
+  /** What SQLite itself finds, and what belongs to no run. */
+  check(): Promise<readonly string[]> {
+    return this.#attempt((connection) => {
+      const found = connection.prepare(SQL.integrity).all().map(String);
+      const [strays = []] = connection.prepare(SQL.strays).all();
+      const [journal = 0, blobs = 0] = strays.map(Number);
+      return [
+        ...found.filter((line) => line !== "ok").map((line) => `The file is damaged: ${line}.`),
+        ...(journal > 0 ? [`Journal entries that belong to no run: ${journal}.`] : []),
+        ...(blobs > 0 ? [`Blobs that belong to no run: ${blobs}.`] : []),
+      ];
+    });
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#drop();

@@ -1,5 +1,6 @@
 import { checkId } from "../../ids.ts";
 import type { EngineParts } from "../../parts.ts";
+import { type StoreVerification, type VerifyOptions, verifyStore } from "../verify/verify.ts";
 import { type CapacityReport, capacityReport } from "./capacity.ts";
 import { type EffectReport, effectReport } from "./effects.ts";
 import type { ReportQuery } from "./period.ts";
@@ -8,7 +9,7 @@ import { type AuditTrail, auditTrail } from "./trail.ts";
 
 /**
  * What auditors and those who run a store ask for now and then. Made of the journals' headers, which retention never drops. All but
- * `trail` read the journals of every run of their period, a page at a time.
+ * `trail` read the journals of every run of their period, a page at a time; `verify` also reads all values.
  *
  * @example
  * ```ts
@@ -44,6 +45,11 @@ export class Reports {
   /** `keyed` and `once` calls that were not plainly once, with their cause and how they were settled. */
   effects(query: ReportQuery = {}): Promise<EffectReport> {
     return effectReport(this.#parts.store, query);
+  }
+
+  /** Checks every run's row, chain, values and blobs, and what the store can say about itself. Damage is told, not thrown. */
+  verify(options: VerifyOptions = {}): Promise<StoreVerification> {
+    return verifyStore(this.#parts, options);
   }
 
   /** What the store holds, how it grows, what retention takes away. */

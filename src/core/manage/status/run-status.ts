@@ -1,6 +1,7 @@
 import { isStopped } from "../../control/family.ts";
 import type { Run } from "../../engine-options.ts";
 import { HoldfastError } from "../../errors.ts";
+import { readRun } from "../../journal/door.ts";
 import type { EventKind } from "../../journal/events.ts";
 import { isKeyAway, isUnreadable, lastEvent } from "../../journal/load.ts";
 import { everyRun } from "../../journal/query.ts";
@@ -8,7 +9,6 @@ import type { EngineParts } from "../../parts.ts";
 import type { Store } from "../../store.ts";
 import { ended, type RunRow, type RunStatus } from "../../types.ts";
 import type { HeldRun } from "../../worker/health.ts";
-import { readRow } from "../checkpoints/positions.ts";
 import { type StepUnderWay, underWay } from "../checkpoints/progress.ts";
 import { type Stall, stallOf } from "./stalled.ts";
 import { describeRun, type RunDetails, type RunSentence } from "./status.ts";
@@ -27,14 +27,16 @@ type Reader = Pick<EngineParts, "store" | "folds">;
 
 /** `held`: what the process that is at the run knows of it; it answers while the store does not. */
 export async function readStatus(reader: Reader, runId: string, held?: HeldRun): Promise<RunReport> {
-  const known = await readRow(reader.store, runId).catch((error: unknown) => {
-    if (!held || HoldfastError.is(error, "HF-1001")) throw error;
+  const known = await readRun(reader.store, runId).catch((error: unknown) => {
+    if (!held) throw error;
     return undefined;
   });
+  if (known === null) throw new HoldfastError("HF-1001", { run: runId });
   const unsavedSince = held?.unsavedSince;
   const run = known ?? (held as HeldRun).row;
   const stalled = known ? stallOf(run, await reader.store.now()) : null;
-  const more = known ? await ifReadable(() => readDetails(reader, run), {}) : {};
+  const isWhole = known !== undefined && known.damage === undefined;
+  const more = isWhole ? await ifReadable(() => readDetails(reader, run), {}) : {};
   const { open = [] } = more;
   const sentence = describeRun(run, { ...more, stalled, unsavedSince });
   return { run, ...sentence, open, stalled, notSavedSince: unsavedSince ?? null };

@@ -1,0 +1,207 @@
+import { HoldfastError } from "../errors.ts";
+import { digest } from "../hash.ts";
+import type { Entry, Store } from "../store.ts";
+import { ended, type RunRow } from "../types.ts";
+import { encode } from "../values/codec.ts";
+import type { EventKind, JournalEvent } from "./events.ts";
+import { damaged, type ParsedEntry, parseEntry } from "./journal.ts";
+import { projectAll } from "./project.ts";
+import { damagedRow, readableRow, unknownRow } from "./row-shape.ts";
+import { isDamage, isKeyAway } from "./unreadable.ts";
+
+/**
+ * The one door to a stored run. A row is a copy of what its journal adds up to, and is never believed against it: whoever reads a
+ * run, for whatever purpose, has its last entry compared with it. What does not verify comes as a damaged row, which waits for review
+ * (HF-3010). For a healthy run that takes two reads, however long its journal is; the whole chain is checked when it is restored.
+ */
+export async function readRun(store: Store, runId: string): Promise<RunRow | null> {
+  const row = await rawRow(store, runId);
+  return row && verified(store, row);
+}
+
+/** A row that was read already, as it stands now. */
+export async function verified(store: Store, row: RunRow): Promise<RunRow> {
+  let now = readableRow({ id: row.id }, () => row);
+  for (let tries = 1; ; tries++) {
+    if (now.damage !== undefined) return now;
+    const problem = rowProblem(now) ?? (await tailProblem(store, now));
+    if (problem === undefined) return now;
+    // It may have moved on between the two reads; then it is looked at as it stands.
+    const next = await rawRow(store, now.id);
+    if (next === null || isSame(next, now) || tries === MOST_TRIES) return damagedRow(next ?? now, problem);
+    now = next;
+  }
+}
+
+const MOST_TRIES = 20;
+
+const isSame = (a: RunRow, b: RunRow): boolean =>
+  a.seq === b.seq && a.head === b.head && a.status === b.status && a.control === b.control;
+
+/** The row as the store has it; a store that says that it is damaged instead has one of which nothing can be read. */
+export async function rawRow(store: Store, runId: string): Promise<RunRow | null> {
+  try {
+    const row = await store.read(runId);
+    return row && readableRow({ id: runId }, () => row);
+  } catch (error) {
+    if (isDamage(error)) return unknownRow(runId, error);
+    throw error;
+  }
+}
+
+/** A row of a list, as far as it can be judged without its journal. */
+export function listed(row: RunRow): RunRow {
+  const seen = readableRow({ id: row.id }, () => row);
+  const problem = seen.damage === undefined ? rowProblem(seen) : undefined;
+  return problem === undefined ? seen : damagedRow(seen, problem);
+}
+
+/** What a row says that no journal adds up to. */
+function rowProblem(row: RunRow): string | undefined {
+  const { status, control, waiting, wakeAt, finishedAt, updatedAt, claim, seq, snapshotSeq } = row;
+  const isOver = ended(status);
+  const says = (what: string): string => `The run's row is ${status} and ${what}.`;
+  if (seq < 1 || snapshotSeq > seq) return `The run's row names a position that cannot be: #${seq}.`;
+  if (finishedAt !== undefined && isOver !== (finishedAt !== null))
+    return says(finishedAt === null ? "has no end" : "has an end");
+  if ((isOver || status === "paused") && (waiting.length > 0 || control !== "none"))
+    return says("has something left to do");
+  if (status === "waiting" && waiting.length === 0) return says("names nothing it waits for");
+  if (status === "paused" && wakeAt !== null) return says("wakes by itself");
+  if ((status === "queued" || status === "running") && (wakeAt === null || wakeAt > updatedAt))
+    return says("is never due");
+  if ((claim.token === null) !== (claim.owner === null) || (claim.token === null && claim.until !== 0))
+    return says("is claimed by nobody");
+  return undefined;
+}
+
+/** How the last entry of the journal, and what decided where the run stands, differ from its row. */
+async function tailProblem(store: Store, row: RunRow): Promise<string | undefined> {
+  try {
+    const [last, next] = await store.entries(row.id, { from: row.seq, limit: 2 });
+    if (!last || last.seq > row.seq) return "Its last entry is missing.";
+    if (last.seq + last.count - 1 !== row.seq || digest(last.head) !== row.head)
+      return "The journal does not end where the run's head says.";
+    if (next) return "The journal goes on after the end that the run's row names.";
+    return await standingProblem(store, row, last);
+  } catch (error) {
+    if (HoldfastError.is(error, "HF-3010")) return error.why;
+    // Nothing is wrong with what cannot be opened now.
+    if (isKeyAway(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Events after which it is known where a run stands, whatever was before. */
+const DECIDING: ReadonlySet<EventKind> = new Set<EventKind>([
+  "run_created",
+  "run_forked",
+  "run_claimed",
+  "run_released",
+  "run_waiting",
+  "run_paused",
+  "run_completed",
+  "run_failed",
+  "run_cancelled",
+]);
+
+/** A run under way may have written for hours since anything decided where it stands: so far is looked back. */
+const FAR = 32;
+
+async function standingProblem(store: Store, row: RunRow, last: Entry): Promise<string | undefined> {
+  parseEntry(row.id, last);
+  try {
+    return await decidedProblem(store, row, last);
+  } catch (error) {
+    // Whoever goes on with it reads all of it, and says more about damage before its end.
+    if (isDamage(error) && (row.status === "running" || row.status === "queued")) return undefined;
+    throw error;
+  }
+}
+
+async function decidedProblem(store: Store, row: RunRow, last: Entry): Promise<string | undefined> {
+  const suffix: (readonly JournalEvent[])[] = [];
+  for await (const { events } of backwards(store, row, last)) {
+    const at = events.findLastIndex(({ kind }) => DECIDING.has(kind));
+    const after = [events.slice(at + 1), ...suffix];
+    if (at >= 0) return differs(row, events[at] as JournalEvent, after) ?? (await controlProblem(store, row));
+    suffix.unshift(events);
+    if (row.status === "running" && suffix.length === FAR) return undefined;
+  }
+  return "Its journal does not say where it stands.";
+}
+
+/** Compares the row with what the deciding event, and all after it, make of it. */
+function differs(
+  row: RunRow,
+  event: JournalEvent,
+  after: readonly (readonly JournalEvent[])[],
+): string | undefined {
+  const hasParent = row.parent !== null;
+  // What the event leaves as it was can only be what the row says, or nothing.
+  for (const control of new Set([row.control, "none"] as const)) {
+    const before: RunRow = { ...row, status: "running", control, waiting: [], wakeAt: 0, error: null };
+    let run = projectAll(before, [event], hasParent);
+    if (event.kind === "run_created") run = { ...run, status: "queued" };
+    for (const events of after) run = projectAll(run, events, hasParent);
+    if (standing(run) === standing(row)) return undefined;
+    if (control === "none") return `The run's row says ${stands(row)}, its journal says ${stands(run)}.`;
+  }
+  return undefined;
+}
+
+/** Where a run stands, to compare. Due is due, since whenever. */
+const standing = ({ status, control, waiting, wakeAt, updatedAt }: RunRow): string =>
+  encode([status, control, waiting, wakeAt !== null && wakeAt <= updatedAt ? 0 : wakeAt], { sorted: true });
+
+/** Nobody is told to stop, or to undo, who was not told so in the journal. */
+async function controlProblem(store: Store, row: RunRow): Promise<string | undefined> {
+  if (row.control === "none") return undefined;
+  const asked = await lastEvent(store, row, ["cancel_requested", "pause_requested", "run_forked"]);
+  const isAsked = asked?.kind === (row.control === "pausing" ? "pause_requested" : "cancel_requested");
+  return isAsked ? undefined : `The run's row says ${row.control}, its journal does not.`;
+}
+
+const stands = ({ status, control, waiting }: RunRow): string => {
+  const waits = waiting.map(({ kind, step }) => (step === "" ? kind : `${kind} ${step}`)).join(", ");
+  return `${status}${control === "none" ? "" : `, ${control}`}${waits === "" ? "" : ` (${waits})`}`;
+};
+
+/** So many entries are read at a time on the way back. */
+const PAGE = 16;
+
+/** The entries of a run from its last one back, each held against the hash that the one after it names. */
+async function* backwards(store: Store, row: RunRow, known?: Entry): AsyncGenerator<ParsedEntry> {
+  let [seq, hash] = [row.seq, row.head];
+  let page: readonly Entry[] = known ? [known] : [];
+  while (seq > 0) {
+    if (page.length === 0) {
+      // Most often the last entry is all that is asked for.
+      const limit = seq === row.seq ? 1 : PAGE;
+      const found = await store.entries(row.id, { from: Math.max(1, seq - limit + 1), limit });
+      page = found.filter((entry) => entry.seq <= seq);
+    }
+    const entry = page.at(-1);
+    page = page.slice(0, -1);
+    if (!entry || entry.seq + entry.count - 1 !== seq) throw damaged(row.id, seq, "An entry is missing.");
+    if (digest(entry.head) !== hash)
+      throw damaged(row.id, entry.seq, "The entry after it does not follow it.");
+    const parsed = parseEntry(row.id, entry);
+    yield parsed;
+    seq = entry.seq - 1;
+    hash = parsed.prev;
+  }
+}
+
+/** The newest event of one of these kinds, looked for from the end of the journal and checked on the way. */
+export async function lastEvent(
+  store: Store,
+  row: RunRow,
+  kinds: readonly EventKind[],
+): Promise<JournalEvent | undefined> {
+  for await (const { events } of backwards(store, row)) {
+    const event = events.findLast(({ kind }) => kinds.includes(kind));
+    if (event) return event;
+  }
+  return undefined;
+}

@@ -1,0 +1,154 @@
+import type { HoldfastError } from "../errors.ts";
+import { CONTROLS, RUN_STATUSES, type RunRow } from "../types.ts";
+import { damaged } from "./journal.ts";
+
+/**
+ * A row as a store gives it. What cannot be one, because it does not parse, or says what no run can say, comes as a damaged row:
+ * one bad row hides no other, and nobody acts on it. `known`: what is known of it apart from that.
+ */
+export function readableRow(known: Readonly<Record<string, unknown>>, build: () => RunRow): RunRow {
+  let row: RunRow | undefined;
+  try {
+    row = build();
+  } catch {
+    // Reported below.
+  }
+  const problem = row ? shapeProblem(row) : "The run's row cannot be read.";
+  if (row && problem === undefined) return row;
+  return damagedRow({ ...BLANK, ...sane(row ?? {}), ...sane(known) }, problem ?? "");
+}
+
+/** The run as everybody sees it whose record does not verify: it waits for a person. */
+export function damagedRow(row: RunRow, problem: string): RunRow {
+  const { code, message, why } = damaged(row.id, row.seq, problem);
+  const waiting = [
+    { kind: "review", step: "", since: row.updatedAt, detail: `${code} ${message} ${why}` },
+  ] as const;
+  return {
+    ...row,
+    status: "waiting",
+    control: "none",
+    waiting,
+    wakeAt: null,
+    finishedAt: null,
+    error: null,
+    damage: problem,
+  };
+}
+
+/** For what must not go on with a damaged run. */
+export function insistOn(row: RunRow): RunRow {
+  if (row.damage !== undefined) throw damaged(row.id, row.seq, row.damage);
+  return row;
+}
+
+/** A damaged run of which nothing more is known. */
+export const unknownRow = (id: string, error: HoldfastError): RunRow =>
+  damagedRow({ ...BLANK, id, lineage: id }, String(error.detail["problem"] ?? error.why));
+
+const BLANK: RunRow = {
+  id: "",
+  workflow: "(unknown)",
+  lineage: "",
+  parent: null,
+  origin: null,
+  createdAt: 0,
+  version: "",
+  schema: 1,
+  status: "waiting",
+  control: "none",
+  waiting: [],
+  wakeAt: null,
+  recoveries: 0,
+  stepsDone: 0,
+  usage: { tokens: 0, costUsd: 0 },
+  turns: 0,
+  activeMs: 0,
+  activeAt: null,
+  budget: null,
+  openChildren: 0,
+  pinned: false,
+  prunedAt: null,
+  error: null,
+  updatedAt: 0,
+  finishedAt: null,
+  snapshotSeq: 0,
+  claim: { epoch: 0, owner: null, token: null, until: 0 },
+  seq: 0,
+  head: "",
+};
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === "string";
+const isNumber: Check = (value) => typeof value === "number" && Number.isFinite(value);
+const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
+const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value);
+const among =
+  (words: readonly string[]): Check =>
+  (value) =>
+    words.includes(value as string);
+const has =
+  (shape: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    Object.entries(shape).every(([key, check]) => check((value as Record<string, unknown>)[key]));
+
+const isWait = has({ kind: isText, step: isText, since: isNumber });
+const isBudget: Check = (value) =>
+  typeof value === "object" && value !== null && Object.values(value).every(isNumber);
+
+/** What each field must be. Those that came with later versions may be absent from older rows. */
+const SHAPE: Readonly<Record<string, Check>> = {
+  id: isText,
+  workflow: isText,
+  lineage: isText,
+  status: among(RUN_STATUSES),
+  control: among(CONTROLS),
+  waiting: (value) => Array.isArray(value) && value.every(isWait),
+  wakeAt: orNull(isNumber),
+  createdAt: isNumber,
+  updatedAt: isNumber,
+  seq: isCount,
+  head: isText,
+  claim: has({ epoch: isCount, owner: orNull(isText), token: orNull(isText), until: isNumber }),
+  usage: has({ tokens: isNumber, costUsd: isNumber }),
+  recoveries: isCount,
+  stepsDone: isCount,
+  snapshotSeq: isCount,
+  version: isText,
+  parent: orNull(has({ runId: isText, step: isText })),
+  error: orNull(isText),
+  finishedAt: orNull(isNumber),
+};
+
+const LATER: Readonly<Record<string, Check>> = {
+  origin: orNull(has({ runId: isText, seq: isCount })),
+  schema: isNumber,
+  turns: isNumber,
+  activeMs: isNumber,
+  activeAt: orNull(isNumber),
+  budget: orNull(isBudget),
+  openChildren: isNumber,
+  pinned: (value) => typeof value === "boolean",
+  prunedAt: orNull(isNumber),
+};
+
+function shapeProblem(row: RunRow): string | undefined {
+  const fields = row as unknown as Readonly<Record<string, unknown>>;
+  const bad = [
+    ...Object.entries(SHAPE).filter(([key, check]) => !check(fields[key])),
+    ...Object.entries(LATER).filter(([key, check]) => fields[key] !== undefined && !check(fields[key])),
+  ].map(([key]) => key);
+  return bad.length === 0 ? undefined : `The run's row says what no run can say: ${bad.join(", ")}.`;
+}
+
+/** The fields that are what they should be. */
+const sane = (row: object): Partial<RunRow> =>
+  Object.fromEntries(
+    Object.entries(row).filter(([key, value]) => (SHAPE[key] ?? LATER[key])?.(value) ?? false),
+  );

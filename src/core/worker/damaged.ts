@@ -1,0 +1,53 @@
+import type { HoldfastError } from "../errors.ts";
+import type { Acts } from "../journal/acts.ts";
+import { verified } from "../journal/door.ts";
+import { damaged } from "../journal/journal.ts";
+import type { ExecutionDeps } from "../run/execution-deps.ts";
+import type { RunRow, Waiting } from "../types.ts";
+import { forReview } from "./recovery.ts";
+
+interface DamagedDeps {
+  readonly acts: Acts;
+  readonly execution: Pick<ExecutionDeps, "store" | "ports" | "time" | "engine">;
+}
+
+/**
+ * Due runs whose record does not verify. Nothing is written to them: they are left as they are for a person to look at. A run that
+ * waits for one of them waits for review too.
+ */
+export class DamagedRuns {
+  readonly #deps: DamagedDeps;
+  readonly #known = new Set<string>();
+
+  constructor(deps: DamagedDeps) {
+    this.#deps = deps;
+  }
+
+  /** Whether a due run may be taken. */
+  async isSound(row: RunRow): Promise<boolean> {
+    const { damage, ...now } = await verified(this.#deps.execution.store, row);
+    if (damage !== undefined) await this.meet(row, damaged(row.id, row.seq, damage));
+    else this.#known.delete(row.id);
+    return damage === undefined && now.seq === row.seq;
+  }
+
+  /** Says it once, and lets the run that started it know. */
+  async meet(row: RunRow, problem: HoldfastError): Promise<void> {
+    const { logger } = this.#deps.execution.ports;
+    if (!this.#known.has(row.id)) logger.error(problem.message, { runId: row.id, why: problem.why });
+    this.#known.add(row.id);
+    if (row.parent) await this.#review(row.parent.runId, row.id, problem);
+  }
+
+  async #review(parentId: string, child: string, problem: HoldfastError): Promise<void> {
+    const { acts, execution } = this.#deps;
+    const isIt = ({ kind, detail }: Waiting): boolean => kind === "child" && detail === child;
+    const { row, events } = await acts.act(parentId, ({ status, waiting }) => {
+      if (status !== "waiting" || !waiting.some(isIt)) return null;
+      const left = waiting.filter((wait) => !isIt(wait));
+      const meta = { waiting: [...left, forReview(problem, execution.time.now())] };
+      return { events: [{ kind: "run_waiting", step: "", meta }], actor: "worker" };
+    });
+    if (events.length > 0) execution.engine.durable(row, events);
+  }
+}
