@@ -5,6 +5,7 @@ const SERVED = [
   "src/stores/{postgres,pglite,redis,tiered,file,dynamodb}/**/*.test.ts",
   "src/stores/folder-lock.test.ts",
   "src/core/manage/transfer/transfer.test.ts",
+  "test/damage/**/*.test.ts",
 ];
 
 export default defineConfig({

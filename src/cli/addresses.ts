@@ -1,4 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
+import { readRun } from "../core/journal/door.ts";
 import { everyRun } from "../core/journal/query.ts";
 import type { Checkpoints } from "../core/manage/checkpoints/checkpoints.ts";
 import type { Store } from "../core/store.ts";
@@ -49,7 +50,7 @@ export class Addresses {
       const [last] = (await this.#store.list({ limit: 1 })).runs;
       return last ?? this.#none(text);
     }
-    const exact = /^[\w-]{1,64}$/.test(text) ? await this.#store.read(text) : null;
+    const exact = /^[\w-]{1,64}$/.test(text) ? await readRun(this.#store, text) : null;
     if (exact) return exact;
     const [latest] = (await this.#store.list({ workflow: text, limit: 1 })).runs;
     const { named, begun } = await this.#search(text, latest === undefined);

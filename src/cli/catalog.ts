@@ -102,6 +102,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/validate.ts")).command,
   },
   {
+    name: "verify",
+    summary: "check a whole store: every run's row, journal, values and blobs",
+    load: async () => (await import("./commands/verify.ts")).command,
+  },
+  {
     name: "export",
     summary: "a run as a bundle that another store can take in",
     load: async () => (await import("./commands/export.ts")).command,

@@ -5,11 +5,11 @@ import { defineCommand, type Outcome } from "../command.ts";
 import { isAbsent, storeUrl, withoutPassword } from "../config/store-url.ts";
 import type { CommandContext } from "../context.ts";
 import { describe } from "../error-document.ts";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { plural } from "../format.ts";
 import { bad, type Check, ok } from "./doctor/checks.ts";
 import { checkDisk, checkIgnored, checkKeys, checkNode, checkRights, checkSqlite } from "./doctor/machine.ts";
-import { checkClock, checkReads, checkRuns, checkWrites, sizeOf } from "./doctor/store.ts";
+import { checkClock, checkDamage, checkReads, checkRuns, checkWrites, sizeOf } from "./doctor/store.ts";
 
 /** `holdfast doctor`: whether everything is in order, and what to do where it is not. Uses nothing but the store. */
 export const command = defineCommand({
@@ -51,6 +51,7 @@ async function checkStore(context: CommandContext<unknown>): Promise<Check[]> {
     ...(local === undefined ? [] : [checkWrites(local), checkRights(local)]),
     ...(ignored ? [ignored] : []),
     await checkClock(store),
+    await checkDamage(await context.engine()),
     ...checks,
     ...(await checkRuns(store)),
   ];
@@ -71,6 +72,8 @@ const survives = ({ capabilities }: Store): string =>
   ({ "power-loss": "power loss", process: "a crash of the process", none: "nothing" })[
     capabilities.durability
   ];
+
+const EXITS: Readonly<Record<string, ExitCode>> = { store: EXIT.store, integrity: EXIT.integrity };
 
 const GLYPHS = { ok: "✓", warn: "!", bad: "✗" } as const;
 
@@ -102,7 +105,7 @@ function outcome(
     next: [...new Set(commands)],
     ...(worst
       ? {
-          exit: worst.name === "store" ? EXIT.store : EXIT.invalid,
+          exit: EXITS[worst.name] ?? EXIT.invalid,
           error: describe(
             new HoldfastError("HF-4360", {
               count: plural(broken.length, "thing"),

@@ -1,3 +1,4 @@
+import { verified } from "../../core/journal/door.ts";
 import { parseEntry } from "../../core/journal/journal.ts";
 import { lastEvent } from "../../core/journal/load.ts";
 import type { Progress } from "../../core/manage/checkpoints/progress.ts";
@@ -34,11 +35,13 @@ export class RunItems {
     this.#now = now;
   }
 
-  async of(row: RunRow): Promise<RunItem> {
+  async of(listed: RunRow): Promise<RunItem> {
+    const row = await verified(this.#store, listed);
+    const { stepsDone: done } = row;
+    if (row.damage !== undefined) return this.#damaged(row);
     const view = await this.#read(row);
     const open = view && !ended(row.status) ? view.open : [];
     const details: RunDetails = { open, ...(await this.#undone(row)) };
-    const { stepsDone: done } = row;
     return {
       row,
       standing: standingOf(spoken(row, view), this.#now, details),
@@ -46,6 +49,12 @@ export class RunItems {
       origin: await originOf(this.#store, row),
       input: await inputOf(this.#store, row),
     };
+  }
+
+  /** Nothing of it is told but that. */
+  #damaged(row: RunRow): RunItem {
+    const standing = standingOf(row, this.#now);
+    return { row, standing, progress: { done: row.stepsDone, text: "damaged" }, origin: {}, input: "" };
   }
 
   async #read(row: RunRow): Promise<RunView | undefined> {

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
+import { readRun } from "../../core/journal/door.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
 import { entryPages, headEvents } from "../../core/manage/checkpoints/positions.ts";
 import {
@@ -52,10 +53,10 @@ export class RunView {
 
   /** Reads what was written since; answers it. */
   async catchUp(): Promise<readonly JournalEvent[]> {
-    const row = await this.#store.read(this.runId);
+    const row = await readRun(this.#store, this.runId);
     if (!row) throw new HoldfastError("HF-1001", { run: this.runId });
     const news: JournalEvent[] = [];
-    if (row.seq > this.#seq)
+    if (row.seq > this.#seq && row.damage === undefined)
       for await (const page of entryPages(this.#store, this.runId, this.#seq + 1, row.seq))
         for (const event of page.flatMap((entry) => headEvents(this.runId, entry)))
           if (event.seq > this.#seq) news.push(this.#apply(event));

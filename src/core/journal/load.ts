@@ -4,6 +4,7 @@ import type { RunRow } from "../types.ts";
 import type { Values } from "../values/values.ts";
 import type { JournalEvent } from "./events.ts";
 import { ChainCheck, damaged, dropped, type ParsedEntry, parseEntry } from "./journal.ts";
+import type { RowFold } from "./row-fold.ts";
 import { restoreSnapshot, type Snapshot } from "./snapshot.ts";
 import { isUnreadable } from "./unreadable.ts";
 
@@ -23,16 +24,17 @@ export async function loadRun(
   row: RunRow,
   upTo: number = row.seq,
   fallback = true,
+  fold?: RowFold,
 ): Promise<RunState> {
   for await (const seq of snapshots(store, row)) {
     if (seq > upTo) continue;
     try {
-      return await loadFrom(store, values, row, { from: seq, upTo });
+      return await loadFrom(store, values, row, { from: seq, upTo, fold });
     } catch (error) {
       if (!fallback || !isUnreadable(error)) throw error;
     }
   }
-  return loadFrom(store, values, row, { from: 1, upTo });
+  return loadFrom(store, values, row, { from: 1, upTo, fold });
 }
 
 /** Positions of the snapshots, newest first: each names the one before. */
@@ -58,10 +60,18 @@ export async function eventAt(store: Store, runId: string, seq: number): Promise
 interface Range {
   readonly from: number;
   readonly upTo: number;
+  /** Holds what is read against the row. */
+  readonly fold: RowFold | undefined;
 }
 
-async function loadFrom(store: Store, values: Values, row: RunRow, { from, upTo }: Range): Promise<RunState> {
+async function loadFrom(
+  store: Store,
+  values: Values,
+  row: RunRow,
+  { from, upTo, fold }: Range,
+): Promise<RunState> {
   let state = new RunState();
+  fold?.begin();
   const chain = new ChainCheck(row.id, from, from === 1 ? "" : undefined);
   for (let next = from; next <= upTo; ) {
     const entries = await store.entries(row.id, { from: next, limit: PAGE });
@@ -74,17 +84,23 @@ async function loadFrom(store: Store, values: Values, row: RunRow, { from, upTo 
       // A run whose values are all gone can still say what happened in it.
       if (parsed.pruned && row.prunedAt === null) throw dropped(row.id, entry.seq);
       const isSnapshot = entry.seq === from && from > 1;
-      if (isSnapshot) state = await restore(values, row, parsed);
+      if (isSnapshot) state = await restore(values, row, parsed, fold);
       else state.tailBytes += entry.head.length + (entry.data?.length ?? 0);
       const events = isSnapshot ? parsed.events.slice(1) : parsed.events;
       for (const event of events) if (event.seq <= upTo) state.apply(event);
+      fold?.take(parsed.events);
     }
   }
   if (upTo === row.seq) chain.end(row.seq, row.head);
   return state;
 }
 
-async function restore(values: Values, row: RunRow, parsed: ParsedEntry): Promise<RunState> {
+async function restore(
+  values: Values,
+  row: RunRow,
+  parsed: ParsedEntry,
+  fold: RowFold | undefined,
+): Promise<RunState> {
   const [event] = parsed.events;
   if (event?.kind !== "snapshot_taken" || event.data === undefined)
     throw damaged(row.id, row.snapshotSeq, "There is no snapshot here.");
@@ -92,6 +108,7 @@ async function restore(values: Values, row: RunRow, parsed: ParsedEntry): Promis
   // Of the first format, which knew less: the journal before it says the rest.
   if (!snapshot.facts) throw damaged(row.id, event.seq, "The snapshot is of an older format.");
   const state = restoreSnapshot(snapshot);
+  fold?.begin(snapshot.row);
   state.snapshotBytes = await values.size(row.id, event.data);
   return state;
 }

@@ -82,6 +82,8 @@ type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === "string";
 const isNumber: Check = (value) => typeof value === "number" && Number.isFinite(value);
+/** What a date can be made of. */
+const isTime: Check = (value) => isNumber(value) && Math.abs(Number(value)) <= 8.64e15;
 const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 const orNull =
   (check: Check): Check =>
@@ -98,7 +100,7 @@ const has =
     value !== null &&
     Object.entries(shape).every(([key, check]) => check((value as Record<string, unknown>)[key]));
 
-const isWait = has({ kind: isText, step: isText, since: isNumber });
+const isWait = has({ kind: isText, step: isText, since: isTime });
 const isBudget: Check = (value) =>
   typeof value === "object" && value !== null && Object.values(value).every(isNumber);
 
@@ -111,8 +113,8 @@ const SHAPE: Readonly<Record<string, Check>> = {
   control: among(CONTROLS),
   waiting: (value) => Array.isArray(value) && value.every(isWait),
   wakeAt: orNull(isNumber),
-  createdAt: isNumber,
-  updatedAt: isNumber,
+  createdAt: isTime,
+  updatedAt: isTime,
   seq: isCount,
   head: isText,
   claim: has({ epoch: isCount, owner: orNull(isText), token: orNull(isText), until: isNumber }),
@@ -123,7 +125,7 @@ const SHAPE: Readonly<Record<string, Check>> = {
   version: isText,
   parent: orNull(has({ runId: isText, step: isText })),
   error: orNull(isText),
-  finishedAt: orNull(isNumber),
+  finishedAt: orNull(isTime),
 };
 
 const LATER: Readonly<Record<string, Check>> = {
@@ -135,7 +137,7 @@ const LATER: Readonly<Record<string, Check>> = {
   budget: orNull(isBudget),
   openChildren: isNumber,
   pinned: (value) => typeof value === "boolean",
-  prunedAt: orNull(isNumber),
+  prunedAt: orNull(isTime),
 };
 
 function shapeProblem(row: RunRow): string | undefined {

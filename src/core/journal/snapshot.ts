@@ -1,5 +1,6 @@
 import type { LoopRecord, ScopeNode, StepRecord } from "../run/records.ts";
 import { RunState } from "../run/replay.ts";
+import type { RunProjection } from "../types.ts";
 import type { Raw } from "./events.ts";
 import { Facts, type SavedFacts } from "./facts.ts";
 
@@ -15,6 +16,8 @@ export interface Snapshot {
   readonly undoable: readonly (readonly [step: string, seq: number])[];
   readonly facts: SavedFacts;
   readonly memory: readonly [seq: number, step: string, name: string, data: Raw | null][];
+  /** The run's row as it stood, so that whoever goes on from here can tell whether it still is what its journal says. */
+  readonly row?: RunProjection;
 }
 
 interface NodeSnapshot {

@@ -1,6 +1,7 @@
 import type { Execution } from "../run/execution.ts";
 import type { EventDraft } from "./events.ts";
 import { JOURNAL_FORMAT } from "./format.ts";
+import { projectionOf } from "./row-fold.ts";
 import { type Snapshot, takeSnapshot } from "./snapshot.ts";
 
 const MIN_TAIL_BYTES = 32_768;
@@ -28,7 +29,7 @@ export class Snapshots {
     if (!state.looping || state.tailBytes < least) return;
     try {
       const snapshot = takeSnapshot(state);
-      if (snapshot) this.#save(snapshot);
+      if (snapshot) this.#save({ ...snapshot, row: projectionOf(writer.row) });
     } catch (error) {
       // The journal holds everything that it would. The next one is tried when as much again has been written.
       Object.assign(state, { snapshotBytes: state.tailBytes, tailBytes: 0 });

@@ -3,6 +3,7 @@ import { HoldfastError } from "../errors.ts";
 import { digest, fingerprint } from "../hash.ts";
 import { damaged, type ParsedEntry, parseEntry } from "../journal/journal.ts";
 import { isUnreadable, loadRun, snapshots } from "../journal/load.ts";
+import { RowFold } from "../journal/row-fold.ts";
 import { isCheckpoint } from "../manage/checkpoints/address.ts";
 import type { Execution } from "../run/execution.ts";
 import type { RunState } from "../run/replay.ts";
@@ -128,7 +129,10 @@ export async function restoreRun(
   // What is wrong with the newest is told, not that the older ones do not help.
   for (const fallback of fallbackToPrevious ? [true, false] : [false]) {
     try {
-      return await loadRun(store, values, row, row.seq, fallback);
+      const fold = new RowFold(row);
+      const state = await loadRun(store, values, row, row.seq, fallback, fold);
+      if (fold.problem !== undefined) return damaged(row.id, row.seq, fold.problem);
+      return state;
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       problem = error;

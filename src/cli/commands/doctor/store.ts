@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Engine } from "../../../core/engine.ts";
 import { everyRun } from "../../../core/journal/query.ts";
 import type { Store } from "../../../core/store.ts";
 import type { RunRow } from "../../../core/types.ts";
@@ -75,6 +76,17 @@ export const sizeOf = (file: string): string =>
       0,
     ),
   );
+
+/** So many of the newest runs are checked in full. */
+const SAMPLE = 20;
+
+/** A glance: `holdfast verify` checks all of it. */
+export async function checkDamage(engine: Engine): Promise<Check> {
+  const { ok: isSound, runs, damaged, store } = await engine.reports.verify({ limit: SAMPLE });
+  const [problem] = [...store, ...damaged.map(({ runId, problems }) => `${runId}: ${problems[0]?.problem}`)];
+  if (isSound) return ok("integrity", `the newest ${plural(runs, "run")} as written`);
+  return bad("integrity", problem ?? "the store is damaged", { command: "verify" });
+}
 
 /** Runs that nobody advances, and what waits for a person. */
 export async function checkRuns(store: Store): Promise<Check[]> {

@@ -287,7 +287,7 @@ const whyOf = (error: unknown): string => {
 type Node = Snapshot["root"];
 
 /** Equal for snapshots that a restore could not tell apart: order, and places where nothing is, do not count. */
-const canonical = (snapshot: Snapshot): string =>
+const canonical = ({ row: _, ...snapshot }: Snapshot): string =>
   dataDigest({ ...snapshot, root: canonicalNode(snapshot.root) });
 
 function canonicalNode({ records, notes, loops, scopes }: Node): object {

@@ -1,0 +1,75 @@
+import type { RunProjection, RunRow } from "../types.ts";
+import { encode } from "../values/codec.ts";
+import type { JournalEvent } from "./events.ts";
+import { newProjection, projectAll } from "./project.ts";
+
+/**
+ * What the journal adds up to while a run is restored, held against its row: who it is, what it may use up and has used, what it was
+ * told. What counts time, or was counted otherwise by older versions, decides nothing and is left to whoever checks a whole store.
+ */
+export class RowFold {
+  readonly #row: RunRow;
+  #run: RunProjection | undefined;
+  #created: (JournalEvent & { kind: "run_created" }) | undefined;
+  #isFork = false;
+
+  constructor(row: RunRow) {
+    this.#row = row;
+  }
+
+  /** From the beginning, or from how the run stood at a snapshot. */
+  begin(run?: RunProjection): void {
+    this.#run = run;
+    this.#created = undefined;
+    this.#isFork = false;
+  }
+
+  /** The events of one entry. */
+  take(events: readonly JournalEvent[]): void {
+    const [first] = events;
+    if (first?.kind === "run_created") {
+      this.#created = first;
+      this.#run ??= newProjection(first.at, first.meta.version, first.meta.schema ?? 1);
+    }
+    this.#isFork ||= events.some(({ kind }) => kind === "run_forked");
+    if (this.#run) this.#run = projectAll(this.#run, events, this.#row.parent !== null);
+  }
+
+  /** How the row differs; `undefined` where it does not, or where it cannot be said. */
+  get problem(): string | undefined {
+    const row = this.#row;
+    const run = this.#run;
+    const differs = [
+      ...(run ? COMPARED.filter((field) => text(run[field]) !== text(row[field])) : []),
+      ...this.#identity(),
+    ];
+    return differs.length === 0
+      ? undefined
+      : `The run's row differs from its journal: ${differs.join(", ")}.`;
+  }
+
+  #identity(): string[] {
+    const { workflow, lineage, parent } = this.#row;
+    if (!this.#created) return [];
+    const { meta } = this.#created;
+    const isOther = workflow !== meta.workflow;
+    // Whose child a fork is, is not its source's to say; and its lineage is its own.
+    if (this.#isFork) return isOther ? ["workflow"] : [];
+    return [
+      ...(isOther ? ["workflow"] : []),
+      ...(lineage === meta.lineage ? [] : ["lineage"]),
+      ...(text(parent) === text(meta.parent ?? null) ? [] : ["parent"]),
+    ];
+  }
+}
+
+const COMPARED = ["status", "control", "version", "schema", "usage", "budget", "pinned", "prunedAt"] as const;
+
+const text = (value: unknown): string => encode(value, { sorted: true });
+
+/** What a row projects, without who the run is and who has it. */
+export function projectionOf(row: RunRow): RunProjection {
+  const { id: _, workflow: _w, lineage: _l, parent: _p, origin: _o, createdAt: _c, ...rest } = row;
+  const { claim: _k, seq: _s, head: _h, damage: _d, ...projection } = rest;
+  return projection;
+}
