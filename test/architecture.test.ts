@@ -71,7 +71,9 @@ const STORE_PARTS: readonly string[] = [
   "folder-lock",
   "process-proof",
   "life-line",
+  "options",
   "other-store",
+  "read-only",
   "restoration",
 ];
 

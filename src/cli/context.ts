@@ -87,6 +87,9 @@ export class CommandContext<O = unknown> {
     const url = storeUrl(settings, this.host.cwd, workflow);
     this.#isElsewhere = place !== undefined && settings.origins["store"] === undefined;
     this.#where = withoutPassword(url);
+    // One that was asked for by name is not taken for one that is only empty still.
+    if (!create && /^(env|flag) /.test(settings.origins["store"] ?? "") && isAbsent(url))
+      throw new HoldfastError("HF-3052", { place: this.#where });
     const store = await this.#open(url, settings, create);
     if (create && (this.#isElsewhere || hasPlaceholder(settings))) rememberPlace(settings.root, url);
     return store;

@@ -59,6 +59,8 @@ const EXCEPTIONS: Partial<Record<ErrorCode, ExitCode>> = {
   "HF-2002": EXIT.failed,
   "HF-2110": EXIT.failed,
   "HF-2115": EXIT.invalid,
+  "HF-1050": EXIT.usage,
+  "HF-3052": EXIT.notFound,
   "HF-3010": EXIT.integrity,
   "HF-3011": EXIT.integrity,
   "HF-3014": EXIT.integrity,

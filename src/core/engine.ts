@@ -39,6 +39,7 @@ import { RetentionLoop } from "./manage/retention/loop.ts";
 import { Retention } from "./manage/retention/retention.ts";
 import { type RunReport, readStatus } from "./manage/status/run-status.ts";
 import { Transfer } from "./manage/transfer/transfer.ts";
+import { checkNamed } from "./names.ts";
 import type { EngineParts } from "./parts.ts";
 import type { Ports } from "./ports.ts";
 import { checkStrategy } from "./run/every.ts";
@@ -125,6 +126,7 @@ export class Engine {
     checkStrategy(options.checkpoint);
     checkContentCheck(options.contentCheck);
     this.#claimMs = positive("claimMs", options.claimMs ?? 15_000);
+    if (options.owner !== undefined) checkNamed("worker", options.owner, 200);
     this.#owner = options.owner ?? `worker-${this.#ports.ids.id().slice(0, 8)}`;
     this.#emitter = new Emitter(this.#ports.logger);
     this.#recovery = recoveryPolicy(options.recovery);

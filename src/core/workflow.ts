@@ -1,8 +1,8 @@
 import type { Context } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
 import { checkBudget } from "./guards/budget.ts";
+import { checkName } from "./names.ts";
 import { type CheckpointStrategy, checkStrategy } from "./run/every.ts";
-import { checkName } from "./run/scope.ts";
 import type { Budget } from "./types.ts";
 import { checkMigrations, checkVersion, type Migration } from "./versions/versions.ts";
 

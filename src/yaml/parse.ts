@@ -1,5 +1,5 @@
 import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, type Node, type YAMLMap } from "yaml";
-import { isPrototypeKey } from "../core/run/scope.ts";
+import { isPrototypeKey } from "../core/names.ts";
 import type { ParseBudget } from "../core/values/parse-budget.ts";
 import { withIncludes, withVariables } from "./placeholders.ts";
 import { type Path, type Positions, type Problems, pathText } from "./problems.ts";

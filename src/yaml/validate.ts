@@ -1,5 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
-import { checkName } from "../core/run/scope.ts";
+import { checkName } from "../core/names.ts";
 import { WAIT_RULE, waitMs } from "./duration.ts";
 import { END, endingUnits, reachableFrom, type Unit, unitsOf } from "./graph.ts";
 import { didYouMean, type Path, type Problems } from "./problems.ts";

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { cliFolder } from "../../../test/support/cli.ts";
@@ -40,6 +41,18 @@ describe("list", () => {
     const lines = stdout.trimEnd().split("\n");
     expect(lines.filter((line) => width(line) > 80)).toEqual([]);
     expect(lines[1]).toMatch(/^recon-88 +reconcile +‖ gate +2\/4 +2h +\$0.04 +approve for/);
+  });
+
+  it("does not take a store that was asked for and is not there for an empty one (R7)", async () => {
+    const missing = join(folder.path, "none", "x.db");
+    for (const store of [`sqlite:${missing}`, `file:${join(folder.path, "none", "f")}`]) {
+      const { code, stdout, stderr } = await folder.run(`list --store ${store}`);
+      expect([code, stdout]).toEqual([4, ""]);
+      expect(stderr).toContain("HF-3052");
+    }
+    const { code } = await folder.run("list", { env: { HOLDFAST_STORE: `sqlite:${missing}` } });
+    expect(code).toBe(4);
+    expect(existsSync(join(folder.path, "none"))).toBe(false);
   });
 
   it("keeps what needs a person apart from what does not", async () => {

@@ -7,9 +7,9 @@ import type { EventDraft } from "../journal/events.ts";
 import { dropped } from "../journal/journal.ts";
 import { lastEvent } from "../journal/load.ts";
 import { isLosingAll } from "../manage/retention/journal.ts";
+import { checkSignal } from "../names.ts";
 import { actOn, type EngineParts } from "../parts.ts";
 import type { Signal } from "../run/records.ts";
-import { checkName } from "../run/scope.ts";
 import { type Budget, ended, type RunRow, terminal, type WaitKind } from "../types.ts";
 import type { Edits } from "./edits.ts";
 import { tellRaised } from "./raised.ts";
@@ -166,7 +166,7 @@ export class Control {
   }
 
   async signal(runId: string, name: string, payload: unknown, options: NamedAct): Promise<void> {
-    checkName(name);
+    checkSignal(name);
     checkAct(options);
     const { values, ports, folds } = this.#deps;
     const encoded = values.encode(`signal:${name}`, payload);

@@ -1,6 +1,8 @@
 import { HoldfastError } from "../errors.ts";
 import { isApproval } from "../guards/approval-name.ts";
 import type { EventDraft } from "../journal/events.ts";
+import { checkNamed } from "../names.ts";
+import { MOST_IN_KEY } from "../run/memory.ts";
 import type { RunState } from "../run/replay.ts";
 import type { Blob } from "../store.ts";
 import type { Values } from "../values/values.ts";
@@ -60,6 +62,7 @@ export async function editEvents(
     events.push({ kind: "value_edited", step, meta: { what, ...why }, data: encoded.data });
   };
   for (const [name, value] of Object.entries(edits.memory ?? {})) {
+    checkNamed("memory key", name, MOST_IN_KEY);
     const encoded = value === undefined ? undefined : values.encode(`memory:${name}`, value);
     blobs.push(...(encoded?.blobs ?? []));
     const meta = { name, ...(encoded ? {} : { deleted: true }) };

@@ -32,6 +32,12 @@ export const callErrors = {
     safe: UNCHANGED,
     fix: "Rename the step.",
   },
+  "HF-1050": {
+    what: "{name} cannot be the name of a {what}.",
+    why: "{problem}",
+    safe: UNCHANGED,
+    fix: "Use plain text: letters, digits and punctuation of any language, without control characters.",
+  },
   "HF-1007": {
     what: "Run {run} is {status}, so it cannot {verb}.",
     why: "{why}",

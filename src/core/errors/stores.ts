@@ -170,6 +170,12 @@ export const storeErrors = {
     safe: "Everything acknowledged is kept; no step was started that is not recorded.",
     fix: "Give the server more memory (CONFIG SET maxmemory), or keep less of ended runs; the run goes on by itself.",
   },
+  "HF-3052": {
+    what: "There is no store at {place}.",
+    why: "Nothing is there under that name, and a command that only reads makes none.",
+    safe: UNCHANGED,
+    fix: "Check the path. A store is made by the first run that is started on it.",
+  },
   "HF-3051": {
     what: "{place} is not the store any more that this process has opened.",
     why: "It was restored, or another one was made or put in its place.",

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft, UsageMeta } from "../journal/events.ts";
+import { UNDO } from "../names.ts";
 import type { StepPlace } from "../run/call.ts";
 import type { Execution } from "../run/execution.ts";
-import { UNDO } from "../run/records.ts";
 import type { Frame } from "../run/scope.ts";
 import type { Store } from "../store.ts";
 import { addUsage, type Budget, NO_USAGE, type RunRow } from "../types.ts";

@@ -1,7 +1,8 @@
 import { HoldfastError } from "../errors.ts";
+import { UNDO } from "../names.ts";
 import type { StepPlace } from "../run/call.ts";
 import type { Execution } from "../run/execution.ts";
-import { hasActed, mayHaveActed, type ScopeNode, type StepRecord, UNDO } from "../run/records.ts";
+import { hasActed, mayHaveActed, type ScopeNode, type StepRecord } from "../run/records.ts";
 import type { RunState } from "../run/replay.ts";
 import { isUnresolved, plainPath } from "../versions/rename.ts";
 import { listed } from "../versions/versions.ts";

@@ -1,9 +1,9 @@
 import type { StepOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { Ancestry, type PastCall } from "../manage/fork/effects.ts";
+import { UNDO } from "../names.ts";
 import { Handle } from "../run/call.ts";
 import type { Execution } from "../run/execution.ts";
-import { UNDO } from "../run/records.ts";
 import { askApproval } from "./approval.ts";
 import type { Admission, Admitted, Guard } from "./guard.ts";
 import { inspectForeign } from "./inspector.ts";

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../errors.ts";
+import { checkNamed, checkProse } from "../names.ts";
 import type { ClaimChange } from "../store.ts";
 import type { RunRow } from "../types.ts";
 import type { Encoded } from "../values/values.ts";
@@ -38,6 +39,8 @@ export function checkAct(act: NamedAct): void {
       const problem = `it must be a text of at most ${most} characters`;
       throw new HoldfastError("HF-1003", { option, problem });
     }
+    if (option === "reason") checkProse(option, value, most);
+    else if (value !== "") checkNamed(option, value, most);
   }
 }
 

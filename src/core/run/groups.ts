@@ -1,7 +1,8 @@
 import type { Branches, EachOptions, Settled, SettledOptions, StepCall, StepOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
+import { checkName } from "../names.ts";
 import type { Execution } from "./execution.ts";
-import { checkName, type Scope, siblingScope } from "./scope.ts";
+import { type Scope, siblingScope } from "./scope.ts";
 import { runStep } from "./steps.ts";
 
 /** A group: branches side by side, each a step of its own, addressed by its place in the group. */

@@ -1,11 +1,15 @@
 import type { Memory } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { inspectMemory } from "../guards/inspector.ts";
+import { checkNamed, isPrototypeKey } from "../names.ts";
 import { decode } from "../values/codec.ts";
 import type { Execution } from "./execution.ts";
 import { decidedAt, type MemoryWrite } from "./records.ts";
 import type { RunState } from "./replay.ts";
-import { isPrototypeKey, place } from "./scope.ts";
+import { place } from "./scope.ts";
+
+/** Of a key of memory. */
+export const MOST_IN_KEY = 256;
 
 /**
  * Working memory as the body sees it. On a replay it is rebuilt at the same pace as the body goes through it: a write that
@@ -88,6 +92,7 @@ export class RunMemory implements Memory {
       this.#apply(recorded);
       return this.met(recorded.seq);
     }
+    checkNamed("memory key", key, MOST_IN_KEY);
     this.live();
     if (!change) {
       this.#values.delete(key);

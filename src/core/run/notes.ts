@@ -2,6 +2,7 @@ import type { AgentState, Decision, UsageReport } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { derivedNumber, derivedUuid } from "../ids.ts";
 import type { EventMeta, UsageMeta } from "../journal/events.ts";
+import { checkNamed } from "../names.ts";
 import type { Execution } from "./execution.ts";
 import { place, placeNote } from "./scope.ts";
 import {
@@ -50,6 +51,7 @@ export function agent(execution: Execution, name: string, state: AgentState): vo
 }
 
 export function usage(execution: Execution, report: UsageReport): void {
+  if (report.model !== undefined) checkNamed("model", report.model, 200);
   const meta: UsageMeta = {
     tokens: amount("tokens", report.tokens),
     costUsd: amount("costUsd", report.costUsd),

@@ -1,9 +1,7 @@
 import { addSpent, reportOf, type Spent } from "../guards/spent.ts";
 import type { JournalEvent, Raw, StepStarted, StepType } from "../journal/events.ts";
+import { UNDO } from "../names.ts";
 import type { Effect, RunStatus } from "../types.ts";
-
-/** The scope of the steps that undo others. The name is refused to users. */
-export const UNDO = "compensate";
 
 /** The key of the step that undoes `step`. */
 export const undoKey = (step: string): string => `${UNDO}/${step.replaceAll("/", ">")}`;

@@ -1,5 +1,6 @@
 import type { JournalEvent, Migrated, Raw } from "../journal/events.ts";
 import { Facts } from "../journal/facts.ts";
+import { UNDO } from "../names.ts";
 import { NO_USAGE } from "../types.ts";
 import { changeSteps, isUnresolved, rekey, renamedKey } from "../versions/rename.ts";
 import {
@@ -14,7 +15,6 @@ import {
   type Signal,
   type StepRecord,
   startedRecord,
-  UNDO,
   undoKey,
 } from "./records.ts";
 

@@ -25,6 +25,7 @@ import { INJECT } from "../control/control.ts";
 import { limitsOf } from "../guards/budget.ts";
 import { isOtherKind, type Kind, settleKind } from "../guards/code-kind.ts";
 import type { AnySqlHandle, SqlWork } from "../journal/sql.ts";
+import { checkName, checkSignal, signalStep } from "../names.ts";
 import type { Budget } from "../types.ts";
 import { resolveSecret, type SecretRef } from "../values/secrets.ts";
 import type { Workflow } from "../workflow.ts";
@@ -34,7 +35,7 @@ import { all, each } from "./groups.ts";
 import { inbox, injected } from "./inbox.ts";
 import { loop } from "./loop.ts";
 import { agent, checkpoint, decide, now, plan, random, usage, uuid } from "./notes.ts";
-import { address, checkName, nextName } from "./scope.ts";
+import { address, nextName } from "./scope.ts";
 import { beginStep, completeStep, failStep, runStep } from "./steps.ts";
 import { transaction } from "./transaction.ts";
 import type { CheckpointTrigger } from "./triggers.ts";
@@ -135,12 +136,12 @@ export class RunContext implements Context {
 
   async signal<T>(name: string, options: SignalOptions = {}): Promise<ReceivedSignal<T>> {
     const names = [name, ...(options.or ?? [])];
-    for (const one of names) checkName(one);
-    return signal<T>(this.#execution, await this.place(`signal:${name}`, "signal"), names, options);
+    for (const one of names) checkSignal(one);
+    return signal<T>(this.#execution, await this.place(signalStep(name), "signal"), names, options);
   }
 
   async inbox<T>(name: string = INJECT): Promise<ReceivedSignal<T>[]> {
-    checkName(name);
+    checkSignal(name);
     return inbox<T>(this.#execution, name);
   }
 

@@ -1,8 +1,8 @@
-import { HoldfastError } from "../errors.ts";
 import type { UsageMeta } from "../journal/events.ts";
+import { checkName } from "../names.ts";
 import type { Effect } from "../types.ts";
 import { countTogether } from "./note-counts.ts";
-import { type ScopeNode, UNDO } from "./records.ts";
+import type { ScopeNode } from "./records.ts";
 
 /** A call of user code that is under way; usage reported inside it belongs to its outcome. */
 export interface Frame {
@@ -36,19 +36,6 @@ export interface Address {
   readonly name: string;
   /** Full key within the run. */
   readonly key: string;
-}
-
-/** Reserved by the address grammar, not printable, or the name of the gate before a step. */
-const REFUSED = /[/#[\]\p{Cc}]|^approve:/u;
-
-/** Names that plain objects already have a meaning for. */
-export const isPrototypeKey = (name: string): boolean =>
-  name === "__proto__" || name === "constructor" || name === "prototype";
-
-export function checkName(name: unknown): asserts name is string {
-  const isText = typeof name === "string" && name !== "" && name.length <= 128;
-  if (!isText || REFUSED.test(name) || name === UNDO || isPrototypeKey(name))
-    throw new HoldfastError("HF-1005", { name: String(name) });
 }
 
 /** The address of the next call of this name in the scope: the second one gets `#2`. */

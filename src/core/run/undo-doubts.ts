@@ -1,7 +1,8 @@
 import { eventAt } from "../journal/load.ts";
+import { UNDO } from "../names.ts";
 import type { Execution } from "./execution.ts";
 import { leavesOpen, provesNotDone } from "./failures.ts";
-import { type StepRecord, UNDO } from "./records.ts";
+import type { StepRecord } from "./records.ts";
 import type { RunState } from "./replay.ts";
 
 /**

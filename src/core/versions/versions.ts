@@ -1,9 +1,9 @@
 import type { Edits } from "../control/edits.ts";
 import { HoldfastError } from "../errors.ts";
 import type { StateView } from "../journal/state-view.ts";
+import { checkName, checkNamed } from "../names.ts";
 import type { StepRecord } from "../run/records.ts";
 import type { RunState } from "../run/replay.ts";
-import { checkName } from "../run/scope.ts";
 import type { RunRow } from "../types.ts";
 import type { Workflow } from "../workflow.ts";
 import { plainPath } from "./rename.ts";
@@ -57,6 +57,7 @@ export function checkVersion(version: string, schema: number): void {
       option: "version",
       problem: "it must be a text of 1 to 128 characters",
     });
+  checkNamed("version", version);
   if (!Number.isSafeInteger(schema) || schema < 1)
     throw new HoldfastError("HF-1003", {
       option: "schema",

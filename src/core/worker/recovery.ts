@@ -90,21 +90,36 @@ export async function restoreProblem(
 ): Promise<HoldfastError | undefined> {
   if (restoredAt === undefined || row.createdAt > restoredAt) return undefined;
   if ((await claimedOn(store, row)) === fingerprint(incarnation)) return undefined;
-  return new HoldfastError("HF-2130", { run: row.id, at: new Date(row.updatedAt).toISOString() });
+  const at = await knownUntil(store, row, restoredAt);
+  return new HoldfastError("HF-2130", { run: row.id, at: new Date(at).toISOString() });
+}
+
+/** When the last thing happened that is in the backup: what was written to the run since tells nothing about that. */
+async function knownUntil(store: Store, row: RunRow, restoredAt: number): Promise<number> {
+  if (row.updatedAt <= restoredAt) return row.updatedAt;
+  for await (const events of eventsFromEnd(store, row)) {
+    const last = events.findLast(({ at }) => at <= restoredAt);
+    if (last) return last.at;
+  }
+  return restoredAt;
 }
 
 /** Which incarnation of which store the newest claim names, or the beginning of a run that was never claimed. */
 async function claimedOn(store: Store, row: RunRow): Promise<string | undefined> {
+  for await (const events of eventsFromEnd(store, row))
+    for (const { kind, meta } of events.toReversed())
+      if (kind === "run_claimed" || kind === "run_created") return meta.store;
+  return undefined;
+}
+
+/** The events of each entry that can be read, from the last one on. */
+async function* eventsFromEnd(store: Store, row: RunRow): AsyncGenerator<ParsedEntry["events"]> {
   for (let end = row.seq; end > 0; end -= POSITIONS) {
     const from = Math.max(1, end - POSITIONS + 1);
     const entries = await store.entries(row.id, { from, limit: POSITIONS });
-    for (const entry of entries.filter(({ seq }) => seq <= end).reverse()) {
-      const events = parse(row.id, entry)?.events ?? [];
-      for (const { kind, meta } of events.toReversed())
-        if (kind === "run_claimed" || kind === "run_created") return meta.store;
-    }
+    for (const entry of entries.filter(({ seq }) => seq <= end).reverse())
+      yield parse(row.id, entry)?.events ?? [];
   }
-  return undefined;
 }
 
 /** Leaves a taken-over run to a person when it does not get anywhere: it has written nothing, and waits for nothing. */

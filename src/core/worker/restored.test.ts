@@ -80,6 +80,22 @@ describe("a run in a store that was restored", () => {
     expect(await lab.drive(engine.result("r"))).toMatchObject([{ choice: "yes" }, { payload: 7 }]);
   });
 
+  it("says since when nothing is known of it, whatever was written to it afterwards (R5)", async () => {
+    const body: Body = async (ctx) => {
+      await ctx.step("s", () => 1);
+      return ctx.signal("go");
+    };
+    let until = 0;
+    const { lab, engine } = await restored(body, async (here, before) => {
+      until = (await here.drive(before.settled("r"))).updatedAt;
+      await here.clock.advance(5_000);
+    });
+    await lab.clock.advance(60_000);
+    await lab.drive(engine.signal("r", "go", 7));
+    const { waiting } = await lab.drive(engine.settled("r"));
+    expect(waiting[0]?.detail).toContain(`after ${new Date(until).toISOString()}`);
+  });
+
   it("is put aside when it is resumed by somebody who was not told, and goes on after the next resume", async () => {
     const body: Body = async (ctx) => {
       await ctx.step("s", () => 1);

@@ -6,6 +6,8 @@ import type { Store } from "../../core/store.ts";
 import { type Disk, forEach, hasCode, nodeDisk } from "../disk.ts";
 import { FolderLock } from "../folder-lock.ts";
 import { isNetworkFs } from "../network-fs.ts";
+import { checkOptions } from "../options.ts";
+import { readOnlyError } from "../read-only.ts";
 import { storeError } from "./errors.ts";
 import { identify } from "./identity.ts";
 import { checkFolder, Layout } from "./layout.ts";
@@ -50,6 +52,7 @@ const PARTS = {
 /** Opens the store, with other parts than its own in tests. */
 export async function openFolder(options: FileOptions, parts: FolderParts = {}): Promise<FileStore> {
   const { disk, copyDelayMs, fileSystem } = { ...PARTS, ...parts };
+  checkOptions("openFileStore", options, ["folder", "clock", "logger", "force"]);
   const { folder, clock = Date, logger = silentLogger, force = false } = options;
   if (typeof folder !== "string" || folder === "" || folder.includes("\0"))
     throw new HoldfastError("HF-1003", { option: "folder", problem: "it must name a folder" });
@@ -66,7 +69,8 @@ export async function openFolder(options: FileOptions, parts: FolderParts = {}):
     return store;
   } catch (error) {
     await lock?.release().catch(() => undefined);
-    throw storeError(error, folder);
+    // Node says of a folder it may not make there that it does not exist.
+    throw storeError(readOnlyError(folder) ?? error, folder);
   }
 }
 

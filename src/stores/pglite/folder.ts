@@ -4,6 +4,7 @@ import path from "node:path";
 import { type ErrorCode, HoldfastError } from "../../core/errors.ts";
 import { nodeDisk } from "../disk.ts";
 import { FolderLock } from "../folder-lock.ts";
+import { readOnlyError } from "../read-only.ts";
 import type { PgliteDatabase } from "./database.ts";
 
 const DATA = "data";
@@ -15,7 +16,7 @@ export async function openFolder(
 ): Promise<{ readonly db: PgliteDatabase; readonly close: () => Promise<void> }> {
   const open = await load();
   const { folder, lock } = await lockFolder(place).catch((error: unknown) => {
-    throw folderError(error, place, "HF-3013");
+    throw folderError(readOnlyError(place) ?? error, place, "HF-3013");
   });
   try {
     const db = await openLocked(folder, open);

@@ -2,6 +2,7 @@ import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { type Logger, silentLogger } from "../../core/ports.ts";
 import type { Store } from "../../core/store.ts";
+import { checkOptions } from "../options.ts";
 import { PostgresStore } from "../postgres/store.ts";
 import { onPglite, type PgliteDatabase } from "./database.ts";
 import { openFolder } from "./folder.ts";
@@ -32,6 +33,7 @@ export interface PgliteOptions {
  * ```
  */
 export async function openPgliteStore(options: PgliteOptions): Promise<Store> {
+  checkOptions("openPgliteStore", options, ["folder", "db", "schema", "logger"]);
   const { db: given, folder, schema = "holdfast", logger = silentLogger } = options;
   if ((given === undefined) === (folder === undefined) || folder === "")
     throw new HoldfastError("HF-1003", {

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { type Logger, silentLogger } from "../../core/ports.ts";
 import type { Store } from "../../core/store.ts";
+import { checkOptions } from "../options.ts";
 import { connect } from "./driver.ts";
 import { type Database, onPool, type PostgresPool } from "./queryable.ts";
 import { PostgresStore } from "./store.ts";
@@ -38,6 +39,7 @@ export interface PostgresOptions {
  * ```
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  checkOptions("openPostgresStore", options, OPTIONS);
   const { schema = "holdfast", create = true, timeoutMs = 30_000, logger = silentLogger } = options;
   if (!(timeoutMs > 0)) throw invalid("timeoutMs", "it must be more than 0");
   const database = await databaseOf(options, timeoutMs);
@@ -50,6 +52,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     throw error;
   }
 }
+
+const OPTIONS = ["connectionString", "pool", "schema", "create", "timeoutMs", "logger"];
 
 async function databaseOf({ pool, connectionString }: PostgresOptions, timeoutMs: number): Promise<Database> {
   if ((pool === undefined) === (connectionString === undefined))

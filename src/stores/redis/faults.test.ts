@@ -187,6 +187,14 @@ onServer("a server's settings", () => {
     expect(await admin.keys("{evicting*")).toEqual([]);
   });
 
+  it("are noticed when somebody lets it evict runs while it is in use (D11)", async () => {
+    const store = await open({ prefix: "evicting-later" });
+    await set("maxmemory-policy", "allkeys-lru");
+    await expect(store.identity()).rejects.toMatchObject({ code: "HF-3022" });
+    await set("maxmemory-policy", "noeviction");
+    await store.identity();
+  });
+
   it("lower what the store promises, and say so", async () => {
     const warnings: unknown[] = [];
     const logger = { warn: (message: string, fields?: object) => void warnings.push([message, fields]) };

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { type Logger, silentLogger } from "../../core/ports.ts";
 import type { Store } from "../../core/store.ts";
+import { checkOptions } from "../options.ts";
 import { cacheOn, type RedisCache } from "./cache.ts";
 import { type Commands, onClient, type RedisClient, type RedisCluster } from "./commands.ts";
 import { connect } from "./driver.ts";
@@ -37,6 +38,7 @@ export interface RedisOptions extends RedisPlace {
   readonly logger?: Pick<Logger, "warn">;
 }
 
+const OPTIONS = ["url", "client", "cluster", "timeoutMs", "prefix", "buckets", "ttlMs", "logger"];
 const BUCKETS = 16;
 const MOST_BUCKETS = 1024;
 
@@ -53,6 +55,7 @@ const MOST_BUCKETS = 1024;
  * ```
  */
 export async function openRedisStore(options: RedisOptions): Promise<Store> {
+  checkOptions("openRedisStore", options, OPTIONS);
   const { prefix = "holdfast", buckets = BUCKETS, ttlMs = null, logger = silentLogger } = options;
   if (!Number.isInteger(buckets) || buckets < 1 || buckets > MOST_BUCKETS)
     throw invalid("buckets", `it must be 1 to ${MOST_BUCKETS}`);

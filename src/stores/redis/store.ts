@@ -71,6 +71,8 @@ export class RedisStore implements Store {
       if (this.#prepared) {
         const { identity } = this.#prepared;
         const key = metaKey(prefix);
+        // Somebody may have let the server forget keys meanwhile.
+        await checkServers(commands, [key], this.#place);
         if (text(await commands.send(key, ["HGET", key, "incarnation"])) === identity.incarnation)
           return identity;
         const message = "It was emptied, or restored, or another store was made in its place.";

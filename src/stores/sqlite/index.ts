@@ -4,6 +4,8 @@ import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Store } from "../../core/store.ts";
 import { isNetworkFs } from "../network-fs.ts";
+import { checkOptions } from "../options.ts";
+import { readOnlyError } from "../read-only.ts";
 import { Connection, makeWay } from "./connection.ts";
 import { chooseDriver, type DriverName } from "./driver.ts";
 import { storeError } from "./errors.ts";
@@ -35,13 +37,14 @@ export interface SqliteOptions {
  * ```
  */
 export async function openSqliteStore(options: SqliteOptions = {}): Promise<Store> {
+  checkOptions("openSqliteStore", options, ["file", "driver", "clock", "busyMs", "allowNetworkFs"]);
   const { busyMs = 30_000, clock = Date } = options;
   const file = resolveFile(options.file ?? "./.holdfast/holdfast.db");
   if (!(busyMs >= 0))
     throw new HoldfastError("HF-1003", { option: "busyMs", problem: "it must be 0 or more" });
   const driver = await chooseDriver(options.driver ?? "auto");
   await prepareFolder(path.dirname(file), options.allowNetworkFs === true).catch((error: unknown) => {
-    throw storeError(error, file);
+    throw storeError(readOnlyError(file) ?? error, file);
   });
   const connect = async (isAgain: boolean): Promise<Connection> => {
     await makeWay(file, driver, isAgain);

@@ -1,5 +1,5 @@
+import { isPrototypeKey } from "../../core/names.ts";
 import { nearest } from "../../core/nearest.ts";
-import { isPrototypeKey } from "../../core/run/scope.ts";
 import { amount, Float, floatText, isNumber } from "./numbers.ts";
 import { TemplateProblem } from "./problem.ts";
 

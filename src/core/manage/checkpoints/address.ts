@@ -1,5 +1,6 @@
 import { HoldfastError } from "../../errors.ts";
 import type { JournalEvent } from "../../journal/events.ts";
+import { checkNamed } from "../../names.ts";
 import { baseName } from "../../versions/rename.ts";
 
 /** What an address names: a position, a name given to one, or, with neither, the newest position of the run. */
@@ -39,7 +40,8 @@ export const addressOf = (runId: string, seq: number): string => `${runId}@${seq
 
 /** Refuses a name that an address could not hold, or would take for a position. */
 export function checkLabel(label: string): void {
-  const fits = typeof label === "string" && ADDRESS.test(`run@${label}`) && !/^\d+$/.test(label);
+  checkNamed("label", label);
+  const fits = ADDRESS.test(`run@${label}`) && !/^\d+$/.test(label);
   if (!fits)
     throw new HoldfastError("HF-1003", {
       option: "label",

@@ -1,6 +1,6 @@
 import type { Raw, StepStarted, StepType } from "../../journal/events.ts";
+import { UNDO } from "../../names.ts";
 import { silentLogger } from "../../ports.ts";
-import { UNDO } from "../../run/records.ts";
 import type { RunState } from "../../run/replay.ts";
 import type { Store } from "../../store.ts";
 import type { Effect, WaitKind } from "../../types.ts";

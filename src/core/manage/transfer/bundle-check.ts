@@ -3,6 +3,7 @@ import { digest } from "../../hash.ts";
 import { checkId } from "../../ids.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { damaged } from "../../journal/journal.ts";
+import { checkNamed } from "../../names.ts";
 import type { Ports } from "../../ports.ts";
 import type { Append, Entry, Store } from "../../store.ts";
 import type { RunIdentity, RunProjection, RunRow } from "../../types.ts";
@@ -33,6 +34,7 @@ export async function checkRun(run: BundledRun, { logger }: Ports): Promise<Chec
   try {
     const events = run.entries.flatMap((entry) => headEvents(row.id, entry));
     checkIdentity(row, events);
+    checkHeaders(events);
     for (const [hash, data] of run.blobs)
       if (digest(data) !== hash) throw damaged(row.id, 0, `Blob ${hash} is changed.`);
     const epoch = lastEpoch(row.id, events);
@@ -48,6 +50,23 @@ export async function checkRun(run: BundledRun, { logger }: Ports): Promise<Chec
     throw refusedBundle(`holds a run that is not as it was written: ${why}`, error);
   }
 }
+
+/** What headers call by names. Addresses of steps are made of several. */
+const NAMES = ["workflow", "version", "owner", "name", "label", "trigger", "model", "agent", "id"] as const;
+
+/** Names go through the same check as where they are given: a bundle must not bring in what nobody could have written. */
+function checkHeaders(events: readonly JournalEvent[]): void {
+  for (const { step, actor, meta } of events) {
+    if (step !== "") checkNamed("step", step, MOST_IN_ADDRESS);
+    if (actor) checkNamed("actor", actor, 200);
+    for (const key of NAMES) {
+      const value: unknown = (meta as Readonly<Record<string, unknown>>)[key];
+      if (value) checkNamed(key, value, 256);
+    }
+  }
+}
+
+const MOST_IN_ADDRESS = 4_096;
 
 /** What a run is, its first event says too; its place in lists is the one thing that only the digest vouches for. */
 function checkIdentity(row: BundledRow, [created]: readonly JournalEvent[]): void {

@@ -1,0 +1,75 @@
+import { HoldfastError } from "./errors.ts";
+
+/**
+ * The one rule for names that enter: of workflows, steps, signals, memory keys, labels, people, workers, models. Stores keep them in
+ * columns and keys, people see them in terminals, so they are well-formed text of some length that is all on one line and in one direction.
+ */
+const HIDDEN = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+/** The same for texts that are read and never looked up: they may have several lines. */
+const HIDDEN_IN_TEXT = /[^\P{Cc}\t\n\r]/u;
+
+/** Why this is no name; `undefined` when it is one. */
+export function nameProblem(value: unknown, most = 128): string | undefined {
+  if (typeof value !== "string" || value === "") return "It must be a text of at least one character.";
+  return textProblem(value, most, HIDDEN);
+}
+
+function textProblem(text: string, most: number, hidden: RegExp): string | undefined {
+  if (text.length > most) return `It may have ${most} characters, and has ${text.length}.`;
+  if (/\p{Cs}/u.test(text)) return "It has half of a surrogate pair in it, which no store can keep.";
+  const [found] = hidden.exec(text) ?? [];
+  if (found === undefined) return undefined;
+  const code = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+  return `It has a control character in it (U+${code}).`;
+}
+
+/** Refuses what is no name. `what`: what it is the name of. */
+export function checkNamed(what: string, value: unknown, most?: number): asserts value is string {
+  const problem = nameProblem(value, most);
+  if (problem !== undefined) throw refused(what, value, problem);
+}
+
+/** Refuses a text for people that no store could keep. */
+export function checkProse(what: string, value: string, most: number): void {
+  const problem = textProblem(value, most, HIDDEN_IN_TEXT);
+  if (problem !== undefined) throw refused(what, value, problem);
+}
+
+const refused = (what: string, value: unknown, problem: string): HoldfastError =>
+  new HoldfastError("HF-1050", { what, name: shown(value), problem });
+
+/** Escaped: what is wrong with it must not do its work in a terminal. */
+const shown = (value: unknown): string =>
+  typeof value === "string" ? escaped(value.slice(0, 80)) : `A value of type ${typeof value}`;
+
+const escaped = (text: string): string =>
+  text.replace(
+    /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
+/** The undo of a step is a step under this name. */
+export const UNDO = "compensate";
+
+/** Reserved by the address grammar, or the name of the gate before a step. */
+const RESERVED = /[/#[\]]|^approve:/;
+
+/** Names that plain objects already have a meaning for. */
+export const isPrototypeKey = (name: string): boolean =>
+  name === "__proto__" || name === "constructor" || name === "prototype";
+
+/** Refuses what cannot stand in the address of a step. */
+export function checkName(name: unknown): asserts name is string {
+  const isName = typeof name === "string" && nameProblem(name) === undefined;
+  if (!isName || RESERVED.test(name) || name === UNDO || isPrototypeKey(name))
+    throw new HoldfastError("HF-1005", { name: shown(name) });
+}
+
+/** What the step is called that waits for a signal, and what that leaves for the signal's own name. */
+export const signalStep = (name: string): string => `signal:${name}`;
+const MOST_IN_SIGNAL = 128 - signalStep("").length;
+
+export function checkSignal(name: unknown): asserts name is string {
+  checkNamed("signal", name, MOST_IN_SIGNAL);
+  checkName(name);
+}
