@@ -17,11 +17,8 @@ const REFUSED: Readonly<Record<string, string>> = {
   "aca-coding-agent.yaml": "sandbox is not supported",
   "claude-agent-sdk-mcp.yaml": "the provider claude-agent-sdk, which is not given",
   "claude-agent-sdk-repo-qa.yaml": "the provider claude-agent-sdk, which is not given",
-  "claude-agent-sdk-session-key.yaml": "session_key is not supported",
-  "context-tier.yaml": "context_tier: long_context is not supported",
+  "claude-agent-sdk-session-key.yaml": "the provider claude-agent-sdk, which is not given",
   "copilot-existing-runtime.yaml": "runtime_url is not supported",
-  "dialog-mode.yaml": "dialog is not supported",
-  "dialog-test.yaml": "dialog is not supported",
   "experimental-claude-agent-sdk.yaml": "the provider claude-agent-sdk, which is not given",
   "hermes-features.yaml": "the provider hermes, which is not given",
   "hermes-simple.yaml": "the provider hermes, which is not given",
@@ -29,7 +26,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   "plugin-sources.yaml": "plugin_sources is not supported",
   "plugins.yaml": "plugins is not supported",
   "skills-discovery.yaml": "skill_discovery is not supported",
-  "skills-self-improving-workflow.yaml": "skills is not supported",
+  "skills-self-improving-workflow.yaml": "The skill conductor comes with Conductor",
   "test-claude-agent-sdk.yaml": "the provider claude-agent-sdk, which is not given",
 };
 

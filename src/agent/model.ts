@@ -17,6 +17,8 @@ export interface ModelRequest {
   readonly reasoning?: Reasoning;
   /** Who asks: lets a scripted provider choose its answer. */
   readonly agent: string;
+  /** The how-many-eth time the agent is at work in this run, where that is known; the first is 1. */
+  readonly visit?: number;
   /** The first is 0. */
   readonly turn: number;
   /** The first is 1. Counted across crashes: what was asked and not answered counts too. */

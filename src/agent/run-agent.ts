@@ -34,6 +34,8 @@ export interface AgentSpec {
   readonly retry?: RetryOption;
   /** Of one model call. */
   readonly timeoutMs?: number;
+  /** The how-many-eth time the same agent is at work; the first is 1. Lets a scripted provider choose its answer. */
+  readonly visit?: number;
   /** By model, for providers that do not say what a call cost. */
   readonly prices?: Readonly<Record<string, ModelPrice>>;
 }
@@ -254,8 +256,11 @@ async function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: num
 /** What is the same for every turn. */
 function asked(
   spec: AgentSpec,
-): Pick<ModelRequest, "model" | "system" | "tools" | "schema" | "temperature" | "maxTokens" | "reasoning"> {
-  const { model, system, tools = [], output, temperature, maxTokens, reasoning } = spec;
+): Pick<
+  ModelRequest,
+  "model" | "system" | "tools" | "schema" | "temperature" | "maxTokens" | "reasoning" | "visit"
+> {
+  const { model, system, tools = [], output, temperature, maxTokens, reasoning, visit } = spec;
   const specs = tools.map(({ name, description, parameters }) => ({
     name,
     parameters,
@@ -269,6 +274,7 @@ function asked(
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(reasoning === undefined ? {} : { reasoning }),
+    ...(visit === undefined ? {} : { visit }),
   };
 }
 

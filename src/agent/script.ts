@@ -14,6 +14,8 @@ export interface Script {
  * behind it is given to the next attempt of the same turn.
  */
 export interface ScriptedReply {
+  /** Only when the agent is at work for the so-many-eth time; the first is 1. */
+  readonly visit?: number;
   /** Only in this turn; the first is 0. */
   readonly turn?: number;
   /** Only when the last message contains this. */
@@ -41,12 +43,14 @@ export interface ScriptedReply {
 
 /** What one turn is answered: attempt by attempt, the last one for all that follow. */
 export interface Turn {
+  readonly visit: number | undefined;
   readonly turn: number | undefined;
   readonly when: string | undefined;
   readonly replies: readonly ScriptedReply[];
 }
 
 const KEYS: Readonly<Record<keyof ScriptedReply, (value: unknown) => boolean>> = {
+  visit: (value) => Number.isInteger(value) && (value as number) >= 1,
   turn: (value) => Number.isInteger(value) && (value as number) >= 0,
   when: (value) => typeof value === "string",
   text: (value) => typeof value === "string",
@@ -92,6 +96,7 @@ function turnsOf(replies: unknown, path: string): Turn[] {
     const isAnswer = !reply.error && !reply.crash;
     if (!isAnswer && index < replies.length - 1) continue;
     turns.push({
+      visit: open.find(({ visit }) => visit !== undefined)?.visit,
       turn: open.find(({ turn }) => turn !== undefined)?.turn,
       when: open.find(({ when }) => when !== undefined)?.when,
       replies: open,

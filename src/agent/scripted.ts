@@ -69,9 +69,14 @@ export function scriptedProvider(script: Script, options: ScriptedOptions = {}):
   };
 }
 
-/** The first that is meant for what was said last, or for this turn; else the next of those that are meant for no turn in particular. */
-function findTurn(turns: readonly Turn[], { turn, messages }: ModelRequest): Turn | undefined {
+/**
+ * The first that is meant for what was said last, or for this turn; else the next of those that are meant for no turn in particular. Those
+ * for this visit of the agent come before those for any.
+ */
+function findTurn(all: readonly Turn[], { visit, turn, messages }: ModelRequest): Turn | undefined {
   const said = messages.at(-1)?.text ?? "";
+  const ofVisit = visit === undefined ? [] : all.filter((one) => one.visit === visit);
+  const turns = ofVisit.length > 0 ? ofVisit : all.filter((one) => one.visit === undefined);
   const meant = turns.find(({ when, turn: only }) => {
     if (when === undefined && only === undefined) return false;
     return (when === undefined || said.includes(when)) && (only === undefined || only === turn);

@@ -154,9 +154,9 @@ export class CommandContext<O = unknown> {
   }
 
   /** Finds code: by file, by name, or what a stored run goes on with. */
-  async workflows(): Promise<Workflows> {
+  async workflows(said: ConstructorParameters<typeof Workflows>[3] = {}): Promise<Workflows> {
     const { Workflows } = await import("./workflows.ts");
-    return new Workflows(await this.settings(), this.host, (end) => this.#ends.push(end));
+    return new Workflows(await this.settings(), this.host, (end) => this.#ends.push(end), said);
   }
 
   /** The code that a stored run goes on with; `file` where somebody named it, `changed` to take it as it is now. */

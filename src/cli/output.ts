@@ -40,6 +40,7 @@ export class Output {
   readonly #host: Host;
   readonly #globals: Globals;
   readonly #ascii: boolean;
+  #log: ((line: string) => void) | undefined;
   /** Whoever draws on the terminal moves out of the way for a line. */
   #through: ((text: string) => void) | undefined;
 
@@ -91,7 +92,13 @@ export class Output {
 
   /** With `--jsonl`, one line of a stream; else nothing. */
   record(line: Readonly<Record<string, unknown>>): void {
+    this.#log?.(`${toJson(line)}\n`);
     if (this.#globals.jsonl) this.#host.stdout.write(`${toJson(line)}\n`);
+  }
+
+  /** Every record goes here as well. */
+  logTo(write: (line: string) => void): void {
+    this.#log = write;
   }
 
   /** What a command answered. */

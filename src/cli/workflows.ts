@@ -54,10 +54,11 @@ export class Workflows {
     settings: Settings,
     host: Surroundings,
     onEnd: (end: () => Promise<void>) => void = () => undefined,
+    said: NonNullable<Parameters<typeof readYaml>[1]["said"]> = {},
   ) {
     this.#settings = settings;
     this.#host = host;
-    this.#given = { values: settings.values, root: settings.root, env: host.env, onEnd };
+    this.#given = { values: settings.values, root: settings.root, env: host.env, onEnd, said };
   }
 
   /** What was written after `run`. */

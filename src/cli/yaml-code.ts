@@ -27,6 +27,8 @@ interface Given {
   /** Relative paths of the configuration start here. */
   readonly root: string;
   readonly env: Host["env"];
+  /** What whoever starts a run says about its file. */
+  readonly said?: Pick<LoadOptions, "provider" | "instructions">;
   /** Is given what must be ended with the command. */
   readonly onEnd: (end: () => Promise<void>) => void;
 }
@@ -48,8 +50,15 @@ export async function restoreYaml(
   return definition && codeOf(await restoreWorkflow(definition, await optionsOf(given)));
 }
 
-async function optionsOf({ values: { providers, aliases }, root, env, onEnd }: Given): Promise<LoadOptions> {
+async function optionsOf({
+  values: { providers, aliases },
+  root,
+  env,
+  said,
+  onEnd,
+}: Given): Promise<LoadOptions> {
   return {
+    ...said,
     env,
     providers: await providersOf(providers, env, root),
     mcp: mcpConnect(onEnd),

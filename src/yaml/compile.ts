@@ -12,9 +12,10 @@ import { DEFINITION_KEY, type Definition } from "./source.ts";
 export type Inputs = Readonly<Record<string, unknown>>;
 
 /** What a definition is told from others by: its files, not where they lie. */
-export function definitionDigest({ main, files }: Definition): string {
+export function definitionDigest({ main, files, instructions, provider }: Definition): string {
   const sorted = Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1));
-  return digest(JSON.stringify([main, sorted]));
+  const given = instructions || provider ? [instructions ?? [], provider ?? ""] : [];
+  return digest(JSON.stringify([main, sorted, ...given]));
 }
 
 /**
@@ -39,8 +40,9 @@ export function compile(flow: Flow, machine: Machine, definition: Definition): W
         machine,
         state: new FlowState(parseInputs(input, given ?? {}), metaOf(flow, machine)),
         depth: 0,
-        instructions: flow.instructions,
+        instructions: [...(definition.instructions ?? []), ...flow.instructions],
         ledger: { costUsd: 0, told: false },
+        sessions: new Map(),
         enter: runFlow,
       });
     },

@@ -14,6 +14,8 @@ export interface Flow {
   readonly spec: WorkflowFile;
   /** The texts of its instruction files. */
   readonly instructions: readonly string[];
+  /** What its skills say, by their folder as the file names it. */
+  readonly skills: ReadonlyMap<string, string>;
   /** The sub-workflows of its agents. */
   readonly subs: ReadonlyMap<AnyAgent, Flow>;
 }
@@ -65,7 +67,8 @@ class Reading {
     validate(spec, problems);
     await this.#options.pause?.();
     const subs = new Map<AnyAgent, Flow>();
-    const flow: Flow = { file, spec, instructions: this.#instructions(spec, file, problems), subs };
+    const skills = this.#skills(spec, file, problems);
+    const flow: Flow = { file, spec, instructions: this.#instructions(spec, file, problems), skills, subs };
     if (!this.#flows.get(file)) this.#flows.set(file, flow);
     for (const [path, agent] of eachAgent(spec)) {
       if (agent.type !== "workflow") continue;
@@ -107,6 +110,30 @@ class Reading {
     }
   }
 
+  #skills(spec: WorkflowFile, from: string, problems: Problems): Map<string, string> {
+    const skills = new Map<string, string>();
+    const read = (entries: readonly string[] | null | undefined, path: Path): void => {
+      for (const [index, entry] of (entries ?? []).entries()) {
+        const at = [...path, "skills", index];
+        if (skills.has(entry)) continue;
+        if (!isFolder(entry)) {
+          problems.error(
+            at,
+            `The skill ${entry} comes with Conductor; name a folder with a SKILL.md, such as ./skills/${entry}.`,
+          );
+          continue;
+        }
+        const file = this.#read(`${entry.replace(/\/+$/, "")}/SKILL.md`, at, from, problems);
+        if (!file) continue;
+        this.#options.budget.spend("bytes", file.text.length);
+        skills.set(entry, file.text.trim());
+      }
+    };
+    read(spec.workflow.runtime.skills, ["workflow", "runtime"]);
+    for (const [path, agent] of eachAgent(spec)) if (agent.type === "agent") read(agent.skills, path);
+    return skills;
+  }
+
   #instructions(spec: WorkflowFile, from: string, problems: Problems): string[] {
     return spec.workflow.instructions.flatMap((reference, index) => {
       const file = this.#read(reference, ["workflow", "instructions", index], from, problems);
@@ -115,6 +142,9 @@ class Reading {
     });
   }
 }
+
+/** Folders are told from names as the dialect tells them. */
+const isFolder = (entry: string): boolean => /^[.~]|[/\\]/.test(entry);
 
 /** Time and money are limited for a run as a whole. */
 function warnLimits({ spec: { workflow } }: Flow, path: Path, problems: Problems): void {

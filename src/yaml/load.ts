@@ -33,6 +33,10 @@ export interface LoadOptions {
   readonly aliases?: Readonly<Record<string, string>>;
   /** For agents of files that name no model. Default `default`. */
   readonly model?: string;
+  /** The provider that takes the place of all that files name: to try a file out with another one. */
+  readonly provider?: string;
+  /** Texts that every agent is given before its prompt, besides the file's own instructions. Runs keep them. */
+  readonly instructions?: readonly string[];
   readonly tools?: readonly AgentTool[];
   /** Connects to the MCP servers that files name. */
   readonly mcp?: McpConnect;
@@ -92,6 +96,8 @@ export async function loadWorkflow(file: string, options: LoadOptions = {}): Pro
     main: main.name,
     folder,
     files: Object.fromEntries(read),
+    ...(options.instructions?.length ? { instructions: options.instructions } : {}),
+    ...(options.provider === undefined ? {} : { provider: options.provider }),
   }));
 }
 
@@ -220,7 +226,7 @@ async function build(
   }
   const definition = define();
   const { spec } = flow;
-  const machine = machineOf(flow, options, definition.folder);
+  const machine = machineOf(flow, options, definition);
   checkGiven(flow, machine, options);
   const { description, metadata, input } = spec.workflow;
   return {
@@ -236,8 +242,8 @@ async function build(
   };
 }
 
-function machineOf(flow: Flow, options: LoadOptions, folder: string): Machine {
-  const providers = new Providers(options.providers ?? {}, options.aliases ?? {}, flow);
+function machineOf(flow: Flow, options: LoadOptions, { folder, provider }: Definition): Machine {
+  const providers = new Providers(options.providers ?? {}, options.aliases ?? {}, flow, provider);
   const tools = new ToolBox(options.tools ?? [], options.mcp);
   return {
     folder,

@@ -22,7 +22,9 @@ function fieldSchema(field: OutputField): JsonSchema {
   const inner = properties ? outputSchema(properties) : {};
   const values = field.enum && (nullable ? [...field.enum, null] : field.enum);
   const rest: Record<string, unknown> = {};
-  for (const key of ["pattern", "minimum", "maximum", "minLength", "maxLength"] as const)
+  // As in Python, a line break at the end does not keep $ from matching.
+  if (field.pattern !== undefined) rest["pattern"] = field.pattern.replace(/(?<!\\)\$$/, "\\n?$");
+  for (const key of ["minimum", "maximum", "minLength", "maxLength"] as const)
     if (field[key] !== undefined) rest[key] = field[key];
   return {
     ...inner,

@@ -33,15 +33,21 @@ export class Providers {
     given: Readonly<Record<string, ProviderSource>>,
     aliases: Readonly<Record<string, string>>,
     main: Flow,
+    instead?: string,
   ) {
+    this.#instead = instead;
     this.#given = given;
     this.#aliases = aliases;
     this.#main = main;
   }
 
+  /** `instead`: the provider that takes the place of all that files name. */
+  readonly #instead: string | undefined;
+
   /** `name`: what the agent says; else what its workflow says, or the one around it. HF-4008 when there is none. */
-  find(flow: Flow, name: string | null | undefined): ModelProvider {
-    const settings = settingsOf(flow) ?? settingsOf(this.#main);
+  find(flow: Flow, named: string | null | undefined): ModelProvider {
+    const name = this.#instead ?? named;
+    const settings = this.#instead === undefined ? (settingsOf(flow) ?? settingsOf(this.#main)) : undefined;
     const asked = name ?? settings?.name;
     const own =
       settings && (!name || name === settings.name) ? settings : asked ? { name: asked } : undefined;
@@ -66,6 +72,8 @@ export class Providers {
 
   #make(source: ProviderSource, flow: Flow, settings: Settings): ModelProvider {
     if (typeof source !== "function") {
+      // Canned answers come from no endpoint: a file may be tried out with them as it is.
+      if (source.name === "scripted") return source;
       const unused = Object.entries(settings).filter(
         ([key, value]) => key !== "name" && value !== null && value !== undefined,
       );

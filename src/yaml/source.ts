@@ -29,6 +29,10 @@ export interface Definition {
   readonly main: string;
   readonly folder: string;
   readonly files: Readonly<Record<string, string>>;
+  /** Texts that every agent is given before its prompt, besides those that the file names. */
+  readonly instructions?: readonly string[];
+  /** The provider that takes the place of those that files name. */
+  readonly provider?: string;
 }
 
 /** Remembers what was read. */

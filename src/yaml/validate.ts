@@ -90,12 +90,14 @@ function checkGroups(spec: WorkflowFile, problems: Problems): void {
         );
       else if ("routes" in agent && agent.routes.length > 0)
         problems.error(path, `${name} is a member of ${group.name} and cannot have routes of its own.`);
+      if (agent) checkAlone(agent, path, problems);
       if (seen.has(name)) problems.error(path, `${name} is in ${group.name} twice.`);
       seen.add(name);
     }
   }
   for (const [index, { agent }] of spec.for_each.entries()) {
     const path = ["for_each", index, "agent"];
+    checkAlone(agent, path, problems);
     if (!IN_FOR_EACH.includes(agent.type))
       problems.error(
         [...path, "type"],
@@ -104,6 +106,14 @@ function checkGroups(spec: WorkflowFile, problems: Problems): void {
     else if ("routes" in agent && agent.routes.length > 0)
       problems.error([...path, "routes"], "Inside a for_each group an agent has no routes; the group has.");
   }
+}
+
+/** What needs an order of things, or a person. */
+function checkAlone(agent: AnyAgent, path: Path, problems: Problems): void {
+  if (agent.type !== "agent") return;
+  for (const key of ["session_key", "dialog"] as const)
+    if (agent[key])
+      problems.error(path, `${agent.name} has ${key}, which is only for agents outside of groups.`);
 }
 
 function checkWays(spec: WorkflowFile, units: ReadonlyMap<string, Unit>, problems: Problems): void {

@@ -1,5 +1,5 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { appendFileSync, mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Engine } from "../../core/engine.ts";
 import type { Run } from "../../core/engine-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
@@ -14,11 +14,13 @@ import { drive } from "../drive/drive.ts";
 import { dryRun } from "../drive/dry-run.ts";
 import { ending, shown } from "../drive/ending.ts";
 import { engineFor } from "../drive/ready.ts";
+import { driveSkipping } from "../drive/skip-gates.ts";
 import { usage } from "../globals.ts";
 import { splitPair, writtenInput } from "../inputs.ts";
 import { ownerName } from "../owner.ts";
 import { ORIGIN_KEY, type RunOrigin } from "../run-origin.ts";
 import type { Code } from "../workflows.ts";
+import { instructionTexts } from "../workspace-instructions.ts";
 import { checkSealing } from "../yaml-code.ts";
 
 const options = {
@@ -41,6 +43,21 @@ const options = {
   },
   keep: { flag: "--keep", summary: "pin it: retention leaves its values alone" },
   breakAt: { flag: "--break-at <step>", summary: "pause before this step", list: true },
+  skipGates: {
+    flag: "--skip-gates",
+    summary: "answer the questions of a workflow file by their first choice",
+  },
+  provider: { flag: "--provider <name>", summary: "instead of the providers that a workflow file names" },
+  instructions: {
+    flag: "--instructions <file>",
+    summary: "text for every agent of a workflow file, before its prompt",
+    list: true,
+  },
+  workspaceInstructions: {
+    flag: "--workspace-instructions",
+    summary: "the same with AGENTS.md, CLAUDE.md and the like of this folder and those above",
+  },
+  logFile: { flag: "--log-file <file>", summary: "append what happens to a file, a JSON line each" },
   noCheckpoint: { flag: "--no-checkpoint", summary: "save nothing" },
 } as const;
 
@@ -65,8 +82,23 @@ export const command = defineCommand({
   ],
   async run(context) {
     const [named = ""] = context.args;
-    const workflows = await context.workflows();
+    const { provider, logFile } = context.options;
+    const instructions = instructionTexts(context.options, context.host.cwd);
+    const workflows = await context.workflows({
+      ...(provider === undefined ? {} : { provider }),
+      ...(instructions.length === 0 ? {} : { instructions }),
+    });
     const found = await workflows.find(named);
+    if (!found.yaml && (context.options.skipGates || provider !== undefined || instructions.length > 0))
+      throw usage(
+        "--skip-gates, --provider and instructions are for workflow files",
+        `${named} is a program.`,
+        "Leave them out.",
+      );
+    if (logFile !== undefined) {
+      const file = resolve(context.host.cwd, logFile);
+      context.out.logTo((line) => appendFileSync(file, line));
+    }
     for (const warning of found.yaml?.warnings ?? []) context.out.warn(warning);
     const written = await writtenInput(context.options, context.host, found.yaml !== undefined);
     const input = found.yaml
@@ -118,7 +150,8 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
     return goOn(context, { store, code, run, act, hasInput: isGiven });
   if (keep) await engine.checkpoints.pin(runId, { ...act, reason: act.reason ?? "run --keep" });
   if (detach) return leave(context, runId);
-  const driven = await drive(context, { engine, store, runId, act });
+  const driving = { engine, store, runId, act };
+  const driven = await (context.options.skipGates ? driveSkipping : drive)(context, driving);
   return ending(context, engine, driven, { code });
 }
 

@@ -3,6 +3,7 @@ import { defineCommand, type Outcome } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { LiveBlock } from "../view/live-block.ts";
 import { watching } from "../view/watch.ts";
+import { isWorkflowFile, showFile } from "./show/file.ts";
 import { type RunReading, readRun, type ShowOptions } from "./show/read-run.ts";
 import { runData, runText } from "./show/run-text.ts";
 import { showStep } from "./show/step.ts";
@@ -13,7 +14,7 @@ const WATCH_MS = 1_000;
 export const command = defineCommand({
   name: "show",
   summary: "one run or step: what it does, what it has done, what you can do",
-  args: ["<run[:step]>"],
+  args: ["<run[:step]|file.yaml>"],
   options: {
     input: { flag: "--input", summary: "what it was started with" },
     output: { flag: "--output", summary: "what it returned, or what each step did" },
@@ -29,6 +30,7 @@ export const command = defineCommand({
   async run(context) {
     const { args } = context;
     const options = { ...context.options, steps: context.options.steps || context.globals.verbose };
+    if (isWorkflowFile(context, args[0] ?? "")) return showFile(context, args[0] ?? "");
     const addresses = await context.addresses();
     const { run, step } = await addresses.step(args[0] ?? "");
     if (step !== undefined) return showStep(context, run, step, options);

@@ -26,7 +26,7 @@ export function unitOf(step: string): string {
 
 /** An agent with a validator or a time limit is a step of its own with both inside. */
 function isOwn(agent: string, holder: string): boolean {
-  const [name] = agent.replace(/ \(validator\)(?=#|$)/, "").split("#");
+  const [name] = agent.replace(/ \((?:validator|dialog)\)(?=#|$)/, "").split("#");
   return name === holder.split("#")[0];
 }
 

@@ -6,6 +6,7 @@ import { outputSchema } from "../output.ts";
 import { type AgentOf, isEffort } from "../schema/agents.ts";
 import { render } from "../template/template.ts";
 import type { Plain } from "../template/value.ts";
+import { talkAbout } from "./dialog.ts";
 import type { FlowRun } from "./machine.ts";
 
 type ModelAgent = AgentOf<"agent">;
@@ -19,12 +20,19 @@ export async function runModelAgent(run: FlowRun, agent: ModelAgent, data: Plain
       run.flow.spec.workflow.runtime.max_session_seconds ??
       Number.POSITIVE_INFINITY,
   );
-  if (!agent.validator && seconds === Number.POSITIVE_INFINITY) return ask(run, agent, spec);
+  if (!agent.validator && !agent.dialog && seconds === Number.POSITIVE_INFINITY) return ask(run, agent, spec);
   const limit = seconds === Number.POSITIVE_INFINITY ? {} : { timeoutMs: seconds * 1_000 };
   return run.ctx.step(agent.name, () => askAndCheck(run, agent, spec), { retry: false, ...limit });
 }
 
 async function askAndCheck(run: FlowRun, agent: ModelAgent, spec: AgentSpec): Promise<unknown> {
+  const checked = await askUntilValid(run, agent, spec);
+  if (!agent.dialog) return checked;
+  const said = await talkAbout(run, agent, spec, agent.dialog.trigger_prompt, checked);
+  return said === undefined ? checked : ask(run, agent, { ...spec, prompt: spec.prompt + said });
+}
+
+async function askUntilValid(run: FlowRun, agent: ModelAgent, spec: AgentSpec): Promise<unknown> {
   const first = await ask(run, agent, spec);
   if (!agent.validator) return first;
   const issues = await judge(run, agent, spec, first);
@@ -33,8 +41,16 @@ async function askAndCheck(run: FlowRun, agent: ModelAgent, spec: AgentSpec): Pr
 }
 
 async function ask(run: FlowRun, agent: ModelAgent, spec: AgentSpec): Promise<unknown> {
-  const result = await runAgent(run.ctx, agent.name, spec);
+  const session = agent.session_key ? (run.sessions.get(agent.session_key) ?? []) : undefined;
+  const before = session && session.length > 0 ? { messages: session } : {};
+  const result = await runAgent(run.ctx, agent.name, { ...spec, ...before });
   count(run, result);
+  if (agent.session_key)
+    run.sessions.set(agent.session_key, [
+      ...(session ?? []),
+      { role: "user", text: spec.prompt },
+      { role: "assistant", text: result.text },
+    ]);
   return spec.output ? result.output : { result: result.text };
 }
 
@@ -59,7 +75,10 @@ async function specOf(run: FlowRun, agent: ModelAgent, data: Plain): Promise<Age
   return {
     provider: machine.provider(flow, agent.provider),
     model: render(model, data, at("model")),
-    prompt: [...run.instructions, render(agent.prompt, data, at("prompt"))].join("\n\n"),
+    prompt: [...skillsOf(run, agent), ...run.instructions, render(agent.prompt, data, at("prompt"))].join(
+      "\n\n",
+    ),
+    visit: 1 + run.state.history.filter((name) => name === agent.name).length,
     prices: { ...machine.prices, ...pricesOf(run) },
     ...(agent.system_prompt ? { system: render(agent.system_prompt, data, at("system_prompt")) } : {}),
     ...(tools.length > 0
@@ -78,6 +97,19 @@ async function specOf(run: FlowRun, agent: ModelAgent, data: Plain): Promise<Age
       ? { reask: agent.retry.max_parse_recovery_attempts }
       : {}),
   };
+}
+
+/** What the agent's skills say, or those of the workflow where it names none. */
+function skillsOf({ flow }: FlowRun, { skills }: ModelAgent): string[] {
+  const named = skills ?? flow.spec.workflow.runtime.skills ?? [];
+  const texts = named.map((entry) => {
+    const name = entry
+      .replace(/[/\\]+$/, "")
+      .split(/[/\\]/)
+      .at(-1);
+    return `<skill name="${name}">\n${flow.skills.get(entry) ?? ""}\n</skill>`;
+  });
+  return texts.length === 0 ? [] : [`<skills>\n${texts.join("\n")}\n</skills>`];
 }
 
 function pricesOf({ flow }: FlowRun): AgentSpec["prices"] & object {

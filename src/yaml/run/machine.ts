@@ -1,4 +1,4 @@
-import type { ModelProvider } from "../../agent/model.ts";
+import type { Message, ModelProvider } from "../../agent/model.ts";
 import type { ModelPrice } from "../../agent/run-agent.ts";
 import type { AgentTool } from "../../agent/tool.ts";
 import type { Context } from "../../core/context.ts";
@@ -72,6 +72,8 @@ export interface FlowRun {
   readonly instructions: readonly string[];
   /** What the whole run has spent on models, as far as prices are known. */
   readonly ledger: { costUsd: number; told: boolean };
+  /** What was said under each session_key. */
+  readonly sessions: Map<string, readonly Message[]>;
   /** Goes through a workflow inside this one. */
   readonly enter: (inner: FlowRun) => Promise<Readonly<Record<string, unknown>>>;
 }

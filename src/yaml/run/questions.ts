@@ -105,7 +105,12 @@ function take(
     return choice === CONTROLS.skip ? { move: 1 } : "skipped_remaining";
   }
   const isWritten = choice === ANSWER && one.isFree;
-  if (isWritten && text.trim() === "") return { move: 0, note: "An answer needs a text." };
+  if (isWritten && text.trim() === "") {
+    if (one.required && one.fallback === undefined) return { move: 0, note: "An answer needs a text." };
+    // Nothing was said to a question that may be left open.
+    answers.set(one.id, skipped(one));
+    return { move: 1 };
+  }
   answers.set(
     one.id,
     isWritten ? { answer: text, source: "free_text" } : { answer: choice, source: "choice" },
@@ -147,7 +152,9 @@ function report(asked: readonly Asked[], answers: ReadonlyMap<string, Answered>,
     answers: Object.fromEntries(given.map(({ id, answer }) => [id, answer])),
     items,
     transcript: items
-      .map(({ question, answer }, index) => `Q${index + 1}. ${question}\nA: ${answer ?? "(no answer)"}`)
+      .flatMap(({ question, answer }, index) =>
+        answer === null ? [] : [`Q${index + 1}. ${question}\nA: ${answer}`],
+      )
       .join("\n\n"),
     answered_count: given.length,
     skipped_count: items.length - given.length,

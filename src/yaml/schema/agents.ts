@@ -61,7 +61,9 @@ const agent = z
     retry: retry.nullish(),
     reasoning: z.strictObject({ effort }).nullish(),
     validator: validator.nullish(),
-    skills: z.array(text).max(0).nullish(),
+    skills: z.array(text.min(1)).nullish(),
+    session_key: text.min(1).nullish(),
+    dialog: z.strictObject({ trigger_prompt: text.min(1) }).nullish(),
     plugins: z.array(z.unknown()).max(0).nullish(),
     context_tier: z.literal("default").nullish(),
   })

@@ -1,20 +1,19 @@
 import type { Path, Problems } from "../problems.ts";
 
 /** Keys that the dialect has and Holdfast does not take, with the reason. An empty list or `null` asks for nothing and passes. */
+const PLUGINS =
+  "the subagents of a plugin need a vendor's runtime; name the folders of its skills under skills, and its servers under mcp_servers";
+
 const OF_AGENTS: Readonly<Record<string, string>> = {
-  dialog: "conversations in the middle of an agent; a human_gate or questions step does it",
   sandbox: "it belongs to the aca provider",
-  session_key: "it continues a session of the claude-agent-sdk provider",
-  skills: "skills are loaded by a vendor's runtime; put the text into the prompt with !file",
-  plugins: "plugins are loaded by a vendor's runtime",
+  plugins: PLUGINS,
 };
 
 const OF_RUNTIME: Readonly<Record<string, string>> = {
-  skills: OF_AGENTS["skills"] as string,
-  skill_injection: OF_AGENTS["skills"] as string,
-  skill_discovery: OF_AGENTS["skills"] as string,
-  plugins: OF_AGENTS["plugins"] as string,
-  plugin_sources: OF_AGENTS["plugins"] as string,
+  skill_injection: "skills are put into the prompt as they are",
+  skill_discovery: "which skills a machine has is no part of a workflow; name their folders under skills",
+  plugins: PLUGINS,
+  plugin_sources: PLUGINS,
 };
 
 const OF_PROVIDER: Readonly<Record<string, string>> = {
@@ -44,11 +43,11 @@ export function refuseUnsupported(file: unknown, problems: Problems): void {
   const runtime = isTree(workflow) ? workflow["runtime"] : undefined;
   refuse(runtime, ["workflow", "runtime"], OF_RUNTIME, problems);
   if (isTree(runtime)) refuseProvider(runtime["provider"], problems);
-  refuseTier(runtime, "default_context_tier", ["workflow", "runtime"], problems);
+  warnTier(runtime, "default_context_tier", ["workflow", "runtime"], problems);
   refuseSummaries(workflow, problems);
   for (const [path, agent] of agentsOf(file)) {
     refuse(agent, path, OF_AGENTS, problems);
-    refuseTier(agent, "context_tier", path, problems);
+    warnTier(agent, "context_tier", path, problems);
   }
 }
 
@@ -76,11 +75,11 @@ function refuseProvider(provider: unknown, problems: Problems): void {
   }
 }
 
-function refuseTier(tree: unknown, key: string, path: Path, problems: Problems): void {
+function warnTier(tree: unknown, key: string, path: Path, problems: Problems): void {
   if (!isTree(tree) || asksForNothing(tree[key]) || tree[key] === "default") return;
-  problems.error(
+  problems.warning(
     [...path, key],
-    `${key}: ${String(tree[key])} is not supported: only the copilot provider has tiers.`,
+    `${key}: ${String(tree[key])} is without effect: only Conductor's copilot provider has tiers. Choose a model with a long context.`,
   );
   delete tree[key];
 }

@@ -61,7 +61,7 @@ const runtime = z.strictObject({
     })
     .nullish(),
   working_dir: text.nullish(),
-  skills: z.array(text).max(0).nullish(),
+  skills: z.array(text.min(1)).nullish(),
   plugins: z.array(z.unknown()).max(0).nullish(),
 });
 
