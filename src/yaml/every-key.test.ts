@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { type AgentTool, type ModelRequest, type Script, scriptedProvider } from "../agent/index.ts";
+import { createEngine, type Engine } from "../index.ts";
+import { createMemoryStore } from "../stores/memory.ts";
+import { loadWorkflow } from "./index.ts";
+import { workflowFile } from "./schema/workflow.ts";
+
+/** Workflow files that together use every key of the dialect. Beside each stands what it is given and what must come of it. */
+const FOLDER = join(import.meta.dirname, "../../test/data/yaml");
+const names = readdirSync(FOLDER)
+  .filter((name) => /^\d\d-.*\.yaml$/.test(name) && !name.endsWith(".expect.yaml"))
+  .sort();
+
+interface Expected {
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly script?: Script;
+  readonly answers?: readonly { readonly gate: string; readonly choice: string; readonly text?: string }[];
+  readonly result?: unknown;
+  /** A part of the result as JSON, or of the error. */
+  readonly contains?: string;
+  readonly error?: string;
+  readonly decisions?: readonly string[];
+  readonly called?: readonly string[];
+  readonly asked?: { readonly agent: string; readonly model: string; readonly prompt: string };
+  readonly progress?: string;
+}
+
+const read = (name: string): unknown =>
+  parse(readFileSync(join(FOLDER, name), "utf8"), { logLevel: "error" });
+
+async function run(name: string, expected: Expected) {
+  const asked: ModelRequest[] = [];
+  const called: string[] = [];
+  const scripted = scriptedProvider(expected.script ?? {});
+  const tool = (tool: string): AgentTool => ({
+    name: tool,
+    effect: "repeatable",
+    parameters: { type: "object" },
+    run: () => {
+      called.push(tool);
+      return "found";
+    },
+  });
+  const loaded = await loadWorkflow(join(FOLDER, name), {
+    providers: {
+      main: {
+        name: "scripted",
+        generate: (request) => {
+          asked.push(request);
+          return scripted.generate(request);
+        },
+      },
+    },
+    aliases: { copilot: "main", claude: "main" },
+    env: { PATH: process.env["PATH"], ...expected.env },
+    tools: [tool("search")],
+    mcp: async (server) => [tool(`${server.name}__read`), tool(`${server.name}__get`)],
+  });
+  const engine = createEngine({ store: createMemoryStore(), workflows: [loaded.workflow] });
+  try {
+    await engine.start(loaded.workflow, loaded.parseInputs(expected.inputs ?? {}), { id: "r" });
+    for (const { gate, ...answer } of expected.answers ?? []) {
+      await engine.settled("r");
+      await engine.answer("r", gate, answer);
+    }
+    return { ...(await outcome(engine)), asked, called };
+  } finally {
+    await engine.close();
+  }
+}
+
+async function outcome(engine: Engine) {
+  const result = await engine.result("r").catch((error: unknown) => error);
+  const { decisions, progress } = await engine.checkpoints.show("r");
+  return { result, decisions: decisions.map(({ description }) => description), progress };
+}
+
+describe("workflow files with every key of the dialect", () => {
+  it.each(names)("%s comes to what stands beside it", async (name) => {
+    const expected = read(name.replace(/\.yaml$/, ".expect.yaml")) as Expected;
+    const { result, decisions, called, asked, progress } = await run(name, expected);
+    if (expected.result !== undefined) expect(result).toEqual(expected.result);
+    if (expected.contains !== undefined) expect(JSON.stringify(result)).toContain(expected.contains);
+    if (expected.error !== undefined)
+      expect(result instanceof Error ? result.message : result).toContain(expected.error);
+    if (expected.decisions) expect(decisions).toEqual(expect.arrayContaining([...expected.decisions]));
+    if (expected.called) expect(called.sort()).toEqual([...expected.called].sort());
+    if (expected.progress !== undefined) expect(progress.text).toBe(expected.progress);
+    const { asked: request } = expected;
+    if (request)
+      expect(asked.find(({ agent }) => agent === request.agent)).toMatchObject({
+        model: request.model,
+        messages: [{ text: request.prompt }],
+      });
+  });
+
+  it("are twenty, and leave no key out", () => {
+    expect(names).toHaveLength(20);
+    const used = new Set<string>();
+    for (const name of names) collect(read(name), used);
+    expect([...keysOf(workflowFile)].filter((key) => !used.has(key))).toEqual([]);
+  });
+});
+
+function collect(value: unknown, into: Set<string>): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    into.add(key);
+    collect(inner, into);
+  }
+}
+
+interface Definition {
+  readonly shape?: Readonly<Record<string, unknown>>;
+  readonly innerType?: unknown;
+  readonly element?: unknown;
+  readonly valueType?: unknown;
+  readonly in?: unknown;
+  readonly options?: readonly unknown[];
+  readonly getter?: () => unknown;
+}
+
+/** Every key that a schema names, wherever it is. */
+function keysOf(schema: unknown, seen = new Set<unknown>(), keys = new Set<string>()): Set<string> {
+  if (typeof schema !== "object" || schema === null || seen.has(schema)) return keys;
+  seen.add(schema);
+  const {
+    shape = {},
+    innerType,
+    element,
+    valueType,
+    in: piped,
+    options = [],
+    getter,
+  } = (schema as { def?: Definition }).def ?? {};
+  for (const key of Object.keys(shape)) keys.add(key);
+  const inner = [...Object.values(shape), innerType, element, valueType, piped, ...options, getter?.()];
+  for (const one of inner) keysOf(one, seen, keys);
+  return keys;
+}
