@@ -127,6 +127,7 @@ export {
   type RunDetails,
   type RunSentence,
 } from "./core/manage/status/status.ts";
+export type { AcceptOptions, ImportReview } from "./core/manage/transfer/review.ts";
 export {
   type ExportOptions,
   type ImportOptions,

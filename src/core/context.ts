@@ -59,7 +59,7 @@ export interface Context {
   /** The run's working memory: keyed values, part of every checkpoint. */
   readonly memory: Memory;
 
-  /** Waits for a person. The answer is saved and never asked twice. */
+  /** Waits for a person. The answer is saved, and asked for again only when something else is shown than was answered. */
   gate(name: string, options: GateOptions): Promise<GateAnswer>;
   /** Waits, across crashes and deploys. */
   sleep(name: string, ms: number): Promise<void>;
@@ -224,7 +224,7 @@ export interface Memory {
 }
 
 export interface GateOptions {
-  /** What the person sees. The answer is bound to its digest. */
+  /** What the person sees. The answer is bound to its digest: show recorded values, which are the same on every replay. */
   readonly show?: unknown;
   readonly choices: readonly string[];
   /** Whether free text may come with the choice. */

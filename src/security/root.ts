@@ -3,6 +3,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { buildAct, unwritten } from "../core/journal/acts.ts";
 import type { EventDraft } from "../core/journal/events.ts";
 import type { Store } from "../core/store.ts";
+import { SEALED_ROOT } from "../core/values/blind.ts";
 import type { Keyring } from "./keyring.ts";
 import { newDataKey } from "./record.ts";
 import { keyAddress, unwrapKey, wrapKey } from "./wrapped-key.ts";
@@ -12,7 +13,7 @@ import { keyAddress, unwrapKey, wrapKey } from "./wrapped-key.ts";
  * only has its data. It is kept as the key of one run that nobody sees: ended, so that nothing happens to it, and pinned, so that it
  * is kept.
  */
-export const ROOT_RUN = "holdfast-sealed-root";
+export const ROOT_RUN = SEALED_ROOT;
 /** In the place of the store's name, which is made of the secret. */
 export const ROOT_STORE = "root";
 const ROOT_WORKFLOW = "holdfast:sealed-store";

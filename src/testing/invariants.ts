@@ -342,6 +342,8 @@ const AFTER_COMPLETION = new Set([
   "family_told",
   "checkpoint_tagged",
   "values_dropped",
+  "run_imported",
+  "import_accepted",
   "key_wrapped",
 ]);
 

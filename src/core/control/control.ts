@@ -4,6 +4,7 @@ import { Families } from "../guards/families.ts";
 import { because, checkAct, type NamedAct, plan, told, wrongStatus } from "../journal/act.ts";
 import type { ActPlan } from "../journal/acts.ts";
 import type { EventDraft } from "../journal/events.ts";
+import { foreignProblem, isForeign } from "../journal/foreign.ts";
 import { dropped } from "../journal/journal.ts";
 import { lastEvent } from "../journal/load.ts";
 import { isLosingAll } from "../manage/retention/journal.ts";
@@ -110,6 +111,7 @@ export class Control {
   }
 
   async #checkResumable(row: RunRow): Promise<void> {
+    if (row.waiting.some(isForeign)) throw foreignProblem(row.id);
     await this.#checkKept(row);
     const { status, control } = row;
     const held = status === "waiting" && row.waiting.some((wait) => RESUMABLE.includes(wait.kind));

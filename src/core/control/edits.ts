@@ -1,8 +1,10 @@
 import { HoldfastError } from "../errors.ts";
 import { isApproval } from "../guards/approval-name.ts";
+import type { Act } from "../journal/act.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { checkNamed } from "../names.ts";
 import { MOST_IN_KEY } from "../run/memory.ts";
+import type { StepRecord } from "../run/records.ts";
 import type { RunState } from "../run/replay.ts";
 import type { Blob } from "../store.ts";
 import type { Values } from "../values/values.ts";
@@ -50,7 +52,7 @@ export async function editEvents(
   runId: string,
   state: RunState,
   edits: Edits,
-  reason?: string,
+  { actor = "unknown", reason }: Act = {},
 ): Promise<EditEvents> {
   checkShape(edits);
   const events: EventDraft[] = [];
@@ -69,8 +71,8 @@ export async function editEvents(
     events.push({ kind: "memory_written", step: "", meta, ...(encoded ? { data: encoded.data } : {}) });
   }
   for (const [step, value] of Object.entries(edits.steps ?? {})) {
-    checkStep(runId, state, step);
-    edit("step", step, value);
+    const { type } = checkStep(runId, state, step);
+    edit("step", step, type === "gate" ? answeredBy(actor, step, value) : value);
   }
   for (const [loop, value] of Object.entries(edits.loops ?? {})) {
     checkLoop(runId, state, loop, value);
@@ -85,17 +87,26 @@ export async function editEvents(
   return { events, blobs };
 }
 
-function checkStep(run: string, state: RunState, step: string): void {
+function checkStep(run: string, state: RunState, step: string): StepRecord {
   const record = state.find(step);
   if (!record) throw new HoldfastError("HF-1010", { run, step });
-  if (isApproval(step)) throw new HoldfastError("HF-1037", { run, step });
-  if (record.status === "completed" || (record.status === "failed" && record.retryAt === undefined)) return;
+  // Also of a gate that was answered, or edited since: it stands under a person's name.
+  const isAnswer = record.type === "gate" && record.status === "completed";
+  if (isApproval(step) || isAnswer) throw new HoldfastError("HF-1037", { run, step });
+  if (record.status === "completed" || (record.status === "failed" && record.retryAt === undefined))
+    return record;
   throw new HoldfastError("HF-1024", {
     what: `Step ${step}`,
     run,
     why: "It has not finished.",
     fix: record.status === "in_doubt" ? "Resolve it instead." : "Wait until it has.",
   });
+}
+
+/** What is put in the place of an answer that nobody gave is the editor's, whatever it says itself. */
+function answeredBy(actor: string, step: string, value: unknown): unknown {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value, actor };
+  throw refused(`set.steps.${step}`, "it must be an answer to a gate, such as { choice }");
 }
 
 function checkLoop(run: string, state: RunState, loop: string, value: unknown): void {

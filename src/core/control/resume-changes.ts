@@ -21,13 +21,13 @@ export interface Changes {
 export async function resumeChanges(
   { store, values, ports }: Pick<EngineParts, "store" | "values" | "ports">,
   row: RunRow,
-  { set, inject, reason }: Pick<ResumeOptions, "set" | "inject" | "reason">,
+  { set, inject, ...act }: Pick<ResumeOptions, "set" | "inject" | "actor" | "reason">,
 ): Promise<Changes> {
   const events: EventDraft[] = [];
   const blobs: Blob[] = [];
   if (set) {
     const state = await loadRun(store, values, row);
-    const edits = await editEvents(values, row.id, state, set, reason);
+    const edits = await editEvents(values, row.id, state, set, act);
     events.push(...edits.events);
     blobs.push(...edits.blobs);
   }

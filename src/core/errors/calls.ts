@@ -186,7 +186,7 @@ export const callErrors = {
     what: "{step} of run {run} cannot be edited.",
     why: "It is what a person said about a call, and nobody else can say it for them.",
     safe: UNCHANGED,
-    fix: "Answer it while it is open. To ask anew, change the arguments of the call, or resume the run after it has failed.",
+    fix: "Answer it while it is open. To have it asked again, fork the run from before it, or change what it asks about.",
   },
   "HF-1040": {
     what: "{source} asks for more than it may: {kind} over {limit}.",

@@ -236,6 +236,12 @@ export const runErrors = {
     safe: "It is not called again by itself, and never under another key by itself.",
     fix: "Ask the receiver what became of it, then resolve it: done, failed, run again or cancel.",
   },
+  "HF-2190": {
+    what: "Gate {gate} is asked again: what it shows is not what was answered at #{seq}.",
+    why: "An answer counts only for what was shown when it was given. A value was edited since, the code has changed, or the gate shows something that differs each time.",
+    safe: "The earlier answer was not used. It stays in the journal.",
+    fix: "Look at the gate and answer it. If it asks again after every answer, show only recorded values: results of steps, ctx.now().",
+  },
   "HF-2177": {
     what: "The store does not take what run {run} has to write: {message}",
     why: "It took other runs' writes all the while, so that waiting would not help.",

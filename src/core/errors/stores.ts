@@ -98,6 +98,24 @@ export const storeErrors = {
     safe: "Nothing of it was imported.",
     fix: "Export the run again; check the signature and that the file is whole.",
   },
+  "HF-3060": {
+    what: "Run {run} came from another store, and nobody here has accepted it yet.",
+    why: "It would execute what its bundle says: code, commands, tools. The bundle is not signed with a key that is trusted here.",
+    safe: "Nothing of it was executed in this store.",
+    fix: "See what it would execute and accept it: holdfast accept {run}. Bundles signed with a key you trust need no review: holdfast import --trust <public.pem>.",
+  },
+  "HF-3061": {
+    what: "Run {run} would execute something else than was accepted.",
+    why: "The list that was looked at has the digest {given}; the run's own is {digest}.",
+    safe: "It still waits for review; nothing of it was executed.",
+    fix: "Look at the list again and accept that one.",
+  },
+  "HF-3062": {
+    what: "This store is encrypted, and it was opened without its keys.",
+    why: "What would be written to it now would stand there unencrypted, and damage runs that are encrypted.",
+    safe: "Nothing was read or written.",
+    fix: "Open it with its keyring: sealStore(store, { keyring }) in code; encryption: true and HOLDFAST_KEYS, or encryption.key_file, in holdfast.config.",
+  },
   "HF-3020": {
     what: "The store went back: {problem}.",
     why: "It does not hold what it had acknowledged: it was restored, emptied or replaced, or a failover lost its last writes.",
@@ -148,7 +166,7 @@ export const storeErrors = {
   },
   "HF-3034": {
     what: "The keys of {place} cannot be used: {problem}.",
-    why: "A key is 32 bytes in base64 under a name of its own, and nobody else may read it.",
+    why: "A key is 32 random bytes in base64 under a name of its own, and nobody else may read it.",
     safe: UNCHANGED,
     fix: "Make a key with: openssl rand -base64 32. Keep a key file at mode 0600.",
   },

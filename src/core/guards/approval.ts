@@ -1,4 +1,8 @@
 import type { GateAnswer } from "../context.ts";
+import { fingerprint } from "../hash.ts";
+import { changedAt, codeMark } from "../run/answers.ts";
+import { itemOf, subjectDigest } from "../run/call.ts";
+import type { Execution } from "../run/execution.ts";
 import { gate } from "../run/waits.ts";
 import { approvalName } from "./approval-name.ts";
 import type { Admission } from "./guard.ts";
@@ -13,21 +17,24 @@ export interface ApprovalRequest {
 }
 
 /**
- * Asks a person before one call. The answer is bound to the run, the step, its effect, its exact arguments and `about`, and it is used
- * up by the intent of this attempt: another attempt, other arguments or a fork are asked about anew. So is one that was not used before
- * its time was up.
+ * Asks a person before one call. The answer is bound to the store, the run, the step, its effect, its exact arguments and `about`, and
+ * it is used up by the intent of this attempt: another attempt, other arguments, another store or a fork are asked about anew. So is
+ * one that was not used before its time was up.
  */
 export function askApproval(
   { execution, place, options, intent }: Admission,
   { about, choices, timeoutMs, onTimeout }: ApprovalRequest,
 ): Promise<GateAnswer> {
   const name = approvalName(place.name, intent.attempt);
+  const { runId, deps } = execution;
+  const store = fingerprint(deps.identity.incarnation);
   const show = {
     ...about,
-    run: execution.runId,
+    run: runId,
+    store,
     step: place.key,
     effect: intent.effect,
-    input: options.input,
+    ...subject(execution, options),
   };
   return gate(
     execution,
@@ -42,6 +49,22 @@ export function askApproval(
     true,
   );
 }
+
+/**
+ * What the call is about. Where that is not declared, the question says so, and the answer holds only as long as neither the run nor the
+ * workflow's own code is changed.
+ */
+function subject(execution: Execution, options: Admission["options"]): Readonly<Record<string, unknown>> {
+  const { workflow, state } = execution;
+  if (options.input !== undefined) return { input: options.input };
+  const item = itemOf(options);
+  if (item !== undefined && subjectDigest(execution, options) !== undefined) return { item };
+  const branch = "branch" in options ? { branch: options.branch } : {};
+  return { ...branch, undeclared: UNDECLARED, code: codeMark(workflow), changedAt: changedAt(state) };
+}
+
+const UNDECLARED =
+  "This step does not declare its arguments (`input`): an approval covers whatever it does. Deny it unless you know the code.";
 
 /** Where the journal stands with the question before this call: the same as long as nothing is said about it. */
 export const approvalAt = ({ execution, place, intent }: Admission): number | undefined =>

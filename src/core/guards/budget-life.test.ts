@@ -18,7 +18,9 @@ describe("what was used up", () => {
     const left = await here.drive(engine.settled("r"));
     expect(left.waiting).toMatchObject([{ kind: "budget", step: "ask#4" }]);
     const other = there.engine([flow]);
-    await there.drive(other.transfer.importRuns(engine.transfer.exportRun("r")));
+    await there.drive(
+      other.transfer.importRuns(engine.transfer.exportRun("r"), { accept: { actor: "ops" } }),
+    );
     expect(await other.get("r")).toMatchObject({
       usage: left.usage,
       budget: { tokens: 300 },

@@ -7,6 +7,7 @@ import type { Execution } from "../run/execution.ts";
 export interface Admission {
   readonly execution: Execution;
   readonly place: StepPlace;
+  /** In a group also the `item` or the `branch`. */
   readonly options: Pick<StepOptions, "effect" | "input" | "simulate">;
   /** The intent as it would be written. */
   readonly intent: StepStarted;

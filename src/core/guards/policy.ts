@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../clock.ts";
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft } from "../journal/events.ts";
+import { itemOf, subjectDigest } from "../run/call.ts";
 import type { Effect } from "../types.ts";
 import { approvalAt, askApproval } from "./approval.ts";
 import { waitedForBudget } from "./budget.ts";
@@ -15,7 +16,7 @@ export interface PolicyRequest {
   readonly step: string;
   readonly effect: Effect;
   readonly attempt: number;
-  /** The arguments the step declares (`input`), and their digest. */
+  /** The arguments the step declares (`input`), or the item of its group, and their digest. */
   readonly input: unknown;
   readonly args: string | undefined;
   /** This process did not start the run: it was restored. */
@@ -65,9 +66,11 @@ export const policyGuard = (policy: Policy): Guard => ({
         await execution.wait(place.key, { ...wait, since: execution.deps.time.now() }, place.scope.frame);
         continue;
       }
-      if (verdict !== "allow" && !(await isApproved(admission, version, verdict))) continue;
-      if (policy.version === version && !(await waitedForBudget(execution, place)))
-        return { note: { policy: version } };
+      const isAsked = verdict !== "allow";
+      if (isAsked && !(await isApproved(admission, version, verdict))) continue;
+      if (policy.version !== version || (await waitedForBudget(execution, place))) continue;
+      const approved = isAsked ? approvalAt(admission) : undefined;
+      return { note: { policy: version, ...(approved === undefined ? {} : { approved }) } };
     }
   },
 });
@@ -80,7 +83,8 @@ async function isApproved(
 ): Promise<boolean> {
   const before = approvalAt(admission);
   const about = { policy: version, reason: ask };
-  const answer = await askApproval(admission, { about, choices: CHOICES, timeoutMs, onTimeout: DENY });
+  const choices = subjectDigest(admission.execution, admission.options) === undefined ? DENIES : CHOICES;
+  const answer = await askApproval(admission, { about, choices, timeoutMs, onTimeout: DENY });
   if (answer.choice === APPROVE) return approvalAt(admission) === before;
   const by = answer.timedOut ? "Nobody answered in time." : `${answer.actor} said no.`;
   const reason = [by, answer.text ?? ""].join(" ").trim();
@@ -90,12 +94,15 @@ async function isApproved(
 const APPROVE = "approve";
 const DENY = "deny";
 const CHOICES: readonly string[] = [APPROVE, DENY];
+/** Of a call whose arguments are not known: who does not look, denies it. */
+const DENIES: readonly string[] = [DENY, APPROVE];
 
 function requestOf({ execution, place, options, intent }: Admission): PolicyRequest {
   const { id, workflow, version } = execution.writer.row;
-  const { effect, attempt, args } = intent;
+  const { effect, attempt } = intent;
   const { restored } = execution;
-  const { input } = options;
+  const input = options.input ?? itemOf(options);
+  const args = subjectDigest(execution, options);
   return { runId: id, workflow, version, step: place.key, effect, attempt, input, args, restored };
 }
 

@@ -19,6 +19,19 @@ export interface EventMeta {
   };
   /** Everything before it was copied from `from`, a checkpoint made at `at`; what was under way there is as if it had never begun. */
   run_forked: { from: Origin; at: number; effects: EffectPolicy; reason?: string };
+  /**
+   * Everything before it came from another store (`from`, fingerprinted) in a bundle. What people had said there, and nothing had come
+   * of yet, does not count here. `held`: nobody here has said yet that it may go on; `waiting`: so it waits for that.
+   */
+  run_imported: {
+    from: string;
+    bundle: string;
+    was: RunStatus;
+    held?: true;
+    waiting?: readonly Waiting[];
+  };
+  /** Somebody has seen the list of what an imported run would execute, and lets it go on. */
+  import_accepted: { digest: string; paused?: true; reason?: string };
   run_migrated: Migrated;
   /** `store`: the incarnation of the store it was claimed on, fingerprinted. Without it: of an older version, or not to be relied on. */
   run_claimed: { owner: string; recovery: number; store?: string };
@@ -139,6 +152,16 @@ export interface StepStarted {
   readonly policy?: string;
   /** An earlier attempt may have acted: no error of this one can prove that nothing was done. */
   readonly unproven?: true;
+  /** Position of the answer by which a person approved this very call. */
+  readonly approved?: number;
+  /** A question that is put anew: what was asked or answered there before does not count any more. */
+  readonly voids?: Voided;
+}
+
+export interface Voided {
+  readonly seq: number;
+  /** It had been answered. */
+  readonly answered?: true;
 }
 
 export type EventKind = keyof EventMeta;

@@ -1,4 +1,4 @@
-import { addUsage, type EffectPolicy, NO_USAGE, type Origin, type Usage } from "../types.ts";
+import { addUsage, type EffectPolicy, NO_USAGE, type Origin, type RunStatus, type Usage } from "../types.ts";
 import { isDropped, rekey, renamedKey } from "../versions/rename.ts";
 import type { JournalEvent, Migrated, Raw, UsageMeta } from "./events.ts";
 
@@ -24,6 +24,18 @@ export interface ChildFork {
   readonly at: number;
   /** It had failed, and the source with it: it is tried again from there. */
   readonly failed?: true;
+}
+
+/** What a run's last way into this store was. */
+export interface Imported {
+  readonly seq: number;
+  readonly at: number;
+  /** The store that it came from, fingerprinted, and the digest of the bundle. */
+  readonly from: string;
+  readonly bundle: string;
+  /** Its status there. */
+  readonly was: RunStatus;
+  readonly accepted: boolean;
 }
 
 interface Planned {
@@ -67,6 +79,8 @@ export class Facts {
   /** Positions of values that the run sees a marker for (or that are the marker), with the reason. */
   readonly quarantined = new Map<number, string>();
   fork: { readonly from: Origin; readonly effects: EffectPolicy; readonly seq: number } | undefined;
+  /** Where it came from another store, and whether somebody here lets it go on. */
+  imported: Imported | undefined;
   /** Children under way where the run was forked, by step. */
   readonly childForks = new Map<string, ChildFork>();
 
@@ -136,6 +150,14 @@ export class Facts {
         return;
       case "run_migrated":
         return this.#migrate(event.meta, event.seq);
+      case "run_imported": {
+        const { from, bundle, was, held } = event.meta;
+        this.imported = { seq: event.seq, at: event.at, from, bundle, was, accepted: held !== true };
+        return;
+      }
+      case "import_accepted":
+        if (this.imported) this.imported = { ...this.imported, accepted: true };
+        return;
       default:
     }
   }
@@ -181,6 +203,7 @@ export class Facts {
       quarantined: [...this.quarantined],
       fork: fork ?? null,
       ...(this.seed === undefined ? {} : { seed: this.seed }),
+      ...(this.imported ? { imported: this.imported } : {}),
     };
   }
 
@@ -204,6 +227,7 @@ export class Facts {
     for (const [seq, reason] of saved.quarantined) facts.quarantined.set(seq, reason);
     facts.fork = saved.fork ?? undefined;
     facts.seed = saved.seed;
+    facts.imported = saved.imported;
     return facts;
   }
 }
@@ -222,5 +246,6 @@ export interface SavedFacts
   readonly edits: readonly (readonly [string, number])[];
   readonly quarantined: readonly (readonly [number, string])[];
   readonly seed?: string;
+  readonly imported?: Imported;
   readonly fork: { readonly from: Origin; readonly effects: EffectPolicy; readonly seq: number } | null;
 }

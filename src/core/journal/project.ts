@@ -1,6 +1,7 @@
 import { addUsage, NO_USAGE, type RunProjection, type Waiting, type WaitKind } from "../types.ts";
 import { isDropped, renamedKey } from "../versions/rename.ts";
 import type { EventKind, JournalEvent, Migrated } from "./events.ts";
+import { isForeign } from "./foreign.ts";
 
 /**
  * The run row as a pure function of the journal: what each event does to status, wake time and totals. The
@@ -33,6 +34,8 @@ const OUTSIDE: ReadonlySet<EventKind> = new Set<EventKind>([
   "checkpoint_tagged",
   "values_dropped",
   "key_wrapped",
+  "run_imported",
+  "import_accepted",
 ]);
 
 /** Counts the time from one write of the worker to its next. */
@@ -96,6 +99,12 @@ function projectRecord(run: RunProjection, event: JournalEvent): RunProjection {
         stepsDone: run.stepsDone,
         snapshotSeq: run.snapshotSeq,
       };
+    case "run_imported":
+      return event.meta.waiting
+        ? { ...run, status: "waiting", waiting: event.meta.waiting, wakeAt: null }
+        : run;
+    case "import_accepted":
+      return accepted(run, event.meta.paused ?? false);
     case "run_migrated":
       return migrated(run, event.meta);
     case "budget_set": {
@@ -122,6 +131,13 @@ function migrated(run: RunProjection, change: Migrated): RunProjection {
   );
   const next = { ...run, version: change.to, schema: change.schema, waiting };
   return woken(next, (wait) => over.includes(wait));
+}
+
+/** It goes on as it stood when it came: paused, if it was. */
+function accepted(run: RunProjection, wasPaused: boolean): RunProjection {
+  if (run.status !== "waiting" || !run.waiting.some(isForeign)) return run;
+  if (wasPaused || run.control === "pausing") return paused(run);
+  return { ...resumed(run), control: run.control };
 }
 
 function projectStep(run: RunProjection, event: JournalEvent): RunProjection {

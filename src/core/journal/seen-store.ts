@@ -11,6 +11,7 @@ import type {
 import { type RunRow, terminal } from "../types.ts";
 import { sealOf } from "../values/blind.ts";
 import { claimAfter, UNCLAIMED } from "./claim.ts";
+import { refuseSealed } from "./refuse-sealed.ts";
 import type { AnySqlHandle, SqlTransaction, SqlWork, TransactionResult } from "./sql.ts";
 
 /** How far a run was, as far as this process has seen it acknowledged. */
@@ -44,6 +45,8 @@ export class SeenStore implements Store {
   readonly #marks = new Map<string, Mark>();
   #incarnation: string | undefined;
   #back: HoldfastError | undefined;
+  /** That the store is opened as it must be was looked at, or is being looked at. */
+  #opened: Promise<void> | true | undefined;
 
   constructor(base: Store, onBack: (error: HoldfastError) => void) {
     this.name = base.name;
@@ -139,11 +142,24 @@ export class SeenStore implements Store {
 
   async #ask<T>(question: () => Promise<T>): Promise<T> {
     if (this.#back) throw this.#back;
+    if (this.#opened !== true) await this.#open();
     try {
       return await question();
     } catch (error) {
       if (HoldfastError.is(error, "HF-3021")) throw this.#wentBack("what it held is gone", error);
       throw HoldfastError.is(error, "HF-3051") ? this.#wentBack(ANOTHER, error) : error;
+    }
+  }
+
+  /** Once, before anything is asked of it. A store that does not answer now is looked at again. */
+  async #open(): Promise<void> {
+    this.#opened ??= refuseSealed(this.#base);
+    try {
+      await this.#opened;
+      this.#opened = true;
+    } catch (error) {
+      this.#opened = undefined;
+      throw error;
     }
   }
 

@@ -22,11 +22,16 @@ export interface PendingEvent {
   onOvertaken?: (() => void) | undefined;
   /** What else than a word about its own step overtakes it. */
   readonly overtakenBy?: ((event: JournalEvent) => boolean) | undefined;
+  /** Asked when it is about to be written: where what it relies on does not hold any more, it is overtaken. */
+  readonly holds?: (() => boolean) | undefined;
   /** The intent of an undo: a cancel does not hold it back, a pause does. */
   readonly undo?: boolean;
   /** Given where the run may go on before this is saved; called when the store fails and runs go on regardless. */
   onAhead?: (() => void) | undefined;
 }
+
+/** What an intent may bring along. */
+export type IntentParts = Pick<PendingEvent, "blobs" | "holds">;
 
 export type Depart = (pending: PendingEvent[]) => Append;
 
@@ -189,7 +194,8 @@ export class RunWriter implements AppendSource, Pen {
 
   take(): Append | null {
     if (!this.#ready || this.#pending.length === 0) return null;
-    const pending = this.#pending;
+    const pending = this.#stillHolding();
+    if (pending.length === 0) return null;
     this.#pending = [];
     // With its last word here the run is given up: what has not begun by then does not begin.
     if (pending.some((one) => one.release)) {
@@ -197,6 +203,15 @@ export class RunWriter implements AppendSource, Pen {
       return this.#depart(pending.filter((one) => !one.intent));
     }
     return this.#depart(this.#riders.length === 0 ? pending : [...pending, ...this.#riders.splice(0)]);
+  }
+
+  #stillHolding(): PendingEvent[] {
+    if (!this.#pending.some(({ holds }) => holds)) return this.#pending;
+    const [holding, overtaken]: [PendingEvent[], PendingEvent[]] = [[], []];
+    for (const one of this.#pending) (one.holds?.() === false ? overtaken : holding).push(one);
+    this.#pending = holding;
+    for (const one of overtaken) one.onOvertaken?.();
+    return holding;
   }
 
   get #ready(): boolean {

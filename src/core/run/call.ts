@@ -1,5 +1,6 @@
 import type { OpenStep, StepCall, StepOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
+import { approvalName } from "../guards/approval-name.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
 import type { Execution } from "./execution.ts";
 import { type Address, type Frame, innerScope, type Scope } from "./scope.ts";
@@ -58,12 +59,51 @@ export const mayRepeat = ({ kind, meta }: EventDraft): boolean =>
 export const argsDigest = <T>({ deps }: Execution, { input }: StepOptions<T>): string | undefined =>
   input === undefined ? undefined : deps.values.digest(input);
 
+/** Digest of what a call is about, where that can be told: its arguments, or the item of its group. */
+export function subjectDigest({ deps }: Execution, options: Pick<StepOptions, "input">): string | undefined {
+  const subject = options.input ?? itemOf(options);
+  try {
+    return subject === undefined ? undefined : deps.values.digest(subject);
+  } catch (error) {
+    // Not every item of a group can be stored; nobody can agree to what cannot be shown.
+    if (options.input === undefined) return undefined;
+    throw error;
+  }
+}
+
+/** The item that a branch of a group is for. */
+export const itemOf = (options: object): unknown => ("item" in options ? options.item : undefined);
+
+/**
+ * Whether what was admitted may still be called: its arguments, the policy and the answer it relies on are what they were. Asked with
+ * the append that writes the intent, so that nothing comes between.
+ */
+export function stillAdmitted(
+  execution: Execution,
+  { scope, name }: StepPlace,
+  options: Pick<StepOptions, "input">,
+  { policy, approved, attempt }: Pick<StepStarted, "policy" | "approved" | "attempt">,
+): () => boolean {
+  const before = subjectDigest(execution, options);
+  return () => {
+    if (subjectDigest(execution, options) !== before) return false;
+    if (policy !== undefined && execution.deps.policy?.version !== policy) return false;
+    if (approved === undefined) return true;
+    const answer = execution.state.find(scope.prefix + approvalName(name, attempt));
+    return answer?.status === "completed" && answer.seq === approved;
+  };
+}
+
 /** Whether the arguments are not those any more that somebody has agreed to. */
 export const hasChanged = <T>(
   execution: Execution,
   options: StepOptions<T>,
   { args }: Pick<StepStarted, "args">,
-): boolean => execution.deps.policy !== undefined && argsDigest(execution, options) !== args;
+): boolean => {
+  const { deps, state } = execution;
+  const isAsked = deps.policy !== undefined || state.facts.fork !== undefined;
+  return isAsked && argsDigest(execution, options) !== args;
+};
 
 /** Calls the function in a scope of its own, until it ends or its time is up. */
 export async function callWork<T>(

@@ -8,7 +8,7 @@ import { hmac } from "../hash.ts";
 import type { EventDraft, EventKind, JournalEvent } from "../journal/events.ts";
 import { Snapshots } from "../journal/snapshots.ts";
 import { isDamage } from "../journal/unreadable.ts";
-import { type PendingEvent, RunWriter, type Stop } from "../journal/writer.ts";
+import { type IntentParts, type PendingEvent, RunWriter, type Stop } from "../journal/writer.ts";
 import type { Blob } from "../store.ts";
 import type { RunRow, Waiting, WaitKind } from "../types.ts";
 import { forReview } from "../worker/recovery.ts";
@@ -188,7 +188,7 @@ export class Execution {
    * step in the meantime and the intent was not written. While the store fails and runs go on regardless, what may be repeated need
    * not be durable.
    */
-  async intent(event: EventDraft, frame: Frame | undefined, blobs: readonly Blob[] = []): Promise<boolean> {
+  async intent(event: EventDraft, frame: Frame | undefined, more: IntentParts = {}): Promise<boolean> {
     this.intents++;
     this.memory.live();
     if (this.#draining) await never();
@@ -199,7 +199,7 @@ export class Execution {
       const undo = isUndo(event.step);
       const [onDurable, onOvertaken] = [() => resolve("durable"), () => resolve("overtaken")];
       const onAhead = !undo && mayRepeat(event) ? () => resolve("ahead") : undefined;
-      this.writer.record({ event, blobs, intent: true, undo, onDurable, onOvertaken, onAhead });
+      this.writer.record({ event, ...more, intent: true, undo, onDurable, onOvertaken, onAhead });
       this.considerEnding();
     });
     this.calls.unblock(frame);

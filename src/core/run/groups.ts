@@ -10,6 +10,8 @@ type Options = EachOptions | SettledOptions;
 
 interface Branch {
   readonly segment: string;
+  /** What it is for: policies are asked with it, and approvals are bound to it. */
+  readonly about: { readonly item: unknown } | { readonly branch: string };
   readonly work: (call: StepCall) => unknown;
 }
 
@@ -29,14 +31,15 @@ async function runGroup(
   scope.abort.addEventListener("abort", stop, { once: true });
   const inner = siblingScope(scope, controller.signal);
   const rule = groupRule(options, branches.length);
+  const step = branchOptions(options);
   let next = 0;
   const lane = async () => {
     while (next < branches.length && !rule.decided) {
       const index = next++;
-      const { segment, work } = branches[index] as Branch;
+      const { segment, work, about } = branches[index] as Branch;
       const place = { scope: inner, name: `${name}[${segment}]`, key: `${scope.prefix}${name}[${segment}]` };
       try {
-        results[index] = { ok: true, value: await runStep(execution, place, work, branchOptions(options)) };
+        results[index] = { ok: true, value: await runStep(execution, place, work, { ...step, ...about }) };
       } catch (error) {
         results[index] = { ok: false, error };
       }
@@ -145,6 +148,7 @@ export async function each<I>(
   checkConcurrency(options);
   const branches = items.map((item, index) => ({
     segment: String(index),
+    about: { item },
     work: (call: StepCall) => work(item, index, call),
   }));
   const limited = { ...options, concurrency: options.concurrency ?? 8 };
@@ -161,6 +165,7 @@ export async function all(
   checkConcurrency(options);
   const list = Object.entries(given as Readonly<Record<string, Branch["work"]>>).map(([segment, work]) => ({
     segment,
+    about: { branch: segment },
     work,
   }));
   for (const { segment } of list) checkName(segment);

@@ -1,5 +1,5 @@
 import { addSpent, reportOf, type Spent } from "../guards/spent.ts";
-import type { JournalEvent, Raw, StepStarted, StepType } from "../journal/events.ts";
+import type { JournalEvent, Raw, StepStarted, StepType, Voided } from "../journal/events.ts";
 import { UNDO } from "../names.ts";
 import type { Effect, RunStatus } from "../types.ts";
 
@@ -55,6 +55,8 @@ export interface StepRecord {
   first?: string | undefined;
   /** Somebody said: go on, whether the code still asks for it or not. */
   waived?: true | undefined;
+  /** A question that was put anew: what it took the place of. */
+  voids?: Voided | undefined;
 }
 
 export interface LoopRecord {
@@ -143,7 +145,7 @@ export function startedRecord(
     effect: meta.effect,
     attempt: meta.attempt,
     call: meta.call,
-    since: before && (before.key ?? meta.key) === meta.key ? before.since : event.at,
+    since: meta.voids || !before || (before.key ?? meta.key) !== meta.key ? event.at : before.since,
     failures: before?.failures ?? 0,
     waitedMs: before?.waitedMs ?? 0,
     reported: before?.reported,
@@ -158,6 +160,7 @@ export function startedRecord(
     child: meta.child,
     names: meta.names,
     unproven: meta.unproven,
+    ...(meta.voids ? { voids: meta.voids } : {}),
   };
 }
 

@@ -3,6 +3,7 @@ import { Facts } from "../journal/facts.ts";
 import { UNDO } from "../names.ts";
 import { NO_USAGE } from "../types.ts";
 import { changeSteps, isUnresolved, rekey, renamedKey } from "../versions/rename.ts";
+import { unusedAnswers } from "./answers.ts";
 import {
   applyOutcome,
   editedRecord,
@@ -70,6 +71,9 @@ export class RunState {
         return;
       case "run_migrated":
         this.#migrate(event.meta);
+        return;
+      case "run_imported":
+        this.#forgetAnswers();
         return;
       default:
         this.#applyStep(event);
@@ -243,6 +247,14 @@ export class RunState {
       if (record.child === undefined) continue;
       const failed = record.status === "failed" ? { failed: true as const } : {};
       this.facts.childForks.set(key, { runId: record.child, at: meta.at, ...failed });
+    }
+  }
+
+  /** What people have said, and nothing has come of yet, was said to somebody else. */
+  #forgetAnswers(): void {
+    for (const key of [...unusedAnswers(this)]) {
+      const { node, name } = this.#place(key);
+      node.records.delete(name);
     }
   }
 

@@ -5,7 +5,7 @@ import { inspectOutcome } from "../guards/inspector.ts";
 import { fingerprint } from "../hash.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
 import { type Encoded, toError } from "../values/values.ts";
-import { argsDigest, callWork, Handle, hasChanged, type StepPlace } from "./call.ts";
+import { argsDigest, callWork, Handle, hasChanged, type StepPlace, stillAdmitted } from "./call.ts";
 import {
   askVerify,
   awaitDecision,
@@ -253,9 +253,10 @@ async function startStep<T>(
   if (admitted && "value" in admitted) return standIn(execution, place, started, admitted);
   if (hasChanged(execution, options, started)) return startStep(execution, place, options, record);
   const meta = admitted ? { ...started, ...admitted.note } : started;
-  if (!(await execution.intent({ kind: "step_started", step: place.key, meta }, place.scope.frame))) {
-    return continueStep(execution, place, options, execution.state.find(place.key) as StepRecord);
-  }
+  const intent = { kind: "step_started", step: place.key, meta } as const;
+  const holds = meta.policy === undefined ? undefined : stillAdmitted(execution, place, options, meta);
+  if (!(await execution.intent(intent, place.scope.frame, { holds })))
+    return beginStep(execution, place, options);
   probe("C05:before-call", where);
   execution.calls.start();
   return new Handle(execution, place, options, started);

@@ -6,7 +6,7 @@ import type { StepStarted } from "../journal/events.ts";
 import type { AnySqlHandle, SqlWork } from "../journal/sql.ts";
 import type { Depart } from "../journal/writer.ts";
 import type { Append } from "../store.ts";
-import { argsDigest, Handle, hasChanged, type StepPlace } from "./call.ts";
+import { argsDigest, Handle, hasChanged, type StepPlace, stillAdmitted } from "./call.ts";
 import { type Execution, never } from "./execution.ts";
 import { decidedAt, type StepRecord } from "./records.ts";
 import { type Frame, innerScope } from "./scope.ts";
@@ -30,7 +30,14 @@ export async function transaction<T, S extends AnySqlHandle>(
     const begun = await beginTransaction<T>(execution, place, options);
     if ("value" in begun) return begun.value;
     if (hasChanged(execution, options, begun.intent)) continue;
-    const attempt = new Attempt(execution, place, work, { ...begun.intent, ...begun.note });
+    const intent = { ...begun.intent, ...begun.note };
+    const attempt = new Attempt(
+      execution,
+      place,
+      work,
+      intent,
+      stillAdmitted(execution, place, options, intent),
+    );
     // Held back while the run is told to stop, like any intent.
     execution.calls.block(frame);
     execution.considerEnding();
@@ -92,6 +99,9 @@ async function recordedFailure(
 
 const isStoreFault = (error: unknown): boolean => HoldfastError.is(error) && error.code.startsWith("HF-3");
 
+/** What it was admitted for has changed while it was under way: it is rolled back, and asked about again. */
+const NOT_ADMITTED = new Error("not admitted any more");
+
 /** One transaction, and after an error of the store: what became of it. */
 class Attempt<T, S extends AnySqlHandle> {
   value: T | undefined;
@@ -100,11 +110,19 @@ class Attempt<T, S extends AnySqlHandle> {
   readonly #place: StepPlace;
   readonly #work: SqlWork<T, S>;
   readonly #intent: StepStarted;
+  readonly #holds: () => boolean;
   #frame: Frame | undefined;
   #append: Append | undefined;
   #turn = 0;
 
-  constructor(execution: Execution, place: StepPlace, work: SqlWork<T, S>, intent: StepStarted) {
+  constructor(
+    execution: Execution,
+    place: StepPlace,
+    work: SqlWork<T, S>,
+    intent: StepStarted,
+    holds: () => boolean,
+  ) {
+    this.#holds = holds;
     this.#execution = execution;
     this.#place = place;
     this.#work = work;
@@ -135,8 +153,9 @@ class Attempt<T, S extends AnySqlHandle> {
     } catch (error) {
       this.#turn++;
       // Before there is an append, nothing is kept: what is not the store's fault is the work's own.
-      if (this.#append === undefined && !isStoreFault(error)) this.thrown ??= { error };
-      if (this.thrown) return { ok: false, reason: "conflict", row: null };
+      if (this.#append === undefined && !isStoreFault(error) && error !== NOT_ADMITTED)
+        this.thrown ??= { error };
+      if (this.thrown || error === NOT_ADMITTED) return { ok: false, reason: "conflict", row: null };
       return queue.outcomeOf(this.#append, this.#execution.runId, error);
     }
   }
@@ -174,6 +193,7 @@ class Attempt<T, S extends AnySqlHandle> {
 
   #build(made: T, depart: Depart): Append {
     const { key } = this.#place;
+    if (!this.#holds()) throw NOT_ADMITTED;
     this.value = made;
     const { data, blobs } = this.#encode(made);
     const usage = this.#frame?.usage;

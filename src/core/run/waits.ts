@@ -3,10 +3,11 @@ import { HoldfastError } from "../errors.ts";
 import { waitedForBudget } from "../guards/budget.ts";
 import { inspectSignal } from "../guards/inspector.ts";
 import { childId } from "../ids.ts";
-import type { EventDraft, JournalEvent, StepStarted } from "../journal/events.ts";
+import type { EventDraft, JournalEvent, StepStarted, Voided } from "../journal/events.ts";
 import { insistOn } from "../journal/row-shape.ts";
 import { ended, type Waiting } from "../types.ts";
 import type { Workflow } from "../workflow.ts";
+import { isEditedSince, isUsed } from "./answers.ts";
 import type { StepPlace } from "./call.ts";
 import type { Execution } from "./execution.ts";
 import { givenByParent } from "./given.ts";
@@ -23,11 +24,13 @@ async function open(
 ): Promise<StepRecord> {
   refuseInside(place);
   const known = place.scope.node?.records.get(place.name);
-  const isOther = meta.args !== undefined && known?.args !== meta.args;
-  const isVoid = isOther && (strict || known?.status === "started");
-  const current = isVoid || (strict && known && isOverdue(execution, known)) ? undefined : known;
-  if (current && !current.reopened) return current;
-  const started: StepStarted = { effect: "repeatable", attempt: (known?.attempt ?? 0) + 1, call: 1, ...meta };
+  const isVoid =
+    known !== undefined &&
+    isVoided(execution, place, known, { args: meta.args, isBlank: isBlank(shown), strict });
+  if (known && !known.reopened && !isVoid) return known;
+  const voids = isVoid ? { voids: voided(known) } : {};
+  const attempt = (known?.attempt ?? 0) + 1;
+  const started: StepStarted = { effect: "repeatable", attempt, call: 1, ...meta, ...voids };
   const encoded = shown === undefined ? undefined : execution.deps.values.encode(place.key, shown);
   const event: EventDraft = {
     kind: "step_started",
@@ -35,11 +38,42 @@ async function open(
     meta: started,
     ...(encoded ? { data: encoded.data } : {}),
   };
-  const isOpened = await execution.intent(event, place.scope.frame, encoded?.blobs);
+  const isOpened = await execution.intent(event, place.scope.frame, encoded ? { blobs: encoded.blobs } : {});
   if (isOpened) return execution.state.find(place.key) as StepRecord;
   // Somebody has decided it meanwhile: whether that counts for what is shown now is looked at again.
   return open(execution, place, meta, shown, strict);
 }
+
+/**
+ * Whether a question must be put anew: an answer counts only for what was shown when it was given. An approval does not outlive its
+ * time either, and an answer to a gate that shows nothing does not outlive an edit that came before it was acted on.
+ */
+function isVoided(
+  execution: Execution,
+  { key }: StepPlace,
+  known: StepRecord,
+  {
+    args,
+    isBlank,
+    strict,
+  }: { readonly args: string | undefined; readonly isBlank: boolean; readonly strict: boolean },
+): boolean {
+  if (args === undefined) return false;
+  if (strict && isOverdue(execution, known)) return true;
+  // What somebody put in the place of a failed gate was never shown.
+  const isOther = known.args !== args && (known.args !== undefined || strict);
+  if (isOther) return strict || known.status === "started" || known.status === "completed";
+  if (!isBlank || known.args === undefined || known.status !== "completed") return false;
+  return isEditedSince(execution.state, known.seq) && !isUsed(execution.state, key, known.seq);
+}
+
+const isBlank = (shown: unknown): boolean =>
+  typeof shown === "object" && shown !== null && "show" in shown && shown.show === undefined;
+
+const voided = ({ seq, status }: StepRecord): Voided => ({
+  seq,
+  ...(status === "completed" ? { answered: true } : {}),
+});
 
 /** It was answered, and its time is up. */
 const isOverdue = ({ deps }: Execution, { status, until }: StepRecord): boolean =>
@@ -119,8 +153,15 @@ export async function gate(
   return (await outcome(
     execution,
     place,
-    await untilDecided(execution, place, record, { kind: "gate" }, overdue),
+    await untilDecided(execution, place, record, { kind: "gate", ...anew(place, record) }, overdue),
   )) as GateAnswer;
+}
+
+/** Says why somebody is asked a second time. */
+function anew({ key }: StepPlace, { voids }: StepRecord): { readonly detail?: string } {
+  if (!voids?.answered) return {};
+  const { code, message, fix } = new HoldfastError("HF-2190", { gate: key, seq: voids.seq });
+  return { detail: `${code} ${message} ${fix}` };
 }
 
 const refused = (option: string, problem: string): HoldfastError =>

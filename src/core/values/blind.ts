@@ -19,6 +19,9 @@ export const unblinded = (text: string): string => (MARK.test(text) ? text.slice
 /** Begins as a mark does. Where there is no secret, such a text is not stored by itself, so that a mark is always one. */
 export const looksBlinded = (text: string): boolean => text.startsWith("~");
 
+/** The run that a sealed store keeps its own secret in. Where it is, values are encrypted; no other run may be called so. */
+export const SEALED_ROOT = "holdfast-sealed-root";
+
 /** What stands in the place of a record that a store cannot open: no digest fits it, so it is met as damage. */
 export const UNREADABLE = "!unreadable";
 

@@ -102,10 +102,13 @@ it("a run that waits for a migration is exported and imported, and goes on where
   const able = version("3", [rename, cents], pays("charge", calls));
   const target = createLabOn(lab, there);
   const arriving = target.engine([able], { execute: false });
-  await lab.drive(arriving.transfer.importRuns(stuck.transfer.exportRun("r")));
+  await lab.drive(arriving.transfer.importRuns(stuck.transfer.exportRun("r"), { accept: { actor: "ops" } }));
   expect(await row(target)).toMatchObject({ version: "1", waiting: [{ kind: "migration" }] });
   const engine = target.engine([able]);
   await lab.drive(engine.recover());
+  // What was answered elsewhere, and nothing had come of, is asked again here.
+  await lab.clock.advance(60_000);
+  await lab.drive(engine.answer("r", "ok", { choice: "yes" }));
   expect(await lab.drive(engine.result("r"))).toBe(500);
   expect(calls).toEqual(["pay"]);
   await Promise.all([lab.crash(stuck), lab.crash(engine)]);

@@ -88,7 +88,7 @@ export async function planMigration(
     });
     if (hop.state) changes = await changed(deps, { run, migration: hop }, state, changes);
   }
-  const edits = await editEvents(deps.values, run.id, state, asEdits(changes), reason).catch(
+  const edits = await editEvents(deps.values, run.id, state, asEdits(changes), because).catch(
     (error: unknown) => {
       throw failed(deps.values, run, { from: run.version, to: version }, error);
     },

@@ -4,6 +4,7 @@ import { HoldfastError } from "../errors.ts";
 import { fingerprint } from "../hash.ts";
 import type { Acts } from "../journal/acts.ts";
 import type { EventMeta, JournalEvent } from "../journal/events.ts";
+import { foreignProblem, isUnaccepted } from "../journal/foreign.ts";
 import { waitForKey, waitsForKey } from "../journal/key-wait.ts";
 import { ScratchStore } from "../journal/scratch-store.ts";
 import { isDamage, isKeyAway } from "../journal/unreadable.ts";
@@ -350,7 +351,9 @@ export class Worker {
     const { store, values, ports, time, engine } = this.#deps.execution;
     if (events) return folded(events);
     try {
-      return await restoreRun(store, values, row, this.#deps.settings.recovery);
+      const loaded = await restoreRun(store, values, row, this.#deps.settings.recovery);
+      const isForeign = loaded instanceof RunState && isUnaccepted(loaded.facts);
+      return isForeign ? foreignProblem(row.id) : loaded;
     } catch (error) {
       ports.logger.warn("run could not be read", { runId: row.id, error: String(error) });
       if (!isKeyAway(error)) return undefined;

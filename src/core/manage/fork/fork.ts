@@ -120,7 +120,7 @@ async function build(parts: EngineParts, planned: Planned): Promise<Built> {
   const { id, source, seq, parent, actor } = planned;
   const { state, copy } = await begin(parts, planned);
   const edits = planned.set
-    ? await editEvents(values, source.id, state, planned.set, planned.reason)
+    ? await editEvents(values, source.id, state, planned.set, planned)
     : { events: [], blobs: [] };
   const own: EventDraft[] = [...opening(planned, copy), ...edits.events];
   const drafts = own.map((draft) => ports.redactor?.event(draft) ?? draft);

@@ -2,20 +2,24 @@ import { HoldfastError } from "../../errors.ts";
 import { digest } from "../../hash.ts";
 import { checkId } from "../../ids.ts";
 import type { JournalEvent } from "../../journal/events.ts";
-import { damaged } from "../../journal/journal.ts";
+import { damaged, parseEntry } from "../../journal/journal.ts";
 import { checkNamed } from "../../names.ts";
 import type { Ports } from "../../ports.ts";
-import type { Append, Entry, Store } from "../../store.ts";
+import type { Entry, Store } from "../../store.ts";
 import type { RunIdentity, RunProjection, RunRow } from "../../types.ts";
+import { SEALED_ROOT } from "../../values/blind.ts";
 import { encode } from "../../values/codec.ts";
+import { ParseBudget } from "../../values/parse-budget.ts";
 import { Values } from "../../values/values.ts";
 import { headEvents } from "../checkpoints/positions.ts";
 import { validateRun } from "../checkpoints/validate.ts";
 import { type BundledRow, type BundledRun, refusedBundle } from "./bundle.ts";
+import { Blobs } from "./copy.ts";
+import { measureJson } from "./measure-json.ts";
 
 /** A run that was found to be as its journal says, ready to be created. */
 export interface CheckedRun {
-  readonly append: Append;
+  readonly run: BundledRun;
   readonly row: RunRow;
   readonly relatives: Relatives;
 }
@@ -32,6 +36,10 @@ export interface Relatives {
 export async function checkRun(run: BundledRun, { logger }: Ports): Promise<CheckedRun> {
   const { row } = run;
   try {
+    checkId(row.id);
+    if (row.id === SEALED_ROOT)
+      throw damaged(row.id, 0, "This id is kept for the key of an encrypted store.");
+    measure(run);
     const events = run.entries.flatMap((entry) => headEvents(row.id, entry));
     checkIdentity(row, events);
     checkHeaders(events);
@@ -44,7 +52,8 @@ export async function checkRun(run: BundledRun, { logger }: Ports): Promise<Chec
     const { problems } = await validateRun({ store, values }, whole, Infinity);
     const [first] = problems;
     if (first) throw damaged(row.id, first.seq, first.problem);
-    return { append: creation(run, whole), row: whole, relatives: relativesOf(row.origin, events) };
+    await checkBlobs(run, store);
+    return { run, row: whole, relatives: relativesOf(row.origin, events) };
   } catch (error) {
     const why = HoldfastError.is(error) ? `${error.message} ${error.why}` : "Its journal cannot be read.";
     throw refusedBundle(`holds a run that is not as it was written: ${why}`, error);
@@ -70,7 +79,6 @@ const MOST_IN_ADDRESS = 4_096;
 
 /** What a run is, its first event says too; its place in lists is the one thing that only the digest vouches for. */
 function checkIdentity(row: BundledRow, [created]: readonly JournalEvent[]): void {
-  checkId(row.id);
   if (created?.kind !== "run_created") throw damaged(row.id, 1, "It does not begin with its creation.");
   const { workflow, lineage, parent = null, origin = null } = created.meta;
   const said = { id: lineage, workflow, lineage, parent, origin };
@@ -90,11 +98,15 @@ function checkIdentity(row: BundledRow, [created]: readonly JournalEvent[]): voi
     throw damaged(row.id, 1, "The run's row differs from its journal.");
 }
 
+/** Nobody claims a run so often; and the next claim must have room. */
+const MOST_EPOCH = 2 ** 40;
+
 /** Epochs never fall, and whoever claims the run next must have a higher one. */
 function lastEpoch(runId: string, events: readonly JournalEvent[]): number {
   let last = 0;
   for (const { epoch, seq } of events) {
-    if (!Number.isSafeInteger(epoch) || epoch < last) throw damaged(runId, seq, "Its epoch is none.");
+    if (!Number.isSafeInteger(epoch) || epoch < last || epoch > MOST_EPOCH)
+      throw damaged(runId, seq, "Its epoch is none.");
     last = epoch;
   }
   return last;
@@ -132,17 +144,19 @@ const inOrder = (row: BundledRow): RunIdentity & RunProjection & Pick<RunRow, "s
   head: row.head,
 });
 
-/** The run as it was, held by nobody. */
-function creation({ entries, blobs }: BundledRun, row: RunRow): Append {
-  const { claim, seq: _, head, ...run } = row;
-  return {
-    run,
-    expect: null,
-    claim: { kind: "release", epoch: claim.epoch },
-    entries,
-    head,
-    blobs: [...blobs].map(([hash, data]) => ({ hash, data })),
-  };
+/** Every head and the row are small: what is nested deeper, or has more parts, was made to keep somebody busy. */
+function measure({ row, entries }: BundledRun): void {
+  const budget = new ParseBudget(`run ${row.id} of the bundle`, { keys: 20_000_000, depth: 32 });
+  for (const { head } of entries) measureJson(head, budget);
+}
+
+/** Nothing comes along that no entry speaks of. */
+async function checkBlobs({ row, entries, blobs }: BundledRun, store: Store): Promise<void> {
+  const needed = new Blobs(store, row.id);
+  for (const entry of entries) needed.of(entry, parseEntry(row.id, entry).events);
+  const named = await needed.read();
+  for (const hash of blobs.keys())
+    if (!named.has(hash)) throw damaged(row.id, 0, `Nothing in it names blob ${hash}.`);
 }
 
 export function relativesOf(origin: RunRow["origin"], events: Iterable<JournalEvent>): Relatives {

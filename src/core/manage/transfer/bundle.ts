@@ -2,7 +2,9 @@ import { HoldfastError } from "../../errors.ts";
 import { digester } from "../../hash.ts";
 import type { Blob, Entry } from "../../store.ts";
 import type { RunRow } from "../../types.ts";
+import { ParseBudget, type ParseLimits } from "../../values/parse-budget.ts";
 import { plainJson } from "../../values/unseen.ts";
+import { measureJson } from "./measure-json.ts";
 
 /**
  * Runs as text, to be kept or carried to another store. One JSON object on each line: first what this is, then for each run its row,
@@ -80,29 +82,48 @@ export class BundleWriter {
   }
 }
 
+export type Verify = (digest: string, signature: string) => boolean | Promise<boolean>;
+
 export interface ReadOptions {
   readonly maxLength: number;
-  readonly verify?: ((digest: string, signature: string) => boolean | Promise<boolean>) | undefined;
+  /** The bundle is refused unless it is signed so. */
+  readonly verify?: Verify | undefined;
+  /** Says whose signature is known. */
+  readonly trust?: Verify | undefined;
 }
 
-/** Reads a bundle to its end and checks its form, its digest and its signature. What the runs are is checked elsewhere. */
+/** A bundle that is whole. What its runs are is checked elsewhere. */
+export interface Bundle {
+  readonly runs: readonly BundledRun[];
+  readonly digest: string;
+  /** The incarnation of the store that it says it was taken from. */
+  readonly from: string;
+  /** Its signature is one that is known here. */
+  readonly isTrusted: boolean;
+}
+
+/** Reads a bundle to its end and checks its form, its digest and its signature. */
 export async function readBundle(
   text: AsyncIterable<string>,
-  { maxLength, verify }: ReadOptions,
-): Promise<readonly BundledRun[]> {
+  { maxLength, verify, trust }: ReadOptions,
+): Promise<Bundle> {
   const reader = new BundleReader();
   for await (const line of linesOf(text, maxLength)) reader.take(line);
-  const { runs, digest, signature } = reader.end();
-  if (!verify) return runs;
-  if (signature === undefined) throw refusedBundle("is not signed");
-  let isGood: boolean;
+  const { runs, digest, from, signature } = reader.end();
+  if (verify && signature === undefined) throw refusedBundle("is not signed");
+  const check = async (by: Verify | undefined): Promise<boolean> =>
+    by !== undefined && signature !== undefined && (await isSigned(by, digest, signature));
+  const isVerified = await check(verify);
+  if (verify && !isVerified) throw refusedBundle("has a signature that does not fit");
+  return { runs, digest, from, isTrusted: isVerified || (await check(trust)) };
+}
+
+async function isSigned(by: Verify, digest: string, signature: string): Promise<boolean> {
   try {
-    isGood = (await verify(digest, signature)) === true;
+    return (await by(digest, signature)) === true;
   } catch (error) {
     throw refusedBundle("has a signature that could not be checked", error);
   }
-  if (!isGood) throw refusedBundle("has a signature that does not fit");
-  return runs;
 }
 
 /** The text may come cut anywhere. Each line is given with its line break. */
@@ -131,6 +152,7 @@ interface Draft {
 }
 
 class BundleReader {
+  readonly #budget = new ParseBudget("the bundle", LIMITS);
   readonly #sum = digester();
   readonly #runs: Draft[] = [];
   #header: Header | undefined;
@@ -138,7 +160,7 @@ class BundleReader {
 
   take(line: string): void {
     if (this.#footer) throw refusedBundle("goes on after its end");
-    const content = parseLine(line);
+    const content = parseLine(line, this.#budget);
     if ("end" in content) {
       this.#footer = checkFooter(line, content);
       return;
@@ -172,7 +194,7 @@ class BundleReader {
     blobs.set(hash, data);
   }
 
-  end(): { readonly runs: readonly BundledRun[]; readonly digest: string; readonly signature?: string } {
+  end(): Omit<Bundle, "isTrusted"> & { readonly signature?: string } {
     if (!this.#header || !this.#footer) throw refusedBundle("is cut short");
     const { end, digest, signature } = this.#footer;
     if (this.#sum.end() !== digest) throw refusedBundle("was changed: its digest does not fit");
@@ -183,7 +205,8 @@ class BundleReader {
       end.entries === count(({ entries }) => entries.length) &&
       end.blobs === count(({ blobs }) => blobs.size);
     if (!isWhole) throw refusedBundle("has other parts than it says");
-    return { runs: this.#runs, digest, ...(signature === undefined ? {} : { signature }) };
+    const from = this.#header.incarnation;
+    return { runs: this.#runs, digest, from, ...(signature === undefined ? {} : { signature }) };
   }
 }
 
@@ -195,7 +218,11 @@ const isObject = (value: unknown): value is Content =>
 /** No half of a pair alone: not every store can keep one, and digests do not see the difference. */
 const isText = (text: string): boolean => !/\p{Surrogate}/u.test(text);
 
-function parseLine(line: string): Content {
+/** Lines are long where values are, and plain otherwise: what is nested deeper, or has more parts, is no line of a bundle. */
+const LIMITS: Partial<ParseLimits> = { bytes: Infinity, keys: 20_000_000, depth: 32, work: Infinity };
+
+function parseLine(line: string, budget: ParseBudget): Content {
+  measureJson(line, budget);
   let content: unknown;
   try {
     content = JSON.parse(line);
@@ -207,13 +234,14 @@ function parseLine(line: string): Content {
 }
 
 function checkHeader(content: Content): Header {
-  const { format, version, runs } = content;
+  const { format, version, runs, incarnation } = content;
   if (format !== FORMAT) throw refusedBundle(`does not begin with the format ${FORMAT}`);
   if (!KNOWN.includes(version))
     throw refusedBundle(`is of version ${JSON.stringify(version)}; this Holdfast knows version ${VERSION}`);
   const isList = Array.isArray(runs) && runs.every((id) => typeof id === "string");
   if (!isList || runs.length === 0 || new Set(runs).size < runs.length)
     throw refusedBundle("does not say which runs it holds");
+  if (typeof incarnation !== "string") throw refusedBundle("does not say which store it was taken from");
   return content as unknown as Header;
 }
 

@@ -45,7 +45,7 @@ async function moved(
   await lab.clock.advance(100);
   const target = elsewhere(lab, isSame ? lab.store : undefined);
   const engine = target.engine([flow(async () => "paid")]);
-  await lab.drive(engine.transfer.importRuns(home.transfer.exportRun("r")));
+  await lab.drive(engine.transfer.importRuns(home.transfer.exportRun("r"), { accept: { actor: "ops" } }));
   await lab.crash(home);
   const plan = await lab.drive(engine.plan("r"));
   if (resume) await lab.drive(engine.resume("r"));
@@ -149,8 +149,14 @@ describe("a run that needs others", () => {
     const alone = () => engine.transfer.exportRun("r");
     expect(await codeOf(lab.drive(target.transfer.importRuns(alone())))).toBe("HF-3017");
     expect(await target.get("r")).toBeNull();
-    await lab.drive(target.transfer.importRuns(engine.transfer.exportRun(below)));
-    expect(await lab.drive(target.transfer.importRuns(alone()))).toEqual({ imported: ["r"], skipped: [] });
+    await lab.drive(
+      target.transfer.importRuns(engine.transfer.exportRun(below), { accept: { actor: "ops" } }),
+    );
+    expect(await lab.drive(target.transfer.importRuns(alone(), { accept: { actor: "ops" } }))).toEqual({
+      imported: ["r"],
+      skipped: [],
+      review: [],
+    });
   });
 
   it("hears of a child that has ended before it came", async () => {
@@ -160,11 +166,13 @@ describe("a run that needs others", () => {
     await lab.drive(engine.answer(below, "go", { choice: "go" }));
     await lab.drive(engine.result("r"));
     const target = elsewhere(lab).engine(flows);
-    await lab.drive(target.transfer.importRuns(engine.transfer.exportRun(below)));
+    await lab.drive(
+      target.transfer.importRuns(engine.transfer.exportRun(below), { accept: { actor: "ops" } }),
+    );
     async function* earlier() {
       yield* lines;
     }
-    await lab.drive(target.transfer.importRuns(earlier()));
+    await lab.drive(target.transfer.importRuns(earlier(), { accept: { actor: "ops" } }));
     expect(await lab.drive(target.result("r"))).toBe("done below");
     expect(calls()).toBe(1);
   });
@@ -179,7 +187,7 @@ describe("a run that needs others", () => {
     const alone = engine.transfer.exportRun("fork");
     expect(await codeOf(lab.drive(there.transfer.importRuns(alone)))).toBe("HF-3017");
     const whole = engine.transfer.exportRun("fork", { children: true });
-    const { imported } = await lab.drive(there.transfer.importRuns(whole));
+    const { imported } = await lab.drive(there.transfer.importRuns(whole, { accept: { actor: "ops" } }));
     expect(imported).toHaveLength(4);
     await lab.drive(there.answer(childId("fork", "below"), "go", { choice: "go" }));
     expect(await lab.drive(there.result("fork"))).toBe("done below");
@@ -200,7 +208,7 @@ describe("a run whose values retention has dropped", () => {
     expect((await lab.store.read("r"))?.prunedAt).not.toBeNull();
     const target = elsewhere(lab);
     const there = target.engine([flow]);
-    await lab.drive(there.transfer.importRuns(engine.transfer.exportRun("r")));
+    await lab.drive(there.transfer.importRuns(engine.transfer.exportRun("r"), { accept: { actor: "ops" } }));
     expect(await there.checkpoints.validate("r")).toMatchObject({ ok: true });
     expect(await codeOf(lab.drive(there.result("r")))).toBe("HF-1023");
   });

@@ -1,13 +1,16 @@
 import type { Family } from "../../control/family.ts";
 import { HoldfastError } from "../../errors.ts";
 import { checkId } from "../../ids.ts";
+import { type Act, checkAct } from "../../journal/act.ts";
 import { ChainCheck, dropped } from "../../journal/journal.ts";
 import type { EngineParts } from "../../parts.ts";
 import { ended, type RunRow, terminal } from "../../types.ts";
 import { entryPages, headEvents, readRow, remarks } from "../checkpoints/positions.ts";
+import { type Arrived, arrive } from "./arrival.ts";
 import { BundleWriter, readBundle, refusedBundle } from "./bundle.ts";
 import { type CheckedRun, checkRun, type Relatives, relativesOf } from "./bundle-check.ts";
 import { Blobs } from "./copy.ts";
+import { type AcceptOptions, acceptImport, type ImportReview, isHeldImport, reviewImport } from "./review.ts";
 
 export interface ExportOptions {
   /** With the runs that it started, and theirs. */
@@ -17,8 +20,12 @@ export interface ExportOptions {
 }
 
 export interface ImportOptions {
-  /** Checks the signature; a bundle that has none is refused then. */
+  /** Checks the signature; a bundle that has none, or another one, is refused then. */
   readonly verify?: (digest: string, signature: string) => boolean | Promise<boolean>;
+  /** Says whether a signature is known. Runs of a bundle that has such a one go on without a review; of any other they wait for it. */
+  readonly trust?: (digest: string, signature: string) => boolean | Promise<boolean>;
+  /** Who answers for these runs, such as when they are moved between stores of one's own: they go on without a review. */
+  readonly accept?: Act;
   /** What to do about a run that is here already. `refuse` (default): import nothing. `skip`: leave it as it is, import the others. */
   readonly onConflict?: "refuse" | "skip";
   /** A longer bundle is refused: all of it is in memory before the first run is written. Default 256 Mi characters. */
@@ -29,6 +36,8 @@ export interface ImportReport {
   readonly imported: readonly string[];
   /** They were here already. */
   readonly skipped: readonly string[];
+  /** Of the imported ones, those that wait until somebody accepts what they would execute; see `review`. */
+  readonly review: readonly string[];
 }
 
 const MAX_LENGTH = 256 * 1024 * 1024;
@@ -47,7 +56,8 @@ const MAX_LENGTH = 256 * 1024 * 1024;
  * export async function move(from: Engine, to: Engine, runId: string): Promise<void> {
  *   await from.pause(runId, { reason: "moving", children: true });
  *   await from.settled(runId);
- *   await to.transfer.importRuns(from.transfer.exportRun(runId, { children: true }));
+ *   const accept = { actor: "ops", reason: "moved between our own stores" };
+ *   await to.transfer.importRuns(from.transfer.exportRun(runId, { children: true }), { accept });
  *   await to.resume(runId, { children: true });
  * }
  * ```
@@ -111,21 +121,44 @@ export class Transfer {
 
   /**
    * Creates the runs of a bundle, each in one write with every entry as it was. Everything is checked before the first is written: form,
-   * digest, signature, and every run from its first entry to its last. `lines` may be cut anywhere.
+   * digest, signature, and every run from its first entry to its last. `lines` may be cut anywhere. A run that has not ended waits for
+   * review (HF-3060) until somebody accepts what it would execute, unless `trust`, `verify` or `accept` says otherwise; answers that
+   * people gave at its gates elsewhere, and nothing has come of yet, do not count here.
    */
   async importRuns(lines: AsyncIterable<string>, options: ImportOptions = {}): Promise<ImportReport> {
-    const { verify, onConflict = "refuse", maxLength = MAX_LENGTH } = options;
+    const { verify, trust, accept, onConflict = "refuse", maxLength = MAX_LENGTH } = options;
+    if (accept) checkAct(accept);
     if (onConflict !== "refuse" && onConflict !== "skip")
       throw new HoldfastError("HF-1003", { option: "onConflict", problem: "it must be refuse or skip" });
     const bundle = new Map<string, CheckedRun>();
-    for (const run of await readBundle(lines, { maxLength, verify }))
-      bundle.set(run.row.id, await checkRun(run, this.#parts.ports));
+    const read = await readBundle(lines, { maxLength, verify, trust });
+    for (const run of read.runs) bundle.set(run.row.id, await checkRun(run, this.#parts.ports));
     const skipped = await this.#conflicts(bundle, onConflict);
     const runs = [...bundle.values()].filter(({ row }) => !skipped.includes(row.id));
     await new Needs(this.#parts, bundle).check(runs);
-    await this.#create(runs);
+    await this.#parts.time.read();
+    const arrived = await this.#create(runs.map((one) => arrive(this.#parts, one, { ...read, accept })));
     await this.#tell(runs);
-    return { imported: runs.map(({ row }) => row.id), skipped };
+    const review = arrived.flatMap(({ row, isHeld }) => (isHeld && !terminal(row.status) ? [row.id] : []));
+    return { imported: arrived.map(({ row }) => row.id), skipped, review };
+  }
+
+  /** What an imported run would execute here, as far as the run itself says; see {@link ImportReview}. */
+  review(runId: string): Promise<ImportReview> {
+    checkId(runId);
+    return reviewImport(this.#parts, runId);
+  }
+
+  /** Whether it came from another store and nobody here has accepted it yet: until then it does nothing (HF-3060). */
+  isHeld(runId: string): Promise<boolean> {
+    checkId(runId);
+    return isHeldImport(this.#parts, runId);
+  }
+
+  /** Lets an imported run go on, as somebody who has seen what it would execute. Changes nothing where that was said before. */
+  accept(runId: string, options: AcceptOptions): Promise<RunRow> {
+    checkId(runId);
+    return acceptImport(this.#parts, runId, options);
   }
 
   async #conflicts(
@@ -134,11 +167,11 @@ export class Transfer {
   ): Promise<readonly string[]> {
     const { store } = this.#parts;
     const known: string[] = [];
-    for (const [id, { append }] of bundle) {
+    for (const [id, { run }] of bundle) {
       if (!(await store.read(id))) continue;
       if (onConflict === "refuse") throw refusedBundle(`holds run ${id}, which is here already`);
       const [first] = await store.entries(id, { from: 1, limit: 1 });
-      if (first?.head !== append.entries[0]?.head)
+      if (first?.head !== run.entries[0]?.head)
         throw refusedBundle(`holds run ${id}, and another run of that id is here`);
       known.push(id);
     }
@@ -146,14 +179,15 @@ export class Transfer {
   }
 
   /** All at once: they go into the store together. */
-  async #create(runs: readonly CheckedRun[]): Promise<void> {
+  async #create(runs: readonly Arrived[]): Promise<readonly Arrived[]> {
     const { acts } = this.#parts;
     const taken = await Promise.all(runs.map(({ append }) => acts.submit(append)));
-    runs.forEach(({ row }, index) => {
-      if (taken[index]) this.#parts.written(row, []);
+    runs.forEach(({ row, events }, index) => {
+      if (taken[index]) this.#parts.written(row, events);
     });
     const lost = runs.find((_, index) => !taken[index]);
     if (lost) throw refusedBundle(`holds run ${lost.row.id}, which came into being here meanwhile`);
+    return runs;
   }
 
   /** A child may have ended and told so before its parent was exported, or came here: then nobody would tell it again. */

@@ -1,0 +1,53 @@
+import { fingerprint } from "../../hash.ts";
+import { type Act, because } from "../../journal/act.ts";
+import { type Acted, buildAct } from "../../journal/acts.ts";
+import type { EventDraft } from "../../journal/events.ts";
+import { foreignProblem } from "../../journal/foreign.ts";
+import type { EngineParts } from "../../parts.ts";
+import type { Append } from "../../store.ts";
+import { ended, type RunRow } from "../../types.ts";
+import { forReview } from "../../worker/recovery.ts";
+import type { Bundle } from "./bundle.ts";
+import type { CheckedRun } from "./bundle-check.ts";
+
+/** How a run comes in: what it was taken from, and who answers for it here. */
+export interface Arrival extends Pick<Bundle, "from" | "digest" | "isTrusted"> {
+  /** Somebody says with the import that it may go on. */
+  readonly accept?: Act | undefined;
+}
+
+export interface Arrived extends Acted {
+  readonly append: Append;
+  /** It does nothing here before somebody has accepted it. */
+  readonly isHeld: boolean;
+}
+
+/**
+ * The write that creates a run here: every entry as it was, and one more, which says where it came from. It is held by nobody, and
+ * unless its signature is known or somebody answers for it, it waits until somebody has seen what it would execute.
+ */
+export function arrive(
+  { store, time, ports }: Pick<EngineParts, "store" | "time" | "ports">,
+  { run, row }: CheckedRun,
+  { from, digest, isTrusted, accept }: Arrival,
+): Arrived {
+  const isHeld = !isTrusted && accept === undefined;
+  const at = time.now();
+  const held = isHeld ? { held: true as const } : {};
+  const waiting = isHeld && !ended(row.status) ? { waiting: [forReview(foreignProblem(row.id), at)] } : {};
+  const meta = { from: fingerprint(from), bundle: digest, was: row.status, ...held, ...waiting };
+  const events: EventDraft[] = [{ kind: "run_imported", step: "", meta }];
+  const release = { kind: "release", epoch: row.claim.epoch } as const;
+  const plan = { events: accept ? [...events, accepted(digest, row, accept)] : events, actor: accept?.actor };
+  const how = { at, blinding: store.blinding, redactor: ports.redactor };
+  const { append, ...acted } = buildAct(row, { ...plan, claim: release }, null, how);
+  const blobs = [...run.blobs].map(([hash, data]) => ({ hash, data }));
+  return { ...acted, isHeld, append: { ...append, entries: [...run.entries, ...append.entries], blobs } };
+}
+
+/** Somebody lets it go on: what they have seen has this digest. */
+export const accepted = (digest: string, was: Pick<RunRow, "status">, act: Act): EventDraft => ({
+  kind: "import_accepted",
+  step: "",
+  meta: { digest, ...(was.status === "paused" ? { paused: true } : {}), ...because(act) },
+});

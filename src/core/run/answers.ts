@@ -1,0 +1,54 @@
+import { fingerprint } from "../hash.ts";
+import type { Workflow } from "../workflow.ts";
+import { decidedAt, type ScopeNode, type StepRecord } from "./records.ts";
+import type { RunState } from "./replay.ts";
+
+/** Tells versions of a workflow's own function apart, as far as its text does. */
+export const codeMark = ({ version, body }: Workflow): string => fingerprint(`${version} ${String(body)}`);
+
+/** Where somebody last edited a value of the run. */
+function lastEdit({ facts: { edits }, memory }: RunState): number {
+  const written = memory.flatMap(({ step, seq }) => (step === "" ? [seq] : []));
+  return Math.max(0, ...edits.values(), ...written);
+}
+
+/** Whether somebody has edited the run since. What a migration edits is part of the new code. */
+export const isEditedSince = (state: RunState, seq: number): boolean =>
+  state.facts.migratedAt <= seq && lastEdit(state) > seq;
+
+/** Where somebody last changed the run from outside: edited a value, carried it to other code, forked it. */
+export function changedAt(state: RunState): number {
+  const { migratedAt, waivedAt, fork } = state.facts;
+  return Math.max(migratedAt, waivedAt, fork?.seq ?? 0, lastEdit(state));
+}
+
+/**
+ * Whether the run has gone on since the answer at `seq` to the gate `key`: something was decided after it in the gate's own scope or
+ * around it. What happens in other branches says nothing.
+ */
+export function isUsed(state: RunState, key: string, seq: number): boolean {
+  let node: ScopeNode | undefined = state.root;
+  for (const segment of key.split("/")) {
+    if (!node) return false;
+    if (hasGoneOn(node, segment, seq)) return true;
+    node = node.scopes.get(segment);
+  }
+  return false;
+}
+
+/** `segment`: the way to the gate from here. The other branches of its group go on without it. */
+function hasGoneOn({ records, loops }: ScopeNode, segment: string, seq: number): boolean {
+  const group = segment.slice(0, segment.indexOf("[") + 1);
+  const isBeside = (name: string): boolean => group !== "" && name.startsWith(group) && name !== segment;
+  const isAfter = (record: StepRecord): boolean => record.type !== "gate" && decidedAt(record) > seq;
+  for (const [name, record] of records) if (!isBeside(name) && isAfter(record)) return true;
+  return [...loops.values()].some((loop) => loop.seq > seq);
+}
+
+/** The gates whose answers nothing has come of yet. */
+export function* unusedAnswers(state: RunState): Generator<string> {
+  for (const [key, record] of state.steps()) {
+    if (record.type !== "gate" || record.status !== "completed") continue;
+    if (!isUsed(state, key, record.seq)) yield key;
+  }
+}
