@@ -117,6 +117,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/import.ts")).command,
   },
   {
+    name: "accept",
+    summary: "see what an imported run would execute, and let it go on",
+    load: async () => (await import("./commands/accept.ts")).command,
+  },
+  {
     name: "migrate",
     summary: "what new code means for stored runs, and carry them over",
     load: async () => (await import("./commands/migrate.ts")).command,

@@ -3,6 +3,7 @@ import type { Engine } from "../core/engine.ts";
 import type { EngineOptions } from "../core/engine-options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Act } from "../core/journal/act.ts";
+import { refuseSealed } from "../core/journal/refuse-sealed.ts";
 import type { Logger } from "../core/ports.ts";
 import type { Store } from "../core/store.ts";
 import type { RunRow } from "../core/types.ts";
@@ -99,7 +100,14 @@ export class CommandContext<O = unknown> {
     if (!create && isAbsent(url)) return (await import("../stores/memory.ts")).createMemoryStore();
     const { openStore } = await import("../stores/open.ts");
     const { seal } = await import("./config/seal.ts");
-    return seal(await openStore(url, { logger: this.#logger() }), settings);
+    const store = await seal(await openStore(url, { logger: this.#logger() }), settings);
+    try {
+      await refuseSealed(store);
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+    return store;
   }
 
   /** Among the configured store and those that files have named: the one that holds what the command is about, or all to look into. */
@@ -165,7 +173,10 @@ export class CommandContext<O = unknown> {
     wanted: { file?: string | undefined; changed?: boolean } = {},
   ): Promise<Code> {
     const store = await this.store();
-    const memory = async () => (await (await this.engine()).checkpoints.state(run.id)).memory;
+    const engine = await this.engine();
+    // Loading code executes it: what came from elsewhere says which, and nobody here may have seen it yet.
+    if (await engine.transfer.isHeld(run.id)) throw new HoldfastError("HF-3060", { run: run.id });
+    const memory = async () => (await engine.checkpoints.state(run.id)).memory;
     return (await this.workflows()).ofRun({ store, run, memory }, wanted);
   }
 

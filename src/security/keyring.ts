@@ -36,11 +36,24 @@ export function parseKeys(place: string, pairs: readonly (readonly [id: string, 
     if (keys.has(id)) throw refusedKeys(place, `there are two keys ${id}`);
     const bytes = typeof base64 === "string" && BASE64.test(base64) ? Buffer.from(base64, "base64") : null;
     if (bytes?.length !== KEY_BYTES) throw refusedKeys(place, `key ${id} is not 32 bytes in base64`);
+    if (isWeak(bytes)) throw refusedKeys(place, `key ${id} is not random: its bytes repeat or count`);
     keys.set(id, bytes);
   }
   if (keys.size === 0) throw refusedKeys(place, "there is no key");
   return keys;
 }
+
+/** Keys that a person has typed or left blank: few different bytes, a block said again, or bytes that only count. */
+export function isWeak(key: Uint8Array): boolean {
+  if (new Set(key).size < LEAST_BYTES) return true;
+  const repeats = (length: number): boolean => key.every((byte, at) => byte === key[at % length]);
+  if ([1, 2, 4, 8, 16].some(repeats)) return true;
+  const step = ((key[1] ?? 0) - (key[0] ?? 0) + 256) % 256;
+  return key.every((byte, at) => at === 0 || (byte - (key[at - 1] ?? 0) + 256) % 256 === step);
+}
+
+/** Of 32 random bytes so many are different but for one case in 10^20. */
+const LEAST_BYTES = 16;
 
 /** In the order of the names, however the context was put together. */
 const about = (id: string, context: KeyContext): Uint8Array =>

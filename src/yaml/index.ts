@@ -1,5 +1,6 @@
 export type { CheckpointSettings } from "./checkpoint.ts";
 export type { Inputs } from "./compile.ts";
+export { type Executes, executesOf } from "./executes.ts";
 export type { Graph, GraphEdge, GraphNode } from "./graph.ts";
 export type { InputSpec } from "./inputs.ts";
 export {

@@ -42,7 +42,12 @@ async function checkStore(context: CommandContext<unknown>): Promise<Check[]> {
   if (place !== undefined) checks.push(checkDisk(place));
   if (isAbsent(url)) return [ok("store", `${shown} is made with the first run`), ...checks];
   const store = await open(context);
-  if ("name" in store && "text" in store) return [store, ...checks];
+  if ("name" in store && "text" in store) {
+    const keys = bad("encryption", "off, and the store is encrypted", {
+      advice: "Set encryption in holdfast.config.",
+    });
+    return [store, ...checks.map((check) => (store.isSealed && check.name === "encryption" ? keys : check))];
+  }
   const local = place !== undefined && statSync(place).isFile() ? place : undefined;
   const ignored = local === undefined ? undefined : checkIgnored(local, settings.root);
   return [
@@ -57,14 +62,17 @@ async function checkStore(context: CommandContext<unknown>): Promise<Check[]> {
   ];
 }
 
-async function open(context: CommandContext<unknown>): Promise<Store | Check> {
+async function open(
+  context: CommandContext<unknown>,
+): Promise<Store | (Check & { readonly isSealed: boolean })> {
   try {
     const store = await context.store();
     await store.identity();
     return store;
   } catch (error) {
     if (!HoldfastError.is(error)) throw error;
-    return bad("store", `${context.where}: ${error.message}`, { advice: error.fix });
+    const isSealed = error.code === "HF-3062";
+    return { ...bad("store", `${context.where}: ${error.message}`, { advice: error.fix }), isSealed };
   }
 }
 

@@ -1,7 +1,9 @@
+import type { ImportReport } from "../../core/manage/transfer/transfer.ts";
 import { defineCommand } from "../command.ts";
 import { plural } from "../format.ts";
 import { bundleText } from "../view/bundle-files.ts";
 import { verifier } from "../view/bundle-keys.ts";
+import { importList, importListText } from "../view/import-list.ts";
 
 /** `holdfast import`: takes in what `export` wrote. */
 export const command = defineCommand({
@@ -18,26 +20,57 @@ export const command = defineCommand({
       flag: "--verify <public.pem>",
       summary: "only if signed with the key to this Ed25519 public key",
     },
+    trust: {
+      flag: "--trust <public.pem>",
+      summary: "runs signed with the key to this Ed25519 public key go on without a review",
+      list: true,
+    },
   },
-  examples: ["import recon-88.jsonl", "import - --verify public.pem < bundle.jsonl"],
+  examples: ["import recon-88.jsonl", "import - --trust public.pem < bundle.jsonl"],
   async run(context) {
     const { args, options, host } = context;
     const [file = ""] = args;
     const verify = options.verify === undefined ? {} : { verify: verifier(options.verify, host.cwd) };
+    const keys = options.trust?.map((key) => verifier(key, host.cwd));
+    const trust = keys
+      ? { trust: (digest: string, signature: string) => keys.some((key) => key(digest, signature)) }
+      : {};
     await context.store({ create: true });
     const { transfer } = await context.engine();
     const conflict = options.onConflict === undefined ? {} : { onConflict: options.onConflict };
-    const report = await transfer.importRuns(bundleText(file, host), { ...conflict, ...verify });
-    const { imported, skipped } = report;
-    const here =
-      skipped.length === 0
-        ? ""
-        : `; ${plural(skipped.length, "run")} were here already: ${skipped.join(", ")}`;
-    const list = imported.length === 0 ? "" : `: ${imported.join(", ")}`;
+    const report = await transfer.importRuns(bundleText(file, host), { ...conflict, ...verify, ...trust });
+    const lists = await Promise.all(report.review.map(async (id) => importList(await transfer.review(id))));
     return {
-      data: { ...report },
-      text: `✓ imported ${plural(imported.length, "run")}${list}${here}`,
-      next: imported.slice(0, 1).map((id) => `show ${id}`),
+      data: { ...report, lists },
+      text: [
+        importedText(report),
+        ...lists.map(importListText),
+        ...reviewText(report, keys !== undefined),
+      ].join("\n"),
+      next: [
+        ...report.review.map((id) => `accept ${id}`),
+        ...report.imported.slice(0, 1).map((id) => `show ${id}`),
+      ],
     };
   },
 });
+
+function importedText({ imported, skipped }: ImportReport): string {
+  const here =
+    skipped.length === 0
+      ? ""
+      : `; ${plural(skipped.length, "run")} ${skipped.length === 1 ? "was" : "were"} here already: ${skipped.join(", ")}`;
+  const list = imported.length === 0 ? "" : `: ${imported.join(", ")}`;
+  return `✓ imported ${plural(imported.length, "run")}${list}${here}`;
+}
+
+/** Nothing that came from elsewhere is run before somebody has said so. */
+function reviewText({ review }: ImportReport, isTrustGiven: boolean): string[] {
+  if (review.length === 0) return [];
+  const why = isTrustGiven
+    ? "The bundle is not signed with a key that you trust"
+    : "The bundle is not signed, or its key is not known here";
+  return [
+    `${why}: nothing of it runs before you accept it. ${review.map((id) => `holdfast accept ${id}`).join("; ")}`,
+  ];
+}

@@ -1,5 +1,6 @@
 import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { isForeign } from "../../core/journal/foreign.ts";
 import { addressOf } from "../../core/manage/checkpoints/address.ts";
 import type { RunReport } from "../../core/manage/status/run-status.ts";
 import { isUndo } from "../../core/run/undo-doubts.ts";
@@ -264,7 +265,9 @@ interface Known extends Rerun {
 }
 
 /** The commands that end a wait. */
-export function waysOut(id: string, { kind, step }: Waiting, known: Known): string[] {
+export function waysOut(id: string, waiting: Waiting, known: Known): string[] {
+  const { kind, step } = waiting;
+  if (isForeign(waiting)) return [`accept ${id}`];
   switch (kind) {
     case "gate":
       return answersTo(id, step, known.choices);

@@ -6,6 +6,8 @@ import type { EngineEventType } from "./emitter.ts";
 const TYPES: Readonly<Record<EngineEventType, true>> = {
   run_created: true,
   run_forked: true,
+  run_imported: true,
+  import_accepted: true,
   run_migrated: true,
   run_claimed: true,
   run_waiting: true,
