@@ -4,7 +4,9 @@ import { decidedAt, type ScopeNode, type StepRecord } from "./records.ts";
 import type { RunState } from "./replay.ts";
 
 /** Tells versions of a workflow's own function apart, as far as its text does. */
-export const codeMark = ({ version, body }: Workflow): string => fingerprint(`${version} ${String(body)}`);
+export const codeMark = (workflow: Workflow): string =>
+  // The function itself is not called, only read.
+  fingerprint(`${workflow.version} ${Function.prototype.toString.call(workflow.body)}`);
 
 /** Where somebody last edited a value of the run. */
 function lastEdit({ facts: { edits }, memory }: RunState): number {
@@ -46,9 +48,7 @@ function hasGoneOn({ records, loops }: ScopeNode, segment: string, seq: number):
 }
 
 /** The gates whose answers nothing has come of yet. */
-export function* unusedAnswers(state: RunState): Generator<string> {
-  for (const [key, record] of state.steps()) {
-    if (record.type !== "gate" || record.status !== "completed") continue;
-    if (!isUsed(state, key, record.seq)) yield key;
-  }
-}
+export const unusedAnswers = (state: RunState): readonly string[] =>
+  [...state.steps()].flatMap(([key, { type, status, seq }]) =>
+    type === "gate" && status === "completed" && !isUsed(state, key, seq) ? [key] : [],
+  );

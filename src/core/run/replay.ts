@@ -252,7 +252,7 @@ export class RunState {
 
   /** What people have said, and nothing has come of yet, was said to somebody else. */
   #forgetAnswers(): void {
-    for (const key of [...unusedAnswers(this)]) {
+    for (const key of unusedAnswers(this)) {
       const { node, name } = this.#place(key);
       node.records.delete(name);
     }
