@@ -5,8 +5,7 @@ import type { RunState } from "./replay.ts";
 
 /** Tells versions of a workflow's own function apart, as far as its text does. */
 export const codeMark = (workflow: Workflow): string =>
-  // The function itself is not called, only read.
-  fingerprint(`${workflow.version} ${Function.prototype.toString.call(workflow.body)}`);
+  fingerprint(`${workflow.version} ${workflow.body.toString()}`);
 
 /** Where somebody last edited a value of the run. */
 function lastEdit({ facts: { edits }, memory }: RunState): number {
