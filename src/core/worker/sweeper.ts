@@ -4,11 +4,16 @@ import type { RunRow } from "../types.ts";
 /** So many due runs are looked at in one go. */
 const PAGE = 100;
 
+/** Clocks of other processes, which say when a run was written to, may be ahead by this much. */
+const LATER_MS = 60_000;
+
 /** So many that nothing can be done about are looked past, to find those behind them. */
 const MOST_PASSED = 6_400;
 
 export interface SweeperDeps {
   readonly clock: Clock;
+  /** The store's time, as far as it is known here. */
+  readonly now: () => number;
   /** Whether runs may be taken at this time at all. */
   readonly mayTake: () => boolean;
   /** For how many more runs there is room. */
@@ -29,6 +34,8 @@ interface Sweep {
   /** Runs that this sweep has tried to take: it does not try again what it could not. */
   readonly tried: Set<string>;
   readonly taken: string[];
+  /** Given where all that is due is to be taken: what was written to after this moment is left to other sweeps. */
+  readonly until?: number;
 }
 
 /**
@@ -63,12 +70,12 @@ export class Sweeper {
 
   /**
    * Takes every run that is due at this time. Where there are more of them than there is room for, it goes on as room is made, and
-   * answers when the last has been taken. `until`: runs that were written to later are left to other sweeps.
+   * answers when the last has been taken. Runs that were written to later are left to other sweeps.
    */
-  async all(until: number): Promise<string[]> {
-    const sweep: Sweep = { tried: new Set(), taken: [...(await this.sweep())] };
-    for (const id of sweep.taken) sweep.tried.add(id);
-    while (!this.#stopped && (await this.#pages(sweep, until)) === "full") {
+  async all(): Promise<string[]> {
+    const taken = this.#sweeping ? [...(await this.#sweeping)] : [];
+    const sweep: Sweep = { tried: new Set(taken), taken, until: this.#deps.now() + LATER_MS };
+    while (!this.#stopped && (await this.#pages(sweep)) === "full") {
       const room = new Promise<void>((resolve) => this.#waiting.push(resolve));
       if (this.#deps.room() <= 0) await room;
     }
@@ -108,7 +115,8 @@ export class Sweeper {
   }
 
   /** Page by page, until nothing is left to try (`done`) or there is no room for more (`full`). */
-  async #pages(sweep: Sweep, until?: number): Promise<"done" | "full"> {
+  async #pages(sweep: Sweep): Promise<"done" | "full"> {
+    const { until } = sweep;
     const { mayTake, room, prepare, check, due, isTaken } = this.#deps;
     try {
       if (!this.#stopped && mayTake()) await prepare();

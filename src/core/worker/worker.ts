@@ -130,8 +130,8 @@ export class Worker {
   }
 
   /** Takes every run that is due now, as room is made for it; answers their ids. */
-  async takeAll(): Promise<string[]> {
-    return this.#sweeper.all(await this.#deps.execution.store.now());
+  takeAll(): Promise<string[]> {
+    return this.#sweeper.all();
   }
 
   #sweeping(): SweeperDeps {
@@ -140,6 +140,7 @@ export class Worker {
     const { health } = queue;
     return {
       clock: ports.clock,
+      now: () => time.now(),
       mayTake: () => !health.isBack && this.hasMemory() && !(health.failing && health.restMs > 0),
       // One is enough to see whether a failing store is back.
       room: () => (health.failing ? Math.min(this.#room, 1) : this.#room),
