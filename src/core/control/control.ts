@@ -1,7 +1,7 @@
 import { HoldfastError } from "../errors.ts";
 import { checkBudget, checkRaise, differs } from "../guards/budget.ts";
 import { Families } from "../guards/families.ts";
-import { because, checkAct, type NamedAct, plan, told, wrongStatus } from "../journal/act.ts";
+import { because, checkAct, type NamedAct, noted, plan, told, wrongStatus } from "../journal/act.ts";
 import type { ActPlan } from "../journal/acts.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { foreignProblem, isForeign } from "../journal/foreign.ts";
@@ -55,7 +55,7 @@ export class Control {
     checkAct(act);
     const { store, ports } = this.#deps;
     const row = await actOn(this.#deps, runId, async (row) => {
-      if (await sentBefore(store, row, ["pause_requested"], act.id)) return null;
+      if (await sentBefore(store, row, "pause", act.id)) return null;
       if (row.control === "compensating") throw beingCancelled(row, "be paused");
       if (ended(row.status)) throw wrongStatus(row, "be paused", "It is not running.", "Nothing to do.");
       const children = act.children ? { children: true as const } : {};
@@ -65,7 +65,7 @@ export class Control {
       const paused: EventDraft = { kind: "run_paused", step: "", meta: {} };
       if (await this.#isAbandoned(row))
         return { events: [...events, paused], actor: act.actor, claim: { kind: "revoke" } };
-      return events.length === 0 ? null : { events, actor: act.actor };
+      return events.length === 0 ? noted("pause", act) : { events, actor: act.actor };
     });
     ports.probe("C15:pause-requested", { runId });
     return row;
@@ -90,13 +90,13 @@ export class Control {
     const budget: EventDraft[] = limits ? [{ kind: "budget_set", step: "", meta: limits }] : [];
     const { store, ports } = this.#deps;
     const row = await actOn(this.#deps, runId, async (row) => {
-      if (await sentBefore(store, row, ["run_resumed"], options.id)) return null;
-      if (isGoing(row, options))
-        return limits && differs(row, limits) ? { events: budget, actor: options.actor } : null;
+      if (await sentBefore(store, row, "resume", options.id)) return null;
+      const raise = limits && differs(row, limits) ? budget : [];
+      if (isGoing(row, options)) return noted("resume", options, raise);
       const families = Families.of(store);
       if (limits && waitsBelow(row, options)) {
         await checkRaise(families, row, limits);
-        return differs(row, limits) ? { events: budget, actor: options.actor } : null;
+        return noted("resume", options, raise);
       }
       await this.#checkResumable(row);
       await checkRaise(families, row, limits);
@@ -154,8 +154,9 @@ export class Control {
     const { store, ports } = this.#deps;
     ports.probe("C17:before-cancel", { runId });
     const row = await actOn(this.#deps, runId, async (row) => {
-      if (row.status === "cancelled" || (row.control === "compensating" && act.compensate)) return null;
-      if (await sentBefore(store, row, ["cancel_requested"], act.id)) return null;
+      if (await sentBefore(store, row, "cancel", act.id)) return null;
+      if (row.status === "cancelled" || (row.control === "compensating" && act.compensate))
+        return noted("cancel", act);
       if (row.status === "completed")
         throw wrongStatus(row, "be cancelled", "It has finished.", "Nothing to do.");
       const meta = told(act);

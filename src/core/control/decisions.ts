@@ -79,7 +79,7 @@ export class Decisions {
     const { store, values } = this.#deps;
     let given: GateAnswer | undefined;
     await actOn(this.#deps, runId, async (row) => {
-      const before = await sentBefore(store, row, ["gate_answered"], answer.id);
+      const before = await sentBefore(store, row, "answer", answer.id);
       if (before?.step === gate && before.kind === "gate_answered" && before.meta.choice === answer.choice) {
         given = (await values.of(runId, before)) as GateAnswer;
         return null;
@@ -127,7 +127,7 @@ export class Decisions {
   ): Promise<RunRow> {
     checkAct(resolution);
     return actOn(this.#deps, runId, async (row) => {
-      const before = await sentBefore(this.#deps.store, row, ["step_resolved"], resolution.id);
+      const before = await sentBefore(this.#deps.store, row, "resolve", resolution.id);
       if (before?.step === step) return null;
       const { record, state } = await this.#inDoubt(row, step);
       const isRekeyed = resolution.action === "rerun" && resolution.newKey === true;

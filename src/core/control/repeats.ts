@@ -1,35 +1,80 @@
 import type { EventKind, JournalEvent } from "../journal/events.ts";
 import { parseEntry } from "../journal/journal.ts";
-import type { Store } from "../store.ts";
+import type { Entry, Store } from "../store.ts";
 import type { RunRow } from "../types.ts";
 
 const PAGE = 1_000;
+/** The names of acts on so many runs are kept. */
+const KEPT = 64;
+
+type Act = "pause" | "resume" | "cancel" | "answer" | "resolve";
+
+const KINDS: Readonly<Record<Act, readonly EventKind[]>> = {
+  pause: ["pause_requested"],
+  resume: ["run_resumed"],
+  cancel: ["cancel_requested", "run_cancelled"],
+  answer: ["gate_answered"],
+  resolve: ["step_resolved"],
+};
+
+/** The named acts of a run, as far as its journal was read: up to the entry `last`. */
+interface Named {
+  last: Entry | undefined;
+  readonly acts: JournalEvent[];
+}
+
+const known = new WeakMap<Store, Map<string, Named>>();
 
 /**
- * The act of one of these kinds that was written under this name before: somebody has clicked twice, or was not answered and asks
- * again. Looked for in the whole journal, since others may have acted in between.
+ * The act that was written under this name before: somebody has clicked twice, or was not answered and asks again. Looked for in the
+ * whole journal, since others may have acted in between; what was read once is not read again.
  */
 export async function sentBefore(
   store: Store,
   row: RunRow,
-  kinds: readonly EventKind[],
+  act: Act,
   id: string | undefined,
 ): Promise<JournalEvent | undefined> {
   if (id === undefined) return undefined;
-  // As it stands in a header: most need not be parsed.
-  const text = JSON.stringify(id);
-  for (let from = 1; from <= row.seq; ) {
+  const { acts } = await namedActs(store, row);
+  return acts.find(({ kind, meta, seq }) => {
+    const { id: name, act: what } = meta as { readonly id?: string; readonly act?: string };
+    const isOne = kind === "act_noted" ? what === act : KINDS[act].includes(kind);
+    return isOne && name === id && seq <= row.seq;
+  });
+}
+
+async function namedActs(store: Store, row: RunRow): Promise<Named> {
+  const runs = known.get(store) ?? new Map<string, Named>();
+  known.set(store, runs);
+  const kept = runs.get(row.id);
+  runs.delete(row.id);
+  const named = kept && (await isStill(store, row, kept)) ? kept : { last: undefined, acts: [] };
+  for (let from = after(named.last); from <= row.seq; from = after(named.last)) {
     const entries = await store.entries(row.id, { from, limit: PAGE });
-    for (const entry of entries) {
-      if (!entry.head.includes(text)) continue;
-      const found = parseEntry(row.id, entry).events.find(
-        ({ kind, meta }) => kinds.includes(kind) && (meta as { id?: string }).id === id,
-      );
-      if (found && found.seq <= row.seq) return found;
-    }
-    const last = entries.at(-1);
-    if (!last) return undefined;
-    from = last.seq + last.count;
+    if (entries.length === 0) break;
+    for (const entry of entries) named.acts.push(...actsIn(row.id, entry));
+    named.last = entries.at(-1);
   }
-  return undefined;
+  runs.set(row.id, named);
+  const [oldest] = runs.keys();
+  if (runs.size > KEPT && oldest !== undefined) runs.delete(oldest);
+  return named;
+}
+
+const after = (entry: Entry | undefined): number => (entry ? entry.seq + entry.count : 1);
+
+/** A store that was put back may hold another journal under the same id. */
+async function isStill(store: Store, row: RunRow, { last }: Named): Promise<boolean> {
+  if (!last) return true;
+  const [entry] = await store.entries(row.id, { from: last.seq, limit: 1 });
+  return entry?.seq === last.seq && entry.head === last.head;
+}
+
+/** Without their values: these are read where they are needed. */
+function actsIn(runId: string, entry: Entry): JournalEvent[] {
+  // As it stands in a header: most need not be parsed.
+  if (!entry.head.includes('"id":')) return [];
+  const events = parseEntry(runId, entry).events.filter(({ meta }) => "id" in meta);
+  return events.map(({ data: _, ...event }) => event as JournalEvent);
 }

@@ -44,6 +44,21 @@ export function checkAct(act: NamedAct): void {
   }
 }
 
+/**
+ * What is left to write of an act that finds nothing to do: with a name it is remembered, so that it does nothing either when it is
+ * sent again after things have changed.
+ */
+export function noted(
+  what: "pause" | "resume" | "cancel",
+  act: NamedAct,
+  also: readonly EventDraft[] = [],
+): ActPlan | null {
+  const note: EventDraft[] =
+    act.id === undefined ? [] : [{ kind: "act_noted", step: "", meta: { act: what, ...told(act) } }];
+  const events = [...also, ...note];
+  return events.length === 0 ? null : { events, actor: act.actor };
+}
+
 /** One event, by whom. */
 export function plan(
   event: EventDraft,

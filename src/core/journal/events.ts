@@ -47,6 +47,8 @@ export interface EventMeta {
   /** `children`: the runs below it, too, those that are only being made included. */
   pause_requested: Told & { children?: true };
   cancel_requested: Told;
+  /** Somebody has asked for something that was so already. Nothing has changed; the name of their act counts as used. */
+  act_noted: Told & { act: "pause" | "resume" | "cancel" };
   /** Parent and children have been told how the run ended. */
   family_told: Empty;
   step_started: StepStarted;

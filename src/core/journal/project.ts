@@ -24,6 +24,7 @@ const OUTSIDE: ReadonlySet<EventKind> = new Set<EventKind>([
   "run_resumed",
   "pause_requested",
   "cancel_requested",
+  "act_noted",
   "run_cancelled",
   "budget_set",
   "signal_received",

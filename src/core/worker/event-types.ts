@@ -20,6 +20,7 @@ const TYPES: Readonly<Record<EngineEventType, true>> = {
   run_cancelled: true,
   pause_requested: true,
   cancel_requested: true,
+  act_noted: true,
   family_told: true,
   step_started: true,
   step_completed: true,

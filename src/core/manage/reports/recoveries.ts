@@ -83,6 +83,7 @@ const NOT_ITS_DOING: readonly EventKind[] = [
   "run_resumed",
   "pause_requested",
   "cancel_requested",
+  "act_noted",
   "step_in_doubt",
   "step_resolved",
   "step_evidence",
