@@ -73,7 +73,7 @@ function* noteSeqs(node: ScopeNode): Generator<number> {
 function snapshotNode(node: ScopeNode): NodeSnapshot | undefined {
   const loops: NodeSnapshot["loops"][number][] = [];
   for (const [name, loop] of node.loops) {
-    if (!loop.live || !loop.state) return undefined;
+    if (!loop.state || isBehind(loop)) return undefined;
     loops.push([name, loop.iteration, loop.done, loop.seq, loop.state.value, loop.acted ?? false]);
   }
   const scopes: [string, NodeSnapshot][] = [];
@@ -90,6 +90,10 @@ function snapshotNode(node: ScopeNode): NodeSnapshot | undefined {
     ...(node.was === undefined ? {} : { was: node.was }),
   };
 }
+
+/** Whether its state is not known in full here: changes since were recorded, and have not been read. */
+export const isBehind = ({ live, state, changes }: LoopRecord): boolean =>
+  !live && (state === undefined || changes.length > 0);
 
 function withoutUndefined({ data: _, ...record }: StepRecord): Omit<StepRecord, "data"> {
   const entries = Object.entries(record).filter(([, value]) => value !== undefined);

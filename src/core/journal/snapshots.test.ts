@@ -77,4 +77,41 @@ describe("a snapshot", () => {
       expect(await lab.drive(after.engine.result("r"))).toBe(act === "signal" ? "in between" : "yes");
     }
   });
+
+  it.each(["completed", "failed"])(
+    "is taken as often after a resume when a finished loop lies inside a step that has %s (E3)",
+    async (outcome) => {
+      const lab = createLab();
+      const inner = async (ctx: Context) => {
+        const { n } = await ctx.loop("inner", { n: 0 }, async (draft, turn) => {
+          await ctx.step("work", () => turn.index);
+          draft.n++;
+          return turn.index === 4 ? turn.done() : undefined;
+        });
+        if (outcome === "failed") throw new Error("after all");
+        return n;
+      };
+      let hung = false;
+      const flow = workflow("flow", async (ctx) => {
+        await ctx.step("outer", () => inner(ctx), { retry: false }).catch(() => undefined);
+        await ctx.step("hang", () => (hung ? undefined : ((hung = true), hangs())));
+        await ctx.loop("turn", {}, async (_, turn) => {
+          await ctx.step("bulk", bulk);
+          return turn.index === 30 ? turn.done() : undefined;
+        });
+      });
+      const taken = async (id: string): Promise<number> => {
+        const entries = await lab.store.entries(id, { from: 1, limit: 1_000 });
+        return entries.filter(({ head }) => head.includes("snapshot_taken")).length;
+      };
+      const engine = lab.engine([flow]);
+      await lab.drive(engine.start(flow, undefined, { id: "resumed" }));
+      await lab.clock.advance(1_000);
+      const next = await lab.afterCrash(engine, [flow], "resumed");
+      await lab.drive(next.engine.start(flow, undefined, { id: "straight" }));
+      await lab.drive(next.engine.result("straight"));
+      expect(await taken("straight")).toBeGreaterThan(2);
+      expect(await taken("resumed")).toBeGreaterThanOrEqual((await taken("straight")) - 1);
+    },
+  );
 });

@@ -1,8 +1,10 @@
 import type { Execution } from "../run/execution.ts";
+import type { RunState } from "../run/replay.ts";
 import type { EventDraft } from "./events.ts";
 import { JOURNAL_FORMAT } from "./format.ts";
 import { projectionOf } from "./row-fold.ts";
-import { type Snapshot, takeSnapshot } from "./snapshot.ts";
+import { isBehind, type Snapshot, takeSnapshot } from "./snapshot.ts";
+import { loopState } from "./state-view.ts";
 
 const MIN_TAIL_BYTES = 32_768;
 
@@ -10,6 +12,7 @@ const MIN_TAIL_BYTES = 32_768;
 export class Snapshots {
   readonly #execution: Execution;
   #wanted = false;
+  #isReading = false;
 
   constructor(execution: Execution) {
     this.#execution = execution;
@@ -23,18 +26,47 @@ export class Snapshots {
 
   /** A full snapshot once the tail outweighs the last one: all of them together stay in proportion to the journal. */
   ifDue(): void {
-    const { writer, deps, runId } = this.#execution;
-    const { state } = writer;
+    const { state } = this.#execution.writer;
     const least = this.#wanted ? 1 : Math.max(MIN_TAIL_BYTES, 2 * state.snapshotBytes);
     if (!state.looping || state.tailBytes < least) return;
     try {
       const snapshot = takeSnapshot(state);
-      if (snapshot) this.#save({ ...snapshot, row: projectionOf(writer.row) });
+      if (snapshot) this.#save({ ...snapshot, row: projectionOf(this.#execution.writer.row) });
+      else this.#execution.detach(this.#catchUp(), "reading the states of loops");
     } catch (error) {
-      // The journal holds everything that it would. The next one is tried when as much again has been written.
-      Object.assign(state, { snapshotBytes: state.tailBytes, tailBytes: 0 });
-      this.#wanted = false;
-      deps.ports.logger.warn("snapshot was not taken", { runId, error: String(error) });
+      this.#skip(error);
+    }
+  }
+
+  /** The journal holds everything that it would. The next one is tried when as much again has been written. */
+  #skip(error: unknown): void {
+    const { writer, deps, runId } = this.#execution;
+    Object.assign(writer.state, { snapshotBytes: writer.state.tailBytes, tailBytes: 0 });
+    this.#wanted = false;
+    deps.ports.logger.warn("snapshot was not taken", { runId, error: String(error) });
+  }
+
+  /**
+   * After a resume, a loop's state is known when the body comes to it. To one inside a finished step it never comes, so that its state is
+   * read here; the loop itself still counts as not met.
+   */
+  async #catchUp(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    const { writer, deps, runId } = this.#execution;
+    try {
+      for (const [key, loop] of writer.state.loops()) {
+        const { length } = loop.changes;
+        if (!isBehind(loop) || !isInsideFinished(writer.state, key)) continue;
+        const value = await loopState(deps.values, runId, loop);
+        // The body may have come to it meanwhile, or somebody may have edited it.
+        if (value === undefined || loop.live || loop.changes.length !== length) continue;
+        Object.assign(loop, { state: { value }, changes: [] });
+      }
+    } catch (error) {
+      this.#skip(error);
+    } finally {
+      this.#isReading = false;
     }
   }
 
@@ -68,4 +100,13 @@ export class Snapshots {
       },
     });
   }
+}
+
+/** Whether a step around it has its outcome: then nobody comes to it any more. */
+function isInsideFinished(state: RunState, key: string): boolean {
+  for (let slash = key.lastIndexOf("/"); slash > 0; slash = key.lastIndexOf("/", slash - 1)) {
+    const outer = state.find(key.slice(0, slash));
+    if (outer?.status === "completed" || (outer?.status === "failed" && !outer.reopened)) return true;
+  }
+  return false;
 }
