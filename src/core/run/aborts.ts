@@ -28,3 +28,24 @@ export class Aborts {
       this.#body.abort(new HoldfastError("HF-2110", { run, reason: "What it did is being undone." }));
   }
 }
+
+/**
+ * A signal of its own for what happens inside another's scope: raised with the outer one, also when that was raised before, or by itself.
+ * By hand, because `AbortSignal.any` keeps something of every inner signal for as long as the outer one lives.
+ */
+export function innerAbort(outer: AbortSignal): {
+  readonly signal: AbortSignal;
+  abort(reason: unknown): void;
+  /** Lets go of the outer signal. */
+  end(): void;
+} {
+  const controller = new AbortController();
+  const stop = (): void => controller.abort(outer.reason);
+  if (outer.aborted) stop();
+  else outer.addEventListener("abort", stop, { once: true });
+  return {
+    signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
+    end: () => outer.removeEventListener("abort", stop),
+  };
+}

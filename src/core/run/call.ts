@@ -2,6 +2,7 @@ import type { OpenStep, StepCall, StepOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { approvalName } from "../guards/approval-name.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
+import { innerAbort } from "./aborts.ts";
 import type { Execution } from "./execution.ts";
 import { type Address, type Frame, innerScope, type Scope } from "./scope.ts";
 
@@ -117,16 +118,14 @@ export async function callWork<T>(
     const inner = innerScope(scope, name, { frame: handle.frame });
     return execution.within(inner, () => work(handle));
   }
-  const controller = new AbortController();
-  const stop = () => controller.abort(scope.abort.reason);
-  scope.abort.addEventListener("abort", stop, { once: true });
-  handle.signal = controller.signal;
-  const inner = innerScope(scope, name, { frame: handle.frame, abort: controller.signal });
+  const abort = innerAbort(scope.abort);
+  handle.signal = abort.signal;
+  const inner = innerScope(scope, name, { frame: handle.frame, abort: abort.signal });
   let cancel = (): void => undefined;
   const limit = new Promise<never>((_, reject) => {
     cancel = execution.deps.ports.clock.setTimer(() => {
       const error = new HoldfastError("HF-2102", { step: handle.step, timeoutMs });
-      controller.abort(error);
+      abort.abort(error);
       reject(error);
     }, timeoutMs);
   });
@@ -134,6 +133,6 @@ export async function callWork<T>(
     return await Promise.race([execution.within(inner, async () => work(handle)), limit]);
   } finally {
     cancel();
-    scope.abort.removeEventListener("abort", stop);
+    abort.end();
   }
 }

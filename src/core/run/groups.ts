@@ -1,6 +1,10 @@
 import type { Branches, EachOptions, Settled, SettledOptions, StepCall, StepOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
+
+
 import { checkName } from "../names.ts";
+import { innerAbort } from "./aborts.ts";
+
 import type { Execution } from "./execution.ts";
 import { type Scope, siblingScope } from "./scope.ts";
 import { runStep } from "./steps.ts";
@@ -26,10 +30,8 @@ async function runGroup(
   announce(execution, scope, name, branches.length);
   for (const { segment } of branches) execution.code?.asked(`${scope.prefix}${name}[${segment}]`);
   const results: Settled<unknown>[] = Array.from({ length: branches.length });
-  const controller = new AbortController();
-  const stop = () => controller.abort(scope.abort.reason);
-  scope.abort.addEventListener("abort", stop, { once: true });
-  const inner = siblingScope(scope, controller.signal);
+  const abort = innerAbort(scope.abort);
+  const inner = siblingScope(scope, abort.signal);
   const rule = groupRule(options, branches.length);
   const step = branchOptions(options);
   let next = 0;
@@ -44,12 +46,12 @@ async function runGroup(
         results[index] = { ok: false, error };
       }
       execution.deps.ports.probe("C10:branch-done", { runId: execution.runId, step: place.key });
-      if (rule.take(results[index] as Settled<unknown>)) controller.abort(new HoldfastError("HF-1009"));
+      if (rule.take(results[index] as Settled<unknown>)) abort.abort(new HoldfastError("HF-1009"));
     }
   };
   const lanes = Math.min(options.concurrency ?? branches.length, branches.length);
   await Promise.all(Array.from({ length: lanes }, lane));
-  scope.abort.removeEventListener("abort", stop);
+  abort.end();
   rule.check(execution, scope.prefix + name, results);
   return results;
 }
