@@ -148,8 +148,23 @@ export interface StepOptions<T = unknown> {
   readonly verify?: (call: StepCall) => Verdict<T> | Promise<Verdict<T>>;
   /** Answers instead of the call in a fork that simulates its effects and has nothing recorded to answer with. */
   readonly simulate?: (call: StepCall) => T | Promise<T>;
-  /** Undoes the step, in reverse order, when the run is cancelled with compensation. */
-  readonly compensate?: (value: T, call: StepCall) => unknown;
+  /**
+   * Undoes the step, in reverse order, when the run is cancelled with compensation. The undo is a step of its own, with the effect class,
+   * the time limit and the key window of the step.
+   */
+  readonly compensate?: Undo<T> | UndoOptions<T>;
+}
+
+/** Undoes a step. It is given the value that the step returned. */
+export type Undo<T> = (value: T, call: StepCall) => unknown;
+
+/** How to undo a step, where its undo has a time limit or a way to look up its outcome of its own. */
+export interface UndoOptions<T> {
+  readonly undo: Undo<T>;
+  /** Default: the time limit of the step. */
+  readonly timeoutMs?: number;
+  /** Asks the outside world what became of an undo whose outcome is unknown. */
+  readonly verify?: (value: T, call: StepCall) => Verdict<unknown> | Promise<Verdict<unknown>>;
 }
 
 /** What a transaction says about itself: policies are asked with it, and approvals are bound to it. */

@@ -1,10 +1,7 @@
 import type { Branches, EachOptions, Settled, SettledOptions, StepCall, StepOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
-
-
 import { checkName } from "../names.ts";
 import { innerAbort } from "./aborts.ts";
-
 import type { Execution } from "./execution.ts";
 import { type Scope, siblingScope } from "./scope.ts";
 import { runStep } from "./steps.ts";

@@ -1,4 +1,4 @@
-import type { OpenStep, StepCall, StepHandle, StepOptions } from "../context.ts";
+import type { OpenStep, StepCall, StepHandle, StepOptions, Undo, UndoOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { admit } from "../guards/guard.ts";
 import { inspectOutcome } from "../guards/inspector.ts";
@@ -449,10 +449,21 @@ function addCompensation<T>(
 ): void {
   const { compensate } = options;
   if (!compensate || execution.compensating) return;
-  const effect = record?.effect ?? options.effect ?? "repeatable";
+  const { undo, timeoutMs, verify } = undoOptions(compensate);
+  const { keyWindowMs } = options;
+  const limit = timeoutMs ?? options.timeoutMs;
+  const how: StepOptions = {
+    effect: record?.effect ?? options.effect ?? "repeatable",
+    ...(limit === undefined ? {} : { timeoutMs: limit }),
+    ...(keyWindowMs === undefined ? {} : { keyWindowMs }),
+    ...(verify ? { verify: (call) => verify(value, call) } : {}),
+  };
   execution.undos.set(place.key, async (scope) => {
     const key = undoKey(place.key);
-    const undo: StepPlace = { scope, name: key.slice(scope.prefix.length), key };
-    await runStep(execution, undo, (call) => compensate(value, call), { effect });
+    const at: StepPlace = { scope, name: key.slice(scope.prefix.length), key };
+    await runStep(execution, at, (call) => undo(value, call), how);
   });
 }
+
+const undoOptions = <T>(compensate: Undo<T> | UndoOptions<T>): UndoOptions<T> =>
+  typeof compensate === "function" ? { undo: compensate } : compensate;

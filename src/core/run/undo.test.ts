@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { code } from "../../../test/support/code.ts";
 import { eventsOf } from "../../../test/support/family.ts";
 import { createLab, hangs, type Lab, signalled } from "../../../test/support/lab.ts";
-import type { Engine, StepOptions, Workflow } from "../../index.ts";
+import type { Engine, StepOptions, Verdict, Workflow } from "../../index.ts";
 import { workflow } from "../../index.ts";
 import { childId } from "../ids.ts";
 
@@ -257,5 +257,68 @@ describe("a run that undoes itself because it failed", () => {
     book.resolve("seat");
     await lab.clock.advance(10_000);
     expect([(await standing(engine))[0], undone]).toEqual(["failed", ["seat"]]);
+  });
+});
+
+describe("an undo", () => {
+  /** A mail is sent; its undo hangs, its process dies, and the next one takes the cancel up. */
+  async function killed(options: StepOptions<string>) {
+    const lab = createLab();
+    let undos = 0;
+    const undo = () => (++undos === 1 ? hangs() : undefined);
+    const { compensate = undo } = options;
+    const flow = workflow("flow", async (ctx) => {
+      const how = typeof compensate === "function" ? undo : { ...compensate, undo };
+      await ctx.step("mail", () => "sent", { effect: "once", ...options, compensate: how });
+      await ctx.signal("never");
+    });
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.drive(engine.settled("r"));
+    await lab.drive(engine.cancel("r", { compensate: true }));
+    await lab.clock.advance(100);
+    const next = await lab.afterCrash(engine, [flow], "r");
+    return { ...next, lab, undos: () => undos };
+  }
+
+  it("has the time limit of its step, and may be run again as soon as that has passed (E15)", async () => {
+    const { lab, engine, undos } = await killed({ timeoutMs: 1_000 });
+    const doubt = (await eventsOf(lab.store, "r")).find(({ kind }) => kind === "step_in_doubt");
+    const rerunAfter = doubt?.kind === "step_in_doubt" ? (doubt.meta.rerunAfter ?? 0) : 0;
+    // The claim of 10 s and the limit of 1 s, not the 5 minutes that are assumed where there is none.
+    expect(rerunAfter - (doubt?.at ?? 0)).toBe(11_000);
+    await lab.clock.advance(11_000);
+    await lab.drive(engine.resolve("r", "compensate/mail", { action: "rerun" }));
+    await lab.clock.advance(10_000);
+    expect([undos(), (await standing(engine))[0]]).toEqual([2, "cancelled"]);
+  });
+
+  it("is stopped at its own time limit where it has one (E15)", async () => {
+    const lab = createLab();
+    const flow = workflow("flow", async (ctx) => {
+      const compensate = { undo: hangs, timeoutMs: 2_000 };
+      await ctx.step("mail", () => "sent", { effect: "once", timeoutMs: 60_000, compensate });
+      await ctx.signal("never");
+    });
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.drive(engine.settled("r"));
+    await lab.drive(engine.cancel("r", { compensate: true }));
+    await lab.clock.advance(5_000);
+    expect(await standing(engine)).toEqual(["waiting", "compensating", ["decision compensate/mail"]]);
+  });
+
+  it.each([
+    ["done", 1],
+    ["not-done", 2],
+  ] as const)("asks its verify hook what became of it when it is %s (E15)", async (status, calls) => {
+    const asked: unknown[] = [];
+    const verify = (value: string): Verdict<unknown> => {
+      asked.push(value);
+      return status === "done" ? { status, value: undefined } : { status };
+    };
+    const { lab, engine, undos } = await killed({ compensate: { undo: hangs, verify } });
+    await lab.clock.advance(10_000);
+    expect([asked, undos(), (await standing(engine))[0]]).toEqual([["sent"], calls, "cancelled"]);
   });
 });

@@ -98,8 +98,9 @@ export class Observer {
   #options<T>(options: StepOptions<T>): StepOptions<T> {
     const { compensate } = options;
     if (!compensate) return quick(options);
-    const undo = (value: T, call: StepCall) => this.#work((one) => compensate(value, one), options)(call);
-    return { ...quick(options), compensate: undo };
+    const how = typeof compensate === "function" ? { undo: compensate } : compensate;
+    const undo = (value: T, call: StepCall) => this.#work((one) => how.undo(value, one), options)(call);
+    return { ...quick(options), compensate: { ...how, undo } };
   }
 
   #work<T>(work: Work<T>, options: CallOptions): Work<T> {
