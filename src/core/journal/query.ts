@@ -43,7 +43,7 @@ export function checkQuery(query: RunQuery): PagePosition | null {
     if (!FILTERS.includes(key)) throw invalid(key, "there is no such filter");
   checkLimit(query.limit, MOST_RUNS);
   checkStatuses(query.status);
-  if (query.workflow !== undefined) checkNamed("workflow", query.workflow);
+  if (query.workflow) checkNamed("workflow", query.workflow);
   if (query.cursor === undefined) return null;
   const [, createdAt, id] = /^(\d{1,16})\.([\w-]{1,64})$/.exec(query.cursor) ?? [];
   if (createdAt === undefined || id === undefined) throw invalid("cursor", "it was not made by list");

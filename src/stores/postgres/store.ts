@@ -189,8 +189,8 @@ export class PostgresStore implements Store {
   }
 
   async #writing(): Promise<Writing> {
-    if (!this.#opened) await this.identity();
-    return { ...this.#place, opened: this.#opened as Opened };
+    this.#opened ??= await openedAs(this.#setup.database, this.#place);
+    return { ...this.#place, opened: this.#opened };
   }
 
   #rows(text: string, values: readonly unknown[]): Promise<readonly RunRow[]> {
