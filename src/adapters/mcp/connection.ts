@@ -1,28 +1,40 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
 import { HoldfastError } from "../../core/errors.ts";
+import { provesNotDone } from "../../core/run/failures.ts";
 import { KEY, type Live, openLive } from "./live.ts";
 import { McpError, type McpServer } from "./servers.ts";
 
-/** The step's own time limit ends a call. */
-const NO_LIMIT = 2 ** 31 - 1;
+/** Of one call, and of a server's start. */
+const TIMEOUT_MS = 300_000;
+const START_MS = 60_000;
+
+/** How long a server may take to start, and to answer one call once it has. */
+export const limitsOf = ({
+  timeoutMs,
+}: McpServer): { readonly startMs: number; readonly callMs: number } => ({
+  startMs: timeoutMs ?? START_MS,
+  callMs: timeoutMs ?? TIMEOUT_MS,
+});
 
 /** One server: connected when it is needed, and again after it died. A call is sent once; it is not sent again when its answer is lost. */
 export class Connection {
   readonly #name: string;
   readonly #server: McpServer;
+  readonly #limits: { readonly startMs: number; readonly callMs: number };
   #live: Promise<Live> | undefined;
   #isClosed = false;
 
   constructor(name: string, server: McpServer) {
     this.#name = name;
     this.#server = server;
+    this.#limits = limitsOf(server);
   }
 
   /** What the server offers. HF-4107 when it cannot be asked. */
   async tools(): Promise<Tool[]> {
     try {
       const { client } = await this.#connected();
-      return (await client.listTools()).tools;
+      return (await client.listTools(undefined, { timeout: this.#limits.startMs })).tools;
     } catch (error) {
       if (HoldfastError.is(error)) throw error;
       throw new HoldfastError("HF-4107", { server: this.#name, problem: messageOf(error) }, { cause: error });
@@ -36,12 +48,13 @@ export class Connection {
       return await this.#send(live, tool, input, call);
     } catch (error) {
       // A server that was started anew does not know the session: it has refused the call unseen, and the next session is another.
-      if (!live.hasSession() || (error as ErrorFields).status !== 404) throw this.#failed(error, call);
+      if (!live.hasSession() || (error as ErrorFields | null)?.status !== 404)
+        throw this.#failed(error, call, live);
       this.#forget(live);
     }
     const next = await this.#opened();
     return this.#send(next, tool, input, call).catch((error: unknown) => {
-      throw this.#failed(error, call);
+      throw this.#failed(error, call, next);
     });
   }
 
@@ -61,7 +74,9 @@ export class Connection {
     const over = new AbortController();
     const stop = AbortSignal.any([signal, over.signal]);
     try {
-      const answer = live.client.callTool(params, { signal: stop, timeout: NO_LIMIT, toolDefinition });
+      // Counted from here: what a server takes to start again is no part of the call.
+      const limit = { signal: stop, timeout: this.#limits.callMs };
+      const answer = live.client.callTool(params, { ...limit, toolDefinition });
       return await Promise.race([answer, live.lost(key)]);
     } finally {
       live.forget(key);
@@ -80,7 +95,7 @@ export class Connection {
     if (this.#isClosed)
       throw new McpError(`MCP server ${this.#name} was closed.`, { server: this.#name, retryable: false });
     if (this.#live) return this.#live;
-    const opening = openLive(this.#server, () => this.#drop(opening));
+    const opening = openLive(this.#server, this.#limits.startMs, () => this.#drop(opening));
     this.#live = opening;
     opening.catch(() => this.#drop(opening));
     return opening;
@@ -95,15 +110,16 @@ export class Connection {
     return new McpError(message, { server: this.#name, retryable });
   }
 
-  #failed(error: unknown, { signal }: Call): unknown {
+  /** What is not proven to be undone is unknown: by the rule for every call, and by what the protocol says of its refusals. */
+  #failed(error: unknown, { signal }: Call, live: Live): unknown {
     if (signal.aborted) return error;
-    const { name, code, status, cause } = error as ErrorFields;
-    // The server answered, and its answer is no.
-    if (name === "ProtocolError") return this.#undone(error, false);
-    if (typeof status === "number" && status >= 400 && status < 500)
-      return this.#undone(error, status === 429);
-    if (NOT_SENT.has(String(code)) || NOT_SENT.has(String(cause?.code))) return this.#undone(error, true);
-    const message = `MCP server ${this.#name} gave no answer: ${messageOf(error)}`;
+    const { name, code, status } = (error ?? {}) as ErrorFields;
+    if (name === "ProtocolError" && REFUSALS.has(code)) return this.#undone(error, false);
+    if (code === "NOT_CONNECTED" || provesNotDone(error, { attempt: 1 }))
+      return this.#undone(error, status === undefined || status === 429);
+    const problem = error instanceof TypeError ? "what it answered is no result" : messageOf(error);
+    const cause = live.problem();
+    const message = `MCP server ${this.#name} gave no answer: ${problem}${cause ? `: ${cause}` : ""}`;
     return new HoldfastError("HF-2140", { message }, { cause: error });
   }
 
@@ -122,16 +138,9 @@ interface ErrorFields {
   readonly name?: string;
   readonly code?: unknown;
   readonly status?: unknown;
-  readonly cause?: { readonly code?: unknown };
 }
 
-const NOT_SENT = new Set([
-  "NOT_CONNECTED",
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-]);
+/** Of JSON-RPC: not understood, not known, not with these arguments. Any other error may come after something was done. */
+const REFUSALS: ReadonlySet<unknown> = new Set([-32700, -32600, -32601, -32602]);
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -12,20 +12,30 @@ export interface Live {
   /** Rejects when the answer to the call of this key cannot come any more although the connection stands. */
   lost(key: string): Promise<never>;
   forget(key: string): void;
+  /** What the connection ended of, where that is known. */
+  problem(): string | undefined;
   /** Whether the server keeps something for this connection that it may have forgotten. */
   hasSession(): boolean;
 }
 
-/** Connects to a server. `gone` is called when the connection has ended. */
-export async function openLive(server: McpServer, gone: () => void): Promise<Live> {
+/** Most bytes of one answer of a process. */
+const ANSWER_BYTES = 10 * 1024 * 1024;
+const TOO_LARGE = /exceeded maximum size/;
+
+/** Connects to a server, which has `startMs` to say what it is. `gone` is called when the connection has ended. */
+export async function openLive(server: McpServer, startMs: number, gone: () => void): Promise<Live> {
   const { Client: Connected } = await packaged(() => import("@modelcontextprotocol/client"));
   const client = new Connected({ name: "holdfast", version: "1" });
   const waiting = new Map<string, (error: Error) => void>();
   const { transport, said } = await transportTo(server);
+  let problem: string | undefined;
+  client.onerror = ({ message }) => {
+    problem = TOO_LARGE.test(message) ? `its answer is larger than ${ANSWER_BYTES / 1024 ** 2} MiB` : message;
+  };
   client.onclose = gone;
   watchStreams(transport, (key) => waiting.get(key)?.(new Error("the stream of its answer ended early")));
   try {
-    await client.connect(transport);
+    await client.connect(transport, { timeout: startMs });
   } catch (error) {
     await client.close().catch(() => undefined);
     const message = error instanceof Error ? error.message : String(error);
@@ -35,6 +45,7 @@ export async function openLive(server: McpServer, gone: () => void): Promise<Liv
     client,
     lost: (key) => new Promise((_, reject) => waiting.set(key, reject)),
     forget: (key) => void waiting.delete(key),
+    problem: () => problem,
     hasSession: () => transport.sessionId !== undefined,
   };
 }
@@ -62,6 +73,7 @@ async function transportTo(server: McpServer): Promise<Spoken> {
     // The package adds what a program needs to start, and nothing else of this process's environment.
     env: { ...env },
     stderr: "pipe",
+    maxBufferSize: ANSWER_BYTES,
     ...(cwd === undefined ? {} : { cwd }),
   });
   let said = "";

@@ -5,7 +5,7 @@ export interface StdioServer {
   /** All that it gets of an environment, beside what a program needs to start (PATH, HOME and the like). */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Of one call. Default 5 minutes. */
+  /** Of one call, and of the start of the server. Default 5 minutes, and 1 minute for the start. */
   readonly timeoutMs?: number;
 }
 
@@ -13,7 +13,7 @@ export interface StdioServer {
 export interface HttpServer {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of one call. Default 5 minutes. */
+  /** Of one call, and of the start of the server. Default 5 minutes, and 1 minute for the start. */
   readonly timeoutMs?: number;
 }
 

@@ -4,7 +4,7 @@ import { checkSchema } from "../../agent/schema.ts";
 import { type AgentTool, type ToolRun, toolError } from "../../agent/tool.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Effect } from "../../core/types.ts";
-import { Connection } from "./connection.ts";
+import { Connection, limitsOf } from "./connection.ts";
 import type { McpServer } from "./servers.ts";
 
 export interface McpOptions {
@@ -12,6 +12,8 @@ export interface McpOptions {
   readonly allow?: readonly string[];
   /** What is known of tools by name (`server__tool`); comes before what servers say of themselves. */
   readonly effects?: Readonly<Record<string, Effect>>;
+  /** By name: whether a call that may have acted is made again when the model asks for it a second time. See `AgentTool.onRepeat`. */
+  readonly onRepeat?: Readonly<Record<string, "ask" | "allow">>;
 }
 
 /** The tools of MCP servers. */
@@ -21,7 +23,6 @@ export interface McpTools {
   close(): Promise<void>;
 }
 
-const TIMEOUT_MS = 300_000;
 const MOST_NAME = 64;
 
 /**
@@ -55,7 +56,7 @@ export async function mcpTools(
   try {
     const found = await Promise.all(
       connections.map(async ({ name, server, connection }) =>
-        (await connection.tools()).map((tool) => agentTool(name, server, connection, tool, options.effects)),
+        (await connection.tools()).map((tool) => agentTool(name, server, connection, tool, options)),
       ),
     );
     return { tools: allowed(found.flat(), options), close };
@@ -74,10 +75,13 @@ function checkServer(server: string, given: McpServer): void {
     throw refuse("it has neither a command nor an address");
 }
 
-function allowed(tools: readonly AgentTool[], { allow, effects = {} }: McpOptions): AgentTool[] {
+function allowed(
+  tools: readonly AgentTool[],
+  { allow, effects = {}, onRepeat = {} }: McpOptions,
+): AgentTool[] {
   const matches = (pattern: string, name: string) =>
     pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
-  for (const pattern of [...(allow ?? []), ...Object.keys(effects)]) {
+  for (const pattern of [...(allow ?? []), ...Object.keys({ ...effects, ...onRepeat })]) {
     if (tools.some(({ name }) => matches(pattern, name))) continue;
     const server = pattern.split("__")[0] ?? pattern;
     throw new HoldfastError("HF-4107", { server, problem: `it has no tool ${pattern}` });
@@ -87,17 +91,20 @@ function allowed(tools: readonly AgentTool[], { allow, effects = {} }: McpOption
 
 function agentTool(
   server: string,
-  { timeoutMs = TIMEOUT_MS }: McpServer,
+  given: McpServer,
   connection: Connection,
   tool: Tool,
-  effects: McpOptions["effects"] = {},
+  { effects = {}, onRepeat = {} }: McpOptions,
 ): AgentTool {
   const name = nameOf(server, tool.name);
+  const { startMs, callMs } = limitsOf(given);
   return {
     name,
     parameters: tool.inputSchema,
     effect: effects[name] ?? effectOf(tool),
-    timeoutMs,
+    // The connection keeps the limit of the call; a server that has died is started before it counts.
+    timeoutMs: startMs + callMs + GRACE_MS,
+    ...(onRepeat[name] === undefined ? {} : { onRepeat: onRepeat[name] }),
     ...(tool.description === undefined ? {} : { description: tool.description }),
     ...(isCheckable(tool) ? {} : { checksInput: true }),
     async run(input: unknown, call: ToolRun) {
@@ -128,6 +135,9 @@ function nameOf(server: string, tool: string): string {
   const digest = createHash("sha256").update(tool).digest("hex").slice(0, 8);
   return `${name.slice(0, MOST_NAME - 9)}_${digest}`;
 }
+
+/** For the connection's own limits to come first. */
+const GRACE_MS = 1_000;
 
 function textOf({ content, structuredContent }: CallToolResult): string {
   const text = (content ?? []).map(partOf).join("\n");

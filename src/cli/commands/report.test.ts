@@ -6,7 +6,9 @@ import { workflow } from "../../index.ts";
 const folder = cliFolder();
 
 const mails = workflow("mails", (ctx) =>
-  ctx.step("mail", () => Promise.reject(new Error("connection reset")), { effect: "once" }),
+  ctx.step("mail", () => Promise.reject(Object.assign(new Error("connection reset"), { fatal: true })), {
+    effect: "once",
+  }),
 );
 
 beforeAll(async () => {

@@ -332,7 +332,7 @@ describe("code that asks for everything it did", () => {
 
   it.each([
     ["may leave out what failed and surely did nothing", { status: 400 }, "completed"],
-    ["may not leave out what failed and may have been done all the same", {}, "waiting"],
+    ["may not leave out what failed and may have been done all the same", { fatal: true }, "waiting"],
   ])("%s", async (_, answer, status) => {
     const lab = createLab();
     const { run } = await changed(
