@@ -75,7 +75,7 @@ describe("keys in AWS KMS", () => {
       unwrap: (_: string, ...rest: [Uint8Array, Record<string, string>]) =>
         keyring.unwrap("alias/two", ...rest),
     };
-    await expect(sealStore(inner, { keyring: spoilt })).rejects.toMatchObject({ code: "HF-3032" });
+    await expect(sealStore(inner, { keyring: spoilt })).rejects.toMatchObject({ code: "HF-3040" });
   });
 
   it("can be changed for others, and switched off then", async () => {

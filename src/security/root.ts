@@ -65,11 +65,23 @@ async function readRoot(inner: Store, keyring: Keyring): Promise<Root | null> {
   );
   for (const id of ids) {
     const record = records.get(keyAddress(ROOT_RUN, id));
-    if (record !== undefined)
-      return new Root((await unwrapKey(keyring, ROOT_STORE, ROOT_RUN, id, record)).secret);
+    if (record !== undefined) return new Root(await rootSecret(keyring, id, record));
   }
-  throw new HoldfastError("HF-3031", { run: ROOT_RUN, ids: ids.join(", ") });
+  throw closed(ids, "its key is not in the keyring.");
 }
+
+/** It is the store's own key that does not fit, and no run that anybody knows. */
+async function rootSecret(keyring: Keyring, id: string, record: string): Promise<Uint8Array> {
+  try {
+    return (await unwrapKey(keyring, ROOT_STORE, ROOT_RUN, id, record)).secret;
+  } catch (error) {
+    if (HoldfastError.is(error, "HF-3032")) throw closed([id], error.why);
+    throw error;
+  }
+}
+
+const closed = (ids: readonly string[], problem: string): HoldfastError =>
+  new HoldfastError("HF-3040", { ids: ids.join(", "), problem });
 
 async function createRoot(inner: Store, keyring: Keyring): Promise<void> {
   const blob = await wrapKey(keyring, ROOT_STORE, ROOT_RUN, newDataKey());

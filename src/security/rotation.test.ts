@@ -48,7 +48,7 @@ describe("a rotation", () => {
       complete: true,
     });
     expect(await readable(inner, "k2")).toEqual(IDS);
-    await expect(readable(inner, "k1")).rejects.toMatchObject({ code: "HF-3031" });
+    await expect(readable(inner, "k1")).rejects.toMatchObject({ code: "HF-3040" });
     const { entries } = await everythingOf(store, "a");
     expect(JSON.parse(entries[1]?.head ?? "")).toMatchObject({
       a: "ops",

@@ -73,13 +73,15 @@ describe("a sealed store", () => {
     expect(new Set(stores.map(({ blinding }) => blinding)).size).toBe(1);
   });
 
-  it("does not open with another key, and says nothing about keys", async () => {
+  it("does not open with another key, names no run of its own, and says nothing about keys (R8)", async () => {
     const inner = createMemoryStore();
     await seal(inner, "k1");
-    await expect(seal(inner, "k2")).rejects.toMatchObject({ code: "HF-3031" });
+    const missing: unknown = await seal(inner, "k2").catch((thrown: unknown) => thrown);
+    expect(missing).toMatchObject({ code: "HF-3040", fix: expect.stringContaining("open it again") });
+    expect(JSON.stringify(missing) + String(missing)).not.toMatch(/sealed-root|by itself/);
     const wrong = localKeyring(() => new Map([["k1", keyOf("k2")]]));
     const error: unknown = await sealStore(inner, { keyring: wrong }).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: "HF-3032" });
+    expect(error).toMatchObject({ code: "HF-3040" });
     for (const key of [keyOf("k1"), keyOf("k2")])
       for (const form of ["hex", "base64", "base64url"] as const)
         expect(JSON.stringify(error) + String(error)).not.toContain(Buffer.from(key).toString(form));

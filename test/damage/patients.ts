@@ -32,6 +32,8 @@ const OTHERS: Readonly<Record<string, readonly unknown[]>> = {
   waiting: ["[]", "[{}]", "not json", '[{"kind":"gate","step":"other","since":1}]'],
   budget: [null, '{"turns":1}', "not json"],
   pruned_at: [1],
+  // One that is held for longer cannot be told from that of a worker which is alive.
+  claim_until: [0, 1],
 };
 
 const ROW =

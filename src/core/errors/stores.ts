@@ -182,6 +182,12 @@ export const storeErrors = {
     safe: "It is as it was, and goes on.",
     fix: "Do it again later.",
   },
+  "HF-3040": {
+    what: "This store cannot be opened: {problem}",
+    why: "Everything it holds is encrypted under a key of its own, which none of the keys at hand opens ({ids}).",
+    safe: "Nothing was read or written.",
+    fix: "Put the key that the store was made with, or last rotated to, back into the keyring; then open it again.",
+  },
   "HF-3024": {
     what: "{place} is full: {message}",
     why: "The server has no memory left for it.",

@@ -93,7 +93,7 @@ export class Acts {
           throw HoldfastError.is(error) ? error : this.#away(error);
         });
         if (!row) throw new HoldfastError("HF-1001", { run: runId });
-        const plan = await decide(insistOn(row));
+        const plan = await decided(insistOn(row), decide);
         if (!plan) return { row, events: [] };
         const acted = await this.write(row, plan);
         if (acted) return acted;
@@ -138,6 +138,16 @@ export class Acts {
     if (HoldfastError.is(error, "HF-3020")) return error;
     const ms = this.#queue.health.failingMs;
     return new HoldfastError("HF-3002", { message: String(error), ms }, { cause: error });
+  }
+}
+
+/** Whatever an act on a run without values would find fault with, it is that they are gone. */
+async function decided(row: RunRow, decide: Decide): Promise<ActPlan | null> {
+  try {
+    return await decide(row);
+  } catch (error) {
+    const isRefused = HoldfastError.is(error) && error.code.startsWith("HF-1");
+    throw isRefused && row.prunedAt !== null ? dropped(row.id, row.seq) : error;
   }
 }
 

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../errors.ts";
 import type { CommitQueue } from "../journal/commit.ts";
 import type { JournalEvent } from "../journal/events.ts";
-import { damaged } from "../journal/journal.ts";
+import { damaged, dropped } from "../journal/journal.ts";
 import { lastEvent } from "../journal/load.ts";
 import type { Ports } from "../ports.ts";
 import type { Store } from "../store.ts";
@@ -68,6 +68,7 @@ export class RunWatch {
 
 /** The result of an ended run, or the error it ended with thrown. */
 export async function readResult(store: Store, values: Values, row: RunRow): Promise<unknown> {
+  if (row.prunedAt !== null) throw dropped(row.id, row.seq);
   if (row.status === "cancelled")
     throw new HoldfastError("HF-2110", { run: row.id, reason: "Somebody cancelled it." });
   const event = await lastEvent(store, row, ["run_completed", "run_failed"]);
