@@ -64,7 +64,12 @@ export class Addresses {
   /** The run and, of it, the step: `run:step`. */
   async step(text: string): Promise<{ run: RunRow; step: string | undefined }> {
     const { run, step, place } = splitAddress(text);
-    if (place !== undefined) throw usage(`${text} is a checkpoint`, "Here a step is meant.", `${run}:<step>`);
+    if (place !== undefined)
+      throw usage(
+        `${text} is a checkpoint`,
+        "Here a run or a step of it is meant.",
+        `holdfast checkpoints show ${text}`,
+      );
     return { run: await this.run(run), step };
   }
 

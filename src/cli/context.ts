@@ -9,6 +9,7 @@ import type { Store } from "../core/store.ts";
 import type { RunRow } from "../core/types.ts";
 import { Addresses } from "./addresses.ts";
 import type { Listed } from "./catalog.ts";
+import { rememberCode } from "./code-memory.ts";
 import { loadSettings, type Settings } from "./config/settings.ts";
 import { hasPlaceholder, isAbsent, storeUrl, withoutPassword, withPlace } from "./config/store-url.ts";
 import type { Globals } from "./globals.ts";
@@ -169,7 +170,7 @@ export class CommandContext<O = unknown> {
 
   /** The code that a stored run goes on with; `file` where somebody named it, `changed` to take it as it is now. */
   async codeOf(
-    run: Pick<RunRow, "id" | "workflow">,
+    run: Pick<RunRow, "id" | "workflow" | "version">,
     wanted: { file?: string | undefined; changed?: boolean } = {},
   ): Promise<Code> {
     const store = await this.store();
@@ -190,6 +191,14 @@ export class CommandContext<O = unknown> {
     const owner = ownerOf({ claim }, await (await this.store()).now());
     if (owner && !owner.isDead) return `It goes on in ${owner.name}.`;
     return `Go on: ${this.cli(`resume ${id}`)}   (a process of yours that works on this store takes it up by itself)`;
+  }
+
+  /** Runs of this version go on with this file, wherever they were started from. */
+  async rememberCode({ workflow, file }: Code): Promise<void> {
+    if (file === undefined) return;
+    const { root } = await this.settings();
+    const shown = (await this.workflows()).remembered(file);
+    rememberCode(root, workflow.name, workflow.version, shown);
   }
 
   /** Who does this, and why; `said`: what counts as the reason where none is given. Refused without a reason where one is needed. */

@@ -65,6 +65,8 @@ const EXCEPTIONS: Partial<Record<ErrorCode, ExitCode>> = {
   "HF-3011": EXIT.integrity,
   "HF-3014": EXIT.integrity,
   "HF-3017": EXIT.integrity,
+  "HF-3034": EXIT.invalid,
+  "HF-3035": EXIT.invalid,
   "HF-3060": EXIT.refused,
   "HF-3061": EXIT.refused,
   "HF-3062": EXIT.invalid,

@@ -113,6 +113,11 @@ const CASES: Readonly<Record<string, ((name: string) => Lines) | "prints nothing
     ["validate", "flow.mjs"],
     ["validate", HOSTILE],
   ],
+  verify: () => [["verify"], ["verify", "gated-1"]],
+  accept: () => [
+    ["accept", "gated-1"],
+    ["accept", HOSTILE],
+  ],
   export: () => [
     ["export", "gated-1"],
     ["export", "gated-1", "-o", "out.jsonl", "--yes"],

@@ -3,6 +3,7 @@ import { plainJson } from "../core/values/unseen.ts";
 import type { Outcome } from "./command.ts";
 import { describe, type ErrorDocument } from "./error-document.ts";
 import { EXIT, type ExitCode, exitCodeOf } from "./exit-codes.ts";
+import { chosenFields } from "./fields.ts";
 import { width, wrap } from "./format.ts";
 import type { Globals } from "./globals.ts";
 import type { Host } from "./host.ts";
@@ -105,7 +106,7 @@ export class Output {
   finish(command: string, { data, text, error, next = [], exit = EXIT.done }: Outcome): ExitCode {
     const { fields } = this.#globals;
     if (this.isJson) {
-      const chosen = fields ? Object.fromEntries(fields.map((field) => [field, data[field]])) : data;
+      const chosen = fields ? chosenFields(data, fields) : data;
       this.#document({ schema: schemaOf(command), ok: !error, ...(error ? { error } : {}), ...chosen });
       return exit;
     }

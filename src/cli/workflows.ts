@@ -5,6 +5,7 @@ import { nearest } from "../core/nearest.ts";
 import type { Store } from "../core/store.ts";
 import type { RunRow } from "../core/types.ts";
 import { isWorkflow, type Workflow } from "../core/workflow.ts";
+import { knownCode } from "./code-memory.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Host } from "./host.ts";
 import { loadModule } from "./modules.ts";
@@ -23,7 +24,7 @@ export interface Code {
 /** What is needed of a run to find its code. */
 interface Stored {
   readonly store: Store;
-  readonly run: Pick<RunRow, "id" | "workflow">;
+  readonly run: Pick<RunRow, "id" | "workflow" | "version">;
   /** What the run keeps in its memory: a YAML run has its file there. */
   readonly memory: () => Promise<Readonly<Record<string, unknown>>>;
 }
@@ -100,8 +101,11 @@ export class Workflows {
       const saved = await restoreYaml(await memory(), this.#given);
       if (saved) return { ...saved, all: [saved.workflow], file: resolve(this.#settings.root, remembered) };
     }
-    if (remembered !== undefined && existsSync(resolve(this.#settings.root, remembered)))
-      return this.fromFile(`${remembered}#${run.workflow}`, this.#settings.root);
+    const { root } = this.#settings;
+    const migrated = knownCode(root, run.workflow, run.version);
+    if (migrated !== undefined) return this.fromFile(`${migrated}#${run.workflow}`, root);
+    if (remembered !== undefined && existsSync(resolve(root, remembered)))
+      return this.fromFile(`${remembered}#${run.workflow}`, root);
     const found = await this.#configured(run.workflow);
     if (found) return found;
     const why =

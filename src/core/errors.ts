@@ -23,8 +23,13 @@ export type ErrorCode = keyof typeof errorTable;
 
 type Detail = Readonly<Record<string, string | number>>;
 
+/** A text that ends as a sentence does, before a template's own full stop, brings its own. */
 const fill = (text: string, detail: Detail): string =>
-  text.replace(/\{(\w+)\}/g, (whole, name: string) => String(detail[name] ?? whole));
+  text.replace(/\{(\w+)\}(\.?)/g, (whole, name: string, stop: string) => {
+    const value = detail[name];
+    if (value === undefined) return whole;
+    return stop !== "" && /[.!?…]$/.test(String(value)) ? String(value) : `${value}${stop}`;
+  });
 
 /**
  * The one error class of Holdfast.

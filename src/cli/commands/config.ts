@@ -35,7 +35,7 @@ const validate = defineCommand({
     const { file } = await context.settings();
     return {
       data: { file: file ?? null, valid: true },
-      text: `✓ ${file ?? "no configuration file: the defaults"} is valid`,
+      text: file === undefined ? "✓ no configuration file: the defaults are used" : `✓ ${file} is valid`,
     };
   },
 });

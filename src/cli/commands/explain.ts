@@ -1,3 +1,4 @@
+import type { ErrorEntry } from "../../core/errors/entry.ts";
 import { type ErrorCode, errorTable, explainError } from "../../core/errors.ts";
 import { nearest } from "../../core/nearest.ts";
 import { defineCommand, type Outcome } from "../command.ts";
@@ -25,7 +26,7 @@ export const command = defineCommand({
         "holdfast explain --all",
       );
     const code = `HF-${given.toUpperCase().replace(/^HF-?/, "")}`;
-    const entry = explainError(code);
+    const entry = shownEntry(explainError(code));
     if (!entry) {
       const meant = nearest(code, Object.keys(errorTable));
       throw usage(
@@ -51,10 +52,21 @@ export const command = defineCommand({
   },
 });
 
+const shownEntry = (entry: ErrorEntry | undefined): ErrorEntry | undefined => entry && withNames(entry);
+
+/** A template in words: what differs from case to case stands in angle brackets, and what differs as a whole is said to. */
+const withNames = ({ what, why, safe, fix }: ErrorEntry): ErrorEntry => {
+  const words = (text: string): string =>
+    /^\{\w+\}$/.test(text)
+      ? "It differs from case to case, and is said with the error."
+      : text.replace(/\{(\w+)\}/g, "<$1>");
+  return { what: words(what), why: words(why), safe: words(safe), fix: words(fix) };
+};
+
 function list({ out, host }: CommandContext<unknown>): Outcome {
   const all = (Object.keys(errorTable) as ErrorCode[])
     .sort()
-    .map((code) => ({ code, ...errorTable[code], exit: exitCodeOf(code) }));
+    .map((code) => ({ code, ...withNames(errorTable[code]), exit: exitCodeOf(code) }));
   const room = roomOf(host);
   const rows = columns(all.map(({ code, what }) => [out.paint.dim(code), oneLine(what)]));
   return { data: { codes: all }, text: rows.map((row) => fit(row, room)).join("\n") };

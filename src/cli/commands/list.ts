@@ -7,7 +7,7 @@ import { coarse, oneLine } from "../format.ts";
 import { usage } from "../globals.ts";
 import { LiveBlock } from "../view/live-block.ts";
 import { readCount, readSince, type Since } from "../view/parsers.ts";
-import { itemData, originOf, type RunItem, RunItems } from "../view/run-rows.ts";
+import { doneOf, itemData, originOf, type RunItem, RunItems } from "../view/run-rows.ts";
 import { costWord } from "../view/spending.ts";
 import { badge, spoken, stalledSince, standingOf } from "../view/standing.ts";
 import { type Column, roomOf, table } from "../view/table.ts";
@@ -159,10 +159,10 @@ async function hasLabels(
 const COLUMNS: readonly Column[] = [
   { title: "RUN", least: 12 },
   { title: "WORKFLOW", least: 8 },
-  { title: "STATUS" },
-  { title: "DONE", align: "right" },
-  { title: "AGE", align: "right" },
-  { title: "COST", align: "right" },
+  { title: "STATUS", least: 10 },
+  { title: "DONE", align: "right", spare: true },
+  { title: "AGE", align: "right", spare: true },
+  { title: "COST", align: "right", spare: true },
   { title: "WHY / WAITING FOR", least: 16 },
   { title: "INPUT", least: 10, spare: true },
 ];
@@ -182,7 +182,7 @@ function textOf(
       origin.name ?? row.id,
       row.workflow,
       badge(standing, out.paint),
-      progress.total === undefined ? String(progress.done) : `${progress.done}/${progress.total}`,
+      doneOf(progress),
       coarse(Math.max(0, at - row.createdAt)),
       costWord(row.usage),
       whyOf(item, at),

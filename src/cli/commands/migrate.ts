@@ -41,6 +41,7 @@ export const command = defineCommand({
       `${plural(migrates, "run")} of ${code.workflow.name} become version ${code.workflow.version}`,
     );
     const done = await migrations.apply(which, act);
+    await context.rememberCode(code);
     return { ...told(done, false), ...(done.totals.parks > 0 ? waiting(done) : {}) };
   },
 });

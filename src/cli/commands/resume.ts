@@ -160,7 +160,7 @@ async function planFork(context: Given, place: string): Promise<Outcome> {
 }
 
 /** Waits that a resume ends. */
-const HELD: readonly WaitKind[] = ["review", "budget", "policy", "content", "migration"];
+const HELD: readonly WaitKind[] = ["review", "budget", "policy", "content", "migration", "key"];
 
 interface GoOn {
   readonly run: RunRow;

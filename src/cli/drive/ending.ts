@@ -13,6 +13,7 @@ import { duration, oneLine, plural, spent, usd } from "../format.ts";
 import { GithubLog } from "../github.ts";
 import { readOrigin } from "../run-origin.ts";
 import { doubtWays, type Rerun, rerunNote } from "../view/doubt-ways.ts";
+import { usageData } from "../view/spending.ts";
 import { answersTo } from "../view/step-lines.ts";
 import type { Code } from "../workflows.ts";
 import { adviceFor, thrownBy } from "./advice.ts";
@@ -102,7 +103,7 @@ export function runData({ view, before, ms }: Driven): Readonly<Record<string, u
     checkpoint: addressOf(row.id, row.seq),
     progress: progress.text,
     stepsDone: row.stepsDone,
-    usage: row.usage,
+    usage: usageData(row.usage),
     waiting: row.waiting,
     reused: before,
     ms: Math.round(ms),

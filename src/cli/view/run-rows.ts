@@ -7,6 +7,7 @@ import type { Store } from "../../core/store.ts";
 import { ended, type RunRow } from "../../core/types.ts";
 import { type RunOrigin, readOrigin } from "../run-origin.ts";
 import { RunView } from "./run-view.ts";
+import { usageData } from "./spending.ts";
 import { type Standing, standingOf } from "./standing.ts";
 import { fetched, summary, valuesOf } from "./stored-values.ts";
 
@@ -122,7 +123,7 @@ export const itemData = ({ row, standing, progress, origin, input }: RunItem) =>
   createdAt: iso(row.createdAt),
   updatedAt: iso(row.updatedAt),
   finishedAt: row.finishedAt === null ? null : iso(row.finishedAt),
-  usage: row.usage,
+  usage: usageData(row.usage),
   waiting: row.waiting,
   error: row.error,
   input,
@@ -132,5 +133,9 @@ export const itemData = ({ row, standing, progress, origin, input }: RunItem) =>
   pinned: row.pinned,
   pruned: row.prunedAt !== null,
 });
+
+/** `3/5`, or how many are done where no total is known. */
+export const doneOf = ({ done, total }: Progress): string =>
+  total === undefined ? String(done) : `${done}/${total}`;
 
 export const iso = (at: number): string => new Date(at).toISOString();

@@ -115,13 +115,15 @@ export class RunView {
   }
 
   get progress(): Progress {
-    return measure(this.state, this.row.stepsDone).progress;
+    return measure(this.state, this.row.stepsDone, this.row.status).progress;
   }
 
   /** Planned steps that have not begun. */
   get pending(): readonly string[] {
     const begun = new Set([...this.state.steps()].map(([step]) => this.nameOf(step)));
-    return measure(this.state, this.row.stepsDone).pending.filter((step) => !begun.has(step));
+    return measure(this.state, this.row.stepsDone, this.row.status).pending.filter(
+      (step) => !begun.has(step),
+    );
   }
 
   /** Steps that have begun, innermost only: those around them are under way because of them. */

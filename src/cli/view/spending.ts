@@ -18,6 +18,12 @@ export function money({ costUsd, unpriced }: Readonly<Spent>): string {
 export const used = (usage: { readonly tokens: number; readonly costUsd: number }): string =>
   `${spent(usage)}${usage.tokens > 0 && usage.costUsd === 0 ? " · unpriced" : ""}`;
 
+/** For programs: money that nobody knows is `null`, never 0. */
+export const usageData = <T extends { readonly tokens: number; readonly costUsd: number }>(usage: T) => ({
+  ...usage,
+  costUsd: usage.tokens > 0 && usage.costUsd === 0 ? null : usage.costUsd,
+});
+
 /** The same in one word, for a column. */
 export function costWord({
   tokens: some,

@@ -45,7 +45,9 @@ export function table(
       .map(({ column, index, width: wide }) => padded(fit(row[index] ?? "", wide), wide, column.align))
       .join(" ".repeat(GAP))
       .trimEnd();
-  return [line(columns.map(({ title }) => title)), ...rows.map(line)];
+  const all = [line(columns.map(({ title }) => title)), ...rows.map(line)];
+  // What can neither be cut nor spared is cut at the edge: a broken line would take the columns with it.
+  return room === Number.POSITIVE_INFINITY ? all : all.map((text) => fit(text, room));
 }
 
 interface Kept {

@@ -168,7 +168,7 @@ export const storeErrors = {
     what: "The keys of {place} cannot be used: {problem}.",
     why: "A key is 32 random bytes in base64 under a name of its own, and nobody else may read it.",
     safe: UNCHANGED,
-    fix: "Make a key with: openssl rand -base64 32. Keep a key file at mode 0600.",
+    fix: 'In a variable: export HOLDFAST_KEYS="k1:$(openssl rand -base64 32)"\nIn a key file (mode 0600): { "current": "k1", "keys": { "k1": "<what openssl rand -base64 32 prints>" } }',
   },
   "HF-3035": {
     what: "The package {package} is not installed.",

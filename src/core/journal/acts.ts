@@ -173,7 +173,8 @@ export function buildAct(
   const claim = plan.claim ?? { kind: "keep" };
   // Expiry is on the store's clock; this is as close as this process can know it.
   const after = claimAfter(row.claim, claim, at);
-  const stamp = { at, epoch: after.epoch, ...(plan.actor === undefined ? {} : { actor: plan.actor }) };
+  const actor = plan.actor === undefined || !redactor ? plan.actor : redactor.text(plan.actor);
+  const stamp = { at, epoch: after.epoch, ...(actor === undefined ? {} : { actor }) };
   const events = plan.events.map(
     (event, index): JournalEvent => ({
       ...(redactor ? redactor.event(event) : event),

@@ -18,5 +18,9 @@ export const DETECTORS: readonly RedactionPattern[] = [
   { kind: "slack-token", pattern: /\bxox[abeoprs]-[A-Za-z0-9-]{10,250}/g },
   { kind: "google-key", pattern: /\bAIza[A-Za-z0-9_-]{35}/g },
   { kind: "bearer", pattern: /\b[Bb]earer\s{1,4}[A-Za-z0-9._~+/=-]{16,4096}/g },
+  {
+    kind: "url-password",
+    pattern: /(?<=:\/\/[^\s/:@]{0,100}:)(?!\[redacted:)[^\s/@]{1,256}(?=@)/g,
+  },
   { kind: "basic-auth", pattern: /\b[Bb]asic\s{1,4}[A-Za-z0-9+/]{12,4096}={0,2}/g },
 ];

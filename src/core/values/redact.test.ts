@@ -276,4 +276,32 @@ describe("secrets that a run asks for", () => {
     for (const name of ["", "a b", "x".repeat(201)])
       expect(() => secret(name)).toThrow(expect.objectContaining({ code: "HF-1003" }));
   });
+
+  it("finds a known secret in hexadecimal, and in the base64 of something longer (X9)", () => {
+    const redactor = new Redactor({ values: ["hunter2-hunter2"] });
+    const hidden = ["hunter2-hunter2", "user:hunter2-hunter2", "a:hunter2-hunter2:b", "ab:hunter2-hunter2!"];
+    for (const text of hidden) {
+      expect(redactor.text(btoa(text))).toContain("[redacted:value]");
+      expect(redactor.text(Buffer.from(text).toString("base64url"))).toContain("[redacted:value]");
+      expect(redactor.text(Buffer.from(text).toString("hex").toUpperCase())).toContain("[redacted:value]");
+    }
+  });
+
+  it("finds passwords in URLs, and leaves the rest of them (X9)", () => {
+    const redactor = new Redactor({});
+    expect(redactor.text("postgres://ada:s3cret!pass@db.internal/runs")).toBe(
+      "postgres://ada:[redacted:url-password]@db.internal/runs",
+    );
+    expect(redactor.text("see https://example.org:8080/a@b and mailto:a@b.c")).toBe(
+      "see https://example.org:8080/a@b and mailto:a@b.c",
+    );
+  });
+
+  it("looks at the model that usage names (X9)", () => {
+    const redactor = new Redactor({ values: ["hunter2-hunter2"] });
+    const usage = { tokens: 1, costUsd: 0, model: "m hunter2-hunter2" };
+    const recorded = redactor.event({ kind: "usage_recorded", step: "", meta: usage });
+    const completed = redactor.event({ kind: "step_completed", step: "a", meta: { usage } });
+    expect(JSON.stringify([recorded, completed])).not.toContain("hunter2");
+  });
 });

@@ -80,12 +80,15 @@ export class Redactor {
   /** The free text of an event's header; names stay. */
   event(event: EventDraft): EventDraft {
     const { meta } = event as { meta: FreeText };
-    const { message, reason, waiting } = meta;
-    if (message === undefined && reason === undefined && waiting === undefined) return event;
+    const { message, reason, waiting, model, usage } = meta;
+    const isFree = [message, reason, waiting, model, usage?.model].some((one) => one !== undefined);
+    if (!isFree) return event;
     const clean: FreeText = {
       ...(message === undefined ? {} : { message: this.text(message) }),
       ...(reason === undefined ? {} : { reason: this.text(reason) }),
       ...(waiting === undefined ? {} : { waiting: waiting.map((wait) => this.#wait(wait)) }),
+      ...(model === undefined ? {} : { model: this.text(model) }),
+      ...(usage?.model === undefined ? {} : { usage: { ...usage, model: this.text(usage.model) } }),
     };
     return { ...event, meta: { ...meta, ...clean } } as EventDraft;
   }
@@ -116,6 +119,8 @@ interface FreeText {
   readonly message?: string;
   readonly reason?: string;
   readonly waiting?: readonly Waiting[];
+  readonly model?: string;
+  readonly usage?: { readonly model?: string };
 }
 
 function prepared({ kind, pattern }: RedactionPattern): RedactionPattern {
@@ -126,12 +131,35 @@ function prepared({ kind, pattern }: RedactionPattern): RedactionPattern {
   return { kind, pattern: new RegExp(pattern.source, flags) };
 }
 
-/** As it is, and as it stands in a URL, in base64 and inside JSON. */
+/** As it is, and as it stands in a URL, inside JSON, in hexadecimal, and in base64, alone or inside something longer. */
 function formsOf(value: string): readonly string[] {
   const bytes = new TextEncoder().encode(value);
-  const base64 = btoa(String.fromCharCode(...bytes)).replace(/=+$/, "");
-  return [...new Set([value, encodeURIComponent(value), base64, JSON.stringify(value).slice(1, -1)])];
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const whole = base64Of(bytes, 0).replace(/=+$/, "");
+  const base64 = [whole, ...[0, 1, 2].map((before) => insideBase64(bytes, before))];
+  const forms = [
+    value,
+    encodeURIComponent(value),
+    JSON.stringify(value).slice(1, -1),
+    hex,
+    hex.toUpperCase(),
+  ];
+  return [...new Set([...forms, ...base64, ...base64.map(urlSafe)])].filter(
+    (form) => form === value || form.length >= LEAST_SECRET,
+  );
 }
+
+const base64Of = (bytes: Uint8Array, before: number): string =>
+  btoa("\0".repeat(before) + Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+
+/** What base64 makes of it behind so many other bytes, without the letters that say something about those around it. */
+function insideBase64(bytes: Uint8Array, before: number): string {
+  const from = Math.ceil((before * 8) / 6);
+  const to = Math.floor(((before + bytes.length) * 8) / 6);
+  return base64Of(bytes, before).slice(from, to);
+}
+
+const urlSafe = (text: string): string => text.replaceAll("+", "-").replaceAll("/", "_");
 
 function inPieces(text: string, pattern: RegExp, mark: string): string {
   if (text.length <= PIECE) return text.replace(pattern, mark);

@@ -58,8 +58,8 @@ async function* rowsOf(
 }
 
 const COLUMNS: readonly Column[] = [
-  { title: "CHECKPOINT" },
-  { title: "MADE" },
+  { title: "CHECKPOINT", least: 14 },
+  { title: "MADE", spare: true },
   { title: "WHAT", least: 14 },
   { title: "STEP", least: 12 },
   { title: "PHASE", spare: true },

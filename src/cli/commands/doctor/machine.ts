@@ -78,7 +78,7 @@ export function checkKeys({ values, root }: Settings, { env }: Host): Check {
     const ids = idsIn(env["HOLDFAST_KEYS"]);
     if (ids.length > 0) return ok("encryption", `key present (${ids.join(", ")})`);
     return bad("encryption", "on, and no key is there", {
-      advice: "Set HOLDFAST_KEYS to id:<32 bytes in base64>.",
+      advice: 'export HOLDFAST_KEYS="k1:$(openssl rand -base64 32)"',
     });
   }
   if ("keyring" in encryption) return ok("encryption", "on, with the keyring of the configuration");

@@ -1,8 +1,9 @@
 import type { OpenGate } from "../../../core/control/decisions.ts";
+import type { Progress } from "../../../core/manage/checkpoints/progress.ts";
 import type { RunRow } from "../../../core/types.ts";
 import { defineCommand } from "../../command.ts";
 import { coarse, oneLine, when, word } from "../../format.ts";
-import { iso } from "../../view/run-rows.ts";
+import { doneOf, iso, RunItems } from "../../view/run-rows.ts";
 import { shownValue, summary } from "../../view/stored-values.ts";
 import { type Column, roomOf, table } from "../../view/table.ts";
 import { findGate, runsAtGates } from "./find.ts";
@@ -11,9 +12,9 @@ const COLUMNS: readonly Column[] = [
   { title: "GATE", least: 20 },
   { title: "WORKFLOW", least: 8, spare: true },
   { title: "WAITING", align: "right" },
-  { title: "DONE", align: "right" },
+  { title: "DONE", align: "right", spare: true },
   { title: "CHOICES", least: 12 },
-  { title: "SHOWS", least: 16 },
+  { title: "SHOWS", least: 10 },
 ];
 
 export const list = defineCommand({
@@ -24,15 +25,18 @@ export const list = defineCommand({
     const { host, out } = context;
     const engine = await context.engine();
     const now = await (await context.store()).now();
-    const found: { gate: OpenGate; row: RunRow }[] = [];
-    for await (const row of runsAtGates(context))
-      for (const gate of await engine.gates(row.id)) found.push({ gate, row });
+    const found: { gate: OpenGate; row: RunRow; progress: Progress }[] = [];
+    const items = new RunItems(await context.store(), now);
+    for await (const row of runsAtGates(context)) {
+      const { progress } = await items.of(row);
+      for (const gate of await engine.gates(row.id)) found.push({ gate, row, progress });
+    }
     found.sort((a, b) => a.gate.since - b.gate.since);
-    const rows = found.map(({ gate, row }) => [
+    const rows = found.map(({ gate, row, progress }) => [
       `${gate.runId}:${gate.gate}`,
       row.workflow,
       coarse(Math.max(0, now - gate.since)),
-      String(row.stepsDone),
+      doneOf(progress),
       gate.choices.join(" "),
       gate.show === undefined ? "" : summary(gate.show, 60),
     ]);

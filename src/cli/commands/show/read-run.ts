@@ -81,7 +81,7 @@ export async function readRun(store: Store, runId: string, options: ShowOptions)
     by,
     undone,
   });
-  const { progress, pending } = measure(state, row.stepsDone);
+  const { progress, pending } = measure(state, row.stepsDone, row.status);
   const every = [...stories.all.values()];
   const all = options.steps || !isFileRun(state) ? every : unitStories(every, fold.ended);
   const begun = new Set([...every.map(({ step }) => name(step)), ...stories.all.keys()]);

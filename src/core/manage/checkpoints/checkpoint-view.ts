@@ -152,7 +152,7 @@ export async function readCheckpoint(reader: Reader, row: RunRow, seq: number): 
   const { state, view, digest } = await viewAt(reader, row, seq);
   const told = await readHistory(store, row, seq);
   const { run, event } = told;
-  const { progress, pending } = measure(state, run.stepsDone);
+  const { progress, pending } = measure(state, run.stepsDone, run.status);
   const isOver = ended(run.status);
   const settled = [...state.steps()].sort(([, a], [, b]) => a.seq - b.seq);
   return {

@@ -1,7 +1,7 @@
 import type { StepType } from "../../journal/events.ts";
 import type { StepRecord } from "../../run/records.ts";
 import type { RunState } from "../../run/replay.ts";
-import type { Waiting, WaitKind } from "../../types.ts";
+import type { RunStatus, Waiting, WaitKind } from "../../types.ts";
 
 /** How far a run is. `total` is known where it said what to expect: `ctx.plan`, and the members of its groups. */
 export interface Progress {
@@ -30,7 +30,7 @@ export interface Measured {
 }
 
 /** Measures a state against its plans. What a finished iteration had planned is over and not among them. */
-export function measure(state: RunState, stepsDone: number): Measured {
+export function measure(state: RunState, stepsDone: number, status?: RunStatus): Measured {
   const { plans } = state.facts;
   if (plans.size === 0) return { progress: { done: stepsDone, text: `${stepsDone} done` }, pending: [] };
   const members = countMembers(state);
@@ -50,6 +50,9 @@ export function measure(state: RunState, stepsDone: number): Measured {
       else pending.push(key);
     }
   }
+  // What it had planned and never asked for, it did without.
+  if (status === "completed")
+    return { progress: { done, total: done, percent: 100, text: `${done} of ${done}` }, pending: [] };
   const percent = total === 0 ? {} : { percent: Math.floor((100 * done) / total) };
   return { progress: { done, total, ...percent, text: `${done} of ${total}` }, pending };
 }
