@@ -72,7 +72,7 @@ export async function fillHostile(folder: CliFolder): Promise<void> {
   const flows: Record<string, Workflow<unknown, unknown>> = await import(file);
   const store = await openSqliteStore({ file: join(folder.path, DATABASE) });
   const engine = createEngine({ store, workflows: Object.values(flows), quietMs: 5, owner: `o${TOKEN}` });
-  const act = { actor: `ada${TOKEN}`, reason: `${TOKEN}${LONG.slice(0, 3_000)}` };
+  const act = { actor: `ada${TOKEN}`, reason: `because ${TOKEN}` };
   const config = { $holdfast: { file: "flow.mjs", name: TOKEN, labels: { [LONG]: LONG } } };
   const runs = {
     "gated-1": "gated",
@@ -88,8 +88,6 @@ export async function fillHostile(folder: CliFolder): Promise<void> {
   await engine.inject("gated-1", LONG, act);
   await engine.signal("gated-1", `s${TOKEN}`, LONG, act);
   await engine.pause("gated-2", act);
-  await engine.resume("doubt-1", act);
-  await engine.settled("doubt-1");
   await engine.close({ drainMs: 0 });
   await store.close();
 }
