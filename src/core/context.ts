@@ -106,6 +106,23 @@ export interface Context {
   /** Marks a checkpoint by name and waits until it is durable. The trigger says why; by default `user_requested`. */
   checkpoint(label: string, trigger?: CheckpointTrigger): Promise<string>;
 
+  /**
+   * Waits until everything so far is durable. A step returns a moment before its outcome is; whoever blocks the event loop right after it,
+   * or acts outside of steps, waits here first.
+   *
+   * @example
+   * ```ts
+   * import { workflow } from "holdfast";
+   *
+   * export const report = workflow("report", async (ctx) => {
+   *   const rows = await ctx.step("load", () => [3, 1, 2]);
+   *   await ctx.flush();
+   *   return rows.sort();
+   * });
+   * ```
+   */
+  flush(): Promise<void>;
+
   /** The time, the same on every replay. */
   now(): number;
   /** A number in [0, 1), the same on every replay. */
@@ -135,6 +152,8 @@ export interface StepOptions<T = unknown> {
   /** `false` for none, a number of attempts, or a policy. Default: 3 attempts, none again for `once`. */
   readonly retry?: Partial<RetryPolicy> | number | false;
   readonly timeoutMs?: number;
+  /** Return only when the outcome is durable, for one write more. Default: it travels with the next step's intent. */
+  readonly flush?: boolean;
   /** `keyed`: how long the receiver remembers the key. Default 24 h; after that the step counts as `once`. */
   readonly keyWindowMs?: number;
   /**

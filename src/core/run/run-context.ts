@@ -194,6 +194,12 @@ export class RunContext implements Context {
     return checkpoint(this.#execution, label, trigger);
   }
 
+  async flush(): Promise<void> {
+    await this.#execution.enter();
+    await this.#execution.writer.whenIdle();
+    await this.#execution.enter();
+  }
+
   now(): number {
     return now(this.#execution);
   }

@@ -295,10 +295,18 @@ export async function completeStep<T>(execution: Execution, handle: OpenStep<T>,
   if (execution.closed) return abandon(execution, open, encoded);
   const ms = Math.round(execution.deps.ports.clock.monotonic() - open.startedAt);
   const meta = { ...(ms > 0 ? { ms } : {}), ...(open.frame.usage ? { usage: open.frame.usage } : {}) };
-  execution.record({ kind: "step_completed", step: open.step, meta, data: encoded.data }, encoded.blobs, () =>
-    probe("C09:after-completion", where),
-  );
+  const saved = new Promise<void>((resolve) => {
+    execution.record(
+      { kind: "step_completed", step: open.step, meta, data: encoded.data },
+      encoded.blobs,
+      () => {
+        probe("C09:after-completion", where);
+        resolve();
+      },
+    );
+  });
   execution.callEnded(open.frame);
+  if (open.options.flush) await saved;
   const seen = execution.deps.values.echo(encoded) as T;
   addCompensation(execution, open.place, open.options, undefined, seen);
   return seen;
