@@ -1,5 +1,6 @@
 import type { Engine } from "../../core/engine.ts";
 import { type ErrorCode, HoldfastError } from "../../core/errors.ts";
+import { isUndo } from "../../core/run/undo-doubts.ts";
 import type { RunRow, Waiting } from "../../core/types.ts";
 import type { WitnessClient } from "../witness.ts";
 import type { ChildConfig } from "./config.ts";
@@ -69,7 +70,10 @@ export class Attendant {
 
   async #decide(runId: string, step: string): Promise<void> {
     const value = await this.#witness.seen(runId, deedOf(step));
-    const resolution = value === null ? ({ action: "rerun" } as const) : ({ action: "done", value } as const);
+    // A run that is being cancelled calls nothing again but its undos.
+    const isOver = (await this.#engine.get(runId))?.control === "compensating" && !isUndo(step);
+    const undone = isOver ? ({ action: "failed" } as const) : ({ action: "rerun" } as const);
+    const resolution = value === null ? undone : ({ action: "done", value } as const);
     await this.#engine.resolve(runId, step, {
       ...resolution,
       actor: "tester",

@@ -1,0 +1,87 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { createEngine } from "../../src/index.ts";
+import type { RunPlan, Strike } from "../../src/testing/crash/config.ts";
+import { fileKind, type StoreKind, sqliteKind } from "../../src/testing/crash/kinds.ts";
+import { nameOf, spread, strikesOf, uninterrupted } from "../../src/testing/crash/matrix.ts";
+import { Lab, type Problem, type Site } from "../../src/testing/crash/site.ts";
+import { type Servers, startServers } from "./servers.ts";
+
+/** Every boundary, with `HOLDFAST_CANCEL=all`; else so many of them, evenly spread. */
+const LIMIT = process.env["HOLDFAST_CANCEL"] === "all" ? Number.POSITIVE_INFINITY : 4;
+const RUN: RunPlan = { id: "undo-1", scenario: "undo" };
+const UNDOABLE = ["reserve", "pay", "ship"];
+
+const servers = (await startServers()) as Servers;
+afterAll(() => servers?.close());
+
+/** What the witness saw done and not undone, or undone though it was not done, or undone twice where that may be done only once. */
+function unbalanced(site: Site): string[] {
+  const done = site.witness.calls().filter(({ outcome }) => outcome === "done");
+  const count = (deed: string): number => done.filter((call) => call.deed === deed).length;
+  return UNDOABLE.flatMap((deed) => {
+    const [did, undid] = [count(deed), count(`compensate/${deed}`)];
+    const most = deed === "ship" ? Number.POSITIVE_INFINITY : 1;
+    return did > 0 === undid > 0 && undid <= most ? [] : [`${deed}: done ${did}, undone ${undid}`];
+  });
+}
+
+/** A worker dies at the first strike, somebody cancels with undoing, and the next worker dies at the second while it undoes. */
+async function cancelled(
+  lab: Lab,
+  first: Strike,
+  second: Strike,
+): Promise<{ kills: number; problems: Problem[] }> {
+  const site = await lab.site();
+  const at = `${nameOf("cancel", first)}, then ${nameOf("undo", second)}`;
+  const runs = [RUN];
+  const died = await site.run({ runs, kill: first });
+  await site.read(async (store) => {
+    const desk = createEngine({ store, execute: false });
+    if (await desk.get(RUN.id)) await desk.cancel(RUN.id, { compensate: true, actor: "tester" });
+    await desk.close();
+  });
+  const again = await site.run({ runs, kill: second });
+  const last = await site.run({ runs });
+  const say = (message: string): Problem => ({ at, rule: "result", runId: RUN.id, message });
+  const end = last.reports[0]?.results[RUN.id]?.status;
+  const problems = [
+    ...(end === "cancelled" ? [] : [say(`It ended as ${end}. ${last.stderr}`)]),
+    ...[died, again].filter(({ code }) => code !== 0 && code !== null).map(({ stderr }) => say(stderr)),
+    ...unbalanced(site).map(say),
+    ...(await site.check(at)),
+  ];
+  await site.remove();
+  return { kills: [died, again].filter(({ signal }) => signal === "SIGKILL").length, problems };
+}
+
+async function everywhere(store: StoreKind): Promise<void> {
+  const lab = await Lab.open({ store });
+  const strikes = strikesOf(await uninterrupted(lab, [RUN]), ["write", "point"]);
+  const chosen = spread(strikes, LIMIT);
+  const problems: Problem[] = [];
+  let kills = 0;
+  const left = [...chosen.entries()];
+  const lane = async (): Promise<void> => {
+    for (let next = left.shift(); next && problems.length < 10; next = left.shift()) {
+      const [index, strike] = next;
+      const second = { write: 1 + (index % 6), side: index % 2 === 0 ? "before" : "after" } as const;
+      const result = await cancelled(lab, strike, second);
+      kills += result.kills;
+      problems.push(...result.problems);
+    }
+  };
+  await Promise.all([lane(), lane()]);
+  await lab.close();
+  console.log(`cancel on ${store.name}: ${chosen.length} of ${strikes.length} boundaries, ${kills} kills`);
+  expect(problems).toEqual([]);
+  expect(kills).toBeGreaterThanOrEqual(chosen.length);
+}
+
+describe("a cancel with compensation, its workers killed before and during it (E20)", () => {
+  const title = "undoes on %s, once, whatever the outside world saw done";
+  it.each([sqliteKind, fileKind].map((kind) => [kind.name, kind] as const))(title, (_, kind) =>
+    everywhere(kind),
+  );
+
+  it.skipIf(!servers).each(["postgres", "redis"] as const)(title, (name) => everywhere(servers.kinds[name]));
+});
