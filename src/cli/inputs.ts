@@ -30,6 +30,9 @@ export function readJson(text: string, what: string): unknown {
   }
 }
 
+/** A number, a truth value or null: an input by itself. */
+const SCALAR = /^\s*(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false|null)\s*$/;
+
 export interface GivenInput {
   readonly input?: readonly string[] | undefined;
   readonly inputFile?: string | undefined;
@@ -44,6 +47,8 @@ export async function writtenInput(given: GivenInput, host: Host, asText = false
   const base = inputFile === undefined ? undefined : await readInputFile(inputFile, host);
   const [first, ...others] = input;
   if (first !== undefined && others.length === 0 && base === undefined && /^\s*[[{"]/.test(first))
+    return readJson(first, "--input");
+  if (first !== undefined && others.length === 0 && base === undefined && SCALAR.test(first))
     return readJson(first, "--input");
   if (first === undefined) return base;
   if (base !== undefined && (typeof base !== "object" || base === null || Array.isArray(base)))

@@ -30,7 +30,10 @@ export async function openLive(server: McpServer, startMs: number, gone: () => v
   const { transport, said } = await transportTo(server);
   let problem: string | undefined;
   client.onerror = ({ message }) => {
-    problem = TOO_LARGE.test(message) ? `its answer is larger than ${ANSWER_BYTES / 1024 ** 2} MiB` : message;
+    const isTooLarge = TOO_LARGE.test(message);
+    problem = isTooLarge ? `its answer is larger than ${ANSWER_BYTES / 1024 ** 2} MiB` : (problem ?? message);
+    // What was read so far is thrown away: whatever is waited for does not come.
+    if (isTooLarge) for (const lose of waiting.values()) lose(new Error("what it said was thrown away"));
   };
   client.onclose = gone;
   watchStreams(transport, (key) => waiting.get(key)?.(new Error("the stream of its answer ended early")));

@@ -100,13 +100,20 @@ interface Sighting {
   readonly cases: CaseReport[];
 }
 
+/** The step it is about. Names that are new with every run are taken for one: what varies in them are numbers. */
+const groupOf = ({ step, promise }: Finding, usual: ReadonlySet<string>): string | null => {
+  if (step === null || promise === "same-names") return null;
+  return usual.has(step) ? step : step.replaceAll(/[0-9a-f]{8}[0-9a-f-]*|\d+/gi, "*");
+};
+
 /** Findings that say the same of the same step are one problem, whichever case or effect showed it. */
-function problemsOf({ findings, ends, options }: RunFacts): CrashTestProblem[] {
+function problemsOf({ findings, ends, options, baseline }: RunFacts): CrashTestProblem[] {
   const { file, fault = "sigkill" } = options;
   const { command = (id: string) => `holdfast crash-test ${file} --fault ${fault} --case ${id}` } = options;
   const sightings = new Map<string, Sighting>();
+  const usual = new Set([...(baseline.names?.keys() ?? [])].map((name) => name.slice(name.indexOf(" ") + 1)));
   const see = (finding: Finding, report: CaseReport | null): void => {
-    const key = JSON.stringify([finding.promise, finding.step, finding.fix]);
+    const key = JSON.stringify([finding.promise, groupOf(finding, usual), finding.fix]);
     const known = sightings.get(key) ?? { finding, isPlain: report === null, cases: [] };
     sightings.set(key, known);
     if (report && !known.cases.includes(report)) known.cases.push(report);

@@ -71,6 +71,12 @@ export const twice = {
     message: `Step ${step} is declared once, but the witness saw ${name} ${timesText(times)}.`,
     fix: "If it has several effects, make each a step of its own; if it catches errors and tries again by itself, let it fail instead.",
   }),
+  verified: (step: string, name: string, times: number): Finding => ({
+    promise: "one-effect",
+    step,
+    message: `Step ${step} is declared once, but the witness saw ${name} ${timesText(times)}: nobody had it called again but its verify hook.`,
+    fix: "Its verify hook said that it was not done although it was: let it ask for the call's key, and answer unknown when in doubt.",
+  }),
   undeclared: (name: string, times: number): Finding => ({
     promise: "one-effect",
     step: null,
@@ -80,6 +86,9 @@ export const twice = {
 };
 
 const timesText = (times: number): string => (times === 2 ? "twice" : `${times} times`);
+
+const SAME_NAMES =
+  "Name steps by what they do, never by time, chance or order of arrival; decide on recorded values only: ctx.now(), ctx.random(), results of steps.";
 
 export const other = {
   extra: (kind: string, more: number, name: string, step: string | null): Finding => ({
@@ -145,11 +154,23 @@ export const other = {
     message: `The recovered process ended by itself: ${how}.`,
     fix: "Run the command above and read what it prints: code outside of steps fails when it runs a second time.",
   }),
+  strayed: (more: readonly string[], fewer: readonly string[], when: string): Finding => ({
+    promise: "same-names",
+    step: null,
+    message: `${when} it called ${list(more.length > 0 ? more : ["fewer steps"])}${fewer.length > 0 ? `, and not ${list(fewer)}` : ""}, although every step before had returned the same.`,
+    fix: SAME_NAMES,
+  }),
+  uncalled: (step: string): Finding => ({
+    promise: "no-effect-lost",
+    step,
+    message: `Step ${step} was never called, and the run came to its end without it.`,
+    fix: "If it has a verify hook, the hook said that it was done although it was not: let it ask for the call's key, and answer unknown when in doubt. Else what decides whether it is called must be recorded.",
+  }),
   names: (asked: readonly string[], notAsked: readonly string[]): Finding => ({
     promise: "same-names",
     step: asked[0] ?? notAsked[0] ?? null,
     message: `Over its own journal the workflow asked for ${list(asked.length > 0 ? asked : ["fewer steps"])}${notAsked.length > 0 ? `, and no more for ${list(notAsked)}` : ""}.`,
-    fix: "Name steps by what they do, never by time, chance or order of arrival; decide on recorded values only: ctx.now(), ctx.random(), results of steps.",
+    fix: SAME_NAMES,
   }),
 };
 

@@ -112,7 +112,7 @@ describe("an effect that was seen twice", () => {
       "Step mail is keyed, but the witness saw mail 7 twice under different keys.",
     ]);
     expect(messages(mailTwice("once", ["k", "k"]))).toEqual([
-      "Step mail is declared once, but the witness saw mail 7 twice.",
+      "Step mail is declared once, but the witness saw mail 7 twice: nobody had it called again but its verify hook.",
     ]);
   });
 

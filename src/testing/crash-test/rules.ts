@@ -1,6 +1,6 @@
 import type { RunRow } from "../../core/types.ts";
 import type { Violation } from "../witness-log.ts";
-import { type Baseline, differences, read } from "./baseline.ts";
+import { type Baseline, differences, read, strayedFrom } from "./baseline.ts";
 import type { SceneEnd } from "./bench.ts";
 import type { SceneResult, Stuck } from "./config.ts";
 import { type EffectNote, effectName, perKind, type Tally, tally, timesSeen } from "./effects.ts";
@@ -38,7 +38,8 @@ export function judge(baseline: Baseline, facts: Facts): Verdict {
   // A run that was left in the middle is told as what it is.
   const isAtRest = result !== null && result.stuck === null;
   const findings = [
-    ...repeated.map(explainDuplicate),
+    ...repeated.map((one) => explainDuplicate(one, facts)),
+    ...(result && isComparable(facts, result) ? nameFindings(baseline, notes) : []),
     ...(result && isComparable(facts, result) ? countFindings(baseline, effects) : []),
     ...callFindings(baseline, facts),
     ...doubtFindings(result),
@@ -72,10 +73,31 @@ function duplicates({ seen }: Baseline, list: readonly EffectNote[]): Duplicate[
   });
 }
 
-function explainDuplicate({ note, times }: Duplicate): Finding {
+/** Steps that an uninterrupted run does not ask for, and those that it does. */
+function nameFindings({ names, steady }: Baseline, notes: readonly Note[]): Finding[] {
+  const strayed = names && names.size > 0 ? strayedFrom(names, notes, steady) : null;
+  if (!names || !strayed) return [];
+  const { more, fewer } = strayed;
+  // A call with an effect may have been settled without one, by its hook.
+  const isSettled = more.length === 0 && fewer.every((key) => names.get(key) !== "repeatable");
+  if (isSettled) return fewer.map((key) => other.uncalled(stepOf(key)));
+  return [other.strayed(more.map(stepOf), fewer.map(stepOf), "After the crash")];
+}
+
+const stepOf = (key: string): string => key.slice(key.indexOf(" ") + 1);
+
+/** A `once` step that was called a second time without anybody's word: its hook had said that it was not done. */
+function isVerified({ notes, end }: Facts, { runId, step }: EffectNote): boolean {
+  const calls = notes.filter((note) => isBegun(note) && note.runId === runId && note.step === step);
+  const isOrdered = end.result?.settled.some((one) => one.step === step && one.as === "rerun") ?? false;
+  return calls.length > 1 && !isOrdered;
+}
+
+function explainDuplicate({ note, times }: Duplicate, facts: Facts): Finding {
   const name = effectName(note);
   const { step, effect } = note;
   if (step === undefined || effect === undefined) return twice.undeclared(name, times);
+  if (effect === "once" && step !== "" && isVerified(facts, note)) return twice.verified(step, name, times);
   return step === "" ? twice.outside(name) : twice[effect](step, name, times);
 }
 
@@ -153,10 +175,14 @@ export function howEnded({ code, signal, failure, output }: SceneEnd): string {
 /** What an uninterrupted run shows by itself: effects between steps, and steps that its own replay does not find again. */
 export function judgeBaseline(baseline: Baseline, replay: SceneResult["replay"]): Finding[] {
   const outside = baseline.effects.filter(({ step }) => step === "").map(effectName);
+  const { strayed } = baseline;
   const names = replay && (replay.asked.length > 0 || replay.notAsked.length > 0);
   return [
     ...[...new Set(outside)].map((name) => twice.outside(name)),
     ...(names ? [other.names(replay.asked, replay.notAsked)] : []),
+    ...(strayed && !names
+      ? [other.strayed(strayed.more.map(stepOf), strayed.fewer.map(stepOf), "Run a second time")]
+      : []),
   ];
 }
 
