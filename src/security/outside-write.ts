@@ -11,12 +11,18 @@ export interface KeyAct extends ActPlan {
   readonly keys: readonly Blob[];
 }
 
+/** The store below the seal, and what its heads are marked with. */
+export interface OutsideStore {
+  readonly inner: Store;
+  readonly blinding: string;
+}
+
 /**
  * Writes to a run without owning it, below the seal. Decides anew when the run has moved on, and after a failure: what was
  * written by then is found. `false` when it moved on each time.
  */
 export async function writeOutside(
-  inner: Store,
+  { inner, blinding }: OutsideStore,
   runId: string,
   decide: (row: RunRow) => Promise<KeyAct | null>,
 ): Promise<boolean> {
@@ -26,7 +32,7 @@ export async function writeOutside(
     const plan = await decide(row);
     if (!plan) return true;
     const expect = { seq: row.seq, epoch: row.claim.epoch, token: null };
-    const { append } = buildAct(row, plan, expect, { at: await inner.now() });
+    const { append } = buildAct(row, plan, expect, { at: await inner.now(), blinding });
     const [result] = await inner.append([{ ...append, blobs: plan.keys }]);
     if (result?.ok) return true;
   }

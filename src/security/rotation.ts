@@ -36,6 +36,7 @@ export interface RotationSource {
   readonly inner: Store;
   readonly keyring: Keyring;
   readonly storeId: string;
+  readonly blinding: string;
 }
 
 type Outcome = "rewrapped" | "current" | "plain" | "shredded";
@@ -71,7 +72,7 @@ async function rotateRun(source: RotationSource, { id: run }: RunRow, actor: str
   const { inner, keyring } = source;
   const store = run === ROOT_RUN ? ROOT_STORE : source.storeId;
   let outcome: Outcome = "current";
-  const done = await writeOutside(inner, run, async (row) => {
+  const done = await writeOutside(source, run, async (row) => {
     const [kek, ids] = [keyring.current, keyring.ids()];
     const records = await inner.blobs(
       run,

@@ -1,6 +1,7 @@
 import type { Act } from "../core/journal/act.ts";
 import type { Append, AppendResult, RunPage, RunQuery, Store, StoreIdentity } from "../core/store.ts";
 import { type CompressionOptions, packer } from "./compression.ts";
+import { HeadCheck } from "./head-check.ts";
 import type { Keyring } from "./keyring.ts";
 import { openRoot, ROOT_RUN, type Root } from "./root.ts";
 import { type RotationOptions, type RotationReport, rotateKeys } from "./rotation.ts";
@@ -62,13 +63,13 @@ export async function sealStore(inner: Store, options: SealOptions): Promise<Sea
       await (isNew ? keys.mint(runId) : keys.find(runId));
     },
     ...writes(inner, keys, sealer),
-    ...reads(inner, keys, sealer),
+    ...reads(inner, keys, sealer, new HeadCheck(inner, blinding)),
   });
   return Object.assign(store, {
     blinding,
-    rotate: (rotation?: RotationOptions) => rotateKeys({ inner, keyring, storeId }, rotation),
+    rotate: (rotation?: RotationOptions) => rotateKeys({ inner, keyring, storeId, blinding }, rotation),
     async shred(runId: string, act: Act = {}) {
-      await shredRun(inner, runId, keys.addresses(runId), act);
+      await shredRun({ inner, blinding }, runId, keys.addresses(runId), act);
       keys.forget(runId);
     },
   });
@@ -151,6 +152,7 @@ function reads(
   inner: Store,
   keys: RunKeys,
   sealer: Sealer,
+  heads: HeadCheck,
 ): Pick<Store, "read" | "entries" | "blobs" | "list"> {
   return {
     async read(runId) {
@@ -160,9 +162,11 @@ function reads(
     async entries(runId, range) {
       const entries = await inner.entries(runId, range);
       if (runId === ROOT_RUN) return [];
-      if (entries.every(({ data }) => data === null)) return entries;
+      if (entries.every(({ data }) => data === null)) return heads.check(runId, entries);
       const key = await keys.find(runId);
-      return key === "missing" ? [] : entries.map((entry) => sealer.openEntry(runId, key, entry));
+      if (key === "missing") return [];
+      const opened = entries.map((entry) => sealer.openEntry(runId, key, entry));
+      return heads.check(runId, opened);
     },
     async blobs(runId, hashes) {
       const found = await inner.blobs(runId, hashes);

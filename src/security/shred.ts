@@ -1,20 +1,20 @@
 import { HoldfastError } from "../core/errors.ts";
 import { type Act, because, wrongStatus } from "../core/journal/act.ts";
-import type { Store } from "../core/store.ts";
 import { ended } from "../core/types.ts";
-import { writeOutside } from "./outside-write.ts";
+import { type OutsideStore, writeOutside } from "./outside-write.ts";
 
 /**
  * Takes a run's key away in one recorded write: from then on its values are as good as dropped. Pins do not hold it up, since somebody
  * has asked for this. Doing it again changes nothing.
  */
 export async function shredRun(
-  inner: Store,
+  store: OutsideStore,
   runId: string,
   addresses: readonly string[],
   act: Act,
 ): Promise<void> {
-  const done = await writeOutside(inner, runId, async (row) => {
+  const { inner } = store;
+  const done = await writeOutside(store, runId, async (row) => {
     if (!ended(row.status))
       throw wrongStatus(
         row,

@@ -183,7 +183,7 @@ export function buildAct(
     }),
   );
   const blobs = plan.blobs ?? [];
-  const place = { ...stamp, prev: row.head, seq: row.seq + 1 };
+  const place = { ...stamp, prev: row.head, seq: row.seq + 1, run: row.id };
   const { entry, head } = buildEntry(events, { ...place, blobs: innerBlobs(plan.events, blobs), blinding });
   const run = projectAll(row, events, row.parent !== null);
   const next: RunRow = { ...run, claim: after, seq: row.seq + events.length, head };

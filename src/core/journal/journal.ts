@@ -3,12 +3,14 @@ import { digest } from "../hash.ts";
 import type { Blob, Entry } from "../store.ts";
 import { blinded, looksBlinded, MARK_LENGTH, UNREADABLE } from "../values/blind.ts";
 import type { EventDraft, JournalEvent, Raw, StepStarted } from "./events.ts";
+import { marked } from "./head-mark.ts";
 
 /**
  * The journal's format. An entry's head is one line of JSON, hashed exactly as stored:
  *
  *   p  hash of the entry before ("" for the first)    t  time    e  epoch    a  actor, when a person acted
  *   d  digest of the entry's data                      b  hashes of the blobs its values point into
+ *   m  in an encrypted store: the mark of whoever has its key, over all the rest
  *   v  the events: [kind, step, meta, value]; value = length within data, or the hash of a blob, or 0
  *
  * The values are the end of the data; where values are encrypted, a mark stands before them that blinds the digest.
@@ -33,8 +35,10 @@ export interface EntryContext {
   readonly epoch: number;
   readonly actor?: string | undefined;
   readonly blobs?: readonly string[];
-  /** The store's secret, where it has one. */
+  /** The store's secret, where it has one; heads are marked with it then. */
   readonly blinding?: string | undefined;
+  /** Whose it is: part of the mark. Without it, no mark fits. */
+  readonly run?: string;
 }
 
 /** Builds the entry that holds `events` and the hash that the run row will carry. */
@@ -70,7 +74,8 @@ export function buildEntry(
     ...(context.blobs && context.blobs.length > 0 ? { b: context.blobs } : {}),
     v: rows,
   };
-  const text = JSON.stringify(head);
+  const plain = JSON.stringify(head);
+  const text = blinding === undefined ? plain : marked(blinding, context.run ?? "", seq, plain);
   return {
     entry: { seq, count: events.length, head: text, data: data === "" ? null : data },
     head: digest(text),

@@ -314,6 +314,7 @@ export class RunWriter implements AppendSource, Pen {
       epoch,
       blobs: blobs.length === 0 ? NO_HASHES : namedBlobs(pending),
       blinding: this.#deps.store.blinding,
+      run: this.row.id,
     });
     const hasParent = this.row.parent !== null;
     const run = projectAll(this.row, events, hasParent);

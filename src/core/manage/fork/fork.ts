@@ -132,6 +132,7 @@ async function build(parts: EngineParts, planned: Planned): Promise<Built> {
     seq: seq + 1,
     blobs: innerBlobs(drafts, edits.blobs),
     blinding: parts.store.blinding,
+    run: id,
   });
   const run = projectAll(copy.row, events, parent !== null);
   const blobs = new Map([...copy.blobs, ...edits.blobs.map(({ hash, data }) => [hash, data] as const)]);

@@ -59,6 +59,7 @@ interface Head {
   readonly e: number;
   readonly d?: string;
   readonly b?: readonly string[];
+  readonly m?: string;
   readonly v: readonly (readonly [kind: string, step: string, meta: unknown, value: number | string])[];
 }
 
@@ -70,7 +71,8 @@ function copyEntry(
   inner: ReadonlySet<string> | undefined,
   to: RunIdentity,
 ): Entry {
-  const { d, b, ...head } = JSON.parse(entry.head) as Head;
+  // The mark was the source's.
+  const { d, b, m: _, ...head } = JSON.parse(entry.head) as Head;
   const v = head.v
     .slice(0, count)
     .map((row) =>

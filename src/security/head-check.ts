@@ -1,0 +1,68 @@
+import { isMarked } from "../core/journal/head-mark.ts";
+import type { Entry, Store } from "../core/store.ts";
+import { UNREADABLE } from "../core/values/blind.ts";
+
+/** What is known of a run's beginning: no entry up to `upTo` is marked, and the first that is stands at `first`. */
+interface Known {
+  upTo: number;
+  first: number;
+}
+
+const MOST = 10_000;
+const PAGE = 500;
+
+/**
+ * Checks the marks of heads. A run that was begun before heads were marked, copied or imported, starts with entries that have none of
+ * this store: its first marked entry vouches for them by their hashes. From there on every entry must be marked; what is not was put
+ * there by somebody without the key, and is met as damage.
+ */
+export class HeadCheck {
+  readonly #inner: Pick<Store, "entries">;
+  readonly #secret: string;
+  readonly #runs = new Map<string, Known>();
+
+  constructor(inner: Pick<Store, "entries">, secret: string) {
+    this.#inner = inner;
+    this.#secret = secret;
+  }
+
+  async check(runId: string, entries: readonly Entry[]): Promise<readonly Entry[]> {
+    if (entries.every((entry) => this.#isMarked(runId, entry))) return entries;
+    const known = this.#known(runId);
+    const checked: Entry[] = [];
+    for (const entry of entries) {
+      if (this.#isMarked(runId, entry)) checked.push(entry);
+      else checked.push((await this.#isBefore(runId, known, entry)) ? entry : { ...entry, head: UNREADABLE });
+    }
+    return checked;
+  }
+
+  #isMarked(runId: string, { seq, head }: Entry): boolean {
+    return isMarked(this.#secret, runId, seq, head);
+  }
+
+  #known(runId: string): Known {
+    const known = this.#runs.get(runId) ?? { upTo: 0, first: Infinity };
+    this.#runs.delete(runId);
+    this.#runs.set(runId, known);
+    const [oldest] = this.#runs.keys();
+    if (this.#runs.size > MOST && oldest !== undefined) this.#runs.delete(oldest);
+    return known;
+  }
+
+  /** Whether no marked entry stands before this one. Each entry is looked at once for it. */
+  async #isBefore(runId: string, known: Known, { seq }: Entry): Promise<boolean> {
+    while (known.first === Infinity && known.upTo < seq) {
+      const page = await this.#inner.entries(runId, { from: known.upTo + 1, limit: PAGE });
+      const [first] = page;
+      // An entry is missing: the chain says so.
+      if (!first) return true;
+      for (const entry of page) {
+        if (this.#isMarked(runId, entry)) known.first = entry.seq;
+        if (known.first < Infinity) break;
+        known.upTo = entry.seq + entry.count - 1;
+      }
+    }
+    return seq < known.first;
+  }
+}
