@@ -4,12 +4,14 @@ import { expect, it } from "vitest";
 import { ROOT } from "./source-tree.ts";
 
 const LAST_ID: Record<string, number> = { S0: 53, S1: 76, S2: 33, S3: 36, S4: 31 };
-const STATES = ["planned", "partial", "done"];
+const STATES = ["planned", "partial", "differs", "done"];
 
 interface Row {
   id: string;
   requirement: string;
   state: string;
+  /** What stands behind the state: what is missing, or what is done instead. */
+  why: string;
   where: string;
   provenBy: string;
 }
@@ -18,13 +20,14 @@ const rows = readFileSync(path.join(ROOT, "docs/requirements.md"), "utf8")
   .split("\n")
   .filter((line) => /^\| S\d-\d/.test(line))
   .map((line): Row => {
-    const [id = "", requirement = "", state = "", where = "", provenBy = "", ...rest] = line
+    const [id = "", requirement = "", told = "", where = "", provenBy = "", ...rest] = line
       .replace(/^\|/, "")
       .replace(/\|\s*$/, "")
       .split("|")
       .map((cell) => cell.trim());
     if (rest.length > 0) throw new Error(`${id} has more than five columns`);
-    return { id, requirement, state, where, provenBy };
+    const [, state = "", why = ""] = /^(\w+)(?:: (.*))?$/.exec(told) ?? [];
+    return { id, requirement, state, why, where, provenBy };
   });
 
 it("every requirement has exactly one row, in order", () => {
@@ -39,6 +42,10 @@ it("every row says what is required and how far it is", () => {
     .filter((row) => row.requirement === "" || !STATES.includes(row.state))
     .map((row) => `${row.id}: text "${row.requirement}", state "${row.state}"`);
   expect(problems).toEqual([]);
+});
+
+it("every row that differs from its document says why", () => {
+  expect(rows.filter((row) => row.state === "differs" && row.why === "").map((row) => row.id)).toEqual([]);
 });
 
 it("every row that is done names existing files that implement and prove it", () => {
