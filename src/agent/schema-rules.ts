@@ -97,6 +97,12 @@ const onObject =
   };
 
 const list = (names: readonly unknown[]): string => names.map((name) => JSON.stringify(name)).join(", ");
+/** The same text for values that are the same: keys in order. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+  );
+
 /** Equality of JSON: keys in any order. */
 const same = (a: unknown, b: unknown): boolean => {
   if (Array.isArray(a) && Array.isArray(b))
@@ -162,7 +168,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     if (value.length > given) say(at, `must have at most ${given} items`);
   }),
   uniqueItems: onList((given: boolean, value, at) => {
-    if (given && value.some((one, i) => value.slice(0, i).some((other) => same(one, other))))
+    if (given && new Set(value.map(canonical)).size < value.length)
       say(at, "must not have the same item twice");
   }),
   minLength: onText((given: number, value) =>
