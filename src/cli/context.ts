@@ -17,7 +17,7 @@ import type { Host } from "./host.ts";
 import type { Output } from "./output.ts";
 import { ownerName, ownerOf } from "./owner.ts";
 import { chooseStore, hasPlaces, knownPlaces, rememberPlace } from "./places.ts";
-import type { Code, Workflows } from "./workflows.ts";
+import type { Code, Said, Workflows } from "./workflows.ts";
 
 interface Given<O> {
   readonly args: readonly string[];
@@ -163,7 +163,7 @@ export class CommandContext<O = unknown> {
   }
 
   /** Finds code: by file, by name, or what a stored run goes on with. */
-  async workflows(said: ConstructorParameters<typeof Workflows>[3] = {}): Promise<Workflows> {
+  async workflows(said: Said = {}): Promise<Workflows> {
     const { Workflows } = await import("./workflows.ts");
     return new Workflows(await this.settings(), this.host, (end) => this.#ends.push(end), said);
   }

@@ -44,6 +44,9 @@ const YAML = [".yaml", ".yml"];
 const isYaml = (path: string): boolean => YAML.includes(extname(path));
 const isFile = (text: string): boolean => [...MODULES, ...YAML].includes(extname(text.split("#")[0] ?? ""));
 
+/** What was said on the command line about how a workflow file is read. */
+export type Said = NonNullable<Parameters<typeof readYaml>[1]["said"]>;
+
 /** Finds workflows by file (`flow.ts`, `flow.ts#name`) or by name. */
 export class Workflows {
   readonly #settings: Settings;
@@ -55,7 +58,7 @@ export class Workflows {
     settings: Settings,
     host: Surroundings,
     onEnd: (end: () => Promise<void>) => void = () => undefined,
-    said: NonNullable<Parameters<typeof readYaml>[1]["said"]> = {},
+    said: Said = {},
   ) {
     this.#settings = settings;
     this.#host = host;
