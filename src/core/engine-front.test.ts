@@ -32,4 +32,40 @@ describe("the front of the engine", () => {
     for (const status of [["nope"], ["completed", "done"], "completed"])
       await expect(engine.list({ status: status as never })).rejects.toMatchObject({ code: "HF-1003" });
   });
+
+  it("refuses another input for an id that has one, and answers the same one (C13)", async () => {
+    const lab = createLab();
+    const pay = workflow("pay", (ctx, order: { id: string; cents?: number }) =>
+      ctx.step("pay", () => order.id),
+    );
+    const engine = lab.engine([pay]);
+    const start = (order: { id: string; cents?: number }) =>
+      lab.drive(engine.start(pay, order, { id: "order-1" }));
+    await start({ id: "a", cents: 300 });
+    expect((await start({ cents: 300, id: "a" })).id).toBe("order-1");
+    await expect(start({ id: "a", cents: 999 })).rejects.toMatchObject({ code: "HF-1041" });
+    await expect(start({ id: "a" })).rejects.toMatchObject({ code: "HF-1041" });
+    expect(await lab.drive(engine.result("order-1"))).toBe("a");
+  });
+
+  it("lists the open gates of all runs, the longest open first (C15)", async () => {
+    const lab = createLab();
+    const ask = workflow("ask", (ctx, show: string) => ctx.gate("agree", { show, choices: ["yes", "no"] }));
+    const engine = lab.engine([ask, hello]);
+    for (const id of ["b", "a"]) {
+      await lab.drive(engine.start(ask, `for ${id}`, { id }));
+      await lab.drive(engine.settled(id));
+    }
+    await lab.drive(engine.start(hello, "Ada", { id: "c" }));
+    await lab.drive(engine.result("c"));
+    const open = await engine.gates();
+    expect(open.map(({ runId, gate, show }) => [runId, gate, show])).toEqual([
+      ["b", "agree", "for b"],
+      ["a", "agree", "for a"],
+    ]);
+    expect(open).toEqual([...(await engine.gates("b")), ...(await engine.gates("a"))]);
+    await lab.drive(engine.answer("b", "agree", { choice: "yes" }));
+    await lab.drive(engine.result("b"));
+    expect((await engine.gates()).map(({ runId }) => runId)).toEqual(["a"]);
+  });
 });

@@ -184,7 +184,7 @@ export class Engine {
     this.#workflows.set(workflow.name, workflow as Workflow);
   }
 
-  /** Starts a run, or answers the one that has this id. Durable when it answers. */
+  /** Starts a run, or answers the one that has this id and input (HF-1041 with another one). Durable when it answers. */
   async start<I, O>(workflow: Workflow<I, O>, input: I, options: StartOptions = {}): Promise<Run> {
     this.#checkOpen();
     this.register(workflow as Workflow<never, unknown>);
@@ -211,8 +211,7 @@ export class Engine {
    */
   async recover(): Promise<string[]> {
     this.#checkOpen();
-    const worker = await this.#work(true);
-    return worker.takeAll();
+    return (await this.#work(true)).takeAll();
   }
 
   /** The worker, running, if this engine may advance runs at all. */
@@ -432,8 +431,9 @@ export class Engine {
     await this.#control.signal(runId, name, payload, options);
   }
 
-  /** The gates the run waits at. */
-  async gates(runId: string): Promise<OpenGate[]> {
+  /** The gates the run waits at; without a run those of all runs, the longest open first. */
+  async gates(runId?: string): Promise<OpenGate[]> {
+    if (runId === undefined) return this.#decisions.allGates();
     checkId(runId);
     return this.#decisions.gates(runId);
   }

@@ -3,6 +3,7 @@ import { HoldfastError } from "./errors.ts";
 import { fingerprint } from "./hash.ts";
 import { readRun } from "./journal/door.ts";
 import type { JournalEvent } from "./journal/events.ts";
+import { eventAt } from "./journal/load.ts";
 import type { EngineParts } from "./parts.ts";
 import { type Given, givenEvents } from "./run/given.ts";
 import type { Parent, RunRow } from "./types.ts";
@@ -19,6 +20,9 @@ export interface StarterDeps {
   readonly ownWorker: () => Promise<Worker | null>;
   readonly announce: (runId: string, events: readonly JournalEvent[]) => void;
 }
+
+/** For a child: what its run was made with stands, whatever a replay makes of its input. */
+const NOT_GIVEN = Symbol("not given");
 
 /** Makes new runs: created, and claimed by this process where it can take one, in one write. */
 export class Starter {
@@ -60,7 +64,7 @@ export class Starter {
       claim: worker ? { kind: "acquire", owner, token: ids.token(), ttlMs: claimMs } : { kind: "keep" },
     });
     probe("C01:after-create", { runId: id });
-    if (!acted) return this.#existing(workflow, id);
+    if (!acted) return this.#existing(workflow, id, parent === null ? parts.values.echo(encoded) : NOT_GIVEN);
     announce(id, acted.events);
     if ((await family.follows(acted.row)) && worker)
       worker.begin(acted.row, deadline, { events: acted.events });
@@ -73,12 +77,26 @@ export class Starter {
     return this.#incarnation;
   }
 
-  async #existing(workflow: Workflow, id: string): Promise<RunRow> {
+  async #existing(workflow: Workflow, id: string, input: unknown): Promise<RunRow> {
     const row = await readRun(this.#deps.parts.store, id);
     if (!row) throw new HoldfastError("HF-1001", { run: id });
     if (row.damage !== undefined) return row;
     if (row.workflow !== workflow.name)
       throw new HoldfastError("HF-1002", { run: id, workflow: row.workflow });
+    if (input !== NOT_GIVEN && (await this.#isOther(id, input)))
+      throw new HoldfastError("HF-1041", { run: id });
     return row;
+  }
+
+  /** Whether the run was surely made with another input. Where that cannot be read any more, it is not said. */
+  async #isOther(id: string, input: unknown): Promise<boolean> {
+    const { store, values } = this.#deps.parts;
+    try {
+      const created = await eventAt(store, id, 1);
+      if (created?.kind !== "run_created" || created.dropped) return false;
+      return values.digest(await values.decode(id, created.data)) !== values.digest(input);
+    } catch {
+      return false;
+    }
   }
 }

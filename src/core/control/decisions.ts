@@ -3,6 +3,7 @@ import { HoldfastError } from "../errors.ts";
 import { checkAct, type NamedAct, plan, told, wrongStatus } from "../journal/act.ts";
 import { readRun } from "../journal/door.ts";
 import type { EventDraft } from "../journal/events.ts";
+import { everyRun } from "../journal/query.ts";
 import { insistOn } from "../journal/row-shape.ts";
 import { isLosingAll } from "../manage/retention/journal.ts";
 import { actOn, type EngineParts } from "../parts.ts";
@@ -72,6 +73,14 @@ export class Decisions {
         };
       }),
     );
+  }
+
+  /** Of every run that is parked at one, the longest open first. */
+  async allGates(): Promise<OpenGate[]> {
+    const found: OpenGate[] = [];
+    for await (const row of everyRun(this.#deps.store, { status: ["waiting"] }))
+      if (row.waiting.some(({ kind }) => kind === "gate")) found.push(...(await this.gates(row.id)));
+    return found.sort((a, b) => a.since - b.since);
   }
 
   async answer(runId: string, gate: string, answer: Answer): Promise<GateAnswer> {

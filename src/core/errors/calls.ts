@@ -194,4 +194,10 @@ export const callErrors = {
     safe: UNCHANGED,
     fix: "Make it smaller or flatter, or split it.",
   },
+  "HF-1041": {
+    what: "Run {run} exists, and was started with another input.",
+    why: "The same id is the same run: it goes on with the input it has, and the one given now would be ignored.",
+    safe: UNCHANGED,
+    fix: "Start it under another id, or with its own input.",
+  },
 } as const satisfies Record<string, ErrorEntry>;

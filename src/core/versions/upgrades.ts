@@ -27,6 +27,7 @@ const LOOK_MS = 60_000;
 const NEW_MS = 1_000;
 const PAGE = 100;
 const PAGES = 10;
+const MOST_TRIED = 10_000;
 
 /**
  * What a worker does about versions: it brings a run to its own before the first line of code runs, lets a run wait that it cannot
@@ -104,7 +105,11 @@ export class Upgrades {
 
   /** A run was let go here; if it waits for a migration, this code has done what it can. */
   parked(row: RunRow, workflow: Workflow): void {
-    if (awaitsMigration(row)) this.#tried.set(row.id, workflow);
+    if (!awaitsMigration(row)) return;
+    this.#tried.set(row.id, workflow);
+    // One that is forgotten is tried once more, and waits again.
+    const [oldest] = this.#tried.keys();
+    if (this.#tried.size > MOST_TRIED && oldest !== undefined) this.#tried.delete(oldest);
   }
 
   /** Takes up runs that wait for a migration this process has: when it is new, when a workflow is, and now and then. */

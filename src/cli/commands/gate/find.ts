@@ -8,7 +8,7 @@ import { splitAddress } from "../../addresses.ts";
 import type { CommandContext } from "../../context.ts";
 
 /** Every run that waits at a gate. Only rows are read. */
-export async function* runsAtGates(context: CommandContext<unknown>): AsyncGenerator<RunRow> {
+async function* runsAtGates(context: CommandContext<unknown>): AsyncGenerator<RunRow> {
   const store = await context.store();
   for await (const row of everyRun(store, { status: ["waiting"] }))
     if (row.waiting.some(({ kind }) => kind === "gate")) yield row;

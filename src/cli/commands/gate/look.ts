@@ -6,7 +6,7 @@ import { coarse, oneLine, when, word } from "../../format.ts";
 import { doneOf, iso, RunItems } from "../../view/run-rows.ts";
 import { shownValue, summary } from "../../view/stored-values.ts";
 import { type Column, roomOf, table } from "../../view/table.ts";
-import { findGate, runsAtGates } from "./find.ts";
+import { findGate } from "./find.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "GATE", least: 20 },
@@ -24,14 +24,14 @@ export const list = defineCommand({
   async run(context) {
     const { host, out } = context;
     const engine = await context.engine();
-    const now = await (await context.store()).now();
+    const store = await context.store();
+    const now = await store.now();
     const found: { gate: OpenGate; row: RunRow; progress: Progress }[] = [];
-    const items = new RunItems(await context.store(), now);
-    for await (const row of runsAtGates(context)) {
-      const { progress } = await items.of(row);
-      for (const gate of await engine.gates(row.id)) found.push({ gate, row, progress });
+    const items = new RunItems(store, now);
+    for (const gate of await engine.gates()) {
+      const row = await store.read(gate.runId);
+      if (row) found.push({ gate, row, progress: (await items.of(row)).progress });
     }
-    found.sort((a, b) => a.gate.since - b.gate.since);
     const rows = found.map(({ gate, row, progress }) => [
       `${gate.runId}:${gate.gate}`,
       row.workflow,
