@@ -16,7 +16,8 @@ export async function fanIn(
   count: number,
 ): Promise<{ result: number; entries: number; rows: number }> {
   const { store, counts } = countingStore(inner);
-  const engine = createEngine({ store, workflows: [parent, child], retention: "forever" });
+  // The parent is not let go meanwhile: how often it would be, and is read anew, depends on how busy the machine is.
+  const engine = createEngine({ store, workflows: [parent, child], retention: "forever", quietMs: 60_000 });
   try {
     const { id } = await engine.start(parent, count, { id: `parent-${count}` });
     const result = await engine.result<number>(id);
