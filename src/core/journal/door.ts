@@ -174,12 +174,13 @@ const PAGE = 16;
 async function* backwards(store: Store, row: RunRow, known?: Entry): AsyncGenerator<ParsedEntry> {
   let [seq, hash] = [row.seq, row.head];
   let page: readonly Entry[] = known ? [known] : [];
+  // Most often one entry is all that is asked for; only a run under way has written more since what decided where it stands.
+  let limit = known && row.status === "running" ? PAGE : 1;
   while (seq > 0) {
     if (page.length === 0) {
-      // Most often the last entry is all that is asked for.
-      const limit = seq === row.seq ? 1 : PAGE;
       const found = await store.entries(row.id, { from: Math.max(1, seq - limit + 1), limit });
       page = found.filter((entry) => entry.seq <= seq);
+      limit = PAGE;
     }
     const entry = page.at(-1);
     page = page.slice(0, -1);

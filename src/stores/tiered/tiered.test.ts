@@ -330,15 +330,17 @@ describe.skipIf(url === undefined)("engines on a tiered store", () => {
     const one = await open(primary);
     const first = createEngine({ store: one, workflows: [long] });
     const { id } = await first.start(long, undefined, { id: newId() });
-    await expect.poll(async () => (await primary.read(id))?.status).toBe("waiting");
+    await expect.poll(async () => (await primary.read(id))?.status, { timeout: 30_000 }).toBe("waiting");
     await first.close();
     await one.close();
     const big = { entries: 0 };
     const counted: Store = {
       ...primary,
-      entries: (runId, range) => {
-        if (range.limit > 1) big.entries++;
-        return primary.entries(runId, range);
+      entries: async (runId, range) => {
+        const page = await primary.entries(runId, range);
+        // Whoever compares a row with its journal asks for the last entry, and whether one comes after it.
+        if (page.length > 1) big.entries++;
+        return page;
       },
     };
     const second = createEngine({ store: await open(counted), workflows: [long] });
