@@ -1,6 +1,7 @@
 import { HoldfastError } from "../errors.ts";
 import { digest } from "../hash.ts";
 import { forbidden, MAX_DEPTH, NAMED } from "./decode.ts";
+import { ownValue, type PartsLeft, partsLeft, plainParts, read } from "./error-parts.ts";
 
 export { decode } from "./decode.ts";
 
@@ -58,11 +59,13 @@ interface State {
   /** How many errors are around the value in hand. */
   chain: number;
   spilling: boolean;
+  /** Set once a field of an error could not be saved whole. */
+  parts: PartsLeft | undefined;
 }
 
 /**
  * Writes plain data as text; refuses anything that would not come back the same (HF-2001, with its path).
- * Properties of an Error that cannot be saved are left out, so that a failure can always be recorded.
+ * Of the fields of an Error only the parts that can be saved are kept, so that a failure can always be recorded.
  */
 export function encode(value: unknown, options?: EncodeOptions): string {
   const spill = options?.spill;
@@ -78,6 +81,7 @@ export function encode(value: unknown, options?: EncodeOptions): string {
     path: [],
     chain: 0,
     spilling: false,
+    parts: undefined,
   };
   const found = scan(state, value, 0);
   if (found >= BAD) throw refusal(state);
@@ -365,15 +369,7 @@ function redactKeys(redact: (text: string) => string, object: any): any {
 // ---- errors: always storable, so that a failure can be recorded
 
 /** Read also where inherited or hidden; the rest of an error is its own enumerable data. */
-const ALWAYS = ["code", "retryable", "retryAfterMs", "status", "cause", "errors"];
-
-function read(error: any, key: string): unknown {
-  try {
-    return error[key];
-  } catch {
-    return undefined;
-  }
-}
+const ALWAYS = ["code", "retryable", "retryAfterMs", "status", "statusCode", "cause", "errors"];
 
 function writeError(state: State, error: object, depth: number): string {
   const [name, message, stack] = [read(error, "name"), read(error, "message"), read(error, "stack")];
@@ -394,7 +390,10 @@ function writeError(state: State, error: object, depth: number): string {
 function errorData(state: State, error: object, depth: number): [string, unknown][] {
   const kept: [string, unknown][] = [];
   const keep = (key: string, value: unknown): void => {
-    if (scan(state, value, depth + 1) < BAD) kept.push([key, value]);
+    const isSavable = (one: unknown) => scan(state, one, depth + 1) < BAD;
+    if (isSavable(value)) return void kept.push([key, value]);
+    const part = plainParts(value, (state.parts ??= partsLeft()), isSavable);
+    if (part !== undefined && isSavable(part)) kept.push([key, part]);
   };
   for (const key of ALWAYS) {
     const value = read(error, key);
@@ -411,8 +410,4 @@ function errorData(state: State, error: object, depth: number): [string, unknown
     keep(key, read(error, key));
   }
   return kept;
-}
-
-function ownValue(object: object, key: string): boolean {
-  return getOwnPropertyDescriptor(object, key)?.writable !== undefined;
 }

@@ -7,6 +7,7 @@ import type { Logger } from "../ports.ts";
 import type { Blob, Store } from "../store.ts";
 import { blinded, looksBlinded, unblinded } from "./blind.ts";
 import { dataDigest, decode, encode } from "./codec.ts";
+import { smallError } from "./error-parts.ts";
 import type { Redactor } from "./redact.ts";
 
 /** A value over this many characters lives once, as a blob under the digest of its text. */
@@ -61,6 +62,14 @@ export class Values {
 
   /** `shared` stores long strings once by content: for values that come back in later states. */
   encode(step: string, value: unknown, shared = false): Encoded {
+    const encoded = this.#encode(value, shared);
+    const own = typeof encoded.data === "string" ? encoded.text.length : 0;
+    const bytes = encoded.blobs.reduce((sum, blob) => sum + blob.data.length, own);
+    this.#checkSize(step, bytes);
+    return encoded;
+  }
+
+  #encode(value: unknown, shared: boolean): Encoded {
     const blobs: Blob[] = [];
     const keep = (text: string): string => {
       const blob = this.blob(text);
@@ -71,8 +80,6 @@ export class Values {
     const spill = (text: string) => (hasMarks || !looksBlinded(text) ? keep(text) : undefined);
     const redact = this.#redact ? { redact: this.#redact } : undefined;
     const text = shared ? encode(value, { spill, spillAt: SHARED_LENGTH, ...redact }) : encode(value, redact);
-    const bytes = blobs.reduce((sum, blob) => sum + blob.data.length, text.length);
-    this.#checkSize(step, bytes);
     if (text.length <= INLINE_LIMIT) return { data: text, blobs, text };
     return { data: { blob: keep(text) }, blobs, text };
   }
@@ -101,13 +108,13 @@ export class Values {
     return blinding === undefined ? dataDigest(value) : hmac(blinding, encode(value, { sorted: true }));
   }
 
-  /** Whatever was thrown, as an Error with plain data. */
+  /** Whatever was thrown, as an Error with plain data. One over the limit is recorded in little space: a failure must not get lost. */
   encodeError(step: string, thrown: unknown): Encoded {
     const error = toError(thrown);
     try {
       return this.encode(step, error);
     } catch {
-      return this.encode(step, Object.assign(new Error(error.message), { name: error.name }));
+      return this.#encode(smallError(error, this.#redact), false);
     }
   }
 

@@ -1,0 +1,110 @@
+import { forbidden } from "./decode.ts";
+
+/** What may still be kept of fields that cannot be saved whole: one budget for a whole value. */
+export interface PartsLeft {
+  items: number;
+  characters: number;
+}
+
+export const partsLeft = (): PartsLeft => ({ items: 500, characters: 32_768 });
+
+const MOST_DEPTH = 8;
+/** What says what kind of failure it was, even on an instance of a class such as `Response`. */
+const TELLING: readonly string[] = ["code", "status", "statusCode", "statusText"];
+/** Requests and answers hang on errors, and with them what gave access. Redaction may be off. */
+const CREDENTIAL = /auth|cookie|credential|passw|secret|signature|token|api[-_]?key|private[-_]?key/i;
+
+/** A property's value, or nothing when reading it fails. */
+export function read(object: object, key: string): unknown {
+  try {
+    return Reflect.get(object, key);
+  } catch {
+    return undefined;
+  }
+}
+
+export const ownValue = (object: object, key: string): boolean =>
+  Object.getOwnPropertyDescriptor(object, key)?.writable !== undefined;
+
+/**
+ * A copy of the parts of an error's field that can be saved, for a field that cannot be saved whole: plain objects and lists, dates,
+ * errors, and of instances of classes what tells the kind of failure. `undefined` when nothing is left.
+ */
+export function plainParts(value: unknown, left: PartsLeft, isSavable: (value: object) => boolean): unknown {
+  const above: object[] = [];
+  const walk = (given: unknown): unknown => {
+    if (typeof given !== "object" || given === null) return primitive(given, left);
+    if (above.includes(given) || above.length >= MOST_DEPTH || --left.items < 0) return undefined;
+    if (given instanceof Date || given instanceof Error) return isSavable(given) ? given : undefined;
+    above.push(given);
+    const copy = Array.isArray(given) ? listOf(given) : objectOf(given);
+    above.pop();
+    return copy;
+  };
+  const listOf = (list: readonly unknown[]): unknown => {
+    const kept: unknown[] = [];
+    for (let i = 0; i < list.length && left.items > 0; i++) {
+      const item = ownValue(list, String(i)) ? walk(list[i]) : undefined;
+      if (item !== undefined) kept.push(item);
+    }
+    return kept.length > 0 ? kept : undefined;
+  };
+  const objectOf = (object: object): unknown => {
+    const kept: Record<string, unknown> = {};
+    for (const key of keysOf(object)) {
+      if (left.items <= 0) break;
+      left.characters -= key.length;
+      const item = left.characters < 0 ? undefined : walk(read(object, key));
+      if (item !== undefined) kept[key] = item;
+    }
+    return Object.keys(kept).length > 0 ? kept : undefined;
+  };
+  try {
+    return walk(value);
+  } catch {
+    return undefined; // A Proxy that refuses to be looked at.
+  }
+}
+
+function keysOf(object: object): readonly string[] {
+  const proto: unknown = Object.getPrototypeOf(object);
+  if (proto !== Object.prototype && proto !== null)
+    return TELLING.filter((key) => ["string", "number"].includes(typeof read(object, key)));
+  return Object.keys(object).filter(
+    (key) => !forbidden(key) && !CREDENTIAL.test(key) && ownValue(object, key),
+  );
+}
+
+function primitive(value: unknown, left: PartsLeft): unknown {
+  if (typeof value === "function" || typeof value === "symbol" || left.items <= 0) return undefined;
+  const size = typeof value === "string" ? value.length : 8;
+  if (size > left.characters) return undefined;
+  left.items--;
+  left.characters -= size;
+  return value;
+}
+
+const MOST_MESSAGE = 4_096;
+const MOST_STACK = 4_096;
+const MOST_FIELD = 256;
+/** The fields that decide what happens next, or say what kind of failure it was. */
+const KEPT: readonly string[] = ["code", "status", "statusCode", "retryable", "retryAfterMs"];
+
+/** The same error in little space, for one that is too large to save. Texts are redacted before they are cut. */
+export function smallError(error: Error, redact: (text: string) => string = (text) => text): Error {
+  const cut = (key: string, most: number): string => {
+    const value = read(error, key);
+    const text = typeof value === "string" ? redact(value) : "";
+    return text.length <= most ? text : `${text.slice(0, most)}…`;
+  };
+  const small = new Error(cut("message", MOST_MESSAGE));
+  const name = cut("name", MOST_FIELD) || "Error";
+  Object.defineProperty(small, "name", { value: name, writable: true, configurable: true });
+  small.stack = cut("stack", MOST_STACK);
+  for (const key of KEPT) {
+    const value = read(error, key);
+    if (["number", "boolean"].includes(typeof value)) Reflect.set(small, key, value);
+    else if (typeof value === "string" && value.length <= MOST_FIELD) Reflect.set(small, key, value);
+  }
+  return small;
+}
