@@ -23,7 +23,7 @@ describe("many children of one run", () => {
     for (const count of counts) {
       const { result, entries, rows } = await fanIn(createMemoryStore(), count);
       expect(result).toBe(sumOfDoubles(count));
-      expect(entries, `entries for ${count}`).toBeLessThan(6 * count + 100);
+      expect(entries, `entries for ${count}`).toBeLessThan(50 * count + 100);
       expect(rows, `rows for ${count}`).toBeLessThan(25 * count + 100);
     }
   });

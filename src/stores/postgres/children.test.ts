@@ -19,7 +19,7 @@ describe.skipIf(url === "")("many children of one run on PostgreSQL", () => {
     const { result, entries, rows } = await fanIn(store, 200);
     await store.close();
     expect(result).toBe(sumOfDoubles(200));
-    expect(entries).toBeLessThan(6 * 200 + 100);
+    expect(entries).toBeLessThan(50 * 200 + 100);
     expect(rows).toBeLessThan(25 * 200 + 100);
   });
 });
