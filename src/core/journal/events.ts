@@ -33,8 +33,11 @@ export interface EventMeta {
   /** Somebody has seen the list of what an imported run would execute, and lets it go on. */
   import_accepted: { digest: string; paused?: true; reason?: string };
   run_migrated: Migrated;
-  /** `store`: the incarnation of the store it was claimed on, fingerprinted. Without it: of an older version, or not to be relied on. */
-  run_claimed: { owner: string; recovery: number; store?: string };
+  /**
+   * `store`: the incarnation of the store it was claimed on, fingerprinted. Without it: of an older version, or not to be relied on.
+   * `ms`: how long the claim lasts when it is not renewed.
+   */
+  run_claimed: { owner: string; recovery: number; store?: string; ms?: number };
   run_waiting: { waiting: readonly Waiting[] };
   /** The worker let go in good order, at a shutdown: anyone may go on at once. */
   run_released: Empty;

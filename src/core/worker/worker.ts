@@ -18,6 +18,7 @@ import { type Prepared, Upgrades } from "../versions/upgrades.ts";
 import type { Workflow } from "../workflow.ts";
 import { DamagedRuns } from "./damaged.ts";
 import type { EngineEvent } from "./emitter.ts";
+import { Overlooked } from "./overlooked.ts";
 import type { Pressure } from "./pressure.ts";
 import {
   forReview,
@@ -80,6 +81,7 @@ export class Worker {
   #inBackground = true;
   #cancelRenew: (() => void) | null = null;
   readonly #sweeper: Sweeper;
+  readonly #overlooked: Overlooked;
   #stopped = false;
 
   constructor(deps: WorkerDeps) {
@@ -87,6 +89,12 @@ export class Worker {
     this.#upgrades = new Upgrades(deps);
     this.#sweeper = new Sweeper(this.#sweeping());
     this.#damaged = new DamagedRuns(deps);
+    this.#overlooked = new Overlooked({
+      ...deps,
+      claimed: (recovery) => this.claimed(recovery),
+      isTaken: (row) => this.#isTaken(row),
+      take: (row) => this.#sweeper.one(row),
+    });
     deps.execution.queue.health.onBack((error) => {
       for (const execution of this.running) execution.giveUp(error);
     });
@@ -115,8 +123,15 @@ export class Worker {
   #sweepLater(ms: number): void {
     if (this.#stopped) return;
     const next = () => this.#sweepLater(this.#deps.settings.sweepMs);
-    const sweep = () => this.#detach(this.sweep().finally(next), "a sweep");
+    const sweep = () => this.#detach(this.#sweepAll().finally(next), "a sweep");
     this.#cancelSweep = this.#clock.setTimer(sweep, ms, { background: this.#inBackground });
+  }
+
+  async #sweepAll(): Promise<void> {
+    await this.sweep();
+    const { store, queue } = this.#deps.execution;
+    const mayLook = !this.#stopped && this.#room > 0 && !queue.health.failing && !queue.health.isBack;
+    if (mayLook && !(store instanceof ScratchStore)) await this.#overlooked.look();
   }
 
   /** Looks for due runs now; answers the ids of those taken, also by a sweep that was already under way. */
@@ -239,7 +254,8 @@ export class Worker {
   /** What a claim by this worker says. */
   claimed(recovery: number): EventMeta["run_claimed"] {
     const { owner, execution } = this.#deps;
-    return { owner, recovery, store: fingerprint(execution.identity.incarnation) };
+    const { identity, settings } = execution;
+    return { owner, recovery, store: fingerprint(identity.incarnation), ms: settings.claimMs };
   }
 
   /**

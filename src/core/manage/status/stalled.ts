@@ -4,9 +4,10 @@ import { ended, type RunRow } from "../../types.ts";
 export interface Stall {
   /**
    * `unclaimed`: it could go on, and no worker takes it. `abandoned`: its worker is gone, and its claim has still to run out. `quiet`: a
-   * worker has it, and nothing of it was saved for a long time.
+   * worker has it, and nothing of it was saved for a long time. `ahead`: it is held, and was written at a time that the store's clock has
+   * not reached, because that clock was put back; a worker takes it when its claim has not been renewed for its length.
    */
-  readonly kind: "unclaimed" | "abandoned" | "quiet";
+  readonly kind: "unclaimed" | "abandoned" | "quiet" | "ahead";
   readonly since: number;
   readonly reason: string;
 }
@@ -15,6 +16,8 @@ export interface Stall {
 const GRACE_MS = 10_000;
 /** A call may take long. After this, somebody may want to know that it does. */
 const QUIET_MS = 600_000;
+/** Clocks of the processes that write may be ahead of the store's by this much. */
+const AHEAD_MS = 60_000;
 
 type StallRow = Pick<RunRow, "status" | "wakeAt" | "claim" | "updatedAt">;
 
@@ -37,6 +40,7 @@ export function stallOf(row: StallRow, now: number, isGone = false): Stall | nul
   if (ended(status) || status === "paused" || wakeAt === null || wakeAt > now) return null;
   if (claim.owner !== null && claim.until > now) {
     if (isGone) return { kind: "abandoned", since: updatedAt, reason: "its worker is gone" };
+    if (updatedAt - now > AHEAD_MS) return { kind: "ahead", since: now, reason: putBack(updatedAt, now) };
     if (status !== "running" || now - updatedAt < QUIET_MS) return null;
     return { kind: "quiet", since: updatedAt, reason: `nothing of it was saved since ${time(updatedAt)}` };
   }
@@ -44,5 +48,8 @@ export function stallOf(row: StallRow, now: number, isGone = false): Stall | nul
   if (now - since < GRACE_MS) return null;
   return { kind: "unclaimed", since, reason: `no worker has taken it since ${time(since)}` };
 }
+
+const putBack = (updatedAt: number, now: number): string =>
+  `it was written at ${time(updatedAt)}, and the store's clock says ${time(now)}: that clock was put back`;
 
 const time = (at: number): string => new Date(at).toISOString();

@@ -1,0 +1,124 @@
+import type { Clock } from "../clock.ts";
+import type { Acts } from "../journal/acts.ts";
+import { lastEvent } from "../journal/door.ts";
+import type { EventMeta } from "../journal/events.ts";
+import type { ExecutionDeps } from "../run/execution-deps.ts";
+import type { RunRow } from "../types.ts";
+
+/** So many runs are looked at in one go; the next look goes on after them. */
+const PAGE = 100;
+
+/** A worker takes a run that is due within a second or so; later than this, the store's list of due runs has missed it. */
+const GRACE_MS = 10_000;
+
+interface OverlookedDeps {
+  readonly execution: Pick<ExecutionDeps, "store" | "time" | "engine"> & {
+    readonly ports: Pick<ExecutionDeps["ports"], "logger"> & { readonly clock: Clock };
+    readonly settings: Pick<ExecutionDeps["settings"], "claimMs">;
+  };
+  readonly acts: Acts;
+  readonly workflows: { has(name: string): boolean };
+  readonly claimed: (recovery: number) => EventMeta["run_claimed"];
+  readonly isTaken: (row: RunRow) => boolean;
+  /** Takes a run that is due. */
+  readonly take: (row: RunRow) => Promise<void>;
+}
+
+interface Held {
+  readonly epoch: number;
+  readonly until: number;
+  /** When it was first seen so, on a clock that nobody can set. */
+  readonly since: number;
+}
+
+/**
+ * Finds the runs that no sweep would ever find: those that the store's list of due runs has lost, and those whose claim ends further
+ * ahead than it can last, because the store's clock was put back after their worker died. A page of runs is looked at once in every
+ * claim's length, so that this costs next to nothing however many there are.
+ */
+export class Overlooked {
+  readonly #deps: OverlookedDeps;
+  readonly #held = new Map<string, Held>();
+  #cursor: string | null = null;
+  #nextAt: number;
+
+  constructor(deps: OverlookedDeps) {
+    this.#deps = deps;
+    const { ports, settings } = deps.execution;
+    this.#nextAt = ports.clock.monotonic() + settings.claimMs;
+  }
+
+  async look(): Promise<void> {
+    const { ports, settings } = this.#deps.execution;
+    const now = ports.clock.monotonic();
+    if (now < this.#nextAt) return;
+    this.#nextAt = now + settings.claimMs;
+    try {
+      for (const row of await this.#rows()) await this.#see(row);
+    } catch (error) {
+      ports.logger.warn("runs could not be looked through", { error: String(error) });
+    }
+  }
+
+  /** The next page, and those that are watched. */
+  async #rows(): Promise<readonly RunRow[]> {
+    const { store, time } = this.#deps.execution;
+    const query = { status: ["queued", "running", "waiting"], limit: PAGE } as const;
+    const { runs, cursor } = await store.list(
+      this.#cursor === null ? query : { ...query, cursor: this.#cursor },
+    );
+    this.#cursor = cursor;
+    const watched: RunRow[] = [];
+    for (const id of this.#held.keys()) {
+      const row = runs.some((one) => one.id === id) ? null : await store.read(id);
+      if (row) watched.push(row);
+    }
+    await time.read();
+    return [...watched, ...runs];
+  }
+
+  async #see(row: RunRow): Promise<void> {
+    const { workflows, isTaken, take, execution } = this.#deps;
+    const { wakeAt, claim, updatedAt } = row;
+    const now = execution.time.now();
+    const isDue = wakeAt !== null && wakeAt <= now && row.damage === undefined;
+    const isAhead = isDue && claim.until > now + execution.settings.claimMs;
+    if (!isAhead) this.#held.delete(row.id);
+    if (!isDue || !workflows.has(row.workflow) || isTaken(row)) return;
+    if (isAhead) await this.#watch(row);
+    else if (Math.max(wakeAt, claim.until, updatedAt) < now - GRACE_MS) await take(row);
+  }
+
+  /** A claim that was not renewed for its own length is over, whatever the store's clock says. */
+  async #watch(row: RunRow): Promise<void> {
+    const { store, ports } = this.#deps.execution;
+    const { epoch, until } = row.claim;
+    const held = this.#held.get(row.id);
+    const now = ports.clock.monotonic();
+    if (held?.epoch !== epoch || held.until !== until)
+      return void this.#held.set(row.id, { epoch, until, since: now });
+    const claimed = await lastEvent(store, row, ["run_claimed"]);
+    const ms = claimed?.kind === "run_claimed" ? claimed.meta.ms : undefined;
+    // Of an older version, which did not say: it cannot be longer than this.
+    if (now - held.since >= (ms ?? until - (row.activeAt ?? 0))) await this.#free(row);
+  }
+
+  /** Takes it from its dead owner; the next sweep finds it, and counts a worker that died. */
+  async #free(row: RunRow): Promise<void> {
+    const { acts, claimed, execution } = this.#deps;
+    const event =
+      row.status === "running"
+        ? ({ kind: "run_claimed", step: "", meta: claimed(row.recoveries) } as const)
+        : ({ kind: "run_released", step: "", meta: {} } as const);
+    const acted = await acts.write(row, { events: [event], claim: { kind: "revoke" } });
+    this.#held.delete(row.id);
+    if (!acted) return;
+    const { owner, until } = row.claim;
+    execution.ports.logger.warn("a claim was further ahead than it can last", {
+      runId: row.id,
+      owner,
+      until,
+    });
+    execution.engine.durable(acted.row, acted.events);
+  }
+}
