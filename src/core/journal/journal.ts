@@ -113,6 +113,8 @@ export function parseEntry(runId: string, entry: Entry): ParsedEntry {
     );
   }
   let offset = entry.data === null ? 0 : valuesStart(entry.data, head);
+  const isMade = entry.data === null && head.d === undefined && head.v.some(hasLength);
+  if (isMade) throw damaged(runId, entry.seq, "It names values that it never had.");
   if (entry.data !== null && !isWhole(entry.data, offset, head))
     throw damaged(runId, entry.seq, "The stored values are not as long as they were.");
   const events = head.v.map(([written, step, meta, value], index) => {
@@ -135,6 +137,8 @@ export const valuesStart = (data: string, { v }: Pick<Head, "v">): number =>
   looksBlinded(data)
     ? data.length - v.reduce((sum, [, , , value]) => sum + (typeof value === "number" ? value : 0), 0)
     : 0;
+
+const hasLength = ([, , , value]: Head["v"][number]): boolean => typeof value === "number" && value > 0;
 
 /** Values come one after the other, right to the end. */
 const isWhole = (data: string, start: number, { v }: Pick<Head, "v">): boolean => {
