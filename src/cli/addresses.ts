@@ -4,7 +4,6 @@ import { everyRun } from "../core/journal/query.ts";
 import type { Checkpoints } from "../core/manage/checkpoints/checkpoints.ts";
 import type { Store } from "../core/store.ts";
 import type { RunRow } from "../core/types.ts";
-import { baseName } from "../core/versions/rename.ts";
 import { usage } from "./globals.ts";
 import { readOrigin } from "./run-origin.ts";
 
@@ -27,7 +26,6 @@ export function splitAddress(text: string): Written {
   return text[from + at] === ":" ? { run, step: rest } : { run, place: rest };
 }
 
-const PAGE = 200;
 /** So many of the newest runs are asked for the name they were started with. */
 const NAMED = 1_000;
 const MOST_CANDIDATES = 8;
@@ -83,29 +81,7 @@ export class Addresses {
       throw usage(`${text} is a step`, "Here a checkpoint is meant.", `${written}@${step}`);
     const run = await this.run(written);
     if (/^\d+$/.test(place)) return { run, address: `${run.id}@${place}` };
-    const seq = await this.#position(run, place);
-    if (seq !== undefined) return { run, address: `${run.id}@${seq}` };
-    throw new HoldfastError("HF-1022", {
-      run: run.id,
-      seq: place,
-      why: "None of its checkpoints has this label, and no phase or step of it is called so.",
-    });
-  }
-
-  async #position(run: RunRow, place: string): Promise<number | undefined> {
-    const checkpoints = await this.#checkpoints();
-    let [byPhase, byStep, oldest]: (number | undefined)[] = [];
-    for (let before = run.seq + 1; before > 1; ) {
-      const page = await checkpoints.list(run.id, { limit: PAGE, before });
-      for (const { seq, labels, phase, step } of page) {
-        if (place === "last" || labels.includes(place)) return seq;
-        if (phase === place) byPhase ??= seq;
-        if (step === place || baseName(step) === place) byStep ??= seq;
-        oldest = seq;
-      }
-      before = page.length < PAGE ? 1 : (page.at(-1)?.seq ?? 1);
-    }
-    return place === "first" ? oldest : (byPhase ?? byStep);
+    return { run, address: await (await this.#checkpoints()).find(`${run.id}@${place}`) };
   }
 
   /** Runs that have this name, and those whose id begins so. */

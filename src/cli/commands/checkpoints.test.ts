@@ -108,6 +108,10 @@ describe("checkpoints prune and clear", () => {
       runs: [],
     });
     expect((await other.run("checkpoints clear brefi")).stderr).toContain("did you mean brief");
+    // C11: a cleared run is not offered for a resume.
+    expect((await other.run("list")).stdout).toMatch(/aapl-17 .*failed, resumable/);
+    await other.run("checkpoints clear stock-analysis --yes");
+    expect((await other.run("list")).stdout).toMatch(/aapl-17 .*failed, dropped/);
     other.remove();
   });
 });

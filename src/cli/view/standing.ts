@@ -66,6 +66,8 @@ function words(row: RunRow, now: number, { can }: RunSentence): Words {
     case "cancelled":
       return { glyph: "✗", words: "cancelled", tone: "calm", needsYou: false };
     case "failed":
+      if (row.prunedAt !== null)
+        return { glyph: "✗", words: "failed, dropped", tone: "calm", needsYou: false };
       return can.includes("resume")
         ? { glyph: "✗", words: "failed, resumable", tone: "bad", needsYou: true }
         : { glyph: "✗", words: "failed", tone: "bad", needsYou: false };

@@ -129,7 +129,7 @@ export const callErrors = {
     fix: "List the run's checkpoints to see their addresses.",
   },
   "HF-1022": {
-    what: "Run {run} has no checkpoint at #{seq}.",
+    what: "There is no checkpoint {run}@{seq}.",
     why: "{why}",
     safe: UNCHANGED,
     fix: "List the run's checkpoints to see which there are.",

@@ -18,7 +18,15 @@ import {
   viewAt,
 } from "./checkpoint-view.ts";
 import { type CheckpointDiff, diffCheckpoints } from "./diff.ts";
-import { headEvents, labelsOf, type Remarks, readRow, remarks, resolve } from "./positions.ts";
+import {
+  findCheckpoint,
+  headEvents,
+  labelsOf,
+  type Remarks,
+  readRow,
+  remarks,
+  resolve,
+} from "./positions.ts";
 import { type Validation, validateRun } from "./validate.ts";
 
 /** A checkpoint in a list: what its header says. */
@@ -43,8 +51,8 @@ const WINDOW = 200;
 const MOST_ITEMS = 1_000;
 
 /**
- * The checkpoints of runs: list them, look at one, compare two, check, name and keep them. An address is `run@seq`, `run@label`, or
- * `run` for its newest position.
+ * The checkpoints of runs: list them, look at one, compare two, check, name and keep them. An address is `run@seq`, `run@label`,
+ * `run@first`, `run@last`, `run@phase`, `run@step` (the latest of it), or `run` for its newest position.
  *
  * @example
  * ```ts
@@ -127,33 +135,36 @@ export class Checkpoints {
     }
   }
 
-  async #find(address: string): Promise<{ row: RunRow; seq: number }> {
-    const parsed = parseAddress(address);
-    const row = await readRow(this.#parts.store, parsed.runId);
-    return { row, seq: await resolve(this.#parts.store, row, parsed) };
+  /**
+   * The position that an address names, as `run@14`. An address is a run (its newest position), or a run and, after `@`, a position,
+   * a label, `first`, `last`, or the name of a phase or step (the latest of it).
+   */
+  async find(address: string): Promise<string> {
+    const { row, seq } = await findCheckpoint(this.#parts, address);
+    return addressOf(row.id, seq);
   }
 
   /** Everything known about the run at this position. */
   async show(address: string): Promise<Checkpoint> {
-    const { row, seq } = await this.#find(address);
+    const { row, seq } = await findCheckpoint(this.#parts, address);
     return readCheckpoint(this.#parts, row, seq);
   }
 
   /** Its finished tasks, with what they answered, when, and how long they took. */
   async tasks(address: string): Promise<readonly TaskDone[]> {
-    const { row, seq } = await this.#find(address);
+    const { row, seq } = await findCheckpoint(this.#parts, address);
     return readTasks(this.#parts, row, seq);
   }
 
   /** Only its state: input, config, memory, states of loops, results of steps. */
   async state(address: string): Promise<StateView> {
-    const { row, seq } = await this.#find(address);
+    const { row, seq } = await findCheckpoint(this.#parts, address);
     return (await viewAt(this.#parts, row, seq)).view;
   }
 
   /** Equal for equal states, of whichever run. */
   async digest(address: string): Promise<string> {
-    const { row, seq } = await this.#find(address);
+    const { row, seq } = await findCheckpoint(this.#parts, address);
     return (await viewAt(this.#parts, row, seq)).digest;
   }
 

@@ -48,10 +48,10 @@ describe("a name given to a checkpoint", () => {
 
   it("takes the place of the one it was given before, which then names nothing", async () => {
     const { lab, checkpoints, labels, code, one } = await ended();
-    await lab.drive(checkpoints.label(one, "first"));
-    await lab.drive(checkpoints.label("r@first", "second"));
-    expect(await labels(one)).toEqual(["second"]);
-    expect(await code(checkpoints.show("r@first"))).toBe("HF-1022");
+    await lab.drive(checkpoints.label(one, "good"));
+    await lab.drive(checkpoints.label("r@good", "better"));
+    expect(await labels(one)).toEqual(["better"]);
+    expect(await code(checkpoints.show("r@good"))).toBe("HF-1022");
   });
 
   it("can be taken away, once or twice, and what it was marked with stays", async () => {
@@ -119,6 +119,44 @@ describe("a name given to a checkpoint", () => {
     for (const name of ["a b", "after 'review'", "für Ada ✓", "a@b", "a/b:c#d", "1a", "x".repeat(128)]) {
       await lab.drive(checkpoints.label(one, name));
       expect(await find(name)).toBe(one);
+    }
+  });
+});
+
+describe("an address in the library (C11)", () => {
+  it("names a checkpoint by first, last, phase or step, as on the command line", async () => {
+    const lab = createLab();
+    const flow = workflow("flow", async (ctx) => {
+      await ctx.step("load", () => 1);
+      await ctx.each("match", [1, 2], (item) => item);
+      return ctx.step("pay", () => "paid");
+    });
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.drive(engine.result("r"));
+    const all = await engine.checkpoints.list("r");
+    const { checkpoints } = engine;
+    const of = (name: string) => all.find(({ step }) => step === name)?.id;
+    expect(await checkpoints.find("r@first")).toBe(all.at(-1)?.id);
+    expect(await checkpoints.find("r@last")).toBe(all[0]?.id);
+    expect(await checkpoints.find("r@load")).toBe(of("load"));
+    expect(await checkpoints.find("r@match")).toBe(all.find(({ phase }) => phase === "match")?.id);
+    expect(await checkpoints.find("r@match[0]")).toBe(of("match[0]"));
+    expect((await checkpoints.show("r@load")).id).toBe(of("load"));
+    expect((await checkpoints.diff("r@load", "r@match[0]")).to).toBe(of("match[0]"));
+    const fork = await lab.drive(engine.fork("r@load", { id: "f" }));
+    expect(fork.origin?.seq).toBe(Number(of("load")?.split("@")[1]));
+    await expect(checkpoints.show("r@nowhere")).rejects.toMatchObject({
+      code: "HF-1022",
+      message: expect.stringContaining("There is no checkpoint r@nowhere."),
+    });
+  });
+
+  it("means a label before anything else of that name", async () => {
+    const { lab, checkpoints, two } = await ended();
+    for (const name of ["first", "last", "one"]) {
+      await lab.drive(checkpoints.label(two, name));
+      expect(await checkpoints.find(`r@${name}`)).toBe(two);
     }
   });
 });

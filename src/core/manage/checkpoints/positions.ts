@@ -4,7 +4,8 @@ import { Facts } from "../../journal/facts.ts";
 import { parseEntry } from "../../journal/journal.ts";
 import type { Entry, Store } from "../../store.ts";
 import type { RunRow } from "../../types.ts";
-import { type Address, isCheckpoint } from "./address.ts";
+import { baseName } from "../../versions/rename.ts";
+import { type Address, isCheckpoint, parseAddress, phaseOf } from "./address.ts";
 
 const PAGE = 2_000;
 
@@ -128,9 +129,19 @@ export async function readRow(store: Store, runId: string): Promise<RunRow> {
   return row;
 }
 
+/** The run and the position that an address names. */
+export async function findCheckpoint(
+  { store }: { readonly store: Store },
+  address: string,
+): Promise<{ row: RunRow; seq: number }> {
+  const place = parseAddress(address);
+  const row = await readRow(store, place.runId);
+  return { row, seq: await resolve(store, row, place) };
+}
+
 /** The position that an address names, or HF-1022. A position that was pinned or named is a checkpoint by that. */
 export async function resolve(store: Store, row: RunRow, { seq, label }: Address): Promise<number> {
-  if (label !== undefined) return labelled(store, row, label);
+  if (label !== undefined) return called(store, row, label);
   if (seq === undefined || seq === row.seq) return row.seq;
   const none = (why: string) => new HoldfastError("HF-1022", { run: row.id, seq, why });
   if (seq > row.seq) throw none(`Its newest position is #${row.seq}.`);
@@ -140,12 +151,28 @@ export async function resolve(store: Store, row: RunRow, { seq, label }: Address
   throw none(`What is there (${event.kind}) ends nothing that could be come back to.`);
 }
 
-async function labelled(store: Store, row: RunRow, label: string): Promise<number> {
-  const seq = (await remarks(store, row, 0)).names.find(label);
-  if (seq !== undefined) return seq;
+/** The checkpoint with this label; else `last` or `first`; else the latest of the phase or the step that is called so. */
+async function called(store: Store, row: RunRow, place: string): Promise<number> {
+  const { names, facts } = await remarks(store, row, 0);
+  const labelled = names.find(place);
+  if (labelled !== undefined) return labelled;
+  if (place === "last") return row.seq;
+  let [phase, byPhase, byStep]: [string, number?, number?] = [""];
+  for await (const { events } of headsOf(store, row.id, 1, row.seq)) {
+    for (const event of events) {
+      phase = phaseOf(event) || phase;
+      const { seq, step } = event;
+      if (!isCheckpoint(event) && seq !== row.seq && !facts.tags.has(seq)) continue;
+      if (place === "first") return seq;
+      if (phase === place) byPhase = seq;
+      if (step === place || baseName(step) === place) byStep = seq;
+    }
+  }
+  const found = byPhase ?? byStep;
+  if (found !== undefined) return found;
   throw new HoldfastError("HF-1022", {
     run: row.id,
-    seq: label,
-    why: "None of its checkpoints has this name.",
+    seq: place,
+    why: "None of its checkpoints has this label, and no phase or step of it is called so.",
   });
 }

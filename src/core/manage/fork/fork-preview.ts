@@ -4,9 +4,9 @@ import { dropped } from "../../journal/journal.ts";
 import { loadRun } from "../../journal/load.ts";
 import type { EngineParts } from "../../parts.ts";
 import type { Effect, EffectPolicy, Origin, RunRow } from "../../types.ts";
-import { headEventAt } from "../checkpoints/positions.ts";
+import { findCheckpoint, headEventAt } from "../checkpoints/positions.ts";
 import { Ancestry, CallLog, type Foreseen, foresee } from "./effects.ts";
-import { checkEffects, type ForkOptions, findCheckpoint } from "./fork.ts";
+import { checkEffects, type ForkOptions } from "./fork.ts";
 import { positionAt } from "./fork-child.ts";
 
 /** What a fork would begin with, and what would become of the calls that its source has made since. */

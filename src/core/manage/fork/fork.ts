@@ -11,8 +11,7 @@ import type { EngineParts } from "../../parts.ts";
 import type { RunState } from "../../run/replay.ts";
 import type { Append } from "../../store.ts";
 import type { Budget, EffectPolicy, Parent, RunIdentity, RunRow } from "../../types.ts";
-import { parseAddress } from "../checkpoints/address.ts";
-import { readRow, resolve } from "../checkpoints/positions.ts";
+import { findCheckpoint, readRow } from "../checkpoints/positions.ts";
 import { type Copy, checkKept, copyJournal } from "../transfer/copy.ts";
 
 /**
@@ -61,16 +60,6 @@ export function checkEffects(effects: EffectPolicy = "reuse"): EffectPolicy {
     option: "effects",
     problem: `it must be one of ${POLICIES.join(", ")}`,
   });
-}
-
-/** The run and the position that an address names. */
-export async function findCheckpoint(
-  { store }: Pick<EngineParts, "store">,
-  address: string,
-): Promise<{ row: RunRow; seq: number }> {
-  const place = parseAddress(address);
-  const row = await readRow(store, place.runId);
-  return { row, seq: await resolve(store, row, place) };
 }
 
 /** Makes a new run that goes on from a checkpoint of another one, which is not written to. */

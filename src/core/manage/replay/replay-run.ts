@@ -18,8 +18,7 @@ import type { RunRow } from "../../types.ts";
 import type { Values } from "../../values/values.ts";
 import { StoreHealth } from "../../worker/health.ts";
 import type { Workflow } from "../../workflow.ts";
-import { headEventAt } from "../checkpoints/positions.ts";
-import { findCheckpoint } from "../fork/fork.ts";
+import { findCheckpoint, headEventAt } from "../checkpoints/positions.ts";
 import { notingGuard, ReplayContext, ReplayExecution, waitStop } from "./replay-execution.ts";
 import {
   type Asked,

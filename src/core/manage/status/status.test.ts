@@ -47,6 +47,13 @@ const headline = (row: Run, details = {}): string => describeRun(row, details).h
 const can = (row: Run, details = {}): readonly string[] => describeRun(row, details).can;
 
 describe("a run in one sentence", () => {
+  it("says that its values are dropped, and offers no resume then (C11)", () => {
+    const cleared: Run = { ...run, status: "failed", error: "no", prunedAt: 7 };
+    expect(headline(cleared)).toBe("failed: no; its values are dropped");
+    expect(can(cleared)).not.toContain("resume");
+    expect(can({ ...cleared, prunedAt: null })).toContain("resume");
+  });
+
   it("says what is being done", () => {
     expect(headline(run)).toBe("running");
     expect(headline(run, { open: open("pay") })).toBe("running: pay");

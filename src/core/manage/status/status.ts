@@ -62,6 +62,7 @@ export function describeRun(row: DescribedRow, details: RunDetails = {}): RunSen
     headline: [
       sentence,
       ...(stalled ? [stalled.reason] : []),
+      ...(row.prunedAt === null ? [] : ["its values are dropped"]),
       ...(unsavedSince === undefined ? [] : [`not saved since #${unsavedSince}`]),
     ].join("; "),
     since:
@@ -197,8 +198,8 @@ function possible(row: DescribedRow, { undone }: RunDetails): Possible[] {
     const act = BY_WAIT[kind];
     if (act) can.add(act);
   }
-  const isResumable = status === "paused" || (status === "failed" && !undone) || control === "pausing";
-  if (isResumable) can.add("resume");
+  const isStopped = status === "paused" || (status === "failed" && !undone) || control === "pausing";
+  if (isStopped && prunedAt === null) can.add("resume");
   if (control === "none" && !ended(status) && status !== "paused") can.add("pause");
   if (!terminal(status) && control !== "compensating") can.add("cancel");
   if (prunedAt === null) can.add("fork");
