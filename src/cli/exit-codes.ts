@@ -85,6 +85,8 @@ const EXCEPTIONS: Partial<Record<ErrorCode, ExitCode>> = {
   "HF-4316": EXIT.usage,
   "HF-4321": EXIT.notFound,
   "HF-4323": EXIT.refused,
+  "HF-4333": EXIT.refused,
+  "HF-4334": EXIT.refused,
   "HF-4350": EXIT.notFound,
   "HF-4351": EXIT.notFound,
   "HF-4352": EXIT.notFound,

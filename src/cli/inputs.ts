@@ -66,7 +66,8 @@ async function readInputFile(path: string, host: Host): Promise<unknown> {
   return isYaml ? (await import("yaml")).parse(text) : readJson(text, path);
 }
 
-function readText(file: string): string {
+/** The text of a file that was named on the command line. */
+export function readText(file: string): string {
   if (!existsSync(file)) throw noFile(file);
   try {
     return readFileSync(file, "utf8");

@@ -1,15 +1,34 @@
 import { Option, type Command as Parser } from "commander";
+import { HoldfastError } from "../core/errors.ts";
 import type { OptionSpec, OptionSpecs } from "./command.ts";
+import { usage } from "./globals.ts";
 
 export function addOption(parser: Parser, { flag, summary, list, choices, parse }: OptionSpec): void {
   const option = new Option(flag, summary);
   if (choices) option.choices(choices);
   const single = option.parseArg ?? ((text: string) => text);
-  const read = (text: string): unknown => (parse ? parse(text) : single(text, undefined));
+  const read = (text: string): unknown => (parse ? named(option, text, parse) : single(text, undefined));
   if (list)
     option.argParser<unknown[]>((text, before: unknown[] | undefined) => [...(before ?? []), read(text)]);
   else if (parse) option.argParser(read);
   parser.addOption(option);
+}
+
+/** A value that is refused is refused with the flag it was given to, and the fix is one that can be typed. */
+function named(option: Option, text: string, parse: (text: string) => unknown): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!HoldfastError.is(error, "HF-4300")) throw error;
+    const flag = option.long ?? option.flags;
+    const { problem, why, fix } = error.detail;
+    const says = (part: unknown): boolean => /(^|\s)--\w/.test(String(part));
+    throw usage(
+      says(problem) ? String(problem) : `${flag}: ${problem}`,
+      String(why),
+      says(fix) ? String(fix) : `${flag} ${fix}`,
+    );
+  }
 }
 
 /** Under the names the command gave them. `--no-…` is `true` when it was written. */

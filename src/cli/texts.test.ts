@@ -72,6 +72,26 @@ describe("--json", () => {
   });
 });
 
+describe("what an error says to do (C9)", () => {
+  it("can be typed, and names the option that was given", async () => {
+    const { stderr } = await folder.run("list --limit 0");
+    expect(stderr).toContain("--limit: 0 is not a number");
+    expect(stderr).toMatch(/Fix +--limit 10/);
+  });
+
+  it("is about the file where a file is missing", async () => {
+    const { code, stderr } = await folder.run("inject recon-88 --file gone.txt");
+    expect([code, stderr]).toEqual([4, expect.stringContaining("gone.txt")]);
+    expect(stderr).not.toMatch(/internal|HF-4300/);
+  });
+
+  it("is how to import the rest where a run is here already", async () => {
+    await folder.run("export done-1 -o again.jsonl");
+    const { code, stderr } = await folder.run("import again.jsonl");
+    expect([code, stderr]).toEqual([8, expect.stringContaining("--on-conflict skip")]);
+  });
+});
+
 describe("a narrow terminal", () => {
   it("of 60 or 80 columns breaks no line of a list (C10)", async () => {
     for (const columns of [60, 80])

@@ -82,7 +82,14 @@ describe("a loaded workflow", () => {
   it("needs the providers, tools and servers that it names", async () => {
     const file = (more: string, runtime = ""): string =>
       `workflow: { name: w, entry_point: a${runtime} }\nagents:\n  - { name: a, prompt: p${more} }\n`;
-    await expect(fromText(file(", provider: hermes"))).rejects.toMatchObject({ code: "HF-4008" });
+    await expect(fromText(file(", provider: hermes"))).rejects.toMatchObject({
+      code: "HF-4008",
+      message: expect.stringMatching(/^Agent a of .* asks for the provider hermes/),
+    });
+    // C9: where no provider is named, none called "default" is asked for.
+    await expect(fromText(file(""), {}, { providers: {} })).rejects.toMatchObject({
+      code: "HF-4332",
+    });
     await expect(fromText(`${file("")}tools: [search]\n`)).rejects.toMatchObject({ code: "HF-4009" });
     await expect(
       fromText(file("", ", runtime: { mcp_servers: { web: { command: x } } }")),

@@ -247,7 +247,7 @@ function machineOf(flow: Flow, options: LoadOptions, { folder, provider }: Defin
   const tools = new ToolBox(options.tools ?? [], options.mcp);
   return {
     folder,
-    provider: (of, name) => providers.find(of, name),
+    provider: (of, agent) => providers.find(of, agent),
     toolsFor: (of, step, wanted, workingDir) => tools.for(of, step, wanted, workingDir),
     scripts: options.scripts ?? scriptRunner(options.env ? { env: options.env } : {}),
     model: options.model ?? "default",
@@ -261,7 +261,7 @@ function checkGiven(main: Flow, machine: Machine, { tools = [], mcp }: LoadOptio
     const hasServers = Object.keys(flow.spec.workflow.runtime.mcp_servers).length > 0;
     for (const [, agent] of eachAgent(flow.spec)) {
       if (agent.type !== "agent") continue;
-      machine.provider(flow, agent.provider);
+      machine.provider(flow, agent);
       const wanted = agent.tools ?? flow.spec.tools;
       const missing = wanted.find((name) => !tools.some((tool) => tool.name === name));
       const given = tools.map(({ name }) => name).join(", ") || "none";

@@ -44,9 +44,12 @@ export class Providers {
   /** `instead`: the provider that takes the place of all that files name. */
   readonly #instead: string | undefined;
 
-  /** `name`: what the agent says; else what its workflow says, or the one around it. HF-4008 when there is none. */
-  find(flow: Flow, named: string | null | undefined): ModelProvider {
-    const name = this.#instead ?? named;
+  /** The one that the agent names; else what its workflow says, or the one around it. HF-4008 or HF-4332 when there is none. */
+  find(
+    flow: Flow,
+    agent: { readonly name: string; readonly provider?: string | null | undefined },
+  ): ModelProvider {
+    const name = this.#instead ?? agent.provider;
     const settings = this.#instead === undefined ? (settingsOf(flow) ?? settingsOf(this.#main)) : undefined;
     const asked = name ?? settings?.name;
     const own =
@@ -55,7 +58,9 @@ export class Providers {
     const source = key === undefined || !Object.hasOwn(this.#given, key) ? undefined : this.#given[key];
     if (!source) {
       const given = [...Object.keys(this.#given), ...Object.keys(this.#aliases)].join(", ") || "none";
-      throw new HoldfastError("HF-4008", { file: flow.file, provider: asked ?? "default", given });
+      const place = `Agent ${agent.name} of ${flow.file}`;
+      if (asked === undefined) throw new HoldfastError("HF-4332", { place, given });
+      throw new HoldfastError("HF-4008", { place, provider: asked, given });
     }
     return this.#make(source, flow, own ?? { name: key as string });
   }

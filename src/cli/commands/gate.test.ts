@@ -95,7 +95,7 @@ describe("gate", () => {
   });
 
   it("takes words from a file or standard input where it takes any", async () => {
-    expect((await folder.run("gate approve later-1 --input nowhere.txt")).code).toBe(2);
+    expect((await folder.run("gate approve later-1 --input nowhere.txt")).code).toBe(4);
     expect((await folder.run(["gate", "approve", "later-1", "--input", "-", "--comment", "x"])).code).toBe(2);
     const { code } = await folder.run("gate approve later-1 --input - --json", { input: "from the phone" });
     expect(code).toBe(0);

@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineCommand, type Values } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { readEdits } from "../edits.ts";
 import { usage } from "../globals.ts";
+import { readText } from "../inputs.ts";
 import { bulkOutcome } from "./pause.ts";
 
 const options = {
@@ -75,5 +75,5 @@ function contentOf({
 }: CommandContext<Values<typeof options>>): string | undefined {
   if (text !== undefined && file !== undefined)
     throw usage("--text and --file exclude each other", "One of them says it.", "Leave one out.");
-  return file === undefined ? text : readFileSync(resolve(host.cwd, file), "utf8");
+  return file === undefined ? text : readText(resolve(host.cwd, file));
 }

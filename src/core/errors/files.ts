@@ -45,10 +45,10 @@ export const fileErrors = {
     fix: "Correct the declaration or what {step} answers.",
   },
   "HF-4008": {
-    what: "{file} asks for the provider {provider}, which is not given.",
+    what: "{place} asks for the provider {provider}, which is not given.",
     why: "Given are: {given}.",
     safe: "Nothing was run.",
-    fix: "Pass it as providers.{provider}, or name one of those given for it in aliases.",
+    fix: "Name one that is given, in the file or in aliases, or give {provider} under providers, in the configuration or to loadWorkflow.",
   },
   "HF-4009": {
     what: "{step} asks for the tool {tool}, which is not given.",
@@ -301,6 +301,24 @@ export const fileErrors = {
     why: "A configuration in code runs with your rights, and somebody else can change this one. It was found by looking in this folder and those above.",
     safe: UNCHANGED,
     fix: "{fix}",
+  },
+  "HF-4332": {
+    what: "{place} uses a provider, and it is not said which.",
+    why: "Neither the agent nor its workflow names one. Given are: {given}.",
+    safe: "Nothing was run.",
+    fix: "Name one in the file (workflow.runtime.provider, or provider of the agent), or with --provider.",
+  },
+  "HF-4333": {
+    what: "The bundle was not imported: run {run} is here already.",
+    why: "A run that is here is never overwritten.",
+    safe: "Nothing of the bundle was imported.",
+    fix: 'Import only the runs that are not here: --on-conflict skip, or onConflict: "skip".',
+  },
+  "HF-4334": {
+    what: "The bundle was not imported: another run is called {run} here.",
+    why: "The two have the same id and did not begin alike.",
+    safe: "Nothing of the bundle was imported.",
+    fix: "Import it into another store, which --store or the configuration names.",
   },
   "HF-4350": {
     what: "Run {run} has no step {step} that has begun.",

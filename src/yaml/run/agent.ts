@@ -73,7 +73,7 @@ async function specOf(run: FlowRun, agent: ModelAgent, data: Plain): Promise<Age
   const most = runtime.tool_output?.enabled === false ? undefined : runtime.tool_output?.max_chars;
   const model = agent.model ?? runtime.default_model ?? machine.model;
   return {
-    provider: machine.provider(flow, agent.provider),
+    provider: machine.provider(flow, agent),
     model: render(model, data, at("model")),
     prompt: [...skillsOf(run, agent), ...run.instructions, render(agent.prompt, data, at("prompt"))].join(
       "\n\n",

@@ -46,7 +46,10 @@ export interface McpServer {
 export interface Machine {
   readonly folder: string;
   /** By the name that the file uses. */
-  provider(flow: Flow, name: string | null | undefined): ModelProvider;
+  provider(
+    flow: Flow,
+    agent: { readonly name: string; readonly provider?: string | null | undefined },
+  ): ModelProvider;
   /** Tools that were given, and those of the file's servers. */
   toolsFor(
     flow: Flow,

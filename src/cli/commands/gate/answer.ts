@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { OpenGate } from "../../../core/control/decisions.ts";
 import { HoldfastError } from "../../../core/errors.ts";
@@ -6,6 +5,7 @@ import { readRow } from "../../../core/manage/checkpoints/positions.ts";
 import { defineCommand, type Outcome } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { usage } from "../../globals.ts";
+import { readText } from "../../inputs.ts";
 import { shownText } from "../show/run-text.ts";
 import { findGate } from "./find.ts";
 
@@ -117,13 +117,5 @@ async function wordsOf(
   if (comment !== undefined)
     throw usage("--comment and --input are both given", "A gate takes one text.", "--comment <text>");
   if (input === "-") return host.readInput();
-  try {
-    return readFileSync(resolve(host.cwd, input), "utf8");
-  } catch {
-    throw usage(
-      `${input} cannot be read`,
-      "--input names a file, or - for standard input.",
-      "--comment <text>",
-    );
-  }
+  return readText(resolve(host.cwd, input));
 }

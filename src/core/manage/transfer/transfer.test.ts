@@ -197,7 +197,7 @@ describe.each(pairs)("runs that are carried from %s to %s", (from, to) => {
     await engine.close();
     expect(await checkInvariants(target, { calls: [] })).toEqual([]);
     expect(await everything(store, ids)).toEqual(before);
-    expect(await codeOf(arrived.transfer.importRuns(source.transfer.exportRun("none")))).toBe("HF-3017");
+    expect(await codeOf(arrived.transfer.importRuns(source.transfer.exportRun("none")))).toBe("HF-4333");
   }, 120_000);
 });
 
@@ -341,14 +341,14 @@ describe("a bundle", () => {
     const target = reader(createMemoryStore());
     await target.transfer.importRuns(pieces(text));
     const skip = { onConflict: "skip" } as const;
-    expect(await codeOf(target.transfer.importRuns(pieces(text)))).toBe("HF-3017");
+    expect(await codeOf(target.transfer.importRuns(pieces(text)))).toBe("HF-4333");
     expect(await target.transfer.importRuns(pieces(text), skip)).toEqual({
       imported: [],
       skipped: ["small"],
       review: [],
     });
     // Another run of the same name is not the same.
-    expect(await codeOf(target.transfer.importRuns(pieces(other.text), skip))).toBe("HF-3017");
+    expect(await codeOf(target.transfer.importRuns(pieces(other.text), skip))).toBe("HF-4334");
     expect(await codeOf(target.transfer.importRuns(pieces(text), { onConflict: "x" as "skip" }))).toBe(
       "HF-1003",
     );

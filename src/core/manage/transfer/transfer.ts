@@ -169,10 +169,9 @@ export class Transfer {
     const known: string[] = [];
     for (const [id, { run }] of bundle) {
       if (!(await store.read(id))) continue;
-      if (onConflict === "refuse") throw refusedBundle(`holds run ${id}, which is here already`);
+      if (onConflict === "refuse") throw new HoldfastError("HF-4333", { run: id });
       const [first] = await store.entries(id, { from: 1, limit: 1 });
-      if (first?.head !== run.entries[0]?.head)
-        throw refusedBundle(`holds run ${id}, and another run of that id is here`);
+      if (first?.head !== run.entries[0]?.head) throw new HoldfastError("HF-4334", { run: id });
       known.push(id);
     }
     return known;
