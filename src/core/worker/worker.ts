@@ -160,11 +160,14 @@ export class Worker {
       // One is enough to see whether a failing store is back.
       room: () => (health.failing ? Math.min(this.#room, 1) : this.#room),
       prepare: async () => {
-        await time.read();
         // With saving switched off, stored runs are left to wait.
         if (!(store instanceof ScratchStore)) await this.#upgrades.look();
       },
-      check: () => store.identity(),
+      // What happens from here on is dated by the store's clock, which may have moved while nothing was done.
+      check: async () => {
+        await time.read();
+        return store.identity();
+      },
       due: async (limit) => {
         const rows = await store.due({ workflows: [...workflows.keys()], limit });
         health.answered();

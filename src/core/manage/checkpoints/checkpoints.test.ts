@@ -417,7 +417,7 @@ describe("a name or a pin", () => {
   it("must be one that an address can hold", async () => {
     const { engine } = await at((ctx) => ctx.step("s", hangs));
     await expect(engine.checkpoints.mark("r", "14")).rejects.toThrow(refusedWith("HF-1003"));
-    await expect(engine.checkpoints.label("r", "")).rejects.toThrow(refusedWith("HF-1003"));
+    await expect(engine.checkpoints.label("r", "")).rejects.toThrow(refusedWith("HF-1050"));
   });
 });
 
