@@ -168,12 +168,7 @@ describe("what a workflow file says", () => {
     [
       "skills",
       flow("  - { name: a, prompt: p, skills: [x] }\n"),
-      "w.yaml:3:27: skills is not supported: skills are loaded by a vendor's runtime",
-    ],
-    [
-      "dialog",
-      flow("  - { name: a, prompt: p, dialog: { trigger_prompt: x } }\n"),
-      "w.yaml:3:27: dialog is not supported",
+      "w.yaml:3:36: The skill x comes with Conductor; name a folder with a SKILL.md, such as ./skills/x.",
     ],
     [
       "a summary of the context",

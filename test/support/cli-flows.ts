@@ -19,7 +19,7 @@ export const fragile = plain("fragile", async (ctx) => {
   await ctx.step("prepare", () => hooks().call("prepare"), { compensate: () => hooks().call("undo prepare") });
   return ctx.step("ask", async () => {
     await hooks().call("ask");
-    if (hooks().fail) throw Object.assign(new Error(hooks().fail), { retryAfterMs: 600_000 });
+    if (hooks().fail) throw Object.assign(new Error(hooks().fail), { retryAfterMs: hooks().retryAfterMs });
     return "asked";
   }, { retry: false });
 });
@@ -54,11 +54,14 @@ class Hooks {
   calls: string[] = [];
   /** What the fragile step fails with. */
   fail: string | undefined;
+  /** How long the fragile step's receiver asks to be left alone. */
+  retryAfterMs: number | undefined = 600_000;
   readonly #held = new Map<string, { begin: () => void; until: Promise<void> }>();
 
   reset(): void {
     this.calls = [];
     this.fail = undefined;
+    this.retryAfterMs = 600_000;
     this.#held.clear();
   }
 

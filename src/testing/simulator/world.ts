@@ -1,4 +1,5 @@
 import { createEngine, type Engine } from "../../core/engine.ts";
+import { HoldfastError } from "../../core/errors.ts";
 import { seededIds } from "../../core/ids.ts";
 import { silentLogger } from "../../core/ports.ts";
 import type { Store } from "../../core/store.ts";
@@ -89,8 +90,19 @@ export class World {
   spawn(): SimulatedWorker {
     const worker = this.#make(true);
     this.workers.push(worker);
-    void worker.engine.work();
+    this.#work(worker);
     return worker;
+  }
+
+  /** A process whose store was away when it began is begun again a second later, unless it has been closed since. */
+  #work(worker: SimulatedWorker): void {
+    worker.engine.work().catch((error: unknown) => {
+      if (HoldfastError.is(error, "HF-1008")) return;
+      if (!HoldfastError.is(error, "HF-3002")) throw error;
+      this.clock.setTimer(() => {
+        if (!worker.machine.dead) this.#work(worker);
+      }, 1_000);
+    });
   }
 
   /** A process that only watches and controls. */
