@@ -8,6 +8,7 @@ import type { Store } from "../store.ts";
 import { addUsage, type Budget, NO_USAGE, type RunRow } from "../types.ts";
 import { Families, type FamilyTotal } from "./families.ts";
 import type { Admitted, Guard } from "./guard.ts";
+import { tighter } from "./left.ts";
 import { ALL_LIMITS, addSpent, type Limit, type Spent, savedSpent, spentAbove } from "./spent.ts";
 
 /**
@@ -233,14 +234,4 @@ export async function beginTurn(execution: Execution, place: StepPlace, index: n
 export async function limitsOf(store: Store, row: RunRow): Promise<Budget | undefined> {
   const above = await Families.of(store).above(row);
   return [row, ...above].map(({ budget }) => budget ?? undefined).reduce(tighter);
-}
-
-/** The smaller of two limits, one by one. */
-function tighter(one: Budget | undefined, other: Budget | undefined): Budget | undefined {
-  if (!one || !other) return one ?? other;
-  const limits = ALL_LIMITS.flatMap((limit) => {
-    const most = Math.min(one[limit] ?? Infinity, other[limit] ?? Infinity);
-    return most === Infinity ? [] : [[limit, most] as const];
-  });
-  return Object.fromEntries(limits);
 }

@@ -300,14 +300,33 @@ describe("making a fork", () => {
     expect(await rows(lab)).toHaveLength(1);
   });
 
-  it("keeps the limits of its source, and counts from zero", async () => {
+  it("has what the limits of its source leave, and counts from zero (X12)", async () => {
     const { lab, engine } = await setup({ tokens: 50 });
     const same = await lab.drive(engine.fork("r", { id: "same" }));
-    expect(same).toMatchObject({ budget: { tokens: 50 }, usage: { tokens: 0 }, activeMs: 0 });
+    expect(same).toMatchObject({ budget: { tokens: 45 }, usage: { tokens: 0 }, activeMs: 0 });
+    const [first = 0] = await checkpointsOf(lab.store, "r");
+    const early = await lab.drive(engine.fork(`r@${first}`, { id: "early" }));
+    expect(early.budget).toEqual({ tokens: 50 });
     const state = await loadRun(lab.store, valuesOf(lab.store), (await lab.store.read("same")) as RunRow);
     expect([state.facts.usage.tokens, state.facts.turns]).toEqual([0, 0]);
     const more = await lab.drive(engine.fork("r", { id: "more", budget: { tokens: 90, turns: 3 } }));
     expect(more.budget).toEqual({ tokens: 90, turns: 3 });
+  });
+
+  it("waits at once where its source has left nothing, until it is given more (X12)", async () => {
+    const lab = createLab();
+    const spends = workflow("spends", async (ctx) => {
+      await ctx.step("a", () => ctx.usage({ tokens: 10 }));
+      return ctx.step("b", () => 2);
+    });
+    const engine = lab.engine([spends]);
+    await lab.drive(engine.start(spends, undefined, { id: "r", budget: { tokens: 10 } }));
+    await lab.drive(engine.settled("r"));
+    await lab.drive(engine.fork("r", { id: "f" }));
+    const held = await lab.drive(engine.settled("f"));
+    expect([held.budget, held.waiting.map(({ kind }) => kind)]).toEqual([{ tokens: 0 }, ["budget"]]);
+    await lab.drive(engine.resume("f", { budget: { tokens: 5 } }));
+    expect(await lab.drive(engine.result("f"))).toBe(2);
   });
 
   it("asks open gates and begins open waits anew, keeps untaken signals, and is found by a checkpoint's name", async () => {

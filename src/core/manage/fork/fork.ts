@@ -1,6 +1,7 @@
 import { type Edits, editEvents } from "../../control/edits.ts";
 import { HoldfastError } from "../../errors.ts";
-import { checkBudget, limitsOf } from "../../guards/budget.ts";
+import { checkBudget } from "../../guards/budget.ts";
+import { leftAbove, leftOf, tighter } from "../../guards/left.ts";
 import { checkId } from "../../ids.ts";
 import { type Act, because } from "../../journal/act.ts";
 import type { EventDraft, JournalEvent } from "../../journal/events.ts";
@@ -37,7 +38,10 @@ export interface ForkOptions extends Act {
   readonly set?: Edits;
   /** What becomes of calls that the source has made already; see {@link EffectPolicy}. Default `reuse`. */
   readonly effects?: EffectPolicy;
-  /** What the fork may use up. Limits that are not given are those of the source; what that has used does not count. */
+  /**
+   * What the fork may use up, counted from zero. A limit that is not given is what the source's own, and those above it, leave: the
+   * source's limit less what it had used up to the checkpoint. A fork with nothing left waits until it is given more.
+   */
   readonly budget?: Budget;
 }
 
@@ -50,6 +54,8 @@ export interface Planned extends ForkOptions {
   readonly seq: number;
   /** The moment it goes back to, when that is not the time of the event at `seq`. */
   readonly at?: number;
+  /** What the limits above the source leave, where those do not hold for the fork by themselves. */
+  readonly above?: Budget | undefined;
 }
 
 const POLICIES: readonly string[] = ["reuse", "block", "simulate", "allow"];
@@ -69,8 +75,8 @@ export async function forkRun(parts: EngineParts, address: string, options: Fork
   const id = options.id ?? parts.ports.ids.runId();
   checkId(id);
   const { row: source, seq } = await findCheckpoint(parts, address);
-  // It has nobody above it whose limits hold: what would hold for the child becomes its own.
-  const limits = source.parent ? { ...(await limitsOf(parts.store, source)), ...budget } : budget;
+  // It has nobody above it whose limits hold: what they leave to the child becomes its own.
+  const above = await leftAbove(parts.store, source);
   return createFork(parts, {
     ...options,
     id,
@@ -78,7 +84,8 @@ export async function forkRun(parts: EngineParts, address: string, options: Fork
     parent: null,
     source,
     seq,
-    ...(limits ? { budget: limits } : {}),
+    above,
+    ...(budget ? { budget } : {}),
   });
 }
 
@@ -156,8 +163,9 @@ async function begin(parts: EngineParts, planned: Planned): Promise<{ state: Run
   return { state, copy };
 }
 
-function opening({ source, seq, effects, at, budget, ...act }: Planned, { row, events }: Copy): EventDraft[] {
-  const limits = { ...row.budget, ...budget };
+function opening(planned: Planned, { row, events }: Copy): EventDraft[] {
+  const { source, seq, effects, at, budget, above, ...act } = planned;
+  const limits = { ...tighter(leftOf(row), above), ...budget };
   const from = { runId: source.id, seq };
   const moment = at ?? events.get(seq)?.at ?? row.updatedAt;
   return [

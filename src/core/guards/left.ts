@@ -1,0 +1,37 @@
+import type { Store } from "../store.ts";
+import type { Budget, RunRow } from "../types.ts";
+import { Families } from "./families.ts";
+import { ALL_LIMITS, type Spent, savedSpent } from "./spent.ts";
+
+/** What is left of limits, one by one. Nothing left is a limit of 0: it holds back at once. */
+function left(budget: Budget | null, spent: Spent): Budget | undefined {
+  if (!budget) return undefined;
+  const limits = ALL_LIMITS.flatMap((limit) => {
+    const most = budget[limit];
+    return most === undefined ? [] : [[limit, Math.max(0, most - spent[limit])] as const];
+  });
+  return Object.fromEntries(limits);
+}
+
+/** What the limits of a run leave to whoever goes on from where it stands in this row. */
+export const leftOf = (row: RunRow): Budget | undefined => left(row.budget, savedSpent(row));
+
+/** What the runs above leave to one below them now: the least, limit by limit. */
+export async function leftAbove(store: Store, row: RunRow): Promise<Budget | undefined> {
+  const families = Families.of(store);
+  const above = (await families.above(row)).filter(({ budget }) => budget !== null);
+  const totals = await Promise.all(above.map(({ id }) => families.total(id)));
+  return totals
+    .map((total) => (total ? left(total.row.budget, total.spent) : undefined))
+    .reduce(tighter, undefined);
+}
+
+/** The smaller of two limits, one by one. */
+export function tighter(one: Budget | undefined, other: Budget | undefined): Budget | undefined {
+  if (!one || !other) return one ?? other;
+  const limits = ALL_LIMITS.flatMap((limit) => {
+    const most = Math.min(one[limit] ?? Infinity, other[limit] ?? Infinity);
+    return most === Infinity ? [] : [[limit, most] as const];
+  });
+  return Object.fromEntries(limits);
+}
