@@ -94,11 +94,15 @@ describe("a loaded workflow", () => {
     await expect(
       fromText(file("", ", runtime: { mcp_servers: { web: { command: x } } }")),
     ).rejects.toMatchObject({ code: "HF-4009" });
-    await expect(
-      fromText(file("", ", runtime: { provider: { name: copilot, base_url: 'http://x' } }")),
-    ).rejects.toMatchObject({ code: "HF-4017" });
     const settings: unknown[] = [];
     const model = scriptedProvider({});
+    await expect(
+      fromText(
+        file("", ", runtime: { provider: { name: copilot, base_url: 'http://x' } }"),
+        {},
+        { providers: { copilot: { ...model, name: "real" } }, aliases: {} },
+      ),
+    ).rejects.toMatchObject({ code: "HF-4017" });
     const providers = { copilot: (given: unknown) => (settings.push(given), model) };
     await fromText(
       file("", ", runtime: { provider: { name: copilot, base_url: 'http://x' } }"),

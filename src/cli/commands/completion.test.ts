@@ -58,7 +58,7 @@ describe("completion", () => {
       "show",
       "",
     ]);
-    expect([result.code, result.stdout.trim()]).toEqual([0, "@last"]);
+    expect([result.code, result.stdout.trim()]).toEqual([0, ""]);
   });
 });
 

@@ -89,6 +89,7 @@ describe("holdfast cancel", () => {
 describe("holdfast retry", () => {
   it("calls a failed step again and goes on", async () => {
     hooks.fail = "broken";
+    hooks.retryAfterMs = undefined;
     await folder.run("run flows.mjs#fragile --id t1");
     hooks.fail = undefined;
     const { code, stdout } = await folder.run("retry t1:ask");

@@ -102,13 +102,15 @@ describe("acts with a name", () => {
       await act();
       return counts.entries - before;
     };
+    // Each look passes the door, which may look back over some thirty entries; the journal has 300.
+    const MOST = 50;
     const desk = createEngine({ store, execute: false });
     await desk.signal("r", "news", 0, { id: "s-0" });
     await desk.pause("r", { id: "p-0" });
-    expect(await read(() => desk.signal("r", "news", 1, { id: "s-1" }))).toBeLessThan(10);
-    expect(await read(() => desk.inject("r", "hint", { id: "i-1" }))).toBeLessThan(10);
-    expect(await read(() => desk.status("r"))).toBeLessThan(10);
-    expect(await read(() => desk.gates("r"))).toBeLessThan(10);
-    expect(await read(() => desk.pause("r", { id: "p-1" }))).toBeLessThan(10);
+    expect(await read(() => desk.signal("r", "news", 1, { id: "s-1" }))).toBeLessThan(MOST);
+    expect(await read(() => desk.inject("r", "hint", { id: "i-1" }))).toBeLessThan(MOST);
+    expect(await read(() => desk.status("r"))).toBeLessThan(MOST);
+    expect(await read(() => desk.gates("r"))).toBeLessThan(MOST);
+    expect(await read(() => desk.pause("r", { id: "p-1" }))).toBeLessThan(MOST);
   });
 });

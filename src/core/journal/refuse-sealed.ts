@@ -7,6 +7,6 @@ import { SEALED_ROOT } from "../values/blind.ts";
  * holds the store's own key is the mark; whoever opens it with the keys does not see that run.
  */
 export async function refuseSealed(store: Pick<Store, "blinding" | "read">): Promise<void> {
-  if (store.blinding === undefined && (await store.read(SEALED_ROOT)) !== null)
+  if (store.blinding === undefined && (await store.read(SEALED_ROOT))?.id === SEALED_ROOT)
     throw new HoldfastError("HF-3062");
 }
