@@ -57,8 +57,14 @@ describe("a label", () => {
   it("must be one that an address can hold and not take for a position", () => {
     for (const label of ["draft", "v2", "before pay", "ü", "1.0"])
       expect(() => checkLabel(label)).not.toThrow();
-    for (const label of ["", "14", "a\u0007", "x".repeat(129), 7])
-      expect(() => checkLabel(label as string)).toThrowError(expect.objectContaining({ code: "HF-1003" }));
+    for (const [label, code] of [
+      ["14", "HF-1003"],
+      ["", "HF-1050"],
+      ["a\u0007", "HF-1050"],
+      ["x".repeat(129), "HF-1050"],
+      [7, "HF-1050"],
+    ])
+      expect(() => checkLabel(label as string)).toThrowError(expect.objectContaining({ code }));
   });
 });
 
