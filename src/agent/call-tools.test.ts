@@ -339,3 +339,34 @@ describe("a step with an effect outside of agents (A1)", () => {
     expect([await lab.drive(engine.result("r")), paid]).toEqual([7, 1]);
   });
 });
+
+describe("a reply that is edited after its first call was done", () => {
+  it("does not get that call's result for other arguments until somebody says so (A6)", async () => {
+    const world = { broken: true };
+    const paid: unknown[] = [];
+    const mail = () => (world.broken ? Promise.reject(refused({ fatal: true })) : "sent");
+    const tools: AgentTool[] = [
+      paying((input: unknown) => (paid.push(input), "paid 10")),
+      { name: "mail", parameters: {}, effect: "repeatable", run: mail },
+    ];
+    const scene = stage([calls(["pay", { amount: 10 }], ["mail"]), { text: "end" }], { tools });
+    const engine = await scene.begin();
+    const { lab } = scene;
+    expect((await lab.drive(engine.settled("r"))).status).toBe("failed");
+    world.broken = false;
+    const { steps } = await lab.drive(engine.checkpoints.show("r"));
+    const reply = steps["a[0]/model"] as { calls: { input: unknown }[] };
+    const edited = {
+      ...reply,
+      calls: reply.calls.map((call, at) => (at === 0 ? { ...call, input: { amount: 99 } } : call)),
+    };
+    await lab.drive(engine.resume("r", { set: { steps: { "a[0]/model": edited } } }));
+    const held = await lab.drive(engine.settled("r"));
+    expect(held.waiting).toMatchObject([{ detail: expect.stringContaining("other arguments") }]);
+    expect(scene.requests).toHaveLength(1);
+    await lab.drive(engine.resume("r", { set: { steps: { "a[0]/tool:pay": "paid 99 by hand" } } }));
+    expect(await lab.drive(engine.result("r"))).toMatchObject({ output: "end" });
+    expect(scene.requests[1]?.messages.at(-2)).toMatchObject({ tool: "pay", text: "paid 99 by hand" });
+    expect(paid).toEqual([{ amount: 10 }]);
+  });
+});

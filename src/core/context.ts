@@ -22,6 +22,11 @@ export interface Context {
   step<T>(name: string, work: (call: StepCall) => T | Promise<T>, options?: StepOptions<T>): Promise<T>;
   /** Whether the journal knows the next step of this name here, with these arguments: begun, ended or in doubt. Calls nothing. */
   isRecorded(name: string, input: unknown): boolean;
+  /**
+   * Whether the next step of this name here has ended, and with other arguments than these: what it was called for was edited since. No
+   * where a person has set its result after that, or where the run was taken over from another store. Calls nothing.
+   */
+  isRecordedOtherwise(name: string, input: unknown): boolean;
   /** The primitive under `step`, for code that owns its control flow: its outcome if it has one, else the right to act. */
   beginStep<T>(name: string, options?: StepOptions<T>): Promise<StepHandle<T>>;
   completeStep<T>(handle: OpenStep<T>, value: T): Promise<T>;

@@ -242,6 +242,12 @@ export const runErrors = {
     safe: "The earlier answer was not used. It stays in the journal.",
     fix: "Look at the gate and answer it. If it asks again after every answer, show only recorded values: results of steps, ctx.now().",
   },
+  "HF-2195": {
+    what: "Turn {turn} of agent {agent} asks for {tool} with other arguments than it was called with.",
+    why: "The call is done. The model's reply was edited after it, and the recorded result belongs to the earlier arguments.",
+    safe: "The recorded result was not used for the new arguments, and the tool was not called again.",
+    fix: "Put the reply back as it was, or set the result of the tool's step as well; then resume the run. To have it called anew, fork from a checkpoint before the call.",
+  },
   "HF-2177": {
     what: "The store does not take what run {run} has to write: {message}",
     why: "It took other runs' writes all the while, so that waiting would not help.",

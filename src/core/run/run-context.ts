@@ -90,6 +90,18 @@ export class RunContext implements Context {
     return record !== undefined && record.args === argsDigest(this.#execution, { input });
   }
 
+  isRecordedOtherwise(name: string, input: unknown): boolean {
+    const { state } = this.#execution;
+    const scope = this.#execution.scope();
+    const record = scope.node?.records.get(nextName(scope, name));
+    // Digests of another store may have been made with its secret.
+    if (!record || record.decidedAt !== undefined || state.facts.imported) return false;
+    const hasEnded =
+      record.status === "completed" ||
+      (record.status === "failed" && record.retryAt === undefined && !record.reopened);
+    return hasEnded && record.args !== argsDigest(this.#execution, { input });
+  }
+
   async beginStep<T>(name: string, options?: StepOptions<T>): Promise<StepHandle<T>> {
     return beginStep(this.#execution, await this.place(name, "call"), options);
   }
