@@ -84,6 +84,10 @@ describe("ten children side by side", () => {
       );
       expect(child.budget).toBeNull();
     }
+    // A10: the parent says what holds them, and that its budget can be raised.
+    const told = await engine.status("r");
+    expect(told.headline).toMatch(/; budget reached, which holds \S+, \S+, \S+ and 7 more below it$/);
+    expect(told.can).toContain("raise budget");
     expect(seen.most).toBeLessThanOrEqual(10);
     // One call of each child at most was let through before the limit was reached.
     const total = await used(engine, "r");

@@ -47,17 +47,25 @@ async function readDetails({ store, folds }: Reader, row: RunRow): Promise<RunDe
   const told = TELLS[row.status];
   const event = told && (await lastEvent(store, row, told));
   const undone = event?.kind === "run_failed" && event.meta.compensated === true;
-  const pausingBelow = isStopped(row) ? await pausing(store, row) : [];
-  return { open, by: event?.actor, undone, pausingBelow };
+  const pausingBelow = isStopped(row) ? await below(store, row, ({ control }) => control === "pausing") : [];
+  const heldBelow = row.budget && !ended(row.status) ? await below(store, row, isHeld) : [];
+  return { open, by: event?.actor, undone, pausingBelow, heldBelow };
 }
 
-/** The runs below this one that are still finishing something before they pause. */
-async function pausing(store: Store, { id: parent, openChildren }: RunRow): Promise<string[]> {
+const isHeld = ({ status, waiting }: RunRow): boolean =>
+  status === "waiting" && waiting.some(({ kind }) => kind === "budget");
+
+/** The runs below this one, at any depth, of which something holds. */
+async function below(
+  store: Store,
+  { id: parent, openChildren }: RunRow,
+  holds: (row: RunRow) => boolean,
+): Promise<string[]> {
   const found: string[] = [];
   if (openChildren === 0) return found;
   for await (const child of everyRun(store, { parent })) {
-    if (child.control === "pausing") found.push(child.id);
-    found.push(...(await pausing(store, child)));
+    if (holds(child)) found.push(child.id);
+    found.push(...(await below(store, child, holds)));
   }
   return found;
 }

@@ -11,6 +11,8 @@ export interface RunDetails {
   readonly undone?: boolean;
   /** Runs below it that are not paused yet, although it was said to them too. */
   readonly pausingBelow?: readonly string[];
+  /** Runs below it that wait because a budget is reached, where it has one. */
+  readonly heldBelow?: readonly string[];
   /** The last position that is saved, while saving fails. */
   readonly unsavedSince?: number | undefined;
   /** Why it gets nowhere. */
@@ -54,7 +56,7 @@ export type DescribedRow = Omit<RunRow, "head">;
  * ```
  */
 export function describeRun(row: DescribedRow, details: RunDetails = {}): RunSentence {
-  const { open = [], unsavedSince, stalled } = details;
+  const { open = [], unsavedSince, stalled, heldBelow = [] } = details;
   const [wait, ...others] = pressing(row);
   const more = others.length > 0 ? ` (and ${others.length} more)` : "";
   const sentence = wait ? `${waitText(row, wait)}${more}` : text(row, details);
@@ -62,6 +64,7 @@ export function describeRun(row: DescribedRow, details: RunDetails = {}): RunSen
     headline: [
       sentence,
       ...(stalled ? [stalled.reason] : []),
+      ...(heldBelow.length === 0 ? [] : [`budget reached, which holds ${listed(heldBelow)} below it`]),
       ...(row.prunedAt === null ? [] : ["its values are dropped"]),
       ...(unsavedSince === undefined ? [] : [`not saved since #${unsavedSince}`]),
     ].join("; "),
@@ -191,13 +194,14 @@ const BY_WAIT: Partial<Record<Waiting["kind"], Possible>> = {
   content: "resume",
 };
 
-function possible(row: DescribedRow, { undone }: RunDetails): Possible[] {
+function possible(row: DescribedRow, { undone, heldBelow = [] }: RunDetails): Possible[] {
   const { status, control, prunedAt } = row;
   const can = new Set<Possible>();
   for (const { kind } of pressing(row)) {
     const act = BY_WAIT[kind];
     if (act) can.add(act);
   }
+  if (heldBelow.length > 0) can.add("raise budget");
   const isStopped = status === "paused" || (status === "failed" && !undone) || control === "pausing";
   if (isStopped && prunedAt === null) can.add("resume");
   if (control === "none" && !ended(status) && status !== "paused") can.add("pause");
