@@ -104,9 +104,10 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   try {
     const scenarios = await lab.scenarios();
     const expected = await expectedResults(lab, scenarios);
-    const trials = { random, scenarios, expected, openMs: store.openMs };
+    const toMake = { left: kills };
+    const trials = { random, scenarios, expected, openMs: store.openMs, toMake };
     const lane = async () => {
-      while (total.kills < kills && problems.length < ENOUGH) {
+      while (toMake.left > 0 && problems.length < ENOUGH) {
         const number = ++total.stores;
         const result = await soakStore(await lab.site(), trials, `store ${number} of seed ${seed}`);
         for (const key of COUNTED) total[key] += result[key];
@@ -138,25 +139,32 @@ interface Trials {
   readonly scenarios: readonly ScenarioName[];
   readonly expected: Expectations;
   readonly openMs: number;
+  /** Kills that no process is set up for yet, in all lanes together. */
+  readonly toMake: { left: number };
 }
 
 /** Works on one store until it has seen its share of kills; whenever all its runs have ended, there are new ones. */
 async function soakStore(site: Site, trials: Trials, at: string): Promise<Omit<SoakProgress, "stores">> {
-  const { random, scenarios, expected } = trials;
+  const { random, scenarios, expected, toMake } = trials;
   const most = upTo(random, MOST_KILLS);
   const problems: Problem[] = [];
   const strikes: string[] = [];
   const all: RunPlan[] = [];
   let kills = 0;
-  while (kills < most && problems.length === 0) {
+  while (kills < most && toMake.left > 0 && problems.length === 0) {
     const runs = newRuns(random, scenarios, all.length);
     all.push(...runs);
     for (let end: ChildEnd | null = null; end === null; ) {
-      const { strike, ended } = generation(site, trials, runs, kills < most);
+      const dies = kills < most && toMake.left > 0;
+      if (dies) toMake.left--;
+      const { strike, ended } = generation(site, trials, runs, dies);
       const next = await ended;
       strikes.push(strike);
-      if (next.signal === "SIGKILL" && !next.isOverdue) kills++;
+      const isKilled = next.signal === "SIGKILL" && !next.isOverdue;
+      if (isKilled) kills++;
       else end = next;
+      // It ended before it was struck: its kill is still to be made.
+      if (dies && !isKilled) toMake.left++;
       // All that is there must have ended as it does when nothing goes wrong: forks too, and what ended long ago.
       if (end) problems.push(...allResultProblems(`${at}: ${strikes.join(", ")}`, runs, end, expected));
     }
