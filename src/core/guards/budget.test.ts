@@ -406,7 +406,9 @@ describe("a fork", () => {
     const engine = lab.engine([flow]);
     const run = await started(lab, engine, flow, { tokens: 1_000 });
     const fork = await lab.drive(engine.fork(`r@${run.seq}`, { id: "f" }));
-    expect(fork).toMatchObject({ budget: { tokens: 1_000 }, usage: { tokens: 0 } });
+    expect(fork).toMatchObject({ budget: { tokens: 0 }, usage: { tokens: 0 } });
+    expect((await lab.drive(engine.settled("f"))).waiting).toMatchObject([{ kind: "budget", step: "ask#3" }]);
+    await lab.drive(engine.resume("f", { budget: { tokens: 1_000 } }));
     const parked = await lab.drive(engine.settled("f"));
     expect(parked.usage.tokens).toBe(1_000);
     expect(parked.waiting).toMatchObject([{ kind: "budget", step: "ask#5" }]);

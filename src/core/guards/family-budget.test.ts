@@ -260,14 +260,14 @@ describe("a limit of a run", () => {
     expect(await reads(40)).toBe(await reads(4));
   });
 
-  it("is the limit of a fork of one of its children, which stands alone", async () => {
+  it("leaves a fork of one of its children, which stands alone, what it leaves the family (X12)", async () => {
     const lab = createLab();
     const { lead, worker } = team(lab, { children: 1, budget: { costUsd: 5 } });
     const engine = await started(lab, lead, [lead, worker], { tokens: 500 });
     const [child] = await atRest(lab, engine, "r");
     const fork = await lab.drive(engine.fork(`${child?.id}@${child?.seq}`, { id: "f" }));
-    expect(fork).toMatchObject({ parent: null, budget: { tokens: 500, costUsd: 5 }, usage: { tokens: 0 } });
-    expect((await lab.drive(engine.settled("f"))).usage.tokens).toBe(500);
+    expect(fork).toMatchObject({ parent: null, budget: { tokens: 0, costUsd: 4.95 }, usage: { tokens: 0 } });
+    expect((await lab.drive(engine.settled("f"))).usage.tokens).toBe(0);
   });
 
   it("does not hold up a run that may go on without its relatives, and lets it be cancelled", async () => {
