@@ -158,7 +158,11 @@ describe("a shredded run", () => {
     await store.shred("run-1", { actor: "dpo", reason: "asked for by the customer" });
     await expect(engine.result("run-1")).rejects.toMatchObject({ code: "HF-1023" });
     const { run: row, headline } = await engine.status("run-1");
-    expect([row.status, row.prunedAt === null, headline]).toEqual(["completed", false, "completed"]);
+    expect([row.status, row.prunedAt === null, headline]).toEqual([
+      "completed",
+      false,
+      "completed; its values are dropped",
+    ]);
     const { entries } = await everythingOf(store, "run-1");
     expect(entries.map(({ data }) => data)).toEqual(entries.map(() => null));
     expect(entries.at(-1)?.head).toContain("asked for by the customer");

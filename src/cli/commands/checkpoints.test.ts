@@ -198,7 +198,7 @@ describe("export, import and validate", () => {
     const { code, stdout } = await there.run(["import", bundle, "--verify", open]);
     expect([code, stdout]).toEqual([0, "✓ imported 1 run: recon-88\n"]);
     expect((await there.run("gate list")).stdout).toContain("recon-88:approve");
-    expect((await there.run(["import", bundle])).code).toBe(6);
+    expect((await there.run(["import", bundle])).code).toBe(8);
     expect((await there.run(["import", bundle, "--on-conflict", "skip", "--json"])).json()).toMatchObject({
       skipped: ["recon-88"],
     });

@@ -28,7 +28,9 @@ export async function verified(store: Store, row: RunRow): Promise<RunRow> {
     if (problem === undefined) return now;
     // It may have moved on between the two reads; then it is looked at as it stands.
     const next = await rawRow(store, now.id);
-    if (next === null || isSame(next, now) || tries === MOST_TRIES) return damagedRow(next ?? now, problem);
+    if (next === null || isSame(next, now)) return damagedRow(next ?? now, problem);
+    // A run that is written to faster than it can be read twice has a worker that compares every write with the head.
+    if (tries === MOST_TRIES) return next;
     now = next;
   }
 }
