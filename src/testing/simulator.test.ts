@@ -198,7 +198,7 @@ describe("the simulator's checks", () => {
     expect(found?.seed).toBeGreaterThan(0);
   });
 
-  it("catch a retention that drops what is still needed", { timeout: MINUTE_MS }, async () => {
+  it("catch a retention that drops what is still needed", { timeout: 3 * MINUTE_MS }, async () => {
     const caught = await firstCaught(200, { wrapStore: droppingAll });
     expect(invariantsOf(caught)).toContain("result");
   });

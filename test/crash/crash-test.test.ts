@@ -122,8 +122,8 @@ describe("holdfast crash-test", () => {
     expect(report.problems[0]?.repeat).toBe("holdfast crash-test mail.mjs --case effect-1");
   });
 
-  it("ends with 3 when there is no workflow, and with 2 for what it does not understand", async () => {
-    expect((await folder.run("crash-test nowhere.mjs")).code).toBe(3);
+  it("ends with 4 when there is no workflow, and with 2 for what it does not understand", async () => {
+    expect((await folder.run("crash-test nowhere.mjs")).code).toBe(4);
     expect((await folder.run("crash-test flow.mjs --report pdf")).code).toBe(2);
     expect((await folder.run("crash-test flow.mjs --fault fire")).code).toBe(2);
     expect((await folder.run("crash-test flow.mjs --limit many")).code).toBe(2);
