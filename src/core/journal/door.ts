@@ -4,7 +4,7 @@ import type { Entry, Store } from "../store.ts";
 import { ended, type RunRow } from "../types.ts";
 import { encode } from "../values/codec.ts";
 import type { EventKind, JournalEvent } from "./events.ts";
-import { damaged, dropped, type ParsedEntry, parseEntry } from "./journal.ts";
+import { damaged, type ParsedEntry, parseEntry } from "./journal.ts";
 import { projectAll } from "./project.ts";
 import { damagedRow, readableRow, unknownRow } from "./row-shape.ts";
 import { isDamage, isKeyAway } from "./unreadable.ts";
@@ -207,15 +207,4 @@ export async function lastEvent(
     if (event) return event;
   }
   return undefined;
-}
-
-/**
- * Why a value that was recorded at `seq` is not there. Retention has dropped it only where a later event of the journal says so;
- * otherwise it was lost.
- */
-export async function missingValue(store: Store, runId: string, seq: number, what?: string): Promise<Error> {
-  const row = await rawRow(store, runId);
-  const event = row && row.damage === undefined ? await lastEvent(store, row, ["values_dropped"]) : undefined;
-  if (event && event.seq > seq) return dropped(runId, seq);
-  return damaged(runId, seq, what ?? "Its values are missing, and no retention has dropped them.");
 }
