@@ -38,9 +38,12 @@ const droppingAll = (store: Store): Store => ({
   append: (batch) =>
     store.append(
       batch.map((append) => {
-        const last = append.entries[0]?.seq ?? 1;
+        const [first] = append.entries;
+        const last = first?.seq ?? 1;
+        // A run that is taken over still needs what it has recorded.
+        if (last < 8 || !first?.head.includes('"run_claimed"')) return append;
         const entries = Array.from({ length: last - 1 }, (_, index) => index + 1);
-        return append.drop ? { ...append, drop: { ...append.drop, entries } } : append;
+        return { ...append, drop: { entries, blobs: append.drop?.blobs ?? [] } };
       }),
     ),
 });
@@ -198,7 +201,7 @@ describe("the simulator's checks", () => {
     expect(found?.seed).toBeGreaterThan(0);
   });
 
-  it("catch a retention that drops what is still needed", { timeout: 3 * MINUTE_MS }, async () => {
+  it("catch a retention that drops what is still needed", { timeout: MINUTE_MS }, async () => {
     const caught = await firstCaught(200, { wrapStore: droppingAll });
     expect(invariantsOf(caught)).toContain("result");
   });
