@@ -15,13 +15,16 @@ const DEFAULT_BYTES = 1_048_576;
 const TAIL_BYTES = 4_096;
 
 /**
- * What a program needs to start, find its files and speak the right language. Keys and tokens are not among it: a script gets those only by name.
+ * What a program needs to start, find its files and speak the right language, and where a crash test counts its effects. Keys and tokens
+ * are not among it: a script gets those only by name.
  */
 const INHERITED: readonly string[] = (
   process.platform === "win32"
     ? "APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE PROGRAMFILES SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE WINDIR"
     : "HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TERM TMPDIR TZ USER"
-).split(" ");
+)
+  .split(" ")
+  .concat("HOLDFAST_WITNESS");
 
 /**
  * Runs commands as processes of their own, without a shell, and stops them with everything they have started. Of the environment they see
