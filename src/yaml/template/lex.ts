@@ -1,5 +1,6 @@
 import { makeFloat } from "./numbers.ts";
 import { TemplateSyntax } from "./problem.ts";
+import { stripped, SPACE as WHITE_SPACE } from "./python-text.ts";
 
 export type TokenType = "text" | "open" | "close" | "name" | "string" | "number" | "operator" | "end";
 
@@ -12,10 +13,9 @@ export interface Token {
   readonly line: number;
 }
 
-const SPACE = "[\\t-\\r\\x1c-\\x1f \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
+const SPACE = `[${WHITE_SPACE}]`;
 const RAW_OPEN = new RegExp(`\\{%[-+]?${SPACE}*raw${SPACE}*(?:-%\\}${SPACE}*|%\\})`, "y");
 const RAW_CLOSE = new RegExp(`\\{%([-+]?)${SPACE}*endraw${SPACE}*(?:\\+%\\}|-%\\}${SPACE}*|%\\})`, "g");
-const TRAILING = new RegExp(`${SPACE}+$`);
 const SPACES = new RegExp(`${SPACE}+`, "y");
 const CLOSE: Readonly<Record<string, RegExp>> = {
   "{{": new RegExp(`-\\}\\}${SPACE}*|\\}\\}`, "y"),
@@ -74,7 +74,7 @@ class Lexer {
   #tag(open: string, index: number): void {
     const control = this.#source[index + 2];
     const before = this.#source.slice(this.#at, index);
-    this.#text(control === "-" ? before.replace(TRAILING, "") : before, before);
+    this.#text(control === "-" ? stripped(before, undefined, "right") : before, before);
     this.#at = index;
     if (open === "{#") return this.#comment();
     if (open === "{%" && this.#skip(RAW_OPEN)) return this.#raw();
@@ -101,7 +101,7 @@ class Lexer {
     const close = RAW_CLOSE.exec(this.#source);
     if (!close) throw this.#problem("{% raw %} is not closed: {% endraw %} is missing");
     const text = this.#source.slice(this.#at, close.index);
-    this.#text(close[1] === "-" ? text.replace(TRAILING, "") : text, text);
+    this.#text(close[1] === "-" ? stripped(text, undefined, "right") : text, text);
     this.#advance(close[0]);
   }
 

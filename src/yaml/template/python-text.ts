@@ -14,7 +14,8 @@ import {
   text,
 } from "./value.ts";
 
-const SPACE = "\\t-\\r\\x1c-\\x1f \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+/** What Python takes for white space, as the inside of a class of a pattern. */
+export const SPACE = "\\t-\\r\\x1c-\\x1f \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const LEADING = new RegExp(`^[${SPACE}]+`);
 const SPACES = new RegExp(`[${SPACE}]+`);
 const ONLY_SPACE = new RegExp(`^[${SPACE}]+$`);

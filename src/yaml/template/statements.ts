@@ -66,9 +66,13 @@ export class Renderer {
 
   /** What a body writes, instead of writing it. */
   captured(body: readonly Statement[], scope: Scope): string {
+    return this.#capture(() => this.#body(body, scope));
+  }
+
+  #capture(write: () => void): string {
     const before = this.#parts;
     this.#parts = [];
-    this.#body(body, scope);
+    write();
     const written = this.#parts.join("");
     this.#parts = before;
     return written;
@@ -143,7 +147,8 @@ export class Renderer {
       : all;
     if (items.length === 0) return this.#body(node.otherwise, new Scope(scope));
     const again = node.isRecursive
-      ? (inner: unknown) => this.#again(node, inner, scope, depth + 1)
+      ? (inner: unknown) =>
+          this.#capture(() => this.#expressions.deeper(() => this.#for(node, inner, scope, depth + 1)))
       : undefined;
     const state: LoopState = { items, depth, again };
     for (const [index, item] of items.entries()) {
@@ -153,15 +158,6 @@ export class Renderer {
       this.#bind(target, item, inner);
       this.#body(body, inner);
     }
-  }
-
-  #again(node: ForNode, over: unknown, scope: Scope, depth: number): string {
-    const before = this.#parts;
-    this.#parts = [];
-    this.#expressions.deeper(() => this.#for(node, over, scope, depth));
-    const written = this.#parts.join("");
-    this.#parts = before;
-    return written;
   }
 
   #bind(target: Target, value: unknown, scope: Scope): void {
