@@ -54,6 +54,8 @@ async function fill(store: Store): Promise<void> {
   for (const id of ["completed", "failed", "parent"]) await engine.settled(id);
   // The child has told its parent, and notes that it has.
   while ((await store.list({ parent: "parent", limit: 1 })).runs[0]?.wakeAt !== null) await turn();
+  // It may have waited for its child when it settled: it is to wait at its gate.
+  while ((await store.read("parent"))?.waiting[0]?.kind !== "gate") await turn();
   await engine.close();
 }
 
