@@ -521,16 +521,17 @@ describe("a run that no migration leads on", () => {
     expect(row.waiting[0]?.detail).toContain("The version is the same, but the schema of its state is not.");
   });
 
-  it("is left alone until it has been due for twice as long as a claim lasts", async () => {
+  it("is left to others for three sweeps, then waits for good, whatever the claim (R6)", async () => {
     const lab = createLab();
     await begun(lab, version("2", [], gateOf));
-    const old = lab.engine([version("1", [], () => expect.unreachable())]);
+    const old = lab.engine([version("1", [], () => expect.unreachable())], { claimMs: 600_000 });
     await lab.drive(old.answer("r", "ok", { choice: "yes" }));
-    await lab.clock.advance(19_000);
+    await lab.clock.advance(2_000);
     expect(await lab.store.read("r")).toMatchObject({ status: "queued" });
-    await lab.clock.advance(3_000);
+    await lab.clock.advance(2_000);
     const row = (await lab.store.read("r")) as RunRow;
     expect(row).toMatchObject({ status: "waiting", waiting: [{ kind: "migration" }] });
+    expect((await lab.drive(old.status("r"))).can).toContain("migrate");
     await lab.clock.advance(600_000);
     expect(((await lab.store.read("r")) as RunRow).seq).toBe(row.seq);
   });

@@ -13,6 +13,7 @@ interface UpgradeDeps {
   readonly execution: Pick<ExecutionDeps, "store" | "values" | "time" | "ports" | "settings" | "engine">;
   readonly acts: Acts;
   readonly workflows: ReadonlyMap<string, Workflow>;
+  readonly settings: { readonly sweepMs: number };
 }
 
 /** What an execution begins with, or how it ended before it began. */
@@ -28,6 +29,8 @@ const NEW_MS = 1_000;
 const PAGE = 100;
 const PAGES = 10;
 const MOST_TRIED = 10_000;
+/** So many sweeps a due run is left to processes of its version: those that are there and have room take it in one. */
+const LEFT_SWEEPS = 3;
 
 /**
  * What a worker does about versions: it brings a run to its own before the first line of code runs, lets a run wait that it cannot
@@ -51,8 +54,9 @@ export class Upgrades {
     const workflow = this.#deps.workflows.get(row.workflow);
     if (!workflow || needsNoCode(row) || route(workflow, row)) return false;
     const dueSince = Math.max(row.updatedAt, row.wakeAt ?? 0, row.claim.until);
-    const { time, settings } = this.#deps.execution;
-    return time.now() < dueSince + 2 * settings.claimMs;
+    const { settings, execution } = this.#deps;
+    const leftMs = Math.min(LEFT_SWEEPS * settings.sweepMs, 2 * execution.settings.claimMs);
+    return execution.time.now() < dueSince + leftMs;
   }
 
   /** The claimed run, of the version at hand; or that it waits for a migration, or is not this process's any more. */
