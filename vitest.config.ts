@@ -18,6 +18,7 @@ export default defineConfig({
           name: "unit",
           include: [
             "src/**/*.test.ts",
+            "lab/**/*.test.ts",
             "test/{architecture,docs,exports,requirements,yaml-conductor,jinja,release}.test.ts",
           ],
           exclude: [...SERVED, "**/node_modules/**"],
@@ -43,6 +44,7 @@ export default defineConfig({
           name: "crash",
           include: ["test/crash/**/*.test.ts", "test/{demo,examples,pack,process-exit,readme}.test.ts"],
           pool: "forks",
+          globalSetup: ["test/support/build-lab.ts"],
           setupFiles: ["test/support/unhandled/setup.ts"],
           fileParallelism: false,
           testTimeout: 300_000,

@@ -3,9 +3,9 @@ import { openPostgresStore } from "holdfast/stores/postgres";
 import { openRedisCache } from "holdfast/stores/redis";
 import { createTieredStore } from "holdfast/stores/tiered";
 import pg from "pg";
+import { startPostgres } from "../../lab/services/postgres.ts";
+import { startRedis } from "../../lab/services/redis.ts";
 import type { Store } from "../../src/core/store.ts";
-import { startPostgres } from "../../src/testing/services/postgres.ts";
-import { startRedis } from "../../src/testing/services/redis.ts";
 import type { CaseReport } from "../run.ts";
 import { median, payload } from "../workbench.ts";
 

@@ -1,6 +1,7 @@
 import { type CommanderError, Command as Parser } from "commander";
 import { HoldfastError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
+import { packageVersion } from "../testing/package-files.ts";
 import { catalog, type Listed } from "./catalog.ts";
 import type { Command, CommandGroup, OptionSpecs } from "./command.ts";
 import { CommandContext } from "./context.ts";
@@ -11,7 +12,6 @@ import { addOption, readOptions } from "./options.ts";
 import { Output } from "./output.ts";
 import { shielded } from "./sink.ts";
 import { wantsAscii } from "./surroundings.ts";
-import { packageVersion } from "./version.ts";
 
 /** Runs one command line and answers the exit code. */
 export async function runCli(argv: readonly string[], given: Host): Promise<number> {

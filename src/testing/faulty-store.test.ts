@@ -5,7 +5,7 @@ import type { Append } from "../core/store.ts";
 import { createMemoryStore } from "../stores/memory.ts";
 import { createFakeClock } from "./fake-clock.ts";
 import { createFaultyStore, type FaultPlan } from "./faulty-store.ts";
-import type { AckedWrite } from "./witness-log.ts";
+import type { AckedWrite } from "./witness/log.ts";
 
 const creation = (id: string): Append => {
   const event = {

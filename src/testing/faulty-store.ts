@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Append, AppendResult, Store } from "../core/store.ts";
 import { sealOf } from "../core/values/blind.ts";
-import type { AckedWrite } from "./witness-log.ts";
+import type { AckedWrite } from "./witness/log.ts";
 
 /** The methods of a store that can be made to fail. */
 export type StoreMethod = "append" | "renew" | "read" | "entries" | "blobs" | "list" | "due" | "transaction";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { Strike } from "../../lab/crash/config.ts";
+import { nameOf } from "../../lab/crash/matrix.ts";
+import { resultProblems, type Site } from "../../lab/crash/site.ts";
 import type { JournalEvent } from "../../src/core/journal/events.ts";
-import type { Strike } from "../../src/testing/crash/config.ts";
-import { nameOf } from "../../src/testing/crash/matrix.ts";
-import { resultProblems, type Site } from "../../src/testing/crash/site.ts";
 import { aroundWrites, eventsOf, inLanes, journalOf } from "./journals.ts";
 import { useSequenceLab } from "./sequence-lab.ts";
 

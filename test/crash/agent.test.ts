@@ -5,13 +5,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text as readText } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { childScript } from "../../lab/child-script.ts";
 import type { AgentResult } from "../../src/agent/index.ts";
 import { type OpenAiAnswer, type OpenAiBody, startOpenAiServer } from "../../src/testing/openai-server.ts";
 import type { AgentConfig } from "./agent-child.ts";
 
-const CHILD = fileURLToPath(new URL("./agent-child.ts", import.meta.url));
+const CHILD = childScript("test/crash/agent-child");
 const folder = mkdtempSync(path.join(tmpdir(), "holdfast-agent-"));
 const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
 afterAll(async () => {
@@ -105,7 +105,7 @@ async function work(
   at?: Kill,
 ): Promise<AgentResult | "killed"> {
   const config: AgentConfig = { file, model: model.url, witness };
-  const args = ["--import", "tsx", CHILD, JSON.stringify(config)];
+  const args = [CHILD, JSON.stringify(config)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   if (at) killAt(at, child);
   const ended = new Promise<NodeJS.Signals | null>((resolve) =>

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { nameOf, strikesOf } from "../../lab/crash/matrix.ts";
+import { resultProblems } from "../../lab/crash/site.ts";
 import type { JournalEvent } from "../../src/core/journal/events.ts";
-import { nameOf, spread, strikesOf } from "../../src/testing/crash/matrix.ts";
-import { resultProblems } from "../../src/testing/crash/site.ts";
+import { spread } from "../../src/testing/spread.ts";
 import { aroundWrites, eventsOf, inLanes } from "./journals.ts";
 import { useSequenceLab } from "./sequence-lab.ts";
 

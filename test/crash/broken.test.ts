@@ -1,14 +1,13 @@
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { crashMatrix } from "../../src/testing/crash/matrix.ts";
-import type { SpawnOptions } from "../../src/testing/crash/processes.ts";
-import { Lab, resultProblems } from "../../src/testing/crash/site.ts";
-import { zombieRounds } from "../../src/testing/crash/zombies.ts";
+import { childScript } from "../../lab/child-script.ts";
+import { crashMatrix } from "../../lab/crash/matrix.ts";
+import type { SpawnOptions } from "../../lab/crash/processes.ts";
+import { Lab, resultProblems } from "../../lab/crash/site.ts";
+import { zombieRounds } from "../../lab/crash/zombies.ts";
 
 /** Broken workers run from their sources: they are no part of the build. */
 const broken = (name: string): SpawnOptions => ({
-  script: fileURLToPath(new URL(`./broken/${name}.ts`, import.meta.url)),
-  execArgv: ["--import", "tsx"],
+  script: childScript(`test/crash/broken/${name}`),
 });
 
 const rulesOf = (problems: readonly { readonly rule: string }[]): Set<string> =>

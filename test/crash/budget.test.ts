@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { text as readText } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { childScript } from "../../lab/child-script.ts";
 import { useFolders } from "../support/folders.ts";
 import type { BudgetConfig, BudgetReport } from "./budget-child.ts";
 
-const CHILD = fileURLToPath(new URL("./budget-child.ts", import.meta.url));
+const CHILD = childScript("test/crash/budget-child");
 const newFile = useFolders("budget");
 const [CHILDREN, CALLS, TOKENS] = [5, 12, 100];
 
@@ -14,7 +14,7 @@ type Given = Omit<BudgetConfig, "children" | "calls" | "tokens">;
 
 async function work(given: Given): Promise<BudgetReport | "killed"> {
   const config: BudgetConfig = { ...given, children: CHILDREN, calls: CALLS, tokens: TOKENS };
-  const args = ["--import", "tsx", CHILD, JSON.stringify(config)];
+  const args = [CHILD, JSON.stringify(config)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise<NodeJS.Signals | null>((resolve) =>
     child.once("close", (_, signal) => resolve(signal)),

@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, it } from "vitest";
+import type { RunPlan, Strike } from "../../lab/crash/config.ts";
+import { nameOf, strikesOf, uninterrupted } from "../../lab/crash/matrix.ts";
+import { Lab, type Problem, type Site } from "../../lab/crash/site.ts";
 import { createEngine } from "../../src/index.ts";
-import type { RunPlan, Strike } from "../../src/testing/crash/config.ts";
-import { fileKind, type StoreKind, sqliteKind } from "../../src/testing/crash/kinds.ts";
-import { nameOf, spread, strikesOf, uninterrupted } from "../../src/testing/crash/matrix.ts";
-import { Lab, type Problem, type Site } from "../../src/testing/crash/site.ts";
+import { spread } from "../../src/testing/spread.ts";
+import { fileKind, type StoreKind, sqliteKind } from "../../src/testing/store-kinds.ts";
 import { type Servers, startServers } from "./servers.ts";
 
 /** Every boundary, with `HOLDFAST_CANCEL=all`; else so many of them, evenly spread. */

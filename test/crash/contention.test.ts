@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { contention } from "../../src/testing/crash/contention.ts";
+import { contention } from "../../lab/crash/contention.ts";
 
 it("eight processes share one SQLite file without a lock error, a large WAL or a broken promise", async () => {
   const { problems, runs, walBytes } = await contention({ seconds: 6 });

@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { childScript } from "../../lab/child-script.ts";
 import { createEngine, type Workflow, workflow } from "../../src/index.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
-import { onLines } from "../../src/testing/crash/wire.ts";
+import { onLines } from "../../src/testing/witness/wire.ts";
 
-const CHILD = fileURLToPath(new URL("./desk-child.ts", import.meta.url));
+const CHILD = childScript("test/crash/desk-child");
 const root = mkdtempSync(path.join(tmpdir(), "holdfast-desks-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 let files = 0;
@@ -22,7 +22,7 @@ class Desk {
   readonly #ended: Promise<number | null>;
 
   constructor(...args: readonly string[]) {
-    this.#child = spawn(process.execPath, ["--import", "tsx", CHILD, ...args], {
+    this.#child = spawn(process.execPath, [CHILD, ...args], {
       stdio: ["pipe", "pipe", "inherit"],
     });
     if (this.#child.stdout)

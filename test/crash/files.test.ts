@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { childScript } from "../../lab/child-script.ts";
 import { openFileStore } from "../../src/stores/file/index.ts";
 
-const CHILD = fileURLToPath(new URL("./files-child.ts", import.meta.url));
+const CHILD = childScript("test/crash/files-child");
 const root = mkdtempSync(path.join(tmpdir(), "holdfast-files-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 const IDS = ["one", "two", "Two"];
@@ -18,7 +18,7 @@ interface End {
 
 /** Lets a process of its own write until it kills itself at a change to the disk, or is killed after so many acknowledgements. */
 function write(folder: string, killAt: number, killAfter = Number.POSITIVE_INFINITY): Promise<End> {
-  const args = ["--import", "tsx", CHILD, folder, String(killAt)];
+  const args = [CHILD, folder, String(killAt)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, expect, it } from "vitest";
+import { childScript } from "../../lab/child-script.ts";
 
-const CHILD = fileURLToPath(new URL("./flush-child.ts", import.meta.url));
+const CHILD = childScript("test/crash/flush-child");
 const root = mkdtempSync(path.join(tmpdir(), "holdfast-flush-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -16,7 +16,7 @@ it.each([
 ] as const)("a step %s when its process blocks for 500 ms and is killed (E19)", (_, how, times) => {
   const [file, log] = [path.join(root, `${how}.db`), path.join(root, `${how}.log`)];
   const run = (dies: string) =>
-    spawnSync(process.execPath, ["--import", "tsx", CHILD, file, log, how, dies], { stdio: "inherit" });
+    spawnSync(process.execPath, [CHILD, file, log, how, dies], { stdio: "inherit" });
   expect(run("dies").signal).toBe("SIGKILL");
   expect(run("lives").status).toBe(0);
   expect(readFileSync(log, "utf8")).toBe("done\n".repeat(times));

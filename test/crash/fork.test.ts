@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { nameOf } from "../../src/testing/crash/matrix.ts";
-import { resultProblems, type Site } from "../../src/testing/crash/site.ts";
+import { nameOf } from "../../lab/crash/matrix.ts";
+import { resultProblems, type Site } from "../../lab/crash/site.ts";
 import { aroundWrites, eventsOf, inLanes, journalOf } from "./journals.ts";
 import { useSequenceLab } from "./sequence-lab.ts";
 

@@ -1,8 +1,8 @@
+import type { Strike } from "../../lab/crash/config.ts";
+import type { Site } from "../../lab/crash/site.ts";
 import type { JournalEvent } from "../../src/core/journal/events.ts";
 import { parseEntry } from "../../src/core/journal/journal.ts";
 import type { RunRow } from "../../src/core/types.ts";
-import type { Strike } from "../../src/testing/crash/config.ts";
-import type { Site } from "../../src/testing/crash/site.ts";
 
 /** A run as it was left: its row and the events of each entry; `null` when there is none. */
 export async function journalOf(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { crashMatrix } from "../../src/testing/crash/matrix.ts";
-import { scenarioNames } from "../../src/testing/crash/scenarios.ts";
+import { crashMatrix } from "../../lab/crash/matrix.ts";
+import { scenarioNames } from "../../lab/crash/scenarios.ts";
 
 const LIMIT = 36;
 

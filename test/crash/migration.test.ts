@@ -2,14 +2,14 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { childScript } from "../../lab/child-script.ts";
 import type { Entry } from "../../src/core/store.ts";
 import type { RunRow } from "../../src/core/types.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { type Contents, contentsOf, makeVersion1 } from "../support/version-1.ts";
 
-const CHILD = fileURLToPath(new URL("./migration-child.ts", import.meta.url));
+const CHILD = childScript("test/crash/migration-child");
 const root = mkdtempSync(path.join(tmpdir(), "holdfast-migration-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -21,7 +21,7 @@ interface End {
 
 /** Lets a process of its own migrate the file, and kills it before the given statement. */
 function migrateInChild(file: string, step = 0): Promise<End> {
-  const args = ["--import", "tsx", CHILD, file, String(step)];
+  const args = [CHILD, file, String(step)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

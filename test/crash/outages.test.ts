@@ -1,7 +1,7 @@
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { type OutageReport, outages } from "../../src/testing/crash/outages.ts";
-import { cutsOf, strikesOf } from "../../src/testing/soak-strikes.ts";
+import { childScript } from "../../lab/child-script.ts";
+import { type OutageReport, outages } from "../../lab/crash/outages.ts";
+import { cutsOf, strikesOf } from "../../lab/soak/strikes.ts";
 import { type Servers, startServers } from "./servers.ts";
 
 const servers = (await startServers()) as Servers;
@@ -28,8 +28,8 @@ describe.skipIf(!servers)("a connection that is cut right before or right after 
 
   it("is found out by the harness where a commit is guessed", async () => {
     const { way, close } = await cutsOf(servers);
-    const script = fileURLToPath(new URL("./broken/guesses-commits.ts", import.meta.url));
-    const spawn = { script, execArgv: ["--import", "tsx"] };
+    const script = childScript("test/crash/broken/guesses-commits");
+    const spawn = { script };
     const store = servers.kinds.postgres;
     // It does not live through the first one that hits a write of its own; a commit of a transaction it cannot guess.
     const strike = () => way.strike(2);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createEngine, type Effect, workflow } from "../../src/index.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
-import { checkInvariants } from "../../src/testing/invariants.ts";
+import { checkInvariants } from "../../src/testing/invariants/invariants.ts";
 import { signalled } from "../support/lab.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-disk-"));

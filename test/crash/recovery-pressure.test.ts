@@ -2,12 +2,12 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
+import { childScript } from "../../lab/child-script.ts";
 import { parseEntry } from "../../src/core/journal/journal.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 
-const CHILD = fileURLToPath(new URL("./recovery-pressure-child.ts", import.meta.url));
+const CHILD = childScript("test/crash/recovery-pressure-child");
 const folder = mkdtempSync(join(tmpdir(), "holdfast-pressure-"));
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe("a process whose heap really fills up", () => {
   it("marks and saves its run, takes no other one, and goes on when there is room again", async () => {
     const file = join(folder, "runs.db");
-    const flags = ["--max-old-space-size=160", "--expose-gc", "--import", "tsx"];
+    const flags = ["--max-old-space-size=160", "--expose-gc"];
     const { stdout, stderr, status } = spawnSync(process.execPath, [...flags, CHILD, file], {
       encoding: "utf8",
     });

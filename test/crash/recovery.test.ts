@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { resultProblems, type Site } from "../../src/testing/crash/site.ts";
+import { resultProblems, type Site } from "../../lab/crash/site.ts";
 import { eventsOf, journalOf } from "./journals.ts";
 import { useSequenceLab } from "./sequence-lab.ts";
 

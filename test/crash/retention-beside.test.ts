@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
+import { childScript } from "../../lab/child-script.ts";
 import { parseEntry } from "../../src/core/journal/journal.ts";
 import type { Store } from "../../src/core/store.ts";
 import { createEngine, type RetentionPolicy, workflow } from "../../src/index.ts";
-import { openAddress, type StoreAddress, withStoreAt } from "../../src/testing/crash/address.ts";
-import { fileKind, type StoreKind, sqliteKind } from "../../src/testing/crash/kinds.ts";
+import { openAddress, type StoreAddress, withStoreAt } from "../../src/testing/store-address.ts";
+import { fileKind, type StoreKind, sqliteKind } from "../../src/testing/store-kinds.ts";
 import { createLab } from "../support/lab.ts";
 import { journal, verify } from "../support/retention.ts";
 import { programs } from "../support/retention-program.ts";
@@ -78,9 +78,9 @@ const flow = workflow("flow", async (ctx, mark: string) => {
 });
 
 function pruner(address: StoreAddress): { readonly child: ChildProcess; readonly said: Promise<string> } {
-  const script = fileURLToPath(new URL("./retention-child.ts", import.meta.url));
+  const script = childScript("test/crash/retention-child");
   const told: PruneConfig = { store: address, policy: POLICY, batch: BATCH, again: true };
-  const args = ["--import", "tsx", script, JSON.stringify(told)];
+  const args = [script, JSON.stringify(told)];
   const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
   return { child, said: text(child.stdout) };
 }

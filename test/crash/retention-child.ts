@@ -1,7 +1,7 @@
 import { createEngine, type RetentionPolicy } from "../../src/index.ts";
 import { type Disk, nodeDisk } from "../../src/stores/disk.ts";
 import { openFolder } from "../../src/stores/file/open.ts";
-import { openAddress, type StoreAddress } from "../../src/testing/crash/address.ts";
+import { openAddress, type StoreAddress } from "../../src/testing/store-address.ts";
 import { struckStore, type WriteKill } from "./struck-store.ts";
 
 /** What a process that drops values is told: where, by which policy, and where it is killed. */

@@ -3,8 +3,8 @@ import path from "node:path";
 import pg from "pg";
 import type { Store } from "../../src/core/store.ts";
 import { blobsIn } from "../../src/core/values/values.ts";
-import { withStoreAt } from "../../src/testing/crash/address.ts";
-import type { StoreKind, StorePlace } from "../../src/testing/crash/kinds.ts";
+import { withStoreAt } from "../../src/testing/store-address.ts";
+import type { StoreKind, StorePlace } from "../../src/testing/store-kinds.ts";
 import { journal, namedBlobs } from "../support/retention.ts";
 
 /** A place with what was put there, and how to be rid of it. */

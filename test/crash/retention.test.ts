@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { childScript } from "../../lab/child-script.ts";
 import type { Store } from "../../src/core/store.ts";
 import { createEngine, type Engine, type RetentionPolicy, workflow } from "../../src/index.ts";
-import { withStoreAt } from "../../src/testing/crash/address.ts";
-import { fileKind, sqliteKind } from "../../src/testing/crash/kinds.ts";
+import { withStoreAt } from "../../src/testing/store-address.ts";
+import { fileKind, sqliteKind } from "../../src/testing/store-kinds.ts";
 import { chat, checkpointsOf, codeOf, stateAt, storedBytes, verify } from "../support/retention.ts";
 import type { PruneConfig } from "./retention-child.ts";
 import { type Filled, filledAnew, held, inFolders, inSchemas, type Template } from "./retention-places.ts";
@@ -66,9 +66,9 @@ interface Done {
 }
 
 function prune(config: Omit<PruneConfig, "policy">): Done {
-  const script = fileURLToPath(new URL("./retention-child.ts", import.meta.url));
+  const script = childScript("test/crash/retention-child");
   const told = JSON.stringify({ policy: POLICY, ...config } satisfies PruneConfig);
-  const child = spawnSync(process.execPath, ["--import", "tsx", script, told]);
+  const child = spawnSync(process.execPath, [script, told]);
   if (child.signal === "SIGKILL") return { signal: "SIGKILL", writes: 0, changes: 0 };
   if (child.status !== 0) throw new Error(String(child.stderr));
   return { signal: null, ...(JSON.parse(String(child.stdout)) as Omit<Done, "signal">) };

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { childScript } from "../../lab/child-script.ts";
 import { createEngine, type Engine, workflow } from "../../src/index.ts";
 import { type SealedStore, sealStore } from "../../src/security/index.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
@@ -46,8 +46,8 @@ function copy(): string {
 }
 
 function change(config: RotationConfig): { readonly signal: string | null; readonly writes: number } {
-  const script = fileURLToPath(new URL("./rotation-child.ts", import.meta.url));
-  const child = spawnSync(process.execPath, ["--import", "tsx", script, JSON.stringify(config)]);
+  const script = childScript("test/crash/rotation-child");
+  const child = spawnSync(process.execPath, [script, JSON.stringify(config)]);
   if (child.status !== 0 && child.signal !== "SIGKILL") throw new Error(String(child.stderr));
   return { signal: child.signal, writes: Number(String(child.stdout)) };
 }

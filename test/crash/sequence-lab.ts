@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
-import type { RunPlan } from "../../src/testing/crash/config.ts";
-import { expectations, uninterrupted } from "../../src/testing/crash/matrix.ts";
-import { type Expectations, Lab } from "../../src/testing/crash/site.ts";
+import type { RunPlan } from "../../lab/crash/config.ts";
+import { expectations, uninterrupted } from "../../lab/crash/matrix.ts";
+import { type Expectations, Lab } from "../../lab/crash/site.ts";
 
 /** One run of the sequence scenario, a lab for the file's tests, and what the run answers when nothing goes wrong. */
 export interface SequenceLab {

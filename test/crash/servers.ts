@@ -1,6 +1,6 @@
-import { postgresKind, redisKind, type StoreKind } from "../../src/testing/crash/kinds.ts";
-import type { PostgresServer } from "../../src/testing/services/postgres.ts";
-import type { RedisServer } from "../../src/testing/services/redis.ts";
+import type { PostgresServer } from "../../lab/services/postgres.ts";
+import type { RedisServer } from "../../lab/services/redis.ts";
+import { postgresKind, redisKind, type StoreKind } from "../../src/testing/store-kinds.ts";
 import { startPostgres } from "../support/services/postgres.ts";
 import { startRedis } from "../support/services/redis.ts";
 import { missing } from "../support/services/service.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { soak } from "../../src/testing/crash/soak.ts";
+import { soak } from "../../lab/soak/soak.ts";
 
 it("makes as many kills as it was asked for, whatever the lanes do at the same time (R12)", async () => {
   const { kills, problems } = await soak({ kills: 3, seed: 3 });

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { copiedPgliteKind, fileKind, type StoreKind } from "../../src/testing/crash/kinds.ts";
-import { crashMatrix } from "../../src/testing/crash/matrix.ts";
-import { zombieRounds } from "../../src/testing/crash/zombies.ts";
+import { crashMatrix } from "../../lab/crash/matrix.ts";
+import { zombieRounds } from "../../lab/crash/zombies.ts";
+import { copiedPgliteKind, fileKind, type StoreKind } from "../../src/testing/store-kinds.ts";
 import { type Servers, startServers } from "./servers.ts";
 
 const servers = (await startServers()) as Servers;

@@ -1,5 +1,5 @@
 import type { Store } from "../../src/core/store.ts";
-import { withParts } from "../../src/testing/crash/striker.ts";
+import { withParts } from "../../src/testing/with-parts.ts";
 
 /** Before or after which of its writes a process kills itself. */
 export interface WriteKill {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunPlan } from "../../src/testing/crash/config.ts";
-import { expectations, uninterrupted } from "../../src/testing/crash/matrix.ts";
-import type { ScenarioName } from "../../src/testing/crash/scenarios.ts";
-import { Lab, resultProblems } from "../../src/testing/crash/site.ts";
+import type { RunPlan } from "../../lab/crash/config.ts";
+import { expectations, uninterrupted } from "../../lab/crash/matrix.ts";
+import type { ScenarioName } from "../../lab/crash/scenarios.ts";
+import { Lab, resultProblems } from "../../lab/crash/site.ts";
 
 let lab: Lab;
 

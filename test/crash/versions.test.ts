@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunPlan, Strike } from "../../src/testing/crash/config.ts";
-import { expectations, nameOf, spread, strikesOf, uninterrupted } from "../../src/testing/crash/matrix.ts";
-import { type Expectations, Lab, resultProblems } from "../../src/testing/crash/site.ts";
+import type { RunPlan, Strike } from "../../lab/crash/config.ts";
+import { expectations, nameOf, strikesOf, uninterrupted } from "../../lab/crash/matrix.ts";
+import { type Expectations, Lab, resultProblems } from "../../lab/crash/site.ts";
+import { spread } from "../../src/testing/spread.ts";
 import { inLanes, journalOf } from "./journals.ts";
 
 const runs: RunPlan[] = (["sequence", "group", "family", "undo"] as const).map((scenario) => ({

@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { childScript } from "../../lab/child-script.ts";
 import { folderWith } from "../support/yaml.ts";
 
-const CHILD = fileURLToPath(new URL("./yaml-child.ts", import.meta.url));
+const CHILD = childScript("test/crash/yaml-child");
 
 const FLOW = `workflow:
   name: w
@@ -40,7 +40,7 @@ it("a workflow file whose process is killed at model calls goes on, and no call 
   let output = "";
   let processes = 0;
   while (output === "" && processes++ < 10) {
-    const args = ["--import", "tsx", CHILD, folder, killedAt.join(",")];
+    const args = [CHILD, folder, killedAt.join(",")];
     const { stdout, stderr, signal, status } = spawnSync(process.execPath, args, { encoding: "utf8" });
     expect(signal === "SIGKILL" || status === 0, stderr).toBe(true);
     output = stdout;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { zombieRounds } from "../../src/testing/crash/zombies.ts";
+import { zombieRounds } from "../../lab/crash/zombies.ts";
 
 it("a worker that was frozen past its claim writes nothing after it wakes up", async () => {
   const { problems, refused } = await zombieRounds({ rounds: 10 });

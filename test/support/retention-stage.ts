@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { HoldfastError } from "../../src/core/errors.ts";
 import type { Store } from "../../src/core/store.ts";
 import { createEngine, type Engine, type RetentionPolicy, type Workflow } from "../../src/index.ts";
-import { withParts } from "../../src/testing/crash/striker.ts";
+import { withParts } from "../../src/testing/with-parts.ts";
 import type { Lab } from "./lab.ts";
 import {
   checkpointsOf,

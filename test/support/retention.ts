@@ -10,7 +10,7 @@ import type { Blob, Entry, Store } from "../../src/core/store.ts";
 import type { RunRow } from "../../src/core/types.ts";
 import { Values } from "../../src/core/values/values.ts";
 import { type Engine, type Run, workflow } from "../../src/index.ts";
-import { withParts } from "../../src/testing/crash/striker.ts";
+import { withParts } from "../../src/testing/with-parts.ts";
 import type { Lab } from "./lab.ts";
 
 /** A reader of its own for each look: none of them remembers what was there before. */

@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { builtScript } from "../../testing/crash/built-script.ts";
 import { type CrashTestOptions, crashTest } from "../../testing/crash-test/crash-test.ts";
 import { faults } from "../../testing/crash-test/places.ts";
 import { type CrashTestReport, reportToJson } from "../../testing/crash-test/report.ts";
 import { reportToJunit, reportToMarkdown } from "../../testing/crash-test/report-files.ts";
 import { reportToText } from "../../testing/crash-test/report-text.ts";
+import { builtScript } from "../../testing/package-files.ts";
 import { defineCommand, type Outcome, type Values } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -92,7 +92,7 @@ async function planOf(context: Given): Promise<CrashTestOptions> {
   return {
     file: named,
     loader: {
-      module: builtScript(import.meta.url, "../crash-test-loader"),
+      module: builtScript("cli/crash-test-loader"),
       args: [named, host.cwd, { ...globals, store: undefined }, input ?? null],
     },
     twice: given.twice,

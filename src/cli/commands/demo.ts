@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { startWitness, type Witness } from "../../testing/witness.ts";
+import { builtScript } from "../../testing/package-files.ts";
+import { startWitness, type Witness } from "../../testing/witness/witness.ts";
 import { defineCommand, type Outcome } from "../command.ts";
 import { agents, PRICE, RUN_ID } from "../demo/agents.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -118,11 +118,9 @@ async function untilFinished(file: string, port: number, { say, paint }: Stage):
 }
 
 const startProcess = (file: string, port: number): ChildProcess =>
-  spawn(
-    process.execPath,
-    [fileURLToPath(new URL("../demo/process.js", import.meta.url)), file, String(port)],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
+  spawn(process.execPath, [builtScript("cli/demo/process"), file, String(port)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
 
 async function* lines(child: ChildProcess): AsyncGenerator<Line> {
   if (!child.stdout) return;

@@ -1,6 +1,6 @@
 import type { StepCall } from "../../core/context.ts";
 import { type Workflow, workflow } from "../../core/workflow.ts";
-import type { WitnessClient } from "../../testing/witness.ts";
+import type { WitnessClient } from "../../testing/witness/witness.ts";
 
 /** Ten agents and what each of them spends. The ninth meets a rate limit. */
 export const agents = [

@@ -1,6 +1,6 @@
 import { createEngine } from "../../core/engine.ts";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
-import { createWitnessClient } from "../../testing/witness.ts";
+import { createWitnessClient } from "../../testing/witness/witness.ts";
 import { RUN_ID, THINKING_MS, tenAgents } from "./agents.ts";
 
 /** The process that the demo kills. It reports on stdout, one line of JSON each. */

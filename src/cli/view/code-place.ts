@@ -1,8 +1,7 @@
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { OWN_CODE } from "../../testing/package-files.ts";
 
-/** Where this package is: its own frames say nothing about the code that was run. */
-const OWN = fileURLToPath(new URL("../..", import.meta.url));
 const NOT_THEIRS = [/^node:/, /[\\/]node_modules[\\/]/];
 
 /** `at work (file:///p/flow.ts:12:5)`, `at file:///p/flow.ts?tsx-namespace=1:12:5`, and `/p/flow.ts:3` above a syntax error. */
@@ -14,7 +13,7 @@ export function placeInCode(error: unknown, cwd = process.cwd()): string | undef
   for (const line of stack.split("\n")) {
     const [, path = "", at = "", column = "", above, aboveAt] = FRAME.exec(line) ?? [];
     const file = pathOf(above ?? path);
-    if (file === undefined || file.startsWith(OWN) || NOT_THEIRS.some((one) => one.test(file))) continue;
+    if (file === undefined || file.startsWith(OWN_CODE) || NOT_THEIRS.some((one) => one.test(file))) continue;
     const near = relative(cwd, file);
     const shown = near.startsWith("..") ? file : near;
     return aboveAt === undefined ? `${shown}:${at}:${column}` : `${shown}:${aboveAt}`;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { journal } from "../../../lab/simulator/operator.ts";
 import { code } from "../../../test/support/code.ts";
 import { createLab, hangs } from "../../../test/support/lab.ts";
 import { type Context, type ReceivedSignal, workflow } from "../../index.ts";
-import { journal } from "../../testing/simulator/operator.ts";
 
 /** Steps with a gate before the last, and what memory held after each of them. */
 const seen: unknown[] = [];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { journal } from "../../../lab/simulator/operator.ts";
 import { everyOrder, type Schedule, type Touch } from "../../../test/support/interleavings.ts";
 import {
   type Clock,
@@ -9,8 +10,7 @@ import {
   workflow,
 } from "../../index.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
-import { checkInvariants } from "../../testing/invariants.ts";
-import { journal } from "../../testing/simulator/operator.ts";
+import { checkInvariants } from "../../testing/invariants/invariants.ts";
 import { seededIds } from "../ids.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { silentLogger } from "../ports.ts";

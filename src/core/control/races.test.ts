@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { journal } from "../../../lab/simulator/operator.ts";
 import type { Clock, Engine, HoldfastError } from "../../index.ts";
 import { createEngine, workflow } from "../../index.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
-import { checkInvariants } from "../../testing/invariants.ts";
-import { journal } from "../../testing/simulator/operator.ts";
+import { checkInvariants } from "../../testing/invariants/invariants.ts";
 import { seededIds } from "../ids.ts";
 import { silentLogger } from "../ports.ts";
 import type { Store } from "../store.ts";

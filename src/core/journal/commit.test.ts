@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { createLedgerStore } from "../../../lab/simulator/ledger-store.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
 import { createFakeClock, type FakeClock } from "../../testing/fake-clock.ts";
 import { createFaultyStore, type FaultyStore, type StoreFault } from "../../testing/faulty-store.ts";
-import { checkInvariants } from "../../testing/invariants.ts";
-import { createLedgerStore } from "../../testing/simulator/ledger-store.ts";
+import { checkInvariants } from "../../testing/invariants/invariants.ts";
 import { createEngine } from "../engine.ts";
 import { seededIds } from "../ids.ts";
 import type { Store } from "../store.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { simulate } from "../../testing/simulator.ts";
+import { simulate } from "../../../lab/simulator/simulator.ts";
 import type { Append, Store } from "../store.ts";
 import { ended, type WaitKind } from "../types.ts";
 import { sealOf } from "../values/blind.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createLab } from "../../../test/support/lab.ts";
 import { type Effect, workflow } from "../../index.ts";
 import { createFaultyStore, type StoreFault, type StoreMethod } from "../../testing/faulty-store.ts";
-import { checkInvariants } from "../../testing/invariants.ts";
+import { checkInvariants } from "../../testing/invariants/invariants.ts";
 import type { EventKind } from "../journal/events.ts";
 import { parseEntry } from "../journal/journal.ts";
 

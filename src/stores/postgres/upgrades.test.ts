@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { afterAll, describe } from "vitest";
+import { postgresPrograms } from "../../../lab/services/postgres.ts";
 import { goesOn, oldStores } from "../../../test/support/old-stores.ts";
 import { type PostgresServer, startPostgres } from "../../../test/support/services/postgres.ts";
 import { missing } from "../../../test/support/services/service.ts";
-import { postgresPrograms } from "../../testing/services/postgres.ts";
 import { openPostgresStore } from "./index.ts";
 
 const server = (await startPostgres()) as PostgresServer;

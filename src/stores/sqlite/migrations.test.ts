@@ -7,7 +7,7 @@ import { createEngine, type Engine } from "../../core/engine.ts";
 import type { Store } from "../../core/store.ts";
 import { workflow } from "../../core/workflow.ts";
 import { accepted, step } from "../../testing/conformance/index.ts";
-import { checkInvariants } from "../../testing/invariants.ts";
+import { checkInvariants } from "../../testing/invariants/invariants.ts";
 import { openSqliteStore } from "./index.ts";
 
 const root = mkdtempSync(path.join(tmpdir(), "holdfast-migrations-"));

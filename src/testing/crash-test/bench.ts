@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Store } from "../../core/store.ts";
-import { withStoreAt } from "../crash/address.ts";
-import { builtScript } from "../crash/built-script.ts";
+import { builtScript } from "../package-files.ts";
+import { withStoreAt } from "../store-address.ts";
 import {
   fileKind,
   pgliteKind,
@@ -14,9 +14,9 @@ import {
   type StoreKind,
   type StorePlace,
   sqliteKind,
-} from "../crash/kinds.ts";
-import { startWitness, type Witness } from "../witness.ts";
-import type { AckedWrite } from "../witness-log.ts";
+} from "../store-kinds.ts";
+import type { AckedWrite } from "../witness/log.ts";
+import { startWitness, type Witness } from "../witness/witness.ts";
 import {
   ACK_FILE,
   FAILURE_FILE,
@@ -115,7 +115,7 @@ export class Bench {
     writeFileSync(file, JSON.stringify(config));
     const cache = path.join(this.#root, "compiled");
     mkdirSync(cache, { recursive: true });
-    const script = builtScript(import.meta.url, "./child");
+    const script = builtScript("testing/crash-test/child");
     const child = spawn(process.execPath, [...(this.#loader.execArgv ?? []), script, file], {
       stdio: ["ignore", "pipe", "pipe"],
       env: { NODE_COMPILE_CACHE: cache, ...process.env, [WITNESS_ENV]: witness },

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../core/errors.ts";
 import type { RunStatus } from "../../core/types.ts";
-import type { StoreAddress } from "../crash/address.ts";
+import type { StoreAddress } from "../store-address.ts";
 import type { CrashFault, Place, Strike } from "./places.ts";
 
 /**

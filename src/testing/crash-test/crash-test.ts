@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
 import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { derivedNumber } from "../../core/ids.ts";
 import { nearest } from "../../core/nearest.ts";
-import { builtScript } from "../crash/built-script.ts";
+import { builtScript, packageVersion } from "../package-files.ts";
 import { type Baseline, baselineOf } from "./baseline.ts";
 import { Bench, type SceneEnd, type ScenePlan } from "./bench.ts";
 import { buildReport } from "./build-report.ts";
@@ -107,7 +106,7 @@ async function testAll(bench: Bench, options: CrashTestOptions): Promise<CrashTe
   const selected = choose(placesFor(options.fault ?? "sigkill", base.baseline.result.places), options);
   const ends = await strikeAll(bench, selected, base, options);
   const seconds = (performance.now() - started) / 1000;
-  const run = { options, startedAt, seconds, holdfast: version(), claimMs: common.claimMs };
+  const run = { options, startedAt, seconds, holdfast: packageVersion(), claimMs: common.claimMs };
   return buildReport({ ...run, baseline: base.baseline, findings: base.findings, selected, ends });
 }
 
@@ -124,7 +123,7 @@ function check({ fault, limit = 0, lanes = 1, claimMs = 500 }: CrashTestOptions)
 function loaderOf({ loader, file, export: name }: CrashTestOptions): Loader {
   if (loader) return loader;
   const args = [path.resolve(file), ...(name === undefined ? [] : [name])];
-  return { module: builtScript(import.meta.url, "./load-module"), args, execArgv: typescriptArgs(file) };
+  return { module: builtScript("testing/crash-test/load-module"), args, execArgv: typescriptArgs(file) };
 }
 
 /** What Node.js needs to run TypeScript: nothing from 22.18 on. */
@@ -267,10 +266,4 @@ async function strikeAll(
 function secondStrike(seed: number, { id }: Place): CasePlan["again"] {
   const write = 1 + Math.floor(derivedNumber(`${seed} ${id} write`) * EARLY_WRITES);
   return { write, side: derivedNumber(`${seed} ${id} side`) < 0.5 ? "before" : "after" };
-}
-
-/** The package's own version; the manifest is as far away from the build as from the sources. */
-function version(): string {
-  const manifest = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(manifest) as { version: string }).version;
 }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { fingerprint } from "../../core/hash.ts";
-import { WitnessConnection } from "../crash/wire.ts";
+import { WitnessConnection } from "../witness/wire.ts";
 import type { CallPlace } from "./notes.ts";
 
 /** Where the witness listens and which of its logs is meant: `4100 /path/of/the/log`. Set for processes under crash-test. */

@@ -1,4 +1,4 @@
-import type { Violation } from "../witness-log.ts";
+import type { Violation } from "../witness/log.ts";
 
 /** What is promised, one sentence each. A finding names the one that was broken. */
 export const promises = {

@@ -3,8 +3,8 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { Store } from "../../core/store.ts";
 import { type RunRow, terminal, type Waiting } from "../../core/types.ts";
 import { decode } from "../../core/values/codec.ts";
-import { expected } from "../crash/attendant.ts";
-import { withParts } from "../crash/striker.ts";
+import { expected } from "../expected.ts";
+import { withParts } from "../with-parts.ts";
 import type { SceneConfig, Settlement, Stuck } from "./config.ts";
 import { callKey, isBegun, isEffect, isEnded, type Note } from "./notes.ts";
 

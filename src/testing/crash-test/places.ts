@@ -1,6 +1,6 @@
 import { seededIds } from "../../core/ids.ts";
 import type { Point } from "../../core/ports.ts";
-import { spread } from "../crash/matrix.ts";
+import { spread } from "../spread.ts";
 
 /** What goes wrong. All but `sigkill` happen to a process that lives on. */
 export const faults = ["sigkill", "throw", "store-down", "slow-store", "clock-skew"] as const;

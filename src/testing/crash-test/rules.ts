@@ -1,5 +1,5 @@
 import type { RunRow } from "../../core/types.ts";
-import type { Violation } from "../witness-log.ts";
+import type { Violation } from "../witness/log.ts";
 import { type Baseline, differences, read, strayedFrom } from "./baseline.ts";
 import type { SceneEnd } from "./bench.ts";
 import type { SceneResult, Stuck } from "./config.ts";

@@ -1,8 +1,8 @@
 import { parseEntry } from "../../core/journal/journal.ts";
 import type { Store } from "../../core/store.ts";
 import type { RunRow } from "../../core/types.ts";
-import { checkInvariants } from "../invariants.ts";
-import type { Violation } from "../witness-log.ts";
+import { checkInvariants } from "../invariants/invariants.ts";
+import type { Violation } from "../witness/log.ts";
 import type { Baseline } from "./baseline.ts";
 import type { Bench, SceneEnd, ScenePlan, Stand } from "./bench.ts";
 import type { Struck } from "./config.ts";

@@ -9,7 +9,7 @@ import type { Store } from "../../core/store.ts";
 import { type RunRow, terminal } from "../../core/types.ts";
 import { encode } from "../../core/values/codec.ts";
 import type { Workflow } from "../../core/workflow.ts";
-import { openAddress } from "../crash/address.ts";
+import { openAddress } from "../store-address.ts";
 import {
   FAILURE_FILE,
   NOT_LOADED,

@@ -1,7 +1,7 @@
 import { systemClock } from "../../core/clock.ts";
 import type { Store } from "../../core/store.ts";
-import { withParts } from "../crash/striker.ts";
 import { createFaultyStore, type StoreFault, type StoreMethod } from "../faulty-store.ts";
+import { withParts } from "../with-parts.ts";
 import type { SceneConfig } from "./config.ts";
 import type { Scene } from "./scene.ts";
 

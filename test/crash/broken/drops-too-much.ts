@@ -1,6 +1,6 @@
+import { runChildFromArgs } from "../../../lab/crash/run-child.ts";
 import type { Append } from "../../../src/core/store.ts";
-import { runChildFromArgs } from "../../../src/testing/crash/run-child.ts";
-import { withParts } from "../../../src/testing/crash/striker.ts";
+import { withParts } from "../../../src/testing/with-parts.ts";
 
 /** A worker that drops all values of a run with the first thing it writes to it, and dies right after that. */
 const greedy = (append: Append): Append => {

@@ -1,6 +1,6 @@
+import { runChildFromArgs } from "../../../lab/crash/run-child.ts";
 import { HoldfastError } from "../../../src/core/errors.ts";
-import { runChildFromArgs } from "../../../src/testing/crash/run-child.ts";
-import { withParts } from "../../../src/testing/crash/striker.ts";
+import { withParts } from "../../../src/testing/with-parts.ts";
 
 /** A worker whose store takes a write for done when it does not hear what became of it; it dies with the next one. */
 await runChildFromArgs({

@@ -1,6 +1,6 @@
+import { runChildFromArgs } from "../../../lab/crash/run-child.ts";
 import type { Append, AppendResult, Store } from "../../../src/core/store.ts";
-import { runChildFromArgs } from "../../../src/testing/crash/run-child.ts";
-import { withParts } from "../../../src/testing/crash/striker.ts";
+import { withParts } from "../../../src/testing/with-parts.ts";
 
 /** A worker whose store takes whatever it writes, whoever holds the claim: what was refused is written behind the end. */
 async function force(store: Store, append: Append): Promise<AppendResult> {

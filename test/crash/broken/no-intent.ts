@@ -1,8 +1,8 @@
+import { runChildFromArgs } from "../../../lab/crash/run-child.ts";
+import { createScenarios, type ScenarioInput } from "../../../lab/crash/scenarios.ts";
 import type { Context, StepCall } from "../../../src/core/context.ts";
 import type { Effect } from "../../../src/core/types.ts";
 import { workflow } from "../../../src/core/workflow.ts";
-import { runChildFromArgs } from "../../../src/testing/crash/run-child.ts";
-import { createScenarios, type ScenarioInput } from "../../../src/testing/crash/scenarios.ts";
 
 /** A worker that calls first and announces the step afterwards: after a crash in between it calls again. */
 await runChildFromArgs({

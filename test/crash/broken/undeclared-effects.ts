@@ -1,8 +1,8 @@
+import { runChildFromArgs } from "../../../lab/crash/run-child.ts";
+import { createScenarios, type ScenarioInput } from "../../../lab/crash/scenarios.ts";
 import type { Context } from "../../../src/core/context.ts";
 import type { Effect } from "../../../src/core/types.ts";
 import { workflow } from "../../../src/core/workflow.ts";
-import { runChildFromArgs } from "../../../src/testing/crash/run-child.ts";
-import { createScenarios, type ScenarioInput } from "../../../src/testing/crash/scenarios.ts";
 
 /** A worker that takes every step for repeatable: nothing keeps a fork from doing again what its source has done. */
 await runChildFromArgs({

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { firstOf } from "../../../src/testing/services/service.ts";
+import { firstOf } from "../../../lab/services/service.ts";
 import { folderFor, freePort, installed, missing, servant } from "./service.ts";
 
 export interface Pooler {

@@ -2,10 +2,10 @@ import {
   type PostgresServer,
   postgresPrograms,
   startPostgres as startInstalled,
-} from "../../../src/testing/services/postgres.ts";
+} from "../../../lab/services/postgres.ts";
 import { installed, missing, shared } from "./service.ts";
 
-export type { PostgresServer } from "../../../src/testing/services/postgres.ts";
+export type { PostgresServer } from "../../../lab/services/postgres.ts";
 
 const isThere = (): Promise<boolean> => installed(postgresPrograms, "postgresql");
 

@@ -3,10 +3,10 @@ import {
   type RedisServerOptions,
   redisProgram,
   startRedis as startInstalled,
-} from "../../../src/testing/services/redis.ts";
+} from "../../../lab/services/redis.ts";
 import { installed, missing, shared } from "./service.ts";
 
-export type { RedisServer } from "../../../src/testing/services/redis.ts";
+export type { RedisServer } from "../../../lab/services/redis.ts";
 
 const isThere = (): Promise<boolean> => installed(redisProgram, "redis-server");
 

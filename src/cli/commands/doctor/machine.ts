@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { HoldfastError } from "../../../core/errors.ts";
+import { packageVersion } from "../../../testing/package-files.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Host } from "../../host.ts";
-import { packageVersion } from "../../version.ts";
 import { bytes } from "../../view/sizes.ts";
 import { bad, type Check, ok, warn } from "./checks.ts";
 

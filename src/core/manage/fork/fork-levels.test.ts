@@ -3,7 +3,7 @@ import { allRuns, answerUntil } from "../../../../test/support/answers.ts";
 import { checkpointsOf, digestAt, family } from "../../../../test/support/family.ts";
 import { createLab, type Lab } from "../../../../test/support/lab.ts";
 import type { Engine } from "../../../index.ts";
-import { checkInvariants } from "../../../testing/invariants.ts";
+import { checkInvariants } from "../../../testing/invariants/invariants.ts";
 
 /** Every checkpoint of every run, with the digest of its state and the head of its journal. */
 async function digests(lab: Lab, ids: readonly string[]): Promise<Map<string, string>> {

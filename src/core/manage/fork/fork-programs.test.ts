@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { checkpointsOf, digestAt, settle } from "../../../../test/support/family.ts";
 import { createLab } from "../../../../test/support/lab.ts";
 import { made, program } from "../../../../test/support/programs.ts";
-import { checkInvariants } from "../../../testing/invariants.ts";
+import { checkInvariants } from "../../../testing/invariants/invariants.ts";
 
 const part = fc.integer({ min: 0, max: 999 });
 

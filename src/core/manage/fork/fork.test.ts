@@ -9,7 +9,7 @@ import {
 } from "../../../../test/support/family.ts";
 import { createLab, hangs, type Lab } from "../../../../test/support/lab.ts";
 import { type HoldfastError, workflow } from "../../../index.ts";
-import { checkInvariants } from "../../../testing/invariants.ts";
+import { checkInvariants } from "../../../testing/invariants/invariants.ts";
 import { childId } from "../../ids.ts";
 import { loadRun } from "../../journal/load.ts";
 import type { Append, Store } from "../../store.ts";

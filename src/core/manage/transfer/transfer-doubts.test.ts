@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createLab, hangs, type Lab } from "../../../../test/support/lab.ts";
 import { type Engine, type HoldfastError, type StepOptions, workflow } from "../../../index.ts";
 import { createMemoryStore } from "../../../stores/memory.ts";
-import { checkInvariants } from "../../../testing/invariants.ts";
+import { checkInvariants } from "../../../testing/invariants/invariants.ts";
 import { childId } from "../../ids.ts";
 import type { Store } from "../../store.ts";
 

@@ -10,7 +10,7 @@ import { createMemoryStore } from "../../../stores/memory.ts";
 import { openPgliteStore } from "../../../stores/pglite/index.ts";
 import { openPostgresStore } from "../../../stores/postgres/index.ts";
 import { openSqliteStore } from "../../../stores/sqlite/index.ts";
-import { checkInvariants } from "../../../testing/invariants.ts";
+import { checkInvariants } from "../../../testing/invariants/invariants.ts";
 import { digest as sha256 } from "../../hash.ts";
 import { childId } from "../../ids.ts";
 import type { Store } from "../../store.ts";

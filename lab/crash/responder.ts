@@ -1,0 +1,83 @@
+import type { Engine } from "../../src/core/engine.ts";
+import { isUndo } from "../../src/core/run/undo-doubts.ts";
+import type { RunRow, Waiting } from "../../src/core/types.ts";
+import { expected } from "../../src/testing/expected.ts";
+import type { WitnessClient } from "../../src/testing/witness/witness.ts";
+import type { ChildConfig } from "./config.ts";
+import { deedOf } from "./names.ts";
+
+/**
+ * The people around the runs: they answer gates, send the one signal with the same delivery id each time, say what became
+ * of steps in doubt by what the witness saw, cancel what is there to be cancelled. All of it can be done twice.
+ */
+export class Responder {
+  readonly #engine: Engine;
+  readonly #witness: WitnessClient;
+  readonly #config: ChildConfig;
+
+  constructor(engine: Engine, witness: WitnessClient, config: ChildConfig) {
+    this.#engine = engine;
+    this.#witness = witness;
+    this.#config = config;
+  }
+
+  /** Early on purpose: a signal that comes before the wait counts. */
+  async greet(runId: string): Promise<void> {
+    await expected(this.#engine.signal(runId, "go", "now", { id: "delivery-1", actor: "tester" }));
+  }
+
+  /** One round over the unfinished runs. */
+  async tend(rows: readonly Pick<RunRow, "id" | "status" | "waiting">[]): Promise<void> {
+    for (const row of rows) {
+      for (const waiting of row.waiting) await expected(this.#answer(row.id, waiting));
+      if (row.status === "paused" && this.#config.act?.kind === "resume") await this.resume(row.id);
+    }
+  }
+
+  /** As planned, by somebody who clicks twice. */
+  async resume(runId: string): Promise<void> {
+    const { act } = this.#config;
+    if (act?.kind !== "resume") return;
+    const { kind: _, ...options } = act;
+    const click = () => expected(this.#engine.resume(runId, { ...options, actor: "tester" }));
+    await (act.id === undefined ? click() : Promise.all([click(), click()]));
+  }
+
+  async #answer(runId: string, { kind, step, names }: Waiting): Promise<void> {
+    if (kind === "gate") await this.#open(runId, step);
+    else if (kind === "decision") await this.#decide(runId, step);
+    else if (kind === "signal" && names?.includes("stop")) {
+      await this.#engine.cancel(runId, { compensate: true, actor: "tester" });
+    } else if (kind === "review" && this.#config.act?.kind === "resume") {
+      await this.#engine.resume(runId, { actor: "tester" });
+    }
+  }
+
+  async #open(runId: string, gate: string): Promise<void> {
+    const [, step = "", fork] = APPROVAL.exec(gate) ?? [];
+    if (step === "") return void (await this.#engine.answer(runId, gate, { choice: "yes", actor: "tester" }));
+    const asked = (await this.#engine.gates(runId)).find((one) => one.gate === gate);
+    if (!asked || this.#config.until === "settled") return;
+    const scope = gate.slice(0, gate.lastIndexOf("/") + 1);
+    // Nobody lets a fork call what it has called itself.
+    if (fork && (await this.#witness.seen(runId, deedOf(scope + step))) !== null) return;
+    const { digest } = asked;
+    await this.#engine.answer(runId, gate, { choice: fork ? "call" : "approve", digest, actor: "tester" });
+  }
+
+  async #decide(runId: string, step: string): Promise<void> {
+    const value = await this.#witness.seen(runId, deedOf(step));
+    // A run that is being cancelled calls nothing again but its undos.
+    const isOver = (await this.#engine.get(runId))?.control === "compensating" && !isUndo(step);
+    const undone = isOver ? ({ action: "failed" } as const) : ({ action: "rerun" } as const);
+    const resolution = value === null ? undone : ({ action: "done", value } as const);
+    await this.#engine.resolve(runId, step, {
+      ...resolution,
+      actor: "tester",
+      reason: "the witness was asked",
+    });
+  }
+}
+
+/** The gate before a step: of a policy, for one attempt, or of a fork. */
+const APPROVAL = /(?:^|\/)approve:([^/]+?)(?:(#fork)|##\d+)?$/;

@@ -1,0 +1,107 @@
+import type { JournalEvent, StepStarted } from "../../core/journal/events.ts";
+import type { EffectPolicy, RunRow } from "../../core/types.ts";
+import type { WitnessCall } from "../witness/log.ts";
+import { ownEvents } from "./step-names.ts";
+
+/** A run, what it called, and where to say what is wrong with it. */
+interface Case {
+  readonly row: Pick<RunRow, "id" | "origin" | "parent">;
+  readonly events: readonly JournalEvent[];
+  readonly calls: readonly WitnessCall[];
+  readonly report: (invariant: "I3" | "I4", message: string) => void;
+}
+
+/** Where an event stands in the order of all that was written, as far as that is known. */
+export type Order = (runId: string, event: JournalEvent) => number;
+
+/** A call that a run is done with. */
+interface Done {
+  readonly order: number;
+  readonly args: string | undefined;
+}
+
+type Cases = ReadonlyMap<string, Case>;
+type DeedOf = (step: string) => string;
+
+/** I3 and I4: what the source of a fork had done before the fork was made is not done again, unless a person said so. */
+export function repeatedByForks(cases: Cases, deed: DeedOf, order: Order): void {
+  for (const one of cases.values()) {
+    const sources = ancestorsOf(cases, one, deed);
+    if (sources.length === 0 || policyOf(cases, one) !== "reuse") continue;
+    const own = ownEvents(one.events);
+    const allowed = allowedCalls(own, deed);
+    const intents = intentsOf(own, deed);
+    const past = sources.map((source) => doneIn(source, deed, order));
+    const beginning = one.events.findLast((event) => event.kind === "run_forked") ?? one.events[0];
+    const made = beginning ? order(one.row.id, beginning) : 0;
+    for (const { step, effect, attempt } of one.calls) {
+      const what = deed(step);
+      if (effect === "repeatable" || step.startsWith("compensate/") || allowed.has(what)) continue;
+      const before = past.map((done) => done.get(what)).find((done) => done !== undefined);
+      const args = intents.get(what)?.args;
+      if (!before || before.order >= made || before.args !== args) continue;
+      const rule = effect === "once" ? "I3" : "I4";
+      one.report(
+        rule,
+        `Step ${step} was called as attempt ${attempt}, though the run it was forked from had done it.`,
+      );
+    }
+  }
+}
+
+/** What becomes of the calls of a fork, or of a run below it. */
+function policyOf(cases: Cases, { events, row }: Case): EffectPolicy | undefined {
+  const forked = events.findLast((event) => event.kind === "run_forked");
+  if (forked?.kind === "run_forked") return forked.meta.effects;
+  const parent = row.parent && cases.get(row.parent.runId);
+  return parent ? policyOf(cases, parent) : undefined;
+}
+
+/** The runs that a fork comes from, the nearest first. For a child of a fork: those that its parent's sources had in its place. */
+function ancestorsOf(cases: Cases, { row }: Case, deed: DeedOf): Case[] {
+  const { origin, parent } = row;
+  const source = origin && cases.get(origin.runId);
+  if (source) return [source, ...ancestorsOf(cases, source, deed)];
+  const above = parent && cases.get(parent.runId);
+  if (!above) return [];
+  const sources = new Set(ancestorsOf(cases, above, deed).map((one) => one.row.id));
+  const isInPlace = (one: Case): boolean =>
+    sources.has(one.row.parent?.runId ?? "") && deed(one.row.parent?.step ?? "") === deed(parent.step);
+  return [...cases.values()].filter(isInPlace);
+}
+
+const APPROVAL = /(^|\/)approve:([^/]+)#fork$/;
+
+/** The steps that a person let the fork call. */
+const allowedCalls = (events: readonly JournalEvent[], deed: DeedOf): ReadonlySet<string> =>
+  new Set(
+    events.flatMap((event) =>
+      event.kind === "gate_answered" && event.meta.choice === "call" && APPROVAL.test(event.step)
+        ? [deed(event.step.replace(APPROVAL, "$1$2"))]
+        : [],
+    ),
+  );
+
+function intentsOf(events: readonly JournalEvent[], deed: DeedOf): Map<string, StepStarted> {
+  const intents = new Map<string, StepStarted>();
+  for (const event of events) if (event.kind === "step_started") intents.set(deed(event.step), event.meta);
+  return intents;
+}
+
+/** When each call was done for the first time, as the journal tells it. */
+function doneIn({ row, events }: Case, deed: DeedOf, order: Order): Map<string, Done> {
+  const done = new Map<string, Done>();
+  const intents = new Map<string, StepStarted>();
+  for (const event of events) {
+    const what = deed(event.step);
+    if (event.kind === "step_started") intents.set(what, event.meta);
+    if (isDone(event) && !done.has(what))
+      done.set(what, { order: order(row.id, event), args: intents.get(what)?.args });
+  }
+  return done;
+}
+
+function isDone(event: JournalEvent): boolean {
+  if (event.kind === "step_completed") return event.meta.instead !== "simulated";
+  return event.kind === "step_resolved" && event.meta.action === "done";
+}

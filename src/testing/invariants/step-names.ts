@@ -1,0 +1,40 @@
+import type { JournalEvent, Migrated } from "../../core/journal/events.ts";
+import { renamedKey } from "../../core/versions/rename.ts";
+
+/** What happened in the run itself: in a fork, all that comes after the copy. */
+export const ownEvents = (events: readonly JournalEvent[]): readonly JournalEvent[] =>
+  events.slice(events.findLastIndex(({ kind }) => kind === "run_forked") + 1);
+
+const UNDO = "compensate/";
+
+/** A key after a migration; the step that undoes another is named after that. */
+export function moved(key: string, change: Migrated): string {
+  if (!key.startsWith(UNDO)) return renamedKey(key, change);
+  const [step = "", ...inside] = key.slice(UNDO.length).split("/");
+  const undone = renamedKey(step.replaceAll(">", "/"), change).replaceAll("/", ">");
+  return [UNDO + undone, ...inside].join("/");
+}
+
+/** Which step is which in a journal whose steps were renamed on the way: each is known by the key it had first. */
+export class StepNames {
+  #first = new Map<string, string>();
+  readonly #taken = new Set<string>();
+
+  see(event: JournalEvent): void {
+    if (event.kind !== "run_migrated") return;
+    const entries = [...this.#first];
+    this.#first = new Map(entries.map(([key, first]) => [moved(key, event.meta), first]));
+  }
+
+  /** The first key of the step that has this key now. */
+  of(key: string): string {
+    const known = this.#first.get(key);
+    if (known !== undefined) return known;
+    let first = key;
+    // Another step may have begun under this key, and have a new one now.
+    while (this.#taken.has(first)) first += "'";
+    this.#taken.add(first);
+    this.#first.set(key, first);
+    return first;
+  }
+}

@@ -1,0 +1,45 @@
+import type { Store } from "../core/store.ts";
+import { openStore } from "../stores/open.ts";
+import { openPostgresStore } from "../stores/postgres/index.ts";
+import { openRedisCache, openRedisStore } from "../stores/redis/index.ts";
+import { createTieredStore } from "../stores/tiered/index.ts";
+
+/** A store as a worker process is told of it: a URL, and what the URL has no words for. */
+export interface StoreAddress {
+  readonly url: string;
+  /** PostgreSQL: the schema. */
+  readonly schema?: string;
+  /** Redis: what all keys begin with. */
+  readonly prefix?: string;
+  /** A Redis with copies of what is at `url`. */
+  readonly cache?: string;
+}
+
+/** Opens the store at an address. */
+export async function openAddress(address: StoreAddress): Promise<Store> {
+  const primary = await openPrimary(address);
+  const { cache } = address;
+  return cache === undefined
+    ? primary
+    : createTieredStore({ primary, cache: openRedisCache({ url: cache }) });
+}
+
+/** Opens it for a moment. */
+export async function withStoreAt<T>(address: StoreAddress, use: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openAddress(address);
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function openPrimary({ url, schema, prefix }: StoreAddress): Promise<Store> {
+  if (schema !== undefined) return openPostgresStore({ connectionString: url, schema });
+  if (prefix !== undefined) return openRedisStore({ url, prefix });
+  return openStore(url);
+}
+
+/** The name of the table that the ledger scenario writes to, beside the runs. */
+export const ledgerIn = ({ schema }: StoreAddress): string =>
+  schema === undefined ? "ledger" : `"${schema}".ledger`;
