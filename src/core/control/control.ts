@@ -11,7 +11,8 @@ import { isLosingAll } from "../manage/retention/journal.ts";
 import { checkSignal } from "../names.ts";
 import { actOn, type EngineParts } from "../parts.ts";
 import type { Signal } from "../run/records.ts";
-import { type Budget, ended, type RunRow, terminal, type WaitKind } from "../types.ts";
+import { type Budget, ended, type RunRow, terminal, type Waiting, type WaitKind } from "../types.ts";
+import { restoreRun } from "../worker/recovery.ts";
 import type { Edits } from "./edits.ts";
 import { tellRaised } from "./raised.ts";
 import { sentBefore } from "./repeats.ts";
@@ -113,6 +114,7 @@ export class Control {
   async #checkResumable(row: RunRow): Promise<void> {
     if (row.waiting.some(isForeign)) throw foreignProblem(row.id);
     await this.#checkKept(row);
+    await this.#checkReadable(row);
     const { status, control } = row;
     const held = status === "waiting" && row.waiting.some((wait) => RESUMABLE.includes(wait.kind));
     if (control === "compensating" && !held) throw beingCancelled(row, "be resumed");
@@ -126,6 +128,14 @@ export class Control {
   /** A run that has begun to lose its values can do nothing more. */
   async #checkKept(row: RunRow): Promise<void> {
     if (await isLosingAll(this.#deps.store, row)) throw dropped(row.id, row.seq);
+  }
+
+  /** What could not be read is read again first: a resume that leads back to the same review would only add to the journal. */
+  async #checkReadable(row: RunRow): Promise<void> {
+    if (!row.waiting.some(isDamaged)) return;
+    const { store, values } = this.#deps;
+    const found = await restoreRun(store, values, row, { fallbackToPrevious: true });
+    if (HoldfastError.is(found)) throw found;
   }
 
   async #changes(row: RunRow, options: ResumeOptions): Promise<Changes> {
@@ -194,6 +204,10 @@ export class Control {
     });
   }
 }
+
+/** It waits because what is stored of it could not be read. */
+const isDamaged = ({ kind, detail }: Waiting): boolean =>
+  kind === "review" && /^HF-301[01] /.test(detail ?? "");
 
 /** Whether it goes on already, and is asked for nothing else. */
 function isGoing(row: RunRow, { set, inject }: ResumeOptions): boolean {

@@ -4,7 +4,7 @@ import type { Entry, Store } from "../store.ts";
 import { ended, type RunRow } from "../types.ts";
 import { encode } from "../values/codec.ts";
 import type { EventKind, JournalEvent } from "./events.ts";
-import { damaged, type ParsedEntry, parseEntry } from "./journal.ts";
+import { damaged, dropped, type ParsedEntry, parseEntry } from "./journal.ts";
 import { projectAll } from "./project.ts";
 import { damagedRow, readableRow, unknownRow } from "./row-shape.ts";
 import { isDamage, isKeyAway } from "./unreadable.ts";
@@ -169,8 +169,9 @@ const stands = ({ status, control, waiting }: RunRow): string => {
   return `${status}${control === "none" ? "" : `, ${control}`}${waits === "" ? "" : ` (${waits})`}`;
 };
 
-/** So many entries are read at a time on the way back. */
+/** So many entries are read at a time on the way back; more and more of them when it has gone far. */
 const PAGE = 16;
+const MOST = 512;
 
 /** The entries of a run from its last one back, each held against the hash that the one after it names. */
 async function* backwards(store: Store, row: RunRow, known?: Entry): AsyncGenerator<ParsedEntry> {
@@ -182,7 +183,7 @@ async function* backwards(store: Store, row: RunRow, known?: Entry): AsyncGenera
     if (page.length === 0) {
       const found = await store.entries(row.id, { from: Math.max(1, seq - limit + 1), limit });
       page = found.filter((entry) => entry.seq <= seq);
-      limit = PAGE;
+      limit = row.seq - seq < MOST ? PAGE : Math.min(2 * limit, MOST);
     }
     const entry = page.at(-1);
     page = page.slice(0, -1);
@@ -207,4 +208,28 @@ export async function lastEvent(
     if (event) return event;
   }
   return undefined;
+}
+
+/** Events after which values of what was before may be gone: a fork takes over what is left of its source. */
+const DROPPING = ["values_dropped", "run_forked"] as const;
+
+/** What was found last: whoever tries one snapshot after the other asks the same each time. */
+const lastDrops = new WeakMap<Store, { readonly id: string; readonly head: string; readonly seq: number }>();
+
+/**
+ * Why a value that was recorded at `seq` is not there. Retention has dropped it only where a later event of the journal says so;
+ * otherwise it was lost.
+ */
+export async function missingValue(store: Store, runId: string, seq: number, what?: string): Promise<Error> {
+  const row = await rawRow(store, runId);
+  if (row && row.damage === undefined && (await lastDrop(store, row)) > seq) return dropped(runId, seq);
+  return damaged(runId, seq, what ?? "Its values are missing, and no retention has dropped them.");
+}
+
+async function lastDrop(store: Store, row: RunRow): Promise<number> {
+  const known = lastDrops.get(store);
+  if (known?.id === row.id && known.head === row.head) return known.seq;
+  const { seq = 0 } = (await lastEvent(store, row, DROPPING)) ?? {};
+  lastDrops.set(store, { id: row.id, head: row.head, seq });
+  return seq;
 }

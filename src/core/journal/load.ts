@@ -2,8 +2,9 @@ import { RunState } from "../run/replay.ts";
 import type { Store } from "../store.ts";
 import type { RunRow } from "../types.ts";
 import type { Values } from "../values/values.ts";
+import { missingValue } from "./door.ts";
 import type { JournalEvent } from "./events.ts";
-import { ChainCheck, damaged, dropped, type ParsedEntry, parseEntry } from "./journal.ts";
+import { ChainCheck, damaged, type ParsedEntry, parseEntry } from "./journal.ts";
 import type { RowFold } from "./row-fold.ts";
 import { restoreSnapshot, type Snapshot } from "./snapshot.ts";
 import { isUnreadable } from "./unreadable.ts";
@@ -82,7 +83,7 @@ async function loadFrom(
       if (entry.seq > upTo) break;
       const parsed = chain.take(entry);
       // A run whose values are all gone can still say what happened in it.
-      if (parsed.pruned && row.prunedAt === null) throw dropped(row.id, entry.seq);
+      if (parsed.pruned && row.prunedAt === null) throw await missingValue(store, row.id, entry.seq);
       const isSnapshot = entry.seq === from && from > 1;
       if (isSnapshot) state = await restore(values, row, parsed, fold);
       else state.tailBytes += entry.head.length + (entry.data?.length ?? 0);

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../errors.ts";
 import { digest, hmac } from "../hash.ts";
+import { missingValue } from "../journal/door.ts";
 import type { Raw } from "../journal/events.ts";
-import { damaged, dropped, parseEntry } from "../journal/journal.ts";
-import { lastEvent } from "../journal/load.ts";
+import { damaged, parseEntry } from "../journal/journal.ts";
 import type { Logger } from "../ports.ts";
 import type { Blob, Store } from "../store.ts";
 import { blinded, looksBlinded, unblinded } from "./blind.ts";
@@ -149,16 +149,13 @@ export class Values {
     const found = await this.#store.blobs(runId, hashes);
     for (const hash of hashes) {
       const data = found.get(hash);
-      if (data === undefined && (await this.#hasDropped(runId))) throw dropped(runId, 0);
-      if (data === undefined || digest(data) !== hash)
-        throw damaged(runId, 0, `Blob ${hash} is missing or changed.`);
+      if (data !== undefined && digest(data) === hash) continue;
+      const problem = `Blob ${hash} is missing or changed.`;
+      throw data === undefined
+        ? await missingValue(this.#store, runId, 0, problem)
+        : damaged(runId, 0, problem);
     }
     return found;
-  }
-
-  async #hasDropped(runId: string): Promise<boolean> {
-    const row = await this.#store.read(runId);
-    return row !== null && (await lastEvent(this.#store, row, ["values_dropped"])) !== undefined;
   }
 
   /** How long a stored value's text is. */
@@ -178,7 +175,8 @@ export class Values {
       const entries = await this.#store.entries(runId, { from: seq, limit: READ_AHEAD });
       const events = entries.flatMap((entry) => parseEntry(runId, entry).events);
       if (!events.some((event) => event.seq === seq)) throw damaged(runId, seq, "An entry is missing.");
-      if (events.some((event) => event.seq === seq && event.dropped)) throw dropped(runId, seq);
+      if (events.some((event) => event.seq === seq && event.dropped))
+        throw await missingValue(this.#store, runId, seq);
       const kept = events.filter((event) => !event.dropped);
       this.#ahead = { runId, values: new Map(kept.map((event) => [event.seq, event.data])) };
     }
