@@ -94,14 +94,10 @@ export class World {
     return worker;
   }
 
-  /** A process whose store was away when it began is begun again a second later, unless it has been closed since. */
+  /** A process whose store is away when it begins goes on trying by itself. */
   #work(worker: SimulatedWorker): void {
     worker.engine.work().catch((error: unknown) => {
-      if (HoldfastError.is(error, "HF-1008")) return;
-      if (!HoldfastError.is(error, "HF-3002")) throw error;
-      this.clock.setTimer(() => {
-        if (!worker.machine.dead) this.#work(worker);
-      }, 1_000);
+      if (!HoldfastError.is(error, "HF-1008")) throw error;
     });
   }
 

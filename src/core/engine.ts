@@ -51,6 +51,7 @@ import { Starter } from "./start.ts";
 import type { RunPage, Store, StoreIdentity } from "./store.ts";
 import { ended, type RunRow } from "./types.ts";
 import type { Values } from "./values/values.ts";
+import { untilThere } from "./worker/away.ts";
 import { Emitter, type EngineEvent, type EngineEventOf, type EngineEventType } from "./worker/emitter.ts";
 import type { EventsOptions } from "./worker/event-stream.ts";
 import { describeHealth, type Health, heldRun, oncePossible, openQueue } from "./worker/health.ts";
@@ -190,19 +191,14 @@ export class Engine {
     this.register(workflow as Workflow<never, unknown>);
     const id = options.id ?? this.#ports.ids.runId();
     checkId(id);
-    return this.#starter.create(
-      workflow as Workflow,
-      id,
-      input,
-      null,
-      givenAtStart(workflow as Workflow, options),
-    );
+    const given = givenAtStart(workflow as Workflow, options);
+    return this.#starter.create(workflow as Workflow, id, input, null, given);
   }
 
-  /** Advances due runs from now on, until `close`. Keeps the process alive. */
+  /** Advances due runs from now on, until `close`. Keeps the process alive. Where the store is away, it answers when it is there. */
   async work(): Promise<void> {
     this.#checkOpen();
-    await this.#work(false);
+    await untilThere(this.#ports, async () => this.#closed || this.#work(false));
   }
 
   /**
@@ -474,7 +470,7 @@ export class Engine {
     if (this.#closed) return;
     this.#closed = true;
     await this.#retentionLoop.stop();
-    if (this.#worker) await (await this.#worker).stop(options.drainMs ?? 10_000);
+    await (await this.#worker?.catch(() => null))?.stop(options.drainMs ?? 10_000);
     this.#emitter.close();
   }
 

@@ -1,11 +1,11 @@
 import type { Engine } from "../../core/engine.ts";
-import { HoldfastError } from "../../core/errors.ts";
 import type { Act } from "../../core/journal/act.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
 import { silentLogger } from "../../core/ports.ts";
 import type { Store } from "../../core/store.ts";
 import { ended, type WaitKind } from "../../core/types.ts";
 import { Values } from "../../core/values/values.ts";
+import { isAway } from "../../core/worker/away.ts";
 import type { CommandContext } from "../context.ts";
 import { duration, oneLine } from "../format.ts";
 import { GithubLog } from "../github.ts";
@@ -24,8 +24,6 @@ const ANSWERABLE: readonly WaitKind[] = ["gate", "signal", ...PASSING];
 const LOOK_MS = 500;
 /** How long a store may be away; the engine is as patient by default. */
 const PATIENCE_MS = 60_000;
-/** What stores say that cannot answer just now. */
-const AWAY = ["HF-3002", "HF-3003", "HF-3009", "HF-3013", "HF-3030"] as const;
 
 /** How a run was left. */
 export interface Driven {
@@ -166,8 +164,7 @@ class Patience {
       return found;
     } catch (error) {
       this.#since ??= performance.now();
-      const isAway = !HoldfastError.is(error) || AWAY.some((code) => HoldfastError.is(error, code));
-      if (!isAway || performance.now() - this.#since > PATIENCE_MS) throw error;
+      if (!isAway(error) || performance.now() - this.#since > PATIENCE_MS) throw error;
       return undefined;
     }
   }

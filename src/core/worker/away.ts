@@ -1,0 +1,24 @@
+import { type ErrorCode, HoldfastError } from "../errors.ts";
+import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from "../journal/commit.ts";
+import type { Ports } from "../ports.ts";
+
+const AWAY: readonly ErrorCode[] = ["HF-3002", "HF-3003", "HF-3009", "HF-3013", "HF-3024", "HF-3030"];
+
+/** The store cannot be used now, and may be there again later. */
+export const isAway = (error: unknown): boolean =>
+  !HoldfastError.is(error) || AWAY.some((code) => HoldfastError.is(error, code));
+
+/** Does what begins work; while the store is away, again and again. */
+export async function untilThere({ clock, logger }: Ports, begin: () => Promise<unknown>): Promise<void> {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    try {
+      await begin();
+      return;
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      if (pause === FIRST_PAUSE_MS)
+        logger.warn("work begins when the store is there", { error: String(error) });
+    }
+    await new Promise<void>((resolve) => void clock.setTimer(resolve, pause));
+  }
+}
