@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ROOT } from "../../test/source-tree.ts";
 import { createLab } from "../../test/support/lab.ts";
-import { type ContentItem, isQuarantined, workflow } from "../index.ts";
+import { isQuarantined, workflow } from "../index.ts";
+import type { ContentItem } from "../manage.ts";
 import {
   type ContentRule,
   contentChecks,

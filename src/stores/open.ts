@@ -4,6 +4,9 @@ import { nearest } from "../core/nearest.ts";
 import { type Logger, silentLogger } from "../core/ports.ts";
 import type { Store } from "../core/store.ts";
 
+export type { AsyncSqlHandle, SqlRow, SqlValue } from "../core/journal/sql.ts";
+export type { StoreCapabilities, StoreIdentity } from "../core/store.ts";
+
 /** What every kind of store can be given. What belongs to one kind is an option of the function that opens that kind. */
 export interface OpenStoreOptions {
   /** Told what weakens a store's promises, and of what was found damaged. Default: nobody. */

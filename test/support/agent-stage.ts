@@ -6,8 +6,9 @@ import {
   runAgent,
 } from "../../src/agent/index.ts";
 import { parseEntry } from "../../src/core/journal/journal.ts";
-import type { Engine, JournalEvent, StartOptions, Workflow } from "../../src/index.ts";
+import type { Engine, StartOptions, Workflow } from "../../src/index.ts";
 import { workflow } from "../../src/index.ts";
+import type { JournalEvent } from "../../src/manage.ts";
 import { createLab, type Lab } from "./lab.ts";
 
 export type AnyWorkflow = Workflow<never, unknown>;

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { createLab, hangs, type Lab, signalled } from "../../../test/support/lab.ts";
 import {
   type ContentCheck,
-  type ContentItem,
   type ContentVerdict,
   createEngine,
   type Engine,
@@ -13,6 +12,7 @@ import {
   type Workflow,
   workflow,
 } from "../../index.ts";
+import type { ContentItem } from "../../manage.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { parseEntry } from "../journal/journal.ts";
 

@@ -4,7 +4,8 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkpointsOf, eventsOf } from "../../../test/support/family.ts";
 import { createLab, hangs } from "../../../test/support/lab.ts";
-import { type EffectPolicy, type StepOptions, workflow } from "../../index.ts";
+import { type StepOptions, workflow } from "../../index.ts";
+import type { EffectPolicy } from "../../manage.ts";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
 
 /** A source with a step of each kind after the checkpoint `first`, which is where it is forked. */

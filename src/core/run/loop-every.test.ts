@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, type Lab } from "../../../test/support/lab.ts";
-import { createEngine, type SaveEvery, workflow } from "../../index.ts";
+import { createEngine, workflow } from "../../index.ts";
+import type { SaveEvery } from "../../manage.ts";
 import { parseEntry } from "../journal/journal.ts";
 import { loadRun } from "../journal/load.ts";
 import { takeSnapshot } from "../journal/snapshot.ts";

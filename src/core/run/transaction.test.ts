@@ -1,15 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { docExample } from "../../../test/support/doc-example.ts";
 import { useFolders } from "../../../test/support/folders.ts";
-import {
-  type AsyncSqlHandle,
-  type Context,
-  createEngine,
-  type SqlHandle,
-  type Workflow,
-  workflow,
-} from "../../index.ts";
+import { type Context, createEngine, type SqlHandle, type Workflow, workflow } from "../../index.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
+import type { AsyncSqlHandle } from "../../stores/open.ts";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
 import type { Store } from "../store.ts";
 

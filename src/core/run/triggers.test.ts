@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, type Lab } from "../../../test/support/lab.ts";
-import { type CheckpointTrigger, createEngine, type Triggers, workflow } from "../../index.ts";
+import { createEngine, workflow } from "../../index.ts";
+import type { CheckpointTrigger, Triggers } from "../../manage.ts";
 import { parseEntry } from "../journal/journal.ts";
 
 /** The marks of run r, each with the kinds of events it was written with. */

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createLab } from "../../../test/support/lab.ts";
-import { createEngine, type Logger, type Redaction, secret, workflow } from "../../index.ts";
+import { createEngine, type Logger, secret, workflow } from "../../index.ts";
+import type { Redaction } from "../../manage.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
 import { encode } from "./codec.ts";
 import { decode, forbidden } from "./decode.ts";

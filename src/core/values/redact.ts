@@ -11,7 +11,7 @@ import { checkPattern } from "./redact-pattern.ts";
  *
  * @example
  * ```ts
- * import type { Redaction } from "holdfast";
+ * import type { Redaction } from "holdfast/manage";
  *
  * export const redact: Redaction = {
  *   patterns: [{ kind: "customer-number", pattern: /\bC-\d{8}\b/ }],

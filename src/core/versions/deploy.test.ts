@@ -4,11 +4,11 @@ import {
   type Context,
   type Engine,
   type Migration,
-  type RunMigration,
   type Workflow,
   type WorkflowOptions,
   workflow,
 } from "../../index.ts";
+import type { RunMigration } from "../../manage.ts";
 import { parseEntry } from "../journal/journal.ts";
 import type { RunRow } from "../types.ts";
 

@@ -8,7 +8,8 @@ import {
   Outside,
 } from "../../../test/support/changing-code.ts";
 import { createLab, type Lab } from "../../../test/support/lab.ts";
-import type { Engine, RunMigration, Workflow } from "../../index.ts";
+import type { Engine, Workflow } from "../../index.ts";
+import type { RunMigration } from "../../manage.ts";
 import { parseEntry } from "../journal/journal.ts";
 import type { RunRow } from "../types.ts";
 

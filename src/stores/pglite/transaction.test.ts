@@ -1,7 +1,8 @@
 import { PGlite } from "@electric-sql/pglite";
 import { afterAll, describe, expect, it } from "vitest";
 import { docExample } from "../../../test/support/doc-example.ts";
-import { type AsyncSqlHandle, createEngine, type Workflow, workflow } from "../../index.ts";
+import { createEngine, type Workflow, workflow } from "../../index.ts";
+import type { AsyncSqlHandle } from "../../stores/open.ts";
 import { createFaultyStore } from "../../testing/faulty-store.ts";
 import { openPgliteStore } from "./index.ts";
 

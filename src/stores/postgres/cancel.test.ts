@@ -1,7 +1,8 @@
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { sharedPostgres } from "../../../test/support/services/postgres.ts";
-import { type AsyncSqlHandle, createEngine, workflow } from "../../index.ts";
+import { createEngine, workflow } from "../../index.ts";
+import type { AsyncSqlHandle } from "../../stores/open.ts";
 import { openPostgresStore } from "./index.ts";
 
 const { url = "" } = await sharedPostgres();

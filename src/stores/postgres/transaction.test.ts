@@ -5,7 +5,8 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { startPgbouncer } from "../../../test/support/services/pgbouncer.ts";
 import { sharedPostgres } from "../../../test/support/services/postgres.ts";
 import type { Store } from "../../core/store.ts";
-import { type AsyncSqlHandle, type Context, createEngine, type Engine, workflow } from "../../index.ts";
+import { type Context, createEngine, type Engine, workflow } from "../../index.ts";
+import type { AsyncSqlHandle } from "../../stores/open.ts";
 import { createFaultyStore } from "../../testing/faulty-store.ts";
 import { openPostgresStore } from "./index.ts";
 

@@ -18,7 +18,7 @@ const POSITION = /^[1-9]\d{0,14}$/;
  *
  * @example
  * ```ts
- * import { parseAddress } from "holdfast";
+ * import { parseAddress } from "holdfast/manage";
  *
  * const { runId, seq } = parseAddress("hello-1@14");
  * console.log(runId, seq);

@@ -49,7 +49,8 @@ export interface DecisionJson {
  *
  * @example
  * ```ts
- * import { type Engine, checkpointToJson } from "holdfast";
+ * import type { Engine } from "holdfast";
+import { checkpointToJson } from "holdfast/manage";
  *
  * export async function handOver(engine: Engine, runId: string): Promise<string> {
  *   return JSON.stringify(checkpointToJson(await engine.checkpoints.show(runId)));

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createLab } from "../../../../test/support/lab.ts";
-import { diffToText, workflow } from "../../../index.ts";
+import { workflow } from "../../../index.ts";
+import { diffToText } from "../../../manage.ts";
 import type { StateView } from "../../journal/state-view.ts";
 import { decode, encode } from "../../values/codec.ts";
 import type { Checkpoint } from "./checkpoint-view.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs } from "../../../../test/support/lab.ts";
 import { type AgentTool, runAgent, scriptedProvider } from "../../../agent/index.ts";
-import { checkpointToJson, workflow } from "../../../index.ts";
+import { workflow } from "../../../index.ts";
+import { checkpointToJson } from "../../../manage.ts";
 
 /** A run of everything that a checkpoint is to carry, stopped in the middle of its fourth step of five. */
 async function inTheMiddle() {

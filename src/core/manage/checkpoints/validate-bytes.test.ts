@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab, type Lab } from "../../../../test/support/lab.ts";
-import { type Checkpoints, type Validation, workflow } from "../../../index.ts";
+import { workflow } from "../../../index.ts";
+import type { Checkpoints, Validation } from "../../../manage.ts";
 import type { Entry, Store } from "../../store.ts";
 import type { RunRow } from "../../types.ts";
 

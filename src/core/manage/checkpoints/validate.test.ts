@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab, type Lab } from "../../../../test/support/lab.ts";
-import { type Engine, type Validation, workflow } from "../../../index.ts";
+import { type Engine, workflow } from "../../../index.ts";
+import type { Validation } from "../../../manage.ts";
 import { digest } from "../../hash.ts";
 import type { Entry, Store } from "../../store.ts";
 import type { RunRow } from "../../types.ts";

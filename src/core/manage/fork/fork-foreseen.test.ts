@@ -4,7 +4,8 @@ import { allRuns, answerUntil } from "../../../../test/support/answers.ts";
 import { checkpointsOf, eventsOf } from "../../../../test/support/family.ts";
 import { createLab, type Lab } from "../../../../test/support/lab.ts";
 import { made, program } from "../../../../test/support/programs.ts";
-import { type EffectPolicy, type Engine, type ForkPreview, workflow } from "../../../index.ts";
+import { type Engine, workflow } from "../../../index.ts";
+import type { EffectPolicy, ForkPreview } from "../../../manage.ts";
 import type { RunRow } from "../../types.ts";
 
 /** Lets a fork go on to its end: everybody who is asked says `choice`, where that is one. */

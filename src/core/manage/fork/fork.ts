@@ -20,7 +20,8 @@ import { type Copy, checkKept, copyJournal } from "../transfer/copy.ts";
  *
  * @example
  * ```ts
- * import type { Engine, ForkOptions } from "holdfast";
+ * import type { Engine } from "holdfast";
+import type { ForkOptions } from "holdfast/manage";
  *
  * const options: ForkOptions = {
  *   set: { memory: { model: "larger" } },

@@ -5,7 +5,8 @@ import { eventsOf } from "../../../../test/support/family.ts";
 import { useFolders } from "../../../../test/support/folders.ts";
 import type { Lab } from "../../../../test/support/lab.ts";
 import { labFor, tamed, wild } from "../../../../test/support/wild-programs.ts";
-import type { Engine, Policy, ResumePlan } from "../../../index.ts";
+import type { Engine, Policy } from "../../../index.ts";
+import type { ResumePlan } from "../../../manage.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 
 const newFile = useFolders("plan");

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, type Lab } from "../../../../test/support/lab.ts";
 import { chat, journal, rowOf, run } from "../../../../test/support/retention.ts";
-import { type ArchiveBundle, workflow } from "../../../index.ts";
+import { workflow } from "../../../index.ts";
+import type { ArchiveBundle } from "../../../manage.ts";
 import type { Store } from "../../store.ts";
 
 const greet = workflow("greet", (ctx, name: string) => ctx.step("say", () => `Hello ${name}`));

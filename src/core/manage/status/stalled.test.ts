@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs } from "../../../../test/support/lab.ts";
-import { stallOf, workflow } from "../../../index.ts";
+import { workflow } from "../../../index.ts";
+import { stallOf } from "../../../manage.ts";
 import { createFaultyStore } from "../../../testing/faulty-store.ts";
 import { UNCLAIMED } from "../../journal/claim.ts";
 import type { RunRow } from "../../types.ts";

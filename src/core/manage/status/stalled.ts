@@ -27,7 +27,8 @@ type StallRow = Pick<RunRow, "status" | "wakeAt" | "claim" | "updatedAt">;
  *
  * @example
  * ```ts
- * import { type Engine, stallOf } from "holdfast";
+ * import type { Engine } from "holdfast";
+import { stallOf } from "holdfast/manage";
  *
  * export async function stalledRuns(engine: Engine, now: number): Promise<string[]> {
  *   const { runs } = await engine.list({ status: ["queued", "running", "waiting"], limit: 100 });

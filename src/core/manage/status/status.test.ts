@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, signalled } from "../../../../test/support/lab.ts";
-import { type Context, describeRun, type Engine, type Run, workflow } from "../../../index.ts";
+import { type Context, type Engine, type Run, workflow } from "../../../index.ts";
+import { describeRun } from "../../../manage.ts";
 import type { Waiting } from "../../types.ts";
 
 const run: Run = {

@@ -47,7 +47,8 @@ export type DescribedRow = Omit<RunRow, "head">;
  *
  * @example
  * ```ts
- * import { describeRun, type Engine } from "holdfast";
+ * import type { Engine } from "holdfast";
+import { describeRun } from "holdfast/manage";
  *
  * export async function printRuns(engine: Engine): Promise<void> {
  *   const { runs } = await engine.list({ limit: 20 });

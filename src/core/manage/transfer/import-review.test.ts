@@ -2,7 +2,8 @@ import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { code } from "../../../../test/support/code.ts";
 import { createLab, type Lab } from "../../../../test/support/lab.ts";
-import { type Engine, type ImportOptions, workflow } from "../../../index.ts";
+import { type Engine, workflow } from "../../../index.ts";
+import type { ImportOptions } from "../../../manage.ts";
 
 /** A run that was exported while it waited, and a store that it comes to. */
 async function arrival(options: ImportOptions = {}, stop: "gate" | "pause" | "fail" = "gate") {

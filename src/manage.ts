@@ -1,0 +1,109 @@
+/** What tools for stored runs need: reports, plans, forks, retention, transfer, and the shapes of the journal. */
+export type {
+  AgentState,
+  Branches,
+  BranchResults,
+  Injected,
+  OpenStep,
+  SettledOptions,
+  SettledResults,
+} from "./core/context.ts";
+export type { Edits } from "./core/control/edits.ts";
+export type { BulkReport } from "./core/control/family.ts";
+export type { InjectOptions } from "./core/control/inject.ts";
+export { errorTable } from "./core/errors.ts";
+export type { ContentItem, Quarantined } from "./core/guards/content.ts";
+export type { Ids } from "./core/ids.ts";
+export type { Act } from "./core/journal/act.ts";
+export type { EventKind, EventMeta, JournalEvent } from "./core/journal/events.ts";
+export type { StateView } from "./core/journal/state-view.ts";
+export { type Address, parseAddress } from "./core/manage/checkpoints/address.ts";
+export {
+  type AgentJson,
+  type CheckpointJson,
+  checkpointToJson,
+  type DecisionJson,
+} from "./core/manage/checkpoints/checkpoint-format.ts";
+export type {
+  Checkpoint,
+  CheckpointMetrics,
+  CheckpointUsage,
+  DecisionMade,
+  Failure,
+  Iterations,
+  TaskDone,
+} from "./core/manage/checkpoints/checkpoint-view.ts";
+export { type CheckpointItem, Checkpoints } from "./core/manage/checkpoints/checkpoints.ts";
+export type { Change, CheckpointDiff, PatchOperation, StateDelta } from "./core/manage/checkpoints/diff.ts";
+export { diffToText } from "./core/manage/checkpoints/diff-text.ts";
+export type { Progress, StepUnderWay } from "./core/manage/checkpoints/progress.ts";
+export type { Problem, ProblemKind, Validation } from "./core/manage/checkpoints/validate.ts";
+export type { Foreseen } from "./core/manage/fork/effects.ts";
+export type { ForkOptions } from "./core/manage/fork/fork.ts";
+export type { ForeseenCall, ForeseenChild, ForkPreview } from "./core/manage/fork/fork-preview.ts";
+export {
+  type MigrationQuery,
+  type MigrationReport,
+  Migrations,
+  type RunMigration,
+} from "./core/manage/migrations.ts";
+export type { Outlook } from "./core/manage/migrations-outlook.ts";
+export type {
+  Approval,
+  Changed,
+  ContentReview,
+  DoubtfulStep,
+  NextStep,
+  NextWait,
+  PlanOptions,
+  ResumePlan,
+  Reuse,
+  Treatment,
+  View,
+} from "./core/manage/plan/plan-types.ts";
+export type { Replay, ReplayOptions } from "./core/manage/replay/replay-run.ts";
+export type { ReplayedStep, StopPoint } from "./core/manage/replay/replay-watch.ts";
+export type { CapacityDay, CapacityReport, Stored } from "./core/manage/reports/capacity.ts";
+export type { EffectConcern, EffectFinding, EffectReport } from "./core/manage/reports/effects.ts";
+export type { ReportQuery } from "./core/manage/reports/period.ts";
+export type {
+  Interrupted,
+  RecoveryIncident,
+  RecoveryReport,
+  RecoveryResult,
+} from "./core/manage/reports/recoveries.ts";
+export { Reports } from "./core/manage/reports/reports.ts";
+export type { AuditTrail, TrailActor, TrailLine } from "./core/manage/reports/trail.ts";
+export type { Archive, ArchiveBundle } from "./core/manage/retention/archive.ts";
+export type { Duration, RetentionPreset, RetentionRules } from "./core/manage/retention/policy.ts";
+export type {
+  RetentionReason,
+  RetentionReport,
+  RetentionRun,
+  RetentionSkip,
+} from "./core/manage/retention/report.ts";
+export { Retention, type RetentionOptions } from "./core/manage/retention/retention.ts";
+export type { RunReport } from "./core/manage/status/run-status.ts";
+export { type Stall, stallOf } from "./core/manage/status/stalled.ts";
+export {
+  describeRun,
+  type Possible,
+  type RunDetails,
+  type RunSentence,
+} from "./core/manage/status/status.ts";
+export type { AcceptOptions, ImportReview } from "./core/manage/transfer/review.ts";
+export {
+  type ExportOptions,
+  type ImportOptions,
+  type ImportReport,
+  Transfer,
+} from "./core/manage/transfer/transfer.ts";
+export type { Point, Probe } from "./core/ports.ts";
+export type { CheckpointStrategy, SaveEvery } from "./core/run/every.ts";
+export type { CheckpointTrigger, Triggers } from "./core/run/triggers.ts";
+export type { EffectPolicy, Origin } from "./core/types.ts";
+export type { Redaction, RedactionPattern } from "./core/values/redact.ts";
+export type { SecretProvider, SecretRef } from "./core/values/secrets.ts";
+export type { StateChange } from "./core/versions/migration-plan.ts";
+export type { EngineEventOf } from "./core/worker/emitter.ts";
+export type { Health, UnsavedRun } from "./core/worker/health.ts";
