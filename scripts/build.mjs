@@ -1,15 +1,19 @@
 // Builds what is published into dist, and the scripts that tests run in processes of their own into lab/dist.
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, unlinkSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, rmSync, unlinkSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "esbuild";
+import { build } from "rolldown";
 
 const ROOT = path.resolve(fileURLToPath(import.meta.url), "../..");
+const DIST = path.join(ROOT, "dist");
 const manifest = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8"));
 
 /** @type {(file: string) => string} */
 const named = (file) => file.replace(/^\.\/dist\/|\.js$/g, "");
+
+const exported = Object.values(manifest.exports).flatMap((entry) => entry.default ?? []);
+const published = [...exported, ...Object.values(manifest.bin)].map(named);
 
 /** Scripts that processes of their own run, besides what the manifest exports. */
 const PROCESSES = [
@@ -20,29 +24,45 @@ const PROCESSES = [
   "testing/witness/process",
 ];
 
-const exported = Object.values(manifest.exports).flatMap((entry) => entry.default ?? []);
-const published = [...exported, ...Object.values(manifest.bin)].map(named);
-
-const common = /** @type {const} */ ({
-  bundle: true,
-  format: "esm",
-  platform: "node",
-  target: "node20",
-  packages: "external",
-  logLevel: "warning",
+/** Installed with the package, or beside it; everything else becomes part of the build. */
+const installed = Object.keys({
+  ...manifest.dependencies,
+  ...manifest.optionalDependencies,
+  ...manifest.peerDependencies,
 });
 
-/** The package: one file for each export, and shared parts once. Not minified: a stack trace points at code one can read. */
+const common = /** @satisfies {import("rolldown").InputOptions} */ ({
+  cwd: ROOT,
+  platform: "node",
+  external: (id) =>
+    id.startsWith("node:") || installed.some((name) => id === name || id.startsWith(`${name}/`)),
+  // Its entry for Node is a bridge to CommonJS, which takes longer to load than the library.
+  resolve: { alias: { mutative: path.join(ROOT, "node_modules/mutative/dist/mutative.esm.mjs") } },
+});
+
+/**
+ * The package: a file for each export, the core in one, because loading many small files takes most of the time of an import. It is
+ * not minified: a stack trace points at code that one can read.
+ */
 async function buildPackage() {
-  const entries = [...published, ...PROCESSES];
   await build({
     ...common,
-    absWorkingDir: ROOT,
-    entryPoints: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
-    outdir: "dist",
-    splitting: true,
-    chunkNames: "parts/[name]-[hash]",
+    input: Object.fromEntries([...published, ...PROCESSES].map((name) => [name, `src/${name}.ts`])),
+    output: {
+      dir: DIST,
+      format: "esm",
+      chunkFileNames: "parts/[name]-[hash].js",
+      comments: false,
+      minifyInternalExports: false,
+      codeSplitting: {
+        // Differences are loaded when somebody asks for one.
+        groups: [
+          { name: "core", test: /src\/core\/(?!manage\/checkpoints\/diff\.ts)|node_modules\/mutative/ },
+        ],
+      },
+    },
   });
+  copyFileSync(path.join(ROOT, "node_modules/mutative/LICENSE"), path.join(DIST, "parts/mutative.LICENSE"));
 }
 
 /** Declarations: those that an export leads to. */
@@ -51,43 +71,45 @@ function buildTypes() {
     cwd: ROOT,
     stdio: "inherit",
   });
-  const dist = path.join(ROOT, "dist");
   /** @type {Set<string>} */
   const needed = new Set();
-  const open = published.map((name) => path.join(dist, `${name}.d.ts`));
+  const open = published.map((name) => path.join(DIST, `${name}.d.ts`));
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
     if (needed.has(file)) continue;
     needed.add(file);
     for (const [, to = ""] of readFileSync(file, "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g))
       open.push(path.resolve(path.dirname(file), to.replace(/\.[jt]s$/, ".d.ts")));
   }
-  for (const name of readdirSync(dist, { recursive: true, encoding: "utf8" }))
-    if (name.endsWith(".d.ts") && !needed.has(path.join(dist, name))) unlinkSync(path.join(dist, name));
+  for (const name of readdirSync(DIST, { recursive: true, encoding: "utf8" }))
+    if (name.endsWith(".d.ts") && !needed.has(path.join(DIST, name))) unlinkSync(path.join(DIST, name));
 }
 
-/** Scripts of tests and of the laboratory, each whole in one file. */
+/** Scripts that tests run in processes of their own. A process that compiles its sources first starts too slowly. */
 export async function buildLab() {
   const inFolder = (/** @type {string} */ folder, /** @type {RegExp} */ pattern) =>
     readdirSync(path.join(ROOT, folder))
       .filter((name) => pattern.test(name))
-      .map((name) => `${folder}/${name}`);
+      .map((name) => `${folder}/${name.replace(/\.ts$/, "")}`);
+  const scripts = [
+    "lab/crash/child",
+    ...inFolder("test/crash", /-child\.ts$/),
+    ...inFolder("test/crash/broken", /\.ts$/),
+  ];
   await build({
     ...common,
-    absWorkingDir: ROOT,
-    entryPoints: [
-      "lab/crash/child.ts",
-      ...inFolder("test/crash", /-child\.ts$/),
-      ...inFolder("test/crash/broken", /\.ts$/),
-    ],
-    outbase: ".",
-    outdir: "lab/dist",
+    input: Object.fromEntries(scripts.map((name) => [name, `${name}.ts`])),
     // They find the package as its sources do.
-    define: { "import.meta.url": JSON.stringify(pathToFileURL(`${ROOT}/src/testing/package-files.ts`).href) },
+    transform: {
+      define: {
+        "import.meta.url": JSON.stringify(pathToFileURL(`${ROOT}/src/testing/package-files.ts`).href),
+      },
+    },
+    output: { dir: "lab/dist", format: "esm", cleanDir: true },
   });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  rmSync(path.join(ROOT, "dist"), { recursive: true, force: true });
+  rmSync(DIST, { recursive: true, force: true });
   await buildPackage();
   await buildLab();
   buildTypes();

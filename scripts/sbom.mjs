@@ -17,7 +17,9 @@ const needs = new Map(
     one.dependsOn ?? [],
   ]),
 );
-const roots = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+/** Part of the build itself. */
+const BUILT_IN = ["mutative"];
+const roots = [...Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }), ...BUILT_IN];
 
 /** @type {Set<string>} */
 const reached = new Set();

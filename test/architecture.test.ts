@@ -90,10 +90,8 @@ const STORE_PARTS: readonly string[] = [
   "restoration",
 ];
 
-/** Packages that published files may load although users are not asked to install them. */
-const UNDECLARED: readonly { area: string; name: string; reason: string }[] = [
-  { area: "testing", name: "fast-check", reason: "the caller of a property-based check brings it along" },
-];
+/** Libraries that the build puts into the package itself, with their licence beside it. */
+const BUILT_IN = ["mutative"];
 
 const IMPURE_ALLOWED = ["core/clock.ts", "core/ids.ts"];
 const ANY_ALLOWED = ["core/values/codec.ts"];
@@ -114,12 +112,13 @@ describe("the import rules", () => {
   it("let no published file load a package that users are not told to install", () => {
     const manifest = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8"));
     const { dependencies, optionalDependencies, peerDependencies } = manifest;
-    const declared = new Set(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }));
+    const installed = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+    const declared = new Set([...installed, ...BUILT_IN]);
     const problems = production.flatMap((file) =>
       file.imports
         .filter(({ specifier, kind }) => isPackage(specifier) && kind !== "type")
-        .map(({ specifier, kind, line }) => ({ name: packageName(specifier), kind, line }))
-        .filter(({ name, kind }) => !declared.has(name) && !isUndeclaredAllowed(file, name, kind))
+        .map(({ specifier, line }) => ({ name: packageName(specifier), line }))
+        .filter(({ name }) => !declared.has(name))
         .map(({ name, line }) => `${file.path}:${line} loads "${name}", which package.json does not declare`),
     );
     expect(problems).toEqual([]);
@@ -257,10 +256,6 @@ function packageName(specifier: string): string {
     .split("/")
     .slice(0, specifier.startsWith("@") ? 2 : 1)
     .join("/");
-}
-
-function isUndeclaredAllowed(file: SourceFile, name: string, kind: string): boolean {
-  return kind === "dynamic" && UNDECLARED.some((row) => row.area === areaOf(file.path) && row.name === name);
 }
 
 function importProblems(file: SourceFile): string[] {

@@ -17,7 +17,7 @@ import {
   triggerOf,
   viewAt,
 } from "./checkpoint-view.ts";
-import { type CheckpointDiff, diffCheckpoints } from "./diff.ts";
+import type { CheckpointDiff } from "./diff.ts";
 import {
   findCheckpoint,
   headEvents,
@@ -170,6 +170,8 @@ export class Checkpoints {
 
   /** What differs between two checkpoints, of one run or of two. */
   async diff(from: string, to: string): Promise<CheckpointDiff> {
+    // Loaded here, because it brings a library with it that most processes never need.
+    const { diffCheckpoints } = await import("./diff.ts");
     return diffCheckpoints(await this.show(from), await this.show(to));
   }
 
