@@ -102,6 +102,13 @@ export async function dueRuns(from: Reading, { workflows, limit }: DueQuery): Pr
   });
 }
 
+/** Every list of a bucket by status: together they name as many runs as the list of all. */
+export const placesOf = (bucket: Bucket): readonly string[] =>
+  Object.keys(STATUSES).flatMap((status) => [
+    bucket.at(place(status, false)),
+    bucket.at(place(status, true)),
+  ]);
+
 /** The rows of these runs, in the same order. A run that has expired is taken out of the lists that named it. */
 async function rowsOf(
   from: Reading,
@@ -112,7 +119,8 @@ async function rowsOf(
   const gone = named.filter((_, index) => rows[index] === null);
   const forget = gone.map(({ id }) => {
     const bucket = bucketOf(from.layout, id);
-    return from.commands.run(FORGET, [bucket.run(id)[0], ...listsOf(bucket)], [id]);
+    const lists = new Set([...listsOf(bucket), bucket.all, ...placesOf(bucket)]);
+    return from.commands.run(FORGET, [bucket.run(id)[0], ...lists], [id]);
   });
   await Promise.all(forget);
   return rows.filter((row) => row !== null);

@@ -214,6 +214,49 @@ end
 return answer
 `);
 
+/**
+ * In how many of its lists a run is missing, by its row. 0 where it has moved on since the lists were named.
+ *
+ * KEYS: row; due, held, wake; the lists by age. ARGV: id, workflow, place.
+ */
+const STANDS = `
+${COMMON}
+local id = ARGV[1]
+local old = redis.call('HMGET', KEYS[1], 'workflow', 'place', 'created', 'wake', 'until')
+if old[1] ~= ARGV[2] or old[2] ~= ARGV[3] or not old[3] then return 0 end
+local missing = 0
+for i = 5, #KEYS do
+  if not redis.call('ZSCORE', KEYS[i], id) then missing = missing + 1 end
+end
+local wake, claimed = old[4] or '', old[5] or '0'
+if wake ~= '' then
+  if not redis.call('ZSCORE', KEYS[4], id) then missing = missing + 1 end
+  if not redis.call('ZSCORE', KEYS[2], id) and not redis.call('ZSCORE', KEYS[3], id) then missing = missing + 1 end
+end
+`;
+
+export const MISSING = script(`#!lua flags=no-writes
+${STANDS}
+return missing
+`);
+
+/** The same, and puts it back. */
+export const MEND = script(`#!lua
+${STANDS}
+if missing > 0 then
+  for i = 5, #KEYS do redis.call('ZADD', KEYS[i], old[3], id) end
+  plan(2, id, wake, claimed)
+end
+return missing
+`);
+
+/** How many runs the first list names, and how many the others together. */
+export const COUNT = script(`#!lua flags=no-writes
+local sum = 0
+for i = 2, #KEYS do sum = sum + redis.call('ZCARD', KEYS[i]) end
+return {redis.call('ZCARD', KEYS[1]), sum}
+`);
+
 /** Takes a run that has expired out of lists. KEYS: its row, then the lists. ARGV: its id. */
 export const FORGET = script(`#!lua
 if redis.call('EXISTS', KEYS[1]) == 0 then

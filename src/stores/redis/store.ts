@@ -17,8 +17,9 @@ import type { RunRow } from "../../core/types.ts";
 import { appendBatch, renewBatch, type Writing } from "./append.ts";
 import { type Commands, text, texts } from "./commands.ts";
 import { storeError } from "./errors.ts";
-import { allBuckets, bucketOf, metaKey } from "./keys.ts";
+import { allBuckets, bucket, bucketOf, metaKey } from "./keys.ts";
 import { dueRuns, listRuns, readRow } from "./listing.ts";
+import { Lists } from "./lists.ts";
 import { type Prepared, prepare, renameStore } from "./prepare.ts";
 import { toEntries } from "./rows.ts";
 import { ENTRIES } from "./scripts.ts";
@@ -40,15 +41,17 @@ const MOST_BLOBS = 1000;
 
 /**
  * Runs in a Redis server or cluster. One script is one append: it judges, writes the run and moves it in the lists, all
- * in one slot and in one go. Nothing depends on two slots changing together, and there is nothing to repair.
+ * in one slot and in one go. Nothing depends on two slots changing together. Lists that were lost are made again from the rows.
  */
 export class RedisStore implements Store {
   readonly name = "redis";
   readonly #setup: RedisSetup;
   readonly #place: string;
   readonly #standings: Writing["standings"] = new Map();
+  readonly #lists: Lists;
   #durability: StoreCapabilities["durability"] = "none";
   #prepared: Prepared | undefined;
+  #turn = 0;
   #closing: Promise<void> | undefined;
 
   constructor(setup: RedisSetup) {
@@ -60,6 +63,7 @@ export class RedisStore implements Store {
       });
     this.#setup = setup;
     this.#place = `Redis store ${prefix}`;
+    this.#lists = new Lists((runs) => setup.logger.warn("runs were missing in lists and are back", { runs }));
   }
 
   get capabilities(): StoreCapabilities {
@@ -71,8 +75,8 @@ export class RedisStore implements Store {
       if (this.#prepared) {
         const { identity } = this.#prepared;
         const key = metaKey(prefix);
-        // Somebody may have let the server forget keys meanwhile.
-        await checkServers(commands, [key], this.#place);
+        // Somebody may have let a server forget keys meanwhile.
+        await checkServers(commands, [key, ...this.#nextMark(this.#prepared)], this.#place);
         if (text(await commands.send(key, ["HGET", key, "incarnation"])) === identity.incarnation)
           return identity;
         const message = "It was emptied, or restored, or another store was made in its place.";
@@ -81,6 +85,14 @@ export class RedisStore implements Store {
       this.#prepared = await this.#open();
       return this.#prepared.identity;
     });
+  }
+
+  /** In a cluster each bucket may be on another server: one of them is looked at each time, in turn. */
+  #nextMark({ buckets }: Prepared): readonly string[] {
+    const { commands, prefix } = this.#setup;
+    if (!commands.isCluster) return [];
+    this.#turn = (this.#turn + 1) % buckets;
+    return [bucket(prefix, this.#turn).mark];
   }
 
   async markRestored(): Promise<StoreIdentity> {
@@ -140,11 +152,30 @@ export class RedisStore implements Store {
   }
 
   list(query: RunQuery): Promise<RunPage> {
-    return this.#call(async () => listRuns(await this.#writing(), query));
+    return this.#call(async () => {
+      const from = await this.#writing();
+      if (query.cursor === undefined) await this.#lists.addUp(from);
+      return listRuns(from, query);
+    });
   }
 
   due(query: DueQuery): Promise<readonly RunRow[]> {
-    return this.#call(async () => dueRuns(await this.#writing(), query));
+    return this.#call(async () => {
+      const from = await this.#writing();
+      await this.#lists.walk(from);
+      return dueRuns(from, query);
+    });
+  }
+
+  check(): Promise<readonly string[]> {
+    return this.#call(async () => {
+      const missing = await this.#lists.missing(await this.#writing());
+      if (missing === 0) return [];
+      const [runs, are] = missing === 1 ? ["run", "is"] : ["runs", "are"];
+      return [
+        `${missing} ${runs} ${are} missing in the lists that runs are found by; workers put them back.`,
+      ];
+    });
   }
 
   close(): Promise<void> {
