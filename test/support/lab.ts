@@ -24,8 +24,7 @@ export interface Lab {
   ): Promise<{ engine: Engine; run: Run }>;
 }
 
-export function createLab(store?: Store): Lab {
-  const clock = createFakeClock();
+export function createLab(store?: Store, clock = createFakeClock()): Lab {
   const shared = store ?? createMemoryStore({ clock });
   let made = 0;
   const lab: Lab = {

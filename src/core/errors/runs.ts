@@ -266,4 +266,16 @@ export const runErrors = {
     safe: SAVED,
     fix: "Look at the error, then resume the run.",
   },
+  "HF-2290": {
+    what: "{steps} failed, and the code did not wait for it: {message}",
+    why: "A call without `await` leaves nobody to deal with its failure, so the function that made it fails.",
+    safe: SAVED,
+    fix: "Put `await` before the call, or deal with its failure in `.catch`. Then resume the run.",
+  },
+  "HF-2291": {
+    what: "The code has ended and left steps open that it began: {steps}.",
+    why: "`beginStep` leaves it to the code to call `completeStep` or `failStep`, and nobody is left to do that.",
+    safe: "That they were begun is saved; what became of them is not known.",
+    fix: "End every step that the code begins, also where it returns early. Then resume the run.",
+  },
 } as const satisfies Record<string, ErrorEntry>;

@@ -3,6 +3,7 @@ import { untilResolved } from "../guards/code-unresolved.ts";
 import { inspectInput, readConfig } from "../guards/inspector.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { toError } from "../values/values.ts";
+import { leaveOpen, untilDone } from "./asked.ts";
 import type { Execution } from "./execution.ts";
 import { RunContext } from "./run-context.ts";
 import { compensate, undoFailed } from "./undo.ts";
@@ -25,12 +26,14 @@ export async function runBody(execution: Execution): Promise<void> {
     const result = await execution.within(execution.scope(), async () =>
       workflow.body(new RunContext(execution), input),
     );
+    await untilDone(execution, execution.rootScope);
     await untilResolved(execution);
     const { data, blobs } = deps.values.encode("result", result);
     ending = () => execution.finish("completed", { kind: "run_completed", step: "", meta: {}, data }, blobs);
   } catch (error) {
     ending = await failure(execution, error);
   }
+  leaveOpen(execution);
   execution.bodyEnded = true;
   await execution.enter();
   await execution.calls.none();

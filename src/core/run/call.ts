@@ -3,6 +3,7 @@ import { HoldfastError } from "../errors.ts";
 import { approvalName } from "../guards/approval-name.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
 import { innerAbort } from "./aborts.ts";
+import { hasLeft, untilDone } from "./asked.ts";
 import type { Execution } from "./execution.ts";
 import { type Address, type Frame, innerScope, type Scope } from "./scope.ts";
 
@@ -116,7 +117,7 @@ export async function callWork<T>(
   const { scope, name } = handle.place;
   if (timeoutMs === undefined) {
     const inner = innerScope(scope, name, { frame: handle.frame });
-    return execution.within(inner, () => work(handle));
+    return whole(execution, inner, handle, work);
   }
   const abort = innerAbort(scope.abort);
   handle.signal = abort.signal;
@@ -130,9 +131,21 @@ export async function callWork<T>(
     }, timeoutMs);
   });
   try {
-    return await Promise.race([execution.within(inner, async () => work(handle)), limit]);
+    return await Promise.race([whole(execution, inner, handle, work), limit]);
   } finally {
     cancel();
     abort.end();
   }
+}
+
+/** The function with everything that it has asked for. */
+async function whole<T>(
+  execution: Execution,
+  scope: Scope,
+  handle: Handle<T>,
+  work: (call: StepCall) => T | Promise<T>,
+): Promise<T> {
+  const value = await execution.within(scope, () => work(handle));
+  if (hasLeft(execution, scope)) await untilDone(execution, scope);
+  return value;
 }

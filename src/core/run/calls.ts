@@ -6,7 +6,15 @@ import type { Frame } from "./scope.ts";
  */
 export class Calls {
   #active = 0;
+  /** Calls that begin as soon as their intents are durable. */
+  #beginning = 0;
+  readonly #turn: () => Promise<void>;
   #waiters: (() => void)[] = [];
+
+  /** `turn` lets everything else that is under way in the process have its turn. */
+  constructor(turn: () => Promise<void>) {
+    this.#turn = turn;
+  }
 
   get active(): number {
     return this.#active;
@@ -30,12 +38,33 @@ export class Calls {
     for (let one = frame; one; one = one.outer) if (--one.waits === 0 && !one.ended) this.#active++;
   }
 
-  /** Answers when none is under way. */
+  /** Counts what is about to begin: its intent is being written, and it would be left without an outcome. */
+  async begin<T>(intent: Promise<T>): Promise<T> {
+    this.#beginning++;
+    try {
+      return await intent;
+    } finally {
+      this.#beginning--;
+      this.#wake();
+    }
+  }
+
+  /** Answers when none is under way or about to begin. */
   async none(): Promise<void> {
-    while (this.#active > 0) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    while (this.#active + this.#beginning > 0) {
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+      // What has become durable begins within this turn.
+      await this.#turn();
+    }
   }
 
   #less(): void {
-    if (--this.#active === 0) for (const wake of this.#waiters.splice(0)) wake();
+    this.#active--;
+    this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#active + this.#beginning > 0) return;
+    for (const wake of this.#waiters.splice(0)) wake();
   }
 }

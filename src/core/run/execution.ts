@@ -56,7 +56,7 @@ export class Execution {
   readonly undos = new Map<string, (scope: Scope) => Promise<void>>();
   readonly memory: RunMemory;
   readonly snapshots = new Snapshots(this);
-  readonly calls = new Calls();
+  readonly calls: Calls;
   /** Asked before every intent. */
   readonly guards: readonly Guard[];
   /** Where the journal holds effects: sees to it that the body asks for them before it has new ones. */
@@ -89,6 +89,7 @@ export class Execution {
 
   constructor(deps: ExecutionDeps, workflow: Workflow, row: RunRow, state: RunState, deadline: number) {
     this.deps = deps;
+    this.calls = new Calls(() => new Promise((resolve) => deps.ports.clock.defer(resolve)));
     this.runId = row.id;
     this.workflow = workflow;
     this.ended = new Promise((resolve) => {
@@ -195,13 +196,14 @@ export class Execution {
     this.inspector?.note();
     // While the run is told to stop, an intent is held back, and the calls around it are as good as waiting.
     this.calls.block(frame);
-    const became = await new Promise<"durable" | "ahead" | "overtaken">((resolve) => {
+    const written = new Promise<"durable" | "ahead" | "overtaken">((resolve) => {
       const undo = isUndo(event.step);
       const [onDurable, onOvertaken] = [() => resolve("durable"), () => resolve("overtaken")];
       const onAhead = !undo && mayRepeat(event) ? () => resolve("ahead") : undefined;
       this.writer.record({ event, ...more, intent: true, undo, onDurable, onOvertaken, onAhead });
       this.considerEnding();
     });
+    const became = await this.calls.begin(written);
     this.calls.unblock(frame);
     const isLate = this.deps.ports.clock.monotonic() >= this.writer.deadline;
     if (isLate && became !== "ahead") await this.#renewNow();

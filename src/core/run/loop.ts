@@ -5,6 +5,7 @@ import { inspectLoop } from "../guards/inspector.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { type Advance, loopState } from "../journal/state-view.ts";
 import { openDraft, type StatePatch } from "../values/patch.ts";
+import { untilDone } from "./asked.ts";
 import type { StepPlace } from "./call.ts";
 import { checkEvery, isDue } from "./every.ts";
 import type { Execution } from "./execution.ts";
@@ -41,7 +42,11 @@ export async function loop<S extends object>(
     const scope = innerScope(place.scope, `${place.name}[${index}]`, { shared: true });
     const { draft, finish } = openDraft(state);
     const result = await execution
-      .within(scope, async () => body(draft, turn))
+      .within(scope, async () => {
+        const answer = await body(draft, turn);
+        await untilDone(execution, scope);
+        return answer;
+      })
       .catch((error: unknown) => {
         unwritten.endTurns();
         throw error;

@@ -29,6 +29,7 @@ import { checkName, checkSignal, signalStep } from "../names.ts";
 import type { Budget } from "../types.ts";
 import { resolveSecret, type SecretRef } from "../values/secrets.ts";
 import type { Workflow } from "../workflow.ts";
+import { asked, opened } from "./asked.ts";
 import { argsDigest, type StepPlace } from "./call.ts";
 import type { Execution } from "./execution.ts";
 import { all, each } from "./groups.ts";
@@ -73,12 +74,22 @@ export class RunContext implements Context {
     return isOtherKind(this.#execution, place, kind) ? settleKind(this.#execution, place, kind) : place;
   }
 
+  /** What the code asks for here, so that it is not lost where nobody waits for it. */
+  #asked<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const scope = this.#execution.scope();
+    return asked(scope, scope.prefix + nextName(scope, name), work());
+  }
+
   step<T>(name: string, work: (call: StepCall) => T | Promise<T>, options?: StepOptions<T>): Promise<T> {
     try {
       // Not an async function: a promise less for every step of a long replay.
       const place = this.place(name, "call");
-      if (!(place instanceof Promise)) return runStep(this.#execution, place, work, options);
-      return place.then((at) => runStep(this.#execution, at, work, options));
+      if (place instanceof Promise)
+        return this.#asked(name, async () => runStep(this.#execution, await place, work, options));
+      const { scope, name: unique, key } = place;
+      const isDone = scope.node?.records.get(unique)?.status === "completed";
+      const running = runStep(this.#execution, place, work, options);
+      return isDone ? running : asked(scope, key, running);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -103,53 +114,61 @@ export class RunContext implements Context {
   }
 
   async beginStep<T>(name: string, options?: StepOptions<T>): Promise<StepHandle<T>> {
-    return beginStep(this.#execution, await this.place(name, "call"), options);
+    return opened(this.#execution, await beginStep(this.#execution, await this.place(name, "call"), options));
   }
 
   completeStep<T>(handle: OpenStep<T>, value: T): Promise<T> {
     return completeStep(this.#execution, handle, value);
   }
 
-  failStep<T>(handle: OpenStep<T>, error: unknown): Promise<StepHandle<T>> {
-    return failStep(this.#execution, handle, error);
+  async failStep<T>(handle: OpenStep<T>, error: unknown): Promise<StepHandle<T>> {
+    return opened(this.#execution, await failStep(this.#execution, handle, error));
   }
 
-  async each<I>(
+  each<I>(
     name: string,
     items: readonly I[],
     work: (item: I, index: number, call: StepCall) => unknown,
     options: EachOptions | SettledOptions = {},
   ): Promise<never> {
-    const { scope, name: unique } = await this.place(name, "group");
-    return (await each(this.#execution, scope, unique, items, work, options)) as never;
+    return this.#asked(name, async () => {
+      const { scope, name: unique } = await this.place(name, "group");
+      return (await each(this.#execution, scope, unique, items, work, options)) as never;
+    });
   }
 
-  async all(name: string, branches: Branches, options: EachOptions | SettledOptions = {}): Promise<never> {
-    const { scope, name: unique } = await this.place(name, "group");
-    return (await all(this.#execution, scope, unique, branches, options)) as never;
+  all(name: string, branches: Branches, options: EachOptions | SettledOptions = {}): Promise<never> {
+    return this.#asked(name, async () => {
+      const { scope, name: unique } = await this.place(name, "group");
+      return (await all(this.#execution, scope, unique, branches, options)) as never;
+    });
   }
 
-  async loop<S extends object>(
+  loop<S extends object>(
     name: string,
     initial: S,
     body: (state: S, turn: LoopTurn) => LoopResult | Promise<LoopResult>,
     options: LoopOptions = {},
   ): Promise<S> {
-    return loop(this.#execution, await this.place(name, "loop"), initial, body, options);
+    return this.#asked(name, async () =>
+      loop(this.#execution, await this.place(name, "loop"), initial, body, options),
+    );
   }
 
-  async gate(name: string, options: GateOptions): Promise<GateAnswer> {
-    return gate(this.#execution, await this.place(name, "gate"), options);
+  gate(name: string, options: GateOptions): Promise<GateAnswer> {
+    return this.#asked(name, async () => gate(this.#execution, await this.place(name, "gate"), options));
   }
 
-  async sleep(name: string, ms: number): Promise<void> {
-    return sleep(this.#execution, await this.place(name, "timer"), ms);
+  sleep(name: string, ms: number): Promise<void> {
+    return this.#asked(name, async () => sleep(this.#execution, await this.place(name, "timer"), ms));
   }
 
-  async signal<T>(name: string, options: SignalOptions = {}): Promise<ReceivedSignal<T>> {
-    const names = [name, ...(options.or ?? [])];
-    for (const one of names) checkSignal(one);
-    return signal<T>(this.#execution, await this.place(signalStep(name), "signal"), names, options);
+  signal<T>(name: string, options: SignalOptions = {}): Promise<ReceivedSignal<T>> {
+    return this.#asked(signalStep(name), async () => {
+      const names = [name, ...(options.or ?? [])];
+      for (const one of names) checkSignal(one);
+      return signal<T>(this.#execution, await this.place(signalStep(name), "signal"), names, options);
+    });
   }
 
   async inbox<T>(name: string = INJECT): Promise<ReceivedSignal<T>[]> {
@@ -166,16 +185,26 @@ export class RunContext implements Context {
     return this.#execution.busy(limitsOf(deps.store, writer.row));
   }
 
-  async child<I, O>(name: string, workflow: Workflow<I, O>, input: I): Promise<O> {
-    return child(this.#execution, await this.place(name, "child"), workflow, input);
+  child<I, O>(name: string, workflow: Workflow<I, O>, input: I): Promise<O> {
+    const scope = this.#execution.scope();
+    const key = scope.prefix + nextName(scope, name);
+    let begun = (): void => undefined;
+    // A child is a run of its own: whoever does not wait for it may end before it does.
+    const isBegun = new Promise<void>((resolve) => (begun = resolve));
+    const work = async (): Promise<O> =>
+      child(this.#execution, await this.place(name, "child"), { workflow, input, begun });
+    const running = work();
+    return asked(scope, key, running, Promise.race([isBegun, running]));
   }
 
-  async transaction<T, S extends AnySqlHandle>(
+  transaction<T, S extends AnySqlHandle>(
     name: string,
     work: SqlWork<T, S>,
     options: TransactionOptions = {},
   ): Promise<T> {
-    return transaction(this.#execution, await this.place(name, "transaction"), work, options);
+    return this.#asked(name, async () =>
+      transaction(this.#execution, await this.place(name, "transaction"), work, options),
+    );
   }
 
   async secret(ref: SecretRef): Promise<string> {

@@ -245,11 +245,17 @@ export async function received<T>(execution: Execution, found: Signal): Promise<
   return { name: found.name, payload: (await inspectSignal(execution, found, payload)) as T, at: found.at };
 }
 
+interface Offspring<I, O> {
+  readonly workflow: Workflow<I, O>;
+  readonly input: I;
+  /** Called when the child is there. */
+  readonly begun: () => void;
+}
+
 export async function child<I, O>(
   execution: Execution,
   place: StepPlace,
-  workflow: Workflow<I, O>,
-  input: I,
+  { workflow, input, begun }: Offspring<I, O>,
 ): Promise<O> {
   await execution.enter();
   const known = place.scope.node?.records.get(place.name);
@@ -260,6 +266,7 @@ export async function child<I, O>(
   if (!known) await waitedForBudget(execution, place);
   const record = await open(execution, place, { type: "child", child: id });
   if (record.status === "started") await beginChild(execution, place, workflow as Workflow, input, id);
+  begun();
   const decided = await untilDecided(
     execution,
     place,

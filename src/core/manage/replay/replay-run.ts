@@ -11,6 +11,7 @@ import { loadRun } from "../../journal/load.ts";
 import { ScratchStore } from "../../journal/scratch-store.ts";
 import { StoreTime } from "../../journal/store-time.ts";
 import { type Ports, silentLogger } from "../../ports.ts";
+import { untilDone } from "../../run/asked.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
 import type { RunState } from "../../run/replay.ts";
 import type { Store } from "../../store.ts";
@@ -186,7 +187,9 @@ async function runBody(execution: ReplayExecution, watch: Watch): Promise<unknow
   const input = await inspectInput(execution, stored);
   const context = new ReplayContext(execution, watch);
   const result = await execution.within(execution.scope(), async () => workflow.body(context, input));
-  if (execution.foretells) await untilResolved(execution);
+  if (!execution.foretells) return result;
+  await untilDone(execution, execution.rootScope);
+  await untilResolved(execution);
   return result;
 }
 

@@ -1,0 +1,140 @@
+import type { StepHandle } from "../context.ts";
+import { HoldfastError } from "../errors.ts";
+import { toError } from "../values/values.ts";
+import { listed } from "../versions/versions.ts";
+import type { Execution } from "./execution.ts";
+import type { Frame, Scope } from "./scope.ts";
+
+/** Something that the code has asked for, and that nobody has listened to yet. */
+interface Unheard {
+  readonly key: string;
+  /** So far it must come before what has asked for it may end. */
+  readonly enough: Promise<unknown>;
+  failure?: { readonly error: unknown };
+}
+
+/** A call that the code itself has to end. */
+interface OpenCall {
+  readonly step: string;
+  readonly frame: Frame;
+  readonly place: { readonly scope: Scope };
+}
+
+const isCall = (handle: object): handle is OpenCall => "frame" in handle && "place" in handle;
+
+/** A promise that knows whether anybody listens: `await`, `then`, and a group of promises all come here. */
+class Answer<T> extends Promise<T> {
+  heard: () => void = () => undefined;
+
+  /** What is made of it is an ordinary promise. */
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+
+  /** Listens to it on the run's behalf: a failure that nobody waits for is the run's, and must not end the process. */
+  keep(): void {
+    super.then(undefined, () => undefined);
+  }
+
+  // oxlint-disable-next-line unicorn/no-thenable -- it is a promise, and is meant to be awaited
+  override then<A = T, B = never>(
+    onDone?: ((value: T) => A | PromiseLike<A>) | null,
+    onFailed?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.heard();
+    return super.then(onDone, onFailed);
+  }
+}
+
+const unheard = new WeakMap<Scope, Set<Unheard>>();
+const handles = new WeakMap<Execution, Set<OpenCall>>();
+
+/** Remembers what was asked for in `scope`, until somebody listens to it or it is done; `enough`: or that far. */
+export function asked<T>(
+  scope: Scope,
+  key: string,
+  work: Promise<T>,
+  enough: Promise<unknown> = work,
+): Promise<T> {
+  const answer = new Answer<T>((resolve, reject) => {
+    work.then(resolve, reject);
+  });
+  const one: Unheard = { key, enough };
+  const open = unheard.get(scope) ?? new Set();
+  unheard.set(scope, open.add(one));
+  const forget = () => void open.delete(one);
+  answer.heard = forget;
+  answer.keep();
+  work.then(forget, (error: unknown) => {
+    one.failure = { error };
+  });
+  if (enough !== work) enough.then(forget, forget);
+  return answer;
+}
+
+/**
+ * Holds the end of a function back until everything it has asked for without waiting has its outcome. A step that is left behind would
+ * be dropped, or begun and never ended; a gate would let everybody pass. What fails meanwhile is a failure of the function.
+ */
+async function untilAnswered(execution: Execution, scope: Scope): Promise<void> {
+  const open = unheard.get(scope);
+  if (!open || open.size === 0) return;
+  const { clock, logger } = execution.deps.ports;
+  logger.warn("steps were not awaited", { runId: execution.runId, steps: keysOf(open) });
+  while (open.size > 0) {
+    await Promise.allSettled([...open].map(({ enough }) => enough));
+    // What follows on an answer may ask for more.
+    await new Promise<void>((resolve) => clock.defer(resolve));
+    const failed = [...open].filter(({ failure }) => failure !== undefined);
+    if (failed.length > 0) throw notAwaited(execution, failed);
+  }
+}
+
+const keysOf = (open: Iterable<{ readonly key: string }>): string => listed([...open].map(({ key }) => key));
+
+function notAwaited({ blamed }: Execution, failed: readonly Unheard[]): HoldfastError {
+  const errors = failed.map(({ failure }) => failure?.error);
+  const { message } = toError(errors[0]);
+  const problem = new HoldfastError("HF-2290", { steps: keysOf(failed), message }, { cause: errors[0] });
+  blamed.put(
+    problem,
+    errors.flatMap((error) => blamed.of(error)),
+  );
+  return problem;
+}
+
+/** Remembers a call that was begun by hand. */
+export function opened<T>(execution: Execution, handle: StepHandle<T>): StepHandle<T> {
+  if (!isCall(handle)) return handle;
+  const open = handles.get(execution) ?? new Set();
+  for (const one of open) if (one.frame.ended) open.delete(one);
+  handles.set(execution, open.add(handle));
+  return handle;
+}
+
+/**
+ * The function has ended, and nobody is left to end the calls it has begun by hand: they do not count as under way any more. Answers
+ * what to say about them. Without a scope, all of the run's.
+ */
+export function leaveOpen(execution: Execution, scope?: Scope): HoldfastError | undefined {
+  const left = [...(handles.get(execution) ?? [])].filter(
+    ({ frame, place }) => !frame.ended && (scope === undefined || place.scope === scope),
+  );
+  if (left.length === 0) return undefined;
+  for (const { frame } of left) execution.callEnded(frame);
+  const steps = left.map(({ step }) => step);
+  const problem = new HoldfastError("HF-2291", { steps: listed(steps) });
+  execution.blamed.put(problem, steps);
+  return problem;
+}
+
+/** What a function must have done when it returns; the function of the run, of a step or of an iteration. */
+export async function untilDone(execution: Execution, scope: Scope): Promise<void> {
+  await untilAnswered(execution, scope);
+  const problem = leaveOpen(execution, scope);
+  if (problem) throw problem;
+}
+
+/** Whether there is anything to look at: the rule is a function that waits for what it asks for. */
+export const hasLeft = (execution: Execution, scope: Scope): boolean =>
+  (unheard.get(scope)?.size ?? 0) > 0 || (handles.get(execution)?.size ?? 0) > 0;
