@@ -241,6 +241,7 @@ export class Engine {
         sweepMs: this.#sweepMs,
         concurrency: positive("concurrency", concurrency),
         recovery: this.#recovery,
+        keep: (workflow) => this.#retentionLoop.keep(workflow),
       },
       owner: this.#owner,
       pressure: new Pressure(this.#triggers.memoryPressure, pressure),
@@ -317,6 +318,7 @@ export class Engine {
   #announce(runId: string, events: readonly JournalEvent[]): void {
     this.#emitter.journal(runId, events);
     this.#watch.changed(runId, events);
+    this.#retentionLoop.heard(runId, events);
   }
 
   /** One run, or `null`. One whose record does not verify waits for review, and `damage` says why. */
@@ -466,11 +468,12 @@ export class Engine {
    * longer is free when its claim has run out, and that is no recovery; with 0 nothing is written any more, as in a crash. The store
    * stays open.
    */
-  async close(options: { drainMs?: number } = {}): Promise<void> {
+  async close({ drainMs = 10_000 }: { drainMs?: number } = {}): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#retentionLoop.stop();
-    await (await this.#worker?.catch(() => null))?.stop(options.drainMs ?? 10_000);
+    await (await this.#worker?.catch(() => null))?.stop(drainMs);
+    if (drainMs > 0) await this.#retentionLoop.finish();
     this.#emitter.close();
   }
 

@@ -55,7 +55,8 @@ export class Starter {
     const kin = parent ? { parent } : {};
     const meta = { workflow: name, version, schema, lineage: id, seed: ids.id(), ...kin, ...born };
     const created = { kind: "run_created", step: "", meta, data: encoded.data } as const;
-    const claimed = worker ? [{ kind: "run_claimed", step: "", meta: worker.claimed(0) } as const] : [];
+    const claim = worker?.claimed({ workflow: name, recoveries: 0 });
+    const claimed = claim ? [{ kind: "run_claimed", step: "", meta: claim } as const] : [];
     const deadline = clock.monotonic() + claimMs;
     probe("C01:before-create", { runId: id });
     const acted = await parts.acts.create(identity, {

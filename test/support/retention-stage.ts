@@ -168,7 +168,15 @@ export async function pruneAndCompare(stage: Stage, engine: Engine, round: Round
   if (!isGone) expect(await stateAt(store, RUN)).toEqual(head);
   if (!isGone) expect(await drive(engine.gates(RUN))).toEqual(gates);
   const must = new Set([...(keepLast > 0 ? all.slice(-keepLast) : []), ...pinned.map(({ seq }) => seq)]);
-  for (const seq of watched) await compare(stage, engine, seq, seen, !isGone && must.has(seq));
+  const listed = await drive(engine.checkpoints.list(RUN, { limit: 1_000 }));
+  const { keepPerPhase } = round.policy;
+  if (keepLast > 0 && keepPerPhase === undefined && !isGone)
+    expect(listed.filter((one) => !one.pinned).length).toBeLessThanOrEqual(keepLast);
+  const left = new Set(
+    (await drive(engine.checkpoints.list(RUN, { limit: 1_000, all: true }))).map(({ seq }) => seq),
+  );
+  for (const seq of watched)
+    await compare(stage, engine, { seq, isLeft: left.has(seq) }, seen, !isGone && must.has(seq));
   if (!isGone && (await rowOf(store, RUN)).snapshotSeq > 0)
     expect(await stateAt(await withoutNewestSnapshot(store, RUN), RUN)).toEqual(head);
 }
@@ -186,16 +194,16 @@ const withoutSnapshots = (store: Store): Store =>
 
 let forks = 0;
 
-/** A checkpoint is as it was and can be forked, or says that it is gone, also to somebody who wants to fork it. */
+/** A checkpoint that is listed is as it was and can be forked; any other one says that it is gone, also to somebody who wants to fork it. */
 async function compare(
   { store, drive }: Stage,
   engine: Engine,
-  seq: number,
+  { seq, isLeft }: { readonly seq: number; readonly isLeft: boolean },
   seen: Seen,
   mustBe: boolean,
 ): Promise<void> {
   const now = await stateAt(store, RUN, seq).catch((error: unknown) => error);
-  const isGone = HoldfastError.is(now, "HF-1023") || (await rowOf(store, RUN)).prunedAt !== null;
+  const isGone = HoldfastError.is(now, "HF-1023") || !isLeft;
   if (mustBe) expect(isGone, `#${seq} must be there`).toBe(false);
   // Each copies the journal: some will do.
   if (!mustBe && seq % 3 > 0) return isGone ? undefined : expect(now, `#${seq}`).toEqual(seen.get(seq));

@@ -76,15 +76,38 @@ describe("checkpoints prune and clear", () => {
     const dry = await folder.run("checkpoints prune --older-than 0s --dry-run");
     expect([dry.code, dry.stdout.split("\n")[0]]).toEqual([
       0,
-      expect.stringContaining("would drop the values of"),
+      expect.stringMatching(/^would drop \d+ checkpoints of 2 runs/),
     ]);
     const { code, stderr } = await folder.run("checkpoints prune --older-than 0s");
     expect(code).toBe(8);
-    expect(stderr).toContain("would drop the values of 8 records in 2 runs");
+    expect(stderr).toMatch(/would drop \d+ checkpoints of 2 runs: 8 values/);
     expect(stderr).toContain("--yes");
     const said = await folder.run("checkpoints prune --older-than 0s", { answers: ["n"] });
     expect(said.code).toBe(8);
     expect((await folder.run("checkpoints show done-1")).code).toBe(0);
+  });
+
+  it("leave as many as asked for, and list only what can be restored (C11, S3-12, S3-19)", async () => {
+    const other = cliFolder();
+    await fillStore(other.path);
+    const ids = async (line: string) =>
+      (await other.run(`checkpoints list ${line} --json`))
+        .json<{ checkpoints: { id: string }[] }>()
+        .checkpoints.map(({ id }) => id);
+    const before = await ids("done-1");
+    const { code, stdout } = await other.run("checkpoints prune --keep 2 --workflow brief --yes");
+    expect([code, stdout.split("\n")[0]]).toEqual([
+      0,
+      `✓ dropped ${before.length - 2} checkpoints of 1 run: 0 values, 0 B`,
+    ]);
+    expect(await ids("done-1")).toEqual(before.slice(0, 2));
+    for (const id of before)
+      expect((await other.run(`checkpoints show ${id}`)).code).toBe(before.indexOf(id) < 2 ? 0 : 4);
+    expect((await other.run("checkpoints prune --keep 2 --workflow brief --yes")).stdout).toContain(
+      "nothing to drop",
+    );
+    expect((await ids("done-1 --all")).length).toBe(3);
+    other.remove();
   });
 
   it("are refused to a coding agent without consent", async () => {
@@ -98,7 +121,7 @@ describe("checkpoints prune and clear", () => {
     const { code, stdout } = await other.run("checkpoints clear brief --yes");
     expect([code, stdout.split("\n")[0]]).toEqual([
       0,
-      expect.stringMatching(/^✓ dropped the values of 5 records in 1 run/),
+      expect.stringMatching(/^✓ dropped 5 checkpoints of 1 run: 5 values/),
     ]);
     expect((await other.run("checkpoints show done-1")).code).toBe(4);
     expect((await other.run("logs done-1")).stdout).toContain("completed");

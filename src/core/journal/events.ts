@@ -35,9 +35,9 @@ export interface EventMeta {
   run_migrated: Migrated;
   /**
    * `store`: the incarnation of the store it was claimed on, fingerprinted. Without it: of an older version, or not to be relied on.
-   * `ms`: how long the claim lasts when it is not renewed.
+   * `ms`: how long the claim lasts when it is not renewed. `keep`: how many checkpoints are left whenever one is added.
    */
-  run_claimed: { owner: string; recovery: number; store?: string; ms?: number };
+  run_claimed: { owner: string; recovery: number; store?: string; ms?: number; keep?: Keep };
   run_waiting: { waiting: readonly Waiting[] };
   /** The worker let go in good order, at a shutdown: anyone may go on at once. */
   run_released: Empty;
@@ -99,11 +99,18 @@ export interface EventMeta {
   checkpoint_tagged: { seq: number; label?: string; pinned?: boolean; pins: number; reason?: string };
   /** The key of its values is wrapped by another one now; the values are as they were. */
   key_wrapped: { kek: string };
-  values_dropped: { entries: number; blobs: number; all?: true; reason?: string };
+  /** `keep`: how many checkpoints it has left. Early ones do not say. */
+  values_dropped: { entries: number; blobs: number; all?: true; keep?: Keep; reason?: string };
   /** `count`: iterations since the last one that was written, when more than one. */
   loop_advanced: { iteration: number; count?: number; done?: boolean };
   /** `previous`: where the one before is; early ones do not say. `format`: the journal's at the time; without it, the first. */
   snapshot_taken: { previous?: number; format?: number };
+}
+
+/** How many checkpoints are left: the newest ones, and besides those the newest ones of each phase. */
+export interface Keep {
+  readonly last?: number;
+  readonly perPhase?: number;
 }
 
 /** How a run was carried to another version of its workflow. */

@@ -18,7 +18,7 @@ interface OverlookedDeps {
   };
   readonly acts: Acts;
   readonly workflows: { has(name: string): boolean };
-  readonly claimed: (recovery: number) => EventMeta["run_claimed"];
+  readonly claimed: (row: RunRow) => EventMeta["run_claimed"];
   readonly isTaken: (row: RunRow) => boolean;
   /** Takes a run that is due. */
   readonly take: (row: RunRow) => Promise<void>;
@@ -108,7 +108,7 @@ export class Overlooked {
     const { acts, claimed, execution } = this.#deps;
     const event =
       row.status === "running"
-        ? ({ kind: "run_claimed", step: "", meta: claimed(row.recoveries) } as const)
+        ? ({ kind: "run_claimed", step: "", meta: claimed(row) } as const)
         : ({ kind: "run_released", step: "", meta: {} } as const);
     const acted = await acts.write(row, { events: [event], claim: { kind: "revoke" } });
     this.#held.delete(row.id);

@@ -380,7 +380,9 @@ describe("a damaged run", () => {
 
   /** The newest one that can be forked from, of those the damage at `seq` leaves alone. */
   const checkpointBefore = async (lab: Lab, seq: number): Promise<string | undefined> => {
-    const newestFirst = await lab.engine([], { execute: false }).checkpoints.list("r", { limit: 1_000 });
+    const newestFirst = await lab
+      .engine([], { execute: false })
+      .checkpoints.list("r", { limit: 1_000, all: true });
     return newestFirst.find((one) => one.seq < seq)?.id;
   };
 

@@ -1,7 +1,6 @@
 import type { Family } from "../control/family.ts";
 import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
-import { fingerprint } from "../hash.ts";
 import type { Acts } from "../journal/acts.ts";
 import type { EventMeta, JournalEvent } from "../journal/events.ts";
 import { foreignProblem, isUnaccepted } from "../journal/foreign.ts";
@@ -16,6 +15,7 @@ import { markPressure } from "../run/triggers.ts";
 import { ended, type RunRow } from "../types.ts";
 import { type Prepared, Upgrades } from "../versions/upgrades.ts";
 import type { Workflow } from "../workflow.ts";
+import { type Claimable, type ClaimSettings, claimMeta } from "./claim-meta.ts";
 import { DamagedRuns } from "./damaged.ts";
 import type { EngineEvent } from "./emitter.ts";
 import { Overlooked } from "./overlooked.ts";
@@ -36,7 +36,7 @@ const HAND_OVER_MS = 1_000;
 /** With every renewal a worker hears what others have written. A tool is told of a cancel within 2 s. */
 const HEAR_MS = 1_500;
 
-export interface WorkerSettings {
+export interface WorkerSettings extends ClaimSettings {
   readonly sweepMs: number;
   readonly concurrency: number;
   readonly recovery: RecoveryPolicy;
@@ -91,7 +91,7 @@ export class Worker {
     this.#damaged = new DamagedRuns(deps);
     this.#overlooked = new Overlooked({
       ...deps,
-      claimed: (recovery) => this.claimed(recovery),
+      claimed: (row) => this.claimed(row),
       isTaken: (row) => this.#isTaken(row),
       take: (row) => this.#sweeper.one(row),
     });
@@ -237,7 +237,9 @@ export class Worker {
     const deadline = ports.clock.monotonic() + settings.claimMs;
     const acted = await acts.write(row, {
       // One that is only told to stop is none the wiser after that.
-      events: [{ kind: "run_claimed", step: "", meta: lost ? { owner, recovery } : this.claimed(recovery) }],
+      events: [
+        { kind: "run_claimed", step: "", meta: lost ? { owner, recovery } : this.claimed(row, recovery) },
+      ],
       claim: { kind: "acquire", owner, token: ports.ids.token(), ttlMs: settings.claimMs },
     });
     if (!acted) return false;
@@ -255,10 +257,8 @@ export class Worker {
   }
 
   /** What a claim by this worker says. */
-  claimed(recovery: number): EventMeta["run_claimed"] {
-    const { owner, execution } = this.#deps;
-    const { identity, settings } = execution;
-    return { owner, recovery, store: fingerprint(identity.incarnation), ms: settings.claimMs };
+  claimed(row: Claimable, recovery?: number): EventMeta["run_claimed"] {
+    return claimMeta(this.#deps, row, recovery);
   }
 
   /**
@@ -271,7 +271,7 @@ export class Worker {
     const waiting = [forReview(problem, time.now())];
     const acted = await acts.write(row, {
       events: [
-        { kind: "run_claimed", step: "", meta: this.claimed(row.recoveries) },
+        { kind: "run_claimed", step: "", meta: this.claimed(row) },
         { kind: "run_waiting", step: "", meta: { waiting } },
       ],
       claim: { kind: "release", epoch: row.claim.epoch + 1 },

@@ -13,7 +13,7 @@ import { bytes } from "../../view/sizes.ts";
 
 export const prune = defineCommand({
   name: "prune",
-  summary: "drop values that need not be kept; what happened stays on record",
+  summary: "drop checkpoints that need not be kept; what happened stays on record",
   options: {
     olderThan: { flag: "--older-than <time>", summary: "of runs that ended so long ago", parse: readSpan },
     keep: { flag: "--keep <n>", summary: "of each run, its newest checkpoints", parse: readCount },
@@ -100,8 +100,8 @@ async function unended(engine: Engine, workflow: string | undefined): Promise<nu
   return found;
 }
 
-const amount = ({ runs, entries, blobs, bytes: size }: RetentionReport): string =>
-  `the values of ${plural(entries + blobs, "record")} in ${plural(runs.length, "run")}, ${bytes(size)}`;
+const amount = ({ runs, checkpoints, entries, blobs, bytes: size }: RetentionReport): string =>
+  `${plural(checkpoints, "checkpoint")} of ${plural(runs.length, "run")}: ${plural(entries + blobs, "value")}, ${bytes(size)}`;
 
 const MOST_RUNS = 20;
 
@@ -116,11 +116,11 @@ function textOf(report: RetentionReport, left: number, isDone: boolean): string 
   if (runs.length === 0) return ["✓ nothing to drop", ...kept, ...active, ...idle].join("\n");
   const rows = runs
     .slice(0, MOST_RUNS)
-    .map(({ runId, workflow, why, entries, blobs, bytes: size, pruned }) => [
+    .map(({ runId, workflow, why, checkpoints, entries, blobs, bytes: size, pruned }) => [
       `  ${runId}`,
       workflow,
-      plural(entries + blobs, "record"),
-      bytes(size),
+      plural(checkpoints, "checkpoint"),
+      `${plural(entries + blobs, "value")}, ${bytes(size)}`,
       `${why.join(", ")}${pruned ? "; nothing of it can be resumed or forked then" : ""}`,
     ]);
   const more = runs.length > MOST_RUNS ? [`  … and ${runs.length - MOST_RUNS} more runs`] : [];

@@ -13,10 +13,11 @@ const PAGE = 50;
 
 export const list = defineCommand({
   name: "list",
-  summary: "checkpoints, newest first",
+  summary: "checkpoints that can be restored, newest first",
   args: ["[run]"],
   options: {
     workflow: { flag: "--workflow <name>", summary: "of all runs of this workflow" },
+    all: { flag: "--all", summary: "also what ended inside iterations, and where the run stands now" },
     limit: { flag: "--limit <n>", summary: `at most so many (default ${LIMIT})`, parse: readCount },
   },
   examples: ["checkpoints list recon-88", "checkpoints list --workflow reconcile"],
@@ -26,7 +27,8 @@ export const list = defineCommand({
     const { checkpoints } = await context.engine();
     const found: CheckpointItem[] = [];
     for await (const row of rowsOf(context, args[0], options.workflow)) {
-      found.push(...(await checkpoints.list(row.id, { limit: Math.min(1_000, limit + 1 - found.length) })));
+      const most = Math.min(1_000, limit + 1 - found.length);
+      found.push(...(await checkpoints.list(row.id, { limit: most, all: options.all })));
       if (found.length > limit) break;
     }
     const shown = found.slice(0, limit);
@@ -68,7 +70,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 const rowOf = (
-  { id, trigger, step, phase, labels, pinned, kept, actor }: CheckpointItem,
+  { id, trigger, step, phase, labels, pinned, actor }: CheckpointItem,
   made: string,
 ): string[] => [
   id,
@@ -78,5 +80,5 @@ const rowOf = (
   step.startsWith("checkpoint:") ? "" : step,
   phase === step ? "" : phase,
   labels.join(", "),
-  [pinned ? "pinned" : "", kept ? "" : "dropped"].filter((word) => word !== "").join(", "),
+  pinned ? "pinned" : "",
 ];

@@ -63,7 +63,7 @@ describe("the list of checkpoints", () => {
       "match",
       "load",
     ]);
-    expect(items[1]).toMatchObject({ actor: "Ada", trigger: "gate_answered", kept: true, pinned: false });
+    expect(items[1]).toMatchObject({ actor: "Ada", trigger: "gate_answered", pinned: false });
     expect(items[2]).toMatchObject({ labels: ["ready"], trigger: "before_risky_operation" });
     expect(items[2]?.id).toBe(`r@${items[2]?.seq}`);
   });
@@ -91,9 +91,45 @@ describe("the list of checkpoints", () => {
     expect(await engine.checkpoints.list("r", { before: 1 })).toEqual([]);
   });
 
-  it("has the newest position even where nothing has ended", async () => {
+  it("has the newest position only when all of them are asked for", async () => {
     const { engine } = await at((ctx) => ctx.step("first", hangs));
-    expect(await engine.checkpoints.list("r")).toMatchObject([{ kind: "step_started", step: "first" }]);
+    expect(await engine.checkpoints.list("r")).toEqual([]);
+    expect(await engine.checkpoints.list("r", { all: true })).toMatchObject([
+      { kind: "step_started", step: "first" },
+    ]);
+  });
+
+  it("has one for each iteration that has ended, and those inside it when all are asked for (C11)", async () => {
+    const { lab, engine } = await at((ctx) =>
+      ctx.loop("turn", { n: 0 }, async (state, turn) => {
+        state.n += await ctx.step("ask", () => 1);
+        if (turn.index === 1) await ctx.checkpoint("half", "user_requested");
+        await ctx.step("check", () => true);
+        return turn.index === 2 ? ctx.step("last", hangs) : undefined;
+      }),
+    );
+    await lab.clock.advance(100);
+    const steps = async (all: boolean) =>
+      (await engine.checkpoints.list("r", { all })).map(({ kind, step }) => `${kind} ${step}`).reverse();
+    expect(await steps(false)).toEqual([
+      "loop_advanced turn",
+      "checkpoint_marked turn[1]/checkpoint:half",
+      "loop_advanced turn",
+      "step_completed turn[2]/ask",
+      "step_completed turn[2]/check",
+    ]);
+    expect(await steps(true)).toEqual([
+      "step_completed turn[0]/ask",
+      "step_completed turn[0]/check",
+      "loop_advanced turn",
+      "step_completed turn[1]/ask",
+      "checkpoint_marked turn[1]/checkpoint:half",
+      "step_completed turn[1]/check",
+      "loop_advanced turn",
+      "step_completed turn[2]/ask",
+      "step_completed turn[2]/check",
+      "step_started turn[2]/last",
+    ]);
   });
 
   it("refuses what is not a run, a limit or a position", async () => {
@@ -306,7 +342,7 @@ describe("a checkpoint", () => {
     });
   });
 
-  it("is not shown once its values are dropped, and is still listed", async () => {
+  it("is neither shown nor listed once its values are dropped (C11)", async () => {
     const { lab, engine } = await at(async (ctx) => ctx.step("s", () => 1));
     await lab.drive(engine.result("r"));
     const items = await engine.checkpoints.list("r");
@@ -314,13 +350,13 @@ describe("a checkpoint", () => {
     await lab.drive(dropAll(engine));
     for (const read of ["show", "state", "digest"] as const)
       await expect(engine.checkpoints[read](items[1]?.id ?? "")).rejects.toThrow(refusedWith("HF-1023"));
-    expect((await engine.checkpoints.list("r")).every(({ kept }) => !kept)).toBe(true);
+    expect(await engine.checkpoints.list("r", { all: true })).toEqual([]);
     await expect(engine.checkpoints.pin("r")).rejects.toThrow(refusedWith("HF-1023"));
     await expect(engine.checkpoints.label("r", "x")).rejects.toThrow(refusedWith("HF-1023"));
     await expect(engine.checkpoints.mark("r", "x")).rejects.toThrow(refusedWith("HF-1023"));
   });
 
-  it("says in a list whether a run that keeps only its newest can still show it", async () => {
+  it("is listed only while it can be restored (C11)", async () => {
     const { lab, engine } = await at((ctx) =>
       ctx.loop("turn", { texts: [] as string[] }, async (state, turn) => {
         state.texts.push(await ctx.step("ask", () => `${turn.index}`.padEnd(1_500, "x")));
@@ -328,12 +364,13 @@ describe("a checkpoint", () => {
       }),
     );
     await lab.drive(engine.result("r"));
+    const before = await engine.checkpoints.list("r", { limit: 1_000, all: true });
     await lab.drive(engine.retention.prune({ keepLast: 3 }));
-    const items = await engine.checkpoints.list("r", { limit: 300 });
-    expect(items.some(({ kept }) => !kept)).toBe(true);
-    expect(items.slice(0, 3).every(({ kept }) => kept)).toBe(true);
-    for (const { id, kept } of items.filter((_, index) => index % 20 === 0)) {
-      if (kept) await engine.checkpoints.show(id);
+    const left = await engine.checkpoints.list("r", { limit: 1_000, all: true });
+    expect(await engine.checkpoints.list("r", { limit: 1_000 })).toHaveLength(3);
+    const ids = new Set(left.map(({ id }) => id));
+    for (const { id } of before.filter((_, index) => index % 20 === 0 || index < 10)) {
+      if (ids.has(id)) await engine.checkpoints.show(id);
       else await expect(engine.checkpoints.show(id)).rejects.toThrow(refusedWith("HF-1023"));
     }
   });
@@ -428,7 +465,7 @@ describe("a state's digest", () => {
       await ctx.step("one", () => new Date(3));
       await ctx.step("two", hangs);
     });
-    const [one] = (await engine.checkpoints.list("r")).slice(1);
+    const [one] = await engine.checkpoints.list("r");
     for (const [index, address] of ["r", one?.id ?? ""].entries()) {
       const other = lab.engine([], { execute: false });
       await lab.drive(other.fork(address, { id: `f${index}` }));

@@ -8,7 +8,7 @@ import type { StateView } from "../../journal/state-view.ts";
 import { actOn, type EngineParts } from "../../parts.ts";
 import type { RunRow } from "../../types.ts";
 import { isLosingAll } from "../retention/journal.ts";
-import { addressOf, checkLabel, isCheckpoint, parseAddress, phaseOf } from "./address.ts";
+import { addressOf, checkLabel, parseAddress, phaseOf } from "./address.ts";
 import {
   type Checkpoint,
   readCheckpoint,
@@ -18,15 +18,8 @@ import {
   viewAt,
 } from "./checkpoint-view.ts";
 import type { CheckpointDiff } from "./diff.ts";
-import {
-  findCheckpoint,
-  headEvents,
-  labelsOf,
-  type Remarks,
-  readRow,
-  remarks,
-  resolve,
-} from "./positions.ts";
+import { findCheckpoint, isLeft, type Kept, keptFrom } from "./kept.ts";
+import { labelsOf, type Remarks, readRow, remarks, resolve } from "./positions.ts";
 import { type Validation, validateRun } from "./validate.ts";
 
 /** A checkpoint in a list: what its header says. */
@@ -42,8 +35,6 @@ export interface CheckpointItem {
   readonly actor?: string;
   readonly labels: readonly string[];
   readonly pinned: boolean;
-  /** Whether its values are still there; retention may have dropped them. */
-  readonly kept: boolean;
 }
 
 /** Events read at once when looking back from the end of a journal. */
@@ -73,10 +64,18 @@ export class Checkpoints {
     this.#parts = parts;
   }
 
-  /** Newest first; the next page is what comes `before` the last position of this one. */
+  /**
+   * Those that can be restored, newest first: one for each step, iteration, gate or child that has ended, each mark, and each position
+   * that somebody has named or pinned. `all`: what has ended inside ended iterations too, and the newest position. The next page is what
+   * comes `before` the last position of this one.
+   */
   async list(
     runId: string,
-    { limit = 50, before }: { readonly limit?: number; readonly before?: number } = {},
+    {
+      limit = 50,
+      before,
+      all = false,
+    }: { readonly limit?: number; readonly before?: number; readonly all?: boolean } = {},
   ): Promise<readonly CheckpointItem[]> {
     checkId(runId);
     checkLimit(limit, MOST_ITEMS);
@@ -84,44 +83,38 @@ export class Checkpoints {
       throw new HoldfastError("HF-1003", { option: "before", problem: "it must be a position" });
     const { store } = this.#parts;
     const row = await readRow(store, runId);
-    const events = await this.#eventsBefore(
-      row,
-      Math.min(before ?? Number.POSITIVE_INFINITY, row.seq + 1),
-      limit,
-    );
+    if (await isLosingAll(store, row)) return [];
+    const { events, kept } = await this.#readBack(row, { before: before ?? row.seq + 1, limit, all });
     const said = await remarks(store, row, (events[0]?.seq ?? 1) - 1);
+    const wanted = new Set(all ? [...kept.positions, row.seq] : kept.listed);
     let phase = "";
-    const items: Omit<CheckpointItem, "kept">[] = [];
+    const items: CheckpointItem[] = [];
     for (const event of events) {
       phase = phaseOf(event) || phase;
-      const { seq } = event;
-      if (isCheckpoint(event) || seq === row.seq || said.facts.tags.has(seq))
-        items.push(itemOf(row.id, event, phase, said));
+      const isOld = before === undefined || event.seq < before;
+      if (isOld && wanted.has(event.seq)) items.push(itemOf(row.id, event, phase, said));
     }
-    const page = items.slice(-limit).reverse();
-    const kept: CheckpointItem[] = [];
-    const isGone = await isLosingAll(store, row);
-    for (const item of page)
-      kept.push({ ...item, kept: !isGone && (await this.#isKept(row, item.seq, said)) });
-    return kept;
+    const page: CheckpointItem[] = [];
+    for (const item of items.reverse()) {
+      if (page.length === limit) break;
+      if (await this.#isKept(row, item.seq, said)) page.push(item);
+    }
+    return page;
   }
 
-  /** Events just before a position, oldest first: enough for `limit` checkpoints, and for the phase of the oldest. */
-  async #eventsBefore(row: RunRow, before: number, limit: number): Promise<readonly JournalEvent[]> {
-    let events: JournalEvent[] = [];
-    let found = 0;
-    for (let end = before - 1; end > 0; ) {
-      const from = Math.max(1, end - WINDOW + 1);
-      const entries = await this.#parts.store.entries(row.id, { from, limit: WINDOW });
-      const older = entries.flatMap((entry) => headEvents(row.id, entry)).filter(({ seq }) => seq <= end);
-      const [oldest] = older;
-      if (!oldest) break;
-      events = [...older, ...events];
-      found += older.filter(isCheckpoint).length;
-      end = oldest.seq - 1;
-      if (found >= limit && phaseOf(oldest) !== "") break;
+  /** Reads back from the end until there are `limit` checkpoints before a position, and the phase of the oldest is known. */
+  async #readBack(
+    row: RunRow,
+    { before, limit, all }: { readonly before: number; readonly limit: number; readonly all: boolean },
+  ): Promise<Kept> {
+    for (let from = before; ; ) {
+      from = Math.max(1, from - WINDOW);
+      const found = await keptFrom(this.#parts.store, row, from);
+      const { kept, events } = found;
+      const count = (all ? kept.positions : kept.listed).filter((seq) => seq < before).length;
+      const isEnough = (count >= limit && phaseOf(events[0] as JournalEvent) !== "") || kept.isClosed;
+      if (from === 1 || events[0]?.seq === 1 || (isEnough && !row.pinned)) return found;
     }
-    return events;
   }
 
   async #isKept(row: RunRow, seq: number, { droppedAt }: Remarks): Promise<boolean> {
@@ -223,7 +216,10 @@ export class Checkpoints {
       const known = { label: said.names.given(seq) ?? "", pinned: tags.get(seq)?.pinned ?? false };
       if ((tag.pinned ?? known.pinned) === known.pinned && (tag.label ?? known.label) === known.label)
         return null;
-      const isKept = async () => !(await isLosingAll(store, row)) && (await this.#isKept(row, seq, said));
+      const isKept = async () =>
+        !(await isLosingAll(store, row)) &&
+        (await isLeft(store, row, seq)) &&
+        (await this.#isKept(row, seq, said));
       const isAdded = tag.pinned === true || (tag.label ?? "") !== "";
       if (isAdded && !(await isKept())) throw dropped(row.id, seq);
       tags.set(seq, { ...known, ...tag });
@@ -246,12 +242,7 @@ export class Checkpoints {
   }
 }
 
-function itemOf(
-  runId: string,
-  event: JournalEvent,
-  phase: string,
-  said: Remarks,
-): Omit<CheckpointItem, "kept"> {
+function itemOf(runId: string, event: JournalEvent, phase: string, said: Remarks): CheckpointItem {
   const { seq, at, kind, step, actor } = event;
   return {
     id: addressOf(runId, seq),

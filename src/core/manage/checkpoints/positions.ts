@@ -5,7 +5,7 @@ import { parseEntry } from "../../journal/journal.ts";
 import type { Entry, Store } from "../../store.ts";
 import type { RunRow } from "../../types.ts";
 import { baseName } from "../../versions/rename.ts";
-import { type Address, isCheckpoint, parseAddress, phaseOf } from "./address.ts";
+import { type Address, isCheckpoint, phaseOf } from "./address.ts";
 
 const PAGE = 2_000;
 
@@ -110,7 +110,8 @@ export async function remarks(store: Store, row: RunRow, after: number): Promise
         if (event.seq <= after) continue;
         facts.apply(event);
         names.take(event);
-        if (event.kind === "values_dropped") droppedAt = event.seq;
+        // A fork has the values that its source had left.
+        if (event.kind === "values_dropped" || event.kind === "run_forked") droppedAt = event.seq;
       }
     }
   }
@@ -127,16 +128,6 @@ export async function readRow(store: Store, runId: string): Promise<RunRow> {
   const row = await store.read(runId);
   if (!row) throw new HoldfastError("HF-1001", { run: runId });
   return row;
-}
-
-/** The run and the position that an address names. */
-export async function findCheckpoint(
-  { store }: { readonly store: Store },
-  address: string,
-): Promise<{ row: RunRow; seq: number }> {
-  const place = parseAddress(address);
-  const row = await readRow(store, place.runId);
-  return { row, seq: await resolve(store, row, place) };
 }
 
 /** The position that an address names, or HF-1022. A position that was pinned or named is a checkpoint by that. */

@@ -2,7 +2,7 @@ import { HoldfastError } from "../../errors.ts";
 import { digest } from "../../hash.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { JOURNAL_FORMAT } from "../../journal/format.ts";
-import { type ParsedEntry, parseEntry } from "../../journal/journal.ts";
+import { dropped, type ParsedEntry, parseEntry } from "../../journal/journal.ts";
 import { type Snapshot, takeSnapshot } from "../../journal/snapshot.ts";
 import { loopState } from "../../journal/state-view.ts";
 import type { EngineParts } from "../../parts.ts";
@@ -11,10 +11,11 @@ import type { Entry } from "../../store.ts";
 import type { RunRow } from "../../types.ts";
 import { dataDigest } from "../../values/codec.ts";
 import { isLosingAll } from "../retention/journal.ts";
-import { addressOf, isCheckpoint } from "./address.ts";
+import { addressOf } from "./address.ts";
 import { BlobCheck, type Missing } from "./blob-check.ts";
 import { viewAt } from "./checkpoint-view.ts";
 import { History } from "./history.ts";
+import { KeptCheckpoints } from "./kept.ts";
 import { entryPages } from "./positions.ts";
 import { RowCheck } from "./row-check.ts";
 
@@ -39,7 +40,7 @@ export interface Validation {
   /** Whether the state can be restored: at the checkpoint that was named, else where the run stands now. */
   readonly restorable: boolean;
   readonly problems: readonly Problem[];
-  /** How many checkpoints there are. */
+  /** How many checkpoints are listed. */
   readonly checkpoints: number;
   /** The newest checkpoint that no damage has touched and that can be restored; `null` when there is none. */
   readonly lastGood: string | null;
@@ -70,8 +71,7 @@ class Inspection {
   /** Values that are not there: no damage where retention, or that of a fork's source, may have dropped them. */
   readonly #missing: Missing[] = [];
   #droppedUntil = 0;
-  readonly #positions = new Set<number>();
-  readonly #pinned = new Set<number>();
+  readonly #kept = new KeptCheckpoints();
   readonly #rowCheck = new RowCheck();
   /** The end of the chain so far. */
   #next = 1;
@@ -96,6 +96,7 @@ class Inspection {
       if (!parsed) continue;
       this.#history?.take(entry, parsed.events);
       this.#blobs.note(parsed.events);
+      this.#kept.take(parsed.events);
       for (const event of parsed.events) this.#see(event);
       await this.#fold(parsed);
     }
@@ -135,15 +136,7 @@ class Inspection {
   }
 
   #see(event: JournalEvent): void {
-    if (isCheckpoint(event)) this.#positions.add(event.seq);
     this.#rowCheck.see(event);
-    if (event.kind === "checkpoint_tagged") {
-      const { seq, pinned } = event.meta;
-      this.#positions.add(seq);
-      if (pinned === true) this.#pinned.add(seq);
-      if (pinned === false) this.#pinned.delete(seq);
-    }
-    if (event.kind === "run_forked") this.#pinned.clear();
     if (event.kind === "values_dropped" || event.kind === "run_forked") this.#droppedUntil = event.seq;
   }
 
@@ -219,13 +212,13 @@ class Inspection {
     const problems = [...found, ...unkept, ...this.#rowProblems()].filter((one) => one.seq <= upTo);
     // Whatever it is that is in the way, it is said.
     if (restored && problems.length === 0 && restored.kind !== "dropped") problems.push(restored);
-    const positions = [...this.#positions.add(seq)].filter((one) => one <= upTo);
+    const positions = [...new Set(this.#kept.positions).add(seq)].filter((one) => one <= upTo);
     const lastGood = await this.#lastGood(positions, (found[0]?.seq ?? Number.POSITIVE_INFINITY) - 1);
     return {
       ok: problems.length === 0,
       restorable: restored === undefined,
       problems,
-      checkpoints: positions.length,
+      checkpoints: this.#kept.listed.filter((one) => one <= upTo).length,
       lastGood: lastGood === undefined ? null : addressOf(id, lastGood),
     };
   }
@@ -233,6 +226,7 @@ class Inspection {
   /** What stands in the way of coming back to a position; `undefined` when nothing does. */
   async #restore(seq: number): Promise<Problem | undefined> {
     try {
+      if (seq !== this.#row.seq && !this.#kept.positions.includes(seq)) throw dropped(this.#row.id, seq);
       await viewAt(this.#reader, this.#row, seq);
       return undefined;
     } catch (error) {
@@ -248,7 +242,8 @@ class Inspection {
   async #lostForGood(): Promise<Problem[]> {
     if (this.#droppedUntil === 0 || (await isLosingAll(this.#reader.store, this.#row))) return [];
     const lost: Problem[] = [];
-    for (const seq of new Set([...this.#pinned, this.#row.seq])) {
+    const pinned = this.#kept.positions.filter((seq) => this.#kept.tags.get(seq)?.pinned);
+    for (const seq of new Set([...pinned, this.#row.seq])) {
       const problem = await this.#restore(seq);
       if (problem?.kind === "dropped")
         lost.push({

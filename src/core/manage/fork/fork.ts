@@ -12,7 +12,8 @@ import type { EngineParts } from "../../parts.ts";
 import type { RunState } from "../../run/replay.ts";
 import type { Append } from "../../store.ts";
 import type { Budget, EffectPolicy, Parent, RunIdentity, RunRow } from "../../types.ts";
-import { findCheckpoint, readRow } from "../checkpoints/positions.ts";
+import { findCheckpoint } from "../checkpoints/kept.ts";
+import { readRow } from "../checkpoints/positions.ts";
 import { type Copy, checkKept, copyJournal } from "../transfer/copy.ts";
 
 /**

@@ -19,7 +19,8 @@ import type { RunRow } from "../../types.ts";
 import type { Values } from "../../values/values.ts";
 import { StoreHealth } from "../../worker/health.ts";
 import type { Workflow } from "../../workflow.ts";
-import { findCheckpoint, headEventAt } from "../checkpoints/positions.ts";
+import { findCheckpoint } from "../checkpoints/kept.ts";
+import { headEventAt } from "../checkpoints/positions.ts";
 import { notingGuard, ReplayContext, ReplayExecution, waitStop } from "./replay-execution.ts";
 import {
   type Asked,

@@ -58,7 +58,7 @@ describe("retention between checkpoints", () => {
     expect((await rowOf(lab.store, "a")).seq).toBe(seq);
   });
 
-  it("drops nothing from a run without a loop: all of it is still needed", async () => {
+  it("leaves as many checkpoints as asked for of a run without a loop, and all values that it needs (S2-22)", async () => {
     const lab = createLab();
     const flow = workflow("steps", async (ctx) => {
       for (let n = 0; n < 50; n++) await ctx.step(`s${n}`, () => "x".repeat(5_000));
@@ -66,11 +66,24 @@ describe("retention between checkpoints", () => {
     });
     const engine = lab.engine([flow]);
     await run(lab, engine, flow, "a");
-    expect(await lab.drive(engine.retention.prune({ keepLast: 1 }))).toMatchObject({
-      runs: [],
-      skipped: [],
-    });
+    const head = await stateAt(lab.store, "a");
+    const all = await lab.drive(engine.checkpoints.list("a"));
+    const report = await lab.drive(engine.retention.prune({ keepLast: 5 }));
+    expect(report.runs).toMatchObject([{ runId: "a", checkpoints: 45, entries: 0, blobs: 0 }]);
+    expect(await lab.drive(engine.checkpoints.list("a"))).toEqual(all.slice(0, 5));
+    for (const { id } of all.slice(0, 5)) await lab.drive(engine.checkpoints.show(id));
+    for (const { id } of all.slice(5)) {
+      expect(await codeOf(lab.drive(engine.checkpoints.show(id)))).toBe("HF-1023");
+      expect(await codeOf(lab.drive(engine.fork(id)))).toBe("HF-1023");
+      expect(await codeOf(lab.drive(engine.checkpoints.pin(id)))).toBe("HF-1023");
+    }
+    expect(await lab.drive(engine.checkpoints.validate("a"))).toMatchObject({ ok: true, checkpoints: 5 });
+    expect(await stateAt(lab.store, "a")).toEqual(head);
+    expect(await lab.drive(engine.retention.prune({ keepLast: 5 }))).toMatchObject({ runs: [] });
+    await lab.drive(engine.answer("a", "ok", { choice: "yes" }));
+    await lab.drive(engine.result("a"));
   });
+
   it("keeps the newest checkpoints of each phase", async () => {
     const lab = createLab();
     const phases = workflow("phases", (ctx) =>
@@ -222,7 +235,7 @@ describe("retention between checkpoints", () => {
       await lab.drive(engine.fork(`source@${seq}`, { id }));
       expect(await lab.drive(engine.settled(id))).toMatchObject({ status: "waiting", pinned: false });
       const head = await stateAt(lab.store, id);
-      const { runs } = await lab.drive(engine.retention.prune({ keepLast: 1 }));
+      const { runs } = await lab.drive(engine.retention.prune({ keepLast: 1 }, { run: id }));
       expect(runs.map(({ runId }) => runId)).toContain(id);
       expect(await stateAt(lab.store, id)).toEqual(head);
       expect(await stateAt(lab.store, "source", pinned)).toEqual(before);

@@ -1,11 +1,10 @@
 import type { JournalEvent } from "../../journal/events.ts";
-import { Facts } from "../../journal/facts.ts";
 import { ChainCheck, headBlobs } from "../../journal/journal.ts";
 import { eventAt } from "../../journal/load.ts";
 import type { Entry, Store } from "../../store.ts";
 import { ended, type RunRow } from "../../types.ts";
 import { blobsIn } from "../../values/values.ts";
-import { isCheckpoint, phaseOf } from "../checkpoints/address.ts";
+import { KeptCheckpoints } from "../checkpoints/kept.ts";
 
 /** Few enough that nothing else in the process waits long. */
 const PAGE = 250;
@@ -27,11 +26,10 @@ export class JournalScan {
   readonly entries: Holding[] = [];
   /** Entries that had values and have none any more. */
   readonly dropped: number[] = [];
-  readonly checkpoints: { readonly seq: number; readonly phase: string }[] = [];
+  /** The checkpoints that are left. */
+  readonly checkpoints = new KeptCheckpoints();
   /** Oldest first; `blob` is where its text is, when it is not in the entry. */
   readonly snapshots: { readonly seq: number; readonly blob: string | undefined }[] = [];
-  /** Only its tags count here. */
-  readonly facts = new Facts();
   /** Position of the newest event that was read. */
   seq = 0;
   /** The blob that holds the run's input, when it is one. */
@@ -39,7 +37,6 @@ export class JournalScan {
   readonly #chain: ChainCheck;
   /** Positions of events that have a value, with the blobs that it points into; `undefined` when it is a blob itself. */
   readonly #values = new Map<number, readonly string[] | undefined>();
-  #phase = "";
 
   constructor(runId: string) {
     this.#chain = new ChainCheck(runId, 1, "");
@@ -68,6 +65,7 @@ export class JournalScan {
 
   #take(entry: Entry, events: readonly JournalEvent[]): void {
     const blobs = new Set(headBlobs(entry));
+    this.checkpoints.take(events);
     for (const event of events) {
       this.#note(event);
       if (event.kind === "snapshot_taken" || event.data === undefined) continue;
@@ -89,16 +87,8 @@ export class JournalScan {
       case "snapshot_taken":
         this.snapshots.push({ seq: event.seq, blob });
         break;
-      case "checkpoint_marked":
-        if (PHASES.includes(event.meta.trigger)) this.#phase = event.meta.label;
-        break;
-      case "checkpoint_tagged":
-      case "run_forked":
-        this.facts.apply(event);
-        break;
       default:
     }
-    if (isCheckpoint(event)) this.checkpoints.push({ seq: event.seq, phase: this.#phase || phaseOf(event) });
   }
 
   /** Whether the event at `seq` has a value, here or in a blob. */
@@ -135,4 +125,3 @@ export async function isBeingDropped(store: Store, runId: string): Promise<boole
 }
 
 const NONE: readonly string[] = [];
-const PHASES: readonly string[] = ["phase_started", "phase_completed"];

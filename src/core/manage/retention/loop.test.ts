@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLab, type Lab } from "../../../../test/support/lab.ts";
-import { chat, codeOf, rowOf, run } from "../../../../test/support/retention.ts";
+import { chat, codeOf, rowOf, run, stateAt } from "../../../../test/support/retention.ts";
 import { type RetentionPolicy, workflow } from "../../../index.ts";
 import { systemIds } from "../../ids.ts";
 import { Acts } from "../../journal/acts.ts";
@@ -154,8 +154,63 @@ describe("retention in the background", () => {
     expect(await sweeps("default")).toEqual({ now: 1, list: 1 });
     expect(await sweeps("forever")).toEqual({});
     expect(await sweeps({ keepLast: 5 })).toEqual({ now: 1, list: 3 });
-    // The spared run is looked at, whether it is whole.
-    expect(await sweeps({ maxAge: "90d", keepSuccessful: 1 })).toEqual({ now: 1, list: 2, entries: 1 });
+    expect(await sweeps({ maxAge: "90d", keepSuccessful: 1 })).toEqual({ now: 1, list: 1 });
+  });
+
+  it("leaves N checkpoints whenever one is added, in a run that goes on and by any reader (S2-22, S2-27)", async () => {
+    const lab = createLab();
+    const flow = workflow("steps", async (ctx) => {
+      for (let n = 0; n < 12; n++) await ctx.step(`s${n}`, () => "x".repeat(100));
+      await ctx.gate("ok", { choices: ["yes"] });
+      for (let n = 12; n < 300; n++) await ctx.step(`s${n}`, () => "x");
+      return "done";
+    });
+    const engine = lab.engine([flow], { retention: { keepLast: 5 } });
+    const reader = lab.engine([], { execute: false });
+    const kept = async () =>
+      (await lab.drive(reader.checkpoints.list("a"))).map(({ step }) => step).reverse();
+    await run(lab, engine, flow, "a");
+    expect(await kept()).toEqual(["s7", "s8", "s9", "s10", "s11"]);
+    expect(await codeOf(lab.drive(reader.fork("a@s6")))).toBe("HF-1023");
+    await lab.drive(engine.answer("a", "ok", { choice: "yes" }));
+    expect(await lab.drive(engine.result("a"))).toBe("done");
+    expect(await kept()).toEqual(["s296", "s297", "s298", "s299", ""]);
+    for (const { id } of await lab.drive(reader.checkpoints.list("a")))
+      expect(await lab.drive(reader.checkpoints.show(id))).toMatchObject({ id });
+    expect(await lab.drive(reader.checkpoints.validate("a"))).toMatchObject({ ok: true, checkpoints: 5 });
+    // Nobody had to write that down besides: the claim says it.
+    expect(await lab.drive(reader.retention.preview({ keepLast: 5 }))).toMatchObject({ runs: [] });
+  });
+
+  it("drops what a long loop has outgrown while it goes on", async () => {
+    const lab = createLab();
+    const flow = chat(400);
+    const engine = lab.engine([flow], { retention: { keepLast: 2 } });
+    let drops = 0;
+    engine.on("values_dropped", () => void drops++);
+    await lab.drive(engine.start(flow, "", { id: "a" }));
+    await lab.drive(engine.settled("a"));
+    await lab.clock.advance(1_000);
+    expect(drops).toBeGreaterThan(0);
+    expect(await codeOf(stateAt(lab.store, "a", 100))).toBe("HF-1023");
+    expect(await lab.drive(engine.checkpoints.list("a"))).toHaveLength(2);
+  });
+
+  it("drops a run's values when it ends, or when the engine is closed right after (S0-37, S0-47)", async () => {
+    const lab = createLab();
+    const fails = workflow("fails", (ctx) =>
+      ctx.step("no", () => Promise.reject(new Error("no")), { retry: false }),
+    );
+    const engine = lab.engine([greet, fails], { retention: "seed0" });
+    await run(lab, engine, greet, "a", "Ada");
+    expect(await lab.drive(engine.result("a"))).toBe("Hello Ada");
+    await lab.clock.advance(1_000);
+    expect(await prunedAt(lab, "a")).not.toBeNull();
+    await run(lab, engine, fails, "failed");
+    await run(lab, engine, greet, "b", "Ben");
+    await lab.drive(engine.close());
+    expect(await prunedAt(lab, "b")).not.toBeNull();
+    expect(await prunedAt(lab, "failed")).toBeNull();
   });
 
   it("goes on at the next time when the store has failed, and says so", async () => {

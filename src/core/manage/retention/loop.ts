@@ -1,7 +1,8 @@
+import type { EventKind, JournalEvent, Keep } from "../../journal/events.ts";
 import type { EngineParts } from "../../parts.ts";
 import { limitCopies } from "./cache.ts";
-import { invalid, type PolicyRules, type RetentionPolicy, readPolicy } from "./policy.ts";
-import { retain } from "./retention.ts";
+import { invalid, keepOf, type PolicyRules, type RetentionPolicy, readPolicy } from "./policy.ts";
+import { type RetentionOptions, retain } from "./retention.ts";
 
 const HOUR = 3_600_000;
 /** The first time comes early, so that processes that live shortly do their share. */
@@ -13,13 +14,33 @@ export interface RetentionLoopOptions {
   readonly sweepMs?: number | undefined;
 }
 
-/** Applies a policy again and again, in the background. Several processes may do so at once. */
+/** How long after its end a run's turn comes: whoever waits for its result has it by then. */
+const SOON_MS = 1_000;
+
+/** After these something of a run may have become dispensable. */
+const MOMENTS: readonly EventKind[] = [
+  "run_completed",
+  "run_failed",
+  "run_cancelled",
+  "family_told",
+  "snapshot_taken",
+];
+
+/**
+ * Applies a policy in the background: to each run that ends here, or outgrows what is kept of it, a moment later, and to all runs again
+ * and again. Several processes may do so at once.
+ */
 export class RetentionLoop {
   readonly #parts: EngineParts;
   readonly #rules: PolicyRules;
   readonly #sweepMs: number;
   readonly #stop = new AbortController();
   readonly #settled = new Map<string, number>();
+  /** Runs whose turn comes soon. */
+  readonly #soon = new Set<string>();
+  /** Where each run stood when it was last looked at while it went on: the next look is worth it when it has grown by a quarter. */
+  readonly #looked = new Map<string, number>();
+  #cancelSoon: (() => void) | null = null;
   #cancel: (() => void) | null = null;
   #passing: Promise<void> = Promise.resolve();
 
@@ -36,6 +57,48 @@ export class RetentionLoop {
     if (!(this.#sweepMs > 0)) throw invalid("retentionSweepMs", "it must be a number above 0");
   }
 
+  /** How many checkpoints the policy leaves of a workflow's runs whenever one is added. */
+  keep(workflow: string): Keep | undefined {
+    return keepOf(this.#rules.of(workflow));
+  }
+
+  /** Told of everything that is written to runs here. */
+  heard(runId: string, events: readonly JournalEvent[]): void {
+    if (!this.#isPrompt || this.#cancel === null) return;
+    const event = events.findLast(({ kind }) => MOMENTS.includes(kind));
+    if (!event) return;
+    const isEarly =
+      event.kind === "snapshot_taken" && event.seq < (this.#looked.get(runId) ?? 0) * 1.25 + 200;
+    if (isEarly) return;
+    if (event.kind === "snapshot_taken") this.#looked.set(runId, event.seq);
+    else this.#looked.delete(runId);
+    this.#soon.add(runId);
+    this.#cancelSoon ??= this.#parts.ports.clock.setTimer(() => this.#takeSoon(), SOON_MS, {
+      background: true,
+    });
+  }
+
+  /** Whether the policy may take something from a run right after its end, or while it goes on. */
+  get #isPrompt(): boolean {
+    const isShort = (age = Infinity) => age < this.#sweepMs;
+    return this.#rules.every.some(
+      (rules) => keepOf(rules) || isShort(rules.maxAge) || isShort(rules.failedMaxAge),
+    );
+  }
+
+  #takeSoon(): void {
+    this.#cancelSoon = null;
+    this.#passing = this.#passing.then(() => this.#runs(this.#stop.signal));
+  }
+
+  async #runs(signal?: AbortSignal): Promise<void> {
+    for (const run of this.#soon) {
+      if (signal?.aborted) return;
+      this.#soon.delete(run);
+      await this.#pass({ run, ...(signal ? { signal } : {}) });
+    }
+  }
+
   /** Begins. Does not keep the process alive. */
   start(): void {
     if (this.#cancel === null) this.#later(Math.min(this.#sweepMs, FIRST_MS));
@@ -44,16 +107,16 @@ export class RetentionLoop {
   #later(ms: number): void {
     if (this.#stop.signal.aborted) return;
     const pass = () => {
-      this.#passing = this.#pass().finally(() => this.#later(this.#sweepMs));
+      const swept = this.#passing.then(() => this.#pass({ signal: this.#stop.signal }));
+      this.#passing = swept.finally(() => this.#later(this.#sweepMs));
     };
     this.#cancel = this.#parts.ports.clock.setTimer(pass, ms, { background: true });
   }
 
-  async #pass(): Promise<void> {
+  async #pass(options: Pick<RetentionOptions, "run" | "signal">): Promise<void> {
     const { logger } = this.#parts.ports;
     try {
-      const { signal } = this.#stop;
-      const report = await retain(this.#parts, this.#rules, { signal }, true, this.#settled);
+      const report = await retain(this.#parts, this.#rules, options, true, this.#settled);
       const { runs, entries, blobs, bytes, skipped } = report;
       if (runs.length > 0) logger.info("values dropped", { runs: runs.length, entries, blobs, bytes });
       for (const { runId, why, detail } of skipped)
@@ -68,6 +131,12 @@ export class RetentionLoop {
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#cancel?.();
+    this.#cancelSoon?.();
     await this.#passing;
+  }
+
+  /** Sees to the runs whose turn would have come, now that nothing else will be written. */
+  async finish(): Promise<void> {
+    await this.#runs();
   }
 }

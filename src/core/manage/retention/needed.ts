@@ -7,7 +7,6 @@ import type { RunState } from "../../run/replay.ts";
 import type { Store } from "../../store.ts";
 import { blobsIn, type Values } from "../../values/values.ts";
 import type { Holding, JournalScan } from "./journal.ts";
-import type { Rules } from "./policy.ts";
 
 /** Values that must stay: entries by their position, blobs by their hash, and the snapshots that count. */
 export interface Needed {
@@ -17,20 +16,6 @@ export interface Needed {
 }
 
 export const NOTHING: Needed = { entries: new Set(), blobs: new Set(), snapshots: new Set() };
-
-/** The checkpoints that must stay restorable; the newest state is always one of them. */
-export function keptCheckpoints({ checkpoints, facts, seq }: JournalScan, rules: Rules): ReadonlySet<number> {
-  const kept = new Set([seq]);
-  for (const [position, tag] of facts.tags) if (tag.pinned) kept.add(position);
-  const { keepLast = 0, keepPerPhase = 0 } = rules;
-  const inPhase = new Map<string, number>();
-  for (const [index, checkpoint] of checkpoints.toReversed().entries()) {
-    const count = inPhase.get(checkpoint.phase) ?? 0;
-    inPhase.set(checkpoint.phase, count + 1);
-    if (index < keepLast || count < keepPerPhase) kept.add(checkpoint.seq);
-  }
-  return kept;
-}
 
 /** What a snapshot needs besides the entry that holds it. */
 interface References {

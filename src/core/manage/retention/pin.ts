@@ -2,11 +2,9 @@ import { type Act, because, checkAct, plan } from "../../journal/act.ts";
 import { dropped } from "../../journal/journal.ts";
 import { actOn, type EngineParts } from "../../parts.ts";
 import type { RunRow } from "../../types.ts";
+import { WHOLE_RUN } from "../checkpoints/kept.ts";
 import { remarks } from "../checkpoints/positions.ts";
 import { isLosingAll } from "./journal.ts";
-
-/** Where the pin of a whole run stands among those of its checkpoints: no event has this position. */
-export const WHOLE_RUN = 0;
 
 /** Pins a run with everything it has, or lets it go; pins of single checkpoints are left alone. */
 export async function pinRun(parts: EngineParts, runId: string, pinned: boolean, act: Act): Promise<RunRow> {

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../errors.ts";
+import type { Keep } from "../../journal/events.ts";
 import { nearest } from "../../nearest.ts";
 import type { Archive } from "./archive.ts";
 
@@ -83,6 +84,15 @@ export interface Rules {
   readonly archiveTimeout?: number;
   readonly cacheTtl?: number;
 }
+
+/** How many checkpoints of a run the rules leave; `undefined` when they leave all. */
+export const keepOf = ({ keepLast, keepPerPhase }: Rules): Keep | undefined =>
+  keepLast === undefined && keepPerPhase === undefined
+    ? undefined
+    : {
+        ...(keepLast === undefined ? {} : { last: keepLast }),
+        ...(keepPerPhase === undefined ? {} : { perPhase: keepPerPhase }),
+      };
 
 /** A policy that was read. */
 export interface PolicyRules {

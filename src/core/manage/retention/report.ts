@@ -10,6 +10,8 @@ export interface RetentionRun {
   readonly runId: string;
   readonly workflow: string;
   readonly why: readonly RetentionReason[];
+  /** Checkpoints that were let go: they are not listed any more, and cannot be come back to. */
+  readonly checkpoints: number;
   /** Entries whose values were dropped, blobs that were deleted, and the length of both. */
   readonly entries: number;
   readonly blobs: number;
@@ -35,6 +37,7 @@ export interface RetentionReport {
   readonly runs: readonly RetentionRun[];
   readonly skipped: readonly RetentionSkip[];
   /** Of all runs together. */
+  readonly checkpoints: number;
   readonly entries: number;
   readonly blobs: number;
   readonly bytes: number;
@@ -65,15 +68,16 @@ export class ReportDraft {
     { id, workflow }: RunRow,
     why: readonly RetentionReason[],
     items: readonly Item[],
-    pruned: boolean,
+    { checkpoints, pruned }: { readonly checkpoints: number; readonly pruned: boolean },
   ): void {
     const known = this.#runs.get(id);
-    const run = known ?? { runId: id, workflow, why, entries: 0, blobs: 0, bytes: 0, pruned };
+    const run = known ?? { runId: id, workflow, why, checkpoints: 0, entries: 0, blobs: 0, bytes: 0, pruned };
     this.#runs.set(id, run);
     for (const item of items) {
       run["entry" in item ? "entries" : "blobs"] += 1;
       run.bytes += item.bytes;
     }
+    run.checkpoints += checkpoints;
     run.pruned = pruned;
   }
 
@@ -84,10 +88,12 @@ export class ReportDraft {
 
   finish(): RetentionReport {
     const runs = [...this.#runs.values()];
-    const sum = (key: "entries" | "blobs" | "bytes") => runs.reduce((total, run) => total + run[key], 0);
+    const sum = (key: "checkpoints" | "entries" | "blobs" | "bytes") =>
+      runs.reduce((total, run) => total + run[key], 0);
     return {
       runs,
       skipped: [...this.#skipped.values()],
+      checkpoints: sum("checkpoints"),
       entries: sum("entries"),
       blobs: sum("blobs"),
       bytes: sum("bytes"),

@@ -4,7 +4,7 @@ import { type Act, checkAct } from "../../journal/act.ts";
 import { everyRun } from "../../journal/query.ts";
 import type { EngineParts } from "../../parts.ts";
 import type { Store } from "../../store.ts";
-import type { RunStatus } from "../../types.ts";
+import type { RunRow, RunStatus } from "../../types.ts";
 import { limitCopies } from "./cache.ts";
 import { isBeingDropped } from "./journal.ts";
 import { pinRun } from "./pin.ts";
@@ -91,21 +91,31 @@ export async function retain(
   if (status?.length === 0) return report.finish();
   const store = unhurried(parts.store, parts.ports.clock);
   const now = await parts.time.read();
-  const spared = await sparedRuns(store, rules, options);
+  let found: Promise<ReadonlySet<string>> | undefined;
+  const spared = () => (found ??= sparedRuns(store, rules, options));
   const pass: Pass = { rules, options, batch, now, spared, report, settled, writes };
   const which = { pruned: false, ...(status ? { status } : {}) };
   const seen = new Set<string>();
-  for await (const row of everyRun(store, { ...which, ...inWorkflow(options) })) {
+  const rows =
+    options.run === undefined
+      ? everyRun(store, { ...which, ...inWorkflow(options) })
+      : oneRun(store, options.run, options.workflow);
+  for await (const row of rows) {
     if (report.touched >= limit || options.signal?.aborted) report.complete = false;
     if (!report.complete) break;
     seen.add(row.id);
-    if (options.run !== undefined && row.id !== options.run) continue;
     const { aged, trims } = due(pass, row);
     if (aged || trims.length > 0) await new RunPruner(parts, pass, row.id).work();
   }
   // Others may have dropped the rest.
-  if (report.complete) for (const id of settled.keys()) if (!seen.has(id)) settled.delete(id);
+  if (report.complete && options.run === undefined)
+    for (const id of settled.keys()) if (!seen.has(id)) settled.delete(id);
   return report.finish();
+}
+
+async function* oneRun(store: Store, runId: string, workflow: string | undefined): AsyncGenerator<RunRow> {
+  const row = await store.read(runId);
+  if (row && (workflow === undefined || row.workflow === workflow)) yield row;
 }
 
 const inWorkflow = ({ workflow }: RetentionOptions): { workflow?: string } =>

@@ -3,19 +3,12 @@ import { because } from "../../journal/act.ts";
 import type { EngineParts } from "../../parts.ts";
 import type { Store } from "../../store.ts";
 import { ended, type RunRow, terminal } from "../../types.ts";
+import { WHOLE_RUN } from "../checkpoints/kept.ts";
 import { bundleOf, handOver } from "./archive.ts";
 import { isBeingDropped, JournalScan } from "./journal.ts";
-import {
-  keptCheckpoints,
-  type Needed,
-  NOTHING,
-  neededFor,
-  type ReadSnapshot,
-  snapshotReader,
-} from "./needed.ts";
-import { WHOLE_RUN } from "./pin.ts";
+import { type Needed, NOTHING, neededFor, type ReadSnapshot, snapshotReader } from "./needed.ts";
 import { Inventory, type Item, itemsToDrop } from "./plan.ts";
-import type { PolicyRules, Rules } from "./policy.ts";
+import { keepOf, type PolicyRules, type Rules } from "./policy.ts";
 import { type ReportDraft, type RetentionReason, type RetentionSkip, trimming } from "./report.ts";
 import type { RetentionOptions } from "./retention.ts";
 import { unhurried } from "./store.ts";
@@ -30,8 +23,8 @@ export interface Pass {
   readonly options: RetentionOptions;
   readonly batch: number;
   readonly now: number;
-  /** Completed runs that are kept whatever their age. */
-  readonly spared: ReadonlySet<string>;
+  /** Completed runs that are kept whatever their age; found out when the first run's time has come. */
+  readonly spared: () => Promise<ReadonlySet<string>>;
   readonly report: ReportDraft;
   /** By run: the position at which there was nothing to drop between its checkpoints. */
   readonly settled: Map<string, number>;
@@ -42,6 +35,13 @@ export interface Pass {
 interface Verdict {
   readonly all: boolean;
   readonly why: readonly RetentionReason[];
+}
+
+/** What a run is to lose. */
+interface Loss {
+  readonly items: readonly Item[];
+  /** How many of its listed checkpoints. */
+  readonly checkpoints: number;
 }
 
 /** One run in one call of retention. */
@@ -87,7 +87,7 @@ export class RunPruner {
     const { aged, trims } = due(this.#pass, row);
     if (!aged && trims.length === 0) return null;
     const hasPinnedParent = await this.#isBelowPinned(row);
-    const spare = hasPinnedParent ? "pinned" : await this.#whySpared(row);
+    const spare = aged && (hasPinnedParent ? "pinned" : await this.#whySpared(row));
     if (aged && !spare) return { all: true, why: [aged] };
     if (aged && spare) report.skip(row, spare);
     return trims.length === 0 || hasPinnedParent ? null : { all: false, why: trims };
@@ -105,7 +105,7 @@ export class RunPruner {
 
   async #whySpared(row: RunRow): Promise<RetentionSkip["why"] | undefined> {
     if (row.pinned) return "pinned";
-    if (this.#pass.spared.has(row.id)) return "keepSuccessful";
+    if ((await this.#pass.spared()).has(row.id)) return "keepSuccessful";
     // Its parent is still to be given its result, or a child will still report to it.
     if (row.wakeAt !== null || (row.status === "failed" && row.openChildren > 0)) return "in use";
     return row.status === "failed" && (await this.#mayBeResumed(row)) ? "in use" : undefined;
@@ -122,21 +122,29 @@ export class RunPruner {
   async #attempt(row: RunRow, { all, why }: Verdict): Promise<boolean> {
     const { report, settled, writes } = this.#pass;
     await this.#read(row);
-    const items = await this.#items(row, all);
+    const { checkpoints } = this.#scan;
+    const lost = all ? new Set(checkpoints.listed) : this.#outside(row);
+    const items = await this.#items(all, lost);
     if (items === null) {
       report.skip(row, "unreadable", "Its newest state cannot be restored.");
       return true;
     }
-    if (!all && items.length === 0) {
+    if (!all && items.length === 0 && lost.size === 0) {
       settled.set(row.id, row.seq);
       return true;
     }
+    const loss = { items, checkpoints: checkpoints.listed.filter((seq) => lost.has(seq)).length };
     if (!writes) {
-      report.add(row, why, items, all);
+      report.add(row, why, items, { ...loss, pruned: all });
       return true;
     }
     if (all && !(await this.#archive(row, items))) return true;
-    return this.#drop(row, { all, why }, items);
+    return this.#drop(row, { all, why }, loss);
+  }
+
+  /** The checkpoints that the policy lets go. Of a run that somebody wants to look at, none. */
+  #outside({ workflow }: RunRow): ReadonlySet<number> {
+    return this.#scan.checkpoints.outside(keepOf(this.#pass.rules.of(workflow)) ?? { last: Infinity });
   }
 
   async #read(row: RunRow): Promise<void> {
@@ -148,12 +156,12 @@ export class RunPruner {
     await this.#scan.extend(this.#store, row);
   }
 
-  async #items(row: RunRow, all: boolean): Promise<readonly Item[] | null> {
+  async #items(all: boolean, lost: ReadonlySet<number>): Promise<readonly Item[] | null> {
     const drop = (needed: Needed) => itemsToDrop(this.#store, this.#scan, this.#inventory, needed);
     if (all) return drop(NOTHING);
-    // Somebody wants to look at all of it.
-    if (this.#scan.facts.tags.get(WHOLE_RUN)?.pinned) return [];
-    const wanted = keptCheckpoints(this.#scan, this.#pass.rules.of(row.workflow));
+    const { checkpoints, seq } = this.#scan;
+    if (checkpoints.tags.get(WHOLE_RUN)?.pinned) return [];
+    const wanted = new Set([seq, ...checkpoints.positions.filter((one) => !lost.has(one))]);
     const needed = await neededFor(this.#scan, wanted, this.#readSnapshot);
     return needed && drop(needed);
   }
@@ -175,8 +183,9 @@ export class RunPruner {
   }
 
   /** Writes batch after batch; answers `false` when the run has moved on. */
-  async #drop(row: RunRow, { all, why }: Verdict, items: readonly Item[]): Promise<boolean> {
-    const { options, report, batch, settled } = this.#pass;
+  async #drop(row: RunRow, { all, why }: Verdict, { items, checkpoints }: Loss): Promise<boolean> {
+    const { options, report, batch, settled, rules } = this.#pass;
+    const keep = all ? undefined : keepOf(rules.of(row.workflow));
     let current = row;
     for (let from = 0; from === 0 || from < items.length; from += batch) {
       if (options.signal?.aborted) {
@@ -188,7 +197,8 @@ export class RunPruner {
       const entries = part.flatMap((item) => ("entry" in item ? [item.entry] : []));
       const blobs = part.flatMap((item) => ("blob" in item ? [item.blob] : []));
       const counts = { entries: entries.length, blobs: blobs.length };
-      const meta = { ...counts, ...(isLast ? { all: true as const } : {}), ...because(options) };
+      const said = { ...(isLast ? { all: true as const } : {}), ...(keep ? { keep } : {}) };
+      const meta = { ...counts, ...said, ...because(options) };
       const acted = await this.#parts.acts.write(current, {
         events: [{ kind: "values_dropped", step: "", meta }],
         drop: { entries, blobs },
@@ -196,7 +206,7 @@ export class RunPruner {
       });
       if (!acted) return false;
       this.#parts.written(acted.row, acted.events);
-      report.add(row, why, part, isLast);
+      report.add(row, why, part, { checkpoints: from === 0 ? checkpoints : 0, pruned: isLast });
       current = acted.row;
     }
     if (all) settled.delete(row.id);
@@ -207,13 +217,12 @@ export class RunPruner {
 
 /** The rules by which a run may have to lose values, as far as its row tells. */
 export function due(
-  { rules: policy, now, settled }: Pass,
+  { rules: policy, now, settled }: Pick<Pass, "rules" | "now" | "settled">,
   row: RunRow,
 ): { readonly aged: RetentionReason | null; readonly trims: readonly RetentionReason[] } {
   if (row.prunedAt !== null) return { aged: null, trims: [] };
   const rules = policy.of(row.workflow);
-  // Only a snapshot makes what came before it dispensable.
-  const isSettled = row.snapshotSeq === 0 || settled.get(row.id) === row.seq;
+  const isSettled = settled.get(row.id) === row.seq;
   return { aged: agedBy(rules, row, now), trims: isSettled ? [] : trimming(rules) };
 }
 
