@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { createEngine, type Engine, type EngineOptions, type Workflow } from "holdfast";
 import { createMemoryStore } from "holdfast/stores/memory";
 import { openSqliteStore } from "holdfast/stores/sqlite";
-import type { Entry, Store } from "../src/core/store.ts";
+import type { Entry, Store } from "../src/core/store/contract.ts";
 import type { RunRow } from "../src/core/types.ts";
 import { chooseDriver } from "../src/stores/sqlite/driver.ts";
 

@@ -1,3 +1,4 @@
+export type { Migration } from "./core/changes/versions.ts";
 export type { Clock } from "./core/clock.ts";
 export type {
   Context,
@@ -27,14 +28,13 @@ export type { EngineOptions, Run, StartOptions } from "./core/engine-options.ts"
 export { type ErrorCode, explainError, HoldfastError } from "./core/errors.ts";
 export { type ContentCheck, type ContentVerdict, isQuarantined } from "./core/guards/content.ts";
 export type { Policy, PolicyRequest, PolicyVerdict } from "./core/guards/policy.ts";
-export type { SqlHandle } from "./core/journal/sql.ts";
 export type { RetentionPolicy } from "./core/manage/retention/policy.ts";
 export type { Logger } from "./core/ports.ts";
 export type { RetryPolicy } from "./core/run/retry.ts";
-export type { Store } from "./core/store.ts";
+export type { Store } from "./core/store/contract.ts";
+export type { SqlHandle } from "./core/store/sql.ts";
 export type { Budget, Effect, RunStatus, Usage, Waiting, WaitKind } from "./core/types.ts";
 export { secret } from "./core/values/secrets.ts";
-export type { Migration } from "./core/versions/versions.ts";
 export type { EngineEvent, EngineEventType } from "./core/worker/emitter.ts";
 export type { RecoveryOptions } from "./core/worker/recovery.ts";
 export { type Workflow, type WorkflowBody, type WorkflowOptions, workflow } from "./core/workflow.ts";

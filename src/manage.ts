@@ -1,4 +1,6 @@
 /** What tools for stored runs need: reports, plans, forks, retention, transfer, and the shapes of the journal. */
+
+export type { StateChange } from "./core/changes/migration-plan.ts";
 export type {
   AgentState,
   Branches,
@@ -8,16 +10,16 @@ export type {
   SettledOptions,
   SettledResults,
 } from "./core/context.ts";
-export type { Edits } from "./core/control/edits.ts";
 export type { BulkReport } from "./core/control/family.ts";
 export type { InjectOptions } from "./core/control/inject.ts";
 export { errorTable } from "./core/errors.ts";
 export type { ContentItem, Quarantined } from "./core/guards/content.ts";
 export type { Ids } from "./core/ids.ts";
 export type { Act } from "./core/journal/act.ts";
+export { type Address, parseAddress } from "./core/journal/address.ts";
+export type { Edits } from "./core/journal/edits.ts";
 export type { EventKind, EventMeta, JournalEvent } from "./core/journal/events.ts";
 export type { StateView } from "./core/journal/state-view.ts";
-export { type Address, parseAddress } from "./core/manage/checkpoints/address.ts";
 export {
   type AgentJson,
   type CheckpointJson,
@@ -104,6 +106,5 @@ export type { CheckpointTrigger, Triggers } from "./core/run/triggers.ts";
 export type { EffectPolicy, Origin } from "./core/types.ts";
 export type { Redaction, RedactionPattern } from "./core/values/redact.ts";
 export type { SecretProvider, SecretRef } from "./core/values/secrets.ts";
-export type { StateChange } from "./core/versions/migration-plan.ts";
 export type { EngineEventOf } from "./core/worker/emitter.ts";
 export type { Health, UnsavedRun } from "./core/worker/health.ts";

@@ -5,7 +5,7 @@ import { createTieredStore } from "holdfast/stores/tiered";
 import pg from "pg";
 import { startPostgres } from "../../lab/services/postgres.ts";
 import { startRedis } from "../../lab/services/redis.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import type { CaseReport } from "../run.ts";
 import { median, payload } from "../workbench.ts";
 

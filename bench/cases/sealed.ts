@@ -1,7 +1,7 @@
 import { createEngine, type Engine, workflow } from "holdfast";
 import { envKeyring, packStore, sealStore } from "holdfast/security";
 import { openSqliteStore } from "holdfast/stores/sqlite";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import type { CaseReport } from "../run.ts";
 import { fileBytes, inFolder, median } from "../workbench.ts";
 

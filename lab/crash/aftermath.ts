@@ -1,7 +1,7 @@
 import { createEngine } from "../../src/core/engine.ts";
 import type { EventKind, JournalEvent } from "../../src/core/journal/events.ts";
 import { parseEntry } from "../../src/core/journal/journal.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import type { RunRow } from "../../src/core/types.ts";
 import { ownEvents } from "../../src/testing/invariants/step-names.ts";
 import type { Problem, Site } from "./site.ts";

@@ -1,7 +1,7 @@
 import type { Engine } from "../../src/core/engine.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { seededIds } from "../../src/core/ids.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { type RunRow, terminal } from "../../src/core/types.ts";
 import { expected } from "../../src/testing/expected.ts";
 import type { PlannedControl } from "./config.ts";

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import type { Point, Probe } from "../../src/core/ports.ts";
-import type { Append, AppendResult, Store } from "../../src/core/store.ts";
+import type { Append, AppendResult, Store } from "../../src/core/store/contract.ts";
 import { withParts } from "../../src/testing/with-parts.ts";
 import type { AckedWrite } from "../../src/testing/witness/log.ts";
 import type { ChildConfig, Strike } from "./config.ts";

@@ -2,7 +2,7 @@ import { openSync, writeSync } from "node:fs";
 import { createEngine, type Engine } from "../../src/core/engine.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
 import type { Policy } from "../../src/core/guards/policy.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import type { RunRow } from "../../src/core/types.ts";
 import { expected } from "../../src/testing/expected.ts";
 import { ledgerIn, openAddress } from "../../src/testing/store-address.ts";

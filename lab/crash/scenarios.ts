@@ -1,5 +1,5 @@
 import type { Context, StepCall, StepOptions } from "../../src/core/context.ts";
-import type { AsyncSqlHandle } from "../../src/core/journal/sql.ts";
+import type { AsyncSqlHandle } from "../../src/core/store/sql.ts";
 import type { Effect } from "../../src/core/types.ts";
 import { type Workflow, type WorkflowBody, workflow } from "../../src/core/workflow.ts";
 import type { WitnessClient } from "../../src/testing/witness/witness.ts";

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { checkInvariants } from "../../src/testing/invariants/invariants.ts";
 import { type StoreAddress, withStoreAt } from "../../src/testing/store-address.ts";
 import { type StoreKind, type StorePlace, sqliteKind } from "../../src/testing/store-kinds.ts";

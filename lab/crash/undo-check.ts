@@ -1,5 +1,5 @@
 import { parseEntry } from "../../src/core/journal/journal.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { ownEvents } from "../../src/testing/invariants/step-names.ts";
 import type { Violation } from "../../src/testing/witness/log.ts";
 import type { LoggedCall } from "../../src/testing/witness/wire.ts";

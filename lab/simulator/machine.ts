@@ -1,5 +1,5 @@
 import type { Clock } from "../../src/core/clock.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 
 interface Held {
   readonly go: () => void;

@@ -1,9 +1,9 @@
 import type { Engine } from "../../src/core/engine.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
+import { isCheckpoint } from "../../src/core/journal/address.ts";
 import type { JournalEvent } from "../../src/core/journal/events.ts";
 import { parseEntry } from "../../src/core/journal/journal.ts";
-import { isCheckpoint } from "../../src/core/manage/checkpoints/address.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { type RunRow, terminal } from "../../src/core/types.ts";
 import { moved } from "../../src/testing/invariants/step-names.ts";
 import { valueOf } from "./outside.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JournalEvent } from "../../src/core/journal/events.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import type { RunRow } from "../../src/core/types.ts";
 import { decode } from "../../src/core/values/codec.ts";
 import { ownEvents } from "../../src/testing/invariants/step-names.ts";

@@ -1,5 +1,5 @@
+import type { Migration } from "../../src/core/changes/versions.ts";
 import type { Context, StepCall } from "../../src/core/context.ts";
-import type { Migration } from "../../src/core/versions/versions.ts";
 import { type Workflow, workflow } from "../../src/core/workflow.ts";
 import type { Machine } from "./machine.ts";
 import { deedOf, nameIn, type ProgramVersion } from "./names.ts";

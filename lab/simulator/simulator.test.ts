@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { digest } from "../../src/core/hash.ts";
-import type { Append, AppendResult, Entry, Store } from "../../src/core/store.ts";
+import type { Append, AppendResult, Entry, Store } from "../../src/core/store/contract.ts";
 import { type SimulationOptions, type SimulationReport, simulate, simulateMany } from "./simulator.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,6 +1,6 @@
 import { digest } from "../../src/core/hash.ts";
 import { parseEntry } from "../../src/core/journal/journal.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { type RunRow, terminal } from "../../src/core/types.ts";
 import { checkInvariants } from "../../src/testing/invariants/invariants.ts";
 import type { Violation } from "../../src/testing/witness/log.ts";

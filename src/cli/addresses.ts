@@ -1,8 +1,8 @@
 import { HoldfastError } from "../core/errors.ts";
 import { readRun } from "../core/journal/door.ts";
-import { everyRun } from "../core/journal/query.ts";
 import type { Checkpoints } from "../core/manage/checkpoints/checkpoints.ts";
-import type { Store } from "../core/store.ts";
+import type { Store } from "../core/store/contract.ts";
+import { everyRun } from "../core/store/query.ts";
 import type { RunRow } from "../core/types.ts";
 import { usage } from "./globals.ts";
 import { readOrigin } from "./run-origin.ts";

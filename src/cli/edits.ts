@@ -1,4 +1,4 @@
-import type { Edits } from "../core/control/edits.ts";
+import type { Edits } from "../core/journal/edits.ts";
 import { nearest } from "../core/nearest.ts";
 import { usage } from "./globals.ts";
 import { readJson, splitPair } from "./inputs.ts";

@@ -1,5 +1,5 @@
-import { everyRun } from "../core/journal/query.ts";
-import type { DueQuery, Store } from "../core/store.ts";
+import type { DueQuery, Store } from "../core/store/contract.ts";
+import { everyRun } from "../core/store/query.ts";
 import { ended, type RunRow } from "../core/types.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
-import { everyRun } from "../core/journal/query.ts";
-import type { RunPage, RunQuery, Store } from "../core/store.ts";
+import type { RunPage, RunQuery, Store } from "../core/store/contract.ts";
+import { everyRun } from "../core/store/query.ts";
 import type { RunRow } from "../core/types.ts";
 import { Addresses, splitAddress } from "./addresses.ts";
 import type { Settings } from "./config/settings.ts";

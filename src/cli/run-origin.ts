@@ -1,7 +1,7 @@
 import { parseEntry } from "../core/journal/journal.ts";
+import { Values } from "../core/journal/values.ts";
 import { silentLogger } from "../core/ports.ts";
-import type { Store } from "../core/store.ts";
-import { Values } from "../core/values/values.ts";
+import type { Store } from "../core/store/contract.ts";
 
 /** The key of a run's config that the command line keeps its own notes under. */
 export const ORIGIN_KEY = "$holdfast";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { extname, isAbsolute, relative, resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
-import type { Store } from "../core/store.ts";
+import type { Store } from "../core/store/contract.ts";
 import type { RunRow } from "../core/types.ts";
 import { isWorkflow, type Workflow } from "../core/workflow.ts";
 import { knownCode } from "./code-memory.ts";

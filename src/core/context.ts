@@ -1,7 +1,7 @@
-import type { AnySqlHandle, SqlHandle, SqlWork } from "./journal/sql.ts";
 import type { SaveEvery } from "./run/every.ts";
 import type { RetryPolicy } from "./run/retry.ts";
 import type { CheckpointTrigger } from "./run/triggers.ts";
+import type { AnySqlHandle, SqlHandle, SqlWork } from "./store/sql.ts";
 import type { Budget, Effect } from "./types.ts";
 import type { SecretRef } from "./values/secrets.ts";
 import type { Workflow } from "./workflow.ts";

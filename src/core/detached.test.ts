@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { code } from "../../test/support/code.ts";
 import { createLab, hangs } from "../../test/support/lab.ts";
 import { HoldfastError, type Logger, type Workflow, workflow } from "../index.ts";
-import type { Append, Store } from "./store.ts";
+import type { Append, Store } from "./store/contract.ts";
 
 const unhandled: unknown[] = [];
 const note = (error: unknown): void => void unhandled.push(error);

@@ -6,7 +6,7 @@ import type { RetentionPolicy } from "./manage/retention/policy.ts";
 import type { Logger, Probe } from "./ports.ts";
 import type { CheckpointStrategy } from "./run/every.ts";
 import type { Triggers } from "./run/triggers.ts";
-import type { RunQuery, Store } from "./store.ts";
+import type { RunQuery, Store } from "./store/contract.ts";
 import type { Budget, RunRow } from "./types.ts";
 import type { Redaction } from "./values/redact.ts";
 import type { SecretProvider } from "./values/secrets.ts";

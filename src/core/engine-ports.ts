@@ -1,10 +1,10 @@
 import { systemClock } from "./clock.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { systemIds } from "./ids.ts";
+import { Values } from "./journal/values.ts";
 import { type Ports, silentLogger, unfailing } from "./ports.ts";
-import type { Store } from "./store.ts";
+import type { Store } from "./store/contract.ts";
 import { Redactor } from "./values/redact.ts";
-import { Values } from "./values/values.ts";
 
 /** Everything impure of an engine: as given, or the system's. */
 export function enginePorts(options: EngineOptions): Ports {

@@ -4,7 +4,7 @@ import { fingerprint } from "./hash.ts";
 import { readRun } from "./journal/door.ts";
 import type { JournalEvent } from "./journal/events.ts";
 import { eventAt } from "./journal/load.ts";
-import type { EngineParts } from "./parts.ts";
+import type { EngineParts } from "./journal/parts.ts";
 import { type Given, givenEvents } from "./run/given.ts";
 import type { Parent, RunRow } from "./types.ts";
 import type { Worker } from "./worker/worker.ts";

@@ -1,10 +1,10 @@
+import { checkMigrations, checkVersion, type Migration } from "./changes/versions.ts";
 import type { Context } from "./context.ts";
 import { HoldfastError } from "./errors.ts";
 import { checkBudget } from "./guards/budget.ts";
 import { checkName } from "./names.ts";
 import { type CheckpointStrategy, checkStrategy } from "./run/every.ts";
 import type { Budget } from "./types.ts";
-import { checkMigrations, checkVersion, type Migration } from "./versions/versions.ts";
 
 export interface WorkflowOptions {
   /** Version of the code. Stored with every run; a run of another version is migrated, or waits. Default "1". */

@@ -2,7 +2,7 @@ import path from "node:path";
 import { describe, it } from "vitest";
 import { useFolders } from "../../test/support/folders.ts";
 import { testKeyring } from "../../test/support/sealed.ts";
-import type { Store } from "../core/store.ts";
+import type { Store } from "../core/store/contract.ts";
 import { createMemoryStore } from "../stores/memory.ts";
 import { openSqliteStore } from "../stores/sqlite/index.ts";
 import { storeConformance } from "../testing/conformance/index.ts";

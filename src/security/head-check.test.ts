@@ -3,7 +3,7 @@ import { createLab } from "../../test/support/lab.ts";
 import { testKeyring } from "../../test/support/sealed.ts";
 import { buildAct } from "../core/journal/acts.ts";
 import type { EventDraft } from "../core/journal/events.ts";
-import type { Store } from "../core/store.ts";
+import type { Store } from "../core/store/contract.ts";
 import type { RunRow } from "../core/types.ts";
 import { workflow } from "../index.ts";
 import { createMemoryStore } from "../stores/memory.ts";

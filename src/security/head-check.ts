@@ -1,5 +1,5 @@
 import { isMarked } from "../core/journal/head-mark.ts";
-import type { Entry, Store } from "../core/store.ts";
+import type { Entry, Store } from "../core/store/contract.ts";
 import { UNREADABLE } from "../core/values/blind.ts";
 
 /** What is known of a run's beginning: no entry up to `upTo` is marked, and the first that is stands at `first`. */

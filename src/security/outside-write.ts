@@ -1,6 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 import { type ActPlan, buildAct } from "../core/journal/acts.ts";
-import type { Blob, Store } from "../core/store.ts";
+import type { Blob, Store } from "../core/store/contract.ts";
 import type { RunRow } from "../core/types.ts";
 
 /** A run that changes so often while it is written to is left for the next time. */

@@ -1,4 +1,4 @@
-import type { Append, Store } from "../core/store.ts";
+import type { Append, Store } from "../core/store/contract.ts";
 import { UNREADABLE } from "../core/values/blind.ts";
 import { type CompressionOptions, type Pack, packer, unpack } from "./compression.ts";
 import { withValues } from "./store-parts.ts";

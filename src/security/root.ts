@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { HoldfastError } from "../core/errors.ts";
 import { buildAct, unwritten } from "../core/journal/acts.ts";
 import type { EventDraft } from "../core/journal/events.ts";
-import type { Store } from "../core/store.ts";
+import type { Store } from "../core/store/contract.ts";
 import { SEALED_ROOT } from "../core/values/blind.ts";
 import type { Keyring } from "./keyring.ts";
 import { newDataKey } from "./record.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { useFolders } from "../../test/support/folders.ts";
 import { createLab } from "../../test/support/lab.ts";
 import { testKeyring } from "../../test/support/sealed.ts";
-import type { Store } from "../core/store.ts";
+import type { Store } from "../core/store/contract.ts";
 import { createEngine, HoldfastError, workflow } from "../index.ts";
 import { createMemoryStore } from "../stores/memory.ts";
 import { openSqliteStore } from "../stores/sqlite/index.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
-import { everyRun } from "../core/journal/query.ts";
-import type { Store } from "../core/store.ts";
+import type { Store } from "../core/store/contract.ts";
+import { everyRun } from "../core/store/query.ts";
 import type { RunRow } from "../core/types.ts";
 import type { Keyring } from "./keyring.ts";
 import { writeOutside } from "./outside-write.ts";

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
-import type { Blob, Store } from "../core/store.ts";
+import type { Blob, Store } from "../core/store/contract.ts";
 import type { Keyring } from "./keyring.ts";
 import { type DataKey, isSealed, newDataKey } from "./record.ts";
 import { keyAddress, unwrapKey, wrapKey } from "./wrapped-key.ts";

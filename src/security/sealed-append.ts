@@ -1,4 +1,4 @@
-import type { Append, AppendResult, Entry } from "../core/store.ts";
+import type { Append, AppendResult, Entry } from "../core/store/contract.ts";
 import { UNREADABLE } from "../core/values/blind.ts";
 import type { Pack } from "./compression.ts";
 import { packText, unpackText } from "./packed-store.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab, type Lab, signalled } from "../../test/support/lab.ts";
 import { recordsOf, testKeyring } from "../../test/support/sealed.ts";
-import type { Store } from "../core/store.ts";
+import type { Store } from "../core/store/contract.ts";
 import { HoldfastError, workflow } from "../index.ts";
 import type { Keyring } from "./keyring.ts";
 import { sealStore } from "./sealed-store.ts";

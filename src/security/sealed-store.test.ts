@@ -2,7 +2,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { useFolders } from "../../test/support/folders.ts";
 import { keyOf, testKeyring } from "../../test/support/sealed.ts";
-import type { Entry, Store } from "../core/store.ts";
+import type { Entry, Store } from "../core/store/contract.ts";
 import { UNREADABLE } from "../core/values/blind.ts";
 import { createMemoryStore } from "../stores/memory.ts";
 import { openSqliteStore } from "../stores/sqlite/index.ts";

@@ -1,5 +1,12 @@
 import type { Act } from "../core/journal/act.ts";
-import type { Append, AppendResult, RunPage, RunQuery, Store, StoreIdentity } from "../core/store.ts";
+import type {
+  Append,
+  AppendResult,
+  RunPage,
+  RunQuery,
+  Store,
+  StoreIdentity,
+} from "../core/store/contract.ts";
 import { type CompressionOptions, packer } from "./compression.ts";
 import { HeadCheck } from "./head-check.ts";
 import type { Keyring } from "./keyring.ts";

@@ -1,4 +1,4 @@
-import type { Store } from "../core/store.ts";
+import type { Store } from "../core/store/contract.ts";
 import { sealOf } from "../core/values/blind.ts";
 
 type Values = Pick<Store, "append" | "entries" | "blobs"> & Partial<Store>;

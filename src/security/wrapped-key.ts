@@ -1,6 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 import { digest } from "../core/hash.ts";
-import type { Blob } from "../core/store.ts";
+import type { Blob } from "../core/store/contract.ts";
 import { KEY_BYTES } from "./crypto.ts";
 import type { KeyContext, Keyring } from "./keyring.ts";
 import type { DataKey } from "./record.ts";

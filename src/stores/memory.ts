@@ -1,7 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
-import { claimAfter, refusal, UNCLAIMED } from "../core/journal/claim.ts";
-import { checkLimit, dueRows, listRows } from "../core/journal/query.ts";
-import type { Append, AppendResult, Drop, Entry, Store } from "../core/store.ts";
+import { claimAfter, refusal, UNCLAIMED } from "../core/store/claim.ts";
+import type { Append, AppendResult, Drop, Entry, Store } from "../core/store/contract.ts";
+import { checkLimit, dueRows, listRows } from "../core/store/query.ts";
 import type { RunRow } from "../core/types.ts";
 
 interface State {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { buildEntry } from "../core/journal/journal.ts";
 import { newProjection } from "../core/journal/project.ts";
-import type { Append } from "../core/store.ts";
+import type { Append } from "../core/store/contract.ts";
 import { createMemoryStore } from "../stores/memory.ts";
 import { createFakeClock } from "./fake-clock.ts";
 import { createFaultyStore, type FaultPlan } from "./faulty-store.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import { HoldfastError } from "../core/errors.ts";
-import type { Append, AppendResult, Store } from "../core/store.ts";
+import type { Append, AppendResult, Store } from "../core/store/contract.ts";
 import { sealOf } from "../core/values/blind.ts";
 import type { AckedWrite } from "./witness/log.ts";
 

@@ -1,4 +1,4 @@
-import type { Store } from "../core/store.ts";
+import type { Store } from "../core/store/contract.ts";
 import { openStore } from "../stores/open.ts";
 import { openPostgresStore } from "../stores/postgres/index.ts";
 import { openRedisCache, openRedisStore } from "../stores/redis/index.ts";

@@ -1,4 +1,4 @@
-import type { Store } from "../core/store.ts";
+import type { Store } from "../core/store/contract.ts";
 
 /** The store with some of its methods replaced. */
 export function withParts(store: Store, parts: Partial<Store>): Store {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { folderWith, fromText } from "../../test/support/yaml.ts";
-import type { Store } from "../core/store.ts";
+import type { Store } from "../core/store/contract.ts";
 import { createEngine, type Engine, type Run, type Workflow } from "../index.ts";
 import { createMemoryStore } from "../stores/memory.ts";
 import { type ScriptRequest, scriptRunner } from "./index.ts";

@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import type { RunRow } from "../../src/core/types.ts";
 import { type Disk, nodeDisk } from "../../src/stores/disk.ts";
 import { openFolder } from "../../src/stores/file/open.ts";

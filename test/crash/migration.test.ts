@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { childScript } from "../../lab/child-script.ts";
-import type { Entry } from "../../src/core/store.ts";
+import type { Entry } from "../../src/core/store/contract.ts";
 import type { RunRow } from "../../src/core/types.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { type Contents, contentsOf, makeVersion1 } from "../support/version-1.ts";

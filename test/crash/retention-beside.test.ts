@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { childScript } from "../../lab/child-script.ts";
 import { parseEntry } from "../../src/core/journal/journal.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { createEngine, type RetentionPolicy, workflow } from "../../src/index.ts";
 import { openAddress, type StoreAddress, withStoreAt } from "../../src/testing/store-address.ts";
 import { fileKind, type StoreKind, sqliteKind } from "../../src/testing/store-kinds.ts";

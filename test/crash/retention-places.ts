@@ -1,8 +1,8 @@
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import pg from "pg";
-import type { Store } from "../../src/core/store.ts";
-import { blobsIn } from "../../src/core/values/values.ts";
+import { blobsIn } from "../../src/core/journal/values.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { withStoreAt } from "../../src/testing/store-address.ts";
 import type { StoreKind, StorePlace } from "../../src/testing/store-kinds.ts";
 import { journal, namedBlobs } from "../support/retention.ts";

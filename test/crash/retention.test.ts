@@ -5,7 +5,7 @@ import path from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { childScript } from "../../lab/child-script.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { createEngine, type Engine, type RetentionPolicy, workflow } from "../../src/index.ts";
 import { withStoreAt } from "../../src/testing/store-address.ts";
 import { fileKind, sqliteKind } from "../../src/testing/store-kinds.ts";

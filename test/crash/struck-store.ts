@@ -1,4 +1,4 @@
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { withParts } from "../../src/testing/with-parts.ts";
 
 /** Before or after which of its writes a process kills itself. */

@@ -1,4 +1,4 @@
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { build, effects, engineOn, type Fate, fateOf, ROUTES } from "./world.ts";
 
 /** A store that can be put back to how it was built, and damaged. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { silentLogger } from "../../src/core/ports.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { createEngine, type Engine, type EngineOptions, type Workflow, workflow } from "../../src/index.ts";
 
 /** A store with a run in every state, and what each of them must come to, whatever happens to the bytes it is made of. */

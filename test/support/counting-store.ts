@@ -1,4 +1,4 @@
-import type { Entry, RunPage, Store } from "../../src/core/store.ts";
+import type { Entry, RunPage, Store } from "../../src/core/store/contract.ts";
 import type { RunRow } from "../../src/core/types.ts";
 
 export interface Counts {

@@ -1,4 +1,4 @@
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 
 /** The same store with one character changed in the first value of every run's journal. */
 export function damage(store: Store): Store {

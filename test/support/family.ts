@@ -1,11 +1,11 @@
+import { isCheckpoint } from "../../src/core/journal/address.ts";
 import type { JournalEvent } from "../../src/core/journal/events.ts";
 import { parseEntry } from "../../src/core/journal/journal.ts";
 import { loadRun } from "../../src/core/journal/load.ts";
 import { stateDigest, viewState } from "../../src/core/journal/state-view.ts";
-import { isCheckpoint } from "../../src/core/manage/checkpoints/address.ts";
+import { Values } from "../../src/core/journal/values.ts";
 import { silentLogger } from "../../src/core/ports.ts";
-import type { Store } from "../../src/core/store.ts";
-import { Values } from "../../src/core/values/values.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { type Engine, type Run, workflow } from "../../src/index.ts";
 import type { Lab } from "./lab.ts";
 

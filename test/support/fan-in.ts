@@ -1,4 +1,4 @@
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { createEngine, workflow } from "../../src/index.ts";
 import { countingStore } from "./counting-store.ts";
 

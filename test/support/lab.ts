@@ -1,5 +1,5 @@
 import { seededIds } from "../../src/core/ids.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { createEngine, type Engine, type EngineOptions, type Run, type Workflow } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/stores/memory.ts";
 import { createFakeClock, type FakeClock } from "../../src/testing/fake-clock.ts";

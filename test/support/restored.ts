@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { createEngine, type Engine, type EngineOptions, workflow } from "../../src/index.ts";
 import { hangs, signalled } from "./lab.ts";
 

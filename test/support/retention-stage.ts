@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "vitest";
 import { HoldfastError } from "../../src/core/errors.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { createEngine, type Engine, type RetentionPolicy, type Workflow } from "../../src/index.ts";
 import { withParts } from "../../src/testing/with-parts.ts";
 import type { Lab } from "./lab.ts";

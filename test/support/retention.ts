@@ -1,14 +1,14 @@
 import { HoldfastError } from "../../src/core/errors.ts";
+import { isCheckpoint } from "../../src/core/journal/address.ts";
 import type { EventDraft, JournalEvent } from "../../src/core/journal/events.ts";
 import { buildEntry, ChainCheck, innerBlobs } from "../../src/core/journal/journal.ts";
 import { loadRun } from "../../src/core/journal/load.ts";
 import { projectAll } from "../../src/core/journal/project.ts";
 import { viewState } from "../../src/core/journal/state-view.ts";
-import { isCheckpoint } from "../../src/core/manage/checkpoints/address.ts";
+import { Values } from "../../src/core/journal/values.ts";
 import { silentLogger } from "../../src/core/ports.ts";
-import type { Blob, Entry, Store } from "../../src/core/store.ts";
+import type { Blob, Entry, Store } from "../../src/core/store/contract.ts";
 import type { RunRow } from "../../src/core/types.ts";
-import { Values } from "../../src/core/values/values.ts";
 import { type Engine, type Run, workflow } from "../../src/index.ts";
 import { withParts } from "../../src/testing/with-parts.ts";
 import type { Lab } from "./lab.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Store } from "../../src/core/store.ts";
+import type { Store } from "../../src/core/store/contract.ts";
 import { type Keyring, localKeyring } from "../../src/security/keyring.ts";
 
 /** Keys for tests, made of their names. */

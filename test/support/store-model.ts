@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { Append, ClaimChange, Store } from "../../src/core/store.ts";
+import type { Append, ClaimChange, Store } from "../../src/core/store/contract.ts";
 import { createMemoryStore } from "../../src/stores/memory.ts";
 import { anEntry, creation, step, take } from "../../src/testing/conformance/index.ts";
 

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { HoldfastError } from "../../core/errors.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { defineCommand, type Outcome } from "../command.ts";
 import { isAbsent, storeUrl, withoutPassword } from "../config/store-url.ts";
 import type { CommandContext } from "../context.ts";

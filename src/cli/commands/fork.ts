@@ -1,6 +1,6 @@
-import type { Edits } from "../../core/control/edits.ts";
 import type { Engine } from "../../core/engine.ts";
-import { addressOf } from "../../core/manage/checkpoints/address.ts";
+import { addressOf } from "../../core/journal/address.ts";
+import type { Edits } from "../../core/journal/edits.ts";
 import type { ForkOptions } from "../../core/manage/fork/fork.ts";
 import type { ForkPreview } from "../../core/manage/fork/fork-preview.ts";
 import { defineCommand } from "../command.ts";

@@ -1,5 +1,5 @@
-import { everyRun } from "../../core/journal/query.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
+import { everyRun } from "../../core/store/query.ts";
 import type { RunRow, RunStatus } from "../../core/types.ts";
 import { defineCommand, type Outcome } from "../command.ts";
 import type { CommandContext } from "../context.ts";

@@ -1,6 +1,6 @@
 import type { JournalEvent } from "../../core/journal/events.ts";
-import { readRow } from "../../core/manage/checkpoints/positions.ts";
-import type { Store } from "../../core/store.ts";
+import { readRow } from "../../core/journal/positions.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { ended, type RunRow } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { everyRun } from "../../core/journal/query.ts";
 import type { MigrationReport, RunMigration } from "../../core/manage/migrations.ts";
+import { everyRun } from "../../core/store/query.ts";
 import { defineCommand, type Outcome } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { describe } from "../error-document.ts";

@@ -2,7 +2,7 @@ import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Act } from "../../core/journal/act.ts";
 import type { ForkOptions } from "../../core/manage/fork/fork.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import type { RunRow, WaitKind } from "../../core/types.ts";
 import { defineCommand, type Outcome, type Values } from "../command.ts";
 import { readDuration } from "../config/engine-settings.ts";

@@ -5,7 +5,7 @@ import type { Run } from "../../core/engine-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { systemIds } from "../../core/ids.ts";
 import type { Act } from "../../core/journal/act.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
 import { defineCommand, type Outcome, type Values } from "../command.ts";
 import type { CommandContext } from "../context.ts";

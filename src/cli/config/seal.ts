@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import type { Keyring } from "../../security/index.ts";
 import type { Settings } from "./settings.ts";
 

@@ -2,7 +2,7 @@ import type { Resolution } from "../../core/control/decisions.ts";
 import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Act } from "../../core/journal/act.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { CommandContext } from "../context.ts";
 import { readJson } from "../inputs.ts";

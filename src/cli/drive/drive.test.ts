@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createEngine } from "../../core/engine.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { workflow } from "../../core/workflow.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
 import { CommandContext } from "../context.ts";

@@ -1,10 +1,10 @@
 import type { Engine } from "../../core/engine.ts";
 import type { Act } from "../../core/journal/act.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
+import { Values } from "../../core/journal/values.ts";
 import { silentLogger } from "../../core/ports.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { ended, type WaitKind } from "../../core/types.ts";
-import { Values } from "../../core/values/values.ts";
 import { isAway } from "../../core/worker/away.ts";
 import type { CommandContext } from "../context.ts";
 import { duration, oneLine } from "../format.ts";

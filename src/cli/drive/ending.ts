@@ -1,7 +1,7 @@
 import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { addressOf } from "../../core/journal/address.ts";
 import { isForeign } from "../../core/journal/foreign.ts";
-import { addressOf } from "../../core/manage/checkpoints/address.ts";
 import type { RunReport } from "../../core/manage/status/run-status.ts";
 import { isUndo } from "../../core/run/undo-doubts.ts";
 import type { RunRow, Waiting } from "../../core/types.ts";

@@ -3,7 +3,7 @@ import type { EngineOptions } from "../../core/engine-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Policy, PolicyVerdict } from "../../core/guards/policy.ts";
 import type { Act } from "../../core/journal/act.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { ended, type RunRow } from "../../core/types.ts";
 import { fileSettings } from "../config/engine-settings.ts";
 import type { CommandContext } from "../context.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { everyRun } from "../../core/journal/query.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
+import { everyRun } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { Outcome } from "../command.ts";
 import type { CommandContext } from "../context.ts";

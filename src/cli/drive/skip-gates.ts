@@ -1,6 +1,6 @@
 import type { Engine } from "../../core/engine.ts";
 import type { Act } from "../../core/journal/act.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import type { CommandContext } from "../context.ts";
 import { type Driven, drive } from "./drive.ts";
 

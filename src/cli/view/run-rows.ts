@@ -3,7 +3,7 @@ import { parseEntry } from "../../core/journal/journal.ts";
 import { lastEvent } from "../../core/journal/load.ts";
 import type { Progress } from "../../core/manage/checkpoints/progress.ts";
 import type { RunDetails } from "../../core/manage/status/status.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { ended, type RunRow } from "../../core/types.ts";
 import { type RunOrigin, readOrigin } from "../run-origin.ts";
 import { RunView } from "./run-view.ts";

@@ -1,7 +1,9 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { readRun } from "../../core/journal/door.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
-import { entryPages, headEvents } from "../../core/manage/checkpoints/positions.ts";
+import { entryPages, headEvents } from "../../core/journal/positions.ts";
+import { RunState } from "../../core/journal/state.ts";
+import type { Values } from "../../core/journal/values.ts";
 import {
   measure,
   type Progress,
@@ -9,10 +11,8 @@ import {
   underWay,
 } from "../../core/manage/checkpoints/progress.ts";
 import { OwnTime } from "../../core/manage/plan/own-time.ts";
-import { RunState } from "../../core/run/replay.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
-import type { Values } from "../../core/values/values.ts";
 import { namesIn } from "./units.ts";
 
 /** Work that is recorded, and what it cost. */

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../../core/errors.ts";
+import { Values } from "../../core/journal/values.ts";
 import { silentLogger } from "../../core/ports.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { Redactor } from "../../core/values/redact.ts";
-import { Values } from "../../core/values/values.ts";
 import { count, fit, oneLine } from "../format.ts";
 
 /** Reads values without an engine. */

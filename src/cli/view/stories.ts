@@ -1,8 +1,8 @@
 import type { EventKind, JournalEvent, StepType, UsageMeta } from "../../core/journal/events.ts";
-import { headsOf } from "../../core/manage/checkpoints/positions.ts";
-import type { Store } from "../../core/store.ts";
+import { headsOf } from "../../core/journal/positions.ts";
+import { rekey, renamedKey } from "../../core/journal/rename.ts";
+import type { Store } from "../../core/store/contract.ts";
 import type { Effect, RunRow } from "../../core/types.ts";
-import { rekey, renamedKey } from "../../core/versions/rename.ts";
 
 /** One call of a step, or one wait. */
 export interface Attempt {

@@ -1,5 +1,5 @@
 import type { JournalEvent } from "../../core/journal/events.ts";
-import type { RunState } from "../../core/run/replay.ts";
+import type { RunState } from "../../core/journal/state.ts";
 import { DEFINITION_KEY } from "../../yaml/source.ts";
 import type { Attempt, Story } from "./stories.ts";
 

@@ -9,7 +9,7 @@ import {
   type Run,
   workflow,
 } from "../../index.ts";
-import type { Append } from "../store.ts";
+import type { Append } from "../store/contract.ts";
 
 /** A run at its gate. */
 async function atGate(options: Partial<GateOptions> = {}) {

@@ -5,7 +5,7 @@ import { useFolders } from "../../../test/support/folders.ts";
 import { createEngine, type Engine, workflow } from "../../index.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 
 const folder = useFolders("busy");
 

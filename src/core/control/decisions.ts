@@ -2,16 +2,16 @@ import type { GateAnswer } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkAct, type NamedAct, plan, told, wrongStatus } from "../journal/act.ts";
 import { readRun } from "../journal/door.ts";
+import { isLosingAll } from "../journal/dropped.ts";
 import type { EventDraft } from "../journal/events.ts";
-import { everyRun } from "../journal/query.ts";
+import { actOn, type EngineParts } from "../journal/parts.ts";
+import type { StepRecord } from "../journal/records.ts";
 import { insistOn } from "../journal/row-shape.ts";
-import { isLosingAll } from "../manage/retention/journal.ts";
-import { actOn, type EngineParts } from "../parts.ts";
-import type { StepRecord } from "../run/records.ts";
-import type { RunState } from "../run/replay.ts";
+import type { RunState } from "../journal/state.ts";
+import type { Encoded } from "../journal/values.ts";
 import { isUndo } from "../run/undo-doubts.ts";
+import { everyRun } from "../store/query.ts";
 import { type RunRow, terminal } from "../types.ts";
-import type { Encoded } from "../values/values.ts";
 import { sentBefore } from "./repeats.ts";
 
 /** What a person says about a step whose outcome is unknown. */

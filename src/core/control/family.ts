@@ -1,13 +1,13 @@
 import { HoldfastError } from "../errors.ts";
-import { savedSpent, spentAbove } from "../guards/spent.ts";
 import { plan } from "../journal/act.ts";
 import type { EventMeta } from "../journal/events.ts";
 import { damaged } from "../journal/journal.ts";
 import { lastEvent, loadRun } from "../journal/load.ts";
-import { everyRun } from "../journal/query.ts";
-import { actOn, type EngineParts } from "../parts.ts";
-import type { StepRecord } from "../run/records.ts";
-import type { RunState } from "../run/replay.ts";
+import { actOn, type EngineParts } from "../journal/parts.ts";
+import type { StepRecord } from "../journal/records.ts";
+import { savedSpent, spentAbove } from "../journal/spent.ts";
+import type { RunState } from "../journal/state.ts";
+import { everyRun } from "../store/query.ts";
 import { ended, type RunRow, type RunStatus, terminal } from "../types.ts";
 import type { CancelOptions, Control } from "./control.ts";
 

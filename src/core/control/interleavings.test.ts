@@ -14,7 +14,7 @@ import { checkInvariants } from "../../testing/invariants/invariants.ts";
 import { seededIds } from "../ids.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { silentLogger } from "../ports.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 
 const START = 1_700_000_000_000;
 const LIMIT = 60_000;

@@ -4,7 +4,7 @@ import { createLab, hangs } from "../../../test/support/lab.ts";
 import { createEngine, type Engine, workflow } from "../../index.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
 import { parseEntry } from "../journal/journal.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 
 const flow = workflow("flow", (ctx) => ctx.gate("ask", { choices: ["yes"] }));
 

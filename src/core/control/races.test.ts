@@ -7,7 +7,7 @@ import { createMemoryStore } from "../../stores/memory.ts";
 import { checkInvariants } from "../../testing/invariants/invariants.ts";
 import { seededIds } from "../ids.ts";
 import { silentLogger } from "../ports.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 
 /** How many different orders of store calls, timers and acts were tried, over all tests of this file. */
 const orders = new Set<string>();

@@ -1,6 +1,6 @@
 import type { EventDraft } from "../journal/events.ts";
-import { everyRun } from "../journal/query.ts";
-import { actOn, type EngineParts } from "../parts.ts";
+import { actOn, type EngineParts } from "../journal/parts.ts";
+import { everyRun } from "../store/query.ts";
 import { ended, type RunRow } from "../types.ts";
 
 /** Says that the limits of a run above were changed. */

@@ -1,6 +1,6 @@
 import type { EventKind, JournalEvent } from "../journal/events.ts";
 import { parseEntry } from "../journal/journal.ts";
-import type { Entry, Store } from "../store.ts";
+import type { Entry, Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 
 const PAGE = 1_000;

@@ -1,10 +1,10 @@
+import { editEvents } from "../journal/edits.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { loadRun } from "../journal/load.ts";
-import type { EngineParts } from "../parts.ts";
-import type { Blob } from "../store.ts";
+import type { EngineParts } from "../journal/parts.ts";
+import type { Blob } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import type { ResumeOptions } from "./control.ts";
-import { editEvents } from "./edits.ts";
 
 /** The mailbox that injected context goes to. */
 export const INJECT = "inject";

@@ -1,10 +1,10 @@
 import type { GateAnswer } from "../context.ts";
 import { fingerprint } from "../hash.ts";
-import { changedAt, codeMark } from "../run/answers.ts";
+import { changedAt, codeMark } from "../journal/answers.ts";
+import { approvalName } from "../keys.ts";
 import { itemOf, subjectDigest } from "../run/call.ts";
 import type { Execution } from "../run/execution.ts";
 import { gate } from "../run/waits.ts";
-import { approvalName } from "./approval-name.ts";
 import type { Admission } from "./guard.ts";
 
 export interface ApprovalRequest {

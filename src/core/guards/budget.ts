@@ -1,15 +1,15 @@
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft, UsageMeta } from "../journal/events.ts";
+import { ALL_LIMITS, addSpent, type Limit, type Spent, savedSpent, spentAbove } from "../journal/spent.ts";
 import { UNDO } from "../names.ts";
 import type { StepPlace } from "../run/call.ts";
 import type { Execution } from "../run/execution.ts";
 import type { Frame } from "../run/scope.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 import { addUsage, type Budget, NO_USAGE, type RunRow } from "../types.ts";
 import { Families, type FamilyTotal } from "./families.ts";
 import type { Admitted, Guard } from "./guard.ts";
 import { tighter } from "./left.ts";
-import { ALL_LIMITS, addSpent, type Limit, type Spent, savedSpent, spentAbove } from "./spent.ts";
 
 /**
  * What a run and the runs below it may use up. A limit that is reached holds back what would come next, in every run of the family; what

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../errors.ts";
+import { baseName } from "../journal/rename.ts";
+import { toError } from "../journal/values.ts";
 import type { Execution } from "../run/execution.ts";
 import type { Waiting } from "../types.ts";
-import { toError } from "../values/values.ts";
-import { baseName } from "../versions/rename.ts";
 
 /** The gate before a step is the engine's own. */
 const OWN = "approve:";

@@ -12,7 +12,7 @@ import {
   workflow,
 } from "../../index.ts";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 
 type Body = (ctx: Context) => unknown;
 

@@ -1,11 +1,11 @@
+import { listed } from "../changes/versions.ts";
 import { HoldfastError } from "../errors.ts";
+import { hasActed, mayHaveActed, type ScopeNode, type StepRecord } from "../journal/records.ts";
+import { isUnresolved, plainPath } from "../journal/rename.ts";
+import type { RunState } from "../journal/state.ts";
 import { UNDO } from "../names.ts";
 import type { StepPlace } from "../run/call.ts";
 import type { Execution } from "../run/execution.ts";
-import { hasActed, mayHaveActed, type ScopeNode, type StepRecord } from "../run/records.ts";
-import type { RunState } from "../run/replay.ts";
-import { isUnresolved, plainPath } from "../versions/rename.ts";
-import { listed } from "../versions/versions.ts";
 import type { Admission, Admitted, Guard } from "./guard.ts";
 
 /** Something with effects that the journal holds, and that the body must ask for when it comes to it again. */

@@ -1,8 +1,8 @@
 import type { JournalEvent } from "../journal/events.ts";
-import { headsOf } from "../manage/checkpoints/positions.ts";
-import type { Store } from "../store.ts";
+import { headsOf } from "../journal/positions.ts";
+import { addSpent, NOTHING, reportOf, type Spent, savedSpent, spentAbove } from "../journal/spent.ts";
+import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
-import { addSpent, NOTHING, reportOf, type Spent, savedSpent, spentAbove } from "./spent.ts";
 
 /** What a run and all runs below it have used up together, as saved. */
 export interface FamilyTotal {

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../errors.ts";
+import type { LoopRecord, MemoryWrite, Signal, StepRecord } from "../journal/records.ts";
+import { isApproval } from "../keys.ts";
 import type { Execution } from "../run/execution.ts";
-import type { LoopRecord, MemoryWrite, Signal, StepRecord } from "../run/records.ts";
-import { isApproval } from "./approval-name.ts";
 import { askCheck, type ContentCheck, type ContentItem, type Quarantined } from "./content.ts";
 
 /** A value on its way into the run. */

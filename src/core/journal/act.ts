@@ -1,10 +1,10 @@
 import { HoldfastError } from "../errors.ts";
 import { checkNamed, checkProse } from "../names.ts";
-import type { ClaimChange } from "../store.ts";
+import type { ClaimChange } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
-import type { Encoded } from "../values/values.ts";
 import type { ActPlan } from "./acts.ts";
 import type { EventDraft } from "./events.ts";
+import type { Encoded } from "./values.ts";
 
 /** Who acts and why. Recorded with the act. */
 export interface Act {

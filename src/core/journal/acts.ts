@@ -1,15 +1,15 @@
 import { HoldfastError } from "../errors.ts";
-import type { Append, Blob, ClaimChange, Drop, Expected, Store } from "../store.ts";
+import { claimAfter, UNCLAIMED } from "../store/claim.ts";
+import type { CommitQueue, CommitResult } from "../store/commit.ts";
+import type { Append, Blob, ClaimChange, Drop, Expected, Store } from "../store/contract.ts";
+import type { StoreTime } from "../store/time.ts";
 import type { RunIdentity, RunRow } from "../types.ts";
 import type { Redactor } from "../values/redact.ts";
-import { claimAfter, UNCLAIMED } from "./claim.ts";
-import type { CommitQueue, CommitResult } from "./commit.ts";
 import { rawRow, readRun } from "./door.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry, dropped, innerBlobs } from "./journal.ts";
 import { newProjection, projectAll } from "./project.ts";
 import { insistOn } from "./row-shape.ts";
-import type { StoreTime } from "./store-time.ts";
 
 export interface NewRun extends RunIdentity {
   readonly version: string;

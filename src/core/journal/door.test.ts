@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createLab, type Lab } from "../../../test/support/lab.ts";
 import { type Engine, workflow } from "../../index.ts";
 import { childId } from "../ids.ts";
-import type { Entry, Store } from "../store.ts";
+import type { Entry, Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import { readRun } from "./door.ts";
 

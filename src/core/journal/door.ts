@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts";
 import { digest } from "../hash.ts";
-import type { Entry, Store } from "../store.ts";
+import type { Entry, Store } from "../store/contract.ts";
 import { ended, type RunRow } from "../types.ts";
 import { encode } from "../values/codec.ts";
 import type { EventKind, JournalEvent } from "./events.ts";

@@ -1,6 +1,6 @@
 import { addUsage, type EffectPolicy, NO_USAGE, type Origin, type RunStatus, type Usage } from "../types.ts";
-import { isDropped, rekey, renamedKey } from "../versions/rename.ts";
 import type { JournalEvent, Migrated, Raw, UsageMeta } from "./events.ts";
+import { isDropped, rekey, renamedKey } from "./rename.ts";
 
 /** A recorded value by where it stands; `data` is at hand only when it was read with the tail. */
 export interface Recorded {

@@ -1,10 +1,10 @@
-import type { RunState } from "../run/replay.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
-import type { Values } from "../values/values.ts";
 import type { EventKind, JournalEvent } from "./events.ts";
 import { ChainCheck } from "./journal.ts";
 import { loadRun } from "./load.ts";
+import type { RunState } from "./state.ts";
+import type { Values } from "./values.ts";
 
 /** The state of so many runs is kept, as long as what it was read from is not longer than this. */
 const KEPT = 16;

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts";
 import { digest } from "../hash.ts";
-import type { Blob, Entry } from "../store.ts";
+import type { Blob, Entry } from "../store/contract.ts";
 import { blinded, looksBlinded, MARK_LENGTH, UNREADABLE } from "../values/blind.ts";
 import type { EventDraft, JournalEvent, Raw, StepStarted } from "./events.ts";
 import { marked } from "./head-mark.ts";

@@ -1,13 +1,13 @@
-import { RunState } from "../run/replay.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
-import type { Values } from "../values/values.ts";
 import { missingValue } from "./door.ts";
 import type { JournalEvent } from "./events.ts";
 import { ChainCheck, damaged, type ParsedEntry, parseEntry } from "./journal.ts";
 import type { RowFold } from "./row-fold.ts";
 import { restoreSnapshot, type Snapshot } from "./snapshot.ts";
+import { RunState } from "./state.ts";
 import { isUnreadable } from "./unreadable.ts";
+import type { Values } from "./values.ts";
 
 export { lastEvent } from "./door.ts";
 export { isKeyAway, isUnreadable } from "./unreadable.ts";

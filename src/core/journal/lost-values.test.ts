@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab } from "../../../test/support/lab.ts";
 import { workflow } from "../../index.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 
 const flow = workflow("flow", async (ctx) => {
   await ctx.step("first", () => "one");

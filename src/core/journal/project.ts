@@ -1,7 +1,7 @@
 import { addUsage, NO_USAGE, type RunProjection, type Waiting, type WaitKind } from "../types.ts";
-import { isDropped, renamedKey } from "../versions/rename.ts";
 import type { EventKind, JournalEvent, Migrated } from "./events.ts";
 import { isForeign } from "./foreign.ts";
+import { isDropped, renamedKey } from "./rename.ts";
 
 /**
  * The run row as a pure function of the journal: what each event does to status, wake time and totals. The

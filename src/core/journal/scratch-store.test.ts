@@ -6,7 +6,7 @@ import { createMemoryStore } from "../../stores/memory.ts";
 import { accepted, creation, storeConformance } from "../../testing/conformance/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { seededIds } from "../ids.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 import { ScratchStore } from "./scratch-store.ts";
 
 describe("a scratch store", () => {

@@ -2,15 +2,15 @@ import type { Clock } from "../clock.ts";
 import { HoldfastError } from "../errors.ts";
 import type { Ids } from "../ids.ts";
 import type { Ports } from "../ports.ts";
-import type { Append, AppendResult, DueQuery, Entry, RunQuery, Store } from "../store.ts";
+import { claimAfter, refusal, UNCLAIMED } from "../store/claim.ts";
+import type { CommitQueue } from "../store/commit.ts";
+import type { Append, AppendResult, DueQuery, Entry, RunQuery, Store } from "../store/contract.ts";
+import { byAge, checkLimit, checkQuery, cursorAfter, dueRows, matches } from "../store/query.ts";
+import { SeenStore } from "../store/seen.ts";
+import type { StoreTime } from "../store/time.ts";
 import type { RunRow } from "../types.ts";
 import type { Redactor } from "../values/redact.ts";
 import { Acts } from "./acts.ts";
-import { claimAfter, refusal, UNCLAIMED } from "./claim.ts";
-import type { CommitQueue } from "./commit.ts";
-import { byAge, checkLimit, checkQuery, cursorAfter, dueRows, matches } from "./query.ts";
-import { SeenStore } from "./seen-store.ts";
-import type { StoreTime } from "./store-time.ts";
 
 /** A run in memory: its row, and what was written on top of what the store below holds. */
 interface Draft {

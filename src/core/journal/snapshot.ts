@@ -1,8 +1,8 @@
-import type { LoopRecord, ScopeNode, StepRecord } from "../run/records.ts";
-import { RunState } from "../run/replay.ts";
 import type { RunProjection } from "../types.ts";
 import type { Raw } from "./events.ts";
 import { Facts, type SavedFacts } from "./facts.ts";
+import type { LoopRecord, ScopeNode, StepRecord } from "./records.ts";
+import { RunState } from "./state.ts";
 
 /**
  * A snapshot is the fold of everything before it, as plain data: step records by the position of their outcome (the

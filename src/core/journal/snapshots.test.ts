@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs } from "../../../test/support/lab.ts";
 import { type Context, workflow } from "../../index.ts";
-import type { Append } from "../store.ts";
+import type { Append } from "../store/contract.ts";
 
 /** Enough that a snapshot is due after five of them. */
 const bulk = (): string[] => Array.from({ length: 7 }, () => "x".repeat(1000));

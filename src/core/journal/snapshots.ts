@@ -1,9 +1,9 @@
 import type { Execution } from "../run/execution.ts";
-import type { RunState } from "../run/replay.ts";
 import type { EventDraft } from "./events.ts";
 import { JOURNAL_FORMAT } from "./format.ts";
 import { projectionOf } from "./row-fold.ts";
 import { isBehind, type Snapshot, takeSnapshot } from "./snapshot.ts";
+import type { RunState } from "./state.ts";
 import { loopState } from "./state-view.ts";
 
 const MIN_TAIL_BYTES = 32_768;

@@ -1,9 +1,9 @@
-import type { LoopRecord, Signal, StepRecord } from "../run/records.ts";
-import type { RunState } from "../run/replay.ts";
 import { dataDigest } from "../values/codec.ts";
 import { applyPatches, type StatePatch } from "../values/patch.ts";
-import type { Values } from "../values/values.ts";
 import type { Raw } from "./events.ts";
+import type { LoopRecord, Signal, StepRecord } from "./records.ts";
+import type { RunState } from "./state.ts";
+import type { Values } from "./values.ts";
 
 /** What a run knows at some position, as plain data: what people look at, compare, edit and migrate. */
 export interface StateView {

@@ -1,14 +1,14 @@
 import { detached } from "../detached.ts";
 import type { Ports } from "../ports.ts";
-import type { RunState } from "../run/replay.ts";
-import type { Append, Blob, ClaimChange, Entry, Store } from "../store.ts";
+import type { AppendSource, CommitQueue, CommitResult } from "../store/commit.ts";
+import type { Append, Blob, ClaimChange, Entry, Store } from "../store/contract.ts";
+import type { StoreTime } from "../store/time.ts";
 import type { RunRow } from "../types.ts";
 import type { Pen } from "./acts.ts";
-import type { AppendSource, CommitQueue, CommitResult } from "./commit.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry, ChainCheck, innerBlobs } from "./journal.ts";
 import { projectAll } from "./project.ts";
-import type { StoreTime } from "./store-time.ts";
+import type { RunState } from "./state.ts";
 
 export interface PendingEvent {
   readonly event: EventDraft;

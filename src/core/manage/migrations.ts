@@ -1,16 +1,16 @@
+import { type MigrationPlan, planMigration, type StateChange } from "../changes/migration-plan.ts";
+import { noRoute, route } from "../changes/versions.ts";
 import type { Run } from "../engine-options.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkId } from "../ids.ts";
 import { type Act, because, plan, wrongStatus } from "../journal/act.ts";
 import type { ActPlan } from "../journal/acts.ts";
 import { isKeyAway, loadRun } from "../journal/load.ts";
-import { everyRun } from "../journal/query.ts";
-import type { EngineParts } from "../parts.ts";
+import type { EngineParts } from "../journal/parts.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
-import type { ClaimChange } from "../store.ts";
+import type { ClaimChange } from "../store/contract.ts";
+import { everyRun } from "../store/query.ts";
 import { type RunRow, type RunStatus, terminal } from "../types.ts";
-import { type MigrationPlan, planMigration, type StateChange } from "../versions/migration-plan.ts";
-import { noRoute, route } from "../versions/versions.ts";
 import type { Workflow } from "../workflow.ts";
 import { foreseen, type Outlook, said } from "./migrations-outlook.ts";
 

@@ -1,7 +1,7 @@
+import { listed } from "../changes/versions.ts";
 import type { StepHandle } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
-import { toError } from "../values/values.ts";
-import { listed } from "../versions/versions.ts";
+import { toError } from "../journal/values.ts";
 import type { Execution } from "./execution.ts";
 import type { Frame, Scope } from "./scope.ts";
 

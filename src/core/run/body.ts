@@ -1,12 +1,12 @@
 import { failsOnRecord } from "../guards/code-failure.ts";
-import { untilResolved } from "../guards/code-unresolved.ts";
 import { inspectInput, readConfig } from "../guards/inspector.ts";
 import type { EventDraft } from "../journal/events.ts";
-import { toError } from "../values/values.ts";
+import { toError } from "../journal/values.ts";
 import { leaveOpen, untilDone } from "./asked.ts";
 import type { Execution } from "./execution.ts";
 import { RunContext } from "./run-context.ts";
 import { compensate, undoFailed } from "./undo.ts";
+import { untilResolved } from "./unresolved.ts";
 
 /** Calls the workflow's function with what the run was given, and ends the run as it ends. */
 export async function runBody(execution: Execution): Promise<void> {

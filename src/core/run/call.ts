@@ -1,7 +1,7 @@
 import type { OpenStep, StepCall, StepOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
-import { approvalName } from "../guards/approval-name.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
+import { approvalName } from "../keys.ts";
 import { innerAbort } from "./aborts.ts";
 import { hasLeft, untilDone } from "./asked.ts";
 import type { Execution } from "./execution.ts";

@@ -1,12 +1,12 @@
 import type { StepOptions, Verdict } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { fingerprint } from "../hash.ts";
+import type { StepRecord } from "../journal/records.ts";
+import { toError } from "../journal/values.ts";
 import type { Effect } from "../types.ts";
-import { toError } from "../values/values.ts";
 import { argsDigest, Handle, type StepPlace } from "./call.ts";
 import type { Execution } from "./execution.ts";
 import { keyAnswer, keyProblem } from "./key-answer.ts";
-import type { StepRecord } from "./records.ts";
 import { mustSettle } from "./undo-doubts.ts";
 
 /** Unknown outcomes: the intent is there and the outcome is not. The effect class decides; nothing is guessed. */

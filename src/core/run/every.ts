@@ -1,5 +1,5 @@
 import { HoldfastError } from "../errors.ts";
-import { hasActed, type ScopeNode } from "./records.ts";
+import { hasActed, type ScopeNode } from "../journal/records.ts";
 
 /**
  * How often a loop saves its state: every so many iterations, or `adaptive`: after an iteration that began a `keyed` or `once` step, and

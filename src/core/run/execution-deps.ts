@@ -1,14 +1,14 @@
 import type { ContentCheck } from "../guards/content.ts";
 import type { Guard } from "../guards/guard.ts";
 import type { Policy } from "../guards/policy.ts";
-import type { CommitQueue } from "../journal/commit.ts";
 import type { JournalEvent } from "../journal/events.ts";
-import type { StoreTime } from "../journal/store-time.ts";
+import type { Encoded, Values } from "../journal/values.ts";
 import type { ChildRequest } from "../manage/fork/fork-child.ts";
 import type { Ports } from "../ports.ts";
-import type { Store, StoreIdentity } from "../store.ts";
+import type { CommitQueue } from "../store/commit.ts";
+import type { Store, StoreIdentity } from "../store/contract.ts";
+import type { StoreTime } from "../store/time.ts";
 import type { RunRow } from "../types.ts";
-import type { Encoded, Values } from "../values/values.ts";
 import type { Workflow } from "../workflow.ts";
 import type { SaveEvery } from "./every.ts";
 import type { Execution } from "./execution.ts";

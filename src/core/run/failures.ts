@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts";
+import type { StepRecord } from "../journal/records.ts";
 import { keyAnswer } from "./key-answer.ts";
-import type { StepRecord } from "./records.ts";
 import { read, statusOf } from "./retry.ts";
 
 /** Errors of ours that say themselves that nobody knows: a time limit, and an answer that the call knows to be lost. */

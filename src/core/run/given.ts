@@ -2,9 +2,9 @@ import type { StartOptions } from "../engine-options.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkBudget } from "../guards/budget.ts";
 import type { EventDraft } from "../journal/events.ts";
-import type { Blob } from "../store.ts";
+import type { Values } from "../journal/values.ts";
+import type { Blob } from "../store/contract.ts";
 import type { Budget } from "../types.ts";
-import type { Values } from "../values/values.ts";
 import type { Workflow } from "../workflow.ts";
 import type { Execution } from "./execution.ts";
 

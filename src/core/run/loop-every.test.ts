@@ -5,10 +5,10 @@ import type { SaveEvery } from "../../manage.ts";
 import { parseEntry } from "../journal/journal.ts";
 import { loadRun } from "../journal/load.ts";
 import { takeSnapshot } from "../journal/snapshot.ts";
+import { Values } from "../journal/values.ts";
 import { silentLogger } from "../ports.ts";
-import type { Append, Store } from "../store.ts";
+import type { Append, Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
-import { Values } from "../values/values.ts";
 
 const valuesOf = (lab: Lab): Values =>
   new Values(lab.store, { valueBytes: 1e8, warnBytes: 1e8 }, silentLogger);

@@ -3,13 +3,13 @@ import { HoldfastError } from "../errors.ts";
 import { beginTurn } from "../guards/budget.ts";
 import { inspectLoop } from "../guards/inspector.ts";
 import type { EventDraft } from "../journal/events.ts";
+import type { LoopRecord } from "../journal/records.ts";
 import { type Advance, loopState } from "../journal/state-view.ts";
 import { openDraft, type StatePatch } from "../values/patch.ts";
 import { untilDone } from "./asked.ts";
 import type { StepPlace } from "./call.ts";
 import { checkEvery, isDue } from "./every.ts";
 import type { Execution } from "./execution.ts";
-import type { LoopRecord } from "./records.ts";
 import { innerScope } from "./scope.ts";
 import { markPhase } from "./triggers.ts";
 

@@ -1,11 +1,11 @@
 import type { Memory } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { inspectMemory } from "../guards/inspector.ts";
+import { decidedAt, type MemoryWrite } from "../journal/records.ts";
+import type { RunState } from "../journal/state.ts";
 import { checkNamed, isPrototypeKey } from "../names.ts";
 import { decode } from "../values/codec.ts";
 import type { Execution } from "./execution.ts";
-import { decidedAt, type MemoryWrite } from "./records.ts";
-import type { RunState } from "./replay.ts";
 import { place } from "./scope.ts";
 
 /** Of a key of memory. */

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { createLab, hangs } from "../../../test/support/lab.ts";
 import { workflow } from "../../index.ts";
+import { editedRecord, ScopeNode } from "../journal/records.ts";
 import { countTogether } from "./note-counts.ts";
-import { editedRecord, ScopeNode } from "./records.ts";
 
 it("gives a step its own name beside the engine's notes of the same name, also after a crash (Y7)", async () => {
   const lab = createLab();

@@ -1,4 +1,4 @@
-import type { ScopeNode } from "./records.ts";
+import type { ScopeNode } from "../journal/records.ts";
 
 const known = new WeakMap<ScopeNode, Map<string, boolean>>();
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createLab, hangs, type Lab } from "../../../test/support/lab.ts";
 import { type Context, type Engine, type Workflow, workflow } from "../../index.ts";
 import type { Checkpoint } from "../../manage.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 import type { RunRow, Waiting } from "../types.ts";
 import { encode } from "../values/codec.ts";
 

@@ -24,8 +24,8 @@ import type {
 import { INJECT } from "../control/control.ts";
 import { limitsOf } from "../guards/budget.ts";
 import { isOtherKind, type Kind, settleKind } from "../guards/code-kind.ts";
-import type { AnySqlHandle, SqlWork } from "../journal/sql.ts";
 import { checkName, checkSignal, signalStep } from "../names.ts";
+import type { AnySqlHandle, SqlWork } from "../store/sql.ts";
 import type { Budget } from "../types.ts";
 import { resolveSecret, type SecretRef } from "../values/secrets.ts";
 import type { Workflow } from "../workflow.ts";

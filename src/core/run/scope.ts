@@ -1,8 +1,8 @@
 import type { UsageMeta } from "../journal/events.ts";
+import type { ScopeNode } from "../journal/records.ts";
 import { checkName } from "../names.ts";
 import type { Effect } from "../types.ts";
 import { countTogether } from "./note-counts.ts";
-import type { ScopeNode } from "./records.ts";
 
 /** A call of user code that is under way; usage reported inside it belongs to its outcome. */
 export interface Frame {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createLab, hangs, signalled } from "../../../test/support/lab.ts";
 import { type Effect, HoldfastError, type StepCall, workflow } from "../../index.ts";
 import { buildEntry } from "../journal/journal.ts";
-import type { Append } from "../store.ts";
+import type { Append } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 
 describe("a step", () => {

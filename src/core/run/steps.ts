@@ -4,7 +4,8 @@ import { admit } from "../guards/guard.ts";
 import { inspectOutcome } from "../guards/inspector.ts";
 import { fingerprint } from "../hash.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
-import { type Encoded, toError } from "../values/values.ts";
+import { decidedAt, type StepRecord, undoKey } from "../journal/records.ts";
+import { type Encoded, toError } from "../journal/values.ts";
 import { argsDigest, callWork, Handle, hasChanged, type StepPlace, stillAdmitted } from "./call.ts";
 import {
   askVerify,
@@ -19,7 +20,6 @@ import {
 import { type Execution, never } from "./execution.ts";
 import { leavesOpen, leavesUnproven, provesNotDone } from "./failures.ts";
 import { checkKeyOption } from "./key-answer.ts";
-import { decidedAt, type StepRecord, undoKey } from "./records.ts";
 import {
   defaultRetry,
   isFatal,

@@ -5,7 +5,7 @@ import { type Context, createEngine, type SqlHandle, type Workflow, workflow } f
 import { createMemoryStore } from "../../stores/memory.ts";
 import type { AsyncSqlHandle } from "../../stores/open.ts";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 
 const newFile = useFolders("transaction");
 

@@ -1,14 +1,14 @@
 import type { TransactionOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { admit } from "../guards/guard.ts";
-import type { CommitResult } from "../journal/commit.ts";
 import type { StepStarted } from "../journal/events.ts";
-import type { AnySqlHandle, SqlWork } from "../journal/sql.ts";
+import { decidedAt, type StepRecord } from "../journal/records.ts";
 import type { Depart } from "../journal/writer.ts";
-import type { Append } from "../store.ts";
+import type { CommitResult } from "../store/commit.ts";
+import type { Append } from "../store/contract.ts";
+import type { AnySqlHandle, SqlWork } from "../store/sql.ts";
 import { argsDigest, Handle, hasChanged, type StepPlace, stillAdmitted } from "./call.ts";
 import { type Execution, never } from "./execution.ts";
-import { decidedAt, type StepRecord } from "./records.ts";
 import { type Frame, innerScope } from "./scope.ts";
 import { recordedValue, refuseInside, standIn } from "./steps.ts";
 

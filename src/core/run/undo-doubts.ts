@@ -1,9 +1,9 @@
 import { eventAt } from "../journal/load.ts";
+import type { StepRecord } from "../journal/records.ts";
+import type { RunState } from "../journal/state.ts";
 import { UNDO } from "../names.ts";
 import type { Execution } from "./execution.ts";
 import { leavesOpen, provesNotDone } from "./failures.ts";
-import type { StepRecord } from "./records.ts";
-import type { RunState } from "./replay.ts";
 
 /**
  * What a run that is being cancelled has to know before it undoes anything. The journal says which steps can be undone and may have

@@ -1,9 +1,9 @@
 import { HoldfastError } from "../errors.ts";
+import type { StepRecord } from "../journal/records.ts";
 import { UNDO } from "../names.ts";
 import type { Waiting } from "../types.ts";
 import { awaitDecision, enterDoubt } from "./doubt.ts";
 import type { Execution } from "./execution.ts";
-import type { StepRecord } from "./records.ts";
 import { innerScope } from "./scope.ts";
 import { openSteps, unknownSteps } from "./undo-doubts.ts";
 

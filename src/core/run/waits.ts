@@ -3,15 +3,15 @@ import { HoldfastError } from "../errors.ts";
 import { waitedForBudget } from "../guards/budget.ts";
 import { inspectSignal } from "../guards/inspector.ts";
 import { childId } from "../ids.ts";
+import { isEditedSince, isUsed } from "../journal/answers.ts";
 import type { EventDraft, JournalEvent, StepStarted, Voided } from "../journal/events.ts";
+import { decidedAt, type Signal, type StepRecord } from "../journal/records.ts";
 import { insistOn } from "../journal/row-shape.ts";
 import { ended, type Waiting } from "../types.ts";
 import type { Workflow } from "../workflow.ts";
-import { isEditedSince, isUsed } from "./answers.ts";
 import type { StepPlace } from "./call.ts";
 import type { Execution } from "./execution.ts";
 import { givenByParent } from "./given.ts";
-import { decidedAt, type Signal, type StepRecord } from "./records.ts";
 import { recordedValue, refuseInside } from "./steps.ts";
 
 /** Steps that wait instead of calling: gates, timers, signals and children. Each is opened once and decided once. */

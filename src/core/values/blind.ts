@@ -1,5 +1,5 @@
 import { hmac } from "../hash.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 
 /**
  * Heads name values by their digest and stay readable where values are encrypted. So that a digest tells nothing about a value that

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createLab } from "../../../test/support/lab.ts";
+import { Values } from "../journal/values.ts";
 import { silentLogger } from "../ports.ts";
 import { decode, encode } from "./codec.ts";
 import { Redactor } from "./redact.ts";
-import { Values } from "./values.ts";
 
 const trip = (error: Error): unknown => decode(encode(error));
 const failure = (fields: object) => Object.assign(new Error("failed"), fields);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createLab } from "../../../test/support/lab.ts";
 import { workflow } from "../../index.ts";
 import { HoldfastError } from "../errors.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 
 const flow = workflow("flow", (ctx) => ctx.step("s", () => 1));
 

@@ -4,7 +4,7 @@ import { createLab, hangs, type Lab, signalled } from "../../../test/support/lab
 import { createEngine, type Effect, type Engine, type EngineEvent, workflow } from "../../index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { createFaultyStore, type FaultyStore, type StoreMethod } from "../../testing/faulty-store.ts";
-import type { AppendResult, Store } from "../store.ts";
+import type { AppendResult, Store } from "../store/contract.ts";
 import { StoreHealth } from "./health.ts";
 
 const WRITES: readonly StoreMethod[] = ["append", "transaction", "renew"];

@@ -1,11 +1,11 @@
 import type { Clock } from "../clock.ts";
 import type { EngineOptions } from "../engine-options.ts";
 import { HoldfastError } from "../errors.ts";
-import { CommitQueue, FIRST_PAUSE_MS, isOut, LONGEST_PAUSE_MS } from "../journal/commit.ts";
 import { readRun } from "../journal/door.ts";
 import type { Ports } from "../ports.ts";
 import type { Execution } from "../run/execution.ts";
-import type { Store } from "../store.ts";
+import { CommitQueue, FIRST_PAUSE_MS, isOut, LONGEST_PAUSE_MS } from "../store/commit.ts";
+import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import type { Emitter } from "./emitter.ts";
 

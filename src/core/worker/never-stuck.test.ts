@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { simulate } from "../../../lab/simulator/simulator.ts";
-import type { Append, Store } from "../store.ts";
+import type { Append, Store } from "../store/contract.ts";
 import { ended, type WaitKind } from "../types.ts";
 import { sealOf } from "../values/blind.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs } from "../../../test/support/lab.ts";
 import { type Engine, workflow } from "../../index.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 
 const HOUR = 3_600_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, type Lab, signalled } from "../../../test/support/lab.ts";
 import { createEngine, type Engine, type EngineEvent, type EngineOptions, workflow } from "../../index.ts";
-import type { Entry, Store } from "../store.ts";
+import type { Entry, Store } from "../store/contract.ts";
 
 type Flow = Parameters<Lab["engine"]>[0][number];
 

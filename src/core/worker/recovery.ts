@@ -1,15 +1,15 @@
 import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
 import { digest, fingerprint } from "../hash.ts";
+import { isCheckpoint } from "../journal/address.ts";
 import { damaged, type ParsedEntry, parseEntry } from "../journal/journal.ts";
 import { isUnreadable, loadRun, snapshots } from "../journal/load.ts";
 import { RowFold } from "../journal/row-fold.ts";
-import { isCheckpoint } from "../manage/checkpoints/address.ts";
+import type { RunState } from "../journal/state.ts";
+import type { Values } from "../journal/values.ts";
 import type { Execution } from "../run/execution.ts";
-import type { RunState } from "../run/replay.ts";
-import type { Entry, Store, StoreIdentity } from "../store.ts";
+import type { Entry, Store, StoreIdentity } from "../store/contract.ts";
 import type { RunRow, Waiting } from "../types.ts";
-import type { Values } from "../values/values.ts";
 
 /** What becomes of a run whose worker died. */
 export interface RecoveryOptions {

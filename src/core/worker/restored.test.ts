@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, type Lab } from "../../../test/support/lab.ts";
 import { type Context, type Engine, workflow } from "../../index.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 
 type Body = (ctx: Context) => Promise<unknown>;
 

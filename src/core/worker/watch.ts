@@ -1,12 +1,12 @@
 import { HoldfastError } from "../errors.ts";
-import type { CommitQueue } from "../journal/commit.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { damaged, dropped } from "../journal/journal.ts";
 import { lastEvent } from "../journal/load.ts";
+import type { Values } from "../journal/values.ts";
 import type { Ports } from "../ports.ts";
-import type { Store } from "../store.ts";
+import type { CommitQueue } from "../store/commit.ts";
+import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
-import type { Values } from "../values/values.ts";
 import { patientRead } from "./health.ts";
 
 /** Waits for runs: at once for what happens in this process, in short rounds for what others do. */

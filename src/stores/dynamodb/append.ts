@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { refusal, UNCLAIMED } from "../../core/journal/claim.ts";
-import type { Append, AppendResult, ClaimChange, Entry } from "../../core/store.ts";
+import { refusal, UNCLAIMED } from "../../core/store/claim.ts";
+import type { Append, AppendResult, ClaimChange, Entry } from "../../core/store/contract.ts";
 import type { Claim } from "../../core/types.ts";
 import { additions, type Change, grouped, isPosition, removals, toWrite } from "./changes.ts";
 import { cancellation } from "./errors.ts";

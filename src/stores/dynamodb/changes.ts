@@ -1,4 +1,4 @@
-import type { Append } from "../../core/store.ts";
+import type { Append } from "../../core/store/contract.ts";
 import { Expression } from "./expression.ts";
 import { ageKey, blobKey, CHILD, entryKey, runKey, toItem } from "./keys.ts";
 import type { Item, Value, Write } from "./service.ts";

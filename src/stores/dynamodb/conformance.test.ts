@@ -1,7 +1,7 @@
 import * as sdk from "@aws-sdk/client-dynamodb";
 import { afterAll, describe, it, vi } from "vitest";
 import { sharedDynamo } from "../../../test/support/services/dynamodb.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { storeConformance } from "../../testing/conformance/index.ts";
 import { ServiceClock } from "./clock.ts";
 import { onClient } from "./service.ts";

@@ -1,7 +1,7 @@
 import * as sdk from "@aws-sdk/client-dynamodb";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { type DynamoServer, sharedDynamo } from "../../../test/support/services/dynamodb.ts";
-import type { Entry, Store } from "../../core/store.ts";
+import type { Entry, Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import {
   accepted,

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import type { DynamoClient } from "./client.ts";
 import { ServiceClock } from "./clock.ts";
 import { connect, load } from "./driver.ts";

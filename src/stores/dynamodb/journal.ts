@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { Entry } from "../../core/store.ts";
+import type { Entry } from "../../core/store/contract.ts";
 import { blobKey, entryKey, type Key, runKey } from "./keys.ts";
 import { readItems, readRange } from "./reading.ts";
 import { toRow } from "./rows.ts";

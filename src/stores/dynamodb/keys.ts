@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { PagePosition } from "../../core/journal/query.ts";
+import type { PagePosition } from "../../core/store/query.ts";
 import type { RunStatus } from "../../core/types.ts";
 import type { Item } from "./service.ts";
 

@@ -1,5 +1,5 @@
-import { checkQuery, cursorAfter, matches, type PagePosition } from "../../core/journal/query.ts";
-import type { DueQuery, RunPage, RunQuery } from "../../core/store.ts";
+import type { DueQuery, RunPage, RunQuery } from "../../core/store/contract.ts";
+import { checkQuery, cursorAfter, matches, type PagePosition } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import { ageKey, CHILD, HIGHEST, idOf, LOWEST, listShards, rowKey, runKey, wokenBy } from "./keys.ts";
 import { readItems } from "./reading.ts";

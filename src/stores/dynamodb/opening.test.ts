@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import * as sdk from "@aws-sdk/client-dynamodb";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { type DynamoServer, sharedDynamo } from "../../../test/support/services/dynamodb.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { accepted, creation } from "../../testing/conformance/index.ts";
 import { type DynamoOptions, openDynamoStore } from "./index.ts";
 

@@ -1,4 +1,4 @@
-import type { Renewal } from "../../core/store.ts";
+import type { Renewal } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { isNamed } from "./errors.ts";
 import { Expression } from "./expression.ts";

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { claimAfter, UNCLAIMED } from "../../core/journal/claim.ts";
 import { readableRow } from "../../core/journal/row-shape.ts";
-import type { Append, ClaimChange, Entry } from "../../core/store.ts";
+import { claimAfter, UNCLAIMED } from "../../core/store/claim.ts";
+import type { Append, ClaimChange, Entry } from "../../core/store/contract.ts";
 import type { Claim, RunRow } from "../../core/types.ts";
 import { Expression } from "./expression.ts";
 import { ageKey, ROW, rowKey, runKey, shardsOf, toItem, wakeKey } from "./keys.ts";

@@ -1,5 +1,4 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { checkLimit } from "../../core/journal/query.ts";
 import type {
   Append,
   AppendResult,
@@ -10,7 +9,8 @@ import type {
   RunQuery,
   Store,
   StoreIdentity,
-} from "../../core/store.ts";
+} from "../../core/store/contract.ts";
+import { checkLimit } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import { otherStore } from "../other-store.ts";
 import { appendBatch } from "./append.ts";

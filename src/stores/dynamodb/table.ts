@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { GlobalSecondaryIndex, TableDescription } from "@aws-sdk/client-dynamodb";
 import { HoldfastError } from "../../core/errors.ts";
-import type { StoreIdentity } from "../../core/store.ts";
+import type { StoreIdentity } from "../../core/store/contract.ts";
 import { newKey, restoration } from "../restoration.ts";
 import { isNamed } from "./errors.ts";
 import { META, toItem } from "./keys.ts";

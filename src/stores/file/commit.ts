@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Blob, Drop } from "../../core/store.ts";
+import type { Blob, Drop } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { type Disk, forEach, hasCode, ifThere, writeFiles } from "../disk.ts";
 import { carryOut } from "./drop.ts";

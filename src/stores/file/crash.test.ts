@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { useFolders } from "../../../test/support/folders.ts";
 import { ENDINGS, type Ending, ShakyDisk } from "../../../test/support/shaky-disk.ts";
-import type { Append, Renewal, Store } from "../../core/store.ts";
+import type { Append, Renewal, Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import {
   accepted,

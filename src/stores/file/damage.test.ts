@@ -13,7 +13,7 @@ import {
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { filesIn, useFolders } from "../../../test/support/folders.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import {
   accepted,
   anEntry,

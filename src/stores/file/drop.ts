@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Drop } from "../../core/store.ts";
+import type { Drop } from "../../core/store/contract.ts";
 import { type Disk, forEach, hasCode, ifThere, writeFiles } from "../disk.ts";
 import { blobFile, blobsIn, type Layout } from "./layout.ts";
 import { isSetAside } from "./names.ts";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
-import type { StoreIdentity } from "../../core/store.ts";
+import type { StoreIdentity } from "../../core/store/contract.ts";
 import { type Disk, ifThere, writeFiles } from "../disk.ts";
 import { newKey, restoration } from "../restoration.ts";
 import type { Layout } from "./layout.ts";

@@ -2,7 +2,7 @@ import { mkdir, realpath, statfs } from "node:fs/promises";
 import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { type Logger, silentLogger } from "../../core/ports.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { type Disk, forEach, hasCode, nodeDisk } from "../disk.ts";
 import { FolderLock } from "../folder-lock.ts";
 import { isNetworkFs } from "../network-fs.ts";

@@ -1,5 +1,5 @@
-import { claimAfter, refusal, UNCLAIMED } from "../../core/journal/claim.ts";
-import type { Append, AppendResult, Drop, Entry } from "../../core/store.ts";
+import { claimAfter, refusal, UNCLAIMED } from "../../core/store/claim.ts";
+import type { Append, AppendResult, Drop, Entry } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { RunPlan } from "./commit.ts";
 import { recordName } from "./names.ts";

@@ -1,5 +1,5 @@
 import { parseEntry } from "../../core/journal/journal.ts";
-import type { Drop, Entry } from "../../core/store.ts";
+import type { Drop, Entry } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { NEWEST, recordName } from "./names.ts";
 import { isKnownVersion, seal, unseal } from "./sealed.ts";

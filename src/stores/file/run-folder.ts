@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Drop } from "../../core/store.ts";
+import type { Drop } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { type Disk, forEach, hasCode, ifThere } from "../disk.ts";
 import { checkFolder, type Layout } from "./layout.ts";

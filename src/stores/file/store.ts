@@ -1,9 +1,8 @@
 import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { checkId } from "../../core/ids.ts";
-import { refusal } from "../../core/journal/claim.ts";
-import { checkLimit, dueRows, listRows } from "../../core/journal/query.ts";
 import type { Logger } from "../../core/ports.ts";
+import { refusal } from "../../core/store/claim.ts";
 import type {
   Append,
   AppendResult,
@@ -14,7 +13,8 @@ import type {
   RunQuery,
   Store,
   StoreIdentity,
-} from "../../core/store.ts";
+} from "../../core/store/contract.ts";
+import { checkLimit, dueRows, listRows } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import { type Disk, forEach, hasCode, ifThere } from "../disk.ts";
 import type { FolderLock } from "../folder-lock.ts";

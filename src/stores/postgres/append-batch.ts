@@ -1,4 +1,4 @@
-import type { Append } from "../../core/store.ts";
+import type { Append } from "../../core/store/contract.ts";
 import { isSame, type Opened } from "./migrations.ts";
 import { IDENTIFYING, identifying, PROJECTED, projected, rowOf, TYPES } from "./rows.ts";
 import { type Bind, CLOCK, FLUSH, type Statement, statement } from "./statement.ts";

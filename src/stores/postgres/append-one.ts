@@ -1,4 +1,4 @@
-import type { Append, Blob, ClaimChange, Entry } from "../../core/store.ts";
+import type { Append, Blob, ClaimChange, Entry } from "../../core/store/contract.ts";
 import { isSame, type Opened } from "./migrations.ts";
 import { PROJECTED, projected, TYPES } from "./rows.ts";
 import { type Bind, CLOCK, FLUSH, type Statement, statement } from "./statement.ts";

@@ -1,4 +1,4 @@
-import type { Append, AppendResult, Refusal } from "../../core/store.ts";
+import type { Append, AppendResult, Refusal } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { otherStore } from "../other-store.ts";
 import { batchStatement, OTHER } from "./append-batch.ts";

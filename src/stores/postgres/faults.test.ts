@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresServer, startPostgres } from "../../../test/support/services/postgres.ts";
 import { missing } from "../../../test/support/services/service.ts";
 import { startProxy, type TcpProxy } from "../../../test/support/services/tcp-proxy.ts";
-import type { Append, Store } from "../../core/store.ts";
+import type { Append, Store } from "../../core/store/contract.ts";
 import { createEngine, workflow } from "../../index.ts";
 import { accepted, creation, everythingOf, step } from "../../testing/conformance/index.ts";
 import { openPostgresStore, type PostgresOptions } from "./index.ts";

@@ -1,5 +1,5 @@
-import { checkQuery, cursorAfter } from "../../core/journal/query.ts";
-import type { RunPage, RunQuery } from "../../core/store.ts";
+import type { RunPage, RunQuery } from "../../core/store/contract.ts";
+import { checkQuery, cursorAfter } from "../../core/store/query.ts";
 import type { Queryable } from "./queryable.ts";
 import { rowOf, toRow } from "./rows.ts";
 import { type Statement, statement } from "./statement.ts";

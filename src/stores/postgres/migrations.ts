@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { StoreIdentity } from "../../core/store.ts";
+import type { StoreIdentity } from "../../core/store/contract.ts";
 import { newKey, restoration } from "../restoration.ts";
 import type { Database, Queryable } from "./queryable.ts";
 import { MIGRATIONS } from "./schema.ts";

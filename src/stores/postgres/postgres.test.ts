@@ -2,7 +2,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startPgbouncer } from "../../../test/support/services/pgbouncer.ts";
 import { sharedPostgres } from "../../../test/support/services/postgres.ts";
-import type { Append, Store } from "../../core/store.ts";
+import type { Append, Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import {
   accepted,

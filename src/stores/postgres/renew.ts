@@ -1,4 +1,4 @@
-import type { Renewal } from "../../core/store.ts";
+import type { Renewal } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { otherStore } from "../other-store.ts";
 import type { Writing } from "./append.ts";

@@ -1,5 +1,5 @@
 import { readableRow } from "../../core/journal/row-shape.ts";
-import type { Append, Entry } from "../../core/store.ts";
+import type { Append, Entry } from "../../core/store/contract.ts";
 import type { Claim, RunIdentity, RunProjection, RunRow } from "../../core/types.ts";
 import type { Value } from "./queryable.ts";
 

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { StoreCapabilities } from "../../core/store.ts";
+import type { StoreCapabilities } from "../../core/store/contract.ts";
 import { TO_PRIMARY } from "./errors.ts";
 import type { Queryable } from "./queryable.ts";
 

@@ -1,7 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../core/errors.ts";
-import { checkLimit } from "../../core/journal/query.ts";
-import type { AnySqlHandle, SqlWork, TransactionResult } from "../../core/journal/sql.ts";
 import type { Logger } from "../../core/ports.ts";
 import type {
   Append,
@@ -14,7 +12,9 @@ import type {
   Store,
   StoreCapabilities,
   StoreIdentity,
-} from "../../core/store.ts";
+} from "../../core/store/contract.ts";
+import { checkLimit } from "../../core/store/query.ts";
+import type { AnySqlHandle, SqlWork, TransactionResult } from "../../core/store/sql.ts";
 import type { RunRow } from "../../core/types.ts";
 import { appendBatch, type Writing } from "./append.ts";
 import { isRepeatable, storeError } from "./errors.ts";

@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { startPgbouncer } from "../../../test/support/services/pgbouncer.ts";
 import { sharedPostgres } from "../../../test/support/services/postgres.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { type Context, createEngine, type Engine, workflow } from "../../index.ts";
 import type { AsyncSqlHandle } from "../../stores/open.ts";
 import { createFaultyStore } from "../../testing/faulty-store.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { AsyncSqlHandle, SqlWork, TransactionResult } from "../../core/journal/sql.ts";
-import type { Append } from "../../core/store.ts";
+import type { Append } from "../../core/store/contract.ts";
+import type { AsyncSqlHandle, SqlWork, TransactionResult } from "../../core/store/sql.ts";
 import { send, type Writing } from "./append.ts";
 import { isOwnFault } from "./errors.ts";
 import { type Database, type Queryable, RolledBack } from "./queryable.ts";

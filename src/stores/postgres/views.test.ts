@@ -1,7 +1,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sharedPostgres } from "../../../test/support/services/postgres.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { createEngine, type Engine, workflow } from "../../index.ts";
 import { creation } from "../../testing/conformance/index.ts";
 import { openPostgresStore } from "./index.ts";

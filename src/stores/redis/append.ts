@@ -1,4 +1,4 @@
-import type { Append, AppendResult, Refusal, Renewal } from "../../core/store.ts";
+import type { Append, AppendResult, Refusal, Renewal } from "../../core/store/contract.ts";
 import { type RunRow, terminal } from "../../core/types.ts";
 import type { Commands } from "./commands.ts";
 import { texts } from "./commands.ts";

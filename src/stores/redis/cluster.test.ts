@@ -1,7 +1,7 @@
 import { createCluster } from "redis";
 import { afterAll, describe, expect, it } from "vitest";
 import { sharedRedisCluster } from "../../../test/support/services/redis.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { accepted, creation, idsByPages, step, storeConformance } from "../../testing/conformance/index.ts";
 import { openRedisStore } from "./index.ts";
 

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type RedisServer, startRedis } from "../../../test/support/services/redis.ts";
 import { freePort, missing } from "../../../test/support/services/service.ts";
 import { startProxy, type TcpProxy } from "../../../test/support/services/tcp-proxy.ts";
-import type { Append, Store } from "../../core/store.ts";
+import type { Append, Store } from "../../core/store/contract.ts";
 import { createEngine, workflow } from "../../index.ts";
 import { accepted, creation, everythingOf, step } from "../../testing/conformance/index.ts";
 import { openRedisStore, type RedisOptions } from "./index.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { type Logger, silentLogger } from "../../core/ports.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { checkOptions } from "../options.ts";
 import { cacheOn, type RedisCache } from "./cache.ts";
 import { type Commands, onClient, type RedisClient, type RedisCluster } from "./commands.ts";

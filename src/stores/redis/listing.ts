@@ -1,3 +1,4 @@
+import type { DueQuery, RunPage, RunQuery } from "../../core/store/contract.ts";
 import {
   byAge,
   checkLimit,
@@ -5,8 +6,7 @@ import {
   cursorAfter,
   matches,
   type PagePosition,
-} from "../../core/journal/query.ts";
-import type { DueQuery, RunPage, RunQuery } from "../../core/store.ts";
+} from "../../core/store/query.ts";
 import type { RunRow, RunStatus } from "../../core/types.ts";
 import type { Commands } from "./commands.ts";
 import { texts } from "./commands.ts";

@@ -2,7 +2,7 @@ import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RedisServer, startRedis } from "../../../test/support/services/redis.ts";
 import { missing } from "../../../test/support/services/service.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { accepted, creation, step } from "../../testing/conformance/index.ts";
 import { openRedisStore } from "./index.ts";
 

@@ -1,7 +1,7 @@
 import { createClient } from "redis";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { sharedRedis } from "../../../test/support/services/redis.ts";
-import type { Append, Store } from "../../core/store.ts";
+import type { Append, Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import {
   accepted,

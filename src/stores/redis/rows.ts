@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { readableRow } from "../../core/journal/row-shape.ts";
-import type { Append, Entry } from "../../core/store.ts";
+import type { Append, Entry } from "../../core/store/contract.ts";
 import type { RunIdentity, RunRow } from "../../core/types.ts";
 import { texts } from "./commands.ts";
 

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { StoreCapabilities } from "../../core/store.ts";
+import type { StoreCapabilities } from "../../core/store/contract.ts";
 import { type Commands, text, texts } from "./commands.ts";
 import { FROM_REPLICA } from "./errors.ts";
 import { INFO } from "./scripts.ts";

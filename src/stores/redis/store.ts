@@ -1,5 +1,4 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { checkLimit } from "../../core/journal/query.ts";
 import type { Logger } from "../../core/ports.ts";
 import type {
   Append,
@@ -12,7 +11,8 @@ import type {
   Store,
   StoreCapabilities,
   StoreIdentity,
-} from "../../core/store.ts";
+} from "../../core/store/contract.ts";
+import { checkLimit } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import { appendBatch, renewBatch, type Writing } from "./append.ts";
 import { type Commands, text, texts } from "./commands.ts";

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { StoreIdentity } from "../../core/store.ts";
+import type { StoreIdentity } from "../../core/store/contract.ts";
 import type { SqliteConnection, SqliteDriver, SqliteStatement } from "./driver.ts";
 import { isBusy } from "./errors.ts";
 import { inspect, migrate } from "./migrations.ts";

@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, ope
 import { statfs } from "node:fs/promises";
 import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { isNetworkFs } from "../network-fs.ts";
 import { checkOptions } from "../options.ts";
 import { readOnlyError } from "../read-only.ts";

@@ -1,7 +1,7 @@
-import { claimAfter, UNCLAIMED } from "../../core/journal/claim.ts";
 import { readableRow } from "../../core/journal/row-shape.ts";
-import type { SqlValue } from "../../core/journal/sql.ts";
-import type { Append, Entry } from "../../core/store.ts";
+import { claimAfter, UNCLAIMED } from "../../core/store/claim.ts";
+import type { Append, Entry } from "../../core/store/contract.ts";
+import type { SqlValue } from "../../core/store/sql.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { Extent } from "./statements.ts";
 

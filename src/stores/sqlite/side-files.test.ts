@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { useFolders } from "../../../test/support/folders.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { accepted, creation, step } from "../../testing/conformance/index.ts";
 import { openSqliteStore } from "./index.ts";
 

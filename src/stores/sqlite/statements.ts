@@ -1,4 +1,4 @@
-import type { Append } from "../../core/store.ts";
+import type { Append } from "../../core/store/contract.ts";
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { withFile } from "../../../test/support/version-1.ts";
-import type { RunQuery, Store } from "../../core/store.ts";
+import type { RunQuery, Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { accepted, anEntry, creation, outsideAct, step } from "../../testing/conformance/index.ts";
 import { openSqliteStore } from "./index.ts";

@@ -1,8 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../core/errors.ts";
-import { refusal } from "../../core/journal/claim.ts";
-import { checkLimit } from "../../core/journal/query.ts";
-import type { AnySqlHandle, SqlWork, TransactionResult } from "../../core/journal/sql.ts";
+import { refusal } from "../../core/store/claim.ts";
 import type {
   Append,
   AppendResult,
@@ -13,7 +11,9 @@ import type {
   RunQuery,
   Store,
   StoreIdentity,
-} from "../../core/store.ts";
+} from "../../core/store/contract.ts";
+import { checkLimit } from "../../core/store/query.ts";
+import type { AnySqlHandle, SqlWork, TransactionResult } from "../../core/store/sql.ts";
 import type { RunRow } from "../../core/types.ts";
 import { otherStore } from "../other-store.ts";
 import { restoration } from "../restoration.ts";

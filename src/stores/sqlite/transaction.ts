@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { SqlHandle, SqlWork, TransactionResult } from "../../core/journal/sql.ts";
-import type { Append, AppendResult } from "../../core/store.ts";
+import type { Append, AppendResult } from "../../core/store/contract.ts";
+import type { SqlHandle, SqlWork, TransactionResult } from "../../core/store/sql.ts";
 import type { SqliteConnection } from "./driver.ts";
 import { isStoreFault } from "./errors.ts";
 import { withPlaces } from "./placeholders.ts";

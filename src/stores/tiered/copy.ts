@@ -1,6 +1,6 @@
 import { hmac } from "../../core/hash.ts";
-import { claimAfter, UNCLAIMED } from "../../core/journal/claim.ts";
-import type { Append, Drop, Entry, StoreIdentity } from "../../core/store.ts";
+import { claimAfter, UNCLAIMED } from "../../core/store/claim.ts";
+import type { Append, Drop, Entry, StoreIdentity } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 
 /** A copy of a run's journal from `from` on, with the blobs that are known, as it stood at (epoch, seq, head). */

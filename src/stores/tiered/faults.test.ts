@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { sharedPostgres } from "../../../test/support/services/postgres.ts";
 import { type RedisServer, startRedis } from "../../../test/support/services/redis.ts";
 import { missing } from "../../../test/support/services/service.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { createEngine, workflow } from "../../index.ts";
 import { openPostgresStore } from "../postgres/index.ts";
 import { openRedisCache } from "../redis/index.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { type Logger, silentLogger } from "../../core/ports.ts";
-import type { Append, Store, StoreIdentity } from "../../core/store.ts";
+import type { Append, Store, StoreIdentity } from "../../core/store/contract.ts";
 import { type Cache, PatientCache } from "./cache.ts";
 import { Copies } from "./store.ts";
 

@@ -1,5 +1,5 @@
-import { checkLimit } from "../../core/journal/query.ts";
-import type { Append, AppendResult, Entry, Store, StoreIdentity } from "../../core/store.ts";
+import type { Append, AppendResult, Entry, Store, StoreIdentity } from "../../core/store/contract.ts";
+import { checkLimit } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { PatientCache } from "./cache.ts";
 import { type Copy, entriesFrom, isCurrent, seal, unseal, withBlobs } from "./copy.ts";

@@ -1,4 +1,4 @@
-import type { Append, Entry } from "../../core/store.ts";
+import type { Append, Entry } from "../../core/store/contract.ts";
 import { type RunRow, terminal } from "../../core/types.ts";
 import { begun, type Copy, copyOf, extended, follows } from "./copy.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Drop, Entry, Store } from "../../core/store.ts";
+import type { Drop, Entry, Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { accepted, anEntry, creation, everythingOf, outsideAct, refused, step } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";

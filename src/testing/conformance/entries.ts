@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { accepted, creation, step } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { accepted, creation, HOUR, outsideAct, refused, step, take, takeBriefly } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";

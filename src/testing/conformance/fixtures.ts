@@ -9,7 +9,7 @@ import type {
   Refusal,
   RunQuery,
   Store,
-} from "../../core/store.ts";
+} from "../../core/store/contract.ts";
 import type { RunIdentity, RunProjection, RunRow } from "../../core/types.ts";
 
 /** What of an append a test cares about; the rest is filled in. */

@@ -1,4 +1,4 @@
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { batches } from "./batches.ts";
 import { blobs } from "./blobs.ts";
 import { claimExpiry } from "./claim-expiry.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { RunQuery, Store } from "../../core/store.ts";
+import type { RunQuery, Store } from "../../core/store/contract.ts";
 import type { RunRow, RunStatus } from "../../core/types.ts";
 import {
   accepted,

@@ -1,4 +1,4 @@
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 
 /** A clock the suite can move, when the store's own can be replaced by it. */
 export interface MovableClock {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { AnySqlHandle, TransactionResult } from "../../core/journal/sql.ts";
-import type { Append, Store } from "../../core/store.ts";
+import type { Append, Store } from "../../core/store/contract.ts";
+import type { AnySqlHandle, TransactionResult } from "../../core/store/sql.ts";
 import { accepted, creation, everythingOf, step } from "./fixtures.ts";
 import type { Behaviour, Bench } from "./suite.ts";
 

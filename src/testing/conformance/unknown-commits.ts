@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Append, Entry } from "../../core/store.ts";
+import type { Append, Entry } from "../../core/store/contract.ts";
 import { accepted, anEntry, creation, outsideAct, step } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
 

@@ -1,6 +1,6 @@
 import { createEngine, type Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { type RunRow, terminal, type Waiting } from "../../core/types.ts";
 import { decode } from "../../core/values/codec.ts";
 import { expected } from "../expected.ts";

@@ -1,5 +1,5 @@
 import { parseEntry } from "../../core/journal/journal.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { checkInvariants } from "../invariants/invariants.ts";
 import type { Violation } from "../witness/log.ts";

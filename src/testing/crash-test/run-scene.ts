@@ -5,7 +5,7 @@ import { createEngine, type Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type Ids, systemIds } from "../../core/ids.ts";
 import { silentLogger } from "../../core/ports.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { type RunRow, terminal } from "../../core/types.ts";
 import { encode } from "../../core/values/codec.ts";
 import type { Workflow } from "../../core/workflow.ts";

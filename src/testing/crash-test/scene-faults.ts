@@ -1,5 +1,5 @@
 import { systemClock } from "../../core/clock.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store } from "../../core/store/contract.ts";
 import { createFaultyStore, type StoreFault, type StoreMethod } from "../faulty-store.ts";
 import { withParts } from "../with-parts.ts";
 import type { SceneConfig } from "./config.ts";

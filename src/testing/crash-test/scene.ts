@@ -3,7 +3,7 @@ import path from "node:path";
 import type { JournalEvent, StepStarted } from "../../core/journal/events.ts";
 import { parseEntry } from "../../core/journal/journal.ts";
 import type { Probe } from "../../core/ports.ts";
-import type { Append, AppendResult, Store } from "../../core/store.ts";
+import type { Append, AppendResult, Store } from "../../core/store/contract.ts";
 import { withParts } from "../with-parts.ts";
 import type { AckedWrite } from "../witness/log.ts";
 import { ACK_FILE, type SceneConfig, STRUCK_FILE, type Struck } from "./config.ts";

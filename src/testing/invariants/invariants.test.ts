@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { EventDraft } from "../../core/journal/events.ts";
 import { buildEntry } from "../../core/journal/journal.ts";
 import { newProjection, projectAll } from "../../core/journal/project.ts";
-import type { Entry, Store } from "../../core/store.ts";
+import type { Entry, Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
 import type { WitnessCall } from "../witness/log.ts";

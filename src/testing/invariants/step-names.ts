@@ -1,5 +1,5 @@
 import type { JournalEvent, Migrated } from "../../core/journal/events.ts";
-import { renamedKey } from "../../core/versions/rename.ts";
+import { renamedKey } from "../../core/journal/rename.ts";
 
 /** What happened in the run itself: in a fork, all that comes after the copy. */
 export const ownEvents = (events: readonly JournalEvent[]): readonly JournalEvent[] =>

@@ -1,5 +1,5 @@
 import { runChildFromArgs } from "../../../lab/crash/run-child.ts";
-import type { Append } from "../../../src/core/store.ts";
+import type { Append } from "../../../src/core/store/contract.ts";
 import { withParts } from "../../../src/testing/with-parts.ts";
 
 /** A worker that drops all values of a run with the first thing it writes to it, and dies right after that. */

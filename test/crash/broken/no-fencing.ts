@@ -1,5 +1,5 @@
 import { runChildFromArgs } from "../../../lab/crash/run-child.ts";
-import type { Append, AppendResult, Store } from "../../../src/core/store.ts";
+import type { Append, AppendResult, Store } from "../../../src/core/store/contract.ts";
 import { withParts } from "../../../src/testing/with-parts.ts";
 
 /** A worker whose store takes whatever it writes, whoever holds the claim: what was refused is written behind the end. */

@@ -1,9 +1,9 @@
 import type { Engine } from "../../../core/engine.ts";
 import { HoldfastError } from "../../../core/errors.ts";
-import { everyRun } from "../../../core/journal/query.ts";
 import type { RetentionPolicy } from "../../../core/manage/retention/policy.ts";
 import type { RetentionReport } from "../../../core/manage/retention/report.ts";
 import { nearest } from "../../../core/nearest.ts";
+import { everyRun } from "../../../core/store/query.ts";
 import { defineCommand, type Outcome } from "../../command.ts";
 import { engineSettings } from "../../config/engine-settings.ts";
 import type { CommandContext } from "../../context.ts";

@@ -1,5 +1,5 @@
-import { everyRun } from "../../../core/journal/query.ts";
 import type { CheckpointItem } from "../../../core/manage/checkpoints/checkpoints.ts";
+import { everyRun } from "../../../core/store/query.ts";
 import type { RunRow } from "../../../core/types.ts";
 import { defineCommand } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";

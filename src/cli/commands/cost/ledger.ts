@@ -1,5 +1,5 @@
 import type { JournalEvent, UsageMeta } from "../../../core/journal/events.ts";
-import { plainPath } from "../../../core/versions/rename.ts";
+import { plainPath } from "../../../core/journal/rename.ts";
 import { isDone } from "../../view/run-view.ts";
 import type { Spent } from "../../view/spending.ts";
 import { isRest } from "../../view/stories.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { OpenGate } from "../../../core/control/decisions.ts";
 import { HoldfastError } from "../../../core/errors.ts";
-import { readRow } from "../../../core/manage/checkpoints/positions.ts";
+import { readRow } from "../../../core/journal/positions.ts";
 import { defineCommand, type Outcome } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { usage } from "../../globals.ts";

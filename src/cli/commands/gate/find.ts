@@ -1,8 +1,8 @@
 import type { OpenGate } from "../../../core/control/decisions.ts";
 import type { Engine } from "../../../core/engine.ts";
 import { HoldfastError } from "../../../core/errors.ts";
-import { everyRun } from "../../../core/journal/query.ts";
 import { nearest } from "../../../core/nearest.ts";
+import { everyRun } from "../../../core/store/query.ts";
 import type { RunRow } from "../../../core/types.ts";
 import { splitAddress } from "../../addresses.ts";
 import type { CommandContext } from "../../context.ts";

@@ -1,9 +1,9 @@
 import type { Decision } from "../../../core/context.ts";
 import type { JournalEvent } from "../../../core/journal/events.ts";
-import { readRow } from "../../../core/manage/checkpoints/positions.ts";
+import { readRow } from "../../../core/journal/positions.ts";
+import { RunState } from "../../../core/journal/state.ts";
 import { measure, type Progress, underWay } from "../../../core/manage/checkpoints/progress.ts";
-import { RunState } from "../../../core/run/replay.ts";
-import type { Store } from "../../../core/store.ts";
+import type { Store } from "../../../core/store/contract.ts";
 import { ended, type RunRow } from "../../../core/types.ts";
 import { type RunOrigin, readOrigin } from "../../run-origin.ts";
 import { nextActs } from "../../view/next-acts.ts";

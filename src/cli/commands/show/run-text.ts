@@ -1,4 +1,4 @@
-import { addressOf } from "../../../core/manage/checkpoints/address.ts";
+import { addressOf } from "../../../core/journal/address.ts";
 import { ended } from "../../../core/types.ts";
 import type { CommandContext } from "../../context.ts";
 import { coarse, count, duration, fit, oneLine, plural, tokens, when, wrap } from "../../format.ts";

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../../core/errors.ts";
-import { addressOf } from "../../../core/manage/checkpoints/address.ts";
+import { addressOf } from "../../../core/journal/address.ts";
 import { nearest } from "../../../core/nearest.ts";
 import type { RunRow } from "../../../core/types.ts";
 import type { Outcome } from "../../command.ts";

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../../../core/errors.ts";
-import { addressOf } from "../../../core/manage/checkpoints/address.ts";
-import { entryPages } from "../../../core/manage/checkpoints/positions.ts";
+import { addressOf } from "../../../core/journal/address.ts";
+import { entryPages } from "../../../core/journal/positions.ts";
 import type { Validation } from "../../../core/manage/checkpoints/validate.ts";
-import type { Store } from "../../../core/store.ts";
+import type { Store } from "../../../core/store/contract.ts";
 import { type RunRow, terminal } from "../../../core/types.ts";
 import type { Outcome } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";

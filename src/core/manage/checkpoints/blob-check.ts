@@ -1,7 +1,7 @@
 import { digest } from "../../hash.ts";
 import type { JournalEvent } from "../../journal/events.ts";
-import type { Store } from "../../store.ts";
-import { blobsIn } from "../../values/values.ts";
+import { blobsIn } from "../../journal/values.ts";
+import type { Store } from "../../store/contract.ts";
 import type { Problem } from "./validate.ts";
 
 const BATCH = 200;

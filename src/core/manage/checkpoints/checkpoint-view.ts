@@ -1,12 +1,15 @@
 import type { AgentState, Decision } from "../../context.ts";
 import type { OpenGate } from "../../control/decisions.ts";
 import { HoldfastError } from "../../errors.ts";
+import { addressOf } from "../../journal/address.ts";
 import type { EventKind, JournalEvent } from "../../journal/events.ts";
 import { dropped } from "../../journal/journal.ts";
 import { loadRun } from "../../journal/load.ts";
+import type { EngineParts } from "../../journal/parts.ts";
+import { labelsOf, remarks } from "../../journal/positions.ts";
+import type { RunState } from "../../journal/state.ts";
 import { type StateView, stateDigest, viewState } from "../../journal/state-view.ts";
-import type { EngineParts } from "../../parts.ts";
-import type { RunState } from "../../run/replay.ts";
+import type { Values } from "../../journal/values.ts";
 import {
   type Budget,
   ended,
@@ -16,10 +19,7 @@ import {
   type RunStatus,
   type Waiting,
 } from "../../types.ts";
-import type { Values } from "../../values/values.ts";
-import { addressOf } from "./address.ts";
 import { readHistory, type Told } from "./history.ts";
-import { labelsOf, remarks } from "./positions.ts";
 import { measure, openWaits, type Progress, type StepUnderWay, underWay } from "./progress.ts";
 
 /** A run as it stood at one position of its journal: everything that is known about it there. Plain data. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, type Lab, signalled } from "../../../../test/support/lab.ts";
 import { type Context, type Engine, type Workflow, workflow } from "../../../index.ts";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../store/contract.ts";
 
 const refusedWith = (code: string) => expect.objectContaining({ code });
 

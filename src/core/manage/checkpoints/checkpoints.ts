@@ -1,14 +1,15 @@
 import { HoldfastError } from "../../errors.ts";
 import { checkId } from "../../ids.ts";
 import { type Act, because, plan } from "../../journal/act.ts";
+import { addressOf, checkLabel, parseAddress, phaseOf } from "../../journal/address.ts";
+import { isLosingAll } from "../../journal/dropped.ts";
 import type { EventKind, JournalEvent } from "../../journal/events.ts";
 import { dropped } from "../../journal/journal.ts";
-import { checkLimit } from "../../journal/query.ts";
+import { actOn, type EngineParts } from "../../journal/parts.ts";
+import { labelsOf, type Remarks, readRow, remarks, resolve } from "../../journal/positions.ts";
 import type { StateView } from "../../journal/state-view.ts";
-import { actOn, type EngineParts } from "../../parts.ts";
+import { checkLimit } from "../../store/query.ts";
 import type { RunRow } from "../../types.ts";
-import { isLosingAll } from "../retention/journal.ts";
-import { addressOf, checkLabel, parseAddress, phaseOf } from "./address.ts";
 import {
   type Checkpoint,
   readCheckpoint,
@@ -19,7 +20,6 @@ import {
 } from "./checkpoint-view.ts";
 import type { CheckpointDiff } from "./diff.ts";
 import { findCheckpoint, isLeft, type Kept, keptFrom } from "./kept.ts";
-import { labelsOf, type Remarks, readRow, remarks, resolve } from "./positions.ts";
 import { type Validation, validateRun } from "./validate.ts";
 
 /** A checkpoint in a list: what its header says. */

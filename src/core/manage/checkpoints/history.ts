@@ -1,12 +1,12 @@
 import { digest } from "../../hash.ts";
+import { phaseOf } from "../../journal/address.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { damaged } from "../../journal/journal.ts";
+import { entryPages, headEvents } from "../../journal/positions.ts";
 import { newProjection, projectAll } from "../../journal/project.ts";
-import type { Entry, Store } from "../../store.ts";
+import { rekey, renamedKey } from "../../journal/rename.ts";
+import type { Entry, Store } from "../../store/contract.ts";
 import type { RunProjection, RunRow } from "../../types.ts";
-import { rekey, renamedKey } from "../../versions/rename.ts";
-import { phaseOf } from "./address.ts";
-import { entryPages, headEvents } from "./positions.ts";
 
 /** What the headers of a run's entries say up to a position. Values are not needed for it, so it is there for every run. */
 export class History {

@@ -1,11 +1,11 @@
+import { isCheckpoint, parseAddress, phaseOf } from "../../journal/address.ts";
 import type { EventMeta, JournalEvent, Keep } from "../../journal/events.ts";
 import { Facts, type Tag } from "../../journal/facts.ts";
 import { dropped } from "../../journal/journal.ts";
+import { headEvents, headsOf, readRow, resolve } from "../../journal/positions.ts";
 import { isUnreadable } from "../../journal/unreadable.ts";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
-import { isCheckpoint, parseAddress, phaseOf } from "./address.ts";
-import { headEvents, headsOf, readRow, resolve } from "./positions.ts";
 
 /** Where the pin of a whole run stands among those of its checkpoints: no event has this position. */
 export const WHOLE_RUN = 0;

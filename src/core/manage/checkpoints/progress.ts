@@ -1,6 +1,6 @@
 import type { StepType } from "../../journal/events.ts";
-import type { StepRecord } from "../../run/records.ts";
-import type { RunState } from "../../run/replay.ts";
+import type { StepRecord } from "../../journal/records.ts";
+import type { RunState } from "../../journal/state.ts";
 import type { RunStatus, Waiting, WaitKind } from "../../types.ts";
 
 /** How far a run is. `total` is known where it said what to expect: `ctx.plan`, and the members of its groups. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createLab, type Lab } from "../../../../test/support/lab.ts";
 import { workflow } from "../../../index.ts";
 import type { Checkpoints, Validation } from "../../../manage.ts";
-import type { Entry, Store } from "../../store.ts";
+import type { Entry, Store } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
 
 const LARGE = "large ".repeat(1_500);

@@ -3,7 +3,7 @@ import { createLab, type Lab } from "../../../../test/support/lab.ts";
 import { type Engine, workflow } from "../../../index.ts";
 import type { Validation } from "../../../manage.ts";
 import { digest } from "../../hash.ts";
-import type { Entry, Store } from "../../store.ts";
+import type { Entry, Store } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
 
 const small = workflow("small", async (ctx) => {

@@ -1,22 +1,22 @@
 import { HoldfastError } from "../../errors.ts";
 import { digest } from "../../hash.ts";
+import { addressOf } from "../../journal/address.ts";
+import { isLosingAll } from "../../journal/dropped.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { JOURNAL_FORMAT } from "../../journal/format.ts";
 import { dropped, type ParsedEntry, parseEntry } from "../../journal/journal.ts";
+import type { EngineParts } from "../../journal/parts.ts";
+import { entryPages } from "../../journal/positions.ts";
 import { type Snapshot, takeSnapshot } from "../../journal/snapshot.ts";
+import { RunState } from "../../journal/state.ts";
 import { loopState } from "../../journal/state-view.ts";
-import type { EngineParts } from "../../parts.ts";
-import { RunState } from "../../run/replay.ts";
-import type { Entry } from "../../store.ts";
+import type { Entry } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
 import { dataDigest } from "../../values/codec.ts";
-import { isLosingAll } from "../retention/journal.ts";
-import { addressOf } from "./address.ts";
 import { BlobCheck, type Missing } from "./blob-check.ts";
 import { viewAt } from "./checkpoint-view.ts";
 import { History } from "./history.ts";
 import { KeptCheckpoints } from "./kept.ts";
-import { entryPages } from "./positions.ts";
 import { RowCheck } from "./row-check.ts";
 
 /**

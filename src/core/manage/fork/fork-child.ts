@@ -1,15 +1,15 @@
-import type { Edits } from "../../control/edits.ts";
+import type { Edits } from "../../journal/edits.ts";
 import type { EventDraft } from "../../journal/events.ts";
 import type { ChildFork, Facts } from "../../journal/facts.ts";
 import { dropped } from "../../journal/journal.ts";
 import { loadRun } from "../../journal/load.ts";
-import type { EngineParts } from "../../parts.ts";
+import type { EngineParts } from "../../journal/parts.ts";
+import { entryPages, headEvents } from "../../journal/positions.ts";
 import { type Given, givenEvents } from "../../run/given.ts";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../store/contract.ts";
 import type { Parent, RunRow } from "../../types.ts";
 import { dataDigest } from "../../values/codec.ts";
 import type { Workflow } from "../../workflow.ts";
-import { entryPages, headEvents } from "../checkpoints/positions.ts";
 import { Ancestry } from "./effects.ts";
 import { createFork } from "./fork.ts";
 

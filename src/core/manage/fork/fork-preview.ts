@@ -1,11 +1,11 @@
-import { editEvents } from "../../control/edits.ts";
+import { editEvents } from "../../journal/edits.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { dropped } from "../../journal/journal.ts";
 import { loadRun } from "../../journal/load.ts";
-import type { EngineParts } from "../../parts.ts";
+import type { EngineParts } from "../../journal/parts.ts";
+import { headEventAt } from "../../journal/positions.ts";
 import type { Effect, EffectPolicy, Origin, RunRow } from "../../types.ts";
 import { findCheckpoint } from "../checkpoints/kept.ts";
-import { headEventAt } from "../checkpoints/positions.ts";
 import { Ancestry, CallLog, type Foreseen, foresee } from "./effects.ts";
 import { checkEffects, type ForkOptions } from "./fork.ts";
 import { positionAt } from "./fork-child.ts";

@@ -12,7 +12,7 @@ import { type HoldfastError, workflow } from "../../../index.ts";
 import { checkInvariants } from "../../../testing/invariants/invariants.ts";
 import { childId } from "../../ids.ts";
 import { loadRun } from "../../journal/load.ts";
-import type { Append, Store } from "../../store.ts";
+import type { Append, Store } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
 
 const codeOf = (promise: Promise<unknown>): Promise<string> =>

@@ -1,4 +1,4 @@
-import type { StepRecord } from "../../run/records.ts";
+import type { StepRecord } from "../../journal/records.ts";
 import type { Met } from "../replay/replay-run.ts";
 import type { Approval } from "./plan-types.ts";
 

@@ -1,9 +1,9 @@
 import type { JournalEvent } from "../../journal/events.ts";
-import type { StepRecord } from "../../run/records.ts";
-import type { RunState } from "../../run/replay.ts";
-import type { Store } from "../../store.ts";
+import { entryPages, headEvents } from "../../journal/positions.ts";
+import type { StepRecord } from "../../journal/records.ts";
+import type { RunState } from "../../journal/state.ts";
+import type { Store } from "../../store/contract.ts";
 import type { Effect, RunRow } from "../../types.ts";
-import { entryPages, headEvents } from "../checkpoints/positions.ts";
 import { OwnTime } from "./own-time.ts";
 import type { DoubtfulStep, Reuse, Treatment } from "./plan-types.ts";
 

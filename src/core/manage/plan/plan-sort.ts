@@ -1,8 +1,8 @@
 import { HoldfastError } from "../../errors.ts";
+import type { StepRecord } from "../../journal/records.ts";
+import type { RunState } from "../../journal/state.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
 import { provesNotDone } from "../../run/failures.ts";
-import type { StepRecord } from "../../run/records.ts";
-import type { RunState } from "../../run/replay.ts";
 import type { Met } from "../replay/replay-run.ts";
 import type { StopPoint } from "../replay/replay-watch.ts";
 import { approvedStep } from "./plan-approvals.ts";

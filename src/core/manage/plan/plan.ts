@@ -1,12 +1,12 @@
 import { HoldfastError } from "../../errors.ts";
+import { isLosingAll } from "../../journal/dropped.ts";
 import { lastEvent, loadRun } from "../../journal/load.ts";
+import { readRow } from "../../journal/positions.ts";
+import type { RunState } from "../../journal/state.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
-import type { RunState } from "../../run/replay.ts";
 import { unknownSteps } from "../../run/undo-doubts.ts";
 import { type Budget, type RunRow, terminal } from "../../types.ts";
 import type { Workflow } from "../../workflow.ts";
-import { readRow } from "../checkpoints/positions.ts";
-import { isLosingAll } from "../retention/journal.ts";
 import { byRecord, decided, survey, unknowns } from "./plan-doubts.ts";
 import { prepare, withCode } from "./plan-replay.ts";
 import type { Changed, NextWait, PlanOptions, ResumePlan } from "./plan-types.ts";

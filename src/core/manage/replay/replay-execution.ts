@@ -1,15 +1,15 @@
 import type { StepCall, StepHandle, StepOptions, TransactionOptions } from "../../context.ts";
 import type { Guard } from "../../guards/guard.ts";
 import type { EventDraft } from "../../journal/events.ts";
-import type { AnySqlHandle, SqlWork } from "../../journal/sql.ts";
+import type { RunState } from "../../journal/state.ts";
 import { Execution, never } from "../../run/execution.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
-import type { RunState } from "../../run/replay.ts";
 import { RunContext } from "../../run/run-context.ts";
 import type { Frame, Scope } from "../../run/scope.ts";
 import { refuseInside } from "../../run/steps.ts";
 import { beginTransaction } from "../../run/transaction.ts";
-import type { Blob } from "../../store.ts";
+import type { Blob } from "../../store/contract.ts";
+import type { AnySqlHandle, SqlWork } from "../../store/sql.ts";
 import type { RunRow, Waiting } from "../../types.ts";
 import type { SecretRef } from "../../values/secrets.ts";
 import type { Workflow } from "../../workflow.ts";

@@ -6,7 +6,7 @@ import { createLab } from "../../../../test/support/lab.ts";
 import { labFor, tamed, wild } from "../../../../test/support/wild-programs.ts";
 import { type AgentTool, type ModelProvider, runAgent, scriptedProvider } from "../../../agent/index.ts";
 import { type EngineOptions, secret, workflow } from "../../../index.ts";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../store/contract.ts";
 
 const newFile = useFolders("replay");
 

@@ -3,7 +3,7 @@ import { checkpointsOf, eventsOf, family, settle } from "../../../../test/suppor
 import { createLab, hangs } from "../../../../test/support/lab.ts";
 import { type Context, type HoldfastError, workflow } from "../../../index.ts";
 import { createMemoryStore } from "../../../stores/memory.ts";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../store/contract.ts";
 
 /** The same store, which fails the test when somebody writes. */
 function readOnly(store: Store): Store {

@@ -1,11 +1,11 @@
 import type { Raw, StepStarted, StepType } from "../../journal/events.ts";
+import type { RunState } from "../../journal/state.ts";
+import { Values } from "../../journal/values.ts";
 import { UNDO } from "../../names.ts";
 import { silentLogger } from "../../ports.ts";
-import type { RunState } from "../../run/replay.ts";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../store/contract.ts";
 import type { Effect, WaitKind } from "../../types.ts";
 import type { Redactor } from "../../values/redact.ts";
-import { Values } from "../../values/values.ts";
 
 /** A step that was answered from the journal. */
 export interface ReplayedStep {

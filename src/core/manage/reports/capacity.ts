@@ -1,6 +1,6 @@
 import type { JournalEvent } from "../../journal/events.ts";
 import { headBlobs } from "../../journal/journal.ts";
-import type { Entry, Store } from "../../store.ts";
+import type { Entry, Store } from "../../store/contract.ts";
 import type { Mutable, RunRow, RunStatus } from "../../types.ts";
 import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
 

@@ -1,7 +1,7 @@
 import type { JournalEvent, StepStarted } from "../../journal/events.ts";
-import type { Store } from "../../store.ts";
+import { rekey, renamedKey } from "../../journal/rename.ts";
+import type { Store } from "../../store/contract.ts";
 import type { Effect, Mutable, RunRow } from "../../types.ts";
-import { rekey, renamedKey } from "../../versions/rename.ts";
 import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { HoldfastError } from "../../errors.ts";
 import type { JournalEvent } from "../../journal/events.ts";
-import { everyRun } from "../../journal/query.ts";
-import type { Entry, Store } from "../../store.ts";
+import { headsOf } from "../../journal/positions.ts";
+import type { Entry, Store } from "../../store/contract.ts";
+import { everyRun } from "../../store/query.ts";
 import type { RunRow } from "../../types.ts";
-import { headsOf } from "../checkpoints/positions.ts";
 
 /** Which runs, and which time, a report is about. */
 export interface ReportQuery {

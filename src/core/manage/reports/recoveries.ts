@@ -1,5 +1,5 @@
 import type { EventKind, JournalEvent } from "../../journal/events.ts";
-import type { Entry, Store } from "../../store.ts";
+import type { Entry, Store } from "../../store/contract.ts";
 import type { Effect, Mutable, RunRow } from "../../types.ts";
 import { History } from "../checkpoints/history.ts";
 import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";

@@ -1,5 +1,5 @@
 import { checkId } from "../../ids.ts";
-import type { EngineParts } from "../../parts.ts";
+import type { EngineParts } from "../../journal/parts.ts";
 import { type StoreVerification, type VerifyOptions, verifyStore } from "../verify/verify.ts";
 import { type CapacityReport, capacityReport } from "./capacity.ts";
 import { type EffectReport, effectReport } from "./effects.ts";

@@ -1,8 +1,8 @@
 import { digest } from "../../hash.ts";
 import type { EventKind, JournalEvent } from "../../journal/events.ts";
-import type { EngineParts } from "../../parts.ts";
+import type { EngineParts } from "../../journal/parts.ts";
+import { readRow } from "../../journal/positions.ts";
 import type { Origin, Parent, RunStatus } from "../../types.ts";
-import { readRow } from "../checkpoints/positions.ts";
 import { type Problem, validateRun } from "../checkpoints/validate.ts";
 import { linksOf } from "./period.ts";
 

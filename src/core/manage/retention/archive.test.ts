@@ -3,7 +3,7 @@ import { createLab, hangs, type Lab } from "../../../../test/support/lab.ts";
 import { chat, journal, rowOf, run } from "../../../../test/support/retention.ts";
 import { workflow } from "../../../index.ts";
 import type { ArchiveBundle } from "../../../manage.ts";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../store/contract.ts";
 
 const greet = workflow("greet", (ctx, name: string) => ctx.step("say", () => `Hello ${name}`));
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock.ts";
-import type { Blob, Entry, Store } from "../../store.ts";
+import { entryPages } from "../../journal/positions.ts";
+import type { Blob, Entry, Store } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
-import { entryPages } from "../checkpoints/positions.ts";
 import type { Item } from "./plan.ts";
 
 /**

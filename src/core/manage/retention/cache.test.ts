@@ -8,7 +8,7 @@ import { createMemoryStore } from "../../../stores/memory.ts";
 import { createTieredStore } from "../../../stores/tiered/index.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { HoldfastError } from "../../errors.ts";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../store/contract.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../errors.ts";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../store/contract.ts";
 import type { PolicyRules } from "./policy.ts";
 import type { RetentionReport } from "./report.ts";
 

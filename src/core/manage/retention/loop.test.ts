@@ -4,13 +4,13 @@ import { chat, codeOf, rowOf, run, stateAt } from "../../../../test/support/rete
 import { type RetentionPolicy, workflow } from "../../../index.ts";
 import { systemIds } from "../../ids.ts";
 import { Acts } from "../../journal/acts.ts";
-import { CommitQueue } from "../../journal/commit.ts";
 import { Folds } from "../../journal/folds.ts";
-import { StoreTime } from "../../journal/store-time.ts";
-import type { EngineParts } from "../../parts.ts";
+import type { EngineParts } from "../../journal/parts.ts";
+import { Values } from "../../journal/values.ts";
 import { silentLogger } from "../../ports.ts";
-import type { Store } from "../../store.ts";
-import { Values } from "../../values/values.ts";
+import { CommitQueue } from "../../store/commit.ts";
+import type { Store } from "../../store/contract.ts";
+import { StoreTime } from "../../store/time.ts";
 import { StoreHealth } from "../../worker/health.ts";
 import { RetentionLoop } from "./loop.ts";
 

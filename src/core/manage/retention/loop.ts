@@ -1,5 +1,5 @@
 import type { EventKind, JournalEvent, Keep } from "../../journal/events.ts";
-import type { EngineParts } from "../../parts.ts";
+import type { EngineParts } from "../../journal/parts.ts";
 import { limitCopies } from "./cache.ts";
 import { invalid, keepOf, type PolicyRules, type RetentionPolicy, readPolicy } from "./policy.ts";
 import { type RetentionOptions, retain } from "./retention.ts";

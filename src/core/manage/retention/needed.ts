@@ -1,12 +1,12 @@
+import type { Holding, JournalScan } from "../../journal/dropped.ts";
 import type { Raw } from "../../journal/events.ts";
 import { parseEntry } from "../../journal/journal.ts";
 import { isUnreadable } from "../../journal/load.ts";
+import type { ScopeNode } from "../../journal/records.ts";
 import { restoreSnapshot, type Snapshot } from "../../journal/snapshot.ts";
-import type { ScopeNode } from "../../run/records.ts";
-import type { RunState } from "../../run/replay.ts";
-import type { Store } from "../../store.ts";
-import { blobsIn, type Values } from "../../values/values.ts";
-import type { Holding, JournalScan } from "./journal.ts";
+import type { RunState } from "../../journal/state.ts";
+import { blobsIn, type Values } from "../../journal/values.ts";
+import type { Store } from "../../store/contract.ts";
 
 /** Values that must stay: entries by their position, blobs by their hash, and the snapshots that count. */
 export interface Needed {

@@ -1,10 +1,10 @@
 import { type Act, because, checkAct, plan } from "../../journal/act.ts";
+import { isLosingAll } from "../../journal/dropped.ts";
 import { dropped } from "../../journal/journal.ts";
-import { actOn, type EngineParts } from "../../parts.ts";
+import { actOn, type EngineParts } from "../../journal/parts.ts";
+import { remarks } from "../../journal/positions.ts";
 import type { RunRow } from "../../types.ts";
 import { WHOLE_RUN } from "../checkpoints/kept.ts";
-import { remarks } from "../checkpoints/positions.ts";
-import { isLosingAll } from "./journal.ts";
 
 /** Pins a run with everything it has, or lets it go; pins of single checkpoints are left alone. */
 export async function pinRun(parts: EngineParts, runId: string, pinned: boolean, act: Act): Promise<RunRow> {

@@ -20,7 +20,7 @@ import { testKeyring } from "../../../../test/support/sealed.ts";
 import { packStore, sealStore } from "../../../security/index.ts";
 import { openSqliteStore } from "../../../stores/sqlite/index.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../store/contract.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "holdfast-retention-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
+import type { JournalScan } from "../../journal/dropped.ts";
 import { eventAt } from "../../journal/load.ts";
-import type { Store } from "../../store.ts";
-import type { JournalScan } from "./journal.ts";
+import type { Store } from "../../store/contract.ts";
 import { blobsOf, type Needed } from "./needed.ts";
 
 /** One thing to forget: the values of an entry, or a blob. */

@@ -11,7 +11,7 @@ import {
   verify,
 } from "../../../../test/support/retention.ts";
 import { type RetentionPolicy, workflow } from "../../../index.ts";
-import type { Append, Store } from "../../store.ts";
+import type { Append, Store } from "../../store/contract.ts";
 
 /** What a run still holds: entries with values, and blobs. */
 async function held(lab: Lab, id: string): Promise<[number[], string[]]> {

@@ -1,12 +1,12 @@
 import type { Run } from "../../engine-options.ts";
 import { checkId } from "../../ids.ts";
 import { type Act, checkAct } from "../../journal/act.ts";
-import { everyRun } from "../../journal/query.ts";
-import type { EngineParts } from "../../parts.ts";
-import type { Store } from "../../store.ts";
+import { isBeingDropped } from "../../journal/dropped.ts";
+import type { EngineParts } from "../../journal/parts.ts";
+import type { Store } from "../../store/contract.ts";
+import { everyRun } from "../../store/query.ts";
 import type { RunRow, RunStatus } from "../../types.ts";
 import { limitCopies } from "./cache.ts";
-import { isBeingDropped } from "./journal.ts";
 import { pinRun } from "./pin.ts";
 import { checkKeys, type PolicyRules, type RetentionPolicy, readCount, readPolicy } from "./policy.ts";
 import { ReportDraft, type RetentionReport, trimming } from "./report.ts";

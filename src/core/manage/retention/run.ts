@@ -1,11 +1,11 @@
 import { HoldfastError } from "../../errors.ts";
 import { because } from "../../journal/act.ts";
-import type { EngineParts } from "../../parts.ts";
-import type { Store } from "../../store.ts";
+import { isBeingDropped, JournalScan } from "../../journal/dropped.ts";
+import type { EngineParts } from "../../journal/parts.ts";
+import type { Store } from "../../store/contract.ts";
 import { ended, type RunRow, terminal } from "../../types.ts";
 import { WHOLE_RUN } from "../checkpoints/kept.ts";
 import { bundleOf, handOver } from "./archive.ts";
-import { isBeingDropped, JournalScan } from "./journal.ts";
 import { type Needed, NOTHING, neededFor, type ReadSnapshot, snapshotReader } from "./needed.ts";
 import { Inventory, type Item, itemsToDrop } from "./plan.ts";
 import { keepOf, type PolicyRules, type Rules } from "./policy.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../store/contract.ts";
 
 /** The store for work that has time: before each long read, whatever else the process has to do comes first. */
 export function unhurried(store: Store, clock: Clock): Store {

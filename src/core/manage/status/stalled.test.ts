@@ -3,7 +3,7 @@ import { createLab, hangs } from "../../../../test/support/lab.ts";
 import { workflow } from "../../../index.ts";
 import { stallOf } from "../../../manage.ts";
 import { createFaultyStore } from "../../../testing/faulty-store.ts";
-import { UNCLAIMED } from "../../journal/claim.ts";
+import { UNCLAIMED } from "../../store/claim.ts";
 import type { RunRow } from "../../types.ts";
 
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../errors.ts";
 import { digester } from "../../hash.ts";
-import type { Blob, Entry } from "../../store.ts";
+import type { Blob, Entry } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
 import { ParseBudget, type ParseLimits } from "../../values/parse-budget.ts";
 import { plainJson } from "../../values/unseen.ts";

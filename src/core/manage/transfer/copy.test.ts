@@ -3,7 +3,7 @@ import { checkpointsOf, eventsOf } from "../../../../test/support/family.ts";
 import { createLab, type Lab } from "../../../../test/support/lab.ts";
 import { type HoldfastError, workflow } from "../../../index.ts";
 import { buildEntry, parseEntry } from "../../journal/journal.ts";
-import type { Drop } from "../../store.ts";
+import type { Drop } from "../../store/contract.ts";
 
 /** Drops exactly these values, as retention may have done in some other way. */
 async function forget(lab: Lab, runId: string, drop: Drop): Promise<void> {

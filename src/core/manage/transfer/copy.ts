@@ -2,12 +2,12 @@ import { digest } from "../../hash.ts";
 import { unwritten } from "../../journal/acts.ts";
 import type { EventMeta, JournalEvent, Raw } from "../../journal/events.ts";
 import { ChainCheck, damaged, dropped, valuesStart } from "../../journal/journal.ts";
+import { entryPages } from "../../journal/positions.ts";
 import { projectAll } from "../../journal/project.ts";
-import type { RunState } from "../../run/replay.ts";
-import type { Entry, Store } from "../../store.ts";
+import type { RunState } from "../../journal/state.ts";
+import { blobsIn } from "../../journal/values.ts";
+import type { Entry, Store } from "../../store/contract.ts";
 import type { RunIdentity, RunRow } from "../../types.ts";
-import { blobsIn } from "../../values/values.ts";
-import { entryPages } from "../checkpoints/positions.ts";
 
 /** The beginning of a run, copied from another one. Nothing of it is written yet. */
 export interface Copy {

@@ -1,15 +1,15 @@
 import type { GateAnswer } from "../../context.ts";
 import { HoldfastError } from "../../errors.ts";
-import { isApproval } from "../../guards/approval-name.ts";
 import { type Act, checkAct } from "../../journal/act.ts";
 import { isUnaccepted } from "../../journal/foreign.ts";
 import { loadRun } from "../../journal/load.ts";
+import { actOn, type EngineParts } from "../../journal/parts.ts";
+import { readRow } from "../../journal/positions.ts";
+import type { RunState } from "../../journal/state.ts";
 import { viewState } from "../../journal/state-view.ts";
-import { actOn, type EngineParts } from "../../parts.ts";
-import type { RunState } from "../../run/replay.ts";
+import { isApproval } from "../../keys.ts";
 import type { RunRow } from "../../types.ts";
 import { dataDigest } from "../../values/codec.ts";
-import { readRow } from "../checkpoints/positions.ts";
 import { accepted } from "./arrival.ts";
 
 /**

@@ -4,7 +4,7 @@ import { type Engine, type HoldfastError, type StepOptions, workflow } from "../
 import { createMemoryStore } from "../../../stores/memory.ts";
 import { checkInvariants } from "../../../testing/invariants/invariants.ts";
 import { childId } from "../../ids.ts";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../store/contract.ts";
 
 const codeOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(

@@ -13,7 +13,7 @@ import { openSqliteStore } from "../../../stores/sqlite/index.ts";
 import { checkInvariants } from "../../../testing/invariants/invariants.ts";
 import { digest as sha256 } from "../../hash.ts";
 import { childId } from "../../ids.ts";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../store/contract.ts";
 
 const root = mkdtempSync(path.join(tmpdir(), "holdfast-transfer-"));
 const server = await sharedPostgres();

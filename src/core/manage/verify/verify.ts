@@ -1,8 +1,8 @@
 import { HoldfastError } from "../../errors.ts";
 import { rawRow, verified } from "../../journal/door.ts";
-import { everyRun } from "../../journal/query.ts";
+import type { EngineParts } from "../../journal/parts.ts";
 import { isKeyAway, isUnreadable } from "../../journal/unreadable.ts";
-import type { EngineParts } from "../../parts.ts";
+import { everyRun } from "../../store/query.ts";
 import type { RunRow } from "../../types.ts";
 import { type Problem, validateRun } from "../checkpoints/validate.ts";
 

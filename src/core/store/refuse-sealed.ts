@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts";
-import type { Store } from "../store.ts";
 import { SEALED_ROOT } from "../values/blind.ts";
+import type { Store } from "./contract.ts";
 
 /**
  * Refuses (HF-3062) a store whose values are encrypted and that was opened without its keys: it would take values in clear. The run that

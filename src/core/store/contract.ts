@@ -1,5 +1,5 @@
-import type { SqlTransaction } from "./journal/sql.ts";
-import type { Parent, RunIdentity, RunProjection, RunRow, RunStatus } from "./types.ts";
+import type { Parent, RunIdentity, RunProjection, RunRow, RunStatus } from "../types.ts";
+import type { SqlTransaction } from "./sql.ts";
 
 /**
  * The store contract: everything the engine asks of a place to keep runs.

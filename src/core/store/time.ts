@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "./contract.ts";
 
 /**
  * The store's time as this process knows it: read from the store now and then, carried on by the monotonic clock in between. Claims and

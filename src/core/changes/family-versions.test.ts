@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createLab } from "../../../test/support/lab.ts";
 import { type Migration, workflow } from "../../index.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 
 const MIGRATIONS: readonly Migration[] = [
   { from: "1", to: "2", rename: { team: "crew" } },

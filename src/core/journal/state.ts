@@ -1,9 +1,8 @@
-import type { JournalEvent, Migrated, Raw } from "../journal/events.ts";
-import { Facts } from "../journal/facts.ts";
 import { UNDO } from "../names.ts";
 import { NO_USAGE } from "../types.ts";
-import { changeSteps, isUnresolved, rekey, renamedKey } from "../versions/rename.ts";
 import { unusedAnswers } from "./answers.ts";
+import type { JournalEvent, Migrated, Raw } from "./events.ts";
+import { Facts } from "./facts.ts";
 import {
   applyOutcome,
   editedRecord,
@@ -18,6 +17,7 @@ import {
   startedRecord,
   undoKey,
 } from "./records.ts";
+import { changeSteps, isUnresolved, rekey, renamedKey } from "./rename.ts";
 
 /**
  * What the journal says about a run, in the shape the engine asks for it: step records by scope and name, loop

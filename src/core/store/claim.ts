@@ -1,5 +1,5 @@
-import type { Append, ClaimChange, Refusal } from "../store.ts";
 import type { Claim, RunRow } from "../types.ts";
+import type { Append, ClaimChange, Refusal } from "./contract.ts";
 
 /** The rules of claims, for stores that judge appends themselves and for whoever must know what a change will give. */
 const FREE = { owner: null, token: null, until: 0 } as const;

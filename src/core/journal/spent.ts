@@ -1,5 +1,5 @@
-import type { EventMeta } from "../journal/events.ts";
 import type { Budget, RunRow } from "../types.ts";
+import type { EventMeta } from "./events.ts";
 
 /** What has been used up, in the words of the limits. */
 export type Spent = Required<Budget>;

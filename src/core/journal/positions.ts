@@ -1,11 +1,11 @@
-import { HoldfastError } from "../../errors.ts";
-import type { JournalEvent } from "../../journal/events.ts";
-import { Facts } from "../../journal/facts.ts";
-import { parseEntry } from "../../journal/journal.ts";
-import type { Entry, Store } from "../../store.ts";
-import type { RunRow } from "../../types.ts";
-import { baseName } from "../../versions/rename.ts";
+import { HoldfastError } from "../errors.ts";
+import type { Entry, Store } from "../store/contract.ts";
+import type { RunRow } from "../types.ts";
 import { type Address, isCheckpoint, phaseOf } from "./address.ts";
+import type { JournalEvent } from "./events.ts";
+import { Facts } from "./facts.ts";
+import { parseEntry } from "./journal.ts";
+import { baseName } from "./rename.ts";
 
 const PAGE = 2_000;
 

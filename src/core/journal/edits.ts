@@ -1,13 +1,13 @@
 import { HoldfastError } from "../errors.ts";
-import { isApproval } from "../guards/approval-name.ts";
-import type { Act } from "../journal/act.ts";
-import type { EventDraft } from "../journal/events.ts";
+import { isApproval } from "../keys.ts";
 import { checkNamed } from "../names.ts";
 import { MOST_IN_KEY } from "../run/memory.ts";
-import type { StepRecord } from "../run/records.ts";
-import type { RunState } from "../run/replay.ts";
-import type { Blob } from "../store.ts";
-import type { Values } from "../values/values.ts";
+import type { Blob } from "../store/contract.ts";
+import type { Act } from "./act.ts";
+import type { EventDraft } from "./events.ts";
+import type { StepRecord } from "./records.ts";
+import type { RunState } from "./state.ts";
+import type { Values } from "./values.ts";
 
 /**
  * Other values in the place of recorded ones. The old ones stay in the journal. A step's edited value is what a replay answers;

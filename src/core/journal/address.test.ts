@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { HoldfastError } from "../../errors.ts";
-import type { JournalEvent } from "../../journal/events.ts";
+import { HoldfastError } from "../errors.ts";
 import { addressOf, checkLabel, isCheckpoint, parseAddress, phaseOf } from "./address.ts";
+import type { JournalEvent } from "./events.ts";
 
 const event = (kind: string, step: string, meta: object = {}): JournalEvent =>
   ({ kind, step, meta, seq: 1, at: 0, epoch: 0 }) as unknown as JournalEvent;

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { createMemoryStore } from "../../stores/memory.ts";
 import { accepted, creation, outsideAct, step } from "../../testing/conformance/index.ts";
 import { HoldfastError } from "../errors.ts";
-import type { Store } from "../store.ts";
 import { SEALED_ROOT } from "../values/blind.ts";
-import { SeenStore } from "./seen-store.ts";
+import type { Store } from "./contract.ts";
+import { SeenStore } from "./seen.ts";
 
 /** A store with an older state of itself in hand: `goBack` puts that in its place. */
 function setUp(change: Partial<Store> = {}) {

@@ -6,10 +6,10 @@ import { createFaultyStore, type FaultyStore, type StoreFault } from "../../test
 import { checkInvariants } from "../../testing/invariants/invariants.ts";
 import { createEngine } from "../engine.ts";
 import { seededIds } from "../ids.ts";
-import type { Store } from "../store.ts";
+import type { JournalEvent } from "../journal/events.ts";
+import { parseEntry } from "../journal/journal.ts";
 import { workflow } from "../workflow.ts";
-import type { JournalEvent } from "./events.ts";
-import { parseEntry } from "./journal.ts";
+import type { Store } from "./contract.ts";
 
 const flow = workflow("flow", async (ctx) => {
   const first = await ctx.step("first", () => {

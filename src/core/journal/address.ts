@@ -1,7 +1,7 @@
-import { HoldfastError } from "../../errors.ts";
-import type { JournalEvent } from "../../journal/events.ts";
-import { checkNamed } from "../../names.ts";
-import { baseName } from "../../versions/rename.ts";
+import { HoldfastError } from "../errors.ts";
+import { checkNamed } from "../names.ts";
+import type { JournalEvent } from "./events.ts";
+import { baseName } from "./rename.ts";
 
 /** What an address names: a position, a name given to one, or, with neither, the newest position of the run. */
 export interface Address {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Migration, type Workflow, workflow } from "../../index.ts";
-import { RunState } from "../run/replay.ts";
+import { RunState } from "../journal/state.ts";
 import type { RunRow } from "../types.ts";
 import { noRoute, route } from "./versions.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { EventDraft, JournalEvent, Migrated, StepStarted } from "../journal/events.ts";
-import { newProjection, projectAll } from "../journal/project.ts";
-import { restoreSnapshot, takeSnapshot } from "../journal/snapshot.ts";
-import { RunState } from "../run/replay.ts";
+import type { EventDraft, JournalEvent, Migrated, StepStarted } from "./events.ts";
+import { newProjection, projectAll } from "./project.ts";
 import { formerKey, isDropped, renamedKey } from "./rename.ts";
+import { restoreSnapshot, takeSnapshot } from "./snapshot.ts";
+import { RunState } from "./state.ts";
 
 /** A journal by hand: what matters here is only what the fold makes of it. */
 class Journal {

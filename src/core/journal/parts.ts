@@ -1,12 +1,12 @@
-import type { Acts, Decide } from "./journal/acts.ts";
-import type { JournalEvent } from "./journal/events.ts";
-import type { Folds } from "./journal/folds.ts";
-import type { StoreTime } from "./journal/store-time.ts";
-import type { Ports } from "./ports.ts";
-import type { Store } from "./store.ts";
-import type { RunRow } from "./types.ts";
-import type { Values } from "./values/values.ts";
-import type { Workflow } from "./workflow.ts";
+import type { Ports } from "../ports.ts";
+import type { Store } from "../store/contract.ts";
+import type { StoreTime } from "../store/time.ts";
+import type { RunRow } from "../types.ts";
+import type { Workflow } from "../workflow.ts";
+import type { Acts, Decide } from "./acts.ts";
+import type { JournalEvent } from "./events.ts";
+import type { Folds } from "./folds.ts";
+import type { Values } from "./values.ts";
 
 /** What an engine is made of, for those who work on stored runs from outside. */
 export interface EngineParts {

@@ -1,10 +1,10 @@
-import type { JournalEvent } from "../../journal/events.ts";
-import { ChainCheck, headBlobs } from "../../journal/journal.ts";
-import { eventAt } from "../../journal/load.ts";
-import type { Entry, Store } from "../../store.ts";
-import { ended, type RunRow } from "../../types.ts";
-import { blobsIn } from "../../values/values.ts";
-import { KeptCheckpoints } from "../checkpoints/kept.ts";
+import { KeptCheckpoints } from "../manage/checkpoints/kept.ts";
+import type { Entry, Store } from "../store/contract.ts";
+import { ended, type RunRow } from "../types.ts";
+import type { JournalEvent } from "./events.ts";
+import { ChainCheck, headBlobs } from "./journal.ts";
+import { eventAt } from "./load.ts";
+import { blobsIn } from "./values.ts";
 
 /** Few enough that nothing else in the process waits long. */
 const PAGE = 250;

@@ -1,14 +1,14 @@
 import { HoldfastError } from "../errors.ts";
 import { digest, hmac } from "../hash.ts";
-import { missingValue } from "../journal/door.ts";
-import type { Raw } from "../journal/events.ts";
-import { damaged, parseEntry } from "../journal/journal.ts";
 import type { Logger } from "../ports.ts";
-import type { Blob, Store } from "../store.ts";
-import { blinded, looksBlinded, unblinded } from "./blind.ts";
-import { dataDigest, decode, encode } from "./codec.ts";
-import { smallError } from "./error-parts.ts";
-import type { Redactor } from "./redact.ts";
+import type { Blob, Store } from "../store/contract.ts";
+import { blinded, looksBlinded, unblinded } from "../values/blind.ts";
+import { dataDigest, decode, encode } from "../values/codec.ts";
+import { smallError } from "../values/error-parts.ts";
+import type { Redactor } from "../values/redact.ts";
+import { missingValue } from "./door.ts";
+import type { Raw } from "./events.ts";
+import { damaged, parseEntry } from "./journal.ts";
 
 /** A value over this many characters lives once, as a blob under the digest of its text. */
 const INLINE_LIMIT = 8192;

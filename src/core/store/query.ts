@@ -1,7 +1,7 @@
 import { HoldfastError } from "../errors.ts";
 import { checkNamed } from "../names.ts";
-import type { DueQuery, RunPage, RunQuery, Store } from "../store.ts";
 import type { RunRow, RunStatus } from "../types.ts";
+import type { DueQuery, RunPage, RunQuery, Store } from "./contract.ts";
 
 /** What every store's `list` and `due` agree on: which filters there are, in what order runs come, how pages go on. */
 const FILTERS: readonly string[] = ["status", "workflow", "parent", "pruned", "cursor", "limit"];

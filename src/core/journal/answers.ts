@@ -1,7 +1,7 @@
 import { fingerprint } from "../hash.ts";
 import type { Workflow } from "../workflow.ts";
 import { decidedAt, type ScopeNode, type StepRecord } from "./records.ts";
-import type { RunState } from "./replay.ts";
+import type { RunState } from "./state.ts";
 
 /** Tells versions of a workflow's own function apart, as far as its text does. */
 export const codeMark = (workflow: Workflow): string =>

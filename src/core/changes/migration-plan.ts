@@ -1,15 +1,15 @@
 import type { Clock } from "../clock.ts";
-import { type Edits, editEvents } from "../control/edits.ts";
 import { HoldfastError } from "../errors.ts";
+import { type Edits, editEvents } from "../journal/edits.ts";
 import type { EventDraft, JournalEvent, Migrated } from "../journal/events.ts";
+import { isDropped, isUnresolved, renamedKey, type StepChange } from "../journal/rename.ts";
+import type { RunState } from "../journal/state.ts";
 import { type StateView, viewState } from "../journal/state-view.ts";
-import type { RunState } from "../run/replay.ts";
-import type { Blob } from "../store.ts";
+import { toError, type Values } from "../journal/values.ts";
+import type { Blob } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import { dataDigest } from "../values/codec.ts";
-import { toError, type Values } from "../values/values.ts";
 import type { Workflow } from "../workflow.ts";
-import { isDropped, isUnresolved, renamedKey, type StepChange } from "./rename.ts";
 import { isRecord, listed, type Migration, recordedPaths } from "./versions.ts";
 
 /** A value that a migration puts in the place of another. */

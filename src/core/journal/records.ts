@@ -1,7 +1,7 @@
-import { addSpent, reportOf, type Spent } from "../guards/spent.ts";
-import type { JournalEvent, Raw, StepStarted, StepType, Voided } from "../journal/events.ts";
 import { UNDO } from "../names.ts";
 import type { Effect, RunStatus } from "../types.ts";
+import type { JournalEvent, Raw, StepStarted, StepType, Voided } from "./events.ts";
+import { addSpent, reportOf, type Spent } from "./spent.ts";
 
 /** The key of the step that undoes `step`. */
 export const undoKey = (step: string): string => `${UNDO}/${step.replaceAll("/", ">")}`;

@@ -1,8 +1,8 @@
+import { listed } from "../changes/versions.ts";
 import { HoldfastError } from "../errors.ts";
-import { enterDoubt } from "../run/doubt.ts";
-import type { Execution } from "../run/execution.ts";
-import type { StepRecord } from "../run/records.ts";
-import { listed } from "../versions/versions.ts";
+import type { StepRecord } from "../journal/records.ts";
+import { enterDoubt } from "./doubt.ts";
+import type { Execution } from "./execution.ts";
 
 /**
  * Holds the end of a run back that has begun something and ends without asking what became of it. Whoever comes with code that asks

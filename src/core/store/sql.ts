@@ -1,4 +1,4 @@
-import type { Append, AppendResult } from "../store.ts";
+import type { Append, AppendResult } from "./contract.ts";
 
 /** A statement is constant text in the store's own dialect; values are bound, and stand in it as `$1`, `$2` on every store. */
 export interface SqlHandle {

@@ -13,9 +13,9 @@ import type { JournalEvent } from "../journal/events.ts";
 import { parseEntry } from "../journal/journal.ts";
 import { loadRun } from "../journal/load.ts";
 import { viewState } from "../journal/state-view.ts";
+import { Values } from "../journal/values.ts";
 import { silentLogger } from "../ports.ts";
 import type { RunRow } from "../types.ts";
-import { Values } from "../values/values.ts";
 
 const gateOf = (ctx: Context, name = "ok") => ctx.gate(name, { choices: ["yes"] });
 

@@ -1,12 +1,12 @@
-import type { Edits } from "../control/edits.ts";
 import { HoldfastError } from "../errors.ts";
+import type { Edits } from "../journal/edits.ts";
+import type { StepRecord } from "../journal/records.ts";
+import { plainPath } from "../journal/rename.ts";
+import type { RunState } from "../journal/state.ts";
 import type { StateView } from "../journal/state-view.ts";
 import { checkName, checkNamed } from "../names.ts";
-import type { StepRecord } from "../run/records.ts";
-import type { RunState } from "../run/replay.ts";
 import type { RunRow } from "../types.ts";
 import type { Workflow } from "../workflow.ts";
-import { plainPath } from "./rename.ts";
 
 /**
  * How runs of one version of a workflow become runs of another. Declared with the workflow; a run that is several versions behind goes

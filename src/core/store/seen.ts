@@ -1,4 +1,7 @@
 import { HoldfastError } from "../errors.ts";
+import { type RunRow, terminal } from "../types.ts";
+import { sealOf } from "../values/blind.ts";
+import { claimAfter, UNCLAIMED } from "./claim.ts";
 import type {
   Append,
   AppendResult,
@@ -7,10 +10,7 @@ import type {
   Store,
   StoreCapabilities,
   StoreIdentity,
-} from "../store.ts";
-import { type RunRow, terminal } from "../types.ts";
-import { sealOf } from "../values/blind.ts";
-import { claimAfter, UNCLAIMED } from "./claim.ts";
+} from "./contract.ts";
 import { refuseSealed } from "./refuse-sealed.ts";
 import type { AnySqlHandle, SqlTransaction, SqlWork, TransactionResult } from "./sql.ts";
 

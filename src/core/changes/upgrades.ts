@@ -1,9 +1,9 @@
 import { HoldfastError } from "../errors.ts";
 import type { ActPlan, Acts } from "../journal/acts.ts";
 import { loadRun } from "../journal/load.ts";
+import { RunState } from "../journal/state.ts";
 import { isDamage } from "../journal/unreadable.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
-import { RunState } from "../run/replay.ts";
 import type { RunRow, Waiting } from "../types.ts";
 import type { Workflow } from "../workflow.ts";
 import { isFailed, planMigration, STATE_MS } from "./migration-plan.ts";

@@ -1,8 +1,8 @@
 import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
 import type { Ports } from "../ports.ts";
-import type { Append, AppendResult, Entry, Store } from "../store.ts";
 import type { StoreHealth } from "../worker/health.ts";
+import type { Append, AppendResult, Entry, Store } from "./contract.ts";
 
 /**
  * What became of an append: the store's answer; `lost` when the store stayed away too long; `rejected` when it took others all the

@@ -1,4 +1,4 @@
-import type { ScopeNode, StepRecord } from "../run/records.ts";
+import type { ScopeNode, StepRecord } from "./records.ts";
 
 /** What a migration does to recorded steps. Paths are of plain names, whatever the count or the iteration: "pay", "turn/ask". */
 export interface StepChange {
