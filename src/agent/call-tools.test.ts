@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { calls, type Said, stage } from "../../test/support/agent-stage.ts";
 import { hangs } from "../../test/support/lab.ts";
 import { workflow } from "../index.ts";
+import { createMemoryStore } from "../stores/memory.ts";
 import { type AgentTool, toolError } from "./index.ts";
 
 const paying = (run: AgentTool["run"], more: Partial<AgentTool> = {}): AgentTool => ({
@@ -340,33 +341,60 @@ describe("a step with an effect outside of agents (A1)", () => {
   });
 });
 
+/** An agent that has paid 10 and failed at the next tool; then `home` or another place goes on with an edited reply. */
+async function edited(where: "here" | "elsewhere" | "sealed elsewhere") {
+  const world = { broken: true };
+  const paid: unknown[] = [];
+  const mail = () => (world.broken ? Promise.reject(refused({ fatal: true })) : "sent");
+  const tools: AgentTool[] = [
+    paying((input: unknown) => (paid.push(input), "paid 10")),
+    { name: "mail", parameters: {}, effect: "repeatable", run: mail },
+  ];
+  const scene = stage([calls(["pay", { amount: 10 }], ["mail"]), { text: "end" }], { tools });
+  const { lab } = scene;
+  const home = await scene.begin();
+  expect((await lab.drive(home.settled("r"))).status).toBe("failed");
+  world.broken = false;
+  const memory = createMemoryStore({ clock: lab.clock });
+  const store = where === "sealed elsewhere" ? { ...memory, blinding: "secret" } : memory;
+  const engine = where === "here" ? home : lab.engine([scene.flow], { store });
+  const accept = { actor: "ops" };
+  if (engine !== home) await lab.drive(engine.transfer.importRuns(home.transfer.exportRun("r"), { accept }));
+  const { steps } = await lab.drive(engine.checkpoints.show("r"));
+  const reply = steps["a[0]/model"] as { calls: { input: unknown }[] };
+  const other = reply.calls.map((call, at) => (at === 0 ? { ...call, input: { amount: 99 } } : call));
+  const set = { steps: { "a[0]/model": { ...reply, calls: other } } };
+  return { ...scene, engine, paid, set };
+}
+
 describe("a reply that is edited after its first call was done", () => {
-  it("does not get that call's result for other arguments until somebody says so (A6)", async () => {
-    const world = { broken: true };
-    const paid: unknown[] = [];
-    const mail = () => (world.broken ? Promise.reject(refused({ fatal: true })) : "sent");
-    const tools: AgentTool[] = [
-      paying((input: unknown) => (paid.push(input), "paid 10")),
-      { name: "mail", parameters: {}, effect: "repeatable", run: mail },
-    ];
-    const scene = stage([calls(["pay", { amount: 10 }], ["mail"]), { text: "end" }], { tools });
-    const engine = await scene.begin();
-    const { lab } = scene;
-    expect((await lab.drive(engine.settled("r"))).status).toBe("failed");
-    world.broken = false;
-    const { steps } = await lab.drive(engine.checkpoints.show("r"));
-    const reply = steps["a[0]/model"] as { calls: { input: unknown }[] };
-    const edited = {
-      ...reply,
-      calls: reply.calls.map((call, at) => (at === 0 ? { ...call, input: { amount: 99 } } : call)),
-    };
-    await lab.drive(engine.resume("r", { set: { steps: { "a[0]/model": edited } } }));
-    const held = await lab.drive(engine.settled("r"));
-    expect(held.waiting).toMatchObject([{ detail: expect.stringContaining("other arguments") }]);
-    expect(scene.requests).toHaveLength(1);
-    await lab.drive(engine.resume("r", { set: { steps: { "a[0]/tool:pay": "paid 99 by hand" } } }));
+  it.each(["here", "elsewhere", "sealed elsewhere"] as const)(
+    "does not get that call's result for other arguments until somebody says so, %s (A6)",
+    async (where) => {
+      const { lab, engine, paid, set, requests } = await edited(where);
+      await lab.drive(engine.resume("r", { set }));
+      expect(await lab.drive(engine.settled("r"))).toMatchObject({
+        status: "waiting",
+        waiting: [
+          {
+            kind: "review",
+            step: "a[0]/tool:pay",
+            detail: expect.stringMatching(/^HF-2195 Turn 1 of agent a asks for pay with other arguments/),
+          },
+        ],
+      });
+      expect(requests).toHaveLength(1);
+      await lab.drive(engine.resume("r", { set: { steps: { "a[0]/tool:pay": "paid 99 by hand" } } }));
+      expect(await lab.drive(engine.result("r"))).toMatchObject({ output: "end" });
+      expect(requests[1]?.messages.at(-2)).toMatchObject({ tool: "pay", text: "paid 99 by hand" });
+      expect(paid).toEqual([{ amount: 10 }]);
+    },
+  );
+
+  it.each(["elsewhere", "sealed elsewhere"] as const)("goes on unedited %s (A6)", async (where) => {
+    const { lab, engine, paid } = await edited(where);
+    await lab.drive(engine.resume("r"));
     expect(await lab.drive(engine.result("r"))).toMatchObject({ output: "end" });
-    expect(scene.requests[1]?.messages.at(-2)).toMatchObject({ tool: "pay", text: "paid 99 by hand" });
     expect(paid).toEqual([{ amount: 10 }]);
   });
 });

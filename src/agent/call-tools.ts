@@ -56,8 +56,8 @@ export const toolMessage = ({ id, tool }: ToolCall, text: string, isError: boole
 async function callTool(caller: Caller, call: ToolCall): Promise<ToolMessage> {
   const { ctx, tools } = caller;
   // What was done for other arguments is no answer to these.
-  if (ctx.isRecordedOtherwise(stepName(call), call.input))
-    throw new HoldfastError("HF-2195", { agent: caller.name, tool: call.tool, turn: caller.turn + 1 });
+  const words = { agent: caller.name, tool: call.tool, turn: caller.turn + 1 };
+  await ctx.settleArguments(stepName(call), call.input, new HoldfastError("HF-2195", words));
   const refusal = refusalOf(tools, call);
   // What is recorded comes first: that a tool is gone, or takes other arguments now, does not undo what it did.
   if (refusal !== undefined && !isRecorded(ctx, call)) return toolMessage(call, refusal, true);

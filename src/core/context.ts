@@ -1,3 +1,4 @@
+import type { HoldfastError } from "./errors.ts";
 import type { SaveEvery } from "./run/every.ts";
 import type { RetryPolicy } from "./run/retry.ts";
 import type { CheckpointTrigger } from "./run/triggers.ts";
@@ -23,10 +24,10 @@ export interface Context {
   /** Whether the journal knows the next step of this name here, with these arguments: begun, ended or in doubt. Calls nothing. */
   isRecorded(name: string, input: unknown): boolean;
   /**
-   * Whether the next step of this name here has ended, and with other arguments than these: what it was called for was edited since. No
-   * where a person has set its result after that, or where the run was taken over from another store. Calls nothing.
+   * Goes on unless the next step of this name here has ended with other arguments than these: what it was called for was edited since.
+   * Then the run waits for review, with `problem`, until somebody puts the arguments back or sets the step's result. Calls nothing.
    */
-  isRecordedOtherwise(name: string, input: unknown): boolean;
+  settleArguments(name: string, input: unknown, problem: HoldfastError): Promise<void>;
   /** The primitive under `step`, for code that owns its control flow: its outcome if it has one, else the right to act. */
   beginStep<T>(name: string, options?: StepOptions<T>): Promise<StepHandle<T>>;
   completeStep<T>(handle: OpenStep<T>, value: T): Promise<T>;

@@ -22,7 +22,9 @@ import type {
   UsageReport,
 } from "../context.ts";
 import { INJECT } from "../control/control.ts";
+import type { HoldfastError } from "../errors.ts";
 import { limitsOf } from "../guards/budget.ts";
+import { settleArguments } from "../guards/code-arguments.ts";
 import { isOtherKind, type Kind, settleKind } from "../guards/code-kind.ts";
 import { checkName, checkSignal, signalStep } from "../names.ts";
 import type { AnySqlHandle, SqlWork } from "../store/sql.ts";
@@ -101,16 +103,11 @@ export class RunContext implements Context {
     return record !== undefined && record.args === argsDigest(this.#execution, { input });
   }
 
-  isRecordedOtherwise(name: string, input: unknown): boolean {
-    const { state } = this.#execution;
+  async settleArguments(name: string, input: unknown, problem: HoldfastError): Promise<void> {
     const scope = this.#execution.scope();
-    const record = scope.node?.records.get(nextName(scope, name));
-    // Digests of another store may have been made with its secret.
-    if (!record || record.decidedAt !== undefined || state.facts.imported) return false;
-    const hasEnded =
-      record.status === "completed" ||
-      (record.status === "failed" && record.retryAt === undefined && !record.reopened);
-    return hasEnded && record.args !== argsDigest(this.#execution, { input });
+    const next = nextName(scope, name);
+    const place = { scope, name: next, key: scope.prefix + next };
+    await settleArguments(this.#execution, place, input, problem);
   }
 
   async beginStep<T>(name: string, options?: StepOptions<T>): Promise<StepHandle<T>> {

@@ -1,0 +1,37 @@
+import type { HoldfastError } from "../errors.ts";
+import { isEditedSince } from "../journal/answers.ts";
+import type { StepRecord } from "../journal/records.ts";
+import { argsDigest, type StepPlace } from "../run/call.ts";
+import type { Execution } from "../run/execution.ts";
+import { dataDigest } from "../values/codec.ts";
+
+/** Whether the step has ended, and was called with other arguments. A result that a person has set since answers for whatever is asked. */
+function isForOthers(execution: Execution, { scope, name }: StepPlace, input: unknown): boolean {
+  const record = scope.node?.records.get(name);
+  if (!record || record.decidedAt !== undefined || !hasEnded(record)) return false;
+  if (record.args === argsDigest(execution, { input })) return false;
+  const { state } = execution;
+  const isOurs = record.seq > (state.facts.imported?.seq ?? 0);
+  if (isOurs || input === undefined) return true;
+  // Another store may have made the digest with a secret of its own. What nobody has edited since asks for the same as it did there.
+  return record.args !== dataDigest(input) && isEditedSince(state, record.seq);
+}
+
+const hasEnded = ({ status, retryAt, reopened }: StepRecord): boolean =>
+  status === "completed" || (status === "failed" && retryAt === undefined && !reopened);
+
+/** Leaves it to a person while what is recorded belongs to other arguments than those asked for. */
+export async function settleArguments(
+  execution: Execution,
+  place: StepPlace,
+  input: unknown,
+  { code, message, why }: HoldfastError,
+): Promise<void> {
+  const { key, scope } = place;
+  while (isForOthers(execution, place, input)) {
+    await execution.enter();
+    const since = execution.deps.time.now();
+    const detail = `${code} ${message} ${why}`;
+    await execution.wait(key, { kind: "review", step: key, since, detail }, scope.frame);
+  }
+}
