@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLab, type Lab } from "../../../test/support/lab.ts";
+import { createLab, hangs, type Lab } from "../../../test/support/lab.ts";
 import { type Engine, workflow } from "../../index.ts";
 import { childId } from "../ids.ts";
 import type { Entry, Store } from "../store/contract.ts";
@@ -151,6 +151,56 @@ describe("a completed run", () => {
     };
     expect((await readRun(counted, "r"))?.status).toBe("completed");
     expect(asked).toEqual(["read", "entries 2"]);
+  });
+});
+
+describe("a run under way that was looked at before", () => {
+  const busy = workflow("busy", async (ctx) => {
+    for (let n = 0; n < 100; n++) await ctx.step(`step ${n}`, () => n);
+    await ctx.step("last", hangs);
+  });
+
+  async function looked(
+    change: Change,
+  ): Promise<{ before: RunRow | null; after: RunRow | null; asked: number }> {
+    const lab = createLab();
+    const engine = lab.engine([busy]);
+    await lab.drive(engine.start(busy, undefined, { id: "r" }));
+    for (let n = 0; n < 100 && (await lab.store.read("r"))?.stepsDone !== 100; n++)
+      await lab.clock.advance(10);
+    let [now, asked]: [Change, number] = [{}, 0];
+    const store = changed(lab.store, "r", {
+      row: (row) => now.row?.(row) ?? row,
+      entries: (all) => ((asked += all.length), now.entries?.(all) ?? [...all]),
+    });
+    const before = await readRun(store, "r");
+    [now, asked] = [change, 0];
+    const after = await readRun(store, "r");
+    await lab.crash(engine);
+    return { before, after, asked };
+  }
+
+  it("is read from there on (E8)", async () => {
+    const { before, after, asked } = await looked({});
+    expect(after).toEqual(before);
+    expect(after?.damage).toBeUndefined();
+    expect(asked).toBe(1);
+  });
+
+  it.each<[string, Change]>([
+    ["row is told to stop", { row: (row) => ({ ...row, control: "pausing" }) }],
+    ["row is completed", { row: (row) => ({ ...row, status: "completed", finishedAt: 1, wakeAt: null }) }],
+    [
+      "row waits",
+      { row: (row) => ({ ...row, status: "waiting", waiting: [{ kind: "review", step: "", since: 1 }] }) },
+    ],
+    ["last entry is changed", { entries: (all) => all.map((one) => ({ ...one, head: `${one.head} ` })) }],
+    ["last entry is missing", { entries: () => [] }],
+    ["head is another", { row: (row) => ({ ...row, head: `${row.head.slice(1)}0` }) }],
+  ])("is damaged when its %s (E2, E8)", async (_, change) => {
+    const { before, after } = await looked(change);
+    expect(before?.damage).toBeUndefined();
+    expect(after?.damage).toEqual(expect.any(String));
   });
 });
 

@@ -4,7 +4,8 @@ import type { Entry, Store } from "../store/contract.ts";
 import { ended, type RunRow } from "../types.ts";
 import { encode } from "../values/codec.ts";
 import type { EventKind, JournalEvent } from "./events.ts";
-import { damaged, dropped, type ParsedEntry, parseEntry } from "./journal.ts";
+import { ChainCheck, damaged, dropped, type ParsedEntry, parseEntry } from "./journal.ts";
+import { keepRow, knownRow } from "./known-rows.ts";
 import { projectAll } from "./project.ts";
 import { damagedRow, readableRow, unknownRow } from "./row-shape.ts";
 import { isDamage, isKeyAway } from "./unreadable.ts";
@@ -24,7 +25,7 @@ export async function verified(store: Store, row: RunRow): Promise<RunRow> {
   let now = readableRow({ id: row.id }, () => row);
   for (let tries = 1; ; tries++) {
     if (now.damage !== undefined) return now;
-    const problem = rowProblem(now) ?? (await tailProblem(store, now));
+    const problem = rowProblem(now) ?? (await journalProblem(store, now));
     if (problem === undefined) return now;
     // It may have moved on between the two reads; then it is looked at as it stands.
     const next = await rawRow(store, now.id);
@@ -76,6 +77,40 @@ function rowProblem(row: RunRow): string | undefined {
     return says("is claimed by nobody");
   return undefined;
 }
+
+/** How the journal's end differs from the row. A run under way that was looked at before is followed from there on. */
+async function journalProblem(store: Store, row: RunRow): Promise<string | undefined> {
+  const isUnderWay = row.status === "running" || row.status === "queued";
+  const before = isUnderWay ? knownRow(store, row.id) : undefined;
+  const followed = before && (await following(store, before, row));
+  const isSound = followed !== undefined && standing(followed) === standing(row);
+  const problem = isSound ? undefined : await tailProblem(store, row);
+  if (problem === undefined && followed && !isSound) return contrary(row, followed);
+  if (problem === undefined && isUnderWay) keepRow(store, row);
+  return problem;
+}
+
+/** What the journal makes of the row before, up to its very end; `undefined` where that is not known: others look for the reason. */
+async function following(store: Store, before: RunRow, row: RunRow): Promise<RunRow | undefined> {
+  if (row.seq < before.seq) return undefined;
+  try {
+    const most = Math.min(row.seq - before.seq, FAR);
+    const [first, ...since] = await store.entries(row.id, { from: before.seq, limit: most + 2 });
+    const isStill = first && first.seq + first.count - 1 === before.seq && digest(first.head) === before.head;
+    if (!isStill) return undefined;
+    parseEntry(row.id, first);
+    const chain = new ChainCheck(row.id, before.seq + 1, before.head);
+    const events = since.map((entry) => chain.take(entry).events);
+    chain.end(row.seq, row.head);
+    return events.reduce((run, news) => ({ ...run, ...projectAll(run, news, row.parent !== null) }), before);
+  } catch (error) {
+    if (isDamage(error) || isKeyAway(error)) return undefined;
+    throw error;
+  }
+}
+
+const contrary = (row: RunRow, journal: RunRow): string =>
+  `The run's row says ${stands(row)}, its journal says ${stands(journal)}.`;
 
 /** How the last entry of the journal, and what decided where the run stands, differ from its row. */
 async function tailProblem(store: Store, row: RunRow): Promise<string | undefined> {
@@ -147,7 +182,7 @@ function differs(
     if (event.kind === "run_created") run = { ...run, status: "queued" };
     for (const events of after) run = projectAll(run, events, hasParent);
     if (standing(run) === standing(row)) return undefined;
-    if (control === "none") return `The run's row says ${stands(row)}, its journal says ${stands(run)}.`;
+    if (control === "none") return contrary(row, run);
   }
   return undefined;
 }

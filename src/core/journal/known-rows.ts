@@ -1,0 +1,19 @@
+import type { Store } from "../store.ts";
+import type { RunRow } from "../types.ts";
+
+/** The rows of so many runs are kept: those last looked at. */
+const KEPT = 256;
+
+const known = new WeakMap<Store, Map<string, RunRow>>();
+
+/** The row of a run as it was when it was last found to be what its journal says. */
+export const knownRow = (store: Store, runId: string): RunRow | undefined => known.get(store)?.get(runId);
+
+export function keepRow(store: Store, row: RunRow): void {
+  const rows = known.get(store) ?? new Map<string, RunRow>();
+  known.set(store, rows);
+  rows.delete(row.id);
+  rows.set(row.id, row);
+  const [oldest] = rows.keys();
+  if (rows.size > KEPT && oldest !== undefined) rows.delete(oldest);
+}
