@@ -16,8 +16,7 @@ export async function fanIn(
   count: number,
 ): Promise<{ result: number; entries: number; rows: number }> {
   const { store, counts } = countingStore(inner);
-  // The parent is not let go meanwhile: how often it would be, and is read anew, depends on how busy the machine is.
-  const engine = createEngine({ store, workflows: [parent, child], retention: "forever", quietMs: 60_000 });
+  const engine = createEngine({ store, workflows: [parent, child], retention: "forever" });
   try {
     const { id } = await engine.start(parent, count, { id: `parent-${count}` });
     const result = await engine.result<number>(id);
@@ -28,3 +27,28 @@ export async function fanIn(
 }
 
 export const sumOfDoubles = (count: number): number => count * (count - 1);
+
+/** So many children are tried; a thousand only when they are asked for. */
+export const FAN_INS: readonly number[] = process.env["HOLDFAST_FAN_IN"] ? [50, 200, 1_000] : [50, 200];
+
+/** What was read, rows and entries together, for each number of children. */
+export async function fanIns(open: () => Promise<Store>): Promise<readonly number[]> {
+  const reads: number[] = [];
+  for (const count of FAN_INS) {
+    const store = await open();
+    const { result, entries, rows } = await fanIn(store, count);
+    await store.close();
+    if (result !== sumOfDoubles(count)) throw new Error(`${count} children gave ${result}`);
+    if (count === 1_000) console.log(`${store.name}, ${count} children: ${entries} entries, ${rows} rows`);
+    reads.push(entries + rows);
+  }
+  return reads;
+}
+
+/** How much more may be read for each number than for the one before: in proportion, and a few sweeps of a busy machine. */
+export const inProportion = (reads: readonly number[]): boolean =>
+  reads.every((read, index) => {
+    const count = FAN_INS[index] ?? 0;
+    const [before = read, few = count] = index === 0 ? [] : [reads[index - 1], FAN_INS[index - 1]];
+    return read < 10 * count + 300 && read <= 1.1 * (count / few) * before + 300;
+  });

@@ -1,15 +1,12 @@
 import { HoldfastError } from "../errors.ts";
 import { plan } from "../journal/act.ts";
-import type { EventMeta } from "../journal/events.ts";
 import { damaged } from "../journal/journal.ts";
 import { lastEvent, loadRun } from "../journal/load.ts";
 import { actOn, type EngineParts } from "../journal/parts.ts";
-import type { StepRecord } from "../journal/records.ts";
-import { savedSpent, spentAbove } from "../journal/spent.ts";
-import type { RunState } from "../journal/state.ts";
 import { everyRun } from "../store/query.ts";
 import { ended, type RunRow, type RunStatus, terminal } from "../types.ts";
 import type { CancelOptions, Control } from "./control.ts";
+import { ParentNews } from "./parent-news.ts";
 
 const UNENDED: readonly RunStatus[] = ["queued", "running", "waiting", "paused", "failed"];
 
@@ -19,9 +16,11 @@ type Below = (child: RunRow) => Promise<unknown>;
 export class Family {
   readonly #deps: EngineParts;
   readonly #control: Control;
+  readonly #news: ParentNews;
 
   constructor(deps: EngineParts, control: Control) {
     this.#deps = deps;
+    this.#news = new ParentNews(deps);
     this.#control = control;
   }
 
@@ -38,25 +37,9 @@ export class Family {
   }
 
   async #tellParent(child: RunRow, parentId: string): Promise<void> {
-    const { store, values, folds } = this.#deps;
-    const { status } = child;
-    if (!(await store.read(parentId))) return;
-    const ending = await lastEvent(store, child, ["run_completed", "run_failed", "run_cancelled"]);
-    if (ending?.kind !== `run_${status}`) throw damaged(child.id, child.seq, "Its end is missing.");
-    await actOn(this.#deps, parentId, async (row) => {
-      if (terminal(row.status) || row.prunedAt !== null) return null;
-      const [step, record] = waitFor(await folds.at(row), child) ?? [];
-      if (step === undefined || !record) return null;
-      const message = child.error ?? "It was cancelled.";
-      // Encoded anew: blobs belong to one run.
-      const value =
-        status === "completed"
-          ? await values.of(child.id, ending)
-          : new HoldfastError("HF-2107", { child: child.id, status, message });
-      const encoded = values.encode(step, value);
-      const meta = { child: child.id, status, ...usedSince(child, record) };
-      return plan({ kind: "child_finished", step, meta, data: encoded.data }, {}, undefined, encoded);
-    });
+    const ending = await lastEvent(this.#deps.store, child, ["run_completed", "run_failed", "run_cancelled"]);
+    if (ending?.kind !== `run_${child.status}`) throw damaged(child.id, child.seq, "Its end is missing.");
+    await this.#news.tell(parentId, child, ending);
   }
 
   /** Cancels every child that has not ended, and through them theirs. May be done again at any time. */
@@ -208,29 +191,4 @@ async function asFarAsPossible(act: () => Promise<unknown>): Promise<boolean> {
     if (!HoldfastError.is(error, "HF-1007") && !HoldfastError.is(error, "HF-1025")) throw error;
     return false;
   }
-}
-
-/**
- * The step of the parent that waits for a child. By its id: migrations may have renamed the step, there and back, before and after the
- * child was made.
- */
-function waitFor(state: RunState, { id, parent }: RunRow): [string, StepRecord] | undefined {
-  const isOpen = ({ child, status }: StepRecord): boolean => child === id && status === "started";
-  const step = parent?.step ?? "";
-  const record = state.find(step);
-  if (record && isOpen(record)) return [step, record];
-  return [...state.steps()].find(([, one]) => isOpen(one));
-}
-
-/** A child that failed and was resumed reports only what it has used since. */
-function usedSince(
-  child: RunRow,
-  { reported = {} }: StepRecord,
-): Pick<EventMeta["child_finished"], "usage" | "turns" | "activeMs"> {
-  const { tokens, costUsd, turns, wallMs } = spentAbove(savedSpent(child), reported);
-  return {
-    ...(tokens > 0 || costUsd > 0 ? { usage: { tokens, costUsd } } : {}),
-    ...(turns > 0 ? { turns } : {}),
-    ...(wallMs > 0 ? { activeMs: wallMs } : {}),
-  };
 }

@@ -1,4 +1,4 @@
-import type { Store } from "../store.ts";
+import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 
 /** The rows of so many runs are kept: those last looked at. */

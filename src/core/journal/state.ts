@@ -30,6 +30,8 @@ export class RunState {
   readonly memory: MemoryWrite[] = [];
   /** Finished steps that can be undone and have not been, with the position of their outcome. */
   readonly undoable = new Map<string, number>();
+  /** Children that the run has waited for since it asked for them: they were made. Known of what was read since the last snapshot. */
+  readonly begun = new Set<string>();
   /** The run's input and the position it is stored at. */
   input: Raw | undefined;
   /** How the run ended, when it did. */
@@ -57,7 +59,12 @@ export class RunState {
         this.outcome = { seq: event.seq, data: event.data };
         this.failedSteps = event.meta.steps;
         return;
+      case "run_waiting":
+        for (const { kind, detail } of event.meta.waiting)
+          if (kind === "child" && detail !== undefined) this.begun.add(detail);
+        return;
       case "run_resumed":
+        this.begun.clear();
         this.#reopen(event.meta.retryFailed ?? false);
         return;
       case "signal_received":
@@ -73,6 +80,7 @@ export class RunState {
         this.#migrate(event.meta);
         return;
       case "run_imported":
+        this.begun.clear();
         this.#forgetAnswers();
         return;
       default:
@@ -237,6 +245,7 @@ export class RunState {
    */
   #fork({ meta }: JournalEvent & { kind: "run_forked" }): void {
     this.undoable.clear();
+    this.begun.clear();
     this.facts.usage = NO_USAGE;
     this.facts.turns = 0;
     this.#reopen(false);
@@ -317,6 +326,7 @@ export class RunState {
     const { node, name } = this.#place(event.step);
     const record = node.records.get(name);
     if (event.kind === "step_started") {
+      if (event.meta.child !== undefined) this.begun.delete(event.meta.child);
       node.records.set(name, startedRecord(event.meta, event, record));
     } else if (record) {
       applyOutcome(record, event, this.signals);

@@ -265,7 +265,9 @@ export async function child<I, O>(
   if (!known) await execution.code?.hold(place);
   if (!known) await waitedForBudget(execution, place);
   const record = await open(execution, place, { type: "child", child: id });
-  if (record.status === "started") await beginChild(execution, place, workflow as Workflow, input, id);
+  const isBegun = execution.state.begun.has(id);
+  if (record.status === "started" && !isBegun)
+    await beginChild(execution, place, workflow as Workflow, input, id);
   begun();
   const decided = await untilDecided(
     execution,
@@ -283,7 +285,7 @@ function freeKey(execution: Execution, key: string): string {
   return call === 1 ? key : `${key}|${call}`;
 }
 
-/** Makes sure that the child is there and goes on. Said again on every replay: this process may have died before the child was told. */
+/** Makes sure that the child is there and goes on. Said again on a replay, unless the journal says that the run has waited for it since. */
 async function beginChild(
   execution: Execution,
   place: StepPlace,

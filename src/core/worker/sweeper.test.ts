@@ -26,14 +26,14 @@ function stage(
     due: async (limit) => (asked++, list.slice(0, limit)),
     isTaken: ({ id }) => busy.has(id),
     take: async ({ id }) => {
-      if (stuck.has(id)) return false;
+      if (stuck.has(id)) return "left";
       list.splice(
         list.findIndex((one) => one.id === id),
         1,
       );
       active.add(id);
       taken.push(id);
-      return true;
+      return "taken";
     },
     failed: (error) => {
       throw error;
@@ -43,7 +43,7 @@ function stage(
     active.delete(id);
     sweeper.freed();
   };
-  return { sweeper, taken, active, end, asked: () => asked, deferred: () => deferred };
+  return { sweeper, clock, taken, active, end, asked: () => asked, deferred: () => deferred };
 }
 
 describe("sweeps", () => {
@@ -51,7 +51,22 @@ describe("sweeps", () => {
     const busy = new Set(rows(100).map(({ id }) => id));
     const { sweeper, asked } = stage(rows(100), { busy });
     expect(await sweeper.sweep()).toEqual([]);
-    expect(asked()).toBe(2);
+    expect(asked()).toBe(1);
+  });
+
+  it("looks past runs that are being seen to only when they stay where they are (E8)", async () => {
+    const list = [...rows(800, "a"), row("z")];
+    const busy = new Set(rows(800, "a").map(({ id }) => id));
+    const { sweeper, clock, asked } = stage(list, { busy });
+    for (let sweeps = 1; sweeps <= 5; sweeps++) {
+      expect(await sweeper.sweep()).toEqual([]);
+      expect(asked()).toBe(sweeps);
+      await clock.advance(4_000);
+      list.splice(0, 50);
+    }
+    expect(await sweeper.sweep()).toEqual([]);
+    await clock.advance(5_000);
+    expect(await sweeper.sweep()).toEqual(["z"]);
   });
 
   it("finds what stands behind hundreds of runs that nothing can be done about (E1)", async () => {

@@ -10,6 +10,9 @@ const LATER_MS = 60_000;
 /** So many that nothing can be done about are looked past, to find those behind them. */
 const MOST_PASSED = 6_400;
 
+/** For so long, runs that are being seen to may stand before others. */
+const IN_HAND_MS = 5_000;
+
 export interface SweeperDeps {
   readonly clock: Clock;
   /** The store's time, as far as it is known here. */
@@ -25,10 +28,13 @@ export interface SweeperDeps {
   readonly due: (limit: number) => Promise<readonly RunRow[]>;
   /** Somebody is at it here already. */
   readonly isTaken: (row: RunRow) => boolean;
-  /** Takes a run, or does what is due about it; answers whether it is advanced here from now on. */
-  readonly take: (row: RunRow) => Promise<boolean>;
+  /** Takes a run, or does what is due about it. */
+  readonly take: (row: RunRow) => Promise<Take>;
   readonly failed: (error: unknown) => void;
 }
+
+/** What became of a due run: it is advanced here from now on; all that was due is done; or it is due as before. */
+export type Take = "taken" | "done" | "left";
 
 interface Sweep {
   /** Runs that this sweep has tried to take: it does not try again what it could not. */
@@ -47,6 +53,8 @@ export class Sweeper {
   #sweeping: Promise<string[]> | null = null;
   #again = false;
   #stopped = false;
+  /** The longest due of those that were all being seen to here when last looked at, and since when it was. */
+  #inHand: { readonly id: string; readonly since: number } | undefined;
   /** Those who wait for room. */
   #waiting: (() => void)[] = [];
 
@@ -131,11 +139,12 @@ export class Sweeper {
         const fresh = rows.filter(isFresh);
         const tried = fresh.slice(0, Math.max(0, room()));
         if (fresh.length > 0 && tried.length === 0) return "full";
-        const taken = await this.#take(sweep, tried);
+        const gone = await this.#take(sweep, tried);
         const isAll = rows.length < limit && tried.length === fresh.length;
-        if (isAll || (fresh.length === 0 && passed >= MOST_PASSED)) return "done";
+        const isEnough = until === undefined && this.#isInHand(rows);
+        if (isAll || isEnough || (fresh.length === 0 && passed >= MOST_PASSED)) return "done";
         // What stays in the list stands before what comes next.
-        passed = Math.min(Math.max(rows.length - taken, fresh.length === 0 ? 2 * passed : 0), MOST_PASSED);
+        passed = Math.min(Math.max(rows.length - gone, fresh.length === 0 ? 2 * passed : 0), MOST_PASSED);
         await this.#breathe();
       }
     } catch (error) {
@@ -145,12 +154,24 @@ export class Sweeper {
     return "done";
   }
 
+  /** Answers how many are not due any more. */
   async #take({ tried, taken }: Sweep, rows: readonly RunRow[]): Promise<number> {
     for (const { id } of rows) tried.add(id);
     const done = await Promise.all(rows.map((row) => this.#deps.take(row)));
-    const ids = rows.flatMap(({ id }, index) => (done[index] ? [id] : []));
-    taken.push(...ids);
-    return ids.length;
+    taken.push(...rows.flatMap(({ id }, index) => (done[index] === "taken" ? [id] : [])));
+    return done.filter((one) => one !== "left").length;
+  }
+
+  /**
+   * Whether all of them are being seen to here, and will be gone before long: a sweep need not look past them, which would mean to read
+   * all of a thousand children again and again until the last has ended. Where the first of them stays, it does.
+   */
+  #isInHand([first, ...others]: readonly RunRow[]): boolean {
+    const { clock, isTaken } = this.#deps;
+    const isAll = first !== undefined && isTaken(first) && others.every(isTaken);
+    if (!isAll) this.#inHand = undefined;
+    else if (this.#inHand?.id !== first.id) this.#inHand = { id: first.id, since: clock.monotonic() };
+    return this.#inHand !== undefined && clock.monotonic() - this.#inHand.since < IN_HAND_MS;
   }
 
   /** Lets others have their turn: a store that answers at once would leave them none. */

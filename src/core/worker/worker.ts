@@ -28,7 +28,7 @@ import {
   restoreProblem,
   restoreRun,
 } from "./recovery.ts";
-import { Sweeper, type SweeperDeps } from "./sweeper.ts";
+import { Sweeper, type SweeperDeps, type Take } from "./sweeper.ts";
 
 /** For so long a worker that stops waits for its last words to be saved. */
 const HAND_OVER_MS = 1_000;
@@ -187,16 +187,16 @@ export class Worker {
     return concurrency - this.#active.size - this.#loading.size - this.#claiming.size;
   }
 
-  /** Answers whether the run is advanced here from now on. */
-  async #take(row: RunRow): Promise<boolean> {
-    if (this.#isTaken(row)) return false;
+  async #take(row: RunRow): Promise<Take> {
+    if (this.#isTaken(row)) return "left";
     const isOver = ended(row.status);
     const under = isOver ? this.#telling : this.#claiming;
     under.add(row.id);
     try {
-      if (!(await this.#damaged.isSound(row))) return false;
-      if (isOver) await this.#deps.family.tell(row);
-      else return (await this.#deps.family.follows(row)) && !this.#leaves(row) && (await this.#claim(row));
+      if (!(await this.#damaged.isSound(row))) return "left";
+      if (isOver) return await this.#deps.family.tell(row).then(() => "done");
+      const isFree = (await this.#deps.family.follows(row)) && !this.#leaves(row);
+      return isFree && (await this.#claim(row)) ? "taken" : "left";
     } catch (error) {
       if (isDamage(error)) await this.#damaged.meet(row, error).catch(() => undefined);
       else this.#deps.execution.ports.logger.error("claim failed", { runId: row.id, error: String(error) });
@@ -204,7 +204,7 @@ export class Worker {
       under.delete(row.id);
       this.#sweeper.freed();
     }
-    return false;
+    return "left";
   }
 
   #isTaken({ id }: RunRow): boolean {
