@@ -14,9 +14,13 @@ const act = (run: string, step: string): string => {
   return `${step} done`;
 };
 
-/** While the world is built, some steps never answer. */
-let isBuilding = false;
-const hangs = (): Promise<never> => new Promise<never>(() => undefined);
+/** While the world is built, some steps never answer: who is told when one of them has begun. */
+let begun: (() => void) | null = null;
+const hangs = (tell: () => void): Promise<never> => {
+  tell();
+  return new Promise<never>(() => undefined);
+};
+const waits = (): Promise<string> => (begun ? hangs(begun) : Promise.resolve("waited"));
 
 const LONG = "a long text ".repeat(900);
 
@@ -42,7 +46,7 @@ const dies = workflow("dies", async (ctx) => {
     one: () => ctx.step("one", () => 1),
     two: () => ctx.step("two", () => 2),
   });
-  await ctx.step("wait", () => (isBuilding ? hangs() : "waited"));
+  await ctx.step("wait", waits);
   return {
     sent,
     sum: numbers.one + numbers.two,
@@ -54,7 +58,7 @@ const loops = workflow("loops", (ctx) =>
   ctx.loop("turn", { n: 0, log: "" }, async (state, turn) => {
     state.log = await ctx.step("bulk", () => `${turn.index} ${"x".repeat(3_000)}`);
     state.n += await ctx.step("add", () => turn.index);
-    if (turn.index === 20) await ctx.step("wait", () => (isBuilding ? hangs() : "waited"));
+    if (turn.index === 20) await ctx.step("wait", waits);
     return turn.index === 22 ? turn.done() : undefined;
   }),
 );
@@ -79,7 +83,10 @@ export const engineOn = (store: Store, options: Partial<EngineOptions> = {}): En
 
 /** Makes all runs and dies. */
 export async function build(store: Store): Promise<void> {
-  isBuilding = true;
+  const bothHang = new Promise<void>((resolve) => {
+    let hanging = 0;
+    begun = () => void (++hanging === 2 && resolve());
+  });
   effects.clear();
   const engine = engineOn(store, { claimMs: 300 });
   const start = (flow: Workflow<never, unknown>, id: string, input?: unknown): Promise<unknown> =>
@@ -97,13 +104,10 @@ export async function build(store: Store): Promise<void> {
   await engine.settled("stopped");
   await engine.pause("stopped");
   await engine.settled("above");
-  const isThere = async (id: string, steps: number): Promise<boolean> =>
-    ((await store.read(id))?.stepsDone ?? 0) >= steps;
-  while (!(await isThere("dies", 3)) || !(await isThere("loops", 40))) await delay(5);
+  // What a step has done before one that begins is stored by then.
+  await bothHang;
   await engine.close({ drainMs: 0 });
-  // Until the claims of the dead process have run out.
-  await delay(350);
-  isBuilding = false;
+  begun = null;
 }
 
 /** What became of a run: its result; the code of what stood in the way, if it has one; or that nothing became of it. */
@@ -167,7 +171,10 @@ export const ROUTES: Readonly<Record<string, (engine: Engine) => Promise<unknown
   },
   above: async (engine) => {
     const { runs } = await engine.list({ parent: CHILD, limit: 5 });
-    for (const { id } of runs) await answered(engine, id);
+    for (const { id } of runs) {
+      await answered(engine, id);
+      await ended(engine, id);
+    }
     return ended(engine, "above");
   },
   dies: (engine) => ended(engine, "dies"),
@@ -176,10 +183,15 @@ export const ROUTES: Readonly<Record<string, (engine: Engine) => Promise<unknown
 
 /** After an answer: as long as it is only on its way to the end. */
 async function ended(engine: Engine, id: string): Promise<unknown> {
-  for (let looks = 0; ; looks++) {
-    const run = await engine.settled(id);
-    const onItsWay = run.status === "waiting" && run.waiting.every(({ kind }) => kind === "child");
-    if (!onItsWay || looks === 40) return outcome(engine, id);
-    await delay(50);
+  const events = engine.events();
+  try {
+    for (;;) {
+      const { status, waiting } = await engine.settled(id);
+      const onItsWay = status === "waiting" && waiting.every(({ kind }) => kind === "child");
+      if (!onItsWay) return await outcome(engine, id);
+      await events.next();
+    }
+  } finally {
+    await events.return?.();
   }
 }

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../errors.ts";
 import { plan } from "../journal/act.ts";
+import { rawRow } from "../journal/door.ts";
 import { damaged } from "../journal/journal.ts";
 import { lastEvent, loadRun } from "../journal/load.ts";
 import { actOn, type EngineParts } from "../journal/parts.ts";
@@ -73,7 +74,9 @@ export class Family {
    */
   async follows(run: RunRow): Promise<boolean> {
     if (run.parent === null || run.control === "compensating") return true;
-    const parent = await this.#deps.store.read(run.parent.runId);
+    // One that cannot be read says nothing about those below it.
+    const parent = await rawRow(this.#deps.store, run.parent.runId);
+    if (parent?.damage !== undefined) return true;
     if (parent?.status === "cancelled") {
       await this.cancelChildren(parent.id, {});
       return false;

@@ -34,8 +34,10 @@ export class DamagedRuns {
   /** Says it once, and lets the run that started it know. */
   async meet(row: RunRow, problem: HoldfastError): Promise<void> {
     const { logger } = this.#deps.execution.ports;
-    if (!this.#known.has(row.id)) logger.error(problem.message, { runId: row.id, why: problem.why });
-    this.#known.add(row.id);
+    // It may be the run that started it that is damaged.
+    const damagedRun = String(problem.detail["run"] ?? row.id);
+    if (!this.#known.has(damagedRun)) logger.error(problem.message, { runId: row.id, why: problem.why });
+    this.#known.add(damagedRun);
     if (row.parent) await this.#review(row.parent.runId, row.id, problem);
   }
 
