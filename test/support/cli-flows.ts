@@ -46,6 +46,11 @@ export const listens = plain("listens", async (ctx) => {
   return { inbox: (await ctx.inbox()).map(({ payload }) => payload), memory: ctx.memory.get("note") ?? null };
 });
 
+export const varied = plain("varied", async (ctx) => {
+  await ctx.step("x" + Math.random(), () => hooks().call("x"));
+  await ctx.step("last", () => 1);
+});
+
 export const echo = plain("echo", (_, input) => input);
 `;
 

@@ -55,6 +55,18 @@ describe("holdfast resume", () => {
     expect(again.stderr).toContain("nothing was run");
   });
 
+  it("says which finished steps were not asked for again, and counts only what was reused (C13)", async () => {
+    await paused("v1", "varied", "last");
+    const { code, stderr } = await folder.run("resume v1");
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^! HF-2292 Finished steps were not asked for again: x0\.\d+\./m);
+    expect(stderr).not.toContain("reused");
+    expect(hooks.calls).toEqual(["x", "x"]);
+    expect((await folder.run("show v1")).stdout).toMatch(/^HF-2292 Finished steps/m);
+    const { unasked } = (await folder.run("show v1 --json")).json<{ unasked: string[] }>();
+    expect(unasked).toHaveLength(1);
+  });
+
   it("says what a fork from an earlier checkpoint would do, and makes none", async () => {
     await folder.run("run flows.mjs#greet -i name=Ada --id p4");
     const before = (await folder.run("list --json")).json<{ runs: unknown[] }>().runs.length;

@@ -15,6 +15,7 @@ import { readOrigin } from "../run-origin.ts";
 import { doubtWays, type Rerun, rerunNote } from "../view/doubt-ways.ts";
 import { usageData } from "../view/spending.ts";
 import { answersTo } from "../view/step-lines.ts";
+import { unaskedOf, unaskedText } from "../view/unasked.ts";
 import type { Code } from "../workflows.ts";
 import { adviceFor, thrownBy } from "./advice.ts";
 import type { Driven } from "./drive.ts";
@@ -113,16 +114,21 @@ export function runData({ view, before, ms }: Driven): Readonly<Record<string, u
 function completed(context: CommandContext<unknown>, result: unknown, driven: Driven): Outcome {
   const { out } = context;
   const { ms, recoveredMs, before, view } = driven;
-  const isReused = before.steps > 0;
+  const unasked = unaskedOf(view.state);
+  const reused = Math.max(0, before.steps - unasked.length);
+  const isReused = reused > 0;
   const facts = [
     `completed in ${duration(ms)}`,
     isReused && recoveredMs !== undefined ? `recovered in ${duration(recoveredMs)}` : "",
-    isReused ? `reused ${plural(before.steps, "step")}${savings(before)}` : "",
+    isReused ? `reused ${plural(reused, "step")}${savings(before)}` : "",
     isReused ? "" : spent(view.row.usage),
   ].filter((fact) => fact !== "");
   out.say(`${out.note.green("✓")} ${facts.join(" · ")}`);
+  const warning = unaskedText(unasked);
+  if (warning !== undefined) out.warn(warning);
   new GithubLog(context.host, out).completed(`${view.row.workflow} ${view.row.id} ${facts.join(" · ")}`);
-  return { data: { ...runData(driven), result: result ?? null }, text: shown(result), exit: EXIT.done };
+  const data = { ...runData(driven), ...(unasked.length > 0 ? { unasked } : {}), result: result ?? null };
+  return { data, text: shown(result), exit: EXIT.done };
 }
 
 /** As was asked for. */

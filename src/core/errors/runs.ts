@@ -272,6 +272,12 @@ export const runErrors = {
     safe: SAVED,
     fix: "Put `await` before the call, or deal with its failure in `.catch`. Then resume the run.",
   },
+  "HF-2292": {
+    what: "Finished steps were not asked for again: {steps}.",
+    why: "The code asked for other names when it went on: its names vary from one time to the next, or it was changed, or a value it depends on was.",
+    safe: "Their results are kept. What the code asked for in their place was done besides.",
+    fix: "Use names that are the same every time. What is random or depends on the time comes from `ctx.random`, `ctx.uuid` and `ctx.now`, which are recorded.",
+  },
   "HF-2291": {
     what: "The code has ended and left steps open that it began: {steps}.",
     why: "`beginStep` leaves it to the code to call `completeStep` or `failStep`, and nobody is left to do that.",

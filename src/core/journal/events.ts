@@ -44,7 +44,8 @@ export interface EventMeta {
   run_paused: Empty;
   budget_set: Budget;
   run_resumed: { reason?: string; retryFailed?: boolean; id?: string };
-  run_completed: Empty;
+  /** `unasked`: finished steps that the code, when it went on after a stop, has not asked for again; the first hundred. */
+  run_completed: { unasked?: readonly string[] };
   run_failed: { message: string; steps: readonly string[]; compensated?: boolean };
   run_cancelled: Told;
   /** `children`: the runs below it, too, those that are only being made included. */

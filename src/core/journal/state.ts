@@ -35,7 +35,14 @@ export class RunState {
   /** The run's input and the position it is stored at. */
   input: Raw | undefined;
   /** How the run ended, when it did. */
-  outcome: { readonly seq: number; readonly data: Raw | undefined } | undefined;
+  outcome:
+    | {
+        readonly seq: number;
+        readonly data: Raw | undefined;
+        /** Finished steps that the code did not ask for again. */
+        readonly unasked?: readonly string[] | undefined;
+      }
+    | undefined;
   /** Size of the newest snapshot and of the journal since: what decides when the next one is due. */
   snapshotBytes = 0;
   tailBytes = 0;
@@ -53,7 +60,7 @@ export class RunState {
         this.input = event.data;
         return;
       case "run_completed":
-        this.outcome = { seq: event.seq, data: event.data };
+        this.outcome = { seq: event.seq, data: event.data, unasked: event.meta.unasked };
         return;
       case "run_failed":
         this.outcome = { seq: event.seq, data: event.data };

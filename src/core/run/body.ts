@@ -1,4 +1,5 @@
 import { failsOnRecord } from "../guards/code-failure.ts";
+import { unasked, watchAsking } from "../guards/code-unasked.ts";
 import { inspectInput, readConfig } from "../guards/inspector.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { toError } from "../journal/values.ts";
@@ -21,6 +22,7 @@ export async function runBody(execution: Execution): Promise<void> {
   execution.config = await readConfig(execution);
   const stored = await execution.read(() => deps.values.decode(runId, state.input));
   const input = await inspectInput(execution, stored);
+  watchAsking(execution);
   let ending: () => void;
   try {
     const result = await execution.within(execution.scope(), async () =>
@@ -29,7 +31,9 @@ export async function runBody(execution: Execution): Promise<void> {
     await untilDone(execution, execution.rootScope);
     await untilResolved(execution);
     const { data, blobs } = deps.values.encode("result", result);
-    ending = () => execution.finish("completed", { kind: "run_completed", step: "", meta: {}, data }, blobs);
+    const left = unasked(execution);
+    const meta = left.length > 0 ? { unasked: left } : {};
+    ending = () => execution.finish("completed", { kind: "run_completed", step: "", meta, data }, blobs);
   } catch (error) {
     ending = await failure(execution, error);
   }

@@ -1,5 +1,6 @@
 import type { Branches, EachOptions, Settled, SettledOptions, StepCall, StepOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
+import { met } from "../guards/code-unasked.ts";
 import { checkName } from "../names.ts";
 import { innerAbort } from "./aborts.ts";
 import type { Execution } from "./execution.ts";
@@ -25,7 +26,10 @@ async function runGroup(
   options: Options,
 ): Promise<Settled<unknown>[]> {
   announce(execution, scope, name, branches.length);
-  for (const { segment } of branches) execution.code?.asked(`${scope.prefix}${name}[${segment}]`);
+  for (const { segment } of branches) {
+    execution.code?.asked(`${scope.prefix}${name}[${segment}]`);
+    met(execution, scope, `${name}[${segment}]`);
+  }
   const results: Settled<unknown>[] = Array.from({ length: branches.length });
   const abort = innerAbort(scope.abort);
   const inner = siblingScope(scope, abort.signal);

@@ -26,6 +26,7 @@ import type { HoldfastError } from "../errors.ts";
 import { limitsOf } from "../guards/budget.ts";
 import { settleArguments } from "../guards/code-arguments.ts";
 import { isOtherKind, type Kind, settleKind } from "../guards/code-kind.ts";
+import { met } from "../guards/code-unasked.ts";
 import { checkName, checkSignal, signalStep } from "../names.ts";
 import type { AnySqlHandle, SqlWork } from "../store/sql.ts";
 import type { Budget } from "../types.ts";
@@ -73,6 +74,7 @@ export class RunContext implements Context {
     const scope = this.#execution.scope();
     const place = { scope, ...address(scope, name) };
     if (kind !== "group") this.#execution.code?.asked(place.key);
+    met(this.#execution, scope, place.name);
     return isOtherKind(this.#execution, place, kind) ? settleKind(this.#execution, place, kind) : place;
   }
 

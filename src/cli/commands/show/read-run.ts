@@ -10,6 +10,7 @@ import { nextActs } from "../../view/next-acts.ts";
 import { type Standing, standingOf } from "../../view/standing.ts";
 import { type Fetched, fetched, valuesOf } from "../../view/stored-values.ts";
 import { isRest, journalOf, Stories, type Story } from "../../view/stories.ts";
+import { unaskedOf } from "../../view/unasked.ts";
 import { endedAgent, isFileRun, namesIn, unitStories } from "../../view/units.ts";
 import { Ledger } from "../cost/ledger.ts";
 
@@ -41,6 +42,8 @@ export interface RunReading {
   readonly pending: readonly string[];
   readonly acts: readonly string[];
   readonly lineage: Lineage;
+  /** Finished steps that its code did not ask for again. */
+  readonly unasked: readonly string[];
   readonly input?: Fetched;
   readonly output?: Fetched;
   /** What the run itself failed with. */
@@ -100,6 +103,7 @@ export async function readRun(store: Store, runId: string, options: ShowOptions)
       now,
     })),
     lineage,
+    unasked: unaskedOf(state),
     ...(await values(store, row, fold, options)),
   };
 }

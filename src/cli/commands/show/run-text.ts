@@ -11,6 +11,7 @@ import { placeOf } from "../../view/stored-errors.ts";
 import { type Fetched, shownValue, summary } from "../../view/stored-values.ts";
 import { type Attempt, type Story, tookMs } from "../../view/stories.ts";
 import { type Column, roomOf, table } from "../../view/table.ts";
+import { unaskedText } from "../../view/unasked.ts";
 import type { RunReading, ShowOptions } from "./read-run.ts";
 
 /** So many steps are listed, the latest, unless all are asked for. */
@@ -46,13 +47,14 @@ const block = (title: string, lines: readonly string[], paint: Paint): string[] 
 
 /** What it is, how it stands in one sentence, how far it is and what it has used. */
 function head(
-  { row, origin, standing, progress, now, unpriced, failure }: RunReading,
+  { row, origin, standing, progress, now, unpriced, failure, unasked }: RunReading,
   paint: Paint,
   room: number,
 ): string[] {
   const name = origin.name === undefined ? "" : ` (${origin.name})`;
   const sentence =
     standing.stalledSince === null ? standing.headline : `${standing.headline}; no worker has it`;
+  const warning = unaskedText(unasked);
   const labels = Object.entries(origin.labels ?? {}).map(([key, value]) => `${key}=${value}`);
   const facts = [
     progress.total === undefined ? `${plural(progress.done, "step")} done` : progress.text,
@@ -68,6 +70,7 @@ function head(
     `${paint.bold(row.id)}${name}  ${row.workflow}${row.version === "1" ? "" : ` v${row.version}`}   ${badge(standing, paint)}`,
     ...(sentence === row.status ? [] : wrap(oneLine(`${spoken(sentence, now)}${thrown(failure)}`), room)),
     ...wrap(facts.filter((fact) => fact !== "").join(" · "), room).map((line) => paint.dim(line)),
+    ...(warning === undefined ? [] : wrap(oneLine(warning), room).map((line) => paint.yellow(line))),
   ];
 }
 
@@ -246,6 +249,7 @@ export function runData(reading: RunReading, options: ShowOptions): Readonly<Rec
       ? { decisions: reading.decisions.map((one) => ({ ...one, at: iso(one.at) })) }
       : {}),
     lineage: past,
+    ...(reading.unasked.length > 0 ? { unasked: reading.unasked } : {}),
     acts: acts.map((act) => `holdfast ${act}`),
   };
 }

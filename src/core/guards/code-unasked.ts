@@ -1,0 +1,69 @@
+import { listed } from "../changes/versions.ts";
+import { HoldfastError } from "../errors.ts";
+import { isUnfinished, type ScopeNode, type StepRecord } from "../journal/records.ts";
+import { UNDO } from "../names.ts";
+import type { Execution } from "../run/execution.ts";
+import type { Scope } from "../run/scope.ts";
+
+/** The gate before a step is the engine's own. */
+const OWN = "approve:";
+
+/** So many are named in the journal. */
+const MOST_NAMED = 100;
+
+interface Asking {
+  /** Where the run stood when it was taken up. */
+  readonly since: number;
+  /** What the journal held, and was asked for. */
+  readonly met: WeakSet<object>;
+}
+
+const askings = new WeakMap<Execution, Asking>();
+
+/** From here on the code of a run that was taken up again is asked for all that it has done. */
+export function watchAsking(execution: Execution): void {
+  if (execution.restored) askings.set(execution, { since: execution.writer.row.seq, met: new WeakSet() });
+}
+
+/** The code has come to this name. */
+export function met(execution: Execution, { node }: Scope, name: string): void {
+  const recorded = node?.records.get(name) ?? node?.loops.get(name);
+  if (recorded) askings.get(execution)?.met.add(recorded);
+}
+
+/**
+ * Finished work that the code has ended without asking for. Nothing of it happens again under its own name, but what the code asked
+ * for in its place was done besides: its names vary, or it was changed. That is said, and holds nobody up: effects that could happen
+ * twice have been held back before (HF-2121).
+ */
+export function unasked(execution: Execution): readonly string[] {
+  const { rootScope, deps, runId } = execution;
+  const asking = askings.get(execution);
+  const left = asking && rootScope.node ? [...notMet(asking, rootScope.node)] : [];
+  if (left.length === 0) return left;
+  const { code, message } = new HoldfastError("HF-2292", { steps: listed(left) });
+  deps.ports.logger.warn(message, { runId, code });
+  return left.slice(0, MOST_NAMED);
+}
+
+function* notMet(asking: Asking, node: ScopeNode, prefix = ""): Generator<string> {
+  const isMissing = (recorded: LeftBehind): boolean =>
+    recorded.seq <= asking.since && !asking.met.has(recorded);
+  for (const [name, loop] of node.loops) if (loop.iteration > 0 && isMissing(loop)) yield prefix + name;
+  for (const [name, record] of node.records)
+    if (isDone(record) && isMissing(record) && !name.startsWith(OWN)) yield prefix + name;
+  for (const [name, scope] of node.scopes) {
+    const record = node.records.get(name);
+    // What lies inside a step that has ended is not gone through again.
+    if ((record && !isUnfinished(record)) || prefix + name === UNDO) continue;
+    yield* notMet(asking, scope, `${prefix}${name}/`);
+  }
+}
+
+interface LeftBehind {
+  readonly seq: number;
+}
+
+/** Neither what a person has put there, nor what they said need not be asked for. */
+const isDone = ({ status, waived, decidedAt }: StepRecord): boolean =>
+  status === "completed" && !waived && decidedAt === undefined;
