@@ -81,7 +81,7 @@ export class Controller {
     const forksOf = (id: string): number => roots.filter(({ origin }) => origin?.runId === id).length;
     const source = this.#pick(roots.filter(({ id }) => depth(id) < 2 && forksOf(id) < MOST_FORKS));
     if (!source || roots.length >= MOST_RUNS) return [];
-    const checkpoints = await this.#engine.checkpoints.list(source.id, { limit: CHECKPOINTS });
+    const checkpoints = await this.#engine.checkpoints.list(source.id, { limit: CHECKPOINTS, all: true });
     const checkpoint = this.#pick(checkpoints);
     if (!checkpoint) return [];
     const id = forkId(source.id, checkpoint.seq);

@@ -116,7 +116,7 @@ async function actFirst(child: Child): Promise<void> {
   if (act?.kind === "resume" && act.id !== undefined)
     for (const { id } of config.runs) await responderOf(child).resume(id);
   if (act?.kind !== "fork") return;
-  const list = await engine.checkpoints.list(act.source, { limit: 1_000 });
+  const list = await engine.checkpoints.list(act.source, { limit: 1_000, all: true });
   const place = list.findLast(({ step, kind }) => step === act.step && kind === "step_completed");
   if (!place) throw new Error(`Step ${act.step} of ${act.source} was not done.`);
   await engine.fork(place.id, { id: `${act.source}-fork`, effects: "reuse", actor: "tester" });

@@ -75,7 +75,7 @@ export class KeptCheckpoints {
         return this.#facts.apply(event);
       case "checkpoint_tagged":
         this.#facts.apply(event);
-        return this.#hold(event.meta);
+        return this.#tagged(event.meta);
       case "values_dropped":
         if (event.meta.all) this.#places = [];
         return event.meta.keep && this.#trim(event.meta.keep);
@@ -94,8 +94,12 @@ export class KeptCheckpoints {
   }
 
   /** A position that ends nothing is a checkpoint as long as somebody has named or pinned it. */
-  #hold({ seq, label = "", pinned = false }: EventMeta["checkpoint_tagged"]): void {
-    if ((label === "" && !pinned) || seq < (this.#from ?? 1)) return;
+  #tagged({ seq, label = "", pinned = false }: EventMeta["checkpoint_tagged"]): void {
+    if ((label !== "" || pinned) && seq >= (this.#from ?? 1)) this.hold(seq);
+  }
+
+  /** Counts a position among the checkpoints from here on, whatever is there. */
+  hold(seq: number): void {
     const at = this.#places.findLastIndex((place) => place.seq <= seq);
     if (this.#places[at]?.seq === seq) return;
     const place = { seq, step: "", isLoop: false, isMark: true, phase: "", isUnit: false };
@@ -140,17 +144,19 @@ const ruleIn = (events: readonly JournalEvent[]): Keep | undefined => {
   return claimed?.kind === "run_claimed" ? claimed.meta.keep : undefined;
 };
 
-/** Reads on from the entry that holds `from`; what is before it is not looked at. */
-export async function keptFrom(store: Store, row: RunRow, from: number): Promise<Kept> {
+/** Reads on from the entry that holds `from`; what is before it is not looked at. `held`: a position there that somebody asks for. */
+export async function keptFrom(store: Store, row: RunRow, from: number, held?: number): Promise<Kept> {
   const events: JournalEvent[] = [];
   let kept: KeptCheckpoints | undefined;
   for await (const { events: some } of headsOf(store, row.id, from, row.seq)) {
     kept ??= new KeptCheckpoints(some[0] && (await ruleBefore(store, row.id, some[0])));
     kept.take(some);
+    const isThere = held !== undefined && some.some(({ seq }) => seq === held);
+    if (isThere) kept.hold(held);
     events.push(...some);
   }
   const found = { events, kept: kept ?? new KeptCheckpoints() };
-  return found.kept.isByPhase && from > 1 ? keptFrom(store, row, 1) : found;
+  return found.kept.isByPhase && from > 1 ? keptFrom(store, row, 1, held) : found;
 }
 
 export interface Kept {
@@ -185,11 +191,11 @@ export async function findCheckpoint(
   return { row, seq };
 }
 
-/** Whether a checkpoint has not been let go, as far as the journal can be read. The newest position never is. */
+/** Whether a position has not been let go, as far as the journal can be read. The newest position never is. */
 export async function isLeft(store: Store, row: RunRow, seq: number): Promise<boolean> {
   if (seq === row.seq) return true;
   try {
-    return (await keptFrom(store, row, seq)).kept.positions.includes(seq);
+    return (await keptFrom(store, row, seq, seq)).kept.positions.includes(seq);
   } catch (error) {
     // Damage after it does not touch it: whoever restores it finds out whether it is whole.
     if (isUnreadable(error)) return true;
