@@ -102,6 +102,22 @@ export function fit(text: string, columns: number): string {
   return `${out}…`;
 }
 
+/** The same with the end kept too, which often is what tells one name from another. */
+export function fitMiddle(text: string, columns: number): string {
+  if (width(text) <= columns) return text;
+  const letters = Array.from(
+    splitMarks(text)
+      .filter((part) => !isMark(part))
+      .join(""),
+  );
+  let [end, used] = ["", 0];
+  while (used + widthOf(letters.at(-1) ?? "") <= Math.min(10, columns / 3)) {
+    const letter = letters.pop() ?? "";
+    [end, used] = [letter + end, used + widthOf(letter)];
+  }
+  return fit(text, columns - used) + end;
+}
+
 /** Broken at spaces so that no line is longer than `columns`. */
 export function wrap(text: string, columns: number): string[] {
   return text.split("\n").flatMap((line) => {

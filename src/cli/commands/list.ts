@@ -157,7 +157,7 @@ async function hasLabels(
 }
 
 const COLUMNS: readonly Column[] = [
-  { title: "RUN", least: 12 },
+  { title: "RUN", least: 12, isName: true },
   { title: "WORKFLOW", least: 8 },
   { title: "STATUS", least: 10 },
   { title: "DONE", align: "right", spare: true },

@@ -1,6 +1,6 @@
 import type { JournalEvent } from "../../core/journal/events.ts";
 import type { StepUnderWay } from "../../core/manage/checkpoints/progress.ts";
-import { fit, oneLine, seconds, tokens, usd } from "../format.ts";
+import { fitMiddle, oneLine, seconds, tokens, usd, width } from "../format.ts";
 import type { Host } from "../host.ts";
 import type { Output } from "../output.ts";
 import type { Display } from "../surroundings.ts";
@@ -26,6 +26,7 @@ export class RunDisplay {
   readonly #out: Output;
   readonly #block: LiveBlock | undefined;
   readonly #cli: Given["cli"];
+  readonly #stderr: Host["stderr"];
   readonly #isShown: boolean;
   readonly #offDraw: (() => void) | undefined;
   readonly #ticker: NodeJS.Timeout | undefined;
@@ -38,6 +39,7 @@ export class RunDisplay {
   constructor(view: RunView, out: Output, given: Given) {
     const { host, display, cli } = given;
     this.#cli = cli;
+    this.#stderr = host.stderr;
     this.#view = view;
     this.#out = out;
     this.#startedAt = Date.now();
@@ -50,15 +52,20 @@ export class RunDisplay {
     this.#ticker.unref();
   }
 
+  /** How wide the terminal is now. */
+  get #columns(): number {
+    const { isTTY, columns } = this.#stderr;
+    return isTTY ? columns : Number.POSITIVE_INFINITY;
+  }
+
   /** What has happened, with the reasons of failures by position. */
   tell(events: readonly JournalEvent[], reasons: ReadonlyMap<number, string>): void {
     const isSaved = this.#cli !== undefined;
     for (const event of events) {
       const { kind, seq, at, step } = event;
       this.#out.record({ type: kind, run: this.#view.runId, seq, at: new Date(at).toISOString(), step });
-      const line = this.#isShown
-        ? lineOf(event, this.#view, this.#out.note, reasons.get(seq), isSaved)
-        : undefined;
+      const how = { paint: this.#out.note, why: reasons.get(seq), isSaved, columns: this.#columns };
+      const line = this.#isShown ? lineOf(event, this.#view, how) : undefined;
       if (line !== undefined) this.#out.say(line);
     }
     this.#tellGates();
@@ -84,7 +91,7 @@ export class RunDisplay {
   }
 
   #openLine(open: StepUnderWay, now: number): string {
-    return openLine(open, this.#view, { now, paint: this.#out.note, cli: this.#cli });
+    return openLine(open, this.#view, { now, paint: this.#out.note, cli: this.#cli, columns: this.#columns });
   }
 
   draw(): void {
@@ -102,10 +109,17 @@ export class RunDisplay {
       usage.tokens > 0 ? tokens(usage.tokens) : "",
       usage.costUsd > 0 ? usd(usage.costUsd) : "",
     ].filter((part) => part !== "");
-    const head = `${note.cyan("▶")} ${note.bold(fit(oneLine(row.workflow), 40))} ${row.id}   ${facts.join(" · ")}`;
+    const rest = `   ${facts.join(" · ")}`;
+    // The glyph, two spaces, and the last column, which stays free.
+    const room = this.#columns - width(rest) - 4;
+    const id = fitMiddle(row.id, Math.max(8, room - 8));
+    const workflow = fitMiddle(oneLine(row.workflow), Math.min(40, Math.max(8, room - width(id))));
+    const head = `${note.cyan("▶")} ${note.bold(workflow)} ${id}${rest}`;
     const shown = open.slice(0, MOST_OPEN).map((one) => `  ${this.#openLine(one, now)}`);
     const more = open.length > MOST_OPEN ? [note.dim(`  … and ${open.length - MOST_OPEN} more`)] : [];
-    const next = pending.slice(0, MOST_PENDING).map((step) => `  ${note.dim(`○ ${oneLine(step)}`)}`);
+    const next = pending
+      .slice(0, MOST_PENDING)
+      .map((step) => `  ${note.dim(`○ ${fitMiddle(oneLine(step), this.#columns - 6)}`)}`);
     return [head, ...shown, ...more, ...next, `  ${note.dim(this.#hint)}`];
   }
 

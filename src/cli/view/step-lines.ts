@@ -1,6 +1,6 @@
 import type { JournalEvent } from "../../core/journal/events.ts";
 import type { StepUnderWay } from "../../core/manage/checkpoints/progress.ts";
-import { duration, fit, oneLine, seconds, tokens, usd, width, word } from "../format.ts";
+import { duration, fit, fitMiddle, oneLine, seconds, tokens, usd, width, word } from "../format.ts";
 import type { Paint } from "../paint.ts";
 import { isDone, type RunView, usageOf } from "./run-view.ts";
 import { endedAgent } from "./units.ts";
@@ -10,23 +10,37 @@ const NAME = 18;
 /** A longer name pushes the rest of its line aside, up to here. */
 const LONGEST_NAME = 48;
 
+/** How wide the names are on a terminal: always the same, so that everything after them is in line, and short enough for it to fit. */
+const nameRoom = (columns: number): number => Math.min(30, Math.max(NAME, columns - 46));
+
+/** A step's name as the first column of a line on a terminal of so many columns; in a file, as long as it likes. */
+const nameIn = (step: string, columns: number): string => {
+  if (columns === Number.POSITIVE_INFINITY) return nameColumn(step);
+  const room = nameRoom(columns);
+  return nameColumn(fitMiddle(oneLine(step), room), room);
+};
+
 /** A step's name as the first column of a line. */
 export const nameColumn = (step: string, least = NAME): string => {
   const name = fit(oneLine(step), LONGEST_NAME);
   return name + " ".repeat(Math.max(0, least - width(name)));
 };
 
+interface Told {
+  readonly paint: Paint;
+  /** Why it failed. */
+  readonly why?: string | undefined;
+  readonly isSaved?: boolean;
+  /** How wide the terminal is; without one, lines are as long as they like. */
+  readonly columns?: number;
+}
+
 /** What is left on the screen of an event: one line for each step that ended, failed or began to wait for a person. */
-export function lineOf(
-  event: JournalEvent,
-  view: RunView,
-  paint: Paint,
-  why?: string,
-  isSaved = true,
-): string | undefined {
+export function lineOf(event: JournalEvent, view: RunView, how: Told): string | undefined {
+  const { paint, why, isSaved = true, columns = Number.POSITIVE_INFINITY } = how;
   const { step, seq } = event;
   const unit = view.nameOf(step);
-  const name = nameColumn(unit);
+  const name = nameIn(unit, columns);
   const agent = view.nameOf(`${step}[0]/model`) === step ? endedAgent(event) : undefined;
   if (agent !== undefined || (isDone(event) && unit === step)) {
     const own = view.unit(step);
@@ -40,16 +54,24 @@ export function lineOf(
       used?.costUsd ? usd(used.costUsd).padStart(6) : "",
     ].filter((fact) => fact !== "");
     const answer = event.kind === "gate_answered" ? `  ${fit(oneLine(event.meta.choice), LONGEST_NAME)}` : "";
-    return `${paint.green("✓")} ${name} ${facts.join("  ")}${answer}${isSaved ? `   ${paint.dim(`checkpoint #${seq}`)}` : ""}`;
+    const line = `${paint.green("✓")} ${name} ${facts.join("  ")}${answer}`;
+    const place = isSaved ? `   ${paint.dim(`checkpoint #${seq}`)}` : "";
+    return width(line + place) <= columns ? line + place : fit(line, columns);
   }
   if (event.kind === "step_failed") {
+    // What failed inside a unit fails the unit, which says so itself.
+    if (unit !== step && event.meta.retryAt === undefined && view.state.find(unit)) return undefined;
     const { attempt, retryAt } = event.meta;
     const then = retryAt === undefined ? "" : ` · retry in ${seconds(retryAt - event.at)}`;
     const glyph = retryAt === undefined ? paint.red("✗") : paint.yellow("!");
-    return `${glyph} ${name} attempt ${attempt} failed${why === undefined ? "" : `: ${why}`}${paint.dim(then)}`;
+    const line = `${glyph} ${name} attempt ${attempt} failed${why === undefined ? "" : `: ${why}`}`;
+    return fit(line, columns - width(then)) + paint.dim(then);
   }
   if (event.kind === "step_in_doubt")
-    return `${paint.yellow("!")} ${name} outcome unknown: it was begun, and no outcome is recorded`;
+    return fit(
+      `${paint.yellow("!")} ${name} outcome unknown: it was begun, and no outcome is recorded`,
+      columns,
+    );
   return undefined;
 }
 
@@ -67,12 +89,17 @@ interface Line {
   readonly paint: Paint;
   /** A command to copy; nothing where no command could find the run. */
   readonly cli: ((command: string) => string) | undefined;
+  readonly columns?: number;
 }
 
 /** A step under way: what it does, or what it waits for. */
-export function openLine(open: StepUnderWay, view: RunView, { now, paint, cli }: Line): string {
+export function openLine(
+  open: StepUnderWay,
+  view: RunView,
+  { now, paint, cli, columns = Number.POSITIVE_INFINITY }: Line,
+): string {
   const { step, type, status, attempt, since, until } = open;
-  const name = nameColumn(step);
+  const name = nameIn(step, columns);
   const age = seconds(now - since);
   const left = until === undefined ? "" : seconds(until - now);
   const again = attempt > 1 ? `attempt ${attempt} · ` : "";

@@ -1,4 +1,4 @@
-import { fit, width } from "../format.ts";
+import { fit, fitMiddle, width } from "../format.ts";
 import type { Host } from "../host.ts";
 
 export interface Column {
@@ -6,6 +6,8 @@ export interface Column {
   readonly align?: "right";
   /** How narrow it may become when the terminal is; columns without it are never cut. */
   readonly least?: number;
+  /** Its texts differ at their ends: they are cut in the middle. */
+  readonly isName?: true;
   /** Left out before anything is cut to less than `least`, the last such column first. */
   readonly spare?: true;
 }
@@ -42,13 +44,18 @@ export function table(
   const line = (row: readonly string[]): string =>
     indent +
     kept
-      .map(({ column, index, width: wide }) => padded(fit(row[index] ?? "", wide), wide, column.align))
+      .map(({ column, index, width: wide }) =>
+        padded(cut(column, row[index] ?? "", wide), wide, column.align),
+      )
       .join(" ".repeat(GAP))
       .trimEnd();
   const all = [line(columns.map(({ title }) => title)), ...rows.map(line)];
   // What can neither be cut nor spared is cut at the edge: a broken line would take the columns with it.
   return room === Number.POSITIVE_INFINITY ? all : all.map((text) => fit(text, room));
 }
+
+const cut = ({ isName }: Column, text: string, wide: number): string =>
+  isName ? fitMiddle(text, wide) : fit(text, wide);
 
 interface Kept {
   readonly column: Column;

@@ -64,4 +64,22 @@ output: { text: "{{ writer.output.result }}" }
     expect(stderr).toContain("writer[0]/model");
     expect((await folder.run("show r")).stdout).toMatch(/✓ writer +done/);
   });
+
+  it("are said to have failed once, members of groups too (C14)", async () => {
+    folder.write(
+      "group.yaml",
+      `workflow: { name: group, entry_point: checks }
+agents:
+  - { name: style, prompt: p, retry: { max_attempts: 1 } }
+  - { name: facts, prompt: p, retry: { max_attempts: 1 } }
+parallel: [{ name: checks, agents: [style, facts], failure_mode: all_or_nothing, routes: [{ to: $end }] }]
+`,
+    );
+    folder.write("replies.yaml", "agents: { facts: [{ error: { status: 400, message: away } }] }\n");
+    const { code, stderr } = await folder.run("run group.yaml --id g");
+    expect(code).toBe(75);
+    expect(stderr.match(/^✗ checks\[facts\] .*$/gm)).toEqual([
+      expect.stringMatching(/attempt 1 failed: .*away/),
+    ]);
+  });
 });

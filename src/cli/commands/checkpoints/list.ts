@@ -60,10 +60,10 @@ async function* rowsOf(
 }
 
 const COLUMNS: readonly Column[] = [
-  { title: "CHECKPOINT", least: 14 },
+  { title: "CHECKPOINT", least: 14, isName: true },
   { title: "MADE", spare: true },
   { title: "WHAT", least: 14 },
-  { title: "STEP", least: 12 },
+  { title: "STEP", least: 12, isName: true },
   { title: "PHASE", spare: true },
   { title: "LABELS", least: 8 },
   { title: "" },

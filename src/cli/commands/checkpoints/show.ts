@@ -1,9 +1,10 @@
 import type { Checkpoint } from "../../../core/manage/checkpoints/checkpoint-view.ts";
 import { defineCommand } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
-import { count, oneLine, plural, spent, when } from "../../format.ts";
+import { count, fit, fitMiddle, oneLine, plural, spent, when, width } from "../../format.ts";
 import { iso } from "../../view/run-rows.ts";
 import { shownValue, summary } from "../../view/stored-values.ts";
+import { roomOf } from "../../view/table.ts";
 
 export const show = defineCommand({
   name: "show",
@@ -45,13 +46,36 @@ function textOf(
   const { paint } = out;
   const { isTTY, columns } = host.stdout;
   const room = (isTTY ? columns : 160) - 16;
+  const facts = factsOf(checkpoint, room, when(checkpoint.at, now, isTTY));
+  const wide = roomOf(host);
+  const { id, step } = checkpoint;
+  const after = step === "" ? "" : `  after ${fitMiddle(oneLine(step), Math.max(12, wide - id.length - 8))}`;
+  return [
+    fitMiddle(`${paint.bold(id)}${after}`, wide),
+    ...facts.map(
+      ([label = "", fact = ""]) => `  ${paint.dim(label.padEnd(10))} ${fit(oneLine(fact), wide - 13)}`,
+    ),
+    "",
+    paint.bold("State"),
+    ...stateLines(checkpoint, reveal, room),
+    "",
+    paint.bold("You can"),
+    ...acts.map((act) => `  ${context.cli(act)}`),
+  ].join("\n");
+}
+
+/** What is said about it line by line, each with its label. */
+function factsOf(checkpoint: Checkpoint, room: number, made: string): string[][] {
   const { progress, usage, failure, labels } = checkpoint;
-  const facts = [
+  return [
     [
       "made",
-      `${when(checkpoint.at, now, isTTY)} · ${checkpoint.trigger.replaceAll("_", " ")}${checkpoint.actor === undefined ? "" : ` by ${checkpoint.actor}`}`,
+      `${made} · ${checkpoint.trigger.replaceAll("_", " ")}${checkpoint.actor === undefined ? "" : ` by ${checkpoint.actor}`}`,
     ],
-    ["run", `${checkpoint.workflow} ${checkpoint.version} · ${checkpoint.status}`],
+    [
+      "run",
+      `${fitMiddle(checkpoint.workflow, Math.max(12, room - 14))} ${checkpoint.version} · ${checkpoint.status}`,
+    ],
     [
       "progress",
       `${progress.text}${checkpoint.pending.length > 0 ? `; planned: ${checkpoint.pending.slice(0, 5).join(", ")}` : ""}`,
@@ -69,17 +93,6 @@ function textOf(
     ["digest", checkpoint.digest],
     ["proof", checkpoint.head],
   ].filter(([, fact]) => fact !== "");
-  const head = `${paint.bold(checkpoint.id)}${checkpoint.step === "" ? "" : `  after ${checkpoint.step}`}`;
-  return [
-    head,
-    ...facts.map(([label = "", fact = ""]) => `  ${paint.dim(label.padEnd(10))} ${oneLine(fact)}`),
-    "",
-    paint.bold("State"),
-    ...stateLines(checkpoint, reveal, room),
-    "",
-    paint.bold("You can"),
-    ...acts.map((act) => `  ${context.cli(act)}`),
-  ].join("\n");
 }
 
 function stateLines(checkpoint: Checkpoint, reveal: boolean, room: number): string[] {
@@ -96,8 +109,9 @@ function stateLines(checkpoint: Checkpoint, reveal: boolean, room: number): stri
     ),
   );
   const all = [["input", input] as const, ...named];
-  const lines = all
-    .slice(0, 30)
-    .map(([path, value]) => `  ${path}  ${summary(value, Math.max(20, room - path.length))}`);
+  const lines = all.slice(0, 30).map(([path, value]) => {
+    const name = fitMiddle(oneLine(path), Math.max(20, Math.floor(room * 0.6)));
+    return `  ${name}  ${summary(value, Math.max(12, room + 12 - width(name)))}`;
+  });
   return all.length > 30 ? [...lines, `  … ${count(all.length - 30)} more; --reveal shows all`] : lines;
 }

@@ -7,7 +7,7 @@ import { framed, periodOptions, readQuery, spanData, tabled } from "./period.ts"
 
 const COLUMNS: readonly Column[] = [
   { title: "AT" },
-  { title: "RUN", least: 12 },
+  { title: "RUN", least: 12, isName: true },
   { title: "LOST", least: 10, spare: true },
   { title: "SILENT", align: "right" },
   { title: "THEN", align: "right" },

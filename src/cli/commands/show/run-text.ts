@@ -1,7 +1,19 @@
 import { addressOf } from "../../../core/journal/address.ts";
 import { ended } from "../../../core/types.ts";
 import type { CommandContext } from "../../context.ts";
-import { coarse, count, duration, fit, oneLine, plural, tokens, when, wrap } from "../../format.ts";
+import {
+  coarse,
+  count,
+  duration,
+  fit,
+  fitMiddle,
+  oneLine,
+  plural,
+  tokens,
+  when,
+  width,
+  wrap,
+} from "../../format.ts";
 import type { Paint } from "../../paint.ts";
 import { rerunNote } from "../../view/doubt-ways.ts";
 import { iso, itemData } from "../../view/run-rows.ts";
@@ -66,8 +78,13 @@ function head(
     row.prunedAt === null ? "" : "values dropped",
     ...labels,
   ];
+  const id = `${paint.bold(row.id)}${name}`;
+  const state = badge(standing, paint);
+  const version = row.version === "1" ? "" : ` v${row.version}`;
+  const isShort = width(`${id}  ${row.workflow}${version}   ${state}`) <= room;
+  const workflow = fitMiddle(`${row.workflow}${version}`, Math.max(8, room - width(state) - 3));
   return [
-    `${paint.bold(row.id)}${name}  ${row.workflow}${row.version === "1" ? "" : ` v${row.version}`}   ${badge(standing, paint)}`,
+    ...(isShort ? [`${id}  ${workflow}   ${state}`] : [fitMiddle(id, room), `${workflow}   ${state}`]),
     ...(sentence === row.status ? [] : wrap(oneLine(`${spoken(sentence, now)}${thrown(failure)}`), room)),
     ...wrap(facts.filter((fact) => fact !== "").join(" · "), room).map((line) => paint.dim(line)),
     ...(warning === undefined ? [] : wrap(oneLine(warning), room).map((line) => paint.yellow(line))),
@@ -75,7 +92,7 @@ function head(
 }
 
 const COLUMNS: readonly Column[] = [
-  { title: "STEP", least: 16 },
+  { title: "STEP", least: 16, isName: true },
   { title: "STATE" },
   { title: "TOOK", align: "right" },
   { title: "USED", spare: true },
