@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLab } from "../../test/support/lab.ts";
-import { testKeyring } from "../../test/support/sealed.ts";
+import { sealedBefore, testKeyring } from "../../test/support/sealed.ts";
 import { buildAct } from "../core/journal/acts.ts";
 import type { EventDraft } from "../core/journal/events.ts";
 import type { Store } from "../core/store/contract.ts";
@@ -9,6 +9,8 @@ import { workflow } from "../index.ts";
 import { createMemoryStore } from "../stores/memory.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { sealStore } from "./index.ts";
+import { ROOT_RUN } from "./root.ts";
+import { keyAddress } from "./wrapped-key.ts";
 
 const flow = workflow("flow", async (ctx) => {
   await ctx.gate("ok", { choices: ["yes"] });
@@ -19,7 +21,9 @@ const flow = workflow("flow", async (ctx) => {
 async function sealedRun(marks = true) {
   const clock = createFakeClock();
   const inner = createMemoryStore({ clock });
-  const store = await sealStore(inner, { keyring: testKeyring("k1") });
+  const keyring = testKeyring("k1");
+  if (!marks) await sealedBefore(inner, keyring);
+  const store = await sealStore(inner, { keyring });
   const lab = createLab(store);
   const { blinding: _, ...unmarked } = store;
   const engine = lab.engine([flow], { store: marks ? store : unmarked });
@@ -27,7 +31,7 @@ async function sealedRun(marks = true) {
   await lab.drive(engine.settled("r"));
   await lab.crash(engine);
   await lab.clock.advance(20_000);
-  return { inner, lab };
+  return { inner, lab, store };
 }
 
 /** Somebody who can write to the database, chain and row included, and has no key. */
@@ -73,5 +77,49 @@ describe("a run from before heads were marked", () => {
     await forge(inner, { kind: "run_resumed", step: "", meta: {} });
     expect((await lab.drive(engine.checkpoints.validate("r"))).ok).toBe(false);
     await lab.crash(engine);
+  });
+
+  it("is vouched for by a rotation, after which nothing unmarked is taken for a run (X5)", async () => {
+    const { inner, lab, store } = await sealedRun(false);
+    expect(await store.rotate()).toMatchObject({ complete: true, current: 1 });
+    const engine = lab.engine([flow]);
+    expect(await lab.drive(engine.checkpoints.validate("r"))).toMatchObject({ ok: true });
+    await forge(inner, { kind: "run_resumed", step: "", meta: {} });
+    expect((await lab.drive(engine.checkpoints.validate("r"))).ok).toBe(false);
+    // Neither does the next rotation vouch for what was put there since.
+    await store.rotate();
+    expect((await lab.drive(engine.checkpoints.validate("r"))).ok).toBe(false);
+    await lab.crash(engine);
+  });
+});
+
+describe("a run that somebody without the key has made, or made anew", () => {
+  it("is damage, since none of its heads is marked (X5)", async () => {
+    const { inner, lab } = await sealedRun();
+    const plain = createLab(createMemoryStore({ clock: createFakeClock() }));
+    const forger = plain.engine([flow]);
+    await plain.drive(forger.start(flow, undefined, { id: "forged" }));
+    await plain.drive(forger.settled("forged"));
+    await plain.crash(forger);
+    const row = (await plain.store.read("forged")) as RunRow;
+    const entries = await plain.store.entries("forged", { from: 1, limit: 100 });
+    const append = { run: row, expect: null, claim: { kind: "keep" } as const, entries, head: row.head };
+    expect(await inner.append([{ ...append, blobs: [] }])).toEqual([{ ok: true }]);
+    const engine = lab.engine([flow]);
+    expect(await lab.drive(engine.get("forged"))).toMatchObject({
+      status: "waiting",
+      damage: expect.any(String),
+    });
+    expect((await lab.drive(engine.reports.verify())).damaged.map(({ runId }) => runId)).toEqual(["forged"]);
+    await lab.crash(engine);
+  });
+});
+
+describe("an encrypted store with marked heads", () => {
+  it("is not opened by a version that does not know of marks (X5)", async () => {
+    const { inner } = await sealedRun();
+    // Such a version looks for the store's key here, and answers HF-3040 where it is not.
+    expect((await inner.blobs(ROOT_RUN, [keyAddress(ROOT_RUN, "k1")])).size).toBe(0);
+    expect((await inner.blobs(ROOT_RUN, [keyAddress(ROOT_RUN, "k1", 2)])).size).toBe(1);
   });
 });

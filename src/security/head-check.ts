@@ -14,16 +14,19 @@ const PAGE = 500;
 /**
  * Checks the marks of heads. A run that was begun before heads were marked, copied or imported, starts with entries that have none of
  * this store: its first marked entry vouches for them by their hashes. From there on every entry must be marked; what is not was put
- * there by somebody without the key, and is met as damage.
+ * there by somebody without the key, and is met as damage. So is a run without any marked entry, once it is known that all runs have one.
  */
 export class HeadCheck {
   readonly #inner: Pick<Store, "entries">;
   readonly #secret: string;
   readonly #runs = new Map<string, Known>();
+  /** Every run has a marked entry. */
+  isStrict: boolean;
 
-  constructor(inner: Pick<Store, "entries">, secret: string) {
+  constructor(inner: Pick<Store, "entries">, secret: string, isStrict: boolean) {
     this.#inner = inner;
     this.#secret = secret;
+    this.isStrict = isStrict;
   }
 
   async check(runId: string, entries: readonly Entry[]): Promise<readonly Entry[]> {
@@ -50,13 +53,13 @@ export class HeadCheck {
     return known;
   }
 
-  /** Whether no marked entry stands before this one. Each entry is looked at once for it. */
+  /** Whether no marked entry stands before this one, and one after it where there must be. Each entry is looked at once for it. */
   async #isBefore(runId: string, known: Known, { seq }: Entry): Promise<boolean> {
-    while (known.first === Infinity && known.upTo < seq) {
+    while (known.first === Infinity && (this.isStrict || known.upTo < seq)) {
       const page = await this.#inner.entries(runId, { from: known.upTo + 1, limit: PAGE });
       const [first] = page;
       // An entry is missing: the chain says so.
-      if (!first) return true;
+      if (!first) return !this.isStrict;
       for (const entry of page) {
         if (this.#isMarked(runId, entry)) known.first = entry.seq;
         if (known.first < Infinity) break;

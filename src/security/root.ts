@@ -6,7 +6,7 @@ import type { Store } from "../core/store/contract.ts";
 import { SEALED_ROOT } from "../core/values/blind.ts";
 import type { Keyring } from "./keyring.ts";
 import { newDataKey } from "./record.ts";
-import { keyAddress, unwrapKey, wrapKey } from "./wrapped-key.ts";
+import { type KeyFormat, keyAddress, unwrapKey, wrapKey } from "./wrapped-key.ts";
 
 /**
  * A sealed store has a secret of its own, from which everything comes that must be the same for all its runs and be known to nobody who
@@ -19,10 +19,13 @@ export const ROOT_STORE = "root";
 const ROOT_WORKFLOW = "holdfast:sealed-store";
 
 export class Root {
+  /** Every run of the store has marked heads: one that has none was put there by somebody without the key. */
+  readonly isMarked: boolean;
   readonly #secret: Uint8Array;
 
-  constructor(secret: Uint8Array) {
+  constructor(secret: Uint8Array, isMarked: boolean) {
     this.#secret = secret;
+    this.isMarked = isMarked;
   }
 
   #derive(purpose: string): Buffer {
@@ -52,22 +55,40 @@ export async function openRoot(inner: Store, keyring: Keyring, acceptPlain: bool
     const { runs } = await inner.list({ limit: 1 });
     if (runs.length > 0 && !acceptPlain) throw new HoldfastError("HF-3033");
     // Another process may be the first: then its secret is the one.
-    await createRoot(inner, keyring);
+    await createRoot(inner, keyring, runs.length > 0 ? 1 : 2);
   }
+}
+
+/** The store's key as it is stored, wrapped by a key of the keyring. */
+export interface RootRecord {
+  readonly kek: string;
+  readonly format: KeyFormat;
+  readonly address: string;
+  readonly text: string;
+}
+
+const FORMATS = [2, 1] as const satisfies readonly KeyFormat[];
+
+/** All records of the store's key that the keyring may open; that of the newest format first. */
+export async function rootRecords(inner: Store, keyring: Keyring): Promise<readonly RootRecord[]> {
+  const places = FORMATS.flatMap((format) =>
+    keyring.ids().map((kek) => ({ kek, format, address: keyAddress(ROOT_RUN, kek, format) })),
+  );
+  const found = await inner.blobs(
+    ROOT_RUN,
+    places.map(({ address }) => address),
+  );
+  return places.flatMap((place) => {
+    const text = found.get(place.address);
+    return text === undefined ? [] : [{ ...place, text }];
+  });
 }
 
 async function readRoot(inner: Store, keyring: Keyring): Promise<Root | null> {
   if ((await inner.read(ROOT_RUN)) === null) return null;
-  const ids = keyring.ids();
-  const records = await inner.blobs(
-    ROOT_RUN,
-    ids.map((id) => keyAddress(ROOT_RUN, id)),
-  );
-  for (const id of ids) {
-    const record = records.get(keyAddress(ROOT_RUN, id));
-    if (record !== undefined) return new Root(await rootSecret(keyring, id, record));
-  }
-  throw closed(ids, "its key is not in the keyring.");
+  const [record] = await rootRecords(inner, keyring);
+  if (!record) throw closed(keyring.ids(), "its key is not in the keyring.");
+  return new Root(await rootSecret(keyring, record.kek, record.text), record.format === 2);
 }
 
 /** It is the store's own key that does not fit, and no run that anybody knows. */
@@ -83,8 +104,9 @@ async function rootSecret(keyring: Keyring, id: string, record: string): Promise
 const closed = (ids: readonly string[], problem: string): HoldfastError =>
   new HoldfastError("HF-3040", { ids: ids.join(", "), problem });
 
-async function createRoot(inner: Store, keyring: Keyring): Promise<void> {
-  const blob = await wrapKey(keyring, ROOT_STORE, ROOT_RUN, newDataKey());
+/** `format` 1: for a store that holds runs without marked heads. */
+export async function createRoot(inner: Store, keyring: Keyring, format: KeyFormat): Promise<void> {
+  const blob = await wrapKey(keyring, ROOT_STORE, ROOT_RUN, newDataKey(), format);
   const version = "1";
   const row = unwritten({
     id: ROOT_RUN,

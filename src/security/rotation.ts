@@ -1,10 +1,12 @@
 import { HoldfastError } from "../core/errors.ts";
+import { digest } from "../core/hash.ts";
+import { isMarked } from "../core/journal/head-mark.ts";
 import type { Store } from "../core/store/contract.ts";
 import { everyRun } from "../core/store/query.ts";
 import type { RunRow } from "../core/types.ts";
 import type { Keyring } from "./keyring.ts";
-import { writeOutside } from "./outside-write.ts";
-import { ROOT_RUN, ROOT_STORE } from "./root.ts";
+import { type KeyAct, writeOutside } from "./outside-write.ts";
+import { ROOT_RUN, ROOT_STORE, rootRecords } from "./root.ts";
 import { wasSealed } from "./run-keys.ts";
 import { keyAddress, unwrapKey, wrapKey } from "./wrapped-key.ts";
 
@@ -52,25 +54,54 @@ export async function rotateKeys(
   const counts = { rewrapped: 0, current: 0, plain: 0, shredded: 0 };
   const failed: { runId: string; why: string }[] = [];
   const kek = source.keyring.current;
+  const [root] = await rootRecords(source.inner, source.keyring);
+  // Where every run is known to have a mark, one without it is a forgery.
+  const vouches = root?.format !== 2;
   for await (const row of everyRun(source.inner)) {
     if (signal?.aborted) return { kek, ...counts, failed, complete: false };
+    if (row.id === ROOT_RUN) continue;
     try {
-      const outcome = await rotateRun(source, row, actor);
-      if (row.id !== ROOT_RUN) counts[outcome]++;
+      counts[await rotateRun(source, row, actor, vouches)]++;
     } catch (error) {
       if (!HoldfastError.is(error) || !LEFT_OUT.includes(error.code)) throw error;
       failed.push({ runId: row.id, why: error.message });
     }
   }
+  await rotateRoot(source, actor, failed.length === 0);
   return { kek, ...counts, failed, complete: failed.length === 0 };
+}
+
+/** `isMarked`: every run has marked heads now, which is said by how the store's own key is wrapped. */
+async function rotateRoot(source: RotationSource, actor: string, isMarked: boolean): Promise<void> {
+  const { inner, keyring } = source;
+  const done = await writeOutside(source, ROOT_RUN, async () => {
+    const kek = keyring.current;
+    const records = await rootRecords(inner, keyring);
+    const [first] = records;
+    if (!first) return null;
+    const format = isMarked ? 2 : first.format;
+    const address = keyAddress(ROOT_RUN, kek, format);
+    const old = records.filter((one) => one.address !== address);
+    if (old.length === 0) return null;
+    const key = await unwrapKey(keyring, ROOT_STORE, ROOT_RUN, first.kek, first.text);
+    const isThere = old.length < records.length;
+    const keys = isThere ? [] : [await wrapKey(keyring, ROOT_STORE, ROOT_RUN, key, format)];
+    const drop = { entries: [], blobs: old.map((one) => one.address) };
+    return { events: [{ kind: "key_wrapped", step: "", meta: { kek } }], drop, keys, actor };
+  });
+  if (!done) throw new HoldfastError("HF-3036", { run: ROOT_RUN });
 }
 
 /** What concerns one run only; the others can still be dealt with. */
 const LEFT_OUT: readonly string[] = ["HF-3031", "HF-3032", "HF-3036"];
 
-async function rotateRun(source: RotationSource, { id: run }: RunRow, actor: string): Promise<Outcome> {
-  const { inner, keyring } = source;
-  const store = run === ROOT_RUN ? ROOT_STORE : source.storeId;
+async function rotateRun(
+  source: RotationSource,
+  { id: run }: RunRow,
+  actor: string,
+  vouches: boolean,
+): Promise<Outcome> {
+  const { inner, keyring, storeId } = source;
   let outcome: Outcome = "current";
   const done = await writeOutside(source, run, async (row) => {
     const [kek, ids] = [keyring.current, keyring.ids()];
@@ -82,15 +113,26 @@ async function rotateRun(source: RotationSource, { id: run }: RunRow, actor: str
     const [first] = holders;
     if (first === undefined) outcome = await keyless(inner, row, ids);
     const old = holders.filter((id) => id !== kek);
-    if (first === undefined || old.length === 0) return null;
+    const isMarkedNow = !vouches || (await isVouchedFor(source, row));
+    if ((first === undefined || old.length === 0) && isMarkedNow) return null;
+    const meta = { kek: first === undefined ? "" : kek };
+    const events: KeyAct["events"] = [{ kind: "key_wrapped", step: "", meta }];
+    if (first === undefined || old.length === 0) return { events, keys: [], actor };
     outcome = "rewrapped";
-    const key = await unwrapKey(keyring, store, run, first, records.get(keyAddress(run, first)) as string);
-    const keys = holders.includes(kek) ? [] : [await wrapKey(keyring, store, run, key)];
+    const key = await unwrapKey(keyring, storeId, run, first, records.get(keyAddress(run, first)) as string);
+    const keys = holders.includes(kek) ? [] : [await wrapKey(keyring, storeId, run, key)];
     const drop = { entries: [], blobs: old.map((id) => keyAddress(run, id)) };
-    return { events: [{ kind: "key_wrapped", step: "", meta: { kek } }], drop, keys, actor };
+    return { events, drop, keys, actor };
   });
   if (!done) throw new HoldfastError("HF-3036", { run });
   return outcome;
+}
+
+/** Its last entry is marked; or its row does not fit its journal, and nobody can vouch for it. */
+async function isVouchedFor({ inner, blinding }: RotationSource, row: RunRow): Promise<boolean> {
+  const [last] = await inner.entries(row.id, { from: row.seq, limit: 1 });
+  if (!last || digest(last.head) !== row.head) return true;
+  return isMarked(blinding, row.id, last.seq, last.head);
 }
 
 async function keyless(

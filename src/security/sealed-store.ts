@@ -35,7 +35,10 @@ export interface SealOptions {
 /** A store whose values are encrypted. */
 export interface SealedStore extends Store {
   readonly blinding: string;
-  /** Wraps the keys of all runs by the current key of the keyring. May be broken off and called again at any time. */
+  /**
+   * Wraps the keys of all runs by the current key of the keyring, and vouches for runs of older versions as they are now: from then on
+   * a run without marked heads is damage. May be broken off and called again at any time.
+   */
   rotate(options?: RotationOptions): Promise<RotationReport>;
   /** Takes away the key of an ended run, so that nobody can read its values any more. What happened in it stays on record. */
   shred(runId: string, act?: Act): Promise<void>;
@@ -63,6 +66,8 @@ export async function sealStore(inner: Store, options: SealOptions): Promise<Sea
   const { id: storeId, blinding } = root;
   const keys = new RunKeys({ inner, keyring, storeId, acceptPlain, most });
   const sealer = new Sealer(keys, storeId, pack);
+  // Runs from before the store was encrypted have no marks.
+  const heads = new HeadCheck(inner, blinding, root.isMarked && !acceptPlain);
   const store = withValues(inner, `${inner.name} (sealed)`, {
     blinding,
     ...identities(inner, root),
@@ -70,11 +75,15 @@ export async function sealStore(inner: Store, options: SealOptions): Promise<Sea
       await (isNew ? keys.mint(runId) : keys.find(runId));
     },
     ...writes(inner, keys, sealer),
-    ...reads(inner, keys, sealer, new HeadCheck(inner, blinding)),
+    ...reads(inner, keys, sealer, heads),
   });
   return Object.assign(store, {
     blinding,
-    rotate: (rotation?: RotationOptions) => rotateKeys({ inner, keyring, storeId, blinding }, rotation),
+    async rotate(rotation?: RotationOptions) {
+      const report = await rotateKeys({ inner, keyring, storeId, blinding }, rotation);
+      heads.isStrict ||= report.complete && !acceptPlain;
+      return report;
+    },
     async shred(runId: string, act: Act = {}) {
       await shredRun({ inner, blinding }, runId, keys.addresses(runId), act);
       keys.forget(runId);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Store } from "../../src/core/store/contract.ts";
 import { type Keyring, localKeyring } from "../../src/security/keyring.ts";
+import { createRoot } from "../../src/security/root.ts";
 
 /** Keys for tests, made of their names. */
 export const keyOf = (id: string): Uint8Array => createHash("sha256").update(`test key ${id}`).digest();
@@ -26,4 +27,11 @@ export async function recordsOf(
 ): Promise<readonly { readonly seq: number; readonly head: string; readonly data: string }[]> {
   const entries = await store.entries(runId, { from: 1, limit: 1_000 });
   return entries.flatMap(({ seq, head, data }) => (data === null ? [] : [{ seq, head, data }]));
+}
+
+/** Makes it a store that was encrypted by a version that did not mark heads. */
+export async function sealedBefore(inner: Store, keyring: Keyring): Promise<Store> {
+  await inner.identity();
+  await createRoot(inner, keyring, 1);
+  return inner;
 }

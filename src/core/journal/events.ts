@@ -98,7 +98,7 @@ export interface EventMeta {
   checkpoint_marked: { label: string; trigger: string };
   /** A name or a pin for the checkpoint at `seq`, given afterwards. */
   checkpoint_tagged: { seq: number; label?: string; pinned?: boolean; pins: number; reason?: string };
-  /** The key of its values is wrapped by another one now; the values are as they were. */
+  /** A rotation has been here: the key of its values is wrapped by this one (`""`: it has none); the values are as they were. */
   key_wrapped: { kek: string };
   /** `keep`: how many checkpoints it has left. Early ones do not say. */
   values_dropped: { entries: number; blobs: number; all?: true; keep?: Keep; reason?: string };
