@@ -7,6 +7,7 @@ import type { RunRow } from "../types.ts";
 import type { Pen } from "./acts.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry, ChainCheck, innerBlobs } from "./journal.ts";
+import { Openings } from "./openings.ts";
 import { projectAll } from "./project.ts";
 import type { RunState } from "./state.ts";
 
@@ -98,6 +99,10 @@ export class RunWriter implements AppendSource, Pen {
   /** Something came from outside while it could not be read. */
   #missed = false;
   #idlers: (() => void)[] = [];
+  readonly #openings = new Openings();
+  #landedAt = 0;
+  /** Ends a break that is left for others to write in. */
+  #endBreak: (() => void) | null = null;
 
   constructor(deps: WriterDeps, row: RunRow, state: RunState, deadline: number) {
     this.#deps = deps;
@@ -186,6 +191,7 @@ export class RunWriter implements AppendSource, Pen {
   /** Writes nothing more; what is pending is dropped. */
   close(): void {
     this.#closed = true;
+    this.#endBreak?.();
     this.#callBorrowers();
     this.#pending = [];
     this.#riders = [];
@@ -193,7 +199,7 @@ export class RunWriter implements AppendSource, Pen {
   }
 
   take(): Append | null {
-    if (!this.#ready || this.#pending.length === 0) return null;
+    if (!this.#ready || this.#pending.length === 0 || this.#leavesBreak()) return null;
     const pending = this.#stillHolding();
     if (pending.length === 0) return null;
     this.#pending = [];
@@ -203,6 +209,23 @@ export class RunWriter implements AppendSource, Pen {
       return this.#depart(pending.filter((one) => !one.intent));
     }
     return this.#depart(this.#riders.length === 0 ? pending : [...pending, ...this.#riders.splice(0)]);
+  }
+
+  /** Whether others have their turn now. Nobody but this process can write to a store that is lost with it; and a last word is one. */
+  #leavesBreak(): boolean {
+    const { store, ports } = this.#deps;
+    const isAlone = store.capabilities.durability === "none";
+    if (isAlone || this.#pending.some(({ release }) => release)) return false;
+    const ms = this.#openings.due(ports.clock.monotonic(), this.#landedAt);
+    if (ms === 0) return false;
+    const cancel = ports.clock.setTimer(() => this.#break(null), ms);
+    this.#break(cancel);
+    return true;
+  }
+
+  #break(cancel: (() => void) | null): void {
+    this.#endBreak = cancel;
+    if (!cancel) this.#settled();
   }
 
   #stillHolding(): PendingEvent[] {
@@ -215,7 +238,7 @@ export class RunWriter implements AppendSource, Pen {
   }
 
   get #ready(): boolean {
-    return this.#flight === null && !this.#catchingUp && !this.#reserved && !this.#lent;
+    return this.#flight === null && !this.#catchingUp && !this.#reserved && !this.#lent && !this.#endBreak;
   }
 
   /**
@@ -345,6 +368,7 @@ export class RunWriter implements AppendSource, Pen {
   #landed(flight: Flight): void {
     this.row = flight.row;
     this.landed++;
+    this.#landedAt = this.#deps.ports.clock.monotonic();
     this.deadline = flight.sentAt + this.#deps.ttlMs;
     for (const event of flight.events) this.state.apply(lighten(event));
     const { head, data } = flight.entry;
