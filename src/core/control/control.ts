@@ -10,7 +10,7 @@ import { foreignProblem, isForeign } from "../journal/foreign.ts";
 import { dropped } from "../journal/journal.ts";
 import { lastEvent } from "../journal/load.ts";
 import { actOn, type EngineParts } from "../journal/parts.ts";
-import type { Signal } from "../journal/records.ts";
+import { saysSame } from "../journal/signals.ts";
 import { checkSignal } from "../names.ts";
 import { type Budget, ended, type RunRow, terminal, type Waiting, type WaitKind } from "../types.ts";
 import { restoreRun } from "../worker/recovery.ts";
@@ -187,7 +187,7 @@ export class Control {
     await actOn(this.#deps, runId, async (row) => {
       if (options.id !== undefined) {
         const known = (await folds.at(row)).signals.find((one) => one.id === id);
-        if (known && !isSame(known, { name, data: encoded.data }))
+        if (known && !saysSame(known, { name, data: encoded.data }))
           throw new HoldfastError("HF-1020", { id, run: runId });
         if (known) return null;
       }
@@ -215,10 +215,6 @@ function isGoing(row: RunRow, { set, inject }: ResumeOptions): boolean {
   if (!isGoing || (set === undefined && inject === undefined)) return isGoing;
   throw wrongStatus(row, "be resumed with changes", "It goes on already.", "Pause it first.");
 }
-
-/** A message whose value is not at hand any more is taken for the one that has its delivery id. */
-const isSame = (known: Signal, { name, data }: Pick<Signal, "name" | "data">): boolean =>
-  known.name === name && (known.data === undefined || JSON.stringify(known.data) === JSON.stringify(data));
 
 const beingCancelled = (row: RunRow, verb: string): HoldfastError =>
   wrongStatus(

@@ -79,8 +79,22 @@ export interface Signal {
   readonly id: string;
   readonly name: string;
   readonly at: number;
-  readonly data: Raw | undefined;
+  /** Held until it was read, or what took it is behind; after that it is where it was recorded. */
+  data: Raw | undefined;
+  /** Digest of what was held. */
+  was?: string;
   taken: boolean;
+}
+
+/** The message that came at this position. They are in order. */
+export function signalAt(signals: readonly Signal[], seq: number): Signal | undefined {
+  let [low, high] = [0, signals.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((signals[middle]?.seq ?? seq) < seq) low = middle + 1;
+    else high = middle;
+  }
+  return signals[low]?.seq === seq ? signals[low] : undefined;
 }
 
 export interface MemoryWrite {
@@ -173,7 +187,7 @@ export function applyOutcome(record: StepRecord, event: JournalEvent, signals: r
       settle("completed");
       const { took } = event.meta;
       record.took = took;
-      const signal = took === undefined ? undefined : signals.find((one) => one.seq === took);
+      const signal = took === undefined ? undefined : signalAt(signals, took);
       if (signal) signal.taken = true;
       return;
     }
@@ -222,3 +236,10 @@ export const hasActed = (node: ScopeNode | undefined): boolean =>
   ([...node.records.values()].some(mayHaveActed) ||
     [...node.loops.values()].some((loop) => loop.acted ?? false) ||
     [...node.scopes.values()].some(hasActed));
+
+/** Positions of the messages that were taken in a scope. */
+export function* tookIn(node: ScopeNode): Generator<number> {
+  for (const { took } of node.records.values()) if (took !== undefined) yield took;
+  for (const { took } of node.notes.values()) if (took) yield* took;
+  for (const scope of node.scopes.values()) yield* tookIn(scope);
+}

@@ -1,6 +1,7 @@
 import type { RunProjection } from "../types.ts";
 import type { Raw } from "./events.ts";
 import { Facts, type SavedFacts } from "./facts.ts";
+import { neededMemory } from "./needed-memory.ts";
 import type { LoopRecord, ScopeNode, StepRecord } from "./records.ts";
 import { RunState } from "./state.ts";
 
@@ -50,24 +51,8 @@ export function takeSnapshot(state: RunState): Snapshot | undefined {
     signals: state.signals.map((one) => [one.seq, one.id, one.name, one.at, one.taken]),
     undoable: [...state.undoable],
     facts: state.facts.save(),
-    memory: neededMemory(state),
+    memory: neededMemory(state).map((write) => [write.seq, write.step, write.name, write.data ?? null]),
   };
-}
-
-/** The writes a replay may still ask for by address, and the last one of each name: now, and where each loop goes on from. */
-function neededMemory(state: RunState): Snapshot["memory"] {
-  const asked = new Set(noteSeqs(state.root));
-  for (const end of [Number.POSITIVE_INFINITY, ...[...state.loops()].map(([, loop]) => loop.seq)]) {
-    const before = state.memory.filter(({ seq }) => seq <= end);
-    for (const seq of new Map(before.map((write) => [write.name, write.seq])).values()) asked.add(seq);
-  }
-  const needed = state.memory.filter(({ seq }) => asked.has(seq));
-  return needed.map((write) => [write.seq, write.step, write.name, write.data ?? null]);
-}
-
-function* noteSeqs(node: ScopeNode): Generator<number> {
-  for (const note of node.notes.values()) yield note.seq;
-  for (const scope of node.scopes.values()) yield* noteSeqs(scope);
 }
 
 function snapshotNode(node: ScopeNode): NodeSnapshot | undefined {

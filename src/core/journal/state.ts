@@ -3,6 +3,7 @@ import { NO_USAGE } from "../types.ts";
 import { unusedAnswers } from "./answers.ts";
 import type { JournalEvent, Migrated, Raw } from "./events.ts";
 import { Facts } from "./facts.ts";
+import { neededMemory } from "./needed-memory.ts";
 import {
   applyOutcome,
   editedRecord,
@@ -14,10 +15,16 @@ import {
   ScopeNode,
   type Signal,
   type StepRecord,
+  signalAt,
   startedRecord,
+  tookIn,
   undoKey,
 } from "./records.ts";
 import { changeSteps, isUnresolved, rekey, renamedKey } from "./rename.ts";
+import { release } from "./signals.ts";
+
+/** So many writes to memory are not worth looking through. */
+const SOME = 64;
 
 /**
  * What the journal says about a run, in the shape the engine asks for it: step records by scope and name, loop
@@ -27,7 +34,7 @@ export class RunState {
   readonly root = new ScopeNode();
   facts = new Facts();
   readonly signals: Signal[] = [];
-  readonly memory: MemoryWrite[] = [];
+  memory: MemoryWrite[] = [];
   /** Finished steps that can be undone and have not been, with the position of their outcome. */
   readonly undoable = new Map<string, number>();
   /** Children that the run has waited for since it asked for them: they were made. Known of what was read since the last snapshot. */
@@ -52,6 +59,8 @@ export class RunState {
   failedSteps: readonly string[] = [];
   /** Keys that steps began under before a migration renamed them, with their call number. */
   #taken: Map<string, number> | undefined;
+  /** More writes than this are looked through. */
+  #mostMemory = SOME;
 
   apply(event: JournalEvent): void {
     this.facts.apply(event);
@@ -101,6 +110,7 @@ export class RunState {
       case "memory_written":
         this.memory.push({ seq: event.seq, step: event.step, name: event.meta.name, data: event.data });
         this.#note(event);
+        if (this.memory.length > this.#mostMemory) this.#forgetMemory();
         return;
       case "value_recorded":
       case "usage_recorded":
@@ -111,8 +121,7 @@ export class RunState {
         this.#note(event);
         return;
       case "signals_taken":
-        if (!event.meta.kept)
-          for (const signal of this.signals) if (event.meta.took.includes(signal.seq)) signal.taken = true;
+        if (!event.meta.kept) for (const seq of event.meta.took) this.#take(seq);
         this.#note(event);
         return;
       case "content_checked":
@@ -123,6 +132,22 @@ export class RunState {
       default:
         if (event.step !== "") this.#step(event);
     }
+  }
+
+  #take(seq: number): void {
+    const signal = signalAt(this.signals, seq);
+    if (signal) signal.taken = true;
+  }
+
+  #release(seq: number): void {
+    const signal = signalAt(this.signals, seq);
+    if (signal) release(signal);
+  }
+
+  /** Lets go of writes that nobody asks for any more, whenever there are twice as many as were needed. */
+  #forgetMemory(): void {
+    this.memory = neededMemory(this);
+    this.#mostMemory = 2 * this.memory.length + SOME;
   }
 
   /** The record of a step by its full key. */
@@ -318,6 +343,7 @@ export class RunState {
       const segment = `${name}[${index}]`;
       const scope = node.scopes.get(segment);
       loop.acted ||= hasActed(scope);
+      for (const seq of scope ? tookIn(scope) : []) this.#release(seq);
       if (scope) this.#keepUnknown(scope, `${event.step}[${index}]/`);
       node.scopes.delete(segment);
     }

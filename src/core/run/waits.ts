@@ -5,8 +5,9 @@ import { inspectSignal } from "../guards/inspector.ts";
 import { childId } from "../ids.ts";
 import { isEditedSince, isUsed } from "../journal/answers.ts";
 import type { EventDraft, JournalEvent, StepStarted, Voided } from "../journal/events.ts";
-import { decidedAt, type Signal, type StepRecord } from "../journal/records.ts";
+import { decidedAt, type Signal, type StepRecord, signalAt } from "../journal/records.ts";
 import { insistOn } from "../journal/row-shape.ts";
+import { release } from "../journal/signals.ts";
 import { ended, type Waiting } from "../types.ts";
 import type { Workflow } from "../workflow.ts";
 import type { StepPlace } from "./call.ts";
@@ -226,7 +227,7 @@ export async function signal<T>(
     record = execution.state.find(place.key) ?? record;
   }
   execution.memory.met(decidedAt(record));
-  const taken = execution.state.signals.find((one) => one.seq === record.took);
+  const taken = record.took === undefined ? undefined : signalAt(execution.state.signals, record.took);
   if (record.status === "completed" && taken) {
     if (record.decidedAt === undefined) return received(execution, taken);
     // Somebody has put another message in its place.
@@ -242,6 +243,7 @@ export async function signal<T>(
 export async function received<T>(execution: Execution, found: Signal): Promise<ReceivedSignal<T>> {
   const { values } = execution.deps;
   const payload = await execution.read(() => values.of(execution.runId, found));
+  release(found);
   return { name: found.name, payload: (await inspectSignal(execution, found, payload)) as T, at: found.at };
 }
 
