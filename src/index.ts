@@ -1,4 +1,3 @@
-export type { Migration } from "./core/changes/versions.ts";
 export type { Clock } from "./core/clock.ts";
 export type {
   Context,
@@ -20,21 +19,25 @@ export type {
   TransactionOptions,
   UsageReport,
   Verdict,
+  Workflow,
+  WorkflowBody,
+  WorkflowOptions,
 } from "./core/context.ts";
 export type { CancelOptions, PauseOptions, ResumeOptions } from "./core/control/control.ts";
 export type { Answer, OpenGate, Resolution } from "./core/control/decisions.ts";
 export { createEngine, Engine } from "./core/engine.ts";
-export type { EngineOptions, Run, StartOptions } from "./core/engine-options.ts";
+export type { EngineOptions } from "./core/engine-options.ts";
 export { type ErrorCode, explainError, HoldfastError } from "./core/errors.ts";
 export { type ContentCheck, type ContentVerdict, isQuarantined } from "./core/guards/content.ts";
 export type { Policy, PolicyRequest, PolicyVerdict } from "./core/guards/policy.ts";
+export type { Logger } from "./core/logger.ts";
 export type { RetentionPolicy } from "./core/manage/retention/policy.ts";
-export type { Logger } from "./core/ports.ts";
-export type { RetryPolicy } from "./core/run/retry.ts";
+export type { Migration } from "./core/migration.ts";
+export type { RetryPolicy, StartOptions } from "./core/options.ts";
+export type { SqlHandle } from "./core/sql.ts";
 export type { Store } from "./core/store/contract.ts";
-export type { SqlHandle } from "./core/store/sql.ts";
-export type { Budget, Effect, RunStatus, Usage, Waiting, WaitKind } from "./core/types.ts";
+export type { Budget, Effect, Run, RunStatus, Usage, Waiting, WaitKind } from "./core/types.ts";
 export { secret } from "./core/values/secrets.ts";
-export type { EngineEvent, EngineEventType } from "./core/worker/emitter.ts";
+export type { EngineEvent, EngineEventType } from "./core/worker/event-types.ts";
 export type { RecoveryOptions } from "./core/worker/recovery.ts";
-export { type Workflow, type WorkflowBody, type WorkflowOptions, workflow } from "./core/workflow.ts";
+export { workflow } from "./core/workflow.ts";

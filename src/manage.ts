@@ -17,9 +17,8 @@ export type { ContentItem, Quarantined } from "./core/guards/content.ts";
 export type { Ids } from "./core/ids.ts";
 export type { Act } from "./core/journal/act.ts";
 export { type Address, parseAddress } from "./core/journal/address.ts";
-export type { Edits } from "./core/journal/edits.ts";
+export type { Foreseen } from "./core/journal/ancestry.ts";
 export type { EventKind, EventMeta, JournalEvent } from "./core/journal/events.ts";
-export type { StateView } from "./core/journal/state-view.ts";
 export {
   type AgentJson,
   type CheckpointJson,
@@ -38,9 +37,9 @@ export type {
 export { type CheckpointItem, Checkpoints } from "./core/manage/checkpoints/checkpoints.ts";
 export type { Change, CheckpointDiff, PatchOperation, StateDelta } from "./core/manage/checkpoints/diff.ts";
 export { diffToText } from "./core/manage/checkpoints/diff-text.ts";
+export type { Problem, ProblemKind } from "./core/manage/checkpoints/problem.ts";
 export type { Progress, StepUnderWay } from "./core/manage/checkpoints/progress.ts";
-export type { Problem, ProblemKind, Validation } from "./core/manage/checkpoints/validate.ts";
-export type { Foreseen } from "./core/manage/fork/effects.ts";
+export type { Validation } from "./core/manage/checkpoints/validate.ts";
 export type { ForkOptions } from "./core/manage/fork/fork.ts";
 export type { ForeseenCall, ForeseenChild, ForkPreview } from "./core/manage/fork/fork-preview.ts";
 export {
@@ -77,14 +76,19 @@ export type {
 export { Reports } from "./core/manage/reports/reports.ts";
 export type { AuditTrail, TrailActor, TrailLine } from "./core/manage/reports/trail.ts";
 export type { Archive, ArchiveBundle } from "./core/manage/retention/archive.ts";
-export type { Duration, RetentionPreset, RetentionRules } from "./core/manage/retention/policy.ts";
+export type {
+  Duration,
+  RetentionOptions,
+  RetentionPreset,
+  RetentionRules,
+} from "./core/manage/retention/policy.ts";
 export type {
   RetentionReason,
   RetentionReport,
   RetentionRun,
   RetentionSkip,
 } from "./core/manage/retention/report.ts";
-export { Retention, type RetentionOptions } from "./core/manage/retention/retention.ts";
+export { Retention } from "./core/manage/retention/retention.ts";
 export type { RunReport } from "./core/manage/status/run-status.ts";
 export { type Stall, stallOf } from "./core/manage/status/stalled.ts";
 export {
@@ -100,11 +104,11 @@ export {
   type ImportReport,
   Transfer,
 } from "./core/manage/transfer/transfer.ts";
+export type { CheckpointStrategy, CheckpointTrigger, SaveEvery, Triggers } from "./core/options.ts";
 export type { Point, Probe } from "./core/ports.ts";
-export type { CheckpointStrategy, SaveEvery } from "./core/run/every.ts";
-export type { CheckpointTrigger, Triggers } from "./core/run/triggers.ts";
-export type { EffectPolicy, Origin } from "./core/types.ts";
-export type { Redaction, RedactionPattern } from "./core/values/redact.ts";
+export type { Edits, EffectPolicy, Origin, StateView } from "./core/types.ts";
+export type { Redaction } from "./core/values/redact.ts";
+export type { RedactionPattern } from "./core/values/redact-pattern.ts";
 export type { SecretProvider, SecretRef } from "./core/values/secrets.ts";
-export type { EngineEventOf } from "./core/worker/emitter.ts";
+export type { EngineEventOf } from "./core/worker/event-types.ts";
 export type { Health, UnsavedRun } from "./core/worker/health.ts";

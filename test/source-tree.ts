@@ -123,15 +123,15 @@ export function resolveImport(from: string, specifier: string): string {
   return path.posix.join(path.posix.dirname(from), specifier).replace(/\.js$/, ".ts");
 }
 
-/** The run-time import cycles, each as `a.ts → b.ts → a.ts`. */
+/** The import cycles, types included, each as `a.ts → b.ts → a.ts`. */
 export function findCycles(files: readonly SourceFile[]): string[] {
   const known = new Map(files.map((file) => [file.path, file]));
   const state = new Map<string, "open" | "done">();
   const cycles: string[] = [];
   const visit = (file: SourceFile, trail: readonly string[]): void => {
     state.set(file.path, "open");
-    for (const { specifier, kind } of file.imports) {
-      if (kind === "type" || !specifier.startsWith(".")) continue;
+    for (const { specifier } of file.imports) {
+      if (!specifier.startsWith(".")) continue;
       const target = known.get(resolveImport(file.path, specifier));
       if (!target) continue;
       const path = [...trail, file.path];

@@ -1,4 +1,4 @@
-import type { Migration } from "../../src/core/changes/versions.ts";
+import type { Migration } from "../../src/core/migration.ts";
 
 /** The scenarios' code: version 2 is version 1 with other names for some of its steps. */
 export type ScenarioVersion = "1" | "2";

@@ -1,7 +1,7 @@
-import type { Context, StepCall, StepOptions } from "../../src/core/context.ts";
-import type { AsyncSqlHandle } from "../../src/core/store/sql.ts";
+import type { Context, StepCall, StepOptions, Workflow, WorkflowBody } from "../../src/core/context.ts";
+import type { AsyncSqlHandle } from "../../src/core/sql.ts";
 import type { Effect } from "../../src/core/types.ts";
-import { type Workflow, type WorkflowBody, workflow } from "../../src/core/workflow.ts";
+import { workflow } from "../../src/core/workflow.ts";
 import type { WitnessClient } from "../../src/testing/witness/witness.ts";
 import { deedOf, migrationsOf, nameIn, type ScenarioVersion } from "./names.ts";
 

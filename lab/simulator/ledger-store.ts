@@ -1,7 +1,7 @@
 import type { Clock } from "../../src/core/clock.ts";
 import { digest } from "../../src/core/hash.ts";
+import type { AnySqlHandle, SqlHandle, SqlValue, SqlWork } from "../../src/core/sql.ts";
 import type { Append, Store } from "../../src/core/store/contract.ts";
-import type { AnySqlHandle, SqlHandle, SqlValue, SqlWork } from "../../src/core/store/sql.ts";
 import { createMemoryStore } from "../../src/stores/memory.ts";
 
 export interface EffectRow {

@@ -1,4 +1,4 @@
-import type { Migration } from "../../src/core/changes/versions.ts";
+import type { Migration } from "../../src/core/migration.ts";
 import type { ProgramInput, Section } from "./sections.ts";
 
 /** The programs' code: version 2 is version 1 with other names for every third step, group, loop and child. */

@@ -1,6 +1,6 @@
-import type { Migration } from "../../src/core/changes/versions.ts";
-import type { Context, StepCall } from "../../src/core/context.ts";
-import { type Workflow, workflow } from "../../src/core/workflow.ts";
+import type { Context, StepCall, Workflow } from "../../src/core/context.ts";
+import type { Migration } from "../../src/core/migration.ts";
+import { workflow } from "../../src/core/workflow.ts";
 import type { Machine } from "./machine.ts";
 import { deedOf, nameIn, type ProgramVersion } from "./names.ts";
 import { type Outside, valueOf } from "./outside.ts";

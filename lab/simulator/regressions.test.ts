@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../src/core/clock.ts";
+import type { Workflow } from "../../src/core/context.ts";
 import { createEngine, type Engine } from "../../src/core/engine.ts";
 import type { EngineOptions } from "../../src/core/engine-options.ts";
 import { seededIds } from "../../src/core/ids.ts";
 import type { Append, Store } from "../../src/core/store/contract.ts";
-import { type Workflow, workflow } from "../../src/core/workflow.ts";
+import { workflow } from "../../src/core/workflow.ts";
 import { createFakeClock, type FakeClock } from "../../src/testing/fake-clock.ts";
 import { createFaultyStore, type FaultPlan, type StoreMethod } from "../../src/testing/faulty-store.ts";
 import { checkInvariants } from "../../src/testing/invariants/invariants.ts";

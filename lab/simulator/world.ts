@@ -1,7 +1,7 @@
 import { createEngine, type Engine } from "../../src/core/engine.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
 import { seededIds } from "../../src/core/ids.ts";
-import { silentLogger } from "../../src/core/ports.ts";
+import { silentLogger } from "../../src/core/logger.ts";
 import type { Store } from "../../src/core/store/contract.ts";
 import { createFakeClock, type FakeClock } from "../../src/testing/fake-clock.ts";
 import { createFaultyStore, type StoreFault, type StoreMethod } from "../../src/testing/faulty-store.ts";

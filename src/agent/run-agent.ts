@@ -1,6 +1,7 @@
 import type { Context, ReceivedSignal, StepCall } from "../core/context.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { defaultRetry, type RetryOption, type RetryPolicy, retryPolicy } from "../core/run/retry.ts";
+import type { RetryOption, RetryPolicy } from "../core/options.ts";
+import { defaultRetry, retryPolicy } from "../core/run/retry.ts";
 import { type Answered, type AnswerRules, refuseCut, takeAnswer } from "./answer.ts";
 import { type Acted, callTools } from "./call-tools.ts";
 import type { JsonSchema, Message, ModelProvider, ModelReply, ModelRequest, Reasoning } from "./model.ts";

@@ -2,8 +2,8 @@ import { type CommanderError, Command as Parser } from "commander";
 import { HoldfastError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 import { packageVersion } from "../testing/package-files.ts";
-import { catalog, type Listed } from "./catalog.ts";
-import type { Command, CommandGroup, OptionSpecs } from "./command.ts";
+import { catalog } from "./catalog.ts";
+import type { Command, CommandGroup, Listed, OptionSpecs } from "./command.ts";
 import { CommandContext } from "./context.ts";
 import { EXIT } from "./exit-codes.ts";
 import { GLOBAL_HELP, type Globals, takeGlobals, usage } from "./globals.ts";
@@ -105,7 +105,6 @@ async function execute(
     host,
     output,
     path,
-    catalog,
   });
   try {
     const outcome = await command.run(context);

@@ -1,12 +1,4 @@
-import type { Command, CommandGroup } from "./command.ts";
-
-export interface Listed {
-  readonly name: string;
-  readonly aliases?: readonly string[];
-  readonly summary: string;
-  /** Commands are loaded when they are used, so that the others cost no start-up time. */
-  load(): Promise<Command | CommandGroup>;
-}
+import type { Listed } from "./command.ts";
 
 /** Every command, in the order of the help text. */
 export const catalog: readonly Listed[] = [

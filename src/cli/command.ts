@@ -1,6 +1,5 @@
 import type { CommandContext } from "./context.ts";
-import type { ErrorDocument } from "./error-document.ts";
-import type { ExitCode } from "./exit-codes.ts";
+import type { Outcome } from "./outcome.ts";
 
 /** One option of a command. */
 export interface OptionSpec {
@@ -28,20 +27,6 @@ export type Values<S extends OptionSpecs> = {
     ? (S[K] extends { readonly list: true } ? readonly Single<S[K]>[] : Single<S[K]>) | undefined
     : boolean;
 };
-
-/** What a command answers. It prints nothing of this itself. */
-export interface Outcome {
-  /** Default 0. */
-  readonly exit?: ExitCode;
-  /** The body of the `--json` document. */
-  readonly data: Readonly<Record<string, unknown>>;
-  /** What a person reads on standard output. */
-  readonly text?: string;
-  /** It was done as asked, and what it was done to has failed: told like any error, beside the data. */
-  readonly error?: ErrorDocument;
-  /** Commands that make sense now; shown to coding agents. */
-  readonly next?: readonly string[];
-}
 
 interface Described {
   readonly name: string;
@@ -80,3 +65,12 @@ export interface CommandGroup extends Described {
  */
 export const defineCommand = <const S extends OptionSpecs>(command: Command<S>): Command =>
   command as unknown as Command;
+
+/** A command as the help text lists it. */
+export interface Listed {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly summary: string;
+  /** Commands are loaded when they are used, so that the others cost no start-up time. */
+  load(): Promise<Command | CommandGroup>;
+}

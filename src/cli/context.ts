@@ -3,12 +3,11 @@ import type { Engine } from "../core/engine.ts";
 import type { EngineOptions } from "../core/engine-options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Act } from "../core/journal/act.ts";
-import type { Logger } from "../core/ports.ts";
+import type { Logger } from "../core/logger.ts";
 import type { Store } from "../core/store/contract.ts";
 import { refuseSealed } from "../core/store/refuse-sealed.ts";
 import type { RunRow } from "../core/types.ts";
 import { Addresses } from "./addresses.ts";
-import type { Listed } from "./catalog.ts";
 import { rememberCode } from "./code-memory.ts";
 import { loadSettings, type Settings } from "./config/settings.ts";
 import { hasPlaceholder, isAbsent, storeUrl, withoutPassword, withPlace } from "./config/store-url.ts";
@@ -27,7 +26,6 @@ interface Given<O> {
   readonly output: Output;
   /** The command as it was called: `config show`. */
   readonly path: string;
-  readonly catalog: readonly Listed[];
 }
 
 interface StoreWanted {
@@ -45,8 +43,6 @@ export class CommandContext<O = unknown> {
   readonly host: Host;
   readonly out: Output;
   readonly path: string;
-  /** Every command there is. Handed in, since the catalogue knows the commands and they must not know it. */
-  readonly catalog: readonly Listed[];
   #settings: Promise<Settings> | undefined;
   #store: Promise<Store> | undefined;
   #where = "";
@@ -57,14 +53,13 @@ export class CommandContext<O = unknown> {
   readonly #engines: Engine[] = [];
   readonly #ends: (() => Promise<void>)[] = [];
 
-  constructor({ args, options, globals, host, output, path, catalog }: Given<O>) {
+  constructor({ args, options, globals, host, output, path }: Given<O>) {
     this.args = args;
     this.options = options;
     this.globals = globals;
     this.host = host;
     this.out = output;
     this.path = path;
-    this.catalog = catalog;
   }
 
   settings(): Promise<Settings> {

@@ -1,5 +1,5 @@
-import type { Edits } from "../core/journal/edits.ts";
 import { nearest } from "../core/nearest.ts";
+import type { Edits } from "../core/types.ts";
 import { usage } from "./globals.ts";
 import { readJson, splitPair } from "./inputs.ts";
 

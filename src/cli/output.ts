@@ -1,12 +1,12 @@
 import { HoldfastError } from "../core/errors.ts";
 import { plainJson } from "../core/values/unseen.ts";
-import type { Outcome } from "./command.ts";
 import { describe, type ErrorDocument } from "./error-document.ts";
 import { EXIT, type ExitCode, exitCodeOf } from "./exit-codes.ts";
 import { chosenFields } from "./fields.ts";
 import { width, wrap } from "./format.ts";
 import type { Globals } from "./globals.ts";
 import type { Host } from "./host.ts";
+import type { Outcome } from "./outcome.ts";
 import { createPaint, type Paint } from "./paint.ts";
 import { detectAgent, hasColor, wantsAscii } from "./surroundings.ts";
 

@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import type { Run } from "../core/engine-options.ts";
+import type { Run } from "../core/types.ts";
 
 /** This process's name in claims: whoever meets it on the same machine can see whether it still lives. */
 export const ownerName = (): string => `${hostname()}:${process.pid}`;

@@ -1,6 +1,6 @@
 import type { Engine } from "../core/engine.ts";
-import type { Run } from "../core/engine-options.ts";
 import type { DoubtfulStep, ResumePlan } from "../core/manage/plan/plan-types.ts";
+import type { Run } from "../core/types.ts";
 import { columns, duration, plural, spent, tokens, usd } from "./format.ts";
 import type { Paint } from "./paint.ts";
 

@@ -1,6 +1,6 @@
 import { parseEntry } from "../core/journal/journal.ts";
 import { Values } from "../core/journal/values.ts";
-import { silentLogger } from "../core/ports.ts";
+import { silentLogger } from "../core/logger.ts";
 import type { Store } from "../core/store/contract.ts";
 
 /** The key of a run's config that the command line keeps its own notes under. */

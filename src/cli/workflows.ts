@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { extname, isAbsolute, relative, resolve } from "node:path";
+import type { Workflow } from "../core/context.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Store } from "../core/store/contract.ts";
 import type { RunRow } from "../core/types.ts";
-import { isWorkflow, type Workflow } from "../core/workflow.ts";
+import { isWorkflow } from "../core/workflow.ts";
 import { knownCode } from "./code-memory.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Host } from "./host.ts";

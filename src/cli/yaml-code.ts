@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
+import type { Workflow } from "../core/context.ts";
 import { HoldfastError } from "../core/errors.ts";
-import type { Workflow } from "../core/workflow.ts";
 import type { CheckpointSettings, Definition, LoadOptions, YamlWorkflow } from "../yaml/index.ts";
 import type { ConfigValues } from "./config/schema.ts";
 import type { Host } from "./host.ts";

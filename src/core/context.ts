@@ -1,11 +1,9 @@
 import type { HoldfastError } from "./errors.ts";
-import type { SaveEvery } from "./run/every.ts";
-import type { RetryPolicy } from "./run/retry.ts";
-import type { CheckpointTrigger } from "./run/triggers.ts";
-import type { AnySqlHandle, SqlHandle, SqlWork } from "./store/sql.ts";
+import type { Migration } from "./migration.ts";
+import type { CheckpointStrategy, CheckpointTrigger, RetryPolicy, SaveEvery } from "./options.ts";
+import type { AnySqlHandle, SqlHandle, SqlWork } from "./sql.ts";
 import type { Budget, Effect } from "./types.ts";
 import type { SecretRef } from "./values/secrets.ts";
-import type { Workflow } from "./workflow.ts";
 
 /**
  * What a workflow function is given. Everything it does through `ctx` is journaled under a stable name within its
@@ -320,4 +318,34 @@ export interface UsageReport {
   readonly tokens?: number;
   readonly costUsd?: number;
   readonly model?: string;
+}
+
+export interface WorkflowOptions {
+  /** Version of the code. Stored with every run; a run of another version is migrated, or waits. Default "1". */
+  readonly version?: string;
+  /** Version of the shape of loop states and memory. Default 1; a change needs a new `version` too. */
+  readonly schema?: number;
+  /** How runs of other versions become runs of this one; see {@link Migration}. */
+  readonly migrations?: readonly Migration[];
+  /** Undo what the run did, in reverse order, when it fails. Such a run cannot be resumed. */
+  readonly compensateOnFailure?: boolean;
+  /** What each of its runs may use up. Reaching a limit is a wait, which `resume` with a higher one ends. */
+  readonly budget?: Budget;
+  /** How often its loops save their state, where they do not say it themselves. Default: as the engine says. */
+  readonly checkpoint?: CheckpointStrategy;
+}
+
+export type WorkflowBody<I, O> = (ctx: Context, input: I) => O | Promise<O>;
+
+/** A named, versioned function whose runs survive crashes. */
+export interface Workflow<I = unknown, O = unknown> {
+  readonly name: string;
+  readonly version: string;
+  readonly schema: number;
+  readonly migrations: readonly Migration[];
+  readonly compensateOnFailure: boolean;
+  readonly budget?: Budget | undefined;
+  readonly checkpoint?: CheckpointStrategy | undefined;
+  // A method, so that workflows of any input fit into one list.
+  body(ctx: Context, input: I): O | Promise<O>;
 }

@@ -1,4 +1,4 @@
-import type { Logger } from "./ports.ts";
+import type { Logger } from "./logger.ts";
 
 /**
  * Lets work go on that nobody waits for. If it fails, that is logged: a promise that is left to itself must never end the process. Whoever

@@ -1,17 +1,16 @@
 import type { Clock } from "./clock.ts";
+import type { Workflow } from "./context.ts";
 import type { ContentCheck } from "./guards/content.ts";
 import type { Policy } from "./guards/policy.ts";
 import type { Ids } from "./ids.ts";
+import type { Logger } from "./logger.ts";
 import type { RetentionPolicy } from "./manage/retention/policy.ts";
-import type { Logger, Probe } from "./ports.ts";
-import type { CheckpointStrategy } from "./run/every.ts";
-import type { Triggers } from "./run/triggers.ts";
+import type { CheckpointStrategy, Triggers } from "./options.ts";
+import type { Probe } from "./ports.ts";
 import type { RunQuery, Store } from "./store/contract.ts";
-import type { Budget, RunRow } from "./types.ts";
 import type { Redaction } from "./values/redact.ts";
 import type { SecretProvider } from "./values/secrets.ts";
 import type { RecoveryOptions } from "./worker/recovery.ts";
-import type { Workflow } from "./workflow.ts";
 
 export interface EngineOptions {
   readonly store: Store;
@@ -78,19 +77,7 @@ export interface EngineOptions {
   readonly probe?: Probe;
 }
 
-export interface StartOptions {
-  /** The same id is the same run: starting it again never makes a second one. */
-  readonly id?: string;
-  /** What the run may use up; a limit given here comes before the workflow's own. */
-  readonly budget?: Budget;
-  /** Model, parameters, context: plain data that belongs to the run and that `ctx.config` gives back, after every resume. */
-  readonly config?: Readonly<Record<string, unknown>>;
-}
-
 /** Which runs to list; see {@link RunQuery}. */
 export type ListQuery = Omit<RunQuery, "limit"> & Partial<Pick<RunQuery, "limit">>;
 
 export const LIST_LIMIT = 100;
-
-/** A run as seen from outside. */
-export type Run = Omit<RunRow, "head">;

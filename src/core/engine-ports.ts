@@ -2,7 +2,8 @@ import { systemClock } from "./clock.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { systemIds } from "./ids.ts";
 import { Values } from "./journal/values.ts";
-import { type Ports, silentLogger, unfailing } from "./ports.ts";
+import { silentLogger, unfailing } from "./logger.ts";
+import type { Ports } from "./ports.ts";
 import type { Store } from "./store/contract.ts";
 import { Redactor } from "./values/redact.ts";
 

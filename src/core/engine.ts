@@ -1,16 +1,10 @@
-import type { GateAnswer } from "./context.ts";
+import type { GateAnswer, Workflow } from "./context.ts";
 import { type CancelOptions, Control, type PauseOptions, type ResumeOptions } from "./control/control.ts";
 import { type Answer, Decisions, type OpenGate, type Resolution } from "./control/decisions.ts";
 import { type BulkReport, Family, isStopped, type OfWorkflow } from "./control/family.ts";
 import { type InjectOptions, injectInto } from "./control/inject.ts";
 import { detached } from "./detached.ts";
-import {
-  type EngineOptions,
-  LIST_LIMIT,
-  type ListQuery,
-  type Run,
-  type StartOptions,
-} from "./engine-options.ts";
+import { type EngineOptions, LIST_LIMIT, type ListQuery } from "./engine-options.ts";
 import { enginePorts, engineValues } from "./engine-ports.ts";
 import { HoldfastError } from "./errors.ts";
 import { guardsFor } from "./guards/all.ts";
@@ -40,26 +34,29 @@ import { Retention } from "./manage/retention/retention.ts";
 import { type RunReport, readStatus } from "./manage/status/run-status.ts";
 import { Transfer } from "./manage/transfer/transfer.ts";
 import { checkNamed } from "./names.ts";
+import type { StartOptions } from "./options.ts";
+import { checkStrategy } from "./options.ts";
 import type { Ports } from "./ports.ts";
-import { checkStrategy } from "./run/every.ts";
 import type { Execution } from "./run/execution.ts";
-import type { ExecutionDeps } from "./run/execution-deps.ts";
+import type { ExecutionDeps, TriggerSettings } from "./run/execution-deps.ts";
 import { givenAtStart } from "./run/given.ts";
-import { type TriggerSettings, triggerSettings } from "./run/triggers.ts";
+import { triggerSettings } from "./run/triggers.ts";
 import { Starter } from "./start.ts";
 import type { CommitQueue } from "./store/commit.ts";
 import type { RunPage, Store, StoreIdentity } from "./store/contract.ts";
 import { StoreTime } from "./store/time.ts";
+import type { Run } from "./types.ts";
 import { ended, type RunRow } from "./types.ts";
 import { untilThere } from "./worker/away.ts";
-import { Emitter, type EngineEvent, type EngineEventOf, type EngineEventType } from "./worker/emitter.ts";
+import { Emitter } from "./worker/emitter.ts";
 import type { EventsOptions } from "./worker/event-stream.ts";
+import type { EngineEvent, EngineEventOf, EngineEventType } from "./worker/event-types.ts";
 import { describeHealth, type Health, heldRun, oncePossible, openQueue } from "./worker/health.ts";
 import { heapPressure, Pressure } from "./worker/pressure.ts";
 import { type RecoveryPolicy, recoveryPolicy } from "./worker/recovery.ts";
 import { RunWatch, readResult } from "./worker/watch.ts";
 import { Worker } from "./worker/worker.ts";
-import { isWorkflow, type Workflow } from "./workflow.ts";
+import { isWorkflow } from "./workflow.ts";
 
 const positive = (option: string, value: number): number => {
   if (Number.isFinite(value) && value > 0) return value;

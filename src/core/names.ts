@@ -48,6 +48,9 @@ const escaped = (text: string): string =>
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 
+/** Longest key of a run's memory. */
+export const MOST_IN_KEY = 256;
+
 /** The undo of a step is a step under this name. */
 export const UNDO = "compensate";
 
@@ -73,3 +76,9 @@ export function checkSignal(name: unknown): asserts name is string {
   checkNamed("signal", name, MOST_IN_SIGNAL);
   checkName(name);
 }
+
+/** The mailbox that injected context goes to. */
+export const INJECT = "inject";
+
+/** The mailbox of what is meant for one agent. */
+export const injectTo = (agent: string): string => `${INJECT}:${agent}`;

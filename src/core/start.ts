@@ -1,3 +1,4 @@
+import type { Workflow } from "./context.ts";
 import type { Family } from "./control/family.ts";
 import { HoldfastError } from "./errors.ts";
 import { fingerprint } from "./hash.ts";
@@ -8,7 +9,6 @@ import type { EngineParts } from "./journal/parts.ts";
 import { type Given, givenEvents } from "./run/given.ts";
 import type { Parent, RunRow } from "./types.ts";
 import type { Worker } from "./worker/worker.ts";
-import type { Workflow } from "./workflow.ts";
 
 export interface StarterDeps {
   readonly parts: EngineParts;

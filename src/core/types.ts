@@ -80,6 +80,10 @@ export interface Budget {
   readonly wallMs?: number;
 }
 
+export type Limit = keyof Budget;
+
+export const ALL_LIMITS: readonly Limit[] = ["turns", "tokens", "costUsd", "wallMs"];
+
 /** Tokens and money, summed over a run and the runs it started. Cost is in US dollars. */
 export interface Usage {
   readonly tokens: number;
@@ -162,3 +166,33 @@ export const terminal = (status: RunStatus): boolean => status === "completed" |
 
 /** Nothing more happens by itself: it has ended for good, or failed and may be resumed. */
 export const ended = (status: RunStatus): boolean => terminal(status) || status === "failed";
+
+/** A run as seen from outside. */
+export type Run = Omit<RunRow, "head">;
+
+/** What a run knows at some position, as plain data: what people look at, compare, edit and migrate. */
+export interface StateView {
+  readonly input: unknown;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly memory: Readonly<Record<string, unknown>>;
+  /** By key; only loops that have begun. */
+  readonly loops: Readonly<Record<string, unknown>>;
+  /** Results of completed steps by key. Steps inside finished iterations are not asked for any more and not here. */
+  readonly steps: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Other values in the place of recorded ones. The old ones stay in the journal. A step's edited value is what a replay answers;
+ * steps that have used the old one are not run again.
+ */
+export interface Edits {
+  /** By key; `undefined` deletes. */
+  readonly memory?: Readonly<Record<string, unknown>>;
+  /** Results of finished steps, by key. */
+  readonly steps?: Readonly<Record<string, unknown>>;
+  /** States of loops, by key. */
+  readonly loops?: Readonly<Record<string, object>>;
+  readonly input?: unknown;
+  /** Merged into the run's config, one level deep. */
+  readonly config?: Readonly<Record<string, unknown>>;
+}

@@ -1,5 +1,5 @@
 import type { Store } from "../core/store/contract.ts";
-import { sealOf } from "../core/values/blind.ts";
+import { sealOf } from "../core/store/hand-through.ts";
 
 type Values = Pick<Store, "append" | "entries" | "blobs"> & Partial<Store>;
 

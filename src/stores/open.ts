@@ -1,11 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { HoldfastError } from "../core/errors.ts";
+import { type Logger, silentLogger } from "../core/logger.ts";
 import { nearest } from "../core/nearest.ts";
-import { type Logger, silentLogger } from "../core/ports.ts";
 import type { Store } from "../core/store/contract.ts";
 
+export type { AsyncSqlHandle, SqlRow, SqlValue } from "../core/sql.ts";
 export type { StoreCapabilities, StoreIdentity } from "../core/store/contract.ts";
-export type { AsyncSqlHandle, SqlRow, SqlValue } from "../core/store/sql.ts";
 
 /** What every kind of store can be given. What belongs to one kind is an option of the function that opens that kind. */
 export interface OpenStoreOptions {

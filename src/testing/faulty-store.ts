@@ -1,7 +1,7 @@
 import type { Clock } from "../core/clock.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Append, AppendResult, Store } from "../core/store/contract.ts";
-import { sealOf } from "../core/values/blind.ts";
+import { sealOf } from "../core/store/hand-through.ts";
 import type { AckedWrite } from "./witness/log.ts";
 
 /** The methods of a store that can be made to fail. */

@@ -1,7 +1,8 @@
 export { type ConformanceOptions, type ConformanceRunner, storeConformance } from "./conformance/index.ts";
-export { type CrashTestOptions, type CrashTestProgress, crashTest } from "./crash-test/crash-test.ts";
+export { crashTest } from "./crash-test/crash-test.ts";
 export { witness } from "./crash-test/effect.ts";
 export { promises } from "./crash-test/findings.ts";
+export type { CrashTestOptions, CrashTestProgress } from "./crash-test/options.ts";
 export { type CrashFault, faults } from "./crash-test/places.ts";
 export {
   type CaseReport,

@@ -1,7 +1,7 @@
-import type { Context } from "../core/context.ts";
+import type { Context, Workflow } from "../core/context.ts";
 import { digest } from "../core/hash.ts";
 import type { Budget } from "../core/types.ts";
-import { type Workflow, workflow } from "../core/workflow.ts";
+import { workflow } from "../core/workflow.ts";
 import type { Flow } from "./flow.ts";
 import { parseInputs } from "./inputs.ts";
 import { runFlow } from "./run/flow.ts";

@@ -1,8 +1,8 @@
 import type { ModelPrice } from "../agent/run-agent.ts";
 import type { AgentTool } from "../agent/tool.ts";
+import type { Workflow } from "../core/context.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { ParseBudget, type ParseLimits } from "../core/values/parse-budget.ts";
-import type { Workflow } from "../core/workflow.ts";
 import { type CheckpointSettings, checkpointSettings } from "./checkpoint.ts";
 import { compile, type Inputs } from "./compile.ts";
 import { folderFiles, placeOf } from "./files.ts";

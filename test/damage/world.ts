@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { silentLogger } from "../../src/core/ports.ts";
+import { silentLogger } from "../../src/core/logger.ts";
 import type { Store } from "../../src/core/store/contract.ts";
 import { createEngine, type Engine, type EngineOptions, type Workflow, workflow } from "../../src/index.ts";
 

@@ -4,7 +4,7 @@ import { parseEntry } from "../../src/core/journal/journal.ts";
 import { loadRun } from "../../src/core/journal/load.ts";
 import { stateDigest, viewState } from "../../src/core/journal/state-view.ts";
 import { Values } from "../../src/core/journal/values.ts";
-import { silentLogger } from "../../src/core/ports.ts";
+import { silentLogger } from "../../src/core/logger.ts";
 import type { Store } from "../../src/core/store/contract.ts";
 import { type Engine, type Run, workflow } from "../../src/index.ts";
 import type { Lab } from "./lab.ts";

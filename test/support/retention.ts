@@ -6,7 +6,7 @@ import { loadRun } from "../../src/core/journal/load.ts";
 import { projectAll } from "../../src/core/journal/project.ts";
 import { viewState } from "../../src/core/journal/state-view.ts";
 import { Values } from "../../src/core/journal/values.ts";
-import { silentLogger } from "../../src/core/ports.ts";
+import { silentLogger } from "../../src/core/logger.ts";
 import type { Blob, Entry, Store } from "../../src/core/store/contract.ts";
 import type { RunRow } from "../../src/core/types.ts";
 import { type Engine, type Run, workflow } from "../../src/index.ts";

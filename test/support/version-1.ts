@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { SqlValue } from "../../src/core/store/sql.ts";
+import type { SqlValue } from "../../src/core/sql.ts";
 import { chooseDriver, type SqliteConnection } from "../../src/stores/sqlite/driver.ts";
 
 const FIXTURE = new URL("./version-1.sql", import.meta.url);

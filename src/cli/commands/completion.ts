@@ -1,5 +1,5 @@
 import { nearest } from "../../core/nearest.ts";
-import type { Listed } from "../catalog.ts";
+import type { Listed } from "../command.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { usage } from "../globals.ts";
 import { candidates } from "./completion/candidates.ts";

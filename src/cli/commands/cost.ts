@@ -1,9 +1,10 @@
 import type { Store } from "../../core/store/contract.ts";
 import { everyRun } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
-import { defineCommand, type Outcome } from "../command.ts";
+import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { count, duration, tokens, wrap } from "../format.ts";
+import type { Outcome } from "../outcome.ts";
 import { readOrigin } from "../run-origin.ts";
 import { readSince, type Since } from "../view/parsers.ts";
 import { money, type Spent } from "../view/spending.ts";

@@ -1,16 +1,18 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type CrashTestOptions, crashTest } from "../../testing/crash-test/crash-test.ts";
+import { crashTest } from "../../testing/crash-test/crash-test.ts";
+import type { CrashTestOptions } from "../../testing/crash-test/options.ts";
 import { faults } from "../../testing/crash-test/places.ts";
 import { type CrashTestReport, reportToJson } from "../../testing/crash-test/report.ts";
 import { reportToJunit, reportToMarkdown } from "../../testing/crash-test/report-files.ts";
 import { reportToText } from "../../testing/crash-test/report-text.ts";
 import { builtScript } from "../../testing/package-files.ts";
-import { defineCommand, type Outcome, type Values } from "../command.ts";
+import { defineCommand, type Values } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { usage } from "../globals.ts";
 import { readLoose, splitPair, writtenInput } from "../inputs.ts";
+import type { Outcome } from "../outcome.ts";
 import { progressLine } from "../view/crash-progress.ts";
 import { roomOf } from "../view/table.ts";
 

@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { builtScript } from "../../testing/package-files.ts";
 import { startWitness, type Witness } from "../../testing/witness/witness.ts";
-import { defineCommand, type Outcome } from "../command.ts";
+import { defineCommand } from "../command.ts";
 import { agents, PRICE, RUN_ID } from "../demo/agents.ts";
 import { EXIT } from "../exit-codes.ts";
 import { count, usd } from "../format.ts";
+import type { Outcome } from "../outcome.ts";
 import type { Paint } from "../paint.ts";
 
 interface Line {

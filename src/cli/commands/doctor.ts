@@ -1,12 +1,13 @@
 import { statSync } from "node:fs";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Store } from "../../core/store/contract.ts";
-import { defineCommand, type Outcome } from "../command.ts";
+import { defineCommand } from "../command.ts";
 import { isAbsent, storeUrl, withoutPassword } from "../config/store-url.ts";
 import type { CommandContext } from "../context.ts";
 import { describe } from "../error-document.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { plural } from "../format.ts";
+import type { Outcome } from "../outcome.ts";
 import { bad, type Check, ok } from "./doctor/checks.ts";
 import { checkDisk, checkIgnored, checkKeys, checkNode, checkRights, checkSqlite } from "./doctor/machine.ts";
 import { checkClock, checkDamage, checkReads, checkRuns, checkWrites, sizeOf } from "./doctor/store.ts";

@@ -1,11 +1,12 @@
 import type { ErrorEntry } from "../../core/errors/entry.ts";
 import { type ErrorCode, errorTable, explainError } from "../../core/errors.ts";
 import { nearest } from "../../core/nearest.ts";
-import { defineCommand, type Outcome } from "../command.ts";
+import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { exitCodeOf } from "../exit-codes.ts";
 import { columns, fit, oneLine, wrap } from "../format.ts";
 import { usage } from "../globals.ts";
+import type { Outcome } from "../outcome.ts";
 import { roomOf } from "../view/table.ts";
 
 /** `holdfast explain 2101`: an error code in four lines, offline. */

@@ -1,8 +1,8 @@
 import type { Engine } from "../../core/engine.ts";
 import { addressOf } from "../../core/journal/address.ts";
-import type { Edits } from "../../core/journal/edits.ts";
 import type { ForkOptions } from "../../core/manage/fork/fork.ts";
 import type { ForkPreview } from "../../core/manage/fork/fork-preview.ts";
+import type { Edits } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { readEdits } from "../edits.ts";

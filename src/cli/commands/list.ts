@@ -1,10 +1,11 @@
 import type { Store } from "../../core/store/contract.ts";
 import { everyRun } from "../../core/store/query.ts";
 import type { RunRow, RunStatus } from "../../core/types.ts";
-import { defineCommand, type Outcome } from "../command.ts";
+import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { coarse, oneLine } from "../format.ts";
 import { usage } from "../globals.ts";
+import type { Outcome } from "../outcome.ts";
 import { LiveBlock } from "../view/live-block.ts";
 import { readCount, readSince, type Since } from "../view/parsers.ts";
 import { doneOf, itemData, originOf, type RunItem, RunItems } from "../view/run-rows.ts";

@@ -1,11 +1,12 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { MigrationReport, RunMigration } from "../../core/manage/migrations.ts";
 import { everyRun } from "../../core/store/query.ts";
-import { defineCommand, type Outcome } from "../command.ts";
+import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { describe } from "../error-document.ts";
 import { EXIT } from "../exit-codes.ts";
 import { columns, count, oneLine, plural } from "../format.ts";
+import type { Outcome } from "../outcome.ts";
 
 const MOST_RUNS = 40;
 

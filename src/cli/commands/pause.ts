@@ -1,9 +1,10 @@
 import type { BulkReport } from "../../core/control/family.ts";
-import { defineCommand, type Outcome } from "../command.ts";
+import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { plural } from "../format.ts";
 import { usage } from "../globals.ts";
+import type { Outcome } from "../outcome.ts";
 
 const options = {
   workflow: { flag: "--workflow <name>", summary: "every run of this workflow" },

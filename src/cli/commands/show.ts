@@ -1,6 +1,7 @@
 import { ended } from "../../core/types.ts";
-import { defineCommand, type Outcome } from "../command.ts";
+import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
+import type { Outcome } from "../outcome.ts";
 import { LiveBlock } from "../view/live-block.ts";
 import { watching } from "../view/watch.ts";
 import { isWorkflowFile, showFile } from "./show/file.ts";

@@ -1,7 +1,8 @@
 import type { DamagedRun, StoreVerification } from "../../core/manage/verify/verify.ts";
-import { defineCommand, type Outcome } from "../command.ts";
+import { defineCommand } from "../command.ts";
 import { count, plural } from "../format.ts";
 import { usage } from "../globals.ts";
+import type { Outcome } from "../outcome.ts";
 import { damaged } from "./validate/invalid.ts";
 
 const wholeNumber = (text: string): number => {

@@ -1,6 +1,6 @@
 import type { EngineOptions } from "../../core/engine-options.ts";
 import type { RetentionPolicy } from "../../core/manage/retention/policy.ts";
-import type { Triggers } from "../../core/run/triggers.ts";
+import type { Triggers } from "../../core/options.ts";
 import type { CheckpointSettings } from "../../yaml/checkpoint.ts";
 import type { ConfigValues } from "./schema.ts";
 import type { Settings } from "./settings.ts";

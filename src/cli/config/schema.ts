@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ModelProvider } from "../../agent/model.ts";
-import { TRIGGERS } from "../../core/run/triggers.ts";
-import type { Workflow } from "../../core/workflow.ts";
+import type { Workflow } from "../../core/context.ts";
+import { TRIGGERS } from "../../core/options.ts";
 import type { Keyring } from "../../security/index.ts";
 import type { ProviderSettings } from "../../yaml/index.ts";
 

@@ -1,5 +1,5 @@
-import type { StepCall } from "../../core/context.ts";
-import { type Workflow, workflow } from "../../core/workflow.ts";
+import type { StepCall, Workflow } from "../../core/context.ts";
+import { workflow } from "../../core/workflow.ts";
 import type { WitnessClient } from "../../testing/witness/witness.ts";
 
 /** Ten agents and what each of them spends. The ninth meets a rate limit. */

@@ -1,8 +1,8 @@
 import type { Engine } from "../../core/engine.ts";
 import type { Act } from "../../core/journal/act.ts";
 import type { Store } from "../../core/store/contract.ts";
-import type { Outcome } from "../command.ts";
 import type { CommandContext } from "../context.ts";
+import type { Outcome } from "../outcome.ts";
 import type { Code } from "../workflows.ts";
 import { type Decide, settleDoubts } from "./doubts.ts";
 import { drive } from "./drive.ts";

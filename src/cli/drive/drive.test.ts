@@ -48,7 +48,7 @@ function contextWith(lines: string[]): CommandContext<unknown> {
     globals: { ...globals, config: undefined },
     host: host as unknown as Host,
   };
-  return new CommandContext({ ...given, output, path: "run", catalog: [] });
+  return new CommandContext({ ...given, output, path: "run" });
 }
 
 describe("a run that is shown", () => {

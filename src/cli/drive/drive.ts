@@ -2,7 +2,7 @@ import type { Engine } from "../../core/engine.ts";
 import type { Act } from "../../core/journal/act.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
 import { Values } from "../../core/journal/values.ts";
-import { silentLogger } from "../../core/ports.ts";
+import { silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { ended, type WaitKind } from "../../core/types.ts";
 import { isAway } from "../../core/worker/away.ts";

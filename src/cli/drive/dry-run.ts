@@ -1,8 +1,8 @@
 import type { PolicyRequest } from "../../core/guards/policy.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
-import type { Outcome } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { columns } from "../format.ts";
+import type { Outcome } from "../outcome.ts";
 import type { Code } from "../workflows.ts";
 
 /** Runs the workflow's function in memory up to the first calls, none of which is made. */

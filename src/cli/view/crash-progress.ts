@@ -1,4 +1,4 @@
-import type { CrashTestProgress } from "../../testing/crash-test/crash-test.ts";
+import type { CrashTestProgress } from "../../testing/crash-test/options.ts";
 import { fit } from "../format.ts";
 import type { Globals } from "../globals.ts";
 import type { Sink } from "../host.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { Values } from "../../core/journal/values.ts";
-import { silentLogger } from "../../core/ports.ts";
+import { silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { Redactor } from "../../core/values/redact.ts";
 import { count, fit, oneLine } from "../format.ts";

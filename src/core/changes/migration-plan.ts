@@ -1,16 +1,18 @@
 import type { Clock } from "../clock.ts";
+import type { Workflow } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
-import { type Edits, editEvents } from "../journal/edits.ts";
+import { editEvents } from "../journal/edits.ts";
 import type { EventDraft, JournalEvent, Migrated } from "../journal/events.ts";
 import { isDropped, isUnresolved, renamedKey, type StepChange } from "../journal/rename.ts";
 import type { RunState } from "../journal/state.ts";
-import { type StateView, viewState } from "../journal/state-view.ts";
+import { viewState } from "../journal/state-view.ts";
 import { toError, type Values } from "../journal/values.ts";
+import { listed } from "../listed.ts";
+import { isRecord, type Migration } from "../migration.ts";
 import type { Blob } from "../store/contract.ts";
-import type { RunRow } from "../types.ts";
+import type { Edits, RunRow, StateView } from "../types.ts";
 import { dataDigest } from "../values/codec.ts";
-import type { Workflow } from "../workflow.ts";
-import { isRecord, listed, type Migration, recordedPaths } from "./versions.ts";
+import { recordedPaths } from "./versions.ts";
 
 /** A value that a migration puts in the place of another. */
 export interface StateChange {

@@ -14,7 +14,7 @@ import { parseEntry } from "../journal/journal.ts";
 import { loadRun } from "../journal/load.ts";
 import { viewState } from "../journal/state-view.ts";
 import { Values } from "../journal/values.ts";
-import { silentLogger } from "../ports.ts";
+import { silentLogger } from "../logger.ts";
 import type { RunRow } from "../types.ts";
 
 const gateOf = (ctx: Context, name = "ok") => ctx.gate(name, { choices: ["yes"] });

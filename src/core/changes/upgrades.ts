@@ -1,3 +1,4 @@
+import type { Workflow } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import type { ActPlan, Acts } from "../journal/acts.ts";
 import { loadRun } from "../journal/load.ts";
@@ -5,7 +6,6 @@ import { RunState } from "../journal/state.ts";
 import { isDamage } from "../journal/unreadable.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow, Waiting } from "../types.ts";
-import type { Workflow } from "../workflow.ts";
 import { isFailed, planMigration, STATE_MS } from "./migration-plan.ts";
 import { noRoute, route } from "./versions.ts";
 

@@ -1,10 +1,9 @@
 import { HoldfastError } from "../errors.ts";
-import { checkBudget, checkRaise, differs } from "../guards/budget.ts";
+import { checkRaise, differs } from "../guards/budget.ts";
 import { Families } from "../guards/families.ts";
 import { because, checkAct, type NamedAct, noted, plan, told, wrongStatus } from "../journal/act.ts";
 import type { ActPlan } from "../journal/acts.ts";
 import { isLosingAll } from "../journal/dropped.ts";
-import type { Edits } from "../journal/edits.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { foreignProblem, isForeign } from "../journal/foreign.ts";
 import { dropped } from "../journal/journal.ts";
@@ -12,11 +11,13 @@ import { lastEvent } from "../journal/load.ts";
 import { actOn, type EngineParts } from "../journal/parts.ts";
 import { saysSame } from "../journal/signals.ts";
 import { checkSignal } from "../names.ts";
+import { checkBudget } from "../options.ts";
+import type { Edits } from "../types.ts";
 import { type Budget, ended, type RunRow, terminal, type Waiting, type WaitKind } from "../types.ts";
 import { restoreRun } from "../worker/recovery.ts";
 import { tellRaised } from "./raised.ts";
 import { sentBefore } from "./repeats.ts";
-import { type Changes, INJECT, resumeChanges } from "./resume-changes.ts";
+import { type Changes, resumeChanges } from "./resume-changes.ts";
 
 export interface PauseOptions extends NamedAct {
   /** The runs below it, too. */
@@ -38,8 +39,6 @@ export interface ResumeOptions extends NamedAct {
   /** Limits to set, those that are given; a run that waits for its budget needs one that is high enough (else HF-1025). */
   readonly budget?: Budget;
 }
-
-export { INJECT };
 
 /** Waits that a resume ends: whatever stood in the way is looked at again. */
 export const RESUMABLE: readonly WaitKind[] = ["review", "budget", "policy", "content", "migration", "key"];

@@ -1,7 +1,7 @@
 import type { NamedAct } from "../journal/act.ts";
+import { INJECT, injectTo } from "../names.ts";
 import type { Control } from "./control.ts";
 import type { Family } from "./family.ts";
-import { INJECT, injectTo } from "./resume-changes.ts";
 
 export interface InjectOptions extends NamedAct {
   /** The runs below it, too, as far as they are there by now. */

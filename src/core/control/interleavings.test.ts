@@ -13,7 +13,7 @@ import { createMemoryStore } from "../../stores/memory.ts";
 import { checkInvariants } from "../../testing/invariants/invariants.ts";
 import { seededIds } from "../ids.ts";
 import type { JournalEvent } from "../journal/events.ts";
-import { silentLogger } from "../ports.ts";
+import { silentLogger } from "../logger.ts";
 import type { Store } from "../store/contract.ts";
 
 const START = 1_700_000_000_000;

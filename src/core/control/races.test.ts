@@ -6,7 +6,7 @@ import { createEngine, workflow } from "../../index.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
 import { checkInvariants } from "../../testing/invariants/invariants.ts";
 import { seededIds } from "../ids.ts";
-import { silentLogger } from "../ports.ts";
+import { silentLogger } from "../logger.ts";
 import type { Store } from "../store/contract.ts";
 
 /** How many different orders of store calls, timers and acts were tried, over all tests of this file. */

@@ -1,16 +1,11 @@
+import type { Act } from "../journal/act.ts";
 import { editEvents } from "../journal/edits.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { loadRun } from "../journal/load.ts";
 import type { EngineParts } from "../journal/parts.ts";
+import { INJECT } from "../names.ts";
 import type { Blob } from "../store/contract.ts";
-import type { RunRow } from "../types.ts";
-import type { ResumeOptions } from "./control.ts";
-
-/** The mailbox that injected context goes to. */
-export const INJECT = "inject";
-
-/** The mailbox of what is meant for one agent. */
-export const injectTo = (agent: string): string => `${INJECT}:${agent}`;
+import type { Edits, RunRow } from "../types.ts";
 
 export interface Changes {
   readonly events: readonly EventDraft[];
@@ -21,7 +16,7 @@ export interface Changes {
 export async function resumeChanges(
   { store, values, ports }: Pick<EngineParts, "store" | "values" | "ports">,
   row: RunRow,
-  { set, inject, ...act }: Pick<ResumeOptions, "set" | "inject" | "actor" | "reason">,
+  { set, inject, ...act }: Act & { readonly set?: Edits; readonly inject?: unknown },
 ): Promise<Changes> {
   const events: EventDraft[] = [];
   const blobs: Blob[] = [];

@@ -1,14 +1,20 @@
-import type { Execution } from "../run/execution.ts";
 import { budgetGuard } from "./budget.ts";
 import { forkGuard } from "./fork.ts";
 import type { Guard } from "./guard.ts";
-import { policyGuard } from "./policy.ts";
+import { type Policy, policyGuard } from "./policy.ts";
+import type { GuardedRun } from "./port.ts";
+
+/** A run, and what it is given to be guarded by. */
+export interface Guarded extends GuardedRun {
+  readonly code: (Guard & NonNullable<GuardedRun["code"]>) | undefined;
+  readonly deps: GuardedRun["deps"] & { readonly policy: Policy | undefined };
+}
 
 /**
  * The guards that stand before this run's steps, in the order they are asked. The policy's looks at the budget again: while a person
  * decides, the rest of the run may use it up.
  */
-export function guardsFor(execution: Execution): readonly Guard[] {
+export function guardsFor(execution: Guarded): readonly Guard[] {
   const { policy } = execution.deps;
   const fork = forkGuard(execution);
   const code = execution.code ? [execution.code] : [];

@@ -2,10 +2,9 @@ import type { GateAnswer } from "../context.ts";
 import { fingerprint } from "../hash.ts";
 import { changedAt, codeMark } from "../journal/answers.ts";
 import { approvalName } from "../keys.ts";
-import { itemOf, subjectDigest } from "../run/call.ts";
-import type { Execution } from "../run/execution.ts";
-import { gate } from "../run/waits.ts";
 import type { Admission } from "./guard.ts";
+import type { GuardedRun } from "./port.ts";
+import { itemOf, subjectDigest } from "./subject.ts";
 
 export interface ApprovalRequest {
   /** What the person sees besides the step and its arguments: why it is asked, by which policy. */
@@ -22,7 +21,7 @@ export interface ApprovalRequest {
  * one that was not used before its time was up.
  */
 export function askApproval(
-  { execution, place, options, intent }: Admission,
+  { execution, place, options, intent, ask }: Admission,
   { about, choices, timeoutMs, onTimeout }: ApprovalRequest,
 ): Promise<GateAnswer> {
   const name = approvalName(place.name, intent.attempt);
@@ -36,8 +35,7 @@ export function askApproval(
     effect: intent.effect,
     ...subject(execution, options),
   };
-  return gate(
-    execution,
+  return ask(
     { scope: place.scope, name, key: place.scope.prefix + name },
     {
       show,
@@ -46,7 +44,6 @@ export function askApproval(
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(onTimeout === undefined ? {} : { onTimeout: { choice: onTimeout } }),
     },
-    true,
   );
 }
 
@@ -54,7 +51,7 @@ export function askApproval(
  * What the call is about. Where that is not declared, the question says so, and the answer holds only as long as neither the run nor the
  * workflow's own code is changed.
  */
-function subject(execution: Execution, options: Admission["options"]): Readonly<Record<string, unknown>> {
+function subject(execution: GuardedRun, options: Admission["options"]): Readonly<Record<string, unknown>> {
   const { workflow, state } = execution;
   if (options.input !== undefined) return { input: options.input };
   const item = itemOf(options);

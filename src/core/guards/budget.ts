@@ -1,15 +1,13 @@
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft, UsageMeta } from "../journal/events.ts";
-import { ALL_LIMITS, addSpent, type Limit, type Spent, savedSpent, spentAbove } from "../journal/spent.ts";
+import { addSpent, type Spent, savedSpent, spentAbove } from "../journal/spent.ts";
 import { UNDO } from "../names.ts";
-import type { StepPlace } from "../run/call.ts";
-import type { Execution } from "../run/execution.ts";
-import type { Frame } from "../run/scope.ts";
 import type { Store } from "../store/contract.ts";
-import { addUsage, type Budget, NO_USAGE, type RunRow } from "../types.ts";
+import { ALL_LIMITS, addUsage, type Budget, type Limit, NO_USAGE, type RunRow } from "../types.ts";
 import { Families, type FamilyTotal } from "./families.ts";
 import type { Admitted, Guard } from "./guard.ts";
 import { tighter } from "./left.ts";
+import type { GuardedFrame, GuardedPlace, GuardedRun } from "./port.ts";
 
 /**
  * What a run and the runs below it may use up. A limit that is reached holds back what would come next, in every run of the family; what
@@ -20,21 +18,6 @@ import { tighter } from "./left.ts";
 const OF_CALLS: readonly Limit[] = ["tokens", "costUsd", "wallMs"];
 /** Sums of prices miss their limit by less than this. */
 const ROUNDING = 1e-9;
-
-/** The limits given, or HF-1003 where one makes no sense. */
-export function checkBudget(budget: Budget | undefined, option = "budget"): Budget | undefined {
-  if (budget === undefined) return undefined;
-  if (typeof budget !== "object" || budget === null || Array.isArray(budget))
-    throw new HoldfastError("HF-1003", { option, problem: "it must be an object of limits" });
-  const limits = Object.entries(budget).filter(([, limit]) => limit !== undefined);
-  const refuse = (key: string, problem: string) =>
-    new HoldfastError("HF-1003", { option: `${option}.${key}`, problem });
-  for (const [key, limit] of limits) {
-    if (!ALL_LIMITS.includes(key as Limit)) throw refuse(key, "there is no such limit");
-    if (!Number.isFinite(limit) || limit <= 0) throw refuse(key, "it must be a number above 0");
-  }
-  return limits.length === 0 ? undefined : Object.fromEntries(limits);
-}
 
 /**
  * Refuses to let a run go on that would be held back at once, or whose children would be, with the limits raised as given (HF-1025).
@@ -80,11 +63,8 @@ function reached(budget: Budget | null, spent: Spent, limits: readonly Limit[]):
 
 const amount = (value: number): string => value.toLocaleString("en-US", { maximumFractionDigits: 6 });
 
-/** Iterations that have begun and not ended, by the execution they run in. */
-const turnsUnderWay = new WeakMap<Execution, number>();
-
 /** What the run has used up, with what is not durable yet and what the calls around `frame` have reported. */
-function spentBy(execution: Execution, frame: Frame | undefined): Spent {
+function spentBy(execution: GuardedRun, frame: GuardedFrame | undefined): Spent {
   const { row, unwritten } = execution.writer;
   let { usage, turns } = row;
   for (const { event } of unwritten) {
@@ -95,7 +75,7 @@ function spentBy(execution: Execution, frame: Frame | undefined): Spent {
   const now = execution.deps.time.now();
   const sinceLastWrite = Math.max(0, now - (row.activeAt ?? now));
   return {
-    turns: turns + (turnsUnderWay.get(execution) ?? 0),
+    turns: turns + execution.budgetNotes.turnsUnderWay,
     tokens: usage.tokens,
     costUsd: usage.costUsd,
     wallMs: row.activeMs + sinceLastWrite,
@@ -115,8 +95,8 @@ interface Over {
 
 /** Whether anything is reached here or above. Answers at once for a run without relatives. */
 function overNow(
-  execution: Execution,
-  frame: Frame | undefined,
+  execution: GuardedRun,
+  frame: GuardedFrame | undefined,
   limits: readonly Limit[],
 ): Over[] | Promise<Over[]> {
   const { row } = execution.writer;
@@ -128,15 +108,9 @@ function overNow(
 /** Readings that do not show what others in the same run did meanwhile are made again so many times. */
 const MOST_READINGS = 5;
 
-/**
- * Runs that have no limit and are below none, and what they had heard from outside by then. Whoever sets a limit above them tells them, so
- * until they hear something there is nothing to look up.
- */
-const freeSince = new WeakMap<Execution, number>();
-
 async function overInFamily(
-  execution: Execution,
-  frame: Frame | undefined,
+  execution: GuardedRun,
+  frame: GuardedFrame | undefined,
   limits: readonly Limit[],
 ): Promise<Over[]> {
   const { writer, deps } = execution;
@@ -145,7 +119,7 @@ async function overInFamily(
     const { heard } = writer;
     const limited = await readFor(execution, () => limitedRuns(families, writer.row));
     if (limited.length === 0) {
-      freeSince.set(execution, heard);
+      execution.budgetNotes.freeSince = heard;
       return [];
     }
     // Its relatives see what is saved: before it looks at them, they can see it.
@@ -165,7 +139,7 @@ async function overInFamily(
 }
 
 /** A run that may go on without its store cannot know of the others then. */
-function readFor<T>(execution: Execution, read: () => Promise<readonly T[]>): Promise<readonly T[]> {
+function readFor<T>(execution: GuardedRun, read: () => Promise<readonly T[]>): Promise<readonly T[]> {
   const { queue } = execution.deps;
   if (!queue.options.ahead) return execution.busy(queue.read(execution.runId, read));
   return queue.health.failing ? Promise.resolve([]) : execution.busy(read().catch(() => []));
@@ -182,8 +156,8 @@ async function totalsOf(families: Families, runs: readonly RunRow[]): Promise<re
 
 /** Waits until none of these limits is reached; answers whether it had to. */
 async function untilWithin(
-  execution: Execution,
-  { key, scope: { frame } }: StepPlace,
+  execution: GuardedRun,
+  { key, scope: { frame } }: GuardedPlace,
   limits: readonly Limit[],
 ): Promise<boolean> {
   for (let waited = false; ; waited = true) {
@@ -200,13 +174,13 @@ async function untilWithin(
 }
 
 /** Whether no limit can be reached by what this run does. */
-function isUnlimited(execution: Execution): boolean {
+function isUnlimited(execution: GuardedRun): boolean {
   const { row, heard } = execution.writer;
-  return row.budget === null && (row.parent === null || freeSince.get(execution) === heard);
+  return row.budget === null && (row.parent === null || execution.budgetNotes.freeSince === heard);
 }
 
 /** Nothing may start at this place while a limit is reached. Undoing what was done is not limited. */
-export function waitedForBudget(execution: Execution, place: StepPlace): boolean | Promise<boolean> {
+export function waitedForBudget(execution: GuardedRun, place: GuardedPlace): boolean | Promise<boolean> {
   const isFree = isUnlimited(execution) || place.key.startsWith(`${UNDO}/`);
   return isFree ? false : untilWithin(execution, place, OF_CALLS);
 }
@@ -222,12 +196,16 @@ export const budgetGuard: Guard = {
  * Before an iteration: waits while a limit is reached, then counts it until the function that is answered is called. One that had
  * begun before a crash is gone on with.
  */
-export async function beginTurn(execution: Execution, place: StepPlace, index: number): Promise<() => void> {
+export async function beginTurn(
+  execution: GuardedRun,
+  place: GuardedPlace,
+  index: number,
+): Promise<() => void> {
   const hasBegun = place.scope.node?.scopes.has(`${place.name}[${index}]`) ?? false;
   if (!isUnlimited(execution) && !hasBegun) await untilWithin(execution, place, ALL_LIMITS);
-  const add = (more: number) => turnsUnderWay.set(execution, (turnsUnderWay.get(execution) ?? 0) + more);
-  add(1);
-  return () => add(-1);
+  const { budgetNotes } = execution;
+  budgetNotes.turnsUnderWay++;
+  return () => void budgetNotes.turnsUnderWay--;
 }
 
 /** The limits that hold for a run: its own, and those of the runs above. */

@@ -1,12 +1,12 @@
 import type { HoldfastError } from "../errors.ts";
 import { isEditedSince } from "../journal/answers.ts";
 import type { StepRecord } from "../journal/records.ts";
-import { argsDigest, type StepPlace } from "../run/call.ts";
-import type { Execution } from "../run/execution.ts";
 import { dataDigest } from "../values/codec.ts";
+import type { GuardedPlace, GuardedRun } from "./port.ts";
+import { argsDigest } from "./subject.ts";
 
 /** Whether the step has ended, and was called with other arguments. A result that a person has set since answers for whatever is asked. */
-function isForOthers(execution: Execution, { scope, name }: StepPlace, input: unknown): boolean {
+function isForOthers(execution: GuardedRun, { scope, name }: GuardedPlace, input: unknown): boolean {
   const record = scope.node?.records.get(name);
   if (!record || record.decidedAt !== undefined || !hasEnded(record)) return false;
   if (record.args === argsDigest(execution, { input })) return false;
@@ -22,8 +22,8 @@ const hasEnded = ({ status, retryAt, reopened }: StepRecord): boolean =>
 
 /** Leaves it to a person while what is recorded belongs to other arguments than those asked for. */
 export async function settleArguments(
-  execution: Execution,
-  place: StepPlace,
+  execution: GuardedRun,
+  place: GuardedPlace,
   input: unknown,
   { code, message, why }: HoldfastError,
 ): Promise<void> {

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../errors.ts";
 import { baseName } from "../journal/rename.ts";
 import { toError } from "../journal/values.ts";
-import type { Execution } from "../run/execution.ts";
 import type { Waiting } from "../types.ts";
+import type { GuardedRun } from "./port.ts";
 
 /** The gate before a step is the engine's own. */
 const OWN = "approve:";
@@ -11,7 +11,7 @@ const OWN = "approve:";
  * What a run waits for whose code throws on what other code has recorded, before it does anything new. That is no failure of the run:
  * nothing is undone, and nobody has to revive it once the code is mended. `undefined` when the failure is the run's own.
  */
-export function failsOnRecord(execution: Execution, error: unknown): Waiting | undefined {
+export function failsOnRecord(execution: GuardedRun, error: unknown): Waiting | undefined {
   const { restored, intents, writer, workflow, deps, state } = execution;
   if (!restored || intents > 0 || writer.row.control === "compensating") return undefined;
   if (execution.blamed.of(error).length > 0) return undefined;
@@ -25,14 +25,14 @@ export function failsOnRecord(execution: Execution, error: unknown): Waiting | u
   return { kind: "migration", step: "", since: deps.time.now(), detail };
 }
 
-const lastRecorded = ({ state }: Execution): number => {
+const lastRecorded = ({ state }: GuardedRun): number => {
   let last = 0;
   for (const [, { seq }] of [...state.steps(), ...state.loops()]) last = Math.max(last, seq);
   return last;
 };
 
 /** The journal holds what the code has not asked for: it went on from here once. */
-function hasComeFurther({ rootScope: { node, counts }, code }: Execution): boolean {
+function hasComeFurther({ rootScope: { node, counts }, code }: GuardedRun): boolean {
   if (code && code.missing().length > 0) return true;
   const isAsked = (name: string): boolean => {
     const nth = Number(/#(\d+)/.exec(name)?.[1] ?? 1);

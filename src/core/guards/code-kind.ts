@@ -1,7 +1,6 @@
 import { HoldfastError } from "../errors.ts";
 import type { StepType } from "../journal/events.ts";
-import type { StepPlace } from "../run/call.ts";
-import type { Execution } from "../run/execution.ts";
+import type { GuardedPlace, GuardedRun } from "./port.ts";
 
 /** What code can mean by a name. */
 export type Kind = StepType | "group" | "loop";
@@ -27,8 +26,8 @@ interface Recorded {
 
 /** What the journal holds under this name, if it is of another kind: it can neither answer for what is asked, nor wait for it. */
 function recordedOther(
-  { state: { facts } }: Execution,
-  { scope: { node }, name }: StepPlace,
+  { state: { facts } }: GuardedRun,
+  { scope: { node }, name }: GuardedPlace,
   kind: Kind,
 ): Recorded | undefined {
   if (!node) return undefined;
@@ -48,11 +47,15 @@ function recordedOther(
   return group && { kind: "group", isWaived, forget: () => node.notes.delete(note) };
 }
 
-export const isOtherKind = (execution: Execution, place: StepPlace, kind: Kind): boolean =>
+export const isOtherKind = (execution: GuardedRun, place: GuardedPlace, kind: Kind): boolean =>
   recordedOther(execution, place, kind) !== undefined;
 
 /** Waits until somebody who knows what the change means has said so. */
-export async function settleKind(execution: Execution, place: StepPlace, kind: Kind): Promise<StepPlace> {
+export async function settleKind<P extends GuardedPlace>(
+  execution: GuardedRun,
+  place: P,
+  kind: Kind,
+): Promise<P> {
   await execution.enter();
   const { key, scope } = place;
   for (;;) {

@@ -1,9 +1,8 @@
-import { listed } from "../changes/versions.ts";
 import { HoldfastError } from "../errors.ts";
 import { isUnfinished, type ScopeNode, type StepRecord } from "../journal/records.ts";
+import { listed } from "../listed.ts";
 import { UNDO } from "../names.ts";
-import type { Execution } from "../run/execution.ts";
-import type { Scope } from "../run/scope.ts";
+import type { Asking, GuardedPlace, GuardedRun } from "./port.ts";
 
 /** The gate before a step is the engine's own. */
 const OWN = "approve:";
@@ -11,24 +10,15 @@ const OWN = "approve:";
 /** So many are named in the journal. */
 const MOST_NAMED = 100;
 
-interface Asking {
-  /** Where the run stood when it was taken up. */
-  readonly since: number;
-  /** What the journal held, and was asked for. */
-  readonly met: WeakSet<object>;
-}
-
-const askings = new WeakMap<Execution, Asking>();
-
 /** From here on the code of a run that was taken up again is asked for all that it has done. */
-export function watchAsking(execution: Execution): void {
-  if (execution.restored) askings.set(execution, { since: execution.writer.row.seq, met: new WeakSet() });
+export function watchAsking(execution: GuardedRun): void {
+  if (execution.restored) execution.asking = { since: execution.writer.row.seq, met: new WeakSet() };
 }
 
 /** The code has come to this name. */
-export function met(execution: Execution, { node }: Scope, name: string): void {
+export function met(execution: GuardedRun, { node }: GuardedPlace["scope"], name: string): void {
   const recorded = node?.records.get(name) ?? node?.loops.get(name);
-  if (recorded) askings.get(execution)?.met.add(recorded);
+  if (recorded) execution.asking?.met.add(recorded);
 }
 
 /**
@@ -36,9 +26,8 @@ export function met(execution: Execution, { node }: Scope, name: string): void {
  * for in its place was done besides: its names vary, or it was changed. That is said, and holds nobody up: effects that could happen
  * twice have been held back before (HF-2121).
  */
-export function unasked(execution: Execution): readonly string[] {
-  const { rootScope, deps, runId } = execution;
-  const asking = askings.get(execution);
+export function unasked(execution: GuardedRun): readonly string[] {
+  const { rootScope, deps, runId, asking } = execution;
   const left = asking && rootScope.node ? [...notMet(asking, rootScope.node)] : [];
   if (left.length === 0) return left;
   const { code, message } = new HoldfastError("HF-2292", { steps: listed(left) });

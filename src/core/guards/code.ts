@@ -1,12 +1,11 @@
-import { listed } from "../changes/versions.ts";
 import { HoldfastError } from "../errors.ts";
 import { hasActed, mayHaveActed, type ScopeNode, type StepRecord } from "../journal/records.ts";
 import { isUnresolved, plainPath } from "../journal/rename.ts";
 import type { RunState } from "../journal/state.ts";
+import { listed } from "../listed.ts";
 import { UNDO } from "../names.ts";
-import type { StepPlace } from "../run/call.ts";
-import type { Execution } from "../run/execution.ts";
 import type { Admission, Admitted, Guard } from "./guard.ts";
+import type { GuardedPlace, GuardedRun } from "./port.ts";
 
 /** Something with effects that the journal holds, and that the body must ask for when it comes to it again. */
 interface Recorded {
@@ -28,18 +27,18 @@ interface Member {
  * until they are asked for, or until nothing more happens; then the run waits for somebody who knows what the change means.
  */
 export class CodeGuard implements Guard {
-  readonly #execution: Execution;
+  readonly #execution: GuardedRun;
   readonly #asked = new Set<string>();
   #left: readonly Recorded[];
   #held = 0;
 
-  private constructor(execution: Execution, left: readonly Recorded[]) {
+  private constructor(execution: GuardedRun, left: readonly Recorded[]) {
     this.#execution = execution;
     this.#left = left;
   }
 
   /** `undefined` for a run without recorded effects: there is nothing that could happen again. */
-  static of(execution: Execution, state: RunState): CodeGuard | undefined {
+  static of(execution: GuardedRun, state: RunState): CodeGuard | undefined {
     const left = [...recordedEffects(state.root)];
     return left.length === 0 ? undefined : new CodeGuard(execution, left);
   }
@@ -60,7 +59,7 @@ export class CodeGuard implements Guard {
   }
 
   /** Holds back something new that has effects, while recorded ones are missing. */
-  async hold({ key, scope }: StepPlace): Promise<void> {
+  async hold({ key, scope }: GuardedPlace): Promise<void> {
     const { deps, workflow, compensating } = this.#execution;
     const isNew = workflow.migrations.some(({ add }) => add?.includes(plainPath(key)));
     if (isNew || compensating) return;

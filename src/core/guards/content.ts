@@ -28,6 +28,14 @@ export interface Quarantined {
   readonly quarantined: string;
 }
 
+/** A value on its way into the run. */
+export interface Incoming extends Pick<ContentItem, "source" | "name" | "value"> {
+  /** Its position in this run's journal, if it is recorded there. */
+  readonly seq?: number;
+  /** Records the marker in its place. Without this, the verdict names the position. */
+  readonly replace?: (marker: Quarantined) => void;
+}
+
 /**
  * Whether a value is the marker of a quarantined one.
  *

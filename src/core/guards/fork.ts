@@ -1,18 +1,16 @@
-import type { StepOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
-import { Ancestry, type PastCall } from "../manage/fork/effects.ts";
+import { Ancestry, type PastCall } from "../journal/ancestry.ts";
 import { UNDO } from "../names.ts";
-import { Handle } from "../run/call.ts";
-import type { Execution } from "../run/execution.ts";
 import { askApproval } from "./approval.ts";
 import type { Admission, Admitted, Guard } from "./guard.ts";
 import { inspectForeign } from "./inspector.ts";
+import type { GuardedRun } from "./port.ts";
 
 /**
  * Stands before the `keyed` and `once` steps of a fork. What the source has done already, or may have done, is not done again unless
  * the fork's policy or a person says so. Asked anew for every attempt, since an intent alone proves no call.
  */
-export function forkGuard(execution: Execution): Guard | undefined {
+export function forkGuard(execution: GuardedRun): Guard | undefined {
   const { fork } = execution.state.facts;
   if (!fork || fork.effects === "allow") return undefined;
   const source =
@@ -75,18 +73,14 @@ async function taken(
 }
 
 /** A hook that throws has not answered. */
-async function callSimulation({ execution, place, options, intent }: Admission): Promise<Admitted> {
-  const handle = new Handle(execution, place, options as StepOptions, intent);
-  execution.calls.start();
+async function callSimulation({ execution, place, simulate }: Admission): Promise<Admitted> {
   try {
-    return { value: await options.simulate?.(handle), instead: "simulated" };
+    return { value: await simulate(), instead: "simulated" };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const problem = new HoldfastError("HF-2111", { verb: "simulate", step: place.key, message });
     execution.deps.ports.logger.error(problem.message, { runId: execution.runId, code: problem.code });
     return undefined;
-  } finally {
-    execution.callEnded(handle.frame);
   }
 }
 

@@ -1,16 +1,19 @@
-import type { StepOptions } from "../context.ts";
+import type { GateAnswer, GateOptions, StepOptions } from "../context.ts";
 import type { StepStarted } from "../journal/events.ts";
-import type { StepPlace } from "../run/call.ts";
-import type { Execution } from "../run/execution.ts";
+import type { GuardedPlace, GuardedRun } from "./port.ts";
 
 /** A call that is about to be made: nothing of it is written yet. */
 export interface Admission {
-  readonly execution: Execution;
-  readonly place: StepPlace;
+  readonly execution: GuardedRun;
+  readonly place: GuardedPlace;
   /** In a group also the `item` or the `branch`. */
   readonly options: Pick<StepOptions, "effect" | "input" | "simulate">;
   /** The intent as it would be written. */
   readonly intent: StepStarted;
+  /** Opens a gate, whose answer holds only for what is shown. */
+  readonly ask: (place: GuardedPlace, options: GateOptions) => Promise<GateAnswer>;
+  /** Calls the step's own `simulate`, in the place of the step. */
+  readonly simulate: () => Promise<unknown>;
 }
 
 /** `undefined`: go on. Else the value that stands in for the call, or what to add to the intent. */

@@ -1,22 +1,14 @@
 import { HoldfastError } from "../errors.ts";
 import type { LoopRecord, MemoryWrite, Signal, StepRecord } from "../journal/records.ts";
 import { isApproval } from "../keys.ts";
-import type { Execution } from "../run/execution.ts";
-import { askCheck, type ContentCheck, type ContentItem, type Quarantined } from "./content.ts";
-
-/** A value on its way into the run. */
-interface Incoming extends Pick<ContentItem, "source" | "name" | "value"> {
-  /** Its position in this run's journal, if it is recorded there. */
-  readonly seq?: number;
-  /** Records the marker in its place. Without this, the verdict names the position. */
-  readonly replace?: (marker: Quarantined) => void;
-}
+import { askCheck, type ContentCheck, type Incoming, type Quarantined } from "./content.ts";
+import type { GuardedRun, ValueInspector } from "./port.ts";
 
 const MOST_REASON = 500;
 
 /** Asks the content check about what comes into one execution of a run, and records what it says. */
-export class Inspector {
-  readonly #execution: Execution;
+export class Inspector implements ValueInspector {
+  readonly #execution: GuardedRun;
   readonly #check: ContentCheck;
   /** Where the run stood when this process took it up. */
   readonly #since: number;
@@ -27,7 +19,7 @@ export class Inspector {
   #allowed = 0;
   #parked = 0;
 
-  constructor(execution: Execution, check: ContentCheck) {
+  constructor(execution: GuardedRun, check: ContentCheck) {
     this.#execution = execution;
     this.#check = check;
     this.#since = execution.writer.row.seq;
@@ -89,7 +81,7 @@ export class Inspector {
 
 /** The recorded outcome of a step, as the run may see it. */
 export function inspectOutcome(
-  execution: Execution,
+  execution: GuardedRun,
   key: string,
   record: Pick<StepRecord, "status" | "seq" | "data">,
   value: unknown,
@@ -115,12 +107,12 @@ export function inspectOutcome(
 }
 
 /** A value that another run has recorded and that becomes a step's result here: if not itself, then its marker does. */
-export const inspectForeign = (execution: Execution, name: string, value: unknown): unknown =>
+export const inspectForeign = (execution: GuardedRun, name: string, value: unknown): unknown =>
   execution.inspector ? execution.inspector.inspect({ source: "step", name, value }) : value;
 
 /** The state a loop goes on with. */
 export async function inspectLoop(
-  execution: Execution,
+  execution: GuardedRun,
   key: string,
   record: LoopRecord,
   state: object,
@@ -140,7 +132,7 @@ export async function inspectLoop(
 }
 
 export function inspectMemory(
-  { inspector, state }: Execution,
+  { inspector, state }: GuardedRun,
   { seq, step, name }: MemoryWrite,
   value: unknown,
 ): unknown {
@@ -150,7 +142,7 @@ export function inspectMemory(
 }
 
 export function inspectSignal(
-  { inspector, state }: Execution,
+  { inspector, state }: GuardedRun,
   { seq, name }: Signal,
   value: unknown,
 ): unknown {
@@ -160,7 +152,7 @@ export function inspectSignal(
 }
 
 /** The run's input, as the run may see it. */
-export async function inspectInput(execution: Execution, value: unknown): Promise<unknown> {
+export async function inspectInput(execution: GuardedRun, value: unknown): Promise<unknown> {
   const { inspector, restored, state } = execution;
   const { edits, quarantined } = state.facts;
   const seq = edits.get("input ") ?? CREATED;
@@ -171,7 +163,7 @@ export async function inspectInput(execution: Execution, value: unknown): Promis
 }
 
 /** The run's config, read before its function is called. */
-export async function readConfig(execution: Execution): Promise<Readonly<Record<string, unknown>>> {
+export async function readConfig(execution: GuardedRun): Promise<Readonly<Record<string, unknown>>> {
   const { inspector, restored, state, deps, runId } = execution;
   const { config, quarantined } = state.facts;
   const known = config ? await execution.read(() => deps.values.of(runId, config)) : {};
@@ -190,7 +182,7 @@ const heldBack = (step: string, reason: string): HoldfastError =>
   new HoldfastError("HF-2117", { step, reason });
 
 function edit(
-  execution: Execution,
+  execution: GuardedRun,
   what: "step" | "loop" | "input" | "config",
   step: string,
   value: unknown,

@@ -1,6 +1,7 @@
-import { ALL_LIMITS, type Spent, savedSpent } from "../journal/spent.ts";
+import { type Spent, savedSpent } from "../journal/spent.ts";
 import type { Store } from "../store/contract.ts";
 import type { Budget, RunRow } from "../types.ts";
+import { ALL_LIMITS } from "../types.ts";
 import { Families } from "./families.ts";
 
 /** What is left of limits, one by one. Nothing left is a limit of 0: it holds back at once. */

@@ -1,12 +1,12 @@
 import { type Clock, systemClock } from "../clock.ts";
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft } from "../journal/events.ts";
-import { itemOf, subjectDigest } from "../run/call.ts";
 import type { Effect } from "../types.ts";
 import { approvalAt, askApproval } from "./approval.ts";
 import { waitedForBudget } from "./budget.ts";
 import type { Admission, Admitted, Guard } from "./guard.ts";
 import { HOOK_MS, inTime, LATE } from "./in-time.ts";
+import { itemOf, subjectDigest } from "./subject.ts";
 
 /** What a policy is asked about: a call that is about to be made. */
 export interface PolicyRequest {

@@ -1,24 +1,32 @@
+import type { Workflow } from "../context.ts";
 import { fingerprint } from "../hash.ts";
-import type { Workflow } from "../workflow.ts";
-import { decidedAt, type ScopeNode, type StepRecord } from "./records.ts";
-import type { RunState } from "./state.ts";
+import type { Facts } from "./facts.ts";
+import { decidedAt, type MemoryWrite, type ScopeNode, type StepRecord } from "./records.ts";
+
+/** What a run knows, as far as answers depend on it. */
+interface Known {
+  readonly facts: Facts;
+  readonly memory: readonly MemoryWrite[];
+  readonly root: ScopeNode;
+  steps(): Iterable<readonly [string, StepRecord]>;
+}
 
 /** Tells versions of a workflow's own function apart, as far as its text does. */
 export const codeMark = (workflow: Workflow): string =>
   fingerprint(`${workflow.version} ${workflow.body.toString()}`);
 
 /** Where somebody last edited a value of the run. */
-function lastEdit({ facts: { edits }, memory }: RunState): number {
+function lastEdit({ facts: { edits }, memory }: Known): number {
   const written = memory.flatMap(({ step, seq }) => (step === "" ? [seq] : []));
   return Math.max(0, ...edits.values(), ...written);
 }
 
 /** Whether somebody has edited the run since. What a migration edits is part of the new code. */
-export const isEditedSince = (state: RunState, seq: number): boolean =>
+export const isEditedSince = (state: Known, seq: number): boolean =>
   state.facts.migratedAt <= seq && lastEdit(state) > seq;
 
 /** Where somebody last changed the run from outside: edited a value, carried it to other code, forked it. */
-export function changedAt(state: RunState): number {
+export function changedAt(state: Known): number {
   const { migratedAt, waivedAt, fork } = state.facts;
   return Math.max(migratedAt, waivedAt, fork?.seq ?? 0, lastEdit(state));
 }
@@ -27,7 +35,7 @@ export function changedAt(state: RunState): number {
  * Whether the run has gone on since the answer at `seq` to the gate `key`: something was decided after it in the gate's own scope or
  * around it. What happens in other branches says nothing.
  */
-export function isUsed(state: RunState, key: string, seq: number): boolean {
+export function isUsed(state: Known, key: string, seq: number): boolean {
   let node: ScopeNode | undefined = state.root;
   for (const segment of key.split("/")) {
     if (!node) return false;
@@ -47,7 +55,7 @@ function hasGoneOn({ records, loops }: ScopeNode, segment: string, seq: number):
 }
 
 /** The gates whose answers nothing has come of yet. */
-export const unusedAnswers = (state: RunState): readonly string[] =>
+export const unusedAnswers = (state: Known): readonly string[] =>
   [...state.steps()].flatMap(([key, { type, status, seq }]) =>
     type === "gate" && status === "completed" && !isUsed(state, key, seq) ? [key] : [],
   );

@@ -1,29 +1,13 @@
 import { HoldfastError } from "../errors.ts";
 import { isApproval } from "../keys.ts";
-import { checkNamed } from "../names.ts";
-import { MOST_IN_KEY } from "../run/memory.ts";
+import { checkNamed, MOST_IN_KEY } from "../names.ts";
 import type { Blob } from "../store/contract.ts";
+import type { Edits } from "../types.ts";
 import type { Act } from "./act.ts";
 import type { EventDraft } from "./events.ts";
 import type { StepRecord } from "./records.ts";
 import type { RunState } from "./state.ts";
 import type { Values } from "./values.ts";
-
-/**
- * Other values in the place of recorded ones. The old ones stay in the journal. A step's edited value is what a replay answers;
- * steps that have used the old one are not run again.
- */
-export interface Edits {
-  /** By key; `undefined` deletes. */
-  readonly memory?: Readonly<Record<string, unknown>>;
-  /** Results of finished steps, by key. */
-  readonly steps?: Readonly<Record<string, unknown>>;
-  /** States of loops, by key. */
-  readonly loops?: Readonly<Record<string, object>>;
-  readonly input?: unknown;
-  /** Merged into the run's config, one level deep. */
-  readonly config?: Readonly<Record<string, unknown>>;
-}
 
 export interface EditEvents {
   readonly events: readonly EventDraft[];

@@ -1,8 +1,8 @@
+import type { Workflow } from "../context.ts";
 import type { Ports } from "../ports.ts";
 import type { Store } from "../store/contract.ts";
 import type { StoreTime } from "../store/time.ts";
 import type { RunRow } from "../types.ts";
-import type { Workflow } from "../workflow.ts";
 import type { Acts, Decide } from "./acts.ts";
 import type { JournalEvent } from "./events.ts";
 import type { Folds } from "./folds.ts";

@@ -1,12 +1,8 @@
-import type { Budget, RunRow } from "../types.ts";
+import type { Budget, Limit, RunRow } from "../types.ts";
 import type { EventMeta } from "./events.ts";
 
 /** What has been used up, in the words of the limits. */
 export type Spent = Required<Budget>;
-export type Limit = keyof Budget;
-
-export const ALL_LIMITS: readonly Limit[] = ["turns", "tokens", "costUsd", "wallMs"];
-
 export const NOTHING: Spent = { turns: 0, tokens: 0, costUsd: 0, wallMs: 0 };
 
 const each = (of: (limit: Limit) => number): Spent => ({

@@ -1,20 +1,10 @@
+import type { StateView } from "../types.ts";
 import { dataDigest } from "../values/codec.ts";
 import { applyPatches, type StatePatch } from "../values/patch.ts";
 import type { Raw } from "./events.ts";
 import type { LoopRecord, Signal, StepRecord } from "./records.ts";
 import type { RunState } from "./state.ts";
 import type { Values } from "./values.ts";
-
-/** What a run knows at some position, as plain data: what people look at, compare, edit and migrate. */
-export interface StateView {
-  readonly input: unknown;
-  readonly config: Readonly<Record<string, unknown>>;
-  readonly memory: Readonly<Record<string, unknown>>;
-  /** By key; only loops that have begun. */
-  readonly loops: Readonly<Record<string, unknown>>;
-  /** Results of completed steps by key. Steps inside finished iterations are not asked for any more and not here. */
-  readonly steps: Readonly<Record<string, unknown>>;
-}
 
 export async function viewState(values: Values, runId: string, state: RunState): Promise<StateView> {
   const signals = new Map(state.signals.map((signal) => [signal.seq, signal]));

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts";
 import { digest, hmac } from "../hash.ts";
-import type { Logger } from "../ports.ts";
+import type { Logger } from "../logger.ts";
 import type { Blob, Store } from "../store/contract.ts";
 import { blinded, looksBlinded, unblinded } from "../values/blind.ts";
 import { dataDigest, decode, encode } from "../values/codec.ts";

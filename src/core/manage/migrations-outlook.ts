@@ -1,8 +1,8 @@
+import type { Workflow } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { lastEvent, loadRun } from "../journal/load.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow } from "../types.ts";
-import type { Workflow } from "../workflow.ts";
 import { PlanHooks } from "./plan/plan-hooks.ts";
 import { prepare } from "./plan/plan-replay.ts";
 import { type Met, replayRun } from "./replay/replay-run.ts";

@@ -1,6 +1,6 @@
 import { type MigrationPlan, planMigration, type StateChange } from "../changes/migration-plan.ts";
 import { noRoute, route } from "../changes/versions.ts";
-import type { Run } from "../engine-options.ts";
+import type { Workflow } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkId } from "../ids.ts";
 import { type Act, because, plan, wrongStatus } from "../journal/act.ts";
@@ -10,8 +10,8 @@ import type { EngineParts } from "../journal/parts.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { ClaimChange } from "../store/contract.ts";
 import { everyRun } from "../store/query.ts";
+import type { Run } from "../types.ts";
 import { type RunRow, type RunStatus, terminal } from "../types.ts";
-import type { Workflow } from "../workflow.ts";
 import { foreseen, type Outlook, said } from "./migrations-outlook.ts";
 
 /** Which runs: those of one workflow or of all that are registered, newest first. */

@@ -1,8 +1,8 @@
-import { listed } from "../changes/versions.ts";
 import type { StepHandle } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { toError } from "../journal/values.ts";
-import type { Execution } from "./execution.ts";
+import { listed } from "../listed.ts";
+import type { ActiveRun } from "./active-run.ts";
 import type { Frame, Scope } from "./scope.ts";
 
 /** Something that the code has asked for, and that nobody has listened to yet. */
@@ -47,7 +47,7 @@ class Answer<T> extends Promise<T> {
 }
 
 const unheard = new WeakMap<Scope, Set<Unheard>>();
-const handles = new WeakMap<Execution, Set<OpenCall>>();
+const handles = new WeakMap<ActiveRun, Set<OpenCall>>();
 
 /** Remembers what was asked for in `scope`, until somebody listens to it or it is done; `enough`: or that far. */
 export function asked<T>(
@@ -76,7 +76,7 @@ export function asked<T>(
  * Holds the end of a function back until everything it has asked for without waiting has its outcome. A step that is left behind would
  * be dropped, or begun and never ended; a gate would let everybody pass. What fails meanwhile is a failure of the function.
  */
-async function untilAnswered(execution: Execution, scope: Scope): Promise<void> {
+async function untilAnswered(execution: ActiveRun, scope: Scope): Promise<void> {
   const open = unheard.get(scope);
   if (!open || open.size === 0) return;
   const { clock, logger } = execution.deps.ports;
@@ -92,7 +92,7 @@ async function untilAnswered(execution: Execution, scope: Scope): Promise<void> 
 
 const keysOf = (open: Iterable<{ readonly key: string }>): string => listed([...open].map(({ key }) => key));
 
-function notAwaited({ blamed }: Execution, failed: readonly Unheard[]): HoldfastError {
+function notAwaited({ blamed }: ActiveRun, failed: readonly Unheard[]): HoldfastError {
   const errors = failed.map(({ failure }) => failure?.error);
   const { message } = toError(errors[0]);
   const problem = new HoldfastError("HF-2290", { steps: keysOf(failed), message }, { cause: errors[0] });
@@ -104,7 +104,7 @@ function notAwaited({ blamed }: Execution, failed: readonly Unheard[]): Holdfast
 }
 
 /** Remembers a call that was begun by hand. */
-export function opened<T>(execution: Execution, handle: StepHandle<T>): StepHandle<T> {
+export function opened<T>(execution: ActiveRun, handle: StepHandle<T>): StepHandle<T> {
   if (!isCall(handle)) return handle;
   const open = handles.get(execution) ?? new Set();
   for (const one of open) if (one.frame.ended) open.delete(one);
@@ -116,7 +116,7 @@ export function opened<T>(execution: Execution, handle: StepHandle<T>): StepHand
  * The function has ended, and nobody is left to end the calls it has begun by hand: they do not count as under way any more. Answers
  * what to say about them. Without a scope, all of the run's.
  */
-export function leaveOpen(execution: Execution, scope?: Scope): HoldfastError | undefined {
+export function leaveOpen(execution: ActiveRun, scope?: Scope): HoldfastError | undefined {
   const left = [...(handles.get(execution) ?? [])].filter(
     ({ frame, place }) => !frame.ended && (scope === undefined || place.scope === scope),
   );
@@ -129,12 +129,12 @@ export function leaveOpen(execution: Execution, scope?: Scope): HoldfastError | 
 }
 
 /** What a function must have done when it returns; the function of the run, of a step or of an iteration. */
-export async function untilDone(execution: Execution, scope: Scope): Promise<void> {
+export async function untilDone(execution: ActiveRun, scope: Scope): Promise<void> {
   await untilAnswered(execution, scope);
   const problem = leaveOpen(execution, scope);
   if (problem) throw problem;
 }
 
 /** Whether there is anything to look at: the rule is a function that waits for what it asks for. */
-export const hasLeft = (execution: Execution, scope: Scope): boolean =>
+export const hasLeft = (execution: ActiveRun, scope: Scope): boolean =>
   (unheard.get(scope)?.size ?? 0) > 0 || (handles.get(execution)?.size ?? 0) > 0;

@@ -1,10 +1,9 @@
 import type { OpenStep, StepCall, StepOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
-import { approvalName } from "../keys.ts";
 import { innerAbort } from "./aborts.ts";
+import type { ActiveRun } from "./active-run.ts";
 import { hasLeft, untilDone } from "./asked.ts";
-import type { Execution } from "./execution.ts";
 import { type Address, type Frame, innerScope, type Scope } from "./scope.ts";
 
 /** Calls of user code: what they are told, and their time limit. */
@@ -24,10 +23,10 @@ export class Handle<T> implements OpenStep<T> {
   readonly startedAt: number;
   readonly frame: Frame;
   signal: AbortSignal;
-  readonly #execution: Execution;
+  readonly #execution: ActiveRun;
   readonly #call: number;
 
-  constructor(execution: Execution, place: StepPlace, options: StepOptions<T>, started: StepStarted) {
+  constructor(execution: ActiveRun, place: StepPlace, options: StepOptions<T>, started: StepStarted) {
     this.#execution = execution;
     this.#call = started.call;
     this.runId = execution.runId;
@@ -57,59 +56,9 @@ export class Handle<T> implements OpenStep<T> {
 export const mayRepeat = ({ kind, meta }: EventDraft): boolean =>
   kind === "step_started" && meta.type === "call" && meta.effect === "repeatable" && !meta.undo;
 
-/** Digest of the arguments a call declares. */
-export const argsDigest = <T>({ deps }: Execution, { input }: StepOptions<T>): string | undefined =>
-  input === undefined ? undefined : deps.values.digest(input);
-
-/** Digest of what a call is about, where that can be told: its arguments, or the item of its group. */
-export function subjectDigest({ deps }: Execution, options: Pick<StepOptions, "input">): string | undefined {
-  const subject = options.input ?? itemOf(options);
-  try {
-    return subject === undefined ? undefined : deps.values.digest(subject);
-  } catch (error) {
-    // Not every item of a group can be stored; nobody can agree to what cannot be shown.
-    if (options.input === undefined) return undefined;
-    throw error;
-  }
-}
-
-/** The item that a branch of a group is for. */
-export const itemOf = (options: object): unknown => ("item" in options ? options.item : undefined);
-
-/**
- * Whether what was admitted may still be called: its arguments, the policy and the answer it relies on are what they were. Asked with
- * the append that writes the intent, so that nothing comes between.
- */
-export function stillAdmitted(
-  execution: Execution,
-  { scope, name }: StepPlace,
-  options: Pick<StepOptions, "input">,
-  { policy, approved, attempt }: Pick<StepStarted, "policy" | "approved" | "attempt">,
-): () => boolean {
-  const before = subjectDigest(execution, options);
-  return () => {
-    if (subjectDigest(execution, options) !== before) return false;
-    if (policy !== undefined && execution.deps.policy?.version !== policy) return false;
-    if (approved === undefined) return true;
-    const answer = execution.state.find(scope.prefix + approvalName(name, attempt));
-    return answer?.status === "completed" && answer.seq === approved;
-  };
-}
-
-/** Whether the arguments are not those any more that somebody has agreed to. */
-export const hasChanged = <T>(
-  execution: Execution,
-  options: StepOptions<T>,
-  { args }: Pick<StepStarted, "args">,
-): boolean => {
-  const { deps, state } = execution;
-  const isAsked = deps.policy !== undefined || state.facts.fork !== undefined;
-  return isAsked && argsDigest(execution, options) !== args;
-};
-
 /** Calls the function in a scope of its own, until it ends or its time is up. */
 export async function callWork<T>(
-  execution: Execution,
+  execution: ActiveRun,
   handle: Handle<T>,
   work: (call: StepCall) => T | Promise<T>,
 ): Promise<T> {
@@ -140,7 +89,7 @@ export async function callWork<T>(
 
 /** The function with everything that it has asked for. */
 async function whole<T>(
-  execution: Execution,
+  execution: ActiveRun,
   scope: Scope,
   handle: Handle<T>,
   work: (call: StepCall) => T | Promise<T>,

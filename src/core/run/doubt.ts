@@ -1,11 +1,12 @@
 import type { StepOptions, Verdict } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
+import { argsDigest } from "../guards/subject.ts";
 import { fingerprint } from "../hash.ts";
 import type { StepRecord } from "../journal/records.ts";
 import { toError } from "../journal/values.ts";
 import type { Effect } from "../types.ts";
-import { argsDigest, Handle, type StepPlace } from "./call.ts";
-import type { Execution } from "./execution.ts";
+import type { ActiveRun } from "./active-run.ts";
+import { Handle, type StepPlace } from "./call.ts";
 import { keyAnswer, keyProblem } from "./key-answer.ts";
 import { mustSettle } from "./undo-doubts.ts";
 
@@ -21,7 +22,7 @@ const WINDOW_MARGIN = 0.9;
 export type Settlement<T> = "call" | "decided" | { readonly value: T };
 
 export async function settleUnknown<T>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   options: StepOptions<T>,
   record: StepRecord,
@@ -58,17 +59,17 @@ const stricter = (recorded: Effect, now: Effect): Effect =>
  * nobody here can make again: the receiver would not know the next call for the same one, and a hook that looks for the key would
  * not find what was done.
  */
-export function isOwnKey(execution: Execution, step: string, { key, call }: StepRecord): boolean {
+export function isOwnKey(execution: ActiveRun, step: string, { key, call }: StepRecord): boolean {
   return key === undefined || key === fingerprint(execution.idempotencyKey(step, call));
 }
 
-function keyHolds<T>(execution: Execution, options: StepOptions<T>, record: StepRecord): boolean {
+function keyHolds<T>(execution: ActiveRun, options: StepOptions<T>, record: StepRecord): boolean {
   const age = execution.deps.time.now() - record.since;
   return age < (options.keyWindowMs ?? DAY_MS) * WINDOW_MARGIN;
 }
 
 export async function askVerify<T>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   options: StepOptions<T>,
   record: StepRecord,
@@ -99,7 +100,7 @@ export interface Doubt {
 
 /** Says that the outcome is unknown, and waits until it is known. */
 export async function enterDoubt(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   record: StepRecord,
   { reason = unknown(place.key, record), ended, newKey }: Doubt = {},
@@ -117,7 +118,7 @@ const unknown = (step: string, { attempt }: StepRecord): HoldfastError =>
   new HoldfastError("HF-2103", { step, attempt });
 
 /** Parked until a person, or the late outcome itself, says what happened. */
-export async function awaitDecision(execution: Execution, { key, scope }: StepPlace): Promise<void> {
+export async function awaitDecision(execution: ActiveRun, { key, scope }: StepPlace): Promise<void> {
   for (;;) {
     const record = execution.state.find(key);
     if (record?.status !== "in_doubt") return;
@@ -130,7 +131,7 @@ export async function awaitDecision(execution: Execution, { key, scope }: StepPl
 }
 
 /** What was said when it became doubtful; nothing where that is not kept any more. */
-async function reasonOf({ deps, runId }: Execution, { data, seq }: StepRecord): Promise<unknown> {
+async function reasonOf({ deps, runId }: ActiveRun, { data, seq }: StepRecord): Promise<unknown> {
   try {
     return await deps.values.of(runId, { data, seq });
   } catch (error) {
@@ -144,7 +145,7 @@ async function reasonOf({ deps, runId }: Execution, { data, seq }: StepRecord): 
  * is waited for first.
  */
 export function keyDoubt<T>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   { effect, onKeyRejected = "ask" }: StepOptions<T>,
   thrown: unknown,
@@ -159,7 +160,7 @@ export function keyDoubt<T>(
 }
 
 /** A call that threw without proof that it did nothing. After a time limit it may still be at it. */
-export function thrownDoubt({ deps }: Execution, step: string, thrown: unknown): Doubt {
+export function thrownDoubt({ deps }: ActiveRun, step: string, thrown: unknown): Doubt {
   if (HoldfastError.is(thrown, "HF-2102")) return { reason: thrown };
   const message = deps.values.headline(toError(thrown));
   return { reason: new HoldfastError("HF-2200", { step, message }), ended: true };

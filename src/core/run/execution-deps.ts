@@ -1,19 +1,18 @@
+import type { Workflow } from "../context.ts";
+import type { Guarded } from "../guards/all.ts";
 import type { ContentCheck } from "../guards/content.ts";
 import type { Guard } from "../guards/guard.ts";
 import type { Policy } from "../guards/policy.ts";
 import type { JournalEvent } from "../journal/events.ts";
+import type { Facts } from "../journal/facts.ts";
 import type { Encoded, Values } from "../journal/values.ts";
-import type { ChildRequest } from "../manage/fork/fork-child.ts";
+import type { SaveEvery } from "../options.ts";
 import type { Ports } from "../ports.ts";
 import type { CommitQueue } from "../store/commit.ts";
 import type { Store, StoreIdentity } from "../store/contract.ts";
 import type { StoreTime } from "../store/time.ts";
-import type { RunRow } from "../types.ts";
-import type { Workflow } from "../workflow.ts";
-import type { SaveEvery } from "./every.ts";
-import type { Execution } from "./execution.ts";
+import type { Parent, RunRow } from "../types.ts";
 import type { Given } from "./given.ts";
-import type { TriggerSettings } from "./triggers.ts";
 
 /** What an execution is given: the same for all runs of an engine. */
 export interface ExecutionDeps {
@@ -29,7 +28,7 @@ export interface ExecutionDeps {
   /** Asked about values that come into a run, where there is one. */
   readonly contentCheck: ContentCheck | undefined;
   /** What stands before the steps of a run. */
-  guards(execution: Execution): readonly Guard[];
+  guards(run: Guarded): readonly Guard[];
   /** What an execution asks of the engine around it. */
   readonly engine: EngineLinks;
 }
@@ -46,6 +45,27 @@ export interface ExecutionSettings {
   readonly every: SaveEvery;
   /** When checkpoints are marked by themselves. */
   readonly triggers: TriggerSettings;
+}
+
+/** The child that a fork is about to start. */
+export interface ChildRequest {
+  readonly id: string;
+  readonly workflow: Workflow;
+  readonly input: unknown;
+  readonly parent: Parent;
+  readonly given: Given;
+  /** Those of the fork. */
+  readonly facts: Pick<Facts, "fork" | "childForks" | "hops">;
+}
+
+/** When checkpoints are marked by themselves; `null`: never. */
+export interface TriggerSettings {
+  readonly confidence: number | null;
+  readonly memoryPressure: number | null;
+  readonly errors: boolean;
+  readonly phases: boolean;
+  readonly agents: boolean;
+  readonly evaluations: boolean;
 }
 
 export interface EngineLinks {

@@ -1,20 +1,21 @@
 import { createCarrier } from "../carrier.ts";
+import type { Workflow } from "../context.ts";
 import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
 import { CodeGuard } from "../guards/code.ts";
 import type { Guard } from "../guards/guard.ts";
 import { Inspector } from "../guards/inspector.ts";
+import type { Asking, BudgetNotes } from "../guards/port.ts";
 import { hmac } from "../hash.ts";
 import type { EventDraft, EventKind, JournalEvent } from "../journal/events.ts";
-import { Snapshots } from "../journal/snapshots.ts";
+import { forReview } from "../journal/review.ts";
 import type { RunState } from "../journal/state.ts";
 import { isDamage } from "../journal/unreadable.ts";
 import { type IntentParts, type PendingEvent, RunWriter, type Stop } from "../journal/writer.ts";
 import type { Blob } from "../store/contract.ts";
 import type { RunRow, Waiting, WaitKind } from "../types.ts";
-import { forReview } from "../worker/recovery.ts";
-import type { Workflow } from "../workflow.ts";
 import { Aborts } from "./aborts.ts";
+import { type ActiveRun, type ExecutionEnd, never } from "./active-run.ts";
 import { Blame } from "./blame.ts";
 import { mayRepeat } from "./call.ts";
 import { Calls } from "./calls.ts";
@@ -22,12 +23,10 @@ import type { ExecutionDeps } from "./execution-deps.ts";
 import { RunMemory } from "./memory.ts";
 import { broken } from "./problems.ts";
 import type { Frame, Scope } from "./scope.ts";
+import { Snapshots } from "./snapshots.ts";
 import { markFailure, markPhase } from "./triggers.ts";
 import { knowsUndos, mayUndo, undoAndCancel, undoDoubts } from "./undo.ts";
 import { isUndo } from "./undo-doubts.ts";
-
-/** How a process's work on a run came to an end. `stopped`: fenced, or the store stayed away. */
-export type ExecutionEnd = "completed" | "failed" | "waiting" | "paused" | "cancelled" | "stopped";
 
 interface Wait {
   readonly waiting: Waiting;
@@ -36,9 +35,6 @@ interface Wait {
   cancelTimer: () => void;
 }
 
-/** Never settles: what a call gets when this process may not go on with the run. */
-export const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
-
 /** The scope a ctx call was made in. One carrier serves all runs: it is keyed by the promise chain. */
 const scopes = createCarrier<{ execution: Execution; scope: Scope }>();
 
@@ -46,7 +42,7 @@ const scopes = createCarrier<{ execution: Execution; scope: Scope }>();
  * One process's work on one claimed run, from claim to release. It owns the writer, knows which calls are under way and what
  * the run waits for, and decides when to let go: finished, parked, paused, fenced.
  */
-export class Execution {
+export class Execution implements ActiveRun {
   readonly runId: string;
   readonly workflow: Workflow;
   readonly deps: ExecutionDeps;
@@ -76,6 +72,8 @@ export class Execution {
   /** Intents written so far: tells a loop whether an iteration has been made durable. */
   intents = 0;
   readonly aborts = new Aborts();
+  asking: Asking | undefined;
+  readonly budgetNotes: BudgetNotes = { turnsUnderWay: 0, freeSince: undefined };
   readonly blamed = new Blame();
   readonly #root: Scope;
   readonly #waits = new Map<string, Wait>();

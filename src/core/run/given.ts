@@ -1,12 +1,11 @@
-import type { StartOptions } from "../engine-options.ts";
+import type { Workflow } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
-import { checkBudget } from "../guards/budget.ts";
 import type { EventDraft } from "../journal/events.ts";
 import type { Values } from "../journal/values.ts";
+import type { StartOptions } from "../options.ts";
+import { checkBudget } from "../options.ts";
 import type { Blob } from "../store/contract.ts";
 import type { Budget } from "../types.ts";
-import type { Workflow } from "../workflow.ts";
-import type { Execution } from "./execution.ts";
 
 /** What a run is given besides its input. */
 export interface Given {
@@ -24,7 +23,10 @@ export function givenAtStart({ budget: own }: Workflow, { budget: limits, config
 }
 
 /** By its parent: the config as it is. The limits of its own workflow hold besides those of the runs above, which are looked up there. */
-export function givenByParent({ config }: Execution, { budget }: Workflow): Given {
+export function givenByParent(
+  { config }: { readonly config: Readonly<Record<string, unknown>> },
+  { budget }: Workflow,
+): Given {
   const hasConfig = Object.keys(config).length > 0;
   return { budget, config: hasConfig ? config : undefined };
 }

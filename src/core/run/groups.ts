@@ -3,7 +3,7 @@ import { HoldfastError } from "../errors.ts";
 import { met } from "../guards/code-unasked.ts";
 import { checkName } from "../names.ts";
 import { innerAbort } from "./aborts.ts";
-import type { Execution } from "./execution.ts";
+import type { ActiveRun } from "./active-run.ts";
 import { type Scope, siblingScope } from "./scope.ts";
 import { runStep } from "./steps.ts";
 
@@ -19,7 +19,7 @@ interface Branch {
 
 /** Runs the branches, at most `concurrency` at once, until the failure rule says the group is decided. */
 async function runGroup(
-  execution: Execution,
+  execution: ActiveRun,
   scope: Scope,
   name: string,
   branches: readonly Branch[],
@@ -58,7 +58,7 @@ async function runGroup(
 }
 
 /** Says how many there are to be: progress is measured against it. Travels with the first branch's intent. */
-function announce(execution: Execution, scope: Scope, name: string, of: number): void {
+function announce(execution: ActiveRun, scope: Scope, name: string, of: number): void {
   const note = `plan:${name}`;
   if (of === 0 || scope.node?.notes.has(note)) return;
   execution.record({ kind: "plan_made", step: scope.prefix + note, meta: { of } });
@@ -78,7 +78,7 @@ interface GroupRule {
   /** Counts a result; answers whether it has decided the group. */
   take(result: Settled<unknown>): boolean;
   /** Throws what the group fails with, if it does. */
-  check(execution: Execution, group: string, results: readonly Settled<unknown>[]): void;
+  check(execution: ActiveRun, group: string, results: readonly Settled<unknown>[]): void;
 }
 
 function groupRule(options: Options, total: number): GroupRule {
@@ -141,7 +141,7 @@ const plain = (results: readonly Settled<unknown>[], options: Options): unknown[
     : results.map((result) => result ?? { ok: false, error: new HoldfastError("HF-1009") });
 
 export async function each<I>(
-  execution: Execution,
+  execution: ActiveRun,
   scope: Scope,
   name: string,
   items: readonly I[],
@@ -159,7 +159,7 @@ export async function each<I>(
 }
 
 export async function all(
-  execution: Execution,
+  execution: ActiveRun,
   scope: Scope,
   name: string,
   given: Branches,

@@ -1,12 +1,12 @@
 import type { Injected, ReceivedSignal } from "../context.ts";
-import { INJECT, injectTo } from "../control/resume-changes.ts";
 import type { JournalEvent } from "../journal/events.ts";
-import type { Execution } from "./execution.ts";
+import { INJECT, injectTo } from "../names.ts";
+import type { ActiveRun } from "./active-run.ts";
 import { place } from "./scope.ts";
 import { received } from "./waits.ts";
 
 /** Takes out of the mailbox what has come under this name, without waiting. What was found is the same on every replay. */
-export async function inbox<T>(execution: Execution, name: string): Promise<ReceivedSignal<T>[]> {
+export async function inbox<T>(execution: ActiveRun, name: string): Promise<ReceivedSignal<T>[]> {
   await execution.enter();
   const scope = execution.scope();
   const at = place(scope, `inbox:${name}`);
@@ -28,7 +28,7 @@ export async function inbox<T>(execution: Execution, name: string): Promise<Rece
  * look before an answer is durable before it counts: nothing that was acknowledged before it goes unseen.
  */
 export async function injected(
-  execution: Execution,
+  execution: ActiveRun,
   agent: string,
   { after, isLast }: { readonly after: number; readonly isLast: boolean },
 ): Promise<Injected> {

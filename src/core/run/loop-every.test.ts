@@ -6,7 +6,7 @@ import { parseEntry } from "../journal/journal.ts";
 import { loadRun } from "../journal/load.ts";
 import { takeSnapshot } from "../journal/snapshot.ts";
 import { Values } from "../journal/values.ts";
-import { silentLogger } from "../ports.ts";
+import { silentLogger } from "../logger.ts";
 import type { Append, Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 

@@ -5,18 +5,19 @@ import { inspectLoop } from "../guards/inspector.ts";
 import type { EventDraft } from "../journal/events.ts";
 import type { LoopRecord } from "../journal/records.ts";
 import { type Advance, loopState } from "../journal/state-view.ts";
+import { checkEvery } from "../options.ts";
 import { openDraft, type StatePatch } from "../values/patch.ts";
+import type { ActiveRun } from "./active-run.ts";
 import { untilDone } from "./asked.ts";
 import type { StepPlace } from "./call.ts";
-import { checkEvery, isDue } from "./every.ts";
-import type { Execution } from "./execution.ts";
+import { isDue } from "./every.ts";
 import { innerScope } from "./scope.ts";
 import { markPhase } from "./triggers.ts";
 
 const DONE = Symbol("done");
 
 export async function loop<S extends object>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   initial: S,
   body: (state: S, turn: LoopTurn) => LoopResult | Promise<LoopResult>,
@@ -65,7 +66,7 @@ export async function loop<S extends object>(
 /** Finished iterations that are not written yet. The loop's record stands where the journal does, and so do snapshots. */
 class Unwritten {
   count = 0;
-  readonly #execution: Execution;
+  readonly #execution: ActiveRun;
   readonly #place: StepPlace;
   readonly #record: LoopRecord;
   #patches: StatePatch[] = [];
@@ -74,7 +75,7 @@ class Unwritten {
   #intents: number;
   #savedAt: number;
 
-  constructor(execution: Execution, place: StepPlace, record: LoopRecord) {
+  constructor(execution: ActiveRun, place: StepPlace, record: LoopRecord) {
     this.#execution = execution;
     this.#place = place;
     this.#record = record;
@@ -127,7 +128,7 @@ class Unwritten {
 }
 
 async function restoreState<S extends object>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   record: LoopRecord,
   initial: S,

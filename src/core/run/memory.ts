@@ -3,20 +3,17 @@ import { HoldfastError } from "../errors.ts";
 import { inspectMemory } from "../guards/inspector.ts";
 import { decidedAt, type MemoryWrite } from "../journal/records.ts";
 import type { RunState } from "../journal/state.ts";
-import { checkNamed, isPrototypeKey } from "../names.ts";
+import { checkNamed, isPrototypeKey, MOST_IN_KEY } from "../names.ts";
 import { decode } from "../values/codec.ts";
-import type { Execution } from "./execution.ts";
+import type { ActiveRun } from "./active-run.ts";
 import { place } from "./scope.ts";
-
-/** Of a key of memory. */
-export const MOST_IN_KEY = 256;
 
 /**
  * Working memory as the body sees it. On a replay it is rebuilt at the same pace as the body goes through it: a write that
  * is recorded applies its recorded value, and a step or iteration answered from the journal brings the writes made inside it.
  */
 export class RunMemory implements Memory {
-  readonly #execution: Execution;
+  readonly #execution: ActiveRun;
   readonly #values = new Map<string, unknown>();
   readonly #recorded = new Map<number, unknown>();
   /** Recorded writes by the steps they were made in. */
@@ -28,7 +25,7 @@ export class RunMemory implements Memory {
   /** Positions of the edits that count already, by name. */
   readonly #edited = new Map<string, number>();
 
-  constructor(execution: Execution) {
+  constructor(execution: ActiveRun) {
     this.#execution = execution;
   }
 

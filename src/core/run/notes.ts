@@ -3,22 +3,17 @@ import { HoldfastError } from "../errors.ts";
 import { derivedNumber, derivedUuid } from "../ids.ts";
 import type { EventMeta, UsageMeta } from "../journal/events.ts";
 import { checkNamed } from "../names.ts";
-import type { Execution } from "./execution.ts";
+import type { CheckpointTrigger } from "../options.ts";
+import type { ActiveRun } from "./active-run.ts";
 import { place, placeNote } from "./scope.ts";
-import {
-  type CheckpointTrigger,
-  checkTrigger,
-  markConfidence,
-  markEvaluation,
-  markFinished,
-} from "./triggers.ts";
+import { checkTrigger, markConfidence, markEvaluation, markFinished } from "./triggers.ts";
 
 /** Notes: facts written beside the steps. Each has an address, so a replay finds it and does not write it twice. */
 type NoteKind = "usage_recorded" | "decision_made" | "agent_updated" | "plan_made";
 
 /** Answers whether it is new. */
 function note<K extends NoteKind>(
-  execution: Execution,
+  execution: ActiveRun,
   name: string,
   kind: K,
   meta: EventMeta[K],
@@ -30,27 +25,27 @@ function note<K extends NoteKind>(
   if (scope.node?.notes.has(at.name)) return false;
   const encoded = value === undefined ? undefined : execution.deps.values.encode(at.key, value);
   const event = { kind, step: at.key, meta, ...(encoded ? { data: encoded.data } : {}) };
-  execution.record(event as Parameters<Execution["record"]>[0], encoded?.blobs);
+  execution.record(event as Parameters<ActiveRun["record"]>[0], encoded?.blobs);
   return true;
 }
 
-export function decide(execution: Execution, decision: Decision): void {
+export function decide(execution: ActiveRun, decision: Decision): void {
   const isNew = note(execution, "decision", "decision_made", {}, decision);
   if (isNew) markEvaluation(execution, decision);
 }
 
-export function plan(execution: Execution, steps: readonly string[]): void {
+export function plan(execution: ActiveRun, steps: readonly string[]): void {
   note(execution, "plan", "plan_made", { steps });
 }
 
-export function agent(execution: Execution, name: string, state: AgentState): void {
+export function agent(execution: ActiveRun, name: string, state: AgentState): void {
   const isNew = note(execution, `agent:${name}`, "agent_updated", { agent: name }, state);
   if (!isNew) return;
   markConfidence(execution, name, state);
   markFinished(execution, name, state);
 }
 
-export function usage(execution: Execution, report: UsageReport): void {
+export function usage(execution: ActiveRun, report: UsageReport): void {
   if (report.model !== undefined) checkNamed("model", report.model, 200);
   const meta: UsageMeta = {
     tokens: amount("tokens", report.tokens),
@@ -74,7 +69,7 @@ function amount(option: string, value: number | undefined): number {
 
 /** Marks a checkpoint and answers its address once it is durable. */
 export async function checkpoint(
-  execution: Execution,
+  execution: ActiveRun,
   label: string,
   trigger: CheckpointTrigger,
 ): Promise<string> {
@@ -92,7 +87,7 @@ export async function checkpoint(
   return `${execution.runId}@${seq}`;
 }
 
-export function now(execution: Execution): number {
+export function now(execution: ActiveRun): number {
   execution.enterNow();
   const scope = execution.scope();
   const at = placeNote(scope, "now");
@@ -104,7 +99,7 @@ export function now(execution: Execution): number {
 }
 
 /** Derived, not recorded: the same run asks the same place and gets the same answer. */
-function derive<T>(execution: Execution, name: string, from: (text: string) => T): T {
+function derive<T>(execution: ActiveRun, name: string, from: (text: string) => T): T {
   execution.enterNow();
   const at = place(execution.scope(), name);
   const step = execution.state.firstPlace(at.key);
@@ -114,7 +109,7 @@ function derive<T>(execution: Execution, name: string, from: (text: string) => T
   return from([seed, id, lineage, step].join("|"));
 }
 
-export const random = (execution: Execution, name: string): number =>
+export const random = (execution: ActiveRun, name: string): number =>
   derive(execution, `random:${name}`, derivedNumber);
-export const uuid = (execution: Execution, name: string): string =>
+export const uuid = (execution: ActiveRun, name: string): string =>
   derive(execution, `uuid:${name}`, derivedUuid);

@@ -1,16 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HoldfastError } from "../errors.ts";
+import type { RetryOption, RetryPolicy } from "../options.ts";
 import { decode, encode } from "../values/codec.ts";
-import {
-  defaultRetry,
-  nextRetry,
-  type RetryOption,
-  type RetryPolicy,
-  retryAfterMs,
-  retryable,
-  retryPolicy,
-} from "./retry.ts";
+import { defaultRetry, nextRetry, retryAfterMs, retryable, retryPolicy } from "./retry.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 const busy = new Error("busy");

@@ -1,16 +1,5 @@
 import { HoldfastError } from "../errors.ts";
-
-/** How often, and how far apart, a failed step is tried again. */
-export interface RetryPolicy {
-  /** Calls in total, the first one included. */
-  readonly attempts: number;
-  /** Longest wait before the second call; grows by `factor` with every further one, up to `maxMs`. */
-  readonly baseMs: number;
-  readonly factor: number;
-  readonly maxMs: number;
-  /** Longest wait in total, over all attempts. */
-  readonly maxWaitMs: number;
-}
+import type { RetryOption, RetryPolicy } from "../options.ts";
 
 export const defaultRetry: RetryPolicy = {
   attempts: 3,
@@ -19,9 +8,6 @@ export const defaultRetry: RetryPolicy = {
   maxMs: 30_000,
   maxWaitMs: 120_000,
 };
-
-/** What a step's `retry` option takes: a policy or parts of one, a number of attempts, or `false` for one. */
-export type RetryOption = Partial<RetryPolicy> | number | false;
 
 /**
  * The policy an option stands for, with the gaps filled from `fallback`. Refuses what makes no sense

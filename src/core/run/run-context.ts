@@ -20,21 +20,22 @@ import type {
   StepOptions,
   TransactionOptions,
   UsageReport,
+  Workflow,
 } from "../context.ts";
-import { INJECT } from "../control/control.ts";
 import type { HoldfastError } from "../errors.ts";
 import { limitsOf } from "../guards/budget.ts";
 import { settleArguments } from "../guards/code-arguments.ts";
 import { isOtherKind, type Kind, settleKind } from "../guards/code-kind.ts";
 import { met } from "../guards/code-unasked.ts";
-import { checkName, checkSignal, signalStep } from "../names.ts";
-import type { AnySqlHandle, SqlWork } from "../store/sql.ts";
+import { argsDigest } from "../guards/subject.ts";
+import { checkName, checkSignal, INJECT, signalStep } from "../names.ts";
+import type { CheckpointTrigger } from "../options.ts";
+import type { AnySqlHandle, SqlWork } from "../sql.ts";
 import type { Budget } from "../types.ts";
 import { resolveSecret, type SecretRef } from "../values/secrets.ts";
-import type { Workflow } from "../workflow.ts";
+import type { ActiveRun } from "./active-run.ts";
 import { asked, opened } from "./asked.ts";
-import { argsDigest, type StepPlace } from "./call.ts";
-import type { Execution } from "./execution.ts";
+import type { StepPlace } from "./call.ts";
 import { all, each } from "./groups.ts";
 import { inbox, injected } from "./inbox.ts";
 import { loop } from "./loop.ts";
@@ -42,14 +43,13 @@ import { agent, checkpoint, decide, now, plan, random, usage, uuid } from "./not
 import { address, nextName } from "./scope.ts";
 import { beginStep, completeStep, failStep, runStep } from "./steps.ts";
 import { transaction } from "./transaction.ts";
-import type { CheckpointTrigger } from "./triggers.ts";
 import { child, gate, signal, sleep } from "./waits.ts";
 
 /** `ctx`: finds the scope a call was made in and hands it to the module that knows what to do. */
 export class RunContext implements Context {
-  readonly #execution: Execution;
+  readonly #execution: ActiveRun;
 
-  constructor(execution: Execution) {
+  constructor(execution: ActiveRun) {
     this.#execution = execution;
   }
 

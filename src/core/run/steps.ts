@@ -1,12 +1,15 @@
 import type { OpenStep, StepCall, StepHandle, StepOptions, Undo, UndoOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { admit } from "../guards/guard.ts";
-import { inspectOutcome } from "../guards/inspector.ts";
+import { argsDigest, hasChanged, stillAdmitted } from "../guards/subject.ts";
 import { fingerprint } from "../hash.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
 import { decidedAt, type StepRecord, undoKey } from "../journal/records.ts";
 import { type Encoded, toError } from "../journal/values.ts";
-import { argsDigest, callWork, Handle, hasChanged, type StepPlace, stillAdmitted } from "./call.ts";
+import type { RetryPolicy } from "../options.ts";
+import { type ActiveRun, never } from "./active-run.ts";
+import { admissionOf } from "./admission.ts";
+import { callWork, Handle, type StepPlace } from "./call.ts";
 import {
   askVerify,
   awaitDecision,
@@ -17,17 +20,10 @@ import {
   settleUnknown,
   thrownDoubt,
 } from "./doubt.ts";
-import { type Execution, never } from "./execution.ts";
 import { leavesOpen, leavesUnproven, provesNotDone } from "./failures.ts";
 import { checkKeyOption } from "./key-answer.ts";
-import {
-  defaultRetry,
-  isFatal,
-  nextRetry,
-  type RetryDecision,
-  type RetryPolicy,
-  retryPolicy,
-} from "./retry.ts";
+import { recordedValue, refuseInside } from "./recorded.ts";
+import { defaultRetry, isFatal, nextRetry, type RetryDecision, retryPolicy } from "./retry.ts";
 import { hasUndosInside, isCancelling, isOpenFailure, mustSettle } from "./undo-doubts.ts";
 
 /**
@@ -35,7 +31,7 @@ import { hasUndosInside, isCancelling, isOpenFailure, mustSettle } from "./undo-
  * outcome is not awaited: it travels with the next intent, and nothing acts before that append is durable.
  */
 export async function runStep<T>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   work: (call: StepCall) => T | Promise<T>,
   options: StepOptions<T> = {},
@@ -65,7 +61,7 @@ export async function runStep<T>(
 }
 
 export async function beginStep<T>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   options: StepOptions<T> = {},
 ): Promise<StepHandle<T>> {
@@ -79,15 +75,9 @@ export async function beginStep<T>(
     : startStep(execution, place, options, undefined);
 }
 
-/** Only a call that may be made again can contain calls and waits of the run's own. */
-export function refuseInside({ key, scope: { frame } }: StepPlace): void {
-  if (!frame || frame.effect === "repeatable") return;
-  throw new HoldfastError("HF-1019", { step: key, outer: frame.key, effect: frame.effect });
-}
-
 /** What to do about a step the journal already knows. */
 async function continueStep<T>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   options: StepOptions<T>,
   record: StepRecord,
@@ -120,7 +110,7 @@ async function continueStep<T>(
  * the step's function is gone through once more; every call of the run's own inside it is answered from the journal, or does not begin.
  */
 async function meetUndos<T>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   work: (call: StepCall) => T | Promise<T>,
   options: StepOptions<T>,
@@ -140,7 +130,7 @@ async function meetUndos<T>(
 
 /** A step is answered from the journal: what belongs to its outcome comes with it. */
 function replayed<T>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   options: StepOptions<T>,
   record: StepRecord,
@@ -151,16 +141,8 @@ function replayed<T>(
   return value;
 }
 
-export function recordedValue(execution: Execution, key: string, record: StepRecord): unknown {
-  const { data, seq, status } = record;
-  // A body asks for each outcome once; holding on to it would keep a long run's whole history in memory.
-  record.data = undefined;
-  const value = execution.read(() => execution.deps.values.of(execution.runId, { data, seq }));
-  return inspectOutcome(execution, key, { data, seq, status }, value);
-}
-
 async function continueFailed<T>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   options: StepOptions<T>,
   record: StepRecord,
@@ -192,7 +174,7 @@ async function continueFailed<T>(
 }
 
 async function continueUnknown<T>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   options: StepOptions<T>,
   record: StepRecord,
@@ -216,13 +198,13 @@ async function continueUnknown<T>(
 }
 
 /** The hook says that nothing was done, and a run that is being cancelled does not call it. */
-function notDone(execution: Execution, { key: step }: StepPlace, { attempt }: StepRecord): EventDraft {
+function notDone(execution: ActiveRun, { key: step }: StepPlace, { attempt }: StepRecord): EventDraft {
   const { data } = execution.deps.values.encode(step, new HoldfastError("HF-2188", { step }));
   return { kind: "step_failed", step, meta: { attempt, harmless: true }, data };
 }
 
 async function startStep<T>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   options: StepOptions<T>,
   record: StepRecord | undefined,
@@ -249,7 +231,7 @@ async function startStep<T>(
   probe("C03:before-intent", where);
   const { guards } = execution;
   const admitted =
-    guards.length === 0 ? undefined : await admit(guards, { execution, place, options, intent: started });
+    guards.length === 0 ? undefined : await admit(guards, admissionOf(execution, place, options, started));
   if (admitted && "value" in admitted) return standIn(execution, place, started, admitted);
   if (hasChanged(execution, options, started)) return startStep(execution, place, options, record);
   const meta = admitted ? { ...started, ...admitted.note } : started;
@@ -264,7 +246,7 @@ async function startStep<T>(
 
 /** A guard knows the value: nothing is called, and the journal says so, in one write: an intent alone could be taken for a call. */
 export async function standIn<T>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   intent: StepStarted,
   { value, instead }: { readonly value: unknown; readonly instead: "reused" | "simulated" },
@@ -281,7 +263,7 @@ export async function standIn<T>(
   return { done: true, value: values.echo(encoded) as T };
 }
 
-export async function completeStep<T>(execution: Execution, handle: OpenStep<T>, value: T): Promise<T> {
+export async function completeStep<T>(execution: ActiveRun, handle: OpenStep<T>, value: T): Promise<T> {
   const open = handle as Handle<T>;
   const { probe } = execution.deps.ports;
   const where = { runId: execution.runId, step: open.step };
@@ -313,14 +295,14 @@ export async function completeStep<T>(execution: Execution, handle: OpenStep<T>,
 }
 
 /** Another worker has the run: the result is kept as evidence, and this call leads nowhere. */
-function abandon<T>(execution: Execution, open: Handle<T>, encoded: Encoded): Promise<never> {
+function abandon<T>(execution: ActiveRun, open: Handle<T>, encoded: Encoded): Promise<never> {
   if (open.frame.effect !== "repeatable" || open.options.compensate)
     execution.deps.engine.evidence(execution.runId, open.step, open.attempt, encoded);
   return never();
 }
 
 export async function failStep<T>(
-  execution: Execution,
+  execution: ActiveRun,
   handle: OpenStep<T>,
   thrown: unknown,
 ): Promise<StepHandle<T>> {
@@ -377,7 +359,7 @@ function tooLong(step: string, thrown: unknown, next: RetryDecision): Error | un
 
 /** What became of a call that threw: somebody had to find out, and did, or it is a failure, with or without proof that nothing was done. */
 async function settleThrown<T>(
-  execution: Execution,
+  execution: ActiveRun,
   open: Handle<T>,
   thrown: unknown,
   { record, isTriedAgain }: { readonly record: StepRecord | undefined; readonly isTriedAgain: boolean },
@@ -406,12 +388,12 @@ const isUnknown = <T>({ frame, place }: Handle<T>, thrown: unknown, isTriedAgain
   !(frame.effect === "keyed" && isTriedAgain) && !place.scope.abort.aborted && !isFatal(thrown);
 
 /** The run is being cancelled, and its calls were told: that may be why this one failed, so its failure says nothing. */
-const isToldToStop = (execution: Execution, { effect, undo }: StepRecord): boolean =>
+const isToldToStop = (execution: ActiveRun, { effect, undo }: StepRecord): boolean =>
   isCancelling(execution) && (effect !== "repeatable" || undo === true);
 
 /** The call has ended, and nobody knows what it did. */
 async function leaveInDoubt<T>(
-  execution: Execution,
+  execution: ActiveRun,
   { frame, place, options, step }: Handle<T>,
   doubt: Doubt,
 ): Promise<StepHandle<T>> {
@@ -420,7 +402,7 @@ async function leaveInDoubt<T>(
   return continueStep(execution, place, options, execution.state.find(step) as StepRecord);
 }
 
-async function waitForRetry(execution: Execution, { key, scope }: StepPlace, retryAt: number): Promise<void> {
+async function waitForRetry(execution: ActiveRun, { key, scope }: StepPlace, retryAt: number): Promise<void> {
   const { time } = execution.deps;
   while (time.now() < retryAt) {
     await execution.wait(key, { kind: "retry", step: key, since: time.now(), until: retryAt }, scope.frame);
@@ -428,7 +410,7 @@ async function waitForRetry(execution: Execution, { key, scope }: StepPlace, ret
 }
 
 function decideRetry<T>(
-  execution: Execution,
+  execution: ActiveRun,
   open: Handle<T>,
   thrown: unknown,
   record: StepRecord | undefined,
@@ -449,7 +431,7 @@ function decideRetry<T>(
 }
 
 function addCompensation<T>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   options: StepOptions<T>,
   record: StepRecord | undefined,

@@ -1,23 +1,26 @@
 import type { TransactionOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { admit } from "../guards/guard.ts";
+import { argsDigest, hasChanged, stillAdmitted } from "../guards/subject.ts";
 import type { StepStarted } from "../journal/events.ts";
 import { decidedAt, type StepRecord } from "../journal/records.ts";
 import type { Depart } from "../journal/writer.ts";
+import type { AnySqlHandle, SqlWork } from "../sql.ts";
 import type { CommitResult } from "../store/commit.ts";
 import type { Append } from "../store/contract.ts";
-import type { AnySqlHandle, SqlWork } from "../store/sql.ts";
-import { argsDigest, Handle, hasChanged, type StepPlace, stillAdmitted } from "./call.ts";
-import { type Execution, never } from "./execution.ts";
+import { type ActiveRun, never } from "./active-run.ts";
+import { admissionOf } from "./admission.ts";
+import { Handle, type StepPlace } from "./call.ts";
+import { recordedValue, refuseInside } from "./recorded.ts";
 import { type Frame, innerScope } from "./scope.ts";
-import { recordedValue, refuseInside, standIn } from "./steps.ts";
+import { standIn } from "./steps.ts";
 
 /**
  * Exactly once: the user's writes and the step's outcome are one commit, so there is nothing to be in doubt about. Whoever guards steps
  * is asked before every try of the commit: an approval is used up by the one that comes in.
  */
 export async function transaction<T, S extends AnySqlHandle>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   work: SqlWork<T, S>,
   options: TransactionOptions = {},
@@ -53,7 +56,7 @@ export async function transaction<T, S extends AnySqlHandle>(
 
 /** What is recorded of it, or stands in for it; else what would be written with its commit, now that it may be tried. */
 export async function beginTransaction<T>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   options: TransactionOptions,
 ): Promise<{ readonly value: T } | { readonly intent: StepStarted; readonly note?: Partial<StepStarted> }> {
@@ -63,7 +66,7 @@ export async function beginTransaction<T>(
     return { value: (await recordedValue(execution, place.key, record)) as T };
   if (record?.status === "failed" && !record.reopened) throw await recordedFailure(execution, place, record);
   const intent = transactionIntent(execution, options, record);
-  const admitted = await admit(execution.guards, { execution, place, options, intent });
+  const admitted = await admit(execution.guards, admissionOf(execution, place, options, intent));
   if (admitted && "value" in admitted)
     return (await standIn(execution, place, intent, admitted)) as { value: T };
   return { intent, ...(admitted?.note ? { note: admitted.note } : {}) };
@@ -71,7 +74,7 @@ export async function beginTransaction<T>(
 
 /** What would be written with the commit. */
 function transactionIntent(
-  execution: Execution,
+  execution: ActiveRun,
   options: TransactionOptions,
   record: StepRecord | undefined,
 ): StepStarted {
@@ -87,7 +90,7 @@ function transactionIntent(
 
 /** Somebody said no to it: nothing else leaves a transaction that has ended without its writes. */
 async function recordedFailure(
-  execution: Execution,
+  execution: ActiveRun,
   { key }: StepPlace,
   record: StepRecord,
 ): Promise<unknown> {
@@ -106,7 +109,7 @@ const NOT_ADMITTED = new Error("not admitted any more");
 class Attempt<T, S extends AnySqlHandle> {
   value: T | undefined;
   thrown: { readonly error: unknown } | undefined;
-  readonly #execution: Execution;
+  readonly #execution: ActiveRun;
   readonly #place: StepPlace;
   readonly #work: SqlWork<T, S>;
   readonly #intent: StepStarted;
@@ -116,7 +119,7 @@ class Attempt<T, S extends AnySqlHandle> {
   #turn = 0;
 
   constructor(
-    execution: Execution,
+    execution: ActiveRun,
     place: StepPlace,
     work: SqlWork<T, S>,
     intent: StepStarted,
@@ -204,7 +207,7 @@ class Attempt<T, S extends AnySqlHandle> {
     return this.#append;
   }
 
-  #encode(made: T): ReturnType<Execution["deps"]["values"]["encode"]> {
+  #encode(made: T): ReturnType<ActiveRun["deps"]["values"]["encode"]> {
     try {
       return this.#execution.deps.values.encode(this.#place.key, made);
     } catch (error) {

@@ -1,23 +1,9 @@
 import type { AgentState, Decision } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft } from "../journal/events.ts";
-import type { Execution } from "./execution.ts";
-
-export const TRIGGERS = [
-  "phase_started",
-  "phase_completed",
-  "specialist_finished",
-  "evaluation_completed",
-  "confidence_threshold_crossed",
-  "error_encountered",
-  "memory_pressure_high",
-  "user_requested",
-  "debug_breakpoint",
-  "before_risky_operation",
-] as const;
-
-/** Why a checkpoint was marked. The run gives any of them to `ctx.checkpoint`; the engine marks six by itself, see {@link Triggers}. */
-export type CheckpointTrigger = (typeof TRIGGERS)[number];
+import { type CheckpointTrigger, TRIGGERS, type Triggers } from "../options.ts";
+import type { ActiveRun } from "./active-run.ts";
+import type { TriggerSettings } from "./execution-deps.ts";
 
 export function checkTrigger(trigger: unknown): asserts trigger is CheckpointTrigger {
   if (TRIGGERS.includes(trigger as CheckpointTrigger)) return;
@@ -25,35 +11,6 @@ export function checkTrigger(trigger: unknown): asserts trigger is CheckpointTri
     option: "trigger",
     problem: `${String(trigger)} is not one of ${TRIGGERS.join(", ")}`,
   });
-}
-
-/** When the engine marks a checkpoint by itself. Marks travel with other writes and never cause one. */
-export interface Triggers {
-  /** Mark `confidence_threshold_crossed` when what `ctx.agent` reports passes this, either way. Default 0.5. */
-  readonly confidence?: number;
-  /**
-   * Share of the heap that counts as too much. From then on no run is taken, and each one under way marks `memory_pressure_high` and
-   * saves a snapshot if it is in a loop, until the share has fallen again. Default 0.85, also where no triggers are given.
-   */
-  readonly memoryPressure?: number;
-  /** Mark `error_encountered` when a step fails for good. Default true. */
-  readonly errors?: boolean;
-  /** Mark `phase_completed` when a step or a loop ends that `ctx.plan` has named. Default true. */
-  readonly phases?: boolean;
-  /** Mark `specialist_finished` when an agent reports (`ctx.agent`) that it is `done`, `completed` or `finished`. Default true. */
-  readonly agents?: boolean;
-  /** Mark `evaluation_completed` for each `ctx.decide` of type `evaluation`. Default true. */
-  readonly evaluations?: boolean;
-}
-
-/** `null`: off. */
-export interface TriggerSettings {
-  readonly confidence: number | null;
-  readonly memoryPressure: number | null;
-  readonly errors: boolean;
-  readonly phases: boolean;
-  readonly agents: boolean;
-  readonly evaluations: boolean;
 }
 
 const KEYS: readonly string[] = [
@@ -98,13 +55,13 @@ const mark = (label: string, trigger: CheckpointTrigger): EventDraft => ({
 });
 
 /** A step has failed: for good, unless it says when it is tried again. */
-export function markFailure(execution: Execution, event: EventDraft & { kind: "step_failed" }): void {
+export function markFailure(execution: ActiveRun, event: EventDraft & { kind: "step_failed" }): void {
   if (!execution.deps.settings.triggers.errors || event.meta.retryAt !== undefined) return;
   execution.writer.ride(mark(event.step, "error_encountered"));
 }
 
 /** Something has ended in this place. */
-export function markPhase(execution: Execution, step: string): void {
+export function markPhase(execution: ActiveRun, step: string): void {
   if (!execution.deps.settings.triggers.phases) return;
   const name = step.slice(step.lastIndexOf("/") + 1);
   const plan = execution.state.facts.plans.get(step.slice(0, step.length - name.length));
@@ -114,12 +71,12 @@ export function markPhase(execution: Execution, step: string): void {
 /** Words of agents that have nothing more to do. */
 const FINISHED: readonly string[] = ["done", "completed", "finished"];
 
-export function markFinished(execution: Execution, agent: string, { status }: AgentState): void {
+export function markFinished(execution: ActiveRun, agent: string, { status }: AgentState): void {
   if (execution.deps.settings.triggers.agents && FINISHED.includes(status.toLowerCase()))
     execution.writer.ride(mark(agent, "specialist_finished"));
 }
 
-export function markEvaluation(execution: Execution, { type, agent, description }: Decision): void {
+export function markEvaluation(execution: ActiveRun, { type, agent, description }: Decision): void {
   if (execution.deps.settings.triggers.evaluations && type === "evaluation")
     execution.writer.ride(mark(agent ?? description.slice(0, LABEL_CHARS), "evaluation_completed"));
 }
@@ -128,7 +85,7 @@ export function markEvaluation(execution: Execution, { type, agent, description 
 const LABEL_CHARS = 80;
 
 /** What an agent reports for the first time, not on a replay. An agent that has said nothing yet is taken to be confident. */
-export function markConfidence(execution: Execution, agent: string, { confidence }: AgentState): void {
+export function markConfidence(execution: ActiveRun, agent: string, { confidence }: AgentState): void {
   const limit = execution.deps.settings.triggers.confidence;
   if (limit === null || confidence === undefined || Number.isNaN(confidence)) return;
   const isBelow = confidence < limit;
@@ -139,7 +96,7 @@ export function markConfidence(execution: Execution, agent: string, { confidence
 }
 
 /** The marks themselves tell on which side an agent was last, after every resume too. */
-function wasBelow({ state, writer }: Execution, agent: string): boolean {
+function wasBelow({ state, writer }: ActiveRun, agent: string): boolean {
   const unwritten = writer.unwritten.flatMap(({ event }) =>
     event.kind === "checkpoint_marked" ? [event.meta] : [],
   );
@@ -150,6 +107,6 @@ function wasBelow({ state, writer }: Execution, agent: string): boolean {
   return last !== undefined && last.label.slice(last.label.lastIndexOf(": ") + 2).startsWith("below");
 }
 
-export function markPressure(execution: Execution): void {
+export function markPressure(execution: ActiveRun): void {
   execution.writer.ride(mark("memory pressure", "memory_pressure_high"));
 }

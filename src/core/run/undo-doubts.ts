@@ -2,7 +2,7 @@ import { eventAt } from "../journal/load.ts";
 import type { StepRecord } from "../journal/records.ts";
 import type { RunState } from "../journal/state.ts";
 import { UNDO } from "../names.ts";
-import type { Execution } from "./execution.ts";
+import type { ActiveRun } from "./active-run.ts";
 import { leavesOpen, provesNotDone } from "./failures.ts";
 
 /**
@@ -14,11 +14,11 @@ import { leavesOpen, provesNotDone } from "./failures.ts";
 export const isUndo = (step: string): boolean => step.startsWith(`${UNDO}/`);
 
 /** The run is being cancelled with compensation, and its undos have not begun. */
-export const isCancelling = ({ writer, compensating }: Execution): boolean =>
+export const isCancelling = ({ writer, compensating }: ActiveRun): boolean =>
   writer.row.control === "compensating" && !compensating;
 
 /** A step that would have to be undone is not called again in a run that is being cancelled: its outcome must be learned. */
-export const mustSettle = (execution: Execution, { undo }: StepRecord): boolean =>
+export const mustSettle = (execution: ActiveRun, { undo }: StepRecord): boolean =>
   undo === true && isCancelling(execution);
 
 const isUnknown = ({ status }: StepRecord): boolean => status === "started" || status === "in_doubt";
@@ -36,7 +36,7 @@ export function hasUndosInside(state: RunState, outer: string): boolean {
 }
 
 /** Everything that has to be asked about: also calls that failed in a way that does not say whether they did something. */
-export async function openSteps(execution: Execution): Promise<readonly [string, StepRecord][]> {
+export async function openSteps(execution: ActiveRun): Promise<readonly [string, StepRecord][]> {
   const open = [...unknownSteps(execution.state)];
   for (const [step, record] of execution.state.steps())
     if (record.undo && !isUndo(step) && (await isOpenFailure(execution, record))) open.push([step, record]);
@@ -44,7 +44,7 @@ export async function openSteps(execution: Execution): Promise<readonly [string,
 }
 
 /** Whether a call failed in a way that leaves open what it did. What a person said about it is not asked again. */
-export async function isOpenFailure({ deps, runId }: Execution, record: StepRecord): Promise<boolean> {
+export async function isOpenFailure({ deps, runId }: ActiveRun, record: StepRecord): Promise<boolean> {
   if (record.status !== "failed" || record.harmless) return false;
   const event = await eventAt(deps.store, runId, record.seq);
   if (event && event.kind !== "step_failed") return false;

@@ -2,13 +2,13 @@ import { HoldfastError } from "../errors.ts";
 import type { StepRecord } from "../journal/records.ts";
 import { UNDO } from "../names.ts";
 import type { Waiting } from "../types.ts";
+import type { ActiveRun } from "./active-run.ts";
 import { awaitDecision, enterDoubt } from "./doubt.ts";
-import type { Execution } from "./execution.ts";
 import { innerScope } from "./scope.ts";
 import { openSteps, unknownSteps } from "./undo-doubts.ts";
 
 /** Whether the replay has come as far as it can: it has met every undo, or stands at something that is not recorded. */
-export function knowsUndos({ state, undos, isWaiting, writer, bodyEnded }: Execution): boolean {
+export function knowsUndos({ state, undos, isWaiting, writer, bodyEnded }: ActiveRun): boolean {
   if (isWaiting || writer.holdsBack || bodyEnded) return true;
   return (
     [...state.undoable.keys()].every((step) => undos.has(step)) && unknownSteps(state).next().done === true
@@ -16,21 +16,21 @@ export function knowsUndos({ state, undos, isWaiting, writer, bodyEnded }: Execu
 }
 
 /** Executions whose run is being undone to be cancelled. */
-const cancelling = new WeakSet<Execution>();
+const cancelling = new WeakSet<ActiveRun>();
 
 /** Whether nobody is at it yet: a run that undoes itself because it failed finishes that first. */
-export const mayUndo = (execution: Execution): boolean =>
+export const mayUndo = (execution: ActiveRun): boolean =>
   !cancelling.has(execution) && (!execution.compensating || execution.bodyEnded);
 
 /** What must be decided before it can be known whether to undo it. */
-export const undoDoubts = ({ state }: Execution, waiting: readonly Waiting[]): readonly Waiting[] =>
+export const undoDoubts = ({ state }: ActiveRun, waiting: readonly Waiting[]): readonly Waiting[] =>
   waiting.filter(({ kind, step }) => kind === "decision" && state.find(step)?.undo);
 
 /**
  * Undoes finished steps, the last one first; each undo is a step of its own. Answers the steps that could not be undone: how to do that
  * is code, and the code of a finished iteration is not run again to find it; or it is not known whether they were done.
  */
-export async function compensate(execution: Execution): Promise<readonly string[]> {
+export async function compensate(execution: ActiveRun): Promise<readonly string[]> {
   execution.compensating = true;
   execution.dropWaits();
   await execution.writer.whenIdle();
@@ -41,7 +41,7 @@ export async function compensate(execution: Execution): Promise<readonly string[
   return [...steps.filter((step) => !execution.undos.has(step)), ...unknown];
 }
 
-export async function undoAndCancel(execution: Execution): Promise<void> {
+export async function undoAndCancel(execution: ActiveRun): Promise<void> {
   cancelling.add(execution);
   try {
     const open = await execution.busy(openSteps(execution));
@@ -60,7 +60,7 @@ export async function undoAndCancel(execution: Execution): Promise<void> {
 }
 
 /** The code does not come to these steps, so people are asked what became of them. */
-async function askAbout(execution: Execution, open: readonly [string, StepRecord][]): Promise<void> {
+async function askAbout(execution: ActiveRun, open: readonly [string, StepRecord][]): Promise<void> {
   const ask = ([key, record]: [string, StepRecord]): Promise<void> => {
     const place = { key, name: key.slice(key.lastIndexOf("/") + 1), scope: execution.rootScope };
     return record.status === "in_doubt"

@@ -1,14 +1,14 @@
-import { listed } from "../changes/versions.ts";
 import { HoldfastError } from "../errors.ts";
 import type { StepRecord } from "../journal/records.ts";
+import { listed } from "../listed.ts";
+import type { ActiveRun } from "./active-run.ts";
 import { enterDoubt } from "./doubt.ts";
-import type { Execution } from "./execution.ts";
 
 /**
  * Holds the end of a run back that has begun something and ends without asking what became of it. Whoever comes with code that asks
  * takes the run up; meanwhile people can say what happened, and children can tell.
  */
-export async function untilResolved(execution: Execution): Promise<void> {
+export async function untilResolved(execution: ActiveRun): Promise<void> {
   const left = (): readonly string[] => execution.code?.unresolved() ?? [];
   let isHeld = false;
   for (let open = left(); open.length > 0; open = left()) {
@@ -22,7 +22,7 @@ export async function untilResolved(execution: Execution): Promise<void> {
   if (isHeld) execution.dropWaits();
 }
 
-async function untilKnown(execution: Execution, key: string, since: number): Promise<void> {
+async function untilKnown(execution: ActiveRun, key: string, since: number): Promise<void> {
   const record = execution.state.find(key) as StepRecord;
   if (record.type === "child") {
     const detail = record.child ?? "";

@@ -1,4 +1,4 @@
-import type { GateAnswer, GateOptions, ReceivedSignal, SignalOptions } from "../context.ts";
+import type { GateAnswer, GateOptions, ReceivedSignal, SignalOptions, Workflow } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { waitedForBudget } from "../guards/budget.ts";
 import { inspectSignal } from "../guards/inspector.ts";
@@ -9,15 +9,14 @@ import { decidedAt, type Signal, type StepRecord, signalAt } from "../journal/re
 import { insistOn } from "../journal/row-shape.ts";
 import { release } from "../journal/signals.ts";
 import { ended, type Waiting } from "../types.ts";
-import type { Workflow } from "../workflow.ts";
+import type { ActiveRun } from "./active-run.ts";
 import type { StepPlace } from "./call.ts";
-import type { Execution } from "./execution.ts";
 import { givenByParent } from "./given.ts";
-import { recordedValue, refuseInside } from "./steps.ts";
+import { recordedValue, refuseInside } from "./recorded.ts";
 
 /** Steps that wait instead of calling: gates, timers, signals and children. Each is opened once and decided once. */
 async function open(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   meta: Omit<StepStarted, "effect" | "attempt" | "call">,
   shown?: unknown,
@@ -50,7 +49,7 @@ async function open(
  * time either, and an answer to a gate that shows nothing does not outlive an edit that came before it was acted on.
  */
 function isVoided(
-  execution: Execution,
+  execution: ActiveRun,
   { key }: StepPlace,
   known: StepRecord,
   {
@@ -77,12 +76,12 @@ const voided = ({ seq, status }: StepRecord): Voided => ({
 });
 
 /** It was answered, and its time is up. */
-const isOverdue = ({ deps }: Execution, { status, until }: StepRecord): boolean =>
+const isOverdue = ({ deps }: ActiveRun, { status, until }: StepRecord): boolean =>
   status === "completed" && until !== undefined && deps.time.now() >= until;
 
 /** Waits for the record to be decided from outside; `overdue` decides it when its time has passed. */
 async function untilDecided(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   record: StepRecord,
   waiting: Omit<Waiting, "step" | "since" | "until">,
@@ -106,7 +105,7 @@ async function untilDecided(
 
 /** Ends a wait for good, unless it is decided first, or `comes` is there first: that is not missed for being read late. */
 async function failWait(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   error: HoldfastError,
   comes?: (event: JournalEvent) => boolean,
@@ -116,7 +115,7 @@ async function failWait(
 }
 
 /** The decided wait's value, or its failure thrown. */
-async function outcome(execution: Execution, place: StepPlace, record: StepRecord): Promise<unknown> {
+async function outcome(execution: ActiveRun, place: StepPlace, record: StepRecord): Promise<unknown> {
   const value = await recordedValue(execution, place.key, record);
   if (record.status === "completed") return value;
   execution.blamed.put(value, [place.key]);
@@ -125,7 +124,7 @@ async function outcome(execution: Execution, place: StepPlace, record: StepRecor
 
 /** `strict`: an answer counts only for exactly what was shown when it was given. */
 export async function gate(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   options: GateOptions,
   strict = false,
@@ -184,7 +183,7 @@ function checkTimeout(timeoutMs: number | undefined): void {
     throw refused("timeoutMs", "it must be a number of 0 or more");
 }
 
-export async function sleep(execution: Execution, place: StepPlace, ms: number): Promise<void> {
+export async function sleep(execution: ActiveRun, place: StepPlace, ms: number): Promise<void> {
   if (!Number.isFinite(ms) || ms < 0) throw refused("ms", "it must be a number of 0 or more");
   await execution.enter();
   const record = await open(execution, place, {
@@ -197,7 +196,7 @@ export async function sleep(execution: Execution, place: StepPlace, ms: number):
 }
 
 export async function signal<T>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   names: readonly string[],
   options: SignalOptions,
@@ -240,7 +239,7 @@ export async function signal<T>(
   return (await outcome(execution, place, record)) as never;
 }
 
-export async function received<T>(execution: Execution, found: Signal): Promise<ReceivedSignal<T>> {
+export async function received<T>(execution: ActiveRun, found: Signal): Promise<ReceivedSignal<T>> {
   const { values } = execution.deps;
   const payload = await execution.read(() => values.of(execution.runId, found));
   release(found);
@@ -255,7 +254,7 @@ interface Offspring<I, O> {
 }
 
 export async function child<I, O>(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   { workflow, input, begun }: Offspring<I, O>,
 ): Promise<O> {
@@ -282,14 +281,14 @@ export async function child<I, O>(
 }
 
 /** Another child may have begun under this key, and have a new name now. */
-function freeKey(execution: Execution, key: string): string {
+function freeKey(execution: ActiveRun, key: string): string {
   const call = execution.state.freeCall(key);
   return call === 1 ? key : `${key}|${call}`;
 }
 
 /** Makes sure that the child is there and goes on. Said again on a replay, unless the journal says that the run has waited for it since. */
 async function beginChild(
-  execution: Execution,
+  execution: ActiveRun,
   place: StepPlace,
   workflow: Workflow,
   input: unknown,

@@ -1,8 +1,9 @@
 import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
 import type { Ports } from "../ports.ts";
-import type { StoreHealth } from "../worker/health.ts";
 import type { Append, AppendResult, Entry, Store } from "./contract.ts";
+import type { StoreHealth } from "./health.ts";
+import { FIRST_PAUSE_MS, isOut, LONGEST_PAUSE_MS } from "./pauses.ts";
 
 /**
  * What became of an append: the store's answer; `lost` when the store stayed away too long; `rejected` when it took others all the
@@ -35,10 +36,6 @@ export interface CommitOptions {
     readonly sinceMs: number;
   }): void;
 }
-
-/** The pause after the first failed attempt; each further one doubles it. */
-export const FIRST_PAUSE_MS = 20;
-export const LONGEST_PAUSE_MS = 2_000;
 
 /** For so long an act from outside waits for a failing store. One that comes later waits for a single attempt. */
 const ACT_PATIENCE_MS = 2_000;
@@ -311,10 +308,6 @@ export class CommitQueue {
     }
   }
 }
-
-/** The store is closed, or has gone back in time: nothing more is asked of it. */
-export const isOut = (error: unknown): boolean =>
-  HoldfastError.is(error, "HF-3012") || HoldfastError.is(error, "HF-3020");
 
 /** Or what it holds is damaged: waiting does not mend that. */
 const isFinal = (error: unknown): boolean =>

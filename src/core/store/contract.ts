@@ -1,5 +1,5 @@
+import type { AnySqlHandle, SqlHandle, SqlWork } from "../sql.ts";
 import type { Parent, RunIdentity, RunProjection, RunRow, RunStatus } from "../types.ts";
-import type { SqlTransaction } from "./sql.ts";
 
 /**
  * The store contract: everything the engine asks of a place to keep runs.
@@ -152,3 +152,11 @@ export interface DueQuery {
   readonly workflows: readonly string[];
   readonly limit: number;
 }
+
+/** Does `work`, then the append that is made of its value: both are committed together, or neither. */
+export type SqlTransaction = <T, S extends AnySqlHandle = SqlHandle>(
+  work: SqlWork<T, S>,
+  append: (value: T) => Append,
+) => Promise<TransactionResult<T>>;
+
+export type TransactionResult<T> = { readonly value: T; readonly result: AppendResult };

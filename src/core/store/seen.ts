@@ -1,18 +1,20 @@
 import { HoldfastError } from "../errors.ts";
+import type { AnySqlHandle, SqlWork } from "../sql.ts";
 import { type RunRow, terminal } from "../types.ts";
-import { sealOf } from "../values/blind.ts";
 import { claimAfter, UNCLAIMED } from "./claim.ts";
 import type {
   Append,
   AppendResult,
   Entry,
   RunRange,
+  SqlTransaction,
   Store,
   StoreCapabilities,
   StoreIdentity,
+  TransactionResult,
 } from "./contract.ts";
+import { sealOf } from "./hand-through.ts";
 import { refuseSealed } from "./refuse-sealed.ts";
-import type { AnySqlHandle, SqlTransaction, SqlWork, TransactionResult } from "./sql.ts";
 
 /** How far a run was, as far as this process has seen it acknowledged. */
 interface Mark {

@@ -1,5 +1,4 @@
 import { hmac } from "../hash.ts";
-import type { Store } from "../store/contract.ts";
 
 /**
  * Heads name values by their digest and stay readable where values are encrypted. So that a digest tells nothing about a value that
@@ -24,16 +23,3 @@ export const SEALED_ROOT = "holdfast-sealed-root";
 
 /** What stands in the place of a record that a store cannot open: no digest fits it, so it is met as damage. */
 export const UNREADABLE = "!unreadable";
-
-/** What a store on top of another one hands through. */
-export function sealOf(store: Store): Pick<Store, "blinding" | "prepare" | "setCacheTtl" | "check"> {
-  const prepare = store.prepare?.bind(store);
-  const check = store.check?.bind(store);
-  const setCacheTtl = store.setCacheTtl?.bind(store);
-  return {
-    ...(store.blinding === undefined ? {} : { blinding: store.blinding }),
-    ...(prepare ? { prepare } : {}),
-    ...(check ? { check } : {}),
-    ...(setCacheTtl ? { setCacheTtl } : {}),
-  };
-}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab } from "../../../test/support/lab.ts";
 import { Values } from "../journal/values.ts";
-import { silentLogger } from "../ports.ts";
+import { silentLogger } from "../logger.ts";
 import { decode, encode } from "./codec.ts";
 import { Redactor } from "./redact.ts";
 

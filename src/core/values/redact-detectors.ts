@@ -1,4 +1,4 @@
-import type { RedactionPattern } from "./redact.ts";
+import type { RedactionPattern } from "./redact-pattern.ts";
 
 /**
  * What secrets of well-known kinds look like. Each begins with fixed letters and repeats up to a limit, so that looking for it takes time

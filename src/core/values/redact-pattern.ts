@@ -1,5 +1,11 @@
 import { HoldfastError } from "../errors.ts";
 
+export interface RedactionPattern {
+  /** What stands in the place of a match: letters, digits, `-` and `_`. */
+  readonly kind: string;
+  readonly pattern: RegExp;
+}
+
 /** In how many ways a match may be tried from one place, besides one repetition without a limit. */
 const MOST_WAYS = 4_096;
 

@@ -1,9 +1,8 @@
 import { HoldfastError } from "../errors.ts";
-import type { EventDraft } from "../journal/events.ts";
-import type { Logger } from "../ports.ts";
+import type { Logger } from "../logger.ts";
 import type { Waiting } from "../types.ts";
 import { DETECTORS } from "./redact-detectors.ts";
-import { checkPattern } from "./redact-pattern.ts";
+import { checkPattern, type RedactionPattern } from "./redact-pattern.ts";
 
 /**
  * What is kept out of the journal, the log and error texts. In the place of what is found stands `[redacted:kind]`, for the run itself
@@ -26,12 +25,6 @@ export interface Redaction {
   readonly patterns?: readonly RedactionPattern[];
   /** Secrets that are known; from 6 characters on. */
   readonly values?: readonly string[];
-}
-
-export interface RedactionPattern {
-  /** What stands in the place of a match: letters, digits, `-` and `_`. */
-  readonly kind: string;
-  readonly pattern: RegExp;
 }
 
 /** A shorter secret would be found everywhere. */
@@ -78,8 +71,8 @@ export class Redactor {
   }
 
   /** The free text of an event's header; names stay. */
-  event(event: EventDraft): EventDraft {
-    const { meta } = event as { meta: FreeText };
+  event<E extends { readonly meta: object }>(event: E): E {
+    const meta: FreeText = event.meta;
     const { message, reason, waiting, model, usage } = meta;
     const isFree = [message, reason, waiting, model, usage?.model].some((one) => one !== undefined);
     if (!isFree) return event;
@@ -90,7 +83,7 @@ export class Redactor {
       ...(model === undefined ? {} : { model: this.text(model) }),
       ...(usage?.model === undefined ? {} : { usage: { ...usage, model: this.text(usage.model) } }),
     };
-    return { ...event, meta: { ...meta, ...clean } } as EventDraft;
+    return { ...event, meta: { ...meta, ...clean } };
   }
 
   #wait(wait: Waiting): Waiting {

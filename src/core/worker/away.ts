@@ -1,6 +1,6 @@
 import { type ErrorCode, HoldfastError } from "../errors.ts";
 import type { Ports } from "../ports.ts";
-import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from "../store/commit.ts";
+import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from "../store/pauses.ts";
 
 const AWAY: readonly ErrorCode[] = ["HF-3002", "HF-3003", "HF-3009", "HF-3013", "HF-3024", "HF-3030"];
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createLab } from "../../../test/support/lab.ts";
 import { workflow } from "../../index.ts";
 import { damaged } from "../journal/journal.ts";
-import { silentLogger } from "../ports.ts";
+import { silentLogger } from "../logger.ts";
 import type { Store } from "../store/contract.ts";
 
 const below = workflow("below", async (ctx) => (await ctx.gate("g", { choices: ["yes"] })).choice);

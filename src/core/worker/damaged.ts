@@ -2,9 +2,9 @@ import type { HoldfastError } from "../errors.ts";
 import type { Acts } from "../journal/acts.ts";
 import { verified } from "../journal/door.ts";
 import { damaged } from "../journal/journal.ts";
+import { forReview } from "../journal/review.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow, Waiting } from "../types.ts";
-import { forReview } from "./recovery.ts";
 
 interface DamagedDeps {
   readonly acts: Acts;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createLab } from "../../../test/support/lab.ts";
 import { workflow } from "../../index.ts";
-import { silentLogger } from "../ports.ts";
-import { Emitter, type EngineEvent } from "./emitter.ts";
+import { silentLogger } from "../logger.ts";
+import { Emitter } from "./emitter.ts";
+import type { EngineEvent } from "./event-types.ts";
 
 const hello = workflow("hello", (ctx, name: string) => ctx.step("greet", () => `Hello ${name}`));
 const event = (n: number): EngineEvent => ({ type: "store_failing", at: n, error: n });

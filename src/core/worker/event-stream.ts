@@ -1,5 +1,5 @@
 import { HoldfastError } from "../errors.ts";
-import type { EngineEvent } from "./emitter.ts";
+import type { EngineEvent } from "./event-types.ts";
 
 /** How an iterator of events is kept within bounds. */
 export interface EventsOptions {

@@ -1,7 +1,78 @@
 import { HoldfastError } from "../errors.ts";
+import type { EventKind } from "../journal/events.ts";
 import { nearest } from "../nearest.ts";
-import type { EngineEventType } from "./emitter.ts";
 
+interface JournaledEvent<K extends EventKind> {
+  readonly type: K;
+  readonly runId: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly step: string;
+  readonly actor?: string;
+}
+
+/** What listeners are told. Sent only after the append behind it is durable. */
+export type EngineEvent =
+  | { [K in EventKind]: JournaledEvent<K> }[EventKind]
+  | {
+      readonly type: "checkpoint_saved";
+      readonly runId: string;
+      readonly seq: number;
+      readonly at: number;
+      readonly step: string;
+      readonly checkpointId: string;
+    }
+  | {
+      readonly type: "recovered";
+      readonly runId: string;
+      readonly seq: number;
+      readonly at: number;
+      readonly recovery: number;
+    }
+  /** A run keeps losing its worker: this is its takeover number `recovery` without progress; after `limit` it waits for review. */
+  | {
+      readonly type: "recovery_alarm";
+      readonly runId: string;
+      readonly at: number;
+      readonly recovery: number;
+      readonly limit: number;
+    }
+  | {
+      readonly type: "in_doubt";
+      readonly runId: string;
+      readonly seq: number;
+      readonly at: number;
+      readonly step: string;
+    }
+  | {
+      readonly type: "gate_waiting";
+      readonly runId: string;
+      readonly seq: number;
+      readonly at: number;
+      readonly step: string;
+      readonly digest: string;
+    }
+  | {
+      readonly type: "checkpoint_failed";
+      readonly runId: string;
+      readonly at: number;
+      readonly error: unknown;
+      readonly sinceMs: number;
+    }
+  | EngineStateEvent;
+
+/** What happens to the engine itself, not to one of its runs. */
+type EngineStateEvent =
+  /** Writes fail. Runs wait at their next step; starts and acts are refused (HF-3002) until it is back. */
+  | { readonly type: "store_failing"; readonly at: number; readonly error: unknown }
+  | { readonly type: "store_recovered"; readonly at: number; readonly sinceMs: number }
+  /** Told to one reader of `engine.events()`: it reads too slowly, and so many events before the next one were dropped. */
+  | { readonly type: "events_missed"; readonly at: number; readonly count: number }
+  /** `high`: no run is taken any more; `false` when things are as usual again. `used`: the share of the heap in use. */
+  | { readonly type: "memory_pressure"; readonly at: number; readonly used: number; readonly high: boolean };
+
+export type EngineEventType = EngineEvent["type"];
+export type EngineEventOf<T extends EngineEventType> = Extract<EngineEvent, { type: T }>;
 /** Every type of event there is: the compiler sees to it that none is missing. */
 const TYPES: Readonly<Record<EngineEventType, true>> = {
   run_created: true,

@@ -5,7 +5,7 @@ import { createEngine, type Effect, type Engine, type EngineEvent, workflow } fr
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { createFaultyStore, type FaultyStore, type StoreMethod } from "../../testing/faulty-store.ts";
 import type { AppendResult, Store } from "../store/contract.ts";
-import { StoreHealth } from "./health.ts";
+import { StoreHealth } from "../store/health.ts";
 
 const WRITES: readonly StoreMethod[] = ["append", "transaction", "renew"];
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { simulate } from "../../../lab/simulator/simulator.ts";
 import type { Append, Store } from "../store/contract.ts";
+import { sealOf } from "../store/hand-through.ts";
 import { ended, type WaitKind } from "../types.ts";
-import { sealOf } from "../values/blind.ts";
 
 const HISTORIES = Number(process.env["HOLDFAST_HISTORIES"] ?? 80);
 

@@ -9,7 +9,7 @@ import type { RunState } from "../journal/state.ts";
 import type { Values } from "../journal/values.ts";
 import type { Execution } from "../run/execution.ts";
 import type { Entry, Store, StoreIdentity } from "../store/contract.ts";
-import type { RunRow, Waiting } from "../types.ts";
+import type { RunRow } from "../types.ts";
 
 /** What becomes of a run whose worker died. */
 export interface RecoveryOptions {
@@ -68,14 +68,6 @@ export function recoveryProblem(
   if (recovery <= maxAttempts) return undefined;
   return new HoldfastError("HF-2108", { run, recoveries: recovery - 1, limit: maxAttempts });
 }
-
-/** A person has to look at it. */
-export const forReview = ({ code, message, why }: HoldfastError, since: number): Waiting => ({
-  kind: "review",
-  step: "",
-  since,
-  detail: `${code} ${message} ${why}`,
-});
 
 const POSITIONS = 200;
 

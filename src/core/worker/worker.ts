@@ -1,57 +1,31 @@
 import { type Prepared, Upgrades } from "../changes/upgrades.ts";
-import type { Family } from "../control/family.ts";
+import type { Workflow } from "../context.ts";
 import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
-import type { Acts } from "../journal/acts.ts";
 import type { EventMeta, JournalEvent } from "../journal/events.ts";
 import { foreignProblem, isUnaccepted } from "../journal/foreign.ts";
 import { waitForKey, waitsForKey } from "../journal/key-wait.ts";
+import { forReview } from "../journal/review.ts";
 import { ScratchStore } from "../journal/scratch-store.ts";
 import { RunState } from "../journal/state.ts";
 import { isDamage, isKeyAway } from "../journal/unreadable.ts";
+import type { ExecutionEnd } from "../run/active-run.ts";
 import { runBody } from "../run/body.ts";
-import { Execution, type ExecutionEnd } from "../run/execution.ts";
-import type { ExecutionDeps } from "../run/execution-deps.ts";
+import { Execution } from "../run/execution.ts";
 import { markPressure } from "../run/triggers.ts";
 import { ended, type RunRow } from "../types.ts";
-import type { Workflow } from "../workflow.ts";
-import { type Claimable, type ClaimSettings, claimMeta } from "./claim-meta.ts";
+import { type Claimable, claimMeta } from "./claim-meta.ts";
 import { DamagedRuns } from "./damaged.ts";
-import type { EngineEvent } from "./emitter.ts";
 import { Overlooked } from "./overlooked.ts";
-import type { Pressure } from "./pressure.ts";
-import {
-  forReview,
-  limitRecovery,
-  type RecoveryPolicy,
-  recoveryProblem,
-  restoreProblem,
-  restoreRun,
-} from "./recovery.ts";
+import { limitRecovery, recoveryProblem, restoreProblem, restoreRun } from "./recovery.ts";
 import { Sweeper, type SweeperDeps, type Take } from "./sweeper.ts";
+import type { WorkerDeps } from "./worker-deps.ts";
 
 /** For so long a worker that stops waits for its last words to be saved. */
 const HAND_OVER_MS = 1_000;
 
 /** With every renewal a worker hears what others have written. A tool is told of a cancel within 2 s. */
 const HEAR_MS = 1_500;
-
-export interface WorkerSettings extends ClaimSettings {
-  readonly sweepMs: number;
-  readonly concurrency: number;
-  readonly recovery: RecoveryPolicy;
-}
-
-export interface WorkerDeps {
-  readonly execution: ExecutionDeps;
-  readonly acts: Acts;
-  readonly family: Family;
-  readonly workflows: ReadonlyMap<string, Workflow>;
-  readonly settings: WorkerSettings;
-  readonly owner: string;
-  readonly pressure: Pressure;
-  readonly tell: (event: EngineEvent) => void;
-}
 
 interface ExecuteOptions {
   /** The run's whole journal, where it is at hand. */

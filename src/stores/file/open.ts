@@ -1,7 +1,7 @@
 import { mkdir, realpath, statfs } from "node:fs/promises";
 import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
-import { type Logger, silentLogger } from "../../core/ports.ts";
+import { type Logger, silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { type Disk, forEach, hasCode, nodeDisk } from "../disk.ts";
 import { FolderLock } from "../folder-lock.ts";

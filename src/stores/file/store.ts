@@ -1,7 +1,7 @@
 import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { checkId } from "../../core/ids.ts";
-import type { Logger } from "../../core/ports.ts";
+import type { Logger } from "../../core/logger.ts";
 import { refusal } from "../../core/store/claim.ts";
 import type {
   Append,

@@ -1,4 +1,4 @@
-import type { SqlValue } from "../../core/store/sql.ts";
+import type { SqlValue } from "../../core/sql.ts";
 import { PARSERS } from "../postgres/parsers.ts";
 import type { Database, Queryable, Value } from "../postgres/queryable.ts";
 

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
-import { type Logger, silentLogger } from "../../core/ports.ts";
+import { type Logger, silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { checkOptions } from "../options.ts";
 import { PostgresStore } from "../postgres/store.ts";

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { type Logger, silentLogger } from "../../core/ports.ts";
+import { type Logger, silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { checkOptions } from "../options.ts";
 import { connect } from "./driver.ts";

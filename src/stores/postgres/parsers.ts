@@ -1,4 +1,4 @@
-import type { SqlValue } from "../../core/store/sql.ts";
+import type { SqlValue } from "../../core/sql.ts";
 
 /** A whole number of any size. */
 const whole = (text: string): number | bigint => {

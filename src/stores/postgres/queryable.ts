@@ -1,4 +1,4 @@
-import type { AsyncSqlRow, SqlValue } from "../../core/store/sql.ts";
+import type { AsyncSqlRow, SqlValue } from "../../core/sql.ts";
 import { PARSERS } from "./parsers.ts";
 
 /** As PostgreSQL writes it, or as the driver or JSON has read it. */

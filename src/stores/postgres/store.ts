@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../core/errors.ts";
-import type { Logger } from "../../core/ports.ts";
+import type { Logger } from "../../core/logger.ts";
+import type { AnySqlHandle, SqlWork } from "../../core/sql.ts";
 import type {
   Append,
   AppendResult,
@@ -12,9 +13,9 @@ import type {
   Store,
   StoreCapabilities,
   StoreIdentity,
+  TransactionResult,
 } from "../../core/store/contract.ts";
 import { checkLimit } from "../../core/store/query.ts";
-import type { AnySqlHandle, SqlWork, TransactionResult } from "../../core/store/sql.ts";
 import type { RunRow } from "../../core/types.ts";
 import { appendBatch, type Writing } from "./append.ts";
 import { isRepeatable, storeError } from "./errors.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { Append } from "../../core/store/contract.ts";
-import type { AsyncSqlHandle, SqlWork, TransactionResult } from "../../core/store/sql.ts";
+import type { AsyncSqlHandle, SqlWork } from "../../core/sql.ts";
+import type { Append, TransactionResult } from "../../core/store/contract.ts";
 import { send, type Writing } from "./append.ts";
 import { isOwnFault } from "./errors.ts";
 import { type Database, type Queryable, RolledBack } from "./queryable.ts";

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { Logger } from "../../core/ports.ts";
+import type { Logger } from "../../core/logger.ts";
 import type {
   Append,
   AppendResult,

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { SqlValue } from "../../core/store/sql.ts";
+import type { SqlValue } from "../../core/sql.ts";
 import { collectGarbage } from "./collect.ts";
 
 /** The seam between the store and whichever SQLite is there. */

@@ -1,6 +1,6 @@
+import type { SqlValue } from "../../core/sql.ts";
 import type { RunPage, RunQuery } from "../../core/store/contract.ts";
 import { byAge, checkQuery, cursorAfter } from "../../core/store/query.ts";
-import type { SqlValue } from "../../core/store/sql.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { Connection } from "./connection.ts";
 import { toRow } from "./rows.ts";

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { SqlValue } from "../../core/store/sql.ts";
+import type { SqlValue } from "../../core/sql.ts";
 
 /** What is to be passed over, and what stands for a value: `$1`, or SQLite's own `?`. */
 const PARTS =

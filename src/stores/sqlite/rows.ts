@@ -1,7 +1,7 @@
 import { readableRow } from "../../core/journal/row-shape.ts";
+import type { SqlValue } from "../../core/sql.ts";
 import { claimAfter, UNCLAIMED } from "../../core/store/claim.ts";
 import type { Append, Entry } from "../../core/store/contract.ts";
-import type { SqlValue } from "../../core/store/sql.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { Extent } from "./statements.ts";
 

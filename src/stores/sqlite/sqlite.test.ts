@@ -12,8 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import type { SqlHandle } from "../../core/sql.ts";
 import type { Store } from "../../core/store/contract.ts";
-import type { SqlHandle } from "../../core/store/sql.ts";
 import {
   accepted,
   creation,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../core/errors.ts";
+import type { AnySqlHandle, SqlWork } from "../../core/sql.ts";
 import { refusal } from "../../core/store/claim.ts";
 import type {
   Append,
@@ -11,9 +12,9 @@ import type {
   RunQuery,
   Store,
   StoreIdentity,
+  TransactionResult,
 } from "../../core/store/contract.ts";
 import { checkLimit } from "../../core/store/query.ts";
-import type { AnySqlHandle, SqlWork, TransactionResult } from "../../core/store/sql.ts";
 import type { RunRow } from "../../core/types.ts";
 import { otherStore } from "../other-store.ts";
 import { restoration } from "../restoration.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { Append, AppendResult } from "../../core/store/contract.ts";
-import type { SqlHandle, SqlWork, TransactionResult } from "../../core/store/sql.ts";
+import type { SqlHandle, SqlWork } from "../../core/sql.ts";
+import type { Append, AppendResult, TransactionResult } from "../../core/store/contract.ts";
 import type { SqliteConnection } from "./driver.ts";
 import { isStoreFault } from "./errors.ts";
 import { withPlaces } from "./placeholders.ts";

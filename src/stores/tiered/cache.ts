@@ -1,4 +1,4 @@
-import type { Logger } from "../../core/ports.ts";
+import type { Logger } from "../../core/logger.ts";
 
 /** A place that keeps texts for a while, may lose them at any time, and may fail. */
 export interface Cache {

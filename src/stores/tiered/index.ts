@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { type Logger, silentLogger } from "../../core/ports.ts";
+import { type Logger, silentLogger } from "../../core/logger.ts";
 import type { Append, Store, StoreIdentity } from "../../core/store/contract.ts";
 import { type Cache, PatientCache } from "./cache.ts";
 import { Copies } from "./store.ts";

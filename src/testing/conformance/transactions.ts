@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { Append, Store } from "../../core/store/contract.ts";
-import type { AnySqlHandle, TransactionResult } from "../../core/store/sql.ts";
+import type { AnySqlHandle } from "../../core/sql.ts";
+import type { Append, Store, TransactionResult } from "../../core/store/contract.ts";
 import { accepted, creation, everythingOf, step } from "./fixtures.ts";
 import type { Behaviour, Bench } from "./suite.ts";
 

@@ -1,6 +1,6 @@
 import type { Baseline } from "./baseline.ts";
-import type { CrashTestOptions } from "./crash-test.ts";
 import type { Finding } from "./findings.ts";
+import type { CrashTestOptions } from "./options.ts";
 import type { Selected } from "./places.ts";
 import {
   type CaseReport,

@@ -1,6 +1,7 @@
 import { pathToFileURL } from "node:url";
+import type { Workflow } from "../../core/context.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { isWorkflow, type Workflow } from "../../core/workflow.ts";
+import { isWorkflow } from "../../core/workflow.ts";
 
 /** What a loader answers. */
 export interface Loaded {

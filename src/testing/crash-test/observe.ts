@@ -1,7 +1,6 @@
-import type { Context, OpenStep, StepCall, StepOptions } from "../../core/context.ts";
+import type { Context, OpenStep, StepCall, StepOptions, Workflow } from "../../core/context.ts";
 import { fingerprint } from "../../core/hash.ts";
 import { dataDigest, encode } from "../../core/values/codec.ts";
-import type { Workflow } from "../../core/workflow.ts";
 import type { Stage } from "./effect.ts";
 import type { CallPlace } from "./notes.ts";
 import type { Scene } from "./scene.ts";

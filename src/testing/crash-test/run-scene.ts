@@ -1,14 +1,14 @@
 import { renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Workflow } from "../../core/context.ts";
 import { createEngine, type Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type Ids, systemIds } from "../../core/ids.ts";
-import { silentLogger } from "../../core/ports.ts";
+import { silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { type RunRow, terminal } from "../../core/types.ts";
 import { encode } from "../../core/values/codec.ts";
-import type { Workflow } from "../../core/workflow.ts";
 import { openAddress } from "../store-address.ts";
 import {
   FAILURE_FILE,

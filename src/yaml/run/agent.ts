@@ -1,7 +1,7 @@
 import { type AgentResult, type AgentSpec, runAgent } from "../../agent/run-agent.ts";
 import type { AgentTool } from "../../agent/tool.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import type { RetryPolicy } from "../../core/run/retry.ts";
+import type { RetryPolicy } from "../../core/options.ts";
 import { outputSchema } from "../output.ts";
 import { type AgentOf, isEffort } from "../schema/agents.ts";
 import { render } from "../template/template.ts";

@@ -1,6 +1,7 @@
 import type { Act } from "../../../core/journal/act.ts";
-import { defineCommand, type Outcome } from "../../command.ts";
+import { defineCommand } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
+import type { Outcome } from "../../outcome.ts";
 
 const ALL = { flag: "--all", summary: "the run itself, with all its checkpoints" } as const;
 

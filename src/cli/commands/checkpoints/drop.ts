@@ -4,10 +4,11 @@ import type { RetentionPolicy } from "../../../core/manage/retention/policy.ts";
 import type { RetentionReport } from "../../../core/manage/retention/report.ts";
 import { nearest } from "../../../core/nearest.ts";
 import { everyRun } from "../../../core/store/query.ts";
-import { defineCommand, type Outcome } from "../../command.ts";
+import { defineCommand } from "../../command.ts";
 import { engineSettings } from "../../config/engine-settings.ts";
 import type { CommandContext } from "../../context.ts";
 import { columns, plural } from "../../format.ts";
+import type { Outcome } from "../../outcome.ts";
 import { readCount, readSpan } from "../../view/parsers.ts";
 import { bytes } from "../../view/sizes.ts";
 

@@ -1,7 +1,6 @@
 import { HoldfastError } from "../../../core/errors.ts";
 import { splitAddress } from "../../addresses.ts";
-import type { Listed } from "../../catalog.ts";
-import type { Command, CommandGroup, OptionSpec } from "../../command.ts";
+import type { Command, CommandGroup, Listed, OptionSpec } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { GLOBAL_HELP, takeGlobals } from "../../globals.ts";
 

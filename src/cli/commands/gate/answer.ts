@@ -2,10 +2,11 @@ import { resolve } from "node:path";
 import type { OpenGate } from "../../../core/control/decisions.ts";
 import { HoldfastError } from "../../../core/errors.ts";
 import { readRow } from "../../../core/journal/positions.ts";
-import { defineCommand, type Outcome } from "../../command.ts";
+import { defineCommand } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { usage } from "../../globals.ts";
 import { readText } from "../../inputs.ts";
+import type { Outcome } from "../../outcome.ts";
 import { shownText } from "../show/run-text.ts";
 import { findGate } from "./find.ts";
 

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { extname, relative, resolve } from "node:path";
 import type { InputSpec } from "../../../yaml/index.ts";
-import type { Outcome } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { columns, oneLine, word } from "../../format.ts";
+import type { Outcome } from "../../outcome.ts";
 import { validateYaml } from "../validate/files.ts";
 
 export const isWorkflowFile = ({ host }: CommandContext<unknown>, text: string): boolean =>

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../../../core/errors.ts";
 import { createMemoryStore } from "../../../stores/memory.ts";
-import type { Outcome } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { plural } from "../../format.ts";
+import type { Outcome } from "../../outcome.ts";
 import { bundleText } from "../../view/bundle-files.ts";
 import { verifier } from "../../view/bundle-keys.ts";
 import { damaged } from "./invalid.ts";

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import type { Problem } from "../../../yaml/problems.ts";
-import type { Outcome } from "../../command.ts";
 import { storeUrl, withPlace } from "../../config/store-url.ts";
 import type { CommandContext } from "../../context.ts";
 import { describe } from "../../error-document.ts";
 import { columns, plural } from "../../format.ts";
 import { noFile } from "../../modules.ts";
+import type { Outcome } from "../../outcome.ts";
 import { invalid } from "./invalid.ts";
 
 /** A YAML workflow: every problem with its line. */

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../../core/errors.ts";
-import type { Outcome } from "../../command.ts";
 import { describe } from "../../error-document.ts";
 import { EXIT } from "../../exit-codes.ts";
+import type { Outcome } from "../../outcome.ts";
 
 /** What was written is not as it must be. */
 export const invalid = (

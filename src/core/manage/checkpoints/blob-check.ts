@@ -2,7 +2,7 @@ import { digest } from "../../hash.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { blobsIn } from "../../journal/values.ts";
 import type { Store } from "../../store/contract.ts";
-import type { Problem } from "./validate.ts";
+import type { Problem } from "./problem.ts";
 
 const BATCH = 200;
 

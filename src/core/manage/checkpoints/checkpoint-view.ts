@@ -8,8 +8,9 @@ import { loadRun } from "../../journal/load.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { labelsOf, remarks } from "../../journal/positions.ts";
 import type { RunState } from "../../journal/state.ts";
-import { type StateView, stateDigest, viewState } from "../../journal/state-view.ts";
+import { stateDigest, viewState } from "../../journal/state-view.ts";
 import type { Values } from "../../journal/values.ts";
+import type { StateView } from "../../types.ts";
 import {
   type Budget,
   ended,

@@ -7,9 +7,8 @@ import type { EventKind, JournalEvent } from "../../journal/events.ts";
 import { dropped } from "../../journal/journal.ts";
 import { actOn, type EngineParts } from "../../journal/parts.ts";
 import { labelsOf, type Remarks, readRow, remarks, resolve } from "../../journal/positions.ts";
-import type { StateView } from "../../journal/state-view.ts";
 import { checkLimit } from "../../store/query.ts";
-import type { RunRow } from "../../types.ts";
+import type { RunRow, StateView } from "../../types.ts";
 import {
   type Checkpoint,
   readCheckpoint,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createLab } from "../../../../test/support/lab.ts";
 import { workflow } from "../../../index.ts";
 import { diffToText } from "../../../manage.ts";
-import type { StateView } from "../../journal/state-view.ts";
+import type { StateView } from "../../types.ts";
 import { decode, encode } from "../../values/codec.ts";
 import type { Checkpoint } from "./checkpoint-view.ts";
 import { type CheckpointDiff, diffCheckpoints, type PatchOperation, stateAsJson } from "./diff.ts";

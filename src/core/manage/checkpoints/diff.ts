@@ -1,7 +1,6 @@
 import { create, type Delta, type DiffContext, type Filter } from "jsondiffpatch";
 import { format } from "jsondiffpatch/formatters/jsonpatch";
-import type { StateView } from "../../journal/state-view.ts";
-import type { RunStatus } from "../../types.ts";
+import type { RunStatus, StateView } from "../../types.ts";
 import { encode } from "../../values/codec.ts";
 import type { Checkpoint, CheckpointUsage, DecisionMade } from "./checkpoint-view.ts";
 

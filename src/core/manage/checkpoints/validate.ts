@@ -17,22 +17,8 @@ import { BlobCheck, type Missing } from "./blob-check.ts";
 import { viewAt } from "./checkpoint-view.ts";
 import { History } from "./history.ts";
 import { KeptCheckpoints } from "./kept.ts";
+import type { Problem, ProblemKind } from "./problem.ts";
 import { RowCheck } from "./row-check.ts";
-
-/**
- * `entry`: an entry, or the values in it, are not as they were written. `chain`: an entry is missing, or does not follow the one before.
- * `blob`: a value kept apart is not as it was written. `missing`: a value is not there although nobody dropped it. `snapshot`: it is not
- * what the entries before it add up to. `row`: it says something else than the journal. `dropped`: retention has dropped its values.
- */
-export type ProblemKind = "entry" | "chain" | "blob" | "missing" | "snapshot" | "row" | "dropped";
-
-/** What is wrong with a run, and where. */
-export interface Problem {
-  /** The first position that cannot be relied on. */
-  readonly seq: number;
-  readonly kind: ProblemKind;
-  readonly problem: string;
-}
 
 export interface Validation {
   /** Everything that is not dropped is as it was written, and a checkpoint that was named can be restored. */

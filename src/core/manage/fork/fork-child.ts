@@ -1,29 +1,18 @@
-import type { Edits } from "../../journal/edits.ts";
+import { Ancestry } from "../../journal/ancestry.ts";
 import type { EventDraft } from "../../journal/events.ts";
-import type { ChildFork, Facts } from "../../journal/facts.ts";
+import type { ChildFork } from "../../journal/facts.ts";
 import { dropped } from "../../journal/journal.ts";
 import { loadRun } from "../../journal/load.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { entryPages, headEvents } from "../../journal/positions.ts";
-import { type Given, givenEvents } from "../../run/given.ts";
+import type { ChildRequest } from "../../run/execution-deps.ts";
+import { givenEvents } from "../../run/given.ts";
 import type { Store } from "../../store/contract.ts";
-import type { Parent, RunRow } from "../../types.ts";
+import type { Edits, RunRow } from "../../types.ts";
 import { dataDigest } from "../../values/codec.ts";
-import type { Workflow } from "../../workflow.ts";
-import { Ancestry } from "./effects.ts";
 import { createFork } from "./fork.ts";
 
 /** A child that a fork asks for. */
-export interface ChildRequest {
-  readonly id: string;
-  readonly workflow: Workflow;
-  readonly input: unknown;
-  readonly parent: Parent;
-  readonly given: Given;
-  /** Those of the fork. */
-  readonly facts: Pick<Facts, "fork" | "childForks" | "hops">;
-}
-
 /**
  * Makes sure that the child of a fork is a fork too, of the child that the source had in its place: so the calls of that one are not
  * made again. Does nothing where the source had none, or where the child is there already.

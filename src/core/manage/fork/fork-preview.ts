@@ -1,3 +1,4 @@
+import { Ancestry, CallLog, type Foreseen, foresee } from "../../journal/ancestry.ts";
 import { editEvents } from "../../journal/edits.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { dropped } from "../../journal/journal.ts";
@@ -6,7 +7,6 @@ import type { EngineParts } from "../../journal/parts.ts";
 import { headEventAt } from "../../journal/positions.ts";
 import type { Effect, EffectPolicy, Origin, RunRow } from "../../types.ts";
 import { findCheckpoint } from "../checkpoints/kept.ts";
-import { Ancestry, CallLog, type Foreseen, foresee } from "./effects.ts";
 import { checkEffects, type ForkOptions } from "./fork.ts";
 import { positionAt } from "./fork-child.ts";
 

@@ -1,9 +1,8 @@
 import { HoldfastError } from "../../errors.ts";
-import { checkBudget } from "../../guards/budget.ts";
 import { leftAbove, leftOf, tighter } from "../../guards/left.ts";
 import { checkId } from "../../ids.ts";
 import { type Act, because } from "../../journal/act.ts";
-import { type Edits, editEvents } from "../../journal/edits.ts";
+import { editEvents } from "../../journal/edits.ts";
 import type { EventDraft, JournalEvent } from "../../journal/events.ts";
 import { buildEntry, dropped, innerBlobs } from "../../journal/journal.ts";
 import { loadRun } from "../../journal/load.ts";
@@ -11,8 +10,9 @@ import type { EngineParts } from "../../journal/parts.ts";
 import { readRow } from "../../journal/positions.ts";
 import { projectAll } from "../../journal/project.ts";
 import type { RunState } from "../../journal/state.ts";
+import { checkBudget } from "../../options.ts";
 import type { Append } from "../../store/contract.ts";
-import type { Budget, EffectPolicy, Parent, RunIdentity, RunRow } from "../../types.ts";
+import type { Budget, Edits, EffectPolicy, Parent, RunIdentity, RunRow } from "../../types.ts";
 import { findCheckpoint } from "../checkpoints/kept.ts";
 import { type Copy, checkKept, copyJournal } from "../transfer/copy.ts";
 

@@ -1,9 +1,9 @@
 import type { ResumeOptions } from "../../control/control.ts";
 import type { ContentItem, ContentVerdict } from "../../guards/content.ts";
 import type { PolicyVerdict } from "../../guards/policy.ts";
+import type { Foreseen } from "../../journal/ancestry.ts";
 import type { StepType } from "../../journal/events.ts";
 import type { Budget, Effect, RunStatus, WaitKind } from "../../types.ts";
-import type { Foreseen } from "../fork/effects.ts";
 
 /** What a resume may bring along. */
 export type PlanOptions = Pick<ResumeOptions, "set" | "inject" | "budget" | "retryFailed">;

@@ -1,3 +1,4 @@
+import type { Workflow } from "../../context.ts";
 import { HoldfastError } from "../../errors.ts";
 import { isLosingAll } from "../../journal/dropped.ts";
 import { lastEvent, loadRun } from "../../journal/load.ts";
@@ -6,7 +7,6 @@ import type { RunState } from "../../journal/state.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
 import { unknownSteps } from "../../run/undo-doubts.ts";
 import { type Budget, type RunRow, terminal } from "../../types.ts";
-import type { Workflow } from "../../workflow.ts";
 import { byRecord, decided, survey, unknowns } from "./plan-doubts.ts";
 import { prepare, withCode } from "./plan-replay.ts";
 import type { Changed, NextWait, PlanOptions, ResumePlan } from "./plan-types.ts";

@@ -1,18 +1,18 @@
-import type { StepCall, StepHandle, StepOptions, TransactionOptions } from "../../context.ts";
+import type { StepCall, StepHandle, StepOptions, TransactionOptions, Workflow } from "../../context.ts";
 import type { Guard } from "../../guards/guard.ts";
 import type { EventDraft } from "../../journal/events.ts";
 import type { RunState } from "../../journal/state.ts";
-import { Execution, never } from "../../run/execution.ts";
+import { never } from "../../run/active-run.ts";
+import { Execution } from "../../run/execution.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
+import { refuseInside } from "../../run/recorded.ts";
 import { RunContext } from "../../run/run-context.ts";
 import type { Frame, Scope } from "../../run/scope.ts";
-import { refuseInside } from "../../run/steps.ts";
 import { beginTransaction } from "../../run/transaction.ts";
+import type { AnySqlHandle, SqlWork } from "../../sql.ts";
 import type { Blob } from "../../store/contract.ts";
-import type { AnySqlHandle, SqlWork } from "../../store/sql.ts";
 import type { RunRow, Waiting } from "../../types.ts";
 import type { SecretRef } from "../../values/secrets.ts";
-import type { Workflow } from "../../workflow.ts";
 import type { StopPoint, Watch } from "./replay-watch.ts";
 
 /** An execution that stops wherever another one would act. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../../clock.ts";
+import type { Workflow } from "../../context.ts";
 import { HoldfastError } from "../../errors.ts";
 import { budgetGuard } from "../../guards/budget.ts";
 import { failsOnRecord } from "../../guards/code-failure.ts";
@@ -10,16 +11,16 @@ import { headEventAt } from "../../journal/positions.ts";
 import { ScratchStore } from "../../journal/scratch-store.ts";
 import type { RunState } from "../../journal/state.ts";
 import type { Values } from "../../journal/values.ts";
-import { type Ports, silentLogger } from "../../ports.ts";
+import { silentLogger } from "../../logger.ts";
+import type { Ports } from "../../ports.ts";
 import { untilDone } from "../../run/asked.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
 import { untilResolved } from "../../run/unresolved.ts";
 import { CommitQueue } from "../../store/commit.ts";
 import type { Store } from "../../store/contract.ts";
+import { StoreHealth } from "../../store/health.ts";
 import { StoreTime } from "../../store/time.ts";
 import type { RunRow } from "../../types.ts";
-import { StoreHealth } from "../../worker/health.ts";
-import type { Workflow } from "../../workflow.ts";
 import { findCheckpoint } from "../checkpoints/kept.ts";
 import { notingGuard, ReplayContext, ReplayExecution, waitStop } from "./replay-execution.ts";
 import {

@@ -1,8 +1,8 @@
 import type { Raw, StepStarted, StepType } from "../../journal/events.ts";
 import type { RunState } from "../../journal/state.ts";
 import { Values } from "../../journal/values.ts";
+import { silentLogger } from "../../logger.ts";
 import { UNDO } from "../../names.ts";
-import { silentLogger } from "../../ports.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Effect, WaitKind } from "../../types.ts";
 import type { Redactor } from "../../values/redact.ts";

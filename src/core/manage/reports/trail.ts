@@ -3,7 +3,8 @@ import type { EventKind, JournalEvent } from "../../journal/events.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { readRow } from "../../journal/positions.ts";
 import type { Origin, Parent, RunStatus } from "../../types.ts";
-import { type Problem, validateRun } from "../checkpoints/validate.ts";
+import type { Problem } from "../checkpoints/problem.ts";
+import { validateRun } from "../checkpoints/validate.ts";
 import { linksOf } from "./period.ts";
 
 /** Something that happened in a run. Of its header only: no value is in it, and it is there for as long as the run is. */

@@ -7,11 +7,11 @@ import { Acts } from "../../journal/acts.ts";
 import { Folds } from "../../journal/folds.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { Values } from "../../journal/values.ts";
-import { silentLogger } from "../../ports.ts";
+import { silentLogger } from "../../logger.ts";
 import { CommitQueue } from "../../store/commit.ts";
 import type { Store } from "../../store/contract.ts";
+import { StoreHealth } from "../../store/health.ts";
 import { StoreTime } from "../../store/time.ts";
-import { StoreHealth } from "../../worker/health.ts";
 import { RetentionLoop } from "./loop.ts";
 
 const HOUR = 3_600_000;

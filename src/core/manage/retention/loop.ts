@@ -1,8 +1,9 @@
 import type { EventKind, JournalEvent, Keep } from "../../journal/events.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { limitCopies } from "./cache.ts";
+import type { RetentionOptions } from "./policy.ts";
 import { invalid, keepOf, type PolicyRules, type RetentionPolicy, readPolicy } from "./policy.ts";
-import { type RetentionOptions, retain } from "./retention.ts";
+import { retain } from "./retention.ts";
 
 const HOUR = 3_600_000;
 /** The first time comes early, so that processes that live shortly do their share. */

@@ -1,4 +1,3 @@
-import type { Holding, JournalScan } from "../../journal/dropped.ts";
 import type { Raw } from "../../journal/events.ts";
 import { parseEntry } from "../../journal/journal.ts";
 import { isUnreadable } from "../../journal/load.ts";
@@ -7,6 +6,7 @@ import { restoreSnapshot, type Snapshot } from "../../journal/snapshot.ts";
 import type { RunState } from "../../journal/state.ts";
 import { blobsIn, type Values } from "../../journal/values.ts";
 import type { Store } from "../../store/contract.ts";
+import type { Holding, JournalScan } from "./scan.ts";
 
 /** Values that must stay: entries by their position, blobs by their hash, and the snapshots that count. */
 export interface Needed {

@@ -1,7 +1,7 @@
-import type { JournalScan } from "../../journal/dropped.ts";
 import { eventAt } from "../../journal/load.ts";
 import type { Store } from "../../store/contract.ts";
 import { blobsOf, type Needed } from "./needed.ts";
+import type { JournalScan } from "./scan.ts";
 
 /** One thing to forget: the values of an entry, or a blob. */
 export type Item =

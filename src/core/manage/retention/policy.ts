@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../errors.ts";
+import type { Act } from "../../journal/act.ts";
 import type { Keep } from "../../journal/events.ts";
 import { nearest } from "../../nearest.ts";
 import type { Archive } from "./archive.ts";
@@ -204,3 +205,16 @@ const isObject = (value: unknown): value is object =>
 
 export const invalid = (option: string, problem: string): HoldfastError =>
   new HoldfastError("HF-1003", { option, problem });
+
+export interface RetentionOptions extends Act {
+  /** Only runs of this workflow. */
+  readonly workflow?: string;
+  /** Only this run. */
+  readonly run?: string;
+  /** Stop after so many runs have lost values. */
+  readonly limit?: number;
+  /** Entries and blobs dropped in one write. Default 500. */
+  readonly batch?: number;
+  /** Stops between two writes. What is left is dropped by the next call. */
+  readonly signal?: AbortSignal;
+}

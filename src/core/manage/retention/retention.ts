@@ -1,30 +1,23 @@
-import type { Run } from "../../engine-options.ts";
 import { checkId } from "../../ids.ts";
 import { type Act, checkAct } from "../../journal/act.ts";
 import { isBeingDropped } from "../../journal/dropped.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import type { Store } from "../../store/contract.ts";
 import { everyRun } from "../../store/query.ts";
-import type { RunRow, RunStatus } from "../../types.ts";
+import type { Run, RunRow, RunStatus } from "../../types.ts";
 import { limitCopies } from "./cache.ts";
 import { pinRun } from "./pin.ts";
-import { checkKeys, type PolicyRules, type RetentionPolicy, readCount, readPolicy } from "./policy.ts";
+import {
+  checkKeys,
+  type PolicyRules,
+  type RetentionOptions,
+  type RetentionPolicy,
+  readCount,
+  readPolicy,
+} from "./policy.ts";
 import { ReportDraft, type RetentionReport, trimming } from "./report.ts";
 import { due, type Pass, RunPruner } from "./run.ts";
 import { unhurried } from "./store.ts";
-
-export interface RetentionOptions extends Act {
-  /** Only runs of this workflow. */
-  readonly workflow?: string;
-  /** Only this run. */
-  readonly run?: string;
-  /** Stop after so many runs have lost values. */
-  readonly limit?: number;
-  /** Entries and blobs dropped in one write. Default 500. */
-  readonly batch?: number;
-  /** Stops between two writes. What is left is dropped by the next call. */
-  readonly signal?: AbortSignal;
-}
 
 const OPTIONS = ["workflow", "run", "limit", "batch", "signal", "actor", "reason"];
 

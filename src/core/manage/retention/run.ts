@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../errors.ts";
 import { because } from "../../journal/act.ts";
-import { isBeingDropped, JournalScan } from "../../journal/dropped.ts";
+import { isBeingDropped } from "../../journal/dropped.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import type { Store } from "../../store/contract.ts";
 import { ended, type RunRow, terminal } from "../../types.ts";
@@ -8,9 +8,10 @@ import { WHOLE_RUN } from "../checkpoints/kept.ts";
 import { bundleOf, handOver } from "./archive.ts";
 import { type Needed, NOTHING, neededFor, type ReadSnapshot, snapshotReader } from "./needed.ts";
 import { Inventory, type Item, itemsToDrop } from "./plan.ts";
+import type { RetentionOptions } from "./policy.ts";
 import { keepOf, type PolicyRules, type Rules } from "./policy.ts";
 import { type ReportDraft, type RetentionReason, type RetentionSkip, trimming } from "./report.ts";
-import type { RetentionOptions } from "./retention.ts";
+import { JournalScan } from "./scan.ts";
 import { unhurried } from "./store.ts";
 
 /** A run that changes so often while it is looked at is left for the next time. */

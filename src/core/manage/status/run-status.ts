@@ -1,5 +1,4 @@
 import { isStopped } from "../../control/family.ts";
-import type { Run } from "../../engine-options.ts";
 import { HoldfastError } from "../../errors.ts";
 import { readRun } from "../../journal/door.ts";
 import type { EventKind } from "../../journal/events.ts";
@@ -7,6 +6,7 @@ import { isKeyAway, isUnreadable, lastEvent } from "../../journal/load.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import type { Store } from "../../store/contract.ts";
 import { everyRun } from "../../store/query.ts";
+import type { Run } from "../../types.ts";
 import { ended, type RunRow, type RunStatus } from "../../types.ts";
 import type { HeldRun } from "../../worker/health.ts";
 import { type StepUnderWay, underWay } from "../checkpoints/progress.ts";

@@ -4,9 +4,9 @@ import { type Acted, buildAct } from "../../journal/acts.ts";
 import type { EventDraft } from "../../journal/events.ts";
 import { foreignProblem } from "../../journal/foreign.ts";
 import type { EngineParts } from "../../journal/parts.ts";
+import { forReview } from "../../journal/review.ts";
 import type { Append } from "../../store/contract.ts";
 import { ended, type RunRow } from "../../types.ts";
-import { forReview } from "../../worker/recovery.ts";
 import type { Bundle } from "./bundle.ts";
 import type { CheckedRun } from "./bundle-check.ts";
 

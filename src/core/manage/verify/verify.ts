@@ -4,7 +4,8 @@ import type { EngineParts } from "../../journal/parts.ts";
 import { isKeyAway, isUnreadable } from "../../journal/unreadable.ts";
 import { everyRun } from "../../store/query.ts";
 import type { RunRow } from "../../types.ts";
-import { type Problem, validateRun } from "../checkpoints/validate.ts";
+import type { Problem } from "../checkpoints/problem.ts";
+import { validateRun } from "../checkpoints/validate.ts";
 
 /** Which runs are looked at, and who is told of each. */
 export interface VerifyOptions {

@@ -1,9 +1,9 @@
-import type { JournalEvent, StepStarted } from "../../journal/events.ts";
-import type { Hop } from "../../journal/facts.ts";
-import { headsOf } from "../../journal/positions.ts";
-import { formerKey, rekey, renamedKey } from "../../journal/rename.ts";
-import type { Store } from "../../store/contract.ts";
-import type { Effect, EffectPolicy, Origin, RunRow } from "../../types.ts";
+import type { Store } from "../store/contract.ts";
+import type { Effect, EffectPolicy, Origin, RunRow } from "../types.ts";
+import type { JournalEvent, StepStarted } from "./events.ts";
+import type { Hop } from "./facts.ts";
+import { headsOf } from "./positions.ts";
+import { formerKey, rekey, renamedKey } from "./rename.ts";
 
 /** A call with an effect that a run has made, or may have made. */
 export interface PastCall {

@@ -1,20 +1,20 @@
-import type { Execution } from "../run/execution.ts";
-import type { EventDraft } from "./events.ts";
-import { JOURNAL_FORMAT } from "./format.ts";
-import { projectionOf } from "./row-fold.ts";
-import { isBehind, type Snapshot, takeSnapshot } from "./snapshot.ts";
-import type { RunState } from "./state.ts";
-import { loopState } from "./state-view.ts";
+import type { EventDraft } from "../journal/events.ts";
+import { JOURNAL_FORMAT } from "../journal/format.ts";
+import { projectionOf } from "../journal/row-fold.ts";
+import { isBehind, type Snapshot, takeSnapshot } from "../journal/snapshot.ts";
+import type { RunState } from "../journal/state.ts";
+import { loopState } from "../journal/state-view.ts";
+import type { ActiveRun } from "./active-run.ts";
 
 const MIN_TAIL_BYTES = 32_768;
 
 /** Decides when a run's state is saved in full, and saves it. */
 export class Snapshots {
-  readonly #execution: Execution;
+  readonly #execution: ActiveRun;
   #wanted = false;
   #isReading = false;
 
-  constructor(execution: Execution) {
+  constructor(execution: ActiveRun) {
     this.#execution = execution;
   }
 

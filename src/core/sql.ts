@@ -1,5 +1,3 @@
-import type { Append, AppendResult } from "./contract.ts";
-
 /** A statement is constant text in the store's own dialect; values are bound, and stand in it as `$1`, `$2` on every store. */
 export interface SqlHandle {
   run(sql: string, ...values: readonly SqlValue[]): void;
@@ -18,14 +16,6 @@ export type AnySqlHandle = SqlHandle | AsyncSqlHandle;
 
 /** What is done in a transaction. Only with `async` may it be a promise. */
 export type SqlWork<T, S extends AnySqlHandle = SqlHandle> = (sql: S) => T | Promise<T>;
-
-/** Does `work`, then the append that is made of its value: both are committed together, or neither. */
-export type SqlTransaction = <T, S extends AnySqlHandle = SqlHandle>(
-  work: SqlWork<T, S>,
-  append: (value: T) => Append,
-) => Promise<TransactionResult<T>>;
-
-export type TransactionResult<T> = { readonly value: T; readonly result: AppendResult };
 
 export type AsyncSqlRow = Readonly<Record<string, SqlValue | boolean>>;
 

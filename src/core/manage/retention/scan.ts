@@ -1,0 +1,115 @@
+import type { JournalEvent } from "../../journal/events.ts";
+import { ChainCheck, headBlobs } from "../../journal/journal.ts";
+import { blobsIn } from "../../journal/values.ts";
+import type { Entry, Store } from "../../store/contract.ts";
+import type { RunRow } from "../../types.ts";
+import { KeptCheckpoints } from "../checkpoints/kept.ts";
+
+/** Few enough that nothing else in the process waits long. */
+const PAGE = 250;
+
+/** One entry as retention sees it: what it holds and points to, not the values themselves. */
+export interface Holding {
+  readonly seq: number;
+  /** Length of its values; 0 when it has none, or none any more. */
+  readonly bytes: number;
+  /** Blobs that are its values, or that its values point into; those of a snapshot are not among them. */
+  readonly blobs: readonly string[];
+}
+
+/**
+ * What retention must know of a run's journal. Everything is read and checked once against the chain, so that nothing is ever dropped
+ * from a journal that is not as it was written; kept is only where values are.
+ */
+export class JournalScan {
+  readonly entries: Holding[] = [];
+  /** Entries that had values and have none any more. */
+  readonly dropped: number[] = [];
+  /** The checkpoints that are left. */
+  readonly checkpoints = new KeptCheckpoints();
+  /** Oldest first; `blob` is where its text is, when it is not in the entry. */
+  readonly snapshots: { readonly seq: number; readonly blob: string | undefined }[] = [];
+  /** Position of the newest event that was read. */
+  seq = 0;
+  /** The blob that holds the run's input, when it is one. */
+  inputBlob: string | undefined;
+  readonly #chain: ChainCheck;
+  /** Positions of events that have a value, with the blobs that it points into; `undefined` when it is a blob itself. */
+  readonly #values = new Map<number, readonly string[] | undefined>();
+
+  constructor(runId: string) {
+    this.#chain = new ChainCheck(runId, 1, "");
+  }
+
+  /** Reads on to where the run stands. `false`: somebody has dropped values since, and what was read before does not hold. */
+  async extend(store: Store, row: RunRow): Promise<boolean> {
+    const before = this.seq;
+    let isSame = true;
+    for (let next = before + 1; next <= row.seq; ) {
+      const page = await store.entries(row.id, { from: next, limit: PAGE });
+      if (page.length === 0) break;
+      for (const entry of page) {
+        next = entry.seq + entry.count;
+        // Written after the row was read.
+        if (entry.seq > row.seq) break;
+        const { events } = this.#chain.take(entry);
+        this.#take(entry, events);
+        if (before > 0 && events.some(({ kind }) => kind === "values_dropped")) isSame = false;
+      }
+    }
+    this.#chain.end(row.seq, row.head);
+    this.seq = row.seq;
+    return isSame;
+  }
+
+  #take(entry: Entry, events: readonly JournalEvent[]): void {
+    const blobs = new Set(headBlobs(entry));
+    this.checkpoints.take(events);
+    for (const event of events) {
+      this.#note(event);
+      if (event.kind === "snapshot_taken" || event.data === undefined) continue;
+      const inner = typeof event.data === "string" ? blobsIn(event.data) : undefined;
+      for (const blob of inner ?? [(event.data as { blob: string }).blob]) blobs.add(blob);
+      this.#values.set(event.seq, inner);
+    }
+    const names = blobs.size === 0 ? NONE : [...blobs];
+    this.entries.push({ seq: entry.seq, bytes: entry.data?.length ?? 0, blobs: names });
+    if (events.some((event) => event.dropped)) this.dropped.push(entry.seq);
+  }
+
+  #note(event: JournalEvent): void {
+    const blob = typeof event.data === "object" ? event.data.blob : undefined;
+    switch (event.kind) {
+      case "run_created":
+        this.inputBlob = blob;
+        break;
+      case "snapshot_taken":
+        this.snapshots.push({ seq: event.seq, blob });
+        break;
+      default:
+    }
+  }
+
+  /** Whether the event at `seq` has a value, here or in a blob. */
+  hasValue(seq: number): boolean {
+    return this.#values.has(seq);
+  }
+
+  /** The blobs that the value of the event at `seq` needs. What a blob points into is among the blobs of its entry. */
+  blobsAt(seq: number): readonly string[] {
+    return this.#values.get(seq) ?? (this.entries[this.indexOf(seq)] as Holding).blobs;
+  }
+
+  /** Where in `entries` the entry stands that holds `seq`. */
+  indexOf(seq: number): number {
+    let [low, high] = [0, this.entries.length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((this.entries[middle] as Holding).seq <= seq) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+}
+
+const NONE: readonly string[] = [];

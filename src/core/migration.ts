@@ -1,0 +1,97 @@
+import { HoldfastError } from "./errors.ts";
+import { checkName, checkNamed } from "./names.ts";
+import type { Edits, StateView } from "./types.ts";
+
+/**
+ * How runs of one version of a workflow become runs of another. Declared with the workflow; a run that is several versions behind goes
+ * through several of them, by the shortest way. Steps, groups and loops are named by their path of plain names (`"pay"`,
+ * `"turn/ask"`), as it was in `from`; every count and every iteration of it is meant.
+ *
+ * @example
+ * ```ts
+ * import { type Migration, workflow } from "holdfast";
+ *
+ * const toVersion2: Migration = {
+ *   from: "1",
+ *   to: "2",
+ *   rename: { pay: "charge" },
+ *   drop: ["greet"],
+ *   state: ({ memory }) => ({ memory: { total: Number(memory["sum"] ?? 0), sum: undefined } }),
+ * };
+ *
+ * export const order = workflow("order", { version: "2", schema: 2, migrations: [toVersion2] }, async (ctx) => {
+ *   await ctx.step("charge", ({ key }) => console.log("charged once", key), { effect: "keyed" });
+ *   return ctx.memory.get("total");
+ * });
+ * ```
+ */
+export interface Migration {
+  readonly from: string;
+  readonly to: string;
+  /** New last names. What was recorded under the old name counts under the new one, and is not done again. */
+  readonly rename?: Readonly<Record<string, string>>;
+  /** What the new code does not ask for any more, on purpose. */
+  readonly drop?: readonly string[];
+  /** Effects that the new code has before ones that a run may have had already: they are new, and not old ones under another name. */
+  readonly add?: readonly string[];
+  /**
+   * Other values for the new code, given what the run knows after `rename` and `drop`: answers only what changes. It is called again
+   * after a crash and in every dry run, so it must not do anything else.
+   */
+  readonly state?: (state: StateView) => Edits | undefined | Promise<Edits | undefined>;
+}
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** HF-1003 unless it is a version that can be stored and compared. */
+export function checkVersion(version: string, schema: number): void {
+  if (typeof version !== "string" || version === "" || version.length > 128)
+    throw new HoldfastError("HF-1003", {
+      option: "version",
+      problem: "it must be a text of 1 to 128 characters",
+    });
+  checkNamed("version", version);
+  if (!Number.isSafeInteger(schema) || schema < 1)
+    throw new HoldfastError("HF-1003", {
+      option: "schema",
+      problem: "it must be a whole number of 1 or more",
+    });
+}
+
+const invalid = (problem: string): HoldfastError =>
+  new HoldfastError("HF-1003", { option: "migrations", problem });
+
+/** The migrations as given, or HF-1003 or HF-1005 when something in them cannot be meant. */
+export function checkMigrations(migrations: readonly Migration[] = []): readonly Migration[] {
+  if (!Array.isArray(migrations)) throw invalid("it is not a list");
+  const seen = new Set<string>();
+  for (const { from, to, rename = {}, drop = [], add = [], state } of migrations as readonly Migration[]) {
+    const isText = [from, to].every((version) => typeof version === "string" && version !== "");
+    if (!isText || from === to) throw invalid("each must lead from one version to another one");
+    const way = `${from} -> ${to}`;
+    if (seen.has(way)) throw invalid(`${way} is there twice`);
+    seen.add(way);
+    if (!isRecord(rename) || !Array.isArray(drop) || !Array.isArray(add))
+      throw invalid(`${way}: rename is a record, drop and add are lists`);
+    if (state !== undefined && typeof state !== "function") throw invalid(`${way}: state is not a function`);
+    for (const path of [...Object.keys(rename), ...drop, ...add])
+      for (const name of String(path).split("/")) checkName(name);
+    for (const [path, name] of Object.entries(rename)) checkRename(way, path, name, { rename, drop });
+  }
+  return migrations;
+}
+
+function checkRename(
+  way: string,
+  path: string,
+  name: string,
+  { rename, drop }: { readonly rename: object; readonly drop: readonly string[] },
+): void {
+  checkName(name);
+  if (drop.includes(path)) throw invalid(`${way}: ${path} is both renamed and dropped`);
+  const scope = path.slice(0, path.lastIndexOf("/") + 1);
+  const others = Object.entries(rename).filter(([other, to]) => other !== path && to === name);
+  if (others.some(([other]) => other.slice(0, other.lastIndexOf("/") + 1) === scope))
+    throw invalid(`${way}: two steps become ${scope}${name}`);
+}

@@ -1,0 +1,76 @@
+import type { Memory } from "../context.ts";
+import type { HoldfastError } from "../errors.ts";
+import type { CodeGuard } from "../guards/code.ts";
+import type { Guard } from "../guards/guard.ts";
+import type { Inspector } from "../guards/inspector.ts";
+import type { GuardedRun } from "../guards/port.ts";
+import type { EventDraft, JournalEvent } from "../journal/events.ts";
+import type { IntentParts, RunWriter } from "../journal/writer.ts";
+import type { Blob } from "../store/contract.ts";
+import type { Waiting } from "../types.ts";
+import type { Aborts } from "./aborts.ts";
+import type { Blame } from "./blame.ts";
+import type { Calls } from "./calls.ts";
+import type { ExecutionDeps } from "./execution-deps.ts";
+import type { Frame, Scope } from "./scope.ts";
+
+/** How a process's work on a run came to an end. `stopped`: fenced, or the store stayed away. */
+export type ExecutionEnd = "completed" | "failed" | "waiting" | "paused" | "cancelled" | "stopped";
+
+/** Never settles: what a call gets when this process may not go on with the run. */
+export const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
+
+/** A run that this process is advancing, as the verbs of `ctx` see it. {@link Execution} is what there is of it. */
+export interface ActiveRun extends GuardedRun {
+  readonly deps: ExecutionDeps;
+  readonly writer: RunWriter;
+  readonly guards: readonly Guard[];
+  readonly code: CodeGuard | undefined;
+  readonly inspector: Inspector | undefined;
+  readonly aborts: Aborts;
+  readonly blamed: Blame;
+  readonly calls: Calls;
+  /** How to undo finished steps, as far as this process has met them. */
+  readonly undos: Map<string, (scope: Scope) => Promise<void>>;
+  readonly config: Readonly<Record<string, unknown>>;
+  compensating: boolean;
+  /** The workflow's function has returned or thrown. */
+  readonly bodyEnded: boolean;
+  readonly isWaiting: boolean;
+  readonly isOpen: boolean;
+  readonly closed: boolean;
+  readonly rootScope: Scope;
+  readonly memory: Memory & {
+    /** The run does something new: what memory holds from here on is its own. */
+    live(): void;
+    /** The body has come to what was decided at this position. */
+    met(seq: number): void;
+    replayUntil(seq: number): void;
+    replayStep(key: string, seq: number): void;
+  };
+  scope(): Scope;
+  within<R>(scope: Scope, body: () => R): R;
+  enterNow(): void;
+  idempotencyKey(step: string, call: number): string;
+  intent(event: EventDraft, frame: Frame | undefined, more?: IntentParts): Promise<boolean>;
+  record(event: EventDraft, blobs?: readonly Blob[], onDurable?: (event: JournalEvent) => void): void;
+  contest(
+    event: EventDraft,
+    blobs?: readonly Blob[],
+    overtakenBy?: (event: JournalEvent) => boolean,
+  ): Promise<boolean>;
+  decideUncalled(
+    intent: EventDraft,
+    outcome: EventDraft,
+    blobs: readonly Blob[],
+    frame: Frame | undefined,
+  ): Promise<void>;
+  callEnded(frame: Frame): void;
+  wait(key: string, waiting: Waiting, frame: Frame | undefined): Promise<void>;
+  dropWaits(): void;
+  considerEnding(): void;
+  finish(end: ExecutionEnd, event: EventDraft, blobs?: readonly Blob[]): void;
+  detach(work: Promise<unknown>, what: string): void;
+  parkForReview(problem: HoldfastError): void;
+  giveUp(error: unknown): void;
+}

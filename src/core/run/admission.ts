@@ -1,0 +1,29 @@
+import type { StepOptions } from "../context.ts";
+import type { Admission } from "../guards/guard.ts";
+import type { StepStarted } from "../journal/events.ts";
+import type { ActiveRun } from "./active-run.ts";
+import { Handle, type StepPlace } from "./call.ts";
+import { gate } from "./waits.ts";
+
+/** A call as guards are asked about it. */
+export const admissionOf = (
+  execution: ActiveRun,
+  place: StepPlace,
+  options: Admission["options"],
+  intent: StepStarted,
+): Admission => ({
+  execution,
+  place,
+  options,
+  intent,
+  ask: (at, shown) => gate(execution, { ...at, scope: place.scope }, shown, true),
+  async simulate() {
+    const handle = new Handle(execution, place, options as StepOptions, intent);
+    execution.calls.start();
+    try {
+      return await options.simulate?.(handle);
+    } finally {
+      execution.callEnded(handle.frame);
+    }
+  },
+});

@@ -1,0 +1,14 @@
+import type { Store } from "./contract.ts";
+
+/** What a store on top of another one hands through. */
+export function sealOf(store: Store): Pick<Store, "blinding" | "prepare" | "setCacheTtl" | "check"> {
+  const prepare = store.prepare?.bind(store);
+  const check = store.check?.bind(store);
+  const setCacheTtl = store.setCacheTtl?.bind(store);
+  return {
+    ...(store.blinding === undefined ? {} : { blinding: store.blinding }),
+    ...(prepare ? { prepare } : {}),
+    ...(check ? { check } : {}),
+    ...(setCacheTtl ? { setCacheTtl } : {}),
+  };
+}
