@@ -2,7 +2,15 @@
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CliOptions, cliFolder, type Result } from "../../test/support/cli.ts";
-import { copyOf, fillHostile, forgeNames, HOSTILE, NAME, TOKEN } from "../../test/support/hostile.ts";
+import {
+  copyOf,
+  fillHostile,
+  forgeNames,
+  HOSTILE,
+  NAME,
+  positionsIn,
+  TOKEN,
+} from "../../test/support/hostile.ts";
 import { catalog } from "./catalog.ts";
 import { width } from "./format.ts";
 
@@ -140,12 +148,42 @@ const CASES: Readonly<Record<string, ((name: string) => Lines) | "prints nothing
   ],
 };
 
+/** Commands that change nothing: they share one store, and the last test sees that it is as it was. */
+const READS: readonly string[] = [
+  "list",
+  "show",
+  "logs",
+  "gate list",
+  "gate show",
+  "checkpoints list",
+  "checkpoints show",
+  "checkpoints diff",
+  "checkpoints validate",
+  "diff",
+  "replay",
+  "cost",
+  "report trail",
+  "report recoveries",
+  "report effects",
+  "report capacity",
+  "validate",
+  "verify",
+  "doctor",
+  "config show",
+  "config validate",
+  "config schema",
+  "explain",
+  "completion",
+];
+
 const folder = cliFolder();
 let forged = "";
+let positions: string[][] = [];
 beforeAll(async () => {
   await fillHostile(folder);
   forged = copyOf(folder.path);
   await forgeNames(forged);
+  positions = await Promise.all([folder.path, forged].map(positionsIn));
 });
 afterAll(() => {
   folder.remove();
@@ -197,21 +235,27 @@ describe("what a hostile run says (X7)", () => {
     it(`is shown and not obeyed by ${name}`, async () => {
       const { pipe, terminal, json, stream } = MODES;
       const texts = linesFor(TOKEN).flatMap((line) =>
-        [terminal, json].map((as) => tried(line, as, folder.path)),
+        [terminal, json].map((as) =>
+          tried(line, as, READS.includes(name) ? folder.path : copyOf(folder.path)),
+        ),
       );
       const names = linesFor(NAME).flatMap((line) =>
-        [terminal, pipe, stream].map((as) => tried(line, as, forged)),
+        [terminal, pipe, stream].map((as) => tried(line, as, READS.includes(name) ? forged : copyOf(forged))),
       );
       expect((await Promise.all([...texts, ...names])).flat()).toEqual([]);
     });
   }
+
+  it("is left as it was by the commands that only read", async () => {
+    expect(READS.filter((name) => !(name in CASES))).toEqual([]);
+    expect(await Promise.all([folder.path, forged].map(positionsIn))).toEqual(positions);
+  });
 });
 
 /** What is wrong with what a command prints. */
-async function tried(line: readonly string[], { flags, options }: Mode, from: string): Promise<string[]> {
-  const root = copyOf(from);
+async function tried(line: readonly string[], { flags, options }: Mode, root: string): Promise<string[]> {
   const result = await folder.run([...line, ...flags], { ...options, root });
-  rmSync(root, { recursive: true, force: true });
+  if (root !== folder.path && root !== forged) rmSync(root, { recursive: true, force: true });
   const bad = obeyed(result);
   const longest = Math.max(...`${result.stdout}${result.stderr}`.split("\n").map(width));
   if (flags[0] === "--json" && result.stdout !== "") JSON.parse(result.stdout);

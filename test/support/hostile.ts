@@ -101,6 +101,14 @@ export function copyOf(folder: string): string {
   return copy;
 }
 
+/** Where each of a folder's runs stands. */
+export async function positionsIn(folder: string): Promise<string[]> {
+  const db = (await chooseDriver("auto")).connect(join(folder, DATABASE));
+  const rows = db.prepare("SELECT id, head FROM runs ORDER BY id").all();
+  db.close();
+  return rows.map(([id, head]) => `${String(id)} ${String(head)}`);
+}
+
 /** Puts {@link NAME} into every name of a folder's runs, as somebody does who can write to the file: the chain is made anew. */
 export async function forgeNames(folder: string): Promise<void> {
   const driver = await chooseDriver("auto");
@@ -132,5 +140,7 @@ export async function forgeNames(folder: string): Promise<void> {
       n as number,
     );
   }
+  // Copies are smaller, and opened at once.
+  db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
   db.close();
 }
