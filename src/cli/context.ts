@@ -230,6 +230,11 @@ export class CommandContext<O = unknown> {
     };
   }
 
+  /** What is still to be done when the command is over, before its store is closed. */
+  atEnd(end: () => Promise<void>): void {
+    this.#ends.push(end);
+  }
+
   async close(): Promise<void> {
     for (const engine of this.#engines) await engine.close({ drainMs: 0 });
     for (const end of this.#ends) await end();

@@ -3,6 +3,7 @@ import type { EngineOptions } from "../../core/engine-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Policy, PolicyVerdict } from "../../core/guards/policy.ts";
 import type { Act } from "../../core/journal/act.ts";
+import type { RetentionPolicy } from "../../core/manage/retention/policy.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { ended, type RunRow } from "../../core/types.ts";
 import { fileSettings } from "../config/engine-settings.ts";
@@ -37,7 +38,22 @@ export async function engineFor(context: CommandContext<unknown>, wanted: Wanted
     ...(breakAt.length === 0 ? {} : { policy: breakpoints(breakAt, pause) }),
   };
   const engine: Engine = await context.engine(options);
+  if (context.unsaved === undefined) context.atEnd(() => retained(context, engine, runId, options.retention));
   return engine;
+}
+
+/** A command ends sooner than any sweep comes: it sees to its own run before it goes. */
+async function retained(
+  { out }: CommandContext<unknown>,
+  engine: Engine,
+  run: string,
+  policy: RetentionPolicy = "default",
+): Promise<void> {
+  try {
+    await engine.retention.prune(policy, { run });
+  } catch (error) {
+    out.detail(`nothing was dropped of ${run}: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** A pause that is written before a step's intent keeps that intent from being written. */
