@@ -193,9 +193,10 @@ describe("a budget of cost with a model that nobody knows the price of (A10)", (
 });
 
 describe("a provider that asks for more patience than there is (A11)", () => {
+  const busy = () =>
+    new ModelError("slow down", { kind: "rate-limit", status: 429, retryAfterMs: 3_600_000 });
+
   it("fails the run with both times, and a resume waits as long as it asks", async () => {
-    const busy = () =>
-      new ModelError("slow down", { kind: "rate-limit", status: 429, retryAfterMs: 3_600_000 });
     const asked: number[] = [];
     const scene = stage([
       async () => {
@@ -219,5 +220,27 @@ describe("a provider that asks for more patience than there is (A11)", () => {
     expect((await engine.get("r"))?.waiting).toMatchObject([{ kind: "retry", step: "a[0]/model" }]);
     expect(await scene.lab.drive(engine.result("r"))).toMatchObject({ output: "now" });
     expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThanOrEqual(3_600_000);
+  });
+
+  it("is asked at once when somebody says so, before the wait and in the middle of it", async () => {
+    for (const isLate of [false, true]) {
+      const asked: number[] = [];
+      const scene = stage([
+        async () => {
+          asked.push(scene.lab.clock.now());
+          if (asked.length === 1) throw busy();
+          return { text: "now" };
+        },
+      ]);
+      const engine = await scene.begin();
+      expect((await scene.lab.drive(engine.settled("r"))).status).toBe("failed");
+      if (isLate) await scene.lab.drive(engine.resume("r"));
+      if (isLate) await scene.lab.clock.advance(60_000);
+      expect((await engine.get("r"))?.status).toBe(isLate ? "waiting" : "failed");
+      expect(await scene.lab.drive(engine.plan("r", { now: true }))).toMatchObject({ waits: [] });
+      await scene.lab.drive(engine.resume("r", { now: true }));
+      expect(await scene.lab.drive(engine.result("r"))).toMatchObject({ output: "now" });
+      expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeLessThan(120_000);
+    }
   });
 });

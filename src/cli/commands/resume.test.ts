@@ -67,6 +67,20 @@ describe("holdfast resume", () => {
     expect(unasked).toHaveLength(1);
   });
 
+  it("says until when it waits for the next try, and tries now when it is told to (A11)", async () => {
+    hooks.fail = "HTTP 429";
+    hooks.retryAfterMs = 700_000;
+    await folder.run("run flows.mjs#fragile --id f1");
+    hooks.fail = undefined;
+    const waiting = folder.run("resume f1");
+    await folder.until("f1", (row) => row.waiting.some(({ kind }) => kind === "retry"));
+    expect((await folder.run("show f1")).stdout).toContain("holdfast resume f1 --now");
+    expect((await folder.run("resume f1 --now")).code).toBe(0);
+    const { code, stderr } = await waiting;
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^◌ ask +waits 1\dm\d\ds for its next try · now: holdfast resume f1 --now$/m);
+  });
+
   it("says what a fork from an earlier checkpoint would do, and makes none", async () => {
     await folder.run("run flows.mjs#greet -i name=Ada --id p4");
     const before = (await folder.run("list --json")).json<{ runs: unknown[] }>().runs.length;

@@ -48,6 +48,7 @@ const options = {
     parse: (text: string) => readJson(text, "--result"),
   },
   retryFailed: { flag: "--retry-failed", summary: "try every failed step again" },
+  now: { flag: "--now", summary: "do not wait for the next try, whatever the receiver asked for" },
   allowChanged: { flag: "--allow-changed", summary: "go on with changed code as it is" },
   budgetUsd: { flag: "--budget-usd <amount>", summary: "a higher limit", parse: readAmount },
   breakAt: { flag: "--break-at <step>", summary: "pause before this step", list: true },
@@ -171,14 +172,15 @@ interface GoOn {
 }
 
 async function goOn(context: Given, engine: Engine, { run, code, act, isFork }: GoOn): Promise<void> {
-  const { retryFailed, inject, set, budgetUsd, allowChanged } = context.options;
+  const { retryFailed, now, inject, set, budgetUsd, allowChanged } = context.options;
   const isHeld =
     run.status === "paused" ||
     run.status === "failed" ||
     // Refused, with the reason.
     run.status === "cancelled" ||
     run.control === "pausing" ||
-    (run.status === "waiting" && run.waiting.some(({ kind }) => HELD.includes(kind)));
+    (run.status === "waiting" && run.waiting.some(({ kind }) => HELD.includes(kind))) ||
+    (now && run.waiting.some(({ kind }) => kind === "retry"));
   const isOther =
     run.version !== code.workflow.version || run.waiting.some(({ kind }) => kind === "migration");
   if (allowChanged && isOther) await engine.migrations.asIs(run.id, act);
@@ -189,6 +191,7 @@ async function goOn(context: Given, engine: Engine, { run, code, act, isFork }: 
       // A pause has reached them, too.
       children: true,
       ...(retryFailed ? { retryFailed } : {}),
+      ...(now ? { now } : {}),
       ...(inject === undefined ? {} : { inject }),
       ...(edits ? { set: edits } : {}),
       ...(budgetUsd === undefined || isFork ? {} : { budget: { costUsd: budgetUsd } }),
@@ -224,9 +227,10 @@ async function already(context: Given, { id, workflow, status }: RunRow): Promis
 async function plan(context: Given, run: RunRow): Promise<Outcome> {
   const code = await codeOf(context, run);
   const engine = await context.engine({ workflows: code.all });
-  const { retryFailed, inject } = context.options;
+  const { retryFailed, now, inject } = context.options;
   const found = await engine.plan(run.id, {
     ...(retryFailed ? { retryFailed } : {}),
+    ...(now ? { now } : {}),
     ...(inject === undefined ? {} : { inject }),
     ...changesOf(context),
   });

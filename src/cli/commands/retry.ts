@@ -8,6 +8,7 @@ import { RunView } from "../view/run-view.ts";
 
 const options = {
   file: { flag: "--file <file>", summary: "where its workflow is" },
+  now: { flag: "--now", summary: "do not wait for the next try, whatever the receiver asked for" },
   newKey: {
     flag: "--new-key",
     summary: "under another idempotency key, where the step allows it and the receiver refuses the first",
@@ -37,7 +38,7 @@ export const command = defineCommand({
     const record = view.state.find(step);
     if (!record) throw new HoldfastError("HF-1010", { run: run.id, step });
     const code = await context.codeOf(run, { file: context.options.file });
-    const go = goFor(record.status, run.id, step, act, context.options.newKey);
+    const go = goFor(record.status, run.id, step, act, context.options);
     return advance(context, { store, code, runId: run.id, act, go });
   },
 });
@@ -47,12 +48,12 @@ function goFor(
   run: string,
   step: string,
   act: Act,
-  newKey: boolean,
+  { newKey, now }: { readonly newKey: boolean; readonly now: boolean },
 ): (engine: Engine) => Promise<unknown> {
   if (status === "in_doubt")
     return (engine) => engine.resolve(run, step, { ...act, action: "rerun", ...(newKey ? { newKey } : {}) });
   if (newKey) throw new HoldfastError("HF-2173", { step });
-  if (status === "failed") return (engine) => engine.resume(run, { ...act, retryFailed: true });
+  if (status === "failed") return (engine) => engine.resume(run, { ...act, retryFailed: true, now });
   const why = status === "completed" ? "It has a result, which is used." : "It is under way.";
   const fix =
     status === "completed"

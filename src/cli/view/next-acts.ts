@@ -22,6 +22,7 @@ export function nextActs(
 
 /** Waits that end by themselves need nobody. */
 function waysOf(id: string, wait: RunRow["waiting"][number], rerun: Rerun): string[] {
-  const endsAlone = wait.kind === "timer" || wait.kind === "retry" || wait.kind === "child";
+  if (wait.kind === "retry") return [`resume ${id} --now`];
+  const endsAlone = wait.kind === "timer" || wait.kind === "child";
   return endsAlone || wait.kind === "signal" ? [] : waysOut(id, wait, rerun);
 }

@@ -67,12 +67,29 @@ export function lineOf(event: JournalEvent, view: RunView, how: Told): string | 
     const line = `${glyph} ${name} attempt ${attempt} failed${why === undefined ? "" : `: ${why}`}`;
     return fit(line, columns - width(then)) + paint.dim(then);
   }
+  if (event.kind === "run_waiting") return retryLine(event, view, paint, isSaved);
   if (event.kind === "step_in_doubt")
     return fit(
       `${paint.yellow("!")} ${name} outcome unknown: it was begun, and no outcome is recorded`,
       columns,
     );
   return undefined;
+}
+
+/** A run that does nothing but wait for its next try says until when, and how to have it now. */
+function retryLine(
+  { meta, at }: JournalEvent & { kind: "run_waiting" },
+  view: RunView,
+  paint: Paint,
+  isSaved: boolean,
+): string | undefined {
+  const [first] = meta.waiting
+    .filter(({ kind, until }) => kind === "retry" && until !== undefined)
+    .sort((a, b) => (a.until ?? 0) - (b.until ?? 0));
+  if (!first) return undefined;
+  const ms = (first.until ?? at) - at;
+  const now = isSaved ? paint.dim(` · now: holdfast resume ${word(view.runId)} --now`) : "";
+  return `${paint.dim("◌")} ${nameColumn(view.nameOf(first.step))} waits ${duration(ms)} for its next try${now}`;
 }
 
 /** The commands that answer a gate. */

@@ -32,6 +32,8 @@ export interface CancelOptions extends NamedAct {
 export interface ResumeOptions extends NamedAct {
   /** Try every failed step again, not only those the run failed on. */
   readonly retryFailed?: boolean;
+  /** Tries at once what waits for its next try, also where the receiver asked for patience (`Retry-After`). */
+  readonly now?: boolean;
   /** Other values in the place of recorded ones. */
   readonly set?: Edits;
   /** Context for the run, which finds it with `ctx.inbox()`. */
@@ -92,16 +94,17 @@ export class Control {
     const row = await actOn(this.#deps, runId, async (row) => {
       if (await sentBefore(store, row, "resume", options.id)) return null;
       const raise = limits && differs(row, limits) ? budget : [];
-      if (isGoing(row, options)) return noted("resume", options, raise);
+      if (isGoing(row, options) && !options.now) return noted("resume", options, raise);
       const families = Families.of(store);
       if (limits && waitsBelow(row, options)) {
         await checkRaise(families, row, limits);
         return noted("resume", options, raise);
       }
-      await this.#checkResumable(row);
+      if (!isHurried(row, options)) await this.#checkResumable(row);
       await checkRaise(families, row, limits);
       const changes = await this.#changes(row, options);
-      const meta = { ...told(options), ...(options.retryFailed ? { retryFailed: true } : {}) };
+      const retry = options.retryFailed ? { retryFailed: true } : {};
+      const meta = { ...told(options), ...retry, ...(options.now ? { now: true } : {}) };
       const events: EventDraft[] = [...budget, ...changes.events, { kind: "run_resumed", step: "", meta }];
       return { events, blobs: changes.blobs, actor: options.actor } satisfies ActPlan;
     });
@@ -214,6 +217,15 @@ function isGoing(row: RunRow, { set, inject }: ResumeOptions): boolean {
   if (!isGoing || (set === undefined && inject === undefined)) return isGoing;
   throw wrongStatus(row, "be resumed with changes", "It goes on already.", "Pause it first.");
 }
+
+/** It goes on by itself, and is told not to wait for its next try. */
+export const isHurried = (
+  { status, control, waiting }: RunRow,
+  { now }: Pick<ResumeOptions, "now">,
+): boolean =>
+  now === true &&
+  control === "none" &&
+  (status === "queued" || status === "running" || waiting.some(({ kind }) => kind === "retry"));
 
 const beingCancelled = (row: RunRow, verb: string): HoldfastError =>
   wrongStatus(

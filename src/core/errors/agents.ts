@@ -18,6 +18,6 @@ export const agentErrors = {
     what: "{step} was told to wait longer than it may: {message}",
     why: "{times}",
     safe: SAVED,
-    fix: "Resume the run: it waits as long as the receiver asks, then tries again. Raise retry.maxWaitMs to have it wait by itself.",
+    fix: "Resume the run: it waits as long as the receiver asks, then tries again. `resume --now` ({ now: true }) tries at once. Raise retry.maxWaitMs to have it wait by itself.",
   },
 } as const satisfies Record<string, ErrorEntry>;

@@ -43,7 +43,8 @@ export interface EventMeta {
   run_released: Empty;
   run_paused: Empty;
   budget_set: Budget;
-  run_resumed: { reason?: string; retryFailed?: boolean; id?: string };
+  /** `now`: calls that wait for their next try are not to wait any longer. */
+  run_resumed: { reason?: string; retryFailed?: boolean; now?: boolean; id?: string };
   /** `unasked`: finished steps that the code, when it went on after a stop, has not asked for again; the first hundred. */
   run_completed: { unasked?: readonly string[] };
   run_failed: { message: string; steps: readonly string[]; compensated?: boolean };

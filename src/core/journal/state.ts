@@ -82,6 +82,7 @@ export class RunState {
       case "run_resumed":
         this.begun.clear();
         this.#reopen(event.meta.retryFailed ?? false);
+        if (event.meta.now) this.#hurry(event.at);
         return;
       case "signal_received":
         this.signals.push({ seq: event.seq, ...event.meta, at: event.at, data: event.data, taken: false });
@@ -230,6 +231,14 @@ export class RunState {
     }
     this.outcome = undefined;
     this.failedSteps = [];
+  }
+
+  /** Somebody says: try now, whatever a policy or a receiver has asked for. */
+  #hurry(at: number): void {
+    for (const [, record] of this.steps()) {
+      if (record.retryAt !== undefined) record.retryAt = Math.min(record.retryAt, at);
+      record.notBefore = undefined;
+    }
   }
 
   #place(key: string): { node: ScopeNode; name: string } {

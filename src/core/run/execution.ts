@@ -493,6 +493,6 @@ export class Execution implements ActiveRun {
   }
 }
 
-/** Waits that a guard has put a step into, and the events after which it may go. */
-const GUARDED: readonly WaitKind[] = ["budget", "policy", "content", "migration"];
+/** Waits that a guard or a retry has put a step into, and the events after which it may go. */
+const GUARDED: readonly WaitKind[] = ["budget", "policy", "content", "migration", "retry"];
 const REOPENS: readonly EventKind[] = ["budget_set", "run_resumed", "run_migrated"];

@@ -150,7 +150,7 @@ async function continueFailed<T>(
   if (mustSettle(execution, record) && (await execution.busy(isOpenFailure(execution, record))))
     return continueUnknown(execution, place, options, record);
   if (record.retryAt !== undefined) {
-    await waitForRetry(execution, place, record.retryAt);
+    await waitForRetry(execution, place);
     const now = execution.state.find(place.key) ?? record;
     // What may be done only once is not done again because it could be when it was begun.
     const isStricter = options.effect === "once" && now.effect !== "once";
@@ -163,7 +163,7 @@ async function continueFailed<T>(
     // A failed `once` call is tried again only where the error itself says that nothing happened; so is one under a key of elsewhere.
     const isSafe = record.effect !== "once" && isOwnKey(execution, place.key, record);
     if (isSafe || provesNotDone(error, record)) {
-      if (record.notBefore !== undefined) await waitForRetry(execution, place, record.notBefore);
+      await waitForRetry(execution, place);
       return startStep(execution, place, options, execution.state.find(place.key) ?? record);
     }
     return continueUnknown(execution, place, options, record);
@@ -339,7 +339,7 @@ export async function failStep<T>(
   }
   await written;
   execution.deps.ports.probe("C11:backoff", { runId: execution.runId, step: open.step });
-  await waitForRetry(execution, open.place, retryAt);
+  await waitForRetry(execution, open.place);
   return (await startStep(
     execution,
     open.place,
@@ -402,10 +402,14 @@ async function leaveInDoubt<T>(
   return continueStep(execution, place, options, execution.state.find(step) as StepRecord);
 }
 
-async function waitForRetry(execution: ActiveRun, { key, scope }: StepPlace, retryAt: number): Promise<void> {
+/** Until the time of its next try has come, or somebody says that it is to be tried now. */
+async function waitForRetry(execution: ActiveRun, { key, scope }: StepPlace): Promise<void> {
   const { time } = execution.deps;
-  while (time.now() < retryAt) {
-    await execution.wait(key, { kind: "retry", step: key, since: time.now(), until: retryAt }, scope.frame);
+  for (;;) {
+    const { retryAt, notBefore } = execution.state.find(key) ?? {};
+    const until = retryAt ?? notBefore ?? 0;
+    if (time.now() >= until) return;
+    await execution.wait(key, { kind: "retry", step: key, since: time.now(), until }, scope.frame);
   }
 }
 

@@ -1,7 +1,7 @@
 import { isFailed, planMigration } from "../../changes/migration-plan.ts";
 import { noRoute, route } from "../../changes/versions.ts";
 import type { Workflow } from "../../context.ts";
-import { RESUMABLE } from "../../control/control.ts";
+import { isHurried, RESUMABLE } from "../../control/control.ts";
 import { resumeChanges } from "../../control/resume-changes.ts";
 import type { HoldfastError } from "../../errors.ts";
 import { type ActPlan, Acts } from "../../journal/acts.ts";
@@ -67,12 +67,15 @@ async function resumeEvents(deps: ExecutionDeps, run: RunRow, options: PlanOptio
   const { events, blobs } = await resumeChanges(deps, run, options);
   const isStopped = run.status === "failed" || run.status === "paused" || run.control === "pausing";
   const isHeld = isStopped || run.waiting.some(({ kind }) => RESUMABLE.includes(kind));
-  const meta = options.retryFailed ? { retryFailed: true } : {};
+  const retry = options.retryFailed ? { retryFailed: true } : {};
+  const meta = { ...retry, ...(options.now ? { now: true } : {}) };
   return {
     events: [
       ...(limits ? [{ kind: "budget_set", step: "", meta: limits } satisfies EventDraft] : []),
       ...events,
-      ...(isHeld ? [{ kind: "run_resumed", step: "", meta } satisfies EventDraft] : []),
+      ...(isHeld || isHurried(run, options)
+        ? [{ kind: "run_resumed", step: "", meta } satisfies EventDraft]
+        : []),
     ],
     blobs,
   };

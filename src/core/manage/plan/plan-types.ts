@@ -6,7 +6,7 @@ import type { StepType } from "../../journal/events.ts";
 import type { Budget, Effect, RunStatus, WaitKind } from "../../types.ts";
 
 /** What a resume may bring along. */
-export type PlanOptions = Pick<ResumeOptions, "set" | "inject" | "budget" | "retryFailed">;
+export type PlanOptions = Pick<ResumeOptions, "set" | "inject" | "budget" | "retryFailed" | "now">;
 
 /**
  * What a resume would do now. Whatever it would start or ask first is here, and `view` says what comes after that which cannot be seen
