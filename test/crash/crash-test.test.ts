@@ -123,6 +123,19 @@ describe("holdfast crash-test", () => {
     expect(report.problems[0]?.repeat).toBe("holdfast crash-test mail.mjs --case effect-1");
   });
 
+  it("takes an input that is a number, and repeats it in the command that shows a problem (A14)", async () => {
+    folder.write(
+      "number.mjs",
+      `import { workflow } from "${import.meta.resolve("holdfast")}";
+      import { witness } from "${import.meta.resolve("holdfast/testing")}";
+      export default workflow("number", (ctx, amount) => ctx.step("pay", () => witness("payment", String(amount + 1))));`,
+    );
+    const { json } = await folder.run("crash-test number.mjs -i 1 --case effect-1 --json");
+    const { report } = json<{ report: CrashTestReport }>();
+    expect(report.problems[0]?.message).toContain("the witness saw payment 2 twice");
+    expect(report.problems[0]?.repeat).toBe("holdfast crash-test number.mjs -i 1 --case effect-1");
+  });
+
   it("ends with 4 when there is no workflow, and with 2 for what it does not understand", async () => {
     expect((await folder.run("crash-test nowhere.mjs")).code).toBe(4);
     expect((await folder.run("crash-test flow.mjs --report pdf")).code).toBe(2);
