@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../errors.ts";
+import { type ErrorCode, HoldfastError } from "../../errors.ts";
 import { rawRow, verified } from "../../journal/door.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { isKeyAway, isUnreadable } from "../../journal/unreadable.ts";
@@ -52,6 +52,8 @@ export async function verifyStore(
   const store: string[] = [];
   let runs = 0;
   try {
+    // A store that is not the one any more that was opened says so when it is asked who it is.
+    await reader.store.identity();
     store.push(...((await reader.store.check?.()) ?? []));
     for await (const row of everyRun(reader.store)) {
       if (runs >= limit) break;
@@ -93,5 +95,7 @@ const about = (
   lastGood: string | null,
 ): DamagedRun => ({ runId: id, workflow, problems, lastGood });
 
+const STORE_DAMAGE: readonly ErrorCode[] = ["HF-3006", "HF-3014", "HF-3020", "HF-3021", "HF-3051"];
+
 const isStoreDamage = (error: unknown): error is HoldfastError =>
-  HoldfastError.is(error, "HF-3006") || HoldfastError.is(error, "HF-3014");
+  STORE_DAMAGE.some((code) => HoldfastError.is(error, code));
