@@ -179,7 +179,7 @@ describe("a run that needs others", () => {
 
   it("brings the run that it was forked from, and is refused without that one's children", async () => {
     const { lab, engine, flows, calls } = await family();
-    const [newest] = await lab.drive(engine.checkpoints.list("r", { limit: 1 }));
+    const [newest] = await lab.drive(engine.checkpoints.list("r", { limit: 1, all: true }));
     await lab.drive(engine.fork(newest?.id ?? "", { id: "fork" }));
     await lab.drive(engine.settled("fork"));
     const target = elsewhere(lab);
