@@ -2,6 +2,7 @@ import { type CommanderError, Command as Parser } from "commander";
 import { HoldfastError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 import { packageVersion } from "../testing/package-files.ts";
+import { asGiven } from "./as-given.ts";
 import { catalog } from "./catalog.ts";
 import type { Command, CommandGroup, Listed, OptionSpecs } from "./command.ts";
 import { CommandContext } from "./context.ts";
@@ -34,7 +35,7 @@ export async function runCli(argv: readonly string[], given: Host): Promise<numb
     name = path;
     return await execute(command, path, args, { globals, host, output });
   } catch (error) {
-    return output.fail(name, error);
+    return output.fail(name, asGiven(error, argv));
   }
 }
 

@@ -40,6 +40,7 @@ const EXCEPTIONS: Partial<Record<ErrorCode, ExitCode>> = {
   "HF-1003": EXIT.usage,
   "HF-1004": EXIT.usage,
   "HF-1005": EXIT.invalid,
+  "HF-1060": EXIT.invalid,
   "HF-1008": EXIT.failed,
   "HF-1009": EXIT.failed,
   "HF-1010": EXIT.notFound,

@@ -31,7 +31,7 @@ export const command = defineCommand({
         throw usage(
           "a bundle is not part of a document",
           "It is lines of its own.",
-          `export ${run.id} -o <file> --json`,
+          `holdfast export ${run.id} -o <file> --json`,
         );
       for await (const line of lines) host.stdout.write(line);
       return { data: {} };

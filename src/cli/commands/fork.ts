@@ -92,7 +92,7 @@ async function editsOf(
     throw usage(
       "--set and --edit are both given",
       "With --edit every value is edited in one place.",
-      "fork <checkpoint> --edit",
+      "holdfast fork <checkpoint> --edit",
     );
   return editState(context.host, context.out, await engine.checkpoints.state(address));
 }

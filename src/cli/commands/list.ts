@@ -51,7 +51,11 @@ export const command = defineCommand({
     const { args, options } = context;
     const [named] = args;
     if (named !== undefined && options.workflow !== undefined)
-      throw usage("two workflows are named", "Either as an argument or with --workflow.", `list ${named}`);
+      throw usage(
+        "two workflows are named",
+        "Either as an argument or with --workflow.",
+        `holdfast list ${named}`,
+      );
     const { watch: isWatched, ...given } = options;
     const filters: Filters = { ...given, workflow: named ?? options.workflow };
     return isWatched ? watch(context, filters) : look(context, filters);

@@ -200,4 +200,10 @@ export const callErrors = {
     safe: UNCHANGED,
     fix: "Start it under another id, or with its own input.",
   },
+  "HF-1060": {
+    what: "The setting {option} is not valid: {problem}.",
+    why: "It was not given with this command: it comes from the configuration, the environment or the workflow's code.",
+    safe: UNCHANGED,
+    fix: "holdfast config show",
+  },
 } as const satisfies Record<string, ErrorEntry>;

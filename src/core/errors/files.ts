@@ -177,7 +177,7 @@ export const fileErrors = {
     fix: "npm install {package}",
   },
   "HF-4300": {
-    what: "The command line was not understood: {problem}.",
+    what: "The command cannot be run as it is written: {problem}.",
     why: "{why}",
     safe: UNCHANGED,
     fix: "{fix}",

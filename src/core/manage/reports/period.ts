@@ -27,7 +27,10 @@ export async function readPeriod(store: Store, { since, until }: ReportQuery): P
   const period = { since: since ?? 0, until: until ?? (await store.now()) + 1 };
   if (Number.isFinite(period.since) && Number.isFinite(period.until) && period.since < period.until)
     return period;
-  throw new HoldfastError("HF-1003", { option: "since", problem: "it must be a time before `until`" });
+  throw new HoldfastError("HF-1003", {
+    option: "since",
+    problem: "it must be a time before the period ends, which is now unless it is said",
+  });
 }
 
 /** Runs that something may have happened to in the period, newest first. */
