@@ -2,7 +2,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { parseJson } from "../core/values/bounded-json.ts";
 import { ParseBudget } from "../core/values/parse-budget.ts";
 import type { JsonSchema } from "./model.ts";
-import { problemsOf } from "./schema-rules.ts";
+import { checkValue } from "./schema-rules.ts";
 
 /** JSON in what a model wrote: alone, in a fence, or somewhere in its text. */
 export type Answer =
@@ -24,7 +24,7 @@ export function readAnswer(
   let first: readonly string[] | undefined;
   try {
     for (const value of valuesIn(text, budget)) {
-      const problems = problemsOf(schema, value);
+      const problems = checkValue(schema, value, budget);
       if (problems.length === 0) return { ok: true, value };
       first ??= problems;
     }

@@ -1,3 +1,5 @@
+import { HoldfastError } from "../core/errors.ts";
+import { ParseBudget } from "../core/values/parse-budget.ts";
 import type { JsonSchema } from "./model.ts";
 
 /** A schema, or one of the two that stand for "anything" and "nothing". */
@@ -5,7 +7,10 @@ export type Sub = JsonSchema | boolean;
 
 interface Check {
   readonly root: Sub;
+  readonly budget: ParseBudget;
   readonly problems: string[];
+  /** Problems after which the check ends. */
+  readonly most: number;
 }
 
 type Rule = (given: never, value: unknown, at: Place) => void;
@@ -20,6 +25,8 @@ interface Place {
 
 const MAX_PROBLEMS = 10;
 const MAX_DEPTH = 200;
+/** A short schema whose parts refer to each other twice can ask for more steps than any process has time for. */
+const LIMITS = { work: 2_000_000 } as const;
 /** A pattern is tried on no longer a text: it may take time that grows faster than the text. */
 const PATTERN_TEXT = 2_000;
 
@@ -36,32 +43,53 @@ export const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What does not fit, with the place of each; empty when the value fits. At most ten. */
+/** Says what does not fit, and where; empty when the value fits. At most ten problems. */
 export function problemsOf(schema: JsonSchema, value: unknown): string[] {
-  const check: Check = { root: schema, problems: [] };
+  try {
+    return checkValue(schema, value, new ParseBudget("the value", LIMITS));
+  } catch (error) {
+    if (!HoldfastError.is(error, "HF-1040")) throw error;
+    return ["it takes too many steps to be checked"];
+  }
+}
+
+/** The same within a budget that others spend from too. Throws HF-1040. */
+export function checkValue(schema: JsonSchema, value: unknown, budget: ParseBudget): string[] {
+  const check: Check = { root: schema, budget, problems: [], most: MAX_PROBLEMS };
   apply(schema, value, { check, path: "", depth: 0 });
   return check.problems;
 }
 
-const fits = (schema: Sub, value: unknown, at: Pick<Place, "check" | "depth">): boolean => {
-  const check = { root: at.check.root, problems: [] };
-  apply(schema, value, { check, path: "", depth: at.depth });
-  return check.problems.length === 0;
-};
+/** The first problem with a schema that is one of several, or whose problems are not the value's. */
+function problemWith(schema: Sub, value: unknown, { check, path, depth }: Place): string | undefined {
+  const inner: Check = { ...check, problems: [], most: 1 };
+  apply(schema, value, { check: inner, path, depth });
+  return inner.problems[0];
+}
 
 function apply(schema: Sub, value: unknown, { check, path, depth }: Omit<Place, "schema">): void {
-  if (check.problems.length >= MAX_PROBLEMS || schema === true) return;
-  const at = { check, path, depth: depth + 1 };
-  if (schema === false) return say(at, "must not be there");
-  if (depth > MAX_DEPTH) return say(at, "is nested too deep to be checked");
-  for (const [keyword, given] of Object.entries(schema)) {
+  if (check.problems.length >= check.most || schema === true) return;
+  if (schema === false) return say({ check, path }, "must not be there");
+  if (depth > MAX_DEPTH) return say({ check, path }, "is nested too deep to be checked");
+  const at: Place = { check, path, depth: depth + 1, schema };
+  const weight = weightOf(value);
+  for (const keyword of Object.keys(schema)) {
     const rule = Object.hasOwn(RULES, keyword) ? RULES[keyword] : undefined;
-    rule?.(given as never, value, { ...at, schema });
+    const given = schema[keyword];
+    check.budget.spend("work", rule ? 1 + weightOf(given) + weight : 1);
+    rule?.(given as never, value, at);
   }
 }
 
-function say({ check, path }: Omit<Place, "schema">, problem: string): void {
-  if (check.problems.length < MAX_PROBLEMS) check.problems.push(`${path === "" ? "it" : path} ${problem}`);
+/** About how long a rule takes that looks at each part of the value once. */
+function weightOf(value: unknown): number {
+  if (typeof value === "string") return value.length >> 6;
+  if (Array.isArray(value)) return value.length;
+  return isObject(value) ? Object.keys(value).length : 0;
+}
+
+function say({ check, path }: Pick<Place, "check" | "path">, problem: string): void {
+  if (check.problems.length < check.most) check.problems.push(`${path === "" ? "it" : path} ${problem}`);
 }
 
 const PLAIN_KEY = /^[A-Za-z_$][\w$]*$/;
@@ -104,14 +132,15 @@ const canonical = (value: unknown): string =>
   );
 
 /** Equality of JSON: keys in any order. */
-const same = (a: unknown, b: unknown): boolean => {
+const same = (a: unknown, b: unknown, budget: ParseBudget): boolean => {
+  budget.spend("work");
   if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((one, i) => same(one, b[i]));
+    return a.length === b.length && a.every((one, i) => same(one, b[i], budget));
   if (!isObject(a) || !isObject(b)) return a === b;
   const keys = Object.keys(a);
   return (
     keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key]))
+    keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key], budget))
   );
 };
 /** One per code point, as JSON Schema counts. */
@@ -124,10 +153,10 @@ const RULES: Readonly<Record<string, Rule>> = {
       say(at, `must be ${names.join(" or ")}, not ${kindOf(value)}`);
   },
   enum: (given: readonly unknown[], value, at) => {
-    if (!given.some((one) => same(one, value))) say(at, `must be one of ${list(given)}`);
+    if (!given.some((one) => same(one, value, at.check.budget))) say(at, `must be one of ${list(given)}`);
   },
   const: (given: unknown, value, at) => {
-    if (!same(given, value)) say(at, `must be ${JSON.stringify(given)}`);
+    if (!same(given, value, at.check.budget)) say(at, `must be ${JSON.stringify(given)}`);
   },
   required: onObject((given: readonly string[], value, at) => {
     for (const key of given)
@@ -168,8 +197,10 @@ const RULES: Readonly<Record<string, Rule>> = {
     if (value.length > given) say(at, `must have at most ${given} items`);
   }),
   uniqueItems: onList((given: boolean, value, at) => {
-    if (given && new Set(value.map(canonical)).size < value.length)
-      say(at, "must not have the same item twice");
+    if (!given) return;
+    const texts = value.map(canonical);
+    at.check.budget.spend("work", texts.join("").length >> 6);
+    if (new Set(texts).size < texts.length) say(at, "must not have the same item twice");
   }),
   minLength: onText((given: number, value) =>
     lengthOf(value) < given ? `must have ${given} or more characters` : undefined,
@@ -186,22 +217,29 @@ const RULES: Readonly<Record<string, Rule>> = {
   exclusiveMinimum: onNumber((given, value) => (value <= given ? `must be more than ${given}` : undefined)),
   exclusiveMaximum: onNumber((given, value) => (value >= given ? `must be less than ${given}` : undefined)),
   multipleOf: onNumber((given, value) =>
-    Math.abs(value / given - Math.round(value / given)) > 1e-9 ? `must be a multiple of ${given}` : undefined,
+    // 15 digits are what a quotient of decimal fractions keeps.
+    Number((value / given).toPrecision(15)) % 1 === 0 ? undefined : `must be a multiple of ${given}`,
   ),
   anyOf: (given: readonly Sub[], value, at) => {
-    if (!given.some((schema) => fits(schema, value, at)))
-      say(at, `must fit one of: ${tried(given, value, at)}`);
+    const failed: string[] = [];
+    for (const schema of given) {
+      const problem = problemWith(schema, value, at);
+      if (problem === undefined) return;
+      failed.push(problem);
+    }
+    say(at, `must fit one of: ${alternatives(failed)}`);
   },
   oneOf: (given: readonly Sub[], value, at) => {
-    const count = given.filter((schema) => fits(schema, value, at)).length;
-    if (count === 0) say(at, `must fit one of: ${tried(given, value, at)}`);
+    const failed = given.flatMap((schema) => problemWith(schema, value, at) ?? []);
+    const count = given.length - failed.length;
+    if (count === 0) say(at, `must fit one of: ${alternatives(failed)}`);
     else if (count > 1) say(at, `must fit exactly one of ${given.length} schemas, and fits ${count}`);
   },
   allOf: (given: readonly Sub[], value, at) => {
     for (const schema of given) apply(schema, value, at);
   },
   not: (given: Sub, value, at) => {
-    if (fits(given, value, at)) say(at, "must not fit the schema under not");
+    if (problemWith(given, value, at) === undefined) say(at, "must not fit the schema under not");
   },
   $ref: (given: string, value, at) => {
     const schema = resolveRef(at.check.root, given);
@@ -226,24 +264,25 @@ const kindOf = (value: unknown): string => {
   return Array.isArray(value) ? "array" : typeof value;
 };
 
-/** Why each of the alternatives does not fit, shortly. */
-const tried = (given: readonly Sub[], value: unknown, at: Place): string => {
-  const why = given.map((schema) => {
-    const check: Check = { root: at.check.root, problems: [] };
-    apply(schema, value, { check, path: at.path, depth: at.depth });
-    return check.problems[0] ?? "";
-  });
-  return [...new Set(why)].slice(0, 4).join("; or ");
-};
+const alternatives = (problems: readonly string[]): string =>
+  [...new Set(problems)].slice(0, 4).join("; or ");
 
 /** A reference within the same schema. */
 export function resolveRef(root: Sub, ref: string): Sub | undefined {
   if (ref !== "#" && !ref.startsWith("#/")) return undefined;
   let found: unknown = root;
   for (const part of ref.split("/").slice(1)) {
-    const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    const key = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
     if ((!isObject(found) && !Array.isArray(found)) || !Object.hasOwn(found, key)) return undefined;
     found = Reflect.get(found, key);
   }
   return isObject(found) || typeof found === "boolean" ? found : undefined;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }

@@ -56,6 +56,7 @@ describe("a JSON schema", () => {
     [{ exclusiveMaximum: 3 }, 3, "it must be less than 3"],
     [{ maximum: 3 }, 4, "it must be at most 3"],
     [{ multipleOf: 0.1 }, 0.25, "it must be a multiple of 0.1"],
+    [{ multipleOf: 1e10 }, 1, "it must be a multiple of 10000000000"],
     [
       { uniqueItems: true },
       [
@@ -98,6 +99,32 @@ describe("a JSON schema", () => {
     expect(problemsOf({ $ref: "#" }, 1)).toEqual(["it is nested too deep to be checked"]);
   });
 
+  it("is given up where its parts refer to each other too often", () => {
+    const $defs: Record<string, JsonSchema> = { l0: { type: "string" } };
+    for (let i = 1; i <= 60; i++)
+      $defs[`l${i}`] = { allOf: [1, 2].map(() => ({ $ref: `#/$defs/l${i - 1}` })) };
+    const laughs = checkSchema({ $ref: "#/$defs/l60", $defs }, "it");
+    const itself = checkSchema({ anyOf: [{ $ref: "#" }, { $ref: "#" }] }, "it");
+    const object = { type: "object", properties: { next: { $ref: "#" } } };
+    const twice = checkSchema({ allOf: [object, object] }, "it");
+    const chain = JSON.parse(`${'{"next":'.repeat(60)}{}${"}".repeat(60)}`) as unknown;
+    const big = Array.from({ length: 1_000 }, (_, i) => i);
+    const compared = checkSchema({ $ref: "#/$defs/l12", $defs: { ...$defs, l0: { const: big } } }, "it");
+    for (const [schema, value] of [
+      [laughs, "a"],
+      [itself, 1],
+      [twice, chain],
+      [compared, [...big]],
+    ] as const)
+      expect(problemsOf(schema, value)).toEqual(["it takes too many steps to be checked"]);
+  });
+
+  it("is refused when it is nested too deeply to be read", () => {
+    let deep: JsonSchema = {};
+    for (let i = 0; i < 20_000; i++) deep = { not: deep };
+    expect(() => checkSchema(deep, "it")).toThrowError(expect.objectContaining({ code: "HF-1040" }) as Error);
+  });
+
   it("is refused with a keyword that would not be checked", () => {
     const schema = { type: "object", properties: { a: { type: "string", contentEncoding: "base64" } } };
     expect(() => checkSchema(schema, "tool a")).toThrowError(
@@ -122,6 +149,9 @@ describe("a JSON schema", () => {
     [{ properties: { a: 1 } }],
     [{ anyOf: [] }],
     [{ $ref: "#/$defs/none" }],
+    [{ $ref: "#/%" }],
+    [{ $ref: "#/properties", properties: {} }],
+    [{ $ref: "#/default", default: { type: 5 } }],
     [{ $ref: "https://example.org/schema" }],
   ])("is refused when it is none: %j", (schema) => {
     expect(() => checkSchema(schema, "it")).toThrowError(

@@ -1,11 +1,8 @@
 import { HoldfastError } from "../core/errors.ts";
+import { ParseBudget } from "../core/values/parse-budget.ts";
 import type { JsonSchema } from "./model.ts";
 import { isObject, patternOf, resolveRef, TYPES } from "./schema-rules.ts";
 
-/**
- * Taking the part of JSON Schema that models and tools are given. A keyword that the validator does not know is refused: what is
- * ignored in silence is believed to be checked.
- */
 /** Say something to the reader, and nothing to a validator. */
 const ANNOTATIONS = new Set([
   "$schema",
@@ -82,8 +79,9 @@ const SHAPES: Readonly<Record<string, Shape>> = {
 };
 
 /**
- * Takes a JSON Schema. Refuses what is not one (HF-4101) and keywords that would not be checked (HF-4100); `of` says in the message
- * whose schema it is.
+ * Takes the part of JSON Schema that models and tools are given. Refuses what is not a schema (HF-4101), keywords that would not be
+ * checked (HF-4100), because what is ignored in silence is believed to be checked, and schemas too large to be read (HF-1040). `of`
+ * says in the message whose schema it is.
  *
  * @example
  * ```ts
@@ -94,21 +92,27 @@ const SHAPES: Readonly<Record<string, Shape>> = {
  * ```
  */
 export function checkSchema(schema: unknown, of: string): JsonSchema {
-  if (!isObject(schema))
-    throw new HoldfastError("HF-4101", { of, path: "#", problem: "it is not an object" });
+  const invalid = (path: string, problem: string) => new HoldfastError("HF-4101", { of, path, problem });
+  if (!isObject(schema)) throw invalid("#", "it is not an object");
+  const budget = new ParseBudget(`the JSON schema of ${of}`);
+  const taken = new Set<unknown>();
+  const refs: { readonly path: string; readonly ref: string }[] = [];
   const take = (one: unknown, path: string): void => {
+    budget.spend("keys");
+    taken.add(one);
     if (typeof one === "boolean") return;
-    if (!isObject(one)) throw new HoldfastError("HF-4101", { of, path, problem: "it is not a schema" });
+    if (!isObject(one)) throw invalid(path, "it is not a schema");
     for (const [keyword, given] of Object.entries(one)) {
       const shape = Object.hasOwn(SHAPES, keyword) ? SHAPES[keyword] : undefined;
       if (!shape && ANNOTATIONS.has(keyword)) continue;
       if (!shape) throw new HoldfastError("HF-4100", { of, path, keyword });
-      if (!shape(given, `${path}/${keyword}`, take))
-        throw new HoldfastError("HF-4101", { of, path, problem: `${keyword} has no valid value` });
-      if (keyword === "$ref" && resolveRef(schema, given as string) === undefined)
-        throw new HoldfastError("HF-4101", { of, path, problem: `$ref ${String(given)} leads nowhere` });
+      if (!budget.deeper(() => shape(given, `${path}/${keyword}`, take)))
+        throw invalid(path, `${keyword} has no valid value`);
+      if (keyword === "$ref") refs.push({ path, ref: String(given) });
     }
   };
   take(schema, "#");
+  for (const { path, ref } of refs)
+    if (!taken.has(resolveRef(schema, ref))) throw invalid(path, `$ref ${ref} leads to no schema`);
   return schema;
 }
