@@ -5,6 +5,13 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT } from "./source-tree.ts";
 
+interface Packed {
+  readonly filename: string;
+  readonly entryCount: number;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
 interface Manifest {
   name: string;
   bin: Record<string, string>;
@@ -26,6 +33,7 @@ const targets = [
  * It lies outside the repository, so nothing else can be resolved by accident.
  */
 let project = "";
+let packed: Packed = { filename: "", entryCount: 0, unpackedSize: 0, files: [] };
 
 beforeAll(() => {
   const missing = targets.filter((target) => !existsSync(path.join(ROOT, target)));
@@ -35,9 +43,7 @@ beforeAll(() => {
   mkdirSync(modules);
   const shell = process.platform === "win32";
   const pack = ["pack", "--json", "--ignore-scripts", "--pack-destination", project];
-  const [packed] = JSON.parse(
-    execFileSync("npm", pack, { cwd: ROOT, encoding: "utf8", shell, stdio: "pipe" }),
-  );
+  [packed] = JSON.parse(execFileSync("npm", pack, { cwd: ROOT, encoding: "utf8", shell, stdio: "pipe" }));
   execFileSync("tar", ["-xzf", packed.filename, "-C", "node_modules"], { cwd: project });
   renameSync(path.join(modules, "package"), path.join(modules, manifest.name));
   for (const dependency of Object.keys(manifest.dependencies)) {
@@ -59,6 +65,24 @@ describe("the package", () => {
       (target) => !existsSync(path.join(project, "node_modules", manifest.name, target)),
     );
     expect(absent, "missing in the packed tarball").toEqual([]);
+  });
+
+  it("ships at most 600 files and 3 MB, without maps, tests or the laboratory", () => {
+    expect(packed.entryCount).toBeLessThanOrEqual(600);
+    expect(packed.unpackedSize).toBeLessThanOrEqual(3_000_000);
+    const strange = packed.files.filter(({ path: file }) =>
+      /\.map$|\.test\.|^(?:lab|test|bench)\//.test(file),
+    );
+    expect(strange).toEqual([]);
+  });
+
+  it("has at most 60 names at its root and 35 in its test kit", () => {
+    const names = (file: string) =>
+      [...readFileSync(path.join(ROOT, file), "utf8").matchAll(/export (?:type )?\{([^}]*)\}/g)]
+        .flatMap(([, list = ""]) => list.split(","))
+        .filter((name) => name.trim() !== "");
+    expect(names("src/index.ts").length).toBeLessThanOrEqual(60);
+    expect(names("src/testing/index.ts").length).toBeLessThanOrEqual(35);
   });
 
   it.each(subpaths)("can be imported at %s without any driver installed", (subpath) => {
