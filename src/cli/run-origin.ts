@@ -1,4 +1,5 @@
 import { parseEntry } from "../core/journal/journal.ts";
+import { entryAt } from "../core/journal/read.ts";
 import { Values } from "../core/journal/values.ts";
 import { silentLogger } from "../core/logger.ts";
 import type { Store } from "../core/store/contract.ts";
@@ -21,7 +22,7 @@ const NOTHING: RunOrigin = {};
 
 /** What its first entry says; nothing for runs that a program has started. */
 export async function readOrigin(store: Store, runId: string): Promise<RunOrigin> {
-  const [entry] = await store.entries(runId, { from: 1, limit: 1 });
+  const entry = await entryAt(store, runId, 1);
   if (!entry || entry.data === null || !entry.data.includes(ORIGIN_KEY)) return NOTHING;
   const { events } = parseEntry(runId, entry);
   const event = events.find(

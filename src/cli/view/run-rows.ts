@@ -1,6 +1,7 @@
 import { verified } from "../../core/journal/door.ts";
 import { parseEntry } from "../../core/journal/journal.ts";
 import { lastEvent } from "../../core/journal/load.ts";
+import { entryAt } from "../../core/journal/read.ts";
 import type { Progress } from "../../core/manage/checkpoints/progress.ts";
 import type { RunDetails } from "../../core/manage/status/status.ts";
 import type { Store } from "../../core/store/contract.ts";
@@ -96,7 +97,7 @@ export async function originOf(store: Store, row: RunRow): Promise<RunOrigin> {
 async function inputOf(store: Store, row: RunRow): Promise<string> {
   if (row.prunedAt !== null) return "";
   const found = await fetched(async () => {
-    const [entry] = await store.entries(row.id, { from: 1, limit: 1 });
+    const entry = await entryAt(store, row.id, 1);
     const first = entry && parseEntry(row.id, entry).events[0];
     return first && valuesOf(store).decode(row.id, first.data);
   });

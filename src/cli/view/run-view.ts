@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { readRun } from "../../core/journal/door.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
-import { entryPages, headEvents } from "../../core/journal/positions.ts";
+import { entryPages, headEvents } from "../../core/journal/read.ts";
 import { RunState } from "../../core/journal/state.ts";
 import type { Values } from "../../core/journal/values.ts";
 import {

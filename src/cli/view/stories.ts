@@ -1,5 +1,5 @@
 import type { EventKind, JournalEvent, StepType, UsageMeta } from "../../core/journal/events.ts";
-import { headsOf } from "../../core/journal/positions.ts";
+import { headsOf } from "../../core/journal/read.ts";
 import { rekey, renamedKey } from "../../core/journal/rename.ts";
 import type { Store } from "../../core/store/contract.ts";
 import type { Effect, RunRow } from "../../core/types.ts";

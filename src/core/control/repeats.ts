@@ -1,9 +1,9 @@
 import type { EventKind, JournalEvent } from "../journal/events.ts";
 import { parseEntry } from "../journal/journal.ts";
+import { entryAt, entryPages } from "../journal/read.ts";
 import type { Entry, Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 
-const PAGE = 1_000;
 /** The names of acts on so many runs are kept. */
 const KEPT = 64;
 
@@ -50,9 +50,7 @@ async function namedActs(store: Store, row: RunRow): Promise<Named> {
   const kept = runs.get(row.id);
   runs.delete(row.id);
   const named = kept && (await isStill(store, row, kept)) ? kept : { last: undefined, acts: [] };
-  for (let from = after(named.last); from <= row.seq; from = after(named.last)) {
-    const entries = await store.entries(row.id, { from, limit: PAGE });
-    if (entries.length === 0) break;
+  for await (const entries of entryPages(store, row.id, after(named.last), row.seq)) {
     for (const entry of entries) named.acts.push(...actsIn(row.id, entry));
     named.last = entries.at(-1);
   }
@@ -67,7 +65,7 @@ const after = (entry: Entry | undefined): number => (entry ? entry.seq + entry.c
 /** A store that was put back may hold another journal under the same id. */
 async function isStill(store: Store, row: RunRow, { last }: Named): Promise<boolean> {
   if (!last) return true;
-  const [entry] = await store.entries(row.id, { from: last.seq, limit: 1 });
+  const entry = await entryAt(store, row.id, last.seq);
   return entry?.seq === last.seq && entry.head === last.head;
 }
 

@@ -1,5 +1,5 @@
 import type { JournalEvent } from "../journal/events.ts";
-import { headsOf } from "../journal/positions.ts";
+import { headsOf } from "../journal/read.ts";
 import { addSpent, NOTHING, reportOf, type Spent, savedSpent, spentAbove } from "../journal/spent.ts";
 import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";

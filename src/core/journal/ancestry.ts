@@ -2,7 +2,7 @@ import type { Store } from "../store/contract.ts";
 import type { Effect, EffectPolicy, Origin, RunRow } from "../types.ts";
 import type { JournalEvent, StepStarted } from "./events.ts";
 import type { Hop } from "./facts.ts";
-import { headsOf } from "./positions.ts";
+import { headsOf } from "./read.ts";
 import { formerKey, rekey, renamedKey } from "./rename.ts";
 
 /** A call with an effect that a run has made, or may have made. */

@@ -1,6 +1,6 @@
 import type { Store } from "../store/contract.ts";
 import { ended, type RunRow } from "../types.ts";
-import { eventAt } from "./load.ts";
+import { eventAt } from "./read.ts";
 
 /** Whether a run has lost everything for its age, or is about to. */
 export const isLosingAll = async (store: Store, { id, status, prunedAt }: RunRow): Promise<boolean> =>

@@ -3,13 +3,13 @@ import type { RunRow } from "../types.ts";
 import type { EventKind, JournalEvent } from "./events.ts";
 import { ChainCheck } from "./journal.ts";
 import { loadRun } from "./load.ts";
+import { entryPages } from "./read.ts";
 import type { RunState } from "./state.ts";
 import type { Values } from "./values.ts";
 
 /** The state of so many runs is kept, as long as what it was read from is not longer than this. */
 const KEPT = 16;
 const MOST_BYTES = 8_000_000;
-const PAGE = 500;
 
 /** After these, what is kept may hold values that are not to be had any more. */
 const VOIDS: ReadonlySet<EventKind> = new Set<EventKind>(["values_dropped", "key_wrapped"]);
@@ -72,12 +72,8 @@ export class Folds {
     try {
       const news: JournalEvent[] = [];
       let bytes = 0;
-      for (let next = seq + 1; next <= row.seq; ) {
-        const entries = await this.#store.entries(row.id, { from: next, limit: PAGE });
-        if (entries.length === 0) break;
+      for await (const entries of entryPages(this.#store, row.id, seq + 1, row.seq)) {
         for (const entry of entries) {
-          next = entry.seq + entry.count;
-          if (entry.seq > row.seq) continue;
           news.push(...chain.take(entry).events);
           bytes += entry.head.length + (entry.data?.length ?? 0);
         }

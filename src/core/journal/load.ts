@@ -1,8 +1,8 @@
 import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import { missingValue } from "./door.ts";
-import type { JournalEvent } from "./events.ts";
-import { ChainCheck, damaged, type ParsedEntry, parseEntry } from "./journal.ts";
+import { ChainCheck, damaged, type ParsedEntry } from "./journal.ts";
+import { entryPages, eventAt } from "./read.ts";
 import type { RowFold } from "./row-fold.ts";
 import { restoreSnapshot, type Snapshot } from "./snapshot.ts";
 import { RunState } from "./state.ts";
@@ -11,8 +11,6 @@ import type { Values } from "./values.ts";
 
 export { lastEvent } from "./door.ts";
 export { isKeyAway, isUnreadable } from "./unreadable.ts";
-
-const PAGE = 2_000;
 
 /**
  * Restore: the newest snapshot and the tail after it, checked against the chain; or, with `upTo`, the state as of an
@@ -48,16 +46,6 @@ export async function* snapshots(store: Store, row: RunRow): AsyncGenerator<numb
   }
 }
 
-/** One event by its position; `undefined` where there is none that can be read. */
-export async function eventAt(store: Store, runId: string, seq: number): Promise<JournalEvent | undefined> {
-  const [entry] = await store.entries(runId, { from: seq, limit: 1 });
-  try {
-    return entry && parseEntry(runId, entry).events.find((event) => event.seq === seq);
-  } catch {
-    return undefined;
-  }
-}
-
 interface Range {
   readonly from: number;
   readonly upTo: number;
@@ -74,13 +62,8 @@ async function loadFrom(
   let state = new RunState();
   fold?.begin();
   const chain = new ChainCheck(row.id, from, from === 1 ? "" : undefined);
-  for (let next = from; next <= upTo; ) {
-    const entries = await store.entries(row.id, { from: next, limit: PAGE });
-    if (entries.length === 0) break;
+  for await (const entries of entryPages(store, row.id, from, upTo)) {
     for (const entry of entries) {
-      next = entry.seq + entry.count;
-      // Entries written after the row was read belong to a later state.
-      if (entry.seq > upTo) break;
       const parsed = chain.take(entry);
       // A run whose values are all gone can still say what happened in it.
       if (parsed.pruned && row.prunedAt === null) throw await missingValue(store, row.id, entry.seq);

@@ -1,54 +1,11 @@
 import { HoldfastError } from "../errors.ts";
-import type { Entry, Store } from "../store/contract.ts";
+import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import { type Address, isCheckpoint, phaseOf } from "./address.ts";
 import type { JournalEvent } from "./events.ts";
 import { Facts } from "./facts.ts";
-import { parseEntry } from "./journal.ts";
+import { entryPages, headEventAt, headEvents, headsOf } from "./read.ts";
 import { baseName } from "./rename.ts";
-
-const PAGE = 2_000;
-
-/** Entries from the one that contains `from` to the one that contains `upTo`, a page at a time. */
-export async function* entryPages(
-  store: Store,
-  runId: string,
-  from: number,
-  upTo: number,
-): AsyncGenerator<readonly Entry[]> {
-  for (let next = from; next <= upTo; ) {
-    const page = await store.entries(runId, { from: next, limit: PAGE });
-    const last = page.at(-1);
-    if (!last) return;
-    yield last.seq > upTo ? page.filter(({ seq }) => seq <= upTo) : page;
-    next = last.seq + last.count;
-  }
-}
-
-/** The events of an entry without their values, which may be gone or damaged. */
-export const headEvents = (runId: string, entry: Entry): readonly JournalEvent[] =>
-  parseEntry(runId, { ...entry, data: null }).events;
-
-/** Entries from the one that contains `from` to the one that contains `upTo`, each with its events without their values. */
-export async function* headsOf(
-  store: Store,
-  runId: string,
-  from: number,
-  upTo: number,
-): AsyncGenerator<{ readonly entry: Entry; readonly events: readonly JournalEvent[] }> {
-  for await (const page of entryPages(store, runId, from, upTo))
-    for (const entry of page) yield { entry, events: headEvents(runId, entry) };
-}
-
-/** The event at a position, without its value; `undefined` where there is none. */
-export async function headEventAt(
-  store: Store,
-  runId: string,
-  seq: number,
-): Promise<JournalEvent | undefined> {
-  const [entry] = await store.entries(runId, { from: seq, limit: 1 });
-  return entry && headEvents(runId, entry).find((event) => event.seq === seq);
-}
 
 /** What is said about checkpoints after they were made. */
 export interface Remarks {

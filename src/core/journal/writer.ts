@@ -9,6 +9,7 @@ import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry, ChainCheck, innerBlobs } from "./journal.ts";
 import { Openings } from "./openings.ts";
 import { projectAll } from "./project.ts";
+import { entryPages } from "./read.ts";
 import type { RunState } from "./state.ts";
 
 export interface PendingEvent {
@@ -439,11 +440,8 @@ export class RunWriter implements AppendSource, Pen {
   async #readSince(row: RunRow): Promise<JournalEvent[]> {
     const chain = new ChainCheck(row.id, this.row.seq + 1, this.row.head);
     const events: JournalEvent[] = [];
-    for (let next = this.row.seq + 1; next <= row.seq; ) {
-      const entries = await this.#deps.store.entries(row.id, { from: next, limit: 100 });
-      for (const entry of entries) if (entry.seq <= row.seq) events.push(...chain.take(entry).events);
-      next = (events.at(-1)?.seq ?? row.seq) + 1;
-    }
+    for await (const entries of entryPages(this.#deps.store, row.id, this.row.seq + 1, row.seq))
+      for (const entry of entries) events.push(...chain.take(entry).events);
     chain.end(row.seq, row.head);
     return events;
   }

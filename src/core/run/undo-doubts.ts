@@ -1,4 +1,4 @@
-import { eventAt } from "../journal/load.ts";
+import { eventAt } from "../journal/read.ts";
 import type { StepRecord } from "../journal/records.ts";
 import type { RunState } from "../journal/state.ts";
 import { UNDO } from "../names.ts";

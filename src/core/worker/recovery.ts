@@ -4,6 +4,7 @@ import { digest, fingerprint } from "../hash.ts";
 import { isCheckpoint } from "../journal/address.ts";
 import { damaged, type ParsedEntry, parseEntry } from "../journal/journal.ts";
 import { isUnreadable, loadRun, snapshots } from "../journal/load.ts";
+import { entriesFromEnd, entriesOf } from "../journal/read.ts";
 import { RowFold } from "../journal/row-fold.ts";
 import type { RunState } from "../journal/state.ts";
 import type { Values } from "../journal/values.ts";
@@ -26,8 +27,6 @@ export interface RecoveryOptions {
 }
 
 export type RecoveryPolicy = Required<RecoveryOptions>;
-
-const PAGE = 500;
 
 const DEFAULTS: RecoveryPolicy = {
   auto: true,
@@ -106,12 +105,8 @@ async function claimedOn(store: Store, row: RunRow): Promise<string | undefined>
 
 /** The events of each entry that can be read, from the last one on. */
 async function* eventsFromEnd(store: Store, row: RunRow): AsyncGenerator<ParsedEntry["events"]> {
-  for (let end = row.seq; end > 0; end -= POSITIONS) {
-    const from = Math.max(1, end - POSITIONS + 1);
-    const entries = await store.entries(row.id, { from, limit: POSITIONS });
-    for (const entry of entries.filter(({ seq }) => seq <= end).reverse())
-      yield parse(row.id, entry)?.events ?? [];
-  }
+  for await (const entry of entriesFromEnd(store, row.id, row.seq, POSITIONS))
+    yield parse(row.id, entry)?.events ?? [];
 }
 
 /** Leaves a taken-over run to a person when it does not get anywhere: it has written nothing, and waits for nothing. */
@@ -190,7 +185,7 @@ async function isLoadable(store: Store, values: Values, row: RunRow, seq: number
 async function verifiedFrom(store: Store, row: RunRow, start: number): Promise<number> {
   let [end, before, good] = [0, 0, 0];
   let hash = start === 1 ? "" : undefined;
-  for await (const entry of entriesFrom(store, row, start)) {
+  for await (const entry of entriesOf(store, row.id, start, row.seq)) {
     const parsed = entry.seq === (end === 0 ? start : end + 1) ? parse(row.id, entry) : undefined;
     if (!parsed || parsed.pruned) return good;
     if (hash !== undefined && parsed.prev !== hash) return before;
@@ -201,15 +196,6 @@ async function verifiedFrom(store: Store, row: RunRow, start: number): Promise<n
   }
   if (end < row.seq) return good;
   return hash === row.head ? row.seq : before;
-}
-
-async function* entriesFrom(store: Store, row: RunRow, start: number): AsyncGenerator<Entry> {
-  for (let next = start; next <= row.seq; ) {
-    const entries = await store.entries(row.id, { from: next, limit: PAGE });
-    if (entries.length === 0) return;
-    for (const entry of entries) if (entry.seq <= row.seq) yield entry;
-    next = Math.max(next, ...entries.map(({ seq, count }) => seq + count));
-  }
 }
 
 function parse(runId: string, entry: Entry): ParsedEntry | undefined {

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../../core/errors.ts";
 import { addressOf } from "../../../core/journal/address.ts";
-import { entryPages } from "../../../core/journal/positions.ts";
+import { entryPages } from "../../../core/journal/read.ts";
 import type { Validation } from "../../../core/manage/checkpoints/validate.ts";
 import type { Store } from "../../../core/store/contract.ts";
 import { type RunRow, terminal } from "../../../core/types.ts";

@@ -2,7 +2,8 @@ import { isCheckpoint, parseAddress, phaseOf } from "../../journal/address.ts";
 import type { EventMeta, JournalEvent, Keep } from "../../journal/events.ts";
 import { Facts, type Tag } from "../../journal/facts.ts";
 import { dropped } from "../../journal/journal.ts";
-import { headEvents, headsOf, readRow, resolve } from "../../journal/positions.ts";
+import { readRow, resolve } from "../../journal/positions.ts";
+import { entryAt, headEvents, headsOf } from "../../journal/read.ts";
 import { isUnreadable } from "../../journal/unreadable.ts";
 import type { Store } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
@@ -169,13 +170,13 @@ async function ruleBefore(store: Store, runId: string, { seq, epoch }: JournalEv
   let [low, high] = [1, seq];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const [entry] = await store.entries(runId, { from: middle, limit: 1 });
+    const entry = await entryAt(store, runId, middle);
     const [event] = entry ? headEvents(runId, entry) : [];
     if (!entry || !event) return undefined;
     if (event.epoch < epoch) low = entry.seq + entry.count;
     else high = entry.seq;
   }
-  const [entry] = await store.entries(runId, { from: low, limit: 1 });
+  const entry = await entryAt(store, runId, low);
   return { epoch, rule: entry && ruleIn(headEvents(runId, entry)) };
 }
 

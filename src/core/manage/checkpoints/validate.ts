@@ -6,7 +6,7 @@ import type { JournalEvent } from "../../journal/events.ts";
 import { JOURNAL_FORMAT } from "../../journal/format.ts";
 import { dropped, type ParsedEntry, parseEntry } from "../../journal/journal.ts";
 import type { EngineParts } from "../../journal/parts.ts";
-import { entryPages } from "../../journal/positions.ts";
+import { entryPages } from "../../journal/read.ts";
 import { type Snapshot, takeSnapshot } from "../../journal/snapshot.ts";
 import { RunState } from "../../journal/state.ts";
 import { loopState } from "../../journal/state-view.ts";

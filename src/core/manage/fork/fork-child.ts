@@ -4,7 +4,7 @@ import type { ChildFork } from "../../journal/facts.ts";
 import { dropped } from "../../journal/journal.ts";
 import { loadRun } from "../../journal/load.ts";
 import type { EngineParts } from "../../journal/parts.ts";
-import { entryPages, headEvents } from "../../journal/positions.ts";
+import { entryPages, headEvents } from "../../journal/read.ts";
 import type { ChildRequest } from "../../run/execution-deps.ts";
 import { givenEvents } from "../../run/given.ts";
 import type { Store } from "../../store/contract.ts";

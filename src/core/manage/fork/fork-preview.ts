@@ -4,7 +4,7 @@ import type { JournalEvent } from "../../journal/events.ts";
 import { dropped } from "../../journal/journal.ts";
 import { loadRun } from "../../journal/load.ts";
 import type { EngineParts } from "../../journal/parts.ts";
-import { headEventAt } from "../../journal/positions.ts";
+import { headEventAt } from "../../journal/read.ts";
 import type { Effect, EffectPolicy, Origin, RunRow } from "../../types.ts";
 import { findCheckpoint } from "../checkpoints/kept.ts";
 import { checkEffects, type ForkOptions } from "./fork.ts";

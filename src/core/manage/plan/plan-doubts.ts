@@ -1,5 +1,5 @@
 import type { JournalEvent } from "../../journal/events.ts";
-import { entryPages, headEvents } from "../../journal/positions.ts";
+import { entryPages, headEvents } from "../../journal/read.ts";
 import type { StepRecord } from "../../journal/records.ts";
 import type { RunState } from "../../journal/state.ts";
 import type { Store } from "../../store/contract.ts";

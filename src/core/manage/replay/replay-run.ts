@@ -7,7 +7,7 @@ import { inspectInput, readConfig } from "../../guards/inspector.ts";
 import type { StepStarted } from "../../journal/events.ts";
 import { dropped } from "../../journal/journal.ts";
 import { loadRun } from "../../journal/load.ts";
-import { headEventAt } from "../../journal/positions.ts";
+import { headEventAt } from "../../journal/read.ts";
 import { ScratchStore } from "../../journal/scratch-store.ts";
 import type { RunState } from "../../journal/state.ts";
 import type { Values } from "../../journal/values.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../errors.ts";
 import type { JournalEvent } from "../../journal/events.ts";
-import { headsOf } from "../../journal/positions.ts";
+import { headsOf } from "../../journal/read.ts";
 import type { Entry, Store } from "../../store/contract.ts";
 import { everyRun } from "../../store/query.ts";
 import type { RunRow } from "../../types.ts";

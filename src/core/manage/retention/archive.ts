@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import { entryPages } from "../../journal/positions.ts";
+import { entryPages } from "../../journal/read.ts";
 import type { Blob, Entry, Store } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
 import type { Item } from "./plan.ts";

@@ -1,6 +1,7 @@
 import type { Raw } from "../../journal/events.ts";
 import { parseEntry } from "../../journal/journal.ts";
 import { isUnreadable } from "../../journal/load.ts";
+import { entryAt } from "../../journal/read.ts";
 import type { ScopeNode } from "../../journal/records.ts";
 import { restoreSnapshot, type Snapshot } from "../../journal/snapshot.ts";
 import type { RunState } from "../../journal/state.ts";
@@ -120,7 +121,7 @@ async function readReferences(
   runId: string,
   seq: number,
 ): Promise<References | null> {
-  const [entry] = await store.entries(runId, { from: seq, limit: 1 });
+  const entry = await entryAt(store, runId, seq);
   const [event] = entry?.seq === seq ? parseEntry(runId, entry).events : [];
   if (event?.kind !== "snapshot_taken" || event.data === undefined) return null;
   const state = await restored(values, runId, event.data);

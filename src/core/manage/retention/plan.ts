@@ -1,4 +1,4 @@
-import { eventAt } from "../../journal/load.ts";
+import { eventAt } from "../../journal/read.ts";
 import type { Store } from "../../store/contract.ts";
 import { blobsOf, type Needed } from "./needed.ts";
 import type { JournalScan } from "./scan.ts";

@@ -1,5 +1,6 @@
 import type { JournalEvent } from "../../journal/events.ts";
 import { ChainCheck, headBlobs } from "../../journal/journal.ts";
+import { entryPages } from "../../journal/read.ts";
 import { blobsIn } from "../../journal/values.ts";
 import type { Entry, Store } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
@@ -45,13 +46,8 @@ export class JournalScan {
   async extend(store: Store, row: RunRow): Promise<boolean> {
     const before = this.seq;
     let isSame = true;
-    for (let next = before + 1; next <= row.seq; ) {
-      const page = await store.entries(row.id, { from: next, limit: PAGE });
-      if (page.length === 0) break;
+    for await (const page of entryPages(store, row.id, before + 1, row.seq, PAGE)) {
       for (const entry of page) {
-        next = entry.seq + entry.count;
-        // Written after the row was read.
-        if (entry.seq > row.seq) break;
         const { events } = this.#chain.take(entry);
         this.#take(entry, events);
         if (before > 0 && events.some(({ kind }) => kind === "values_dropped")) isSame = false;

@@ -3,7 +3,7 @@ import { digest } from "../../hash.ts";
 import { checkId } from "../../ids.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { damaged, parseEntry } from "../../journal/journal.ts";
-import { headEvents } from "../../journal/positions.ts";
+import { headEvents } from "../../journal/read.ts";
 import { Values } from "../../journal/values.ts";
 import { checkNamed } from "../../names.ts";
 import type { Ports } from "../../ports.ts";

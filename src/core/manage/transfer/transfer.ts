@@ -4,7 +4,8 @@ import { checkId } from "../../ids.ts";
 import { type Act, checkAct } from "../../journal/act.ts";
 import { ChainCheck, dropped } from "../../journal/journal.ts";
 import type { EngineParts } from "../../journal/parts.ts";
-import { entryPages, headEvents, readRow, remarks } from "../../journal/positions.ts";
+import { readRow, remarks } from "../../journal/positions.ts";
+import { entryAt, entryPages, headEvents } from "../../journal/read.ts";
 import { ended, type RunRow, terminal } from "../../types.ts";
 import { type Arrived, arrive } from "./arrival.ts";
 import { BundleWriter, readBundle, refusedBundle } from "./bundle.ts";
@@ -170,7 +171,7 @@ export class Transfer {
     for (const [id, { run }] of bundle) {
       if (!(await store.read(id))) continue;
       if (onConflict === "refuse") throw new HoldfastError("HF-4333", { run: id });
-      const [first] = await store.entries(id, { from: 1, limit: 1 });
+      const first = await entryAt(store, id, 1);
       if (first?.head !== run.entries[0]?.head) throw new HoldfastError("HF-4334", { run: id });
       known.push(id);
     }
