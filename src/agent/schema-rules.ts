@@ -146,6 +146,10 @@ const same = (a: unknown, b: unknown, budget: ParseBudget): boolean => {
 /** One per code point, as JSON Schema counts. */
 const lengthOf = (text: string): number => Array.from(text).length;
 
+/** Remainders are exact, but 0.3 is no multiple of 0.1 for them: fractions are divided, to the 15 digits that a quotient keeps. */
+const isMultiple = (value: number, of: number): boolean =>
+  Number.isInteger(of) ? value % of === 0 : Number((value / of).toPrecision(15)) % 1 === 0;
+
 const RULES: Readonly<Record<string, Rule>> = {
   type: (given: string | readonly string[], value, at) => {
     const names = typeof given === "string" ? [given] : given;
@@ -217,8 +221,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   exclusiveMinimum: onNumber((given, value) => (value <= given ? `must be more than ${given}` : undefined)),
   exclusiveMaximum: onNumber((given, value) => (value >= given ? `must be less than ${given}` : undefined)),
   multipleOf: onNumber((given, value) =>
-    // 15 digits are what a quotient of decimal fractions keeps.
-    Number((value / given).toPrecision(15)) % 1 === 0 ? undefined : `must be a multiple of ${given}`,
+    isMultiple(value, given) ? undefined : `must be a multiple of ${given}`,
   ),
   anyOf: (given: readonly Sub[], value, at) => {
     const failed: string[] = [];

@@ -57,6 +57,7 @@ describe("a JSON schema", () => {
     [{ maximum: 3 }, 4, "it must be at most 3"],
     [{ multipleOf: 0.1 }, 0.25, "it must be a multiple of 0.1"],
     [{ multipleOf: 1e10 }, 1, "it must be a multiple of 10000000000"],
+    [{ multipleOf: 3 }, 1e21, "it must be a multiple of 3"],
     [
       { uniqueItems: true },
       [
