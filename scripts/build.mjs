@@ -63,6 +63,8 @@ async function buildPackage() {
     },
   });
   copyFileSync(path.join(ROOT, "node_modules/mutative/LICENSE"), path.join(DIST, "parts/mutative.LICENSE"));
+  const widths = path.dirname(fileURLToPath(import.meta.resolve("get-east-asian-width")));
+  copyFileSync(path.join(widths, "license"), path.join(DIST, "parts/get-east-asian-width.LICENSE"));
 }
 
 /** Declarations: those that an export leads to. */

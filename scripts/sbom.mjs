@@ -18,7 +18,7 @@ const needs = new Map(
   ]),
 );
 /** Part of the build itself. */
-const BUILT_IN = ["mutative"];
+const BUILT_IN = ["get-east-asian-width", "mutative"];
 const roots = [...Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }), ...BUILT_IN];
 
 /** @type {Set<string>} */

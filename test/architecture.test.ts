@@ -109,7 +109,7 @@ const STORE_PARTS: readonly string[] = [
 ];
 
 /** Libraries that the build puts into the package itself, with their licence beside it. */
-const BUILT_IN = ["mutative"];
+const BUILT_IN = ["get-east-asian-width", "mutative"];
 
 const IMPURE_ALLOWED = ["core/clock.ts", "core/ids.ts"];
 const ANY_ALLOWED = ["core/values/codec.ts"];

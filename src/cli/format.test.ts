@@ -37,6 +37,19 @@ describe("text", () => {
     expect(width("東京")).toBe(4);
   });
 
+  it.each([
+    ["e\u0301", 1],
+    ["✅", 2],
+    ["🇯🇵", 2],
+    ["½→…", 3],
+    ["〔ｱ〕", 5],
+    ["\u{17000}", 2],
+    ["\u4dc0", 2],
+    ["\u303f", 1],
+  ])("takes as many columns as Unicode says: %s", (text, columns) => {
+    expect(width(text)).toBe(columns);
+  });
+
   it("is cut to a width and keeps its colours", () => {
     expect(visible(fit(red("abcdef"), 4))).toBe("\u001b[31mabc\u001b[39m…");
     expect(fit("abc", 3)).toBe("abc");

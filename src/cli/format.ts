@@ -1,3 +1,4 @@
+import { eastAsianWidth } from "get-east-asian-width";
 import { replaceUnseen } from "../core/values/unseen.ts";
 import { isMark, splitMarks, withoutMarks } from "./paint.ts";
 
@@ -67,14 +68,12 @@ export const width = (text: string): number => {
   return columns;
 };
 
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 const ASCII_END = 0x7f;
 
 function widthOf(letter: string): number {
-  if (letter.charCodeAt(0) < ASCII_END) return 1;
-  if (/[\p{Mn}\p{Me}\u200d]/u.test(letter)) return 0;
-  return WIDE.test(letter) ? 2 : 1;
+  const code = letter.codePointAt(0) ?? 0;
+  if (code < ASCII_END) return 1;
+  return /[\p{Mn}\p{Me}\u200d]/u.test(letter) ? 0 : eastAsianWidth(code);
 }
 
 /** Text from elsewhere as part of a line: no line breaks, nothing that a terminal would obey. */
