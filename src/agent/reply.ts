@@ -1,3 +1,4 @@
+import { defined } from "../core/defined.ts";
 import { encode } from "../core/values/codec.ts";
 import type { Message, ModelReply, ToolCall } from "./model.ts";
 import { isObject } from "./schema-rules.ts";
@@ -14,11 +15,11 @@ export function takenReply(reply: ModelReply, asked: string): ModelReply {
     usage: {
       inputTokens: amount(usage?.inputTokens) ?? 0,
       outputTokens: amount(usage?.outputTokens) ?? 0,
-      ...(costUsd === undefined ? {} : { costUsd }),
+      ...defined({ costUsd }),
     },
     model: typeof model === "string" && model !== "" ? model : asked,
     finish: FINISH.find((known) => known === finish) ?? "other",
-    ...(native === undefined ? {} : { native }),
+    ...defined({ native }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Context, ReceivedSignal, StepCall } from "../core/context.ts";
+import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { RetryOption, RetryPolicy } from "../core/options.ts";
 import { defaultRetry, retryPolicy } from "../core/run/retry.ts";
@@ -237,7 +238,7 @@ async function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: num
     ctx.usage({
       tokens: inputTokens + outputTokens,
       model: reply.model,
-      ...(costUsd === undefined ? {} : { costUsd }),
+      ...defined({ costUsd }),
     });
     return reply;
   };
@@ -245,7 +246,7 @@ async function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: num
     effect: "repeatable",
     input: { provider: provider.name, model },
     retry,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...defined({ timeoutMs }),
   });
   // Prices may have been given since it was asked.
   const now = priced(reply, model, prices);
@@ -265,17 +266,13 @@ function asked(
   const specs = tools.map(({ name, description, parameters }) => ({
     name,
     parameters,
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
   }));
   return {
     model,
-    ...(system === undefined ? {} : { system }),
+    ...defined({ system }),
     ...(specs.length === 0 ? {} : { tools: specs }),
-    ...(output === undefined ? {} : { schema: output }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(reasoning === undefined ? {} : { reasoning }),
-    ...(visit === undefined ? {} : { visit }),
+    ...defined({ schema: output, temperature, maxTokens, reasoning, visit }),
   };
 }
 
@@ -295,6 +292,6 @@ function added(sum: AgentUsage, { inputTokens, outputTokens, costUsd }: AgentUsa
   return {
     inputTokens: sum.inputTokens + inputTokens,
     outputTokens: sum.outputTokens + outputTokens,
-    ...(cost === undefined ? {} : { costUsd: cost }),
+    ...defined({ costUsd: cost }),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import {
   kindOfStatus,
@@ -126,7 +127,7 @@ function answer(request: ModelRequest, reply: ScriptedReply | undefined): ModelR
   const usage = {
     inputTokens: reply?.usage?.inputTokens ?? tokens(JSON.stringify(request.messages)),
     outputTokens: reply?.usage?.outputTokens ?? tokens(text + JSON.stringify(calls)),
-    ...(reply?.usage?.costUsd === undefined ? {} : { costUsd: reply.usage.costUsd }),
+    ...defined({ costUsd: reply?.usage?.costUsd }),
   };
   return { text, calls, usage, model: request.model, finish: calls.length > 0 ? "tool-calls" : "stop" };
 }

@@ -1,4 +1,5 @@
 import type { StepCall, StepOptions } from "../core/context.ts";
+import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Effect } from "../core/types.ts";
 import type { ToolSpec } from "./model.ts";
@@ -81,13 +82,5 @@ export function checkTools(tools: readonly AgentTool[]): ReadonlyMap<string, Age
 /** What a tool's step is given of it. */
 export function limitsOf(tool: AgentTool): ToolLimits {
   const { timeoutMs, retry, keyWindowMs, onKeyRejected, verify, simulate, compensate } = tool;
-  return {
-    ...(onKeyRejected === undefined ? {} : { onKeyRejected }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(retry === undefined ? {} : { retry }),
-    ...(keyWindowMs === undefined ? {} : { keyWindowMs }),
-    ...(verify ? { verify } : {}),
-    ...(simulate ? { simulate } : {}),
-    ...(compensate ? { compensate } : {}),
-  };
+  return defined({ onKeyRejected, timeoutMs, retry, keyWindowMs, verify, simulate, compensate });
 }

@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import { defined } from "../core/defined.ts";
 import type { Engine } from "../core/engine.ts";
 import type { EngineOptions } from "../core/engine-options.ts";
 import { HoldfastError } from "../core/errors.ts";
@@ -203,7 +204,7 @@ export class CommandContext<O = unknown> {
     const actor = await this.actor();
     if (reason === undefined && (values.require_reason ?? values.actor !== undefined))
       throw new HoldfastError("HF-4312", { verb, actor });
-    return { actor, ...(reason === undefined ? {} : { reason }) };
+    return { actor, ...defined({ reason }) };
   }
 
   /** Before what cannot be undone: `what` says how much of what. A person is asked, a script says `--yes`, an agent needs consent. */

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Script } from "../agent/index.ts";
 import type { ModelProvider } from "../agent/model.ts";
+import { defined } from "../core/defined.ts";
 import type { McpConnect, ProviderSettings, ProviderSource } from "../yaml/index.ts";
 import type { ConfigValues } from "./config/schema.ts";
 import type { Host } from "./host.ts";
@@ -28,10 +29,12 @@ export async function providersOf(
       const [key, url] = [said.apiKey ?? said.authToken ?? api_key, said.baseUrl ?? base_url];
       const settings = {
         headers: { ...headers, ...said.headers },
-        ...(key === undefined ? {} : { apiKey: key }),
-        ...(api_key_env === undefined ? {} : { apiKeyEnv: api_key_env }),
-        ...(url === undefined ? {} : { baseURL: url }),
-        ...(structured_outputs === undefined ? {} : { structuredOutputs: structured_outputs }),
+        ...defined({
+          apiKey: key,
+          apiKeyEnv: api_key_env,
+          baseURL: url,
+          structuredOutputs: structured_outputs,
+        }),
       };
       return modelProviders({ [name]: settings }, { env });
     };
@@ -60,8 +63,8 @@ export const mcpConnect =
   (onEnd: (end: () => Promise<void>) => void): McpConnect =>
   async ({ name, command, args, env, url, headers, timeoutMs, workingDir }) => {
     const { mcpTools } = await import("../adapters/mcp/index.ts");
-    const limit = timeoutMs === undefined ? {} : { timeoutMs };
-    const place = workingDir === undefined ? {} : { cwd: workingDir };
+    const limit = defined({ timeoutMs });
+    const place = defined({ cwd: workingDir });
     const server =
       url === undefined
         ? { command: command ?? "", args, env, ...place, ...limit }

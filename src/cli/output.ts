@@ -1,3 +1,4 @@
+import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { plainJson } from "../core/values/unseen.ts";
 import { describe, type ErrorDocument } from "./error-document.ts";
@@ -107,7 +108,7 @@ export class Output {
     const { fields } = this.#globals;
     if (this.isJson) {
       const chosen = fields ? chosenFields(data, fields) : data;
-      this.#document({ schema: schemaOf(command), ok: !error, ...(error ? { error } : {}), ...chosen });
+      this.#document({ schema: schemaOf(command), ok: !error, ...defined({ error }), ...chosen });
       return exit;
     }
     if (error) this.#progress(this.errorText(error).join("\n"));

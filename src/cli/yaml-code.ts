@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Workflow } from "../core/context.ts";
+import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { CheckpointSettings, Definition, LoadOptions, YamlWorkflow } from "../yaml/index.ts";
 import type { ConfigValues } from "./config/schema.ts";
@@ -62,7 +63,7 @@ async function optionsOf({
     env,
     providers: await providersOf(providers, env, root),
     mcp: mcpConnect(onEnd),
-    ...(aliases ? { aliases } : {}),
+    ...defined({ aliases }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { systemClock } from "./clock.ts";
+import { defined } from "./defined.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { systemIds } from "./ids.ts";
 import { Values } from "./journal/values.ts";
@@ -17,8 +18,7 @@ export function enginePorts(options: EngineOptions): Ports {
     ids: options.ids ?? systemIds,
     logger: unfailing(redactor ? redactor.logger(logger) : logger),
     probe: options.probe ?? (() => undefined),
-    ...(redactor ? { redactor } : {}),
-    ...(secrets ? { secrets } : {}),
+    ...defined({ redactor, secrets }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type * as Sdk from "@aws-sdk/client-kms";
+import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { KEY_BYTES } from "./crypto.ts";
 import type { Keyring } from "./keyring.ts";
@@ -85,8 +86,7 @@ function away(kek: string, cause: unknown): HoldfastError {
 
 function connect(sdk: typeof Sdk, { region, endpoint, timeoutMs = 5_000 }: KmsOptions): KmsClient {
   return new sdk.KMSClient({
-    ...(region === undefined ? {} : { region }),
-    ...(endpoint === undefined ? {} : { endpoint }),
+    ...defined({ region, endpoint }),
     maxAttempts: ATTEMPTS,
     requestHandler: { connectionTimeout: timeoutMs, requestTimeout: timeoutMs },
   }) as KmsClient;

@@ -1,3 +1,4 @@
+import { defined } from "../core/defined.ts";
 import type { Store } from "../core/store/contract.ts";
 import { sealOf } from "../core/store/hand-through.ts";
 
@@ -18,7 +19,7 @@ export function withValues(inner: Store, name: string, parts: Values): Store {
     read: (runId) => inner.read(runId),
     list: (query) => inner.list(query),
     due: (query) => inner.due(query),
-    ...(restore ? { markRestored: restore } : {}),
+    ...defined({ markRestored: restore }),
     close: () => inner.close(),
     ...parts,
   };

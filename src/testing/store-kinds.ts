@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { defined } from "../core/defined.ts";
 import { chooseDriver } from "../stores/sqlite/driver.ts";
 import { ledgerIn, type StoreAddress } from "./store-address.ts";
 
@@ -146,7 +147,7 @@ export async function postgresKind(url: string, cache?: string): Promise<StoreKi
     claimMs: 200,
     close: () => pool.end(),
     place() {
-      const address = { url, schema: `case_${unique()}`, ...(cache === undefined ? {} : { cache }) };
+      const address = { url, schema: `case_${unique()}`, ...defined({ cache }) };
       const ask: Ask = async (sql) => (await pool.query<Row>(sql)).rows;
       return {
         address,

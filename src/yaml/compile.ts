@@ -1,4 +1,5 @@
 import type { Context, Workflow } from "../core/context.ts";
+import { defined } from "../core/defined.ts";
 import { digest } from "../core/hash.ts";
 import type { Budget } from "../core/types.ts";
 import { workflow } from "../core/workflow.ts";
@@ -30,7 +31,7 @@ export function compile(flow: Flow, machine: Machine, definition: Definition): W
     {
       version: `${version}+${definitionDigest(definition).slice(0, 12)}`,
       compensateOnFailure: checkpoint.on_failure === "rollback",
-      ...(budget ? { budget } : {}),
+      ...defined({ budget }),
     },
     async (ctx: Context, given: Inputs): Promise<Inputs> => {
       ctx.memory.set(DEFINITION_KEY, definition);

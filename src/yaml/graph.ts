@@ -1,3 +1,4 @@
+import { defined } from "../core/defined.ts";
 import type { AnyAgent, ForEach, Parallel, Route } from "./schema/agents.ts";
 import type { WorkflowFile } from "./schema/workflow.ts";
 
@@ -128,7 +129,7 @@ export function graphOf(spec: WorkflowFile): Graph {
       id: unit.name,
       type: unit.kind === "agent" ? unit.agent.type : unit.kind,
       ...(description ? { description } : {}),
-      ...(group === undefined ? {} : { group }),
+      ...defined({ group }),
     };
   });
   const edges = [...units.values()].filter(({ name }) => !groups.has(name)).flatMap((unit) => edgesOf(unit));

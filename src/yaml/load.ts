@@ -1,6 +1,7 @@
 import type { ModelPrice } from "../agent/run-agent.ts";
 import type { AgentTool } from "../agent/tool.ts";
 import type { Workflow } from "../core/context.ts";
+import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { ParseBudget, type ParseLimits } from "../core/values/parse-budget.ts";
 import { type CheckpointSettings, checkpointSettings } from "./checkpoint.ts";
@@ -97,7 +98,7 @@ export async function loadWorkflow(file: string, options: LoadOptions = {}): Pro
     folder,
     files: Object.fromEntries(read),
     ...(options.instructions?.length ? { instructions: options.instructions } : {}),
-    ...(options.provider === undefined ? {} : { provider: options.provider }),
+    ...defined({ provider: options.provider }),
   }));
 }
 
@@ -249,7 +250,7 @@ function machineOf(flow: Flow, options: LoadOptions, { folder, provider }: Defin
     folder,
     provider: (of, agent) => providers.find(of, agent),
     toolsFor: (of, step, wanted, workingDir) => tools.for(of, step, wanted, workingDir),
-    scripts: options.scripts ?? scriptRunner(options.env ? { env: options.env } : {}),
+    scripts: options.scripts ?? scriptRunner(defined({ env: options.env })),
     model: options.model ?? "default",
     prices: { ...PRICES, ...options.prices },
   };

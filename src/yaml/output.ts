@@ -1,5 +1,6 @@
 import type { JsonSchema } from "../agent/model.ts";
 import { problemsOf } from "../agent/schema-rules.ts";
+import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { parseJson } from "../core/values/bounded-json.ts";
 import { exactNumber } from "../core/values/exact-number.ts";
@@ -31,7 +32,7 @@ function fieldSchema(field: OutputField): JsonSchema {
     type: nullable ? [type, "null"] : type,
     ...(description ? { description } : {}),
     ...(items ? { items: fieldSchema(items) } : {}),
-    ...(values ? { enum: values } : {}),
+    ...defined({ enum: values }),
     ...rest,
   };
 }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { ScriptRequest, ScriptResult, ScriptRunner } from "./run/machine.ts";
 
@@ -80,7 +81,7 @@ function start(request: ScriptRequest, env: Readonly<Record<string, string | und
   const { command, args, workingDir, stdin } = request;
   return spawn(command, args, {
     env: { ...env, PYTHONUTF8: "1", ...request.env },
-    ...(workingDir === undefined ? {} : { cwd: workingDir }),
+    ...defined({ cwd: workingDir }),
     stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     // A group of its own, so that what the command starts can be stopped with it.
     detached: process.platform !== "win32",

@@ -1,4 +1,5 @@
 import type { AgentTool, ToolRun } from "../agent/tool.ts";
+import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Flow } from "./flow.ts";
 import type { McpServer } from "./run/machine.ts";
@@ -93,7 +94,7 @@ export class ToolBox {
       ...(command ? { command } : {}),
       ...(url ? { url } : {}),
       ...(typeof timeout === "number" ? { timeoutMs: timeout } : {}),
-      ...(workingDir === undefined ? {} : { workingDir }),
+      ...defined({ workingDir }),
     });
     const isWanted = (tool: AgentTool): boolean =>
       tools.includes("*") ||

@@ -1,4 +1,5 @@
 import type { ModelProvider, ModelRequest } from "../../agent/model.ts";
+import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { loadPackage } from "../load-package.ts";
 import type { LanguageModel } from "./language-model.ts";
@@ -77,8 +78,7 @@ function reached({ apiKey, baseURL, headers }: ProviderSettings): {
   headers?: Record<string, string>;
 } {
   return {
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(baseURL === undefined ? {} : { baseURL }),
+    ...defined({ apiKey, baseURL }),
     ...(headers === undefined ? {} : { headers: { ...headers } }),
   };
 }
@@ -164,7 +164,7 @@ function load(
 ): Promise<Make> {
   const kind = kindOf(name);
   const apiKey = keyOf(name, settings, kind, env);
-  return kind.load({ ...settings, name, ...(apiKey === undefined ? {} : { apiKey }) });
+  return kind.load({ ...settings, name, ...defined({ apiKey }) });
 }
 
 function keyOf(

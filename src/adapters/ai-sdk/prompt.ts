@@ -1,4 +1,5 @@
 import type { JsonSchema, Message, ModelReply, ModelRequest, ToolCall } from "../../agent/model.ts";
+import { defined } from "../../core/defined.ts";
 import type {
   CallOptions,
   ContentPart,
@@ -18,13 +19,12 @@ export function callOptions(model: LanguageModel, request: ModelRequest): CallOp
     type: "function" as const,
     name,
     inputSchema: parameters,
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
   }));
   return {
     prompt: [...systemOf(request), ...conversation(request.messages)],
     abortSignal: signal,
-    ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
+    ...defined({ maxOutputTokens: maxTokens, temperature }),
     ...(format ? { responseFormat: { type: "json" as const, schema: format, name: "answer" } } : {}),
     ...(specs.length === 0 ? {} : { tools: specs, toolChoice: { type: "auto" as const } }),
     ...ownOptions(model, owner, request),
@@ -128,7 +128,7 @@ export function replyOf(
     usage: { inputTokens: usage.inputTokens?.total ?? 0, outputTokens: usage.outputTokens?.total ?? 0 },
     model: response?.modelId ?? model.modelId,
     finish: FINISH.find((known) => known === finishReason.unified) ?? "other",
-    ...(native ? { native } : {}),
+    ...defined({ native }),
   };
 }
 
@@ -155,7 +155,7 @@ function nativeOf(parts: readonly ContentPart[]): PromptPart[] | undefined {
   if (isPlain) return undefined;
   return parts.map((part) => {
     const { type, text = "", providerMetadata } = part;
-    const own = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
+    const own = defined({ providerOptions: providerMetadata });
     if (type === "tool-call") return { ...callPart(callOf(part)), ...own };
     return { type: type as "text" | "reasoning", text, ...own };
   });

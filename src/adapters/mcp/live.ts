@@ -1,4 +1,5 @@
 import type { Client, JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/client";
+import { defined } from "../../core/defined.ts";
 import { loadPackage } from "../load-package.ts";
 import type { McpServer } from "./servers.ts";
 
@@ -77,7 +78,7 @@ async function transportTo(server: McpServer): Promise<Spoken> {
     env: { ...env },
     stderr: "pipe",
     maxBufferSize: ANSWER_BYTES,
-    ...(cwd === undefined ? {} : { cwd }),
+    ...defined({ cwd }),
   });
   let said = "";
   transport.stderr?.on("data", (chunk: Buffer) => {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
 import { checkSchema } from "../../agent/schema.ts";
 import { type AgentTool, type ToolRun, toolError } from "../../agent/tool.ts";
+import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Effect } from "../../core/types.ts";
 import { Connection, limitsOf } from "./connection.ts";
@@ -105,7 +106,7 @@ function agentTool(
     // The connection keeps the limit of the call; a server that has died is started before it counts.
     timeoutMs: startMs + callMs + GRACE_MS,
     ...(onRepeat[name] === undefined ? {} : { onRepeat: onRepeat[name] }),
-    ...(tool.description === undefined ? {} : { description: tool.description }),
+    ...defined({ description: tool.description }),
     ...(isCheckable(tool) ? {} : { checksInput: true }),
     async run(input: unknown, call: ToolRun) {
       const result = await connection.call(tool, input, call);

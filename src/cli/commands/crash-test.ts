@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { defined } from "../../core/defined.ts";
 import { crashTest } from "../../testing/crash-test/crash-test.ts";
 import type { CrashTestOptions } from "../../testing/crash-test/options.ts";
 import { faults } from "../../testing/crash-test/places.ts";
@@ -101,14 +102,7 @@ async function planOf(context: Given): Promise<CrashTestOptions> {
     answers: Object.fromEntries((given.answer ?? []).map((text) => splitPair(text, "--answer"))),
     signals: Object.fromEntries((given.signal ?? []).map(signalOf)),
     command: (id) => repeat(context, named, id),
-    ...(globals.store === undefined ? {} : { store: globals.store }),
-    ...(at === undefined ? {} : { at }),
-    ...(fault === undefined ? {} : { fault }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(lanes === undefined ? {} : { lanes }),
-    ...(given.case === undefined ? {} : { case: given.case }),
-    ...(claim === undefined ? {} : { claimMs: claim }),
+    ...defined({ store: globals.store, at, fault, limit, seed, lanes, case: given.case, claimMs: claim }),
     ...(patience === undefined ? {} : { patienceMs: patience * 1_000 }),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import type { Engine } from "../../core/engine.ts";
 import { addressOf } from "../../core/journal/address.ts";
 import type { ForkOptions } from "../../core/manage/fork/fork.ts";
@@ -52,9 +53,7 @@ export const command = defineCommand({
     const effects = dryEffects ? "simulate" : options.effects;
     const forking: ForkOptions = {
       ...act,
-      ...(name === undefined ? {} : { id: name }),
-      ...(set ? { set } : {}),
-      ...(effects ? { effects } : {}),
+      ...defined({ id: name, set, effects }),
     };
     const preview = await engine.previewFork(address, forking);
     const now = await (await context.store()).now();

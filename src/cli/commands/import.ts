@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import type { ImportReport } from "../../core/manage/transfer/transfer.ts";
 import { defineCommand } from "../command.ts";
 import { plural } from "../format.ts";
@@ -37,7 +38,7 @@ export const command = defineCommand({
       : {};
     await context.store({ create: true });
     const { transfer } = await context.engine();
-    const conflict = options.onConflict === undefined ? {} : { onConflict: options.onConflict };
+    const conflict = defined({ onConflict: options.onConflict });
     const report = await transfer.importRuns(bundleText(file, host), { ...conflict, ...verify, ...trust });
     const lists = await Promise.all(report.review.map(async (id) => importList(await transfer.review(id))));
     return {

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { defined } from "../../core/defined.ts";
 import { defineCommand, type Values } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { readEdits } from "../edits.ts";
@@ -58,7 +59,7 @@ export const command = defineCommand({
       await engine.pause(id, act);
       context.out.say("‖ pausing it to change values");
       await engine.settled(id);
-      await engine.resume(id, { ...act, set: edits, ...(content === undefined ? {} : { inject: content }) });
+      await engine.resume(id, { ...act, set: edits, ...defined({ inject: content }) });
     }
     const { headline } = await engine.status(id);
     return {

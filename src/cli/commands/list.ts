@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { everyRun } from "../../core/store/query.ts";
 import type { RunRow, RunStatus } from "../../core/types.ts";
@@ -122,7 +123,7 @@ async function* rows(store: Store, filters: Filters, at: number): AsyncGenerator
   const oldest = filters.since?.(at) ?? 0;
   const status = statuses(filters);
   const labels = (label ?? []).map(readLabel);
-  const query = { ...(status ? { status } : {}), ...(workflow === undefined ? {} : { workflow }) };
+  const query = defined({ status, workflow });
   // A short first page is enough for most lists.
   for await (const row of everyRun(store, query, Math.min(PAGE, (filters.limit ?? LIMIT) + 1))) {
     if (row.createdAt < oldest) return;

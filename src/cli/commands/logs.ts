@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
 import { readRow } from "../../core/journal/positions.ts";
 import type { Store } from "../../core/store/contract.ts";
@@ -111,7 +112,7 @@ class Tail {
       at: iso(at),
       level: levelOf(event),
       step,
-      ...(actor === undefined ? {} : { actor }),
+      ...defined({ actor }),
       meta,
       ...(error === "" ? {} : { error }),
     };

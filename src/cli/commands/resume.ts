@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Act } from "../../core/journal/act.ts";
@@ -144,7 +145,7 @@ async function fork(context: Given, place: string): Promise<RunRow> {
 function changesOf({ options: { set, budgetUsd } }: Given): Pick<ForkOptions, "set" | "budget"> {
   const edits = readEdits(set);
   return {
-    ...(edits ? { set: edits } : {}),
+    ...defined({ set: edits }),
     ...(budgetUsd === undefined ? {} : { budget: { costUsd: budgetUsd } }),
   };
 }
@@ -192,8 +193,7 @@ async function goOn(context: Given, engine: Engine, { run, code, act, isFork }: 
       children: true,
       ...(retryFailed ? { retryFailed } : {}),
       ...(now ? { now } : {}),
-      ...(inject === undefined ? {} : { inject }),
-      ...(edits ? { set: edits } : {}),
+      ...defined({ inject, set: edits }),
       ...(budgetUsd === undefined || isFork ? {} : { budget: { costUsd: budgetUsd } }),
     });
   else {
@@ -215,7 +215,7 @@ async function resumeBelow(engine: Engine, runId: string, act: Act): Promise<voi
 const decisionOf = ({ options: { inDoubt = "ask", result } }: Given, act: Act): Decide => ({
   how: inDoubt,
   act,
-  ...(result === undefined ? {} : { value: result }),
+  ...defined({ value: result }),
 });
 
 async function already(context: Given, { id, workflow, status }: RunRow): Promise<Outcome> {
@@ -231,7 +231,7 @@ async function plan(context: Given, run: RunRow): Promise<Outcome> {
   const found = await engine.plan(run.id, {
     ...(retryFailed ? { retryFailed } : {}),
     ...(now ? { now } : {}),
-    ...(inject === undefined ? {} : { inject }),
+    ...defined({ inject }),
     ...changesOf(context),
   });
   const guess = await estimate(engine, run);

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { defined } from "../../core/defined.ts";
 import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { systemIds } from "../../core/ids.ts";
@@ -86,7 +87,7 @@ export const command = defineCommand({
     const { provider, logFile } = context.options;
     const instructions = instructionTexts(context.options, context.host.cwd);
     const workflows = await context.workflows({
-      ...(provider === undefined ? {} : { provider }),
+      ...defined({ provider }),
       ...(instructions.length === 0 ? {} : { instructions }),
     });
     const found = await workflows.find(named);
@@ -123,10 +124,9 @@ interface Start {
 function originOf({ options: { name, label = [], onFailure } }: Given, file: string | undefined): RunOrigin {
   const labels = Object.fromEntries(label.map((text) => splitPair(text, "--label")));
   return {
-    ...(file === undefined ? {} : { file }),
-    ...(name === undefined ? {} : { name }),
+    ...defined({ file, name }),
     ...(label.length === 0 ? {} : { labels }),
-    ...(onFailure === undefined ? {} : { onFailure }),
+    ...defined({ onFailure }),
   };
 }
 
@@ -159,7 +159,7 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
 /** A start has no reason to be given: it is what was asked for. */
 async function actor(context: Given): Promise<Act> {
   const { reason } = context.globals;
-  return { actor: await context.actor(), ...(reason === undefined ? {} : { reason }) };
+  return { actor: await context.actor(), ...defined({ reason }) };
 }
 
 /** Where the run is kept; in memory only when saving is switched off. */

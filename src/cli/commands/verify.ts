@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import type { DamagedRun, StoreVerification } from "../../core/manage/verify/verify.ts";
 import { defineCommand } from "../command.ts";
 import { count, plural } from "../format.ts";
@@ -21,7 +22,7 @@ export const command = defineCommand({
   async run(context) {
     const engine = await context.engine();
     const { limit } = context.options;
-    const found = await engine.reports.verify(limit === undefined ? {} : { limit });
+    const found = await engine.reports.verify(defined({ limit }));
     return outcome(context.where, found);
   },
 });

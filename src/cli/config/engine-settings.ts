@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import type { EngineOptions } from "../../core/engine-options.ts";
 import type { RetentionPolicy } from "../../core/manage/retention/policy.ts";
 import type { Triggers } from "../../core/options.ts";
@@ -50,7 +51,7 @@ export function fileSettings(
   const rules = typeof retention === "string" ? { preset: retention } : retention;
   return {
     recovery: { ...recovery, ...said?.recovery },
-    limits: { ...limits, ...(said?.valueBytes === undefined ? {} : { valueBytes: said.valueBytes }) },
+    limits: { ...limits, ...defined({ valueBytes: said?.valueBytes }) },
     retention: said?.retention ? { ...rules, workflows: { [workflow]: said.retention } } : rules,
   };
 }
@@ -60,13 +61,14 @@ function retentionOf(given: NonNullable<ConfigValues["retention"]>): RetentionPo
   const { max_checkpoints, max_checkpoints_per_phase, max_age_days, keep_successful, cache_ttl } = given;
   const ttl = cache_ttl === undefined ? undefined : readDuration(cache_ttl);
   const age = max_age_days === undefined ? undefined : max_age_days * UNITS.d;
-  return {
-    ...(max_checkpoints === undefined ? {} : { keepLast: max_checkpoints }),
-    ...(max_checkpoints_per_phase === undefined ? {} : { keepPerPhase: max_checkpoints_per_phase }),
-    ...(age === undefined ? {} : { maxAge: age, failedMaxAge: age }),
-    ...(keep_successful === undefined ? {} : { keepSuccessful: keep_successful }),
-    ...(ttl === undefined ? {} : { cacheTtl: ttl }),
-  };
+  return defined({
+    keepLast: max_checkpoints,
+    keepPerPhase: max_checkpoints_per_phase,
+    maxAge: age,
+    failedMaxAge: age,
+    keepSuccessful: keep_successful,
+    cacheTtl: ttl,
+  });
 }
 
 /** A list names the marks that are wanted; only six of them the engine makes by itself. */
@@ -83,9 +85,5 @@ function triggersOf(given: NonNullable<ConfigValues["triggers"]>): Triggers | fa
       ...(given.includes("memory_pressure_high") ? {} : { memoryPressure: 1 }),
     };
   const { confidence, memory_pressure, errors } = given;
-  return {
-    ...(confidence === undefined ? {} : { confidence }),
-    ...(memory_pressure === undefined ? {} : { memoryPressure: memory_pressure }),
-    ...(errors === undefined ? {} : { errors }),
-  };
+  return defined({ confidence, memoryPressure: memory_pressure, errors });
 }

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
+import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { ConfigValues } from "./schema.ts";
 import type { Settings } from "./settings.ts";
@@ -25,7 +26,7 @@ export function withPlace(
     values: {
       ...rest,
       ...(storage === undefined ? {} : { storage: storage as NonNullable<ConfigValues["storage"]> }),
-      ...(path === undefined ? {} : { path }),
+      ...defined({ path }),
     },
     origins: { path: "the workflow file", storage: "the workflow file" },
   };

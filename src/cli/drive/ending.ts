@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { addressOf } from "../../core/journal/address.ts";
@@ -197,7 +198,7 @@ function failure(
   return {
     code: (meant ?? known)?.code ?? "HF-2101",
     message: `${row.id} ${verb}${message === "" ? "" : `: ${message.replace(/\.$/, "")}`}${where}`,
-    ...(at === undefined ? {} : { at }),
+    ...defined({ at }),
     why: ((meant ?? known)?.why ?? "").replaceAll(step === "" ? "\0" : step, name),
     safe: `${safe(view)}${isResumable || row.status === "cancelled" ? "" : ` ${undone}`}`,
     fix: meant

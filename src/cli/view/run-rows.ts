@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import { verified } from "../../core/journal/door.ts";
 import { parseEntry } from "../../core/journal/journal.ts";
 import { lastEvent } from "../../core/journal/load.ts";
@@ -109,7 +110,7 @@ async function inputOf(store: Store, row: RunRow): Promise<string> {
 /** A run in a list, as data. */
 export const itemData = ({ row, standing, progress, origin, input }: RunItem) => ({
   id: row.id,
-  ...(origin.name === undefined ? {} : { name: origin.name }),
+  ...defined({ name: origin.name }),
   workflow: row.workflow,
   version: row.version,
   status: row.status,

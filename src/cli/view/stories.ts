@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import type { EventKind, JournalEvent, StepType, UsageMeta } from "../../core/journal/events.ts";
 import { headsOf } from "../../core/journal/read.ts";
 import { rekey, renamedKey } from "../../core/journal/rename.ts";
@@ -80,8 +81,8 @@ export class Stories {
       usage?: UsageMeta,
     ): void => {
       const { at: endedAt, seq, actor } = event;
-      Object.assign(last, { outcome, endedAt, seq }, usage ? { usage } : {});
-      Object.assign(story, { state, seq }, actor === undefined ? {} : { actor });
+      Object.assign(last, { outcome, endedAt, seq }, defined({ usage }));
+      Object.assign(story, { state, seq }, defined({ actor }));
     };
     switch (event.kind) {
       case "step_completed":

@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
 import type { RunState } from "../../core/journal/state.ts";
 import { DEFINITION_KEY } from "../../yaml/source.ts";
@@ -98,9 +99,9 @@ function folded(
           tokens: sum((one) => one.usage?.tokens ?? 0),
           costUsd: sum((one) => one.usage?.costUsd ?? 0),
         },
-        ...(endedAt === undefined ? {} : { endedAt }),
+        ...defined({ endedAt }),
         ...(state === "under way" ? {} : { outcome: state }),
-        ...(seq === undefined ? {} : { seq }),
+        ...defined({ seq }),
       },
     ],
   };

@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Workflow } from "../context.ts";
+import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import { editEvents } from "../journal/edits.ts";
 import type { EventDraft, JournalEvent, Migrated } from "../journal/events.ts";
@@ -66,7 +67,7 @@ export async function planMigration(
   way: readonly Migration[],
   reason?: string,
 ): Promise<MigrationPlan> {
-  const because = reason === undefined ? {} : { reason };
+  const because = defined({ reason });
   const events: EventDraft[] = [];
   const names = new Map<string, string | undefined>([...recordedPaths(state)].map((path) => [path, path]));
   let changes: readonly StateChange[] = [];
@@ -75,8 +76,7 @@ export async function planMigration(
       from: hop.from,
       to: hop.to,
       schema: hop.to === version ? schema : run.schema,
-      ...(hop.rename ? { renamed: hop.rename } : {}),
-      ...(hop.drop ? { dropped: hop.drop } : {}),
+      ...defined({ renamed: hop.rename, dropped: hop.drop }),
       ...because,
     };
     checkSteps(deps.values, run, state, meta);

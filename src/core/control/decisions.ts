@@ -1,4 +1,5 @@
 import type { GateAnswer } from "../context.ts";
+import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkAct, type NamedAct, plan, told, wrongStatus } from "../journal/act.ts";
 import { readRun } from "../journal/door.ts";
@@ -96,7 +97,7 @@ export class Decisions {
       const at = await store.now();
       const { record, shown } = await this.#openGate(row, gate, at);
       checkFits(gate, answer, shown, record);
-      const text = answer.text === undefined ? {} : { text: answer.text };
+      const text = defined({ text: answer.text });
       given = { choice: answer.choice, ...text, actor: answer.actor ?? "unknown", at, timedOut: false };
       const encoded = values.encode(gate, given);
       const meta = { digest: record.args ?? "", choice: answer.choice, ...told(answer) };

@@ -1,4 +1,5 @@
 import type { GateAnswer } from "../context.ts";
+import { defined } from "../defined.ts";
 import { fingerprint } from "../hash.ts";
 import { changedAt, codeMark } from "../journal/answers.ts";
 import { approvalName } from "../keys.ts";
@@ -41,7 +42,7 @@ export function askApproval(
       show,
       choices,
       text: true,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...defined({ timeoutMs }),
       ...(onTimeout === undefined ? {} : { onTimeout: { choice: onTimeout } }),
     },
   );

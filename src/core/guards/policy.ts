@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../clock.ts";
+import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft } from "../journal/events.ts";
 import type { Effect } from "../types.ts";
@@ -70,7 +71,7 @@ export const policyGuard = (policy: Policy): Guard => ({
       if (isAsked && !(await isApproved(admission, version, verdict))) continue;
       if (policy.version !== version || (await waitedForBudget(execution, place))) continue;
       const approved = isAsked ? approvalAt(admission) : undefined;
-      return { note: { policy: version, ...(approved === undefined ? {} : { approved }) } };
+      return { note: { policy: version, ...defined({ approved }) } };
     }
   },
 });

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkNamed, checkProse } from "../names.ts";
 import type { ClaimChange } from "../store/contract.ts";
@@ -17,13 +18,12 @@ export interface NamedAct extends Act {
   readonly id?: string;
 }
 
-export const because = (act: Act): { reason?: string } =>
-  act.reason === undefined ? {} : { reason: act.reason };
+export const because = (act: Act): { reason?: string } => defined({ reason: act.reason });
 
 /** The same, with the name that it is known by when it comes a second time. */
 export const told = (act: NamedAct): { reason?: string; id?: string } => ({
   ...because(act),
-  ...(act.id === undefined ? {} : { id: act.id }),
+  ...defined({ id: act.id }),
 });
 
 /** Headers of the journal stay small and are kept for ever: what goes into them is plain text of some length. */
@@ -69,7 +69,7 @@ export function plan(
   return {
     events: [event],
     actor: act.actor,
-    ...(claim ? { claim } : {}),
+    ...defined({ claim }),
     ...(encoded ? { blobs: encoded.blobs } : {}),
   };
 }

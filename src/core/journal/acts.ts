@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import { claimAfter, UNCLAIMED } from "../store/claim.ts";
 import type { CommitQueue, CommitResult } from "../store/commit.ts";
@@ -174,7 +175,7 @@ export function buildAct(
   // Expiry is on the store's clock; this is as close as this process can know it.
   const after = claimAfter(row.claim, claim, at);
   const actor = plan.actor === undefined || !redactor ? plan.actor : redactor.text(plan.actor);
-  const stamp = { at, epoch: after.epoch, ...(actor === undefined ? {} : { actor }) };
+  const stamp = { at, epoch: after.epoch, ...defined({ actor }) };
   const events = plan.events.map(
     (event, index): JournalEvent => ({
       ...(redactor ? redactor.event(event) : event),
@@ -187,6 +188,6 @@ export function buildAct(
   const { entry, head } = buildEntry(events, { ...place, blobs: innerBlobs(plan.events, blobs), blinding });
   const run = projectAll(row, events, row.parent !== null);
   const next: RunRow = { ...run, claim: after, seq: row.seq + events.length, head };
-  const drop = plan.drop ? { drop: plan.drop } : {};
+  const drop = defined({ drop: plan.drop });
   return { append: { run, expect, claim, entries: [entry], head, blobs, ...drop }, row: next, events };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import { isApproval } from "../keys.ts";
 import { checkNamed, MOST_IN_KEY } from "../names.ts";
@@ -41,7 +42,7 @@ export async function editEvents(
   checkShape(edits);
   const events: EventDraft[] = [];
   const blobs: Blob[] = [];
-  const why = reason === undefined ? {} : { reason };
+  const why = defined({ reason });
   const edit = (what: "step" | "loop" | "input" | "config", step: string, value: unknown): void => {
     const encoded = values.encode(step === "" ? what : step, value);
     blobs.push(...encoded.blobs);

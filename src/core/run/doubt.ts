@@ -1,4 +1,5 @@
 import type { StepOptions, Verdict } from "../context.ts";
+import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import { argsDigest } from "../guards/subject.ts";
 import { fingerprint } from "../hash.ts";
@@ -109,7 +110,7 @@ export async function enterDoubt(
   const stillAtIt = ended ? 0 : settings.claimMs + (record.timeoutMs ?? settings.assumedStepMs);
   const { data, blobs } = values.encode(place.key, reason);
   const rerunAfter = time.now() + stillAtIt;
-  const meta = { attempt: record.attempt, rerunAfter, ...(newKey ? { newKey } : {}) };
+  const meta = { attempt: record.attempt, rerunAfter, ...defined({ newKey }) };
   await execution.contest({ kind: "step_in_doubt", step: place.key, meta, data }, blobs);
   await awaitDecision(execution, place);
 }

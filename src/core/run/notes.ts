@@ -1,4 +1,5 @@
 import type { AgentState, Decision, UsageReport } from "../context.ts";
+import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import { derivedNumber, derivedUuid } from "../ids.ts";
 import type { EventMeta, UsageMeta } from "../journal/events.ts";
@@ -50,14 +51,14 @@ export function usage(execution: ActiveRun, report: UsageReport): void {
   const meta: UsageMeta = {
     tokens: amount("tokens", report.tokens),
     costUsd: amount("costUsd", report.costUsd),
-    ...(report.model === undefined ? {} : { model: report.model }),
+    ...defined({ model: report.model }),
   };
   const { frame } = execution.scope();
   if (!frame) return void note(execution, "usage", "usage_recorded", meta);
   frame.usage = {
     tokens: meta.tokens + (frame.usage?.tokens ?? 0),
     costUsd: meta.costUsd + (frame.usage?.costUsd ?? 0),
-    ...(meta.model === undefined ? {} : { model: meta.model }),
+    ...defined({ model: meta.model }),
   };
 }
 

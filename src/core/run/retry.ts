@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import type { RetryOption, RetryPolicy } from "../options.ts";
 
@@ -78,7 +79,7 @@ export type RetryDecision =
 export function nextRetry(policy: RetryPolicy, failed: FailedAttempt): RetryDecision {
   const { attempt, waitedMs, error, random, now } = failed;
   const asked = retryAfterMs(error, now);
-  const askedMs = asked === undefined ? {} : { askedMs: asked };
+  const askedMs = defined({ askedMs: asked });
   if (!retryable(error))
     return { retry: false, why: "Its error is not one that passes by itself.", ...askedMs };
   if (attempt >= policy.attempts) {

@@ -1,4 +1,5 @@
 import type { GateAnswer, GateOptions, ReceivedSignal, SignalOptions, Workflow } from "../context.ts";
+import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import { waitedForBudget } from "../guards/budget.ts";
 import { inspectSignal } from "../guards/inspector.ts";
@@ -93,7 +94,7 @@ async function untilDecided(
     if (current.until !== undefined && time.now() >= current.until) {
       await overdue();
     } else {
-      const until = current.until === undefined ? {} : { until: current.until };
+      const until = defined({ until: current.until });
       const wait = { ...waiting, step: place.key, since: current.since, ...until };
       await execution.wait(place.key, wait, place.scope.frame);
     }
@@ -219,7 +220,7 @@ export async function signal<T>(
       const isOne = ({ kind, meta }: JournalEvent) => kind === "signal_received" && names.includes(meta.name);
       await failWait(execution, place, missed, isOne);
     } else {
-      const limit = record.until === undefined ? {} : { until: record.until };
+      const limit = defined({ until: record.until });
       const wait = { kind: "signal", step: place.key, since: record.since, names, ...limit } as const;
       await execution.wait(place.key, wait, place.scope.frame);
     }

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import type { Store } from "./contract.ts";
 
 /** What a store on top of another one hands through. */
@@ -5,10 +6,5 @@ export function sealOf(store: Store): Pick<Store, "blinding" | "prepare" | "setC
   const prepare = store.prepare?.bind(store);
   const check = store.check?.bind(store);
   const setCacheTtl = store.setCacheTtl?.bind(store);
-  return {
-    ...(store.blinding === undefined ? {} : { blinding: store.blinding }),
-    ...(prepare ? { prepare } : {}),
-    ...(check ? { check } : {}),
-    ...(setCacheTtl ? { setCacheTtl } : {}),
-  };
+  return defined({ blinding: store.blinding, prepare, check, setCacheTtl });
 }

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import type { AnySqlHandle, SqlWork } from "../sql.ts";
 import { type RunRow, terminal } from "../types.ts";
@@ -203,7 +204,7 @@ export class SeenStore implements Store {
 
   #wentBack(problem: string, cause?: unknown): HoldfastError {
     if (this.#back) return this.#back;
-    this.#back = new HoldfastError("HF-3020", { problem }, cause === undefined ? {} : { cause });
+    this.#back = new HoldfastError("HF-3020", { problem }, defined({ cause }));
     this.#onBack(this.#back);
     return this.#back;
   }

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { fingerprint } from "../hash.ts";
 import type { EventMeta, Keep } from "../journal/events.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
@@ -24,5 +25,5 @@ export function claimMeta(
 ): EventMeta["run_claimed"] {
   const kept = keep(workflow);
   const place = { store: fingerprint(identity.incarnation), ms: settings.claimMs };
-  return { owner, recovery, ...place, ...(kept ? { keep: kept } : {}) };
+  return { owner, recovery, ...place, ...defined({ keep: kept }) };
 }

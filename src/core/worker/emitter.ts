@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
 import type { JournalEvent } from "../journal/events.ts";
@@ -37,7 +38,7 @@ export class Emitter {
         seq,
         at,
         step,
-        ...(actor === undefined ? {} : { actor }),
+        ...defined({ actor }),
       } as EngineEvent);
       // One that is put aside in the same write is not going on.
       const isAside = event.kind === "run_claimed" && events.some((one) => one.kind === "run_waiting");

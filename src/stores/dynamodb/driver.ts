@@ -1,4 +1,5 @@
 import type * as Sdk from "@aws-sdk/client-dynamodb";
+import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { DynamoClient } from "./client.ts";
 
@@ -18,9 +19,7 @@ export function connect(
   { endpoint, region, credentials }: Target,
 ): DynamoClient & { destroy(): void } {
   return new sdk.DynamoDBClient({
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(region === undefined ? {} : { region }),
-    ...(credentials === undefined ? {} : { credentials }),
+    ...defined({ endpoint, region, credentials }),
     maxAttempts: MOST_ATTEMPTS,
     requestHandler: { connectionTimeout: CONNECT_MS },
   }) as DynamoClient & { destroy(): void };

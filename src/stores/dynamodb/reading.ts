@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { defined } from "../../core/defined.ts";
 import { Expression } from "./expression.ts";
 import { type Key, toItem } from "./keys.ts";
 import type { Item, Service } from "./service.ts";
@@ -99,7 +100,7 @@ export async function readRange(
       ConsistentRead: true,
       ScanIndexForward: newestFirst !== true,
       ...(Number.isFinite(most) ? { Limit: most - found.length } : {}),
-      ...(from ? { ExclusiveStartKey: from } : {}),
+      ...defined({ ExclusiveStartKey: from }),
     });
     found.push(...Items);
     from = LastEvaluatedKey;

@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import { Expression } from "./expression.ts";
 import type { Item, Service } from "./service.ts";
 
@@ -110,7 +111,7 @@ class Stream {
       ...expression.attributes,
       ScanIndexForward: !newestFirst,
       Limit: this.#page,
-      ...(this.#from ? { ExclusiveStartKey: this.#from } : {}),
+      ...defined({ ExclusiveStartKey: this.#from }),
     };
   }
 }

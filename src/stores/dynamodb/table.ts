@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { GlobalSecondaryIndex, TableDescription } from "@aws-sdk/client-dynamodb";
+import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { StoreIdentity } from "../../core/store/contract.ts";
 import { newKey, restoration } from "../restoration.ts";
@@ -96,7 +97,7 @@ function identityOf(meta: Item, table: TableDescription, name: string): StoreIde
   return {
     incarnation: own.digest("base64url"),
     secret,
-    ...(restoredAt === undefined ? {} : { restoredAt }),
+    ...defined({ restoredAt }),
   };
 }
 

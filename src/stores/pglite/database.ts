@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import type { SqlValue } from "../../core/sql.ts";
 import { PARSERS } from "../postgres/parsers.ts";
 import type { Database, Queryable, Value } from "../postgres/queryable.ts";
@@ -76,5 +77,5 @@ const plain = (value: unknown): SqlValue | boolean =>
 function withoutValues(error: unknown): unknown {
   if (!(error instanceof Error) || !("params" in error)) return error;
   const { code } = error as { readonly code?: unknown };
-  return Object.assign(new Error(error.message), code === undefined ? {} : { code });
+  return Object.assign(new Error(error.message), defined({ code }));
 }

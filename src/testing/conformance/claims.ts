@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { defined } from "../../core/defined.ts";
 import { accepted, creation, HOUR, outsideAct, refused, step, take, takeBriefly } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
 
@@ -68,7 +69,7 @@ export const claims: Behaviour = {
             store,
             outsideAct(row, { claim: kind === "acquire" ? take("bob") : { kind } }),
           );
-        const claim = { kind: "release", ...(epoch === undefined ? {} : { epoch }) } as const;
+        const claim = { kind: "release", ...defined({ epoch }) } as const;
         const [{ id }, other] = [row, creation({ run: { id: `other-${String(epoch)}` } })];
         // Alone, and together with others.
         row = await accepted(store, step(row, { claim }));

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { defined } from "../../core/defined.ts";
 import type {
   Append,
   Blob,
@@ -101,7 +102,7 @@ function contents(
 ): Pick<Append, "entries" | "head" | "blobs" | "drop"> {
   const entries = parts.entries ?? [anEntry(seq, parts.entry)];
   const { blobs = [], drop } = parts;
-  return { entries, head: `${id}#${entries.at(-1)?.seq}`, blobs, ...(drop ? { drop } : {}) };
+  return { entries, head: `${id}#${entries.at(-1)?.seq}`, blobs, ...defined({ drop }) };
 }
 
 /** An act from outside on `row`: bound by position only, and it leaves the claim alone. */

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { derivedNumber } from "../../core/ids.ts";
 import { nearest } from "../../core/nearest.ts";
@@ -198,7 +199,7 @@ async function strikeAll(
   const common = commonPlan(options);
   const tell = (last?: CaseReport) => {
     const broken = ends.filter(({ report }) => report.outcome === "broken").length;
-    onProgress?.({ phase: "cases", done: ends.length, total, broken, ...(last ? { last } : {}) });
+    onProgress?.({ phase: "cases", done: ends.length, total, broken, ...defined({ last }) });
   };
   tell();
   const waiting = [...places];

@@ -1,4 +1,5 @@
 import type { Context, OpenStep, StepCall, StepOptions, Workflow } from "../../core/context.ts";
+import { defined } from "../../core/defined.ts";
 import { fingerprint } from "../../core/hash.ts";
 import { dataDigest, encode } from "../../core/values/codec.ts";
 import type { Stage } from "./effect.ts";
@@ -159,7 +160,7 @@ export class Observer {
 
   async #ended(place: CallPlace, ok: boolean, value?: unknown): Promise<void> {
     const text = ok ? storable(value) : undefined;
-    const kept = text === undefined ? {} : { value: text };
+    const kept = defined({ value: text });
     await this.#stage.line.tell({ ...place, type: "ended", ok, ...kept });
   }
 }

@@ -1,4 +1,5 @@
 import type { GateAnswer } from "../../core/context.ts";
+import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type AgentOf, type Question, question as questionSchema } from "../schema/agents.ts";
 import { render } from "../template/template.ts";
@@ -118,12 +119,8 @@ function take(
   return { move: 1 };
 }
 
-const shown = ({ hint, fallback }: Asked, intro: string | undefined, note: string | undefined): Plain => ({
-  ...(intro === undefined ? {} : { intro }),
-  ...(hint === undefined ? {} : { hint }),
-  ...(fallback === undefined ? {} : { default: fallback }),
-  ...(note === undefined ? {} : { note }),
-});
+const shown = ({ hint, fallback }: Asked, intro: string | undefined, note: string | undefined): Plain =>
+  defined({ intro, hint, default: fallback, note });
 
 const skipped = ({ fallback }: Asked): Answered => ({
   answer: fallback ?? null,

@@ -1,3 +1,4 @@
+import { defined } from "../../../core/defined.ts";
 import type { Act } from "../../../core/journal/act.ts";
 import { defineCommand } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
@@ -50,7 +51,7 @@ export const pin = defineCommand({
     const { label } = context.options;
     if (label !== undefined) await checkpoints.label(id, label, act);
     return {
-      data: { checkpoint: id, pinned: true, ...(label === undefined ? {} : { label }) },
+      data: { checkpoint: id, pinned: true, ...defined({ label }) },
       text: `✓ pinned ${id}`,
     };
   },

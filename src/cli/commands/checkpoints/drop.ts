@@ -1,3 +1,4 @@
+import { defined } from "../../../core/defined.ts";
 import type { Engine } from "../../../core/engine.ts";
 import { HoldfastError } from "../../../core/errors.ts";
 import type { RetentionPolicy } from "../../../core/manage/retention/policy.ts";
@@ -27,10 +28,7 @@ export const prune = defineCommand({
   ],
   async run(context) {
     const { olderThan, keep, workflow, dryRun } = context.options;
-    const asked: RetentionPolicy = {
-      ...(olderThan === undefined ? {} : { maxAge: olderThan, failedMaxAge: olderThan }),
-      ...(keep === undefined ? {} : { keepLast: keep }),
-    };
+    const asked: RetentionPolicy = defined({ maxAge: olderThan, failedMaxAge: olderThan, keepLast: keep });
     const isAsked = olderThan !== undefined || keep !== undefined;
     const configured = engineSettings(await context.settings()).retention ?? "default";
     return drop(context, {
@@ -78,7 +76,7 @@ async function drop(
 ): Promise<Outcome> {
   const act = dryRun ? {} : await context.act(verb);
   const engine = await context.engine();
-  const which = workflow === undefined ? {} : { workflow };
+  const which = defined({ workflow });
   const foreseen = await engine.retention.preview(policy, which);
   const left = await unended(engine, workflow);
   if (dryRun || foreseen.runs.length === 0)
@@ -95,7 +93,7 @@ async function drop(
 /** Runs that have not ended lose nothing for their age. */
 async function unended(engine: Engine, workflow: string | undefined): Promise<number> {
   const status = ["queued", "running", "waiting", "paused"] as const;
-  const which = workflow === undefined ? {} : { workflow };
+  const which = defined({ workflow });
   let found = 0;
   for await (const _ of everyRun(engine, { status, ...which })) found++;
   return found;

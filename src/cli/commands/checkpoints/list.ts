@@ -1,3 +1,4 @@
+import { defined } from "../../../core/defined.ts";
 import type { CheckpointItem } from "../../../core/manage/checkpoints/checkpoints.ts";
 import { everyRun } from "../../../core/store/query.ts";
 import type { RunRow } from "../../../core/types.ts";
@@ -56,7 +57,7 @@ async function* rowsOf(
     return;
   }
   const store = await context.store();
-  yield* everyRun(store, workflow === undefined ? {} : { workflow }, PAGE);
+  yield* everyRun(store, defined({ workflow }), PAGE);
 }
 
 const COLUMNS: readonly Column[] = [

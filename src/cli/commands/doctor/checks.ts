@@ -1,3 +1,4 @@
+import { defined } from "../../../core/defined.ts";
 /** One thing that was looked at. */
 export interface Check {
   readonly name: string;
@@ -15,12 +16,12 @@ export const warn = (name: string, text: string, fix?: Check["fix"]): Check => (
   name,
   state: "warn",
   text,
-  ...(fix ? { fix } : {}),
+  ...defined({ fix }),
 });
 
 export const bad = (name: string, text: string, fix?: Check["fix"]): Check => ({
   name,
   state: "bad",
   text,
-  ...(fix ? { fix } : {}),
+  ...defined({ fix }),
 });

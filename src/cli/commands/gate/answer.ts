@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { OpenGate } from "../../../core/control/decisions.ts";
+import { defined } from "../../../core/defined.ts";
 import { HoldfastError } from "../../../core/errors.ts";
 import { readRow } from "../../../core/journal/positions.ts";
 import { defineCommand } from "../../command.ts";
@@ -72,7 +73,7 @@ async function decide(context: CommandContext<unknown>, verb: Verb, given: Given
   const answered = await engine.answer(gate.runId, gate.gate, {
     ...act,
     choice,
-    ...(text === undefined ? {} : { text }),
+    ...defined({ text }),
     digest: gate.digest,
   });
   const row = await readRow(await context.store(), gate.runId);

@@ -1,3 +1,4 @@
+import { defined } from "../../../core/defined.ts";
 import type { ReportQuery } from "../../../core/manage/reports/period.ts";
 import type { CommandContext } from "../../context.ts";
 import { readSince, type Since } from "../../view/parsers.ts";
@@ -25,7 +26,7 @@ export async function readQuery(context: CommandContext<Given>): Promise<ReportQ
   return {
     since: since?.(now) ?? now - MONTH,
     ...(until ? { until: until(now) } : {}),
-    ...(workflow === undefined ? {} : { workflow }),
+    ...defined({ workflow }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../../../core/defined.ts";
 import { addressOf } from "../../../core/journal/address.ts";
 import { ended } from "../../../core/types.ts";
 import type { CommandContext } from "../../context.ts";
@@ -283,9 +284,7 @@ export function storyData(
     effect,
     state,
     seq,
-    ...(key === undefined ? {} : { keyFingerprint: key }),
-    ...(child === undefined ? {} : { child }),
-    ...(choice === undefined ? {} : { choice }),
+    ...defined({ keyFingerprint: key, child, choice }),
     ...(output ? { output: value(output) } : {}),
     attempts: attempts.map(({ startedAt, endedAt, seq: at, ...rest }) => ({
       ...rest,

@@ -1,5 +1,6 @@
 import type { AgentState, Decision } from "../../context.ts";
 import type { OpenGate } from "../../control/decisions.ts";
+import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { addressOf } from "../../journal/address.ts";
 import type { EventKind, JournalEvent } from "../../journal/events.ts";
@@ -214,7 +215,7 @@ function identity(row: RunRow, seq: number, { run, event, phase, children, head 
     kind,
     step,
     trigger: triggerOf(event),
-    ...(actor === undefined ? {} : { actor }),
+    ...defined({ actor }),
     phase,
     lineage,
     origin,

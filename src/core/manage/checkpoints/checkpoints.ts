@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { checkId } from "../../ids.ts";
 import { type Act, because, plan } from "../../journal/act.ts";
@@ -251,7 +252,7 @@ function itemOf(runId: string, event: JournalEvent, phase: string, said: Remarks
     step,
     phase,
     trigger: triggerOf(event),
-    ...(actor === undefined ? {} : { actor }),
+    ...defined({ actor }),
     labels: labelsOf(said, event),
     pinned: said.facts.tags.get(seq)?.pinned ?? false,
   };

@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import type { StepType } from "../../journal/events.ts";
 import type { StepRecord } from "../../journal/records.ts";
 import type { RunState } from "../../journal/state.ts";
@@ -95,7 +96,7 @@ export function underWay(state: RunState): StepUnderWay[] {
         status: status as StepUnderWay["status"],
         attempt,
         since,
-        ...(end === undefined ? {} : { until: end }),
+        ...defined({ until: end }),
       };
     });
 }
@@ -118,9 +119,7 @@ export function openWaits(state: RunState, waiting: readonly Waiting[]): Waiting
       kind,
       step,
       since,
-      ...(until === undefined ? {} : { until }),
-      ...(names ? { names } : {}),
-      ...(child === undefined ? {} : { detail: child }),
+      ...defined({ until, names, detail: child }),
     });
   }
   const known = new Set(waits.map(({ step }) => step));

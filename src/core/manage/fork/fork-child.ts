@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import { Ancestry } from "../../journal/ancestry.ts";
 import type { EventDraft } from "../../journal/events.ts";
 import type { ChildFork } from "../../journal/facts.ts";
@@ -27,14 +28,14 @@ export async function forkChild(parts: EngineParts, request: ChildRequest): Prom
   if (found?.source.workflow === workflow.name) {
     if (found.source.prunedAt !== null) throw dropped(found.source.id, found.seq);
     const set = found.at === undefined ? await otherBeginning(parts, found, request) : undefined;
-    const budget = given.budget ? { budget: given.budget } : {};
+    const budget = defined({ budget: given.budget });
     await createFork(parts, {
       id,
       parent,
       effects: fork.effects,
       ...found,
       ...budget,
-      ...(set ? { set } : {}),
+      ...defined({ set }),
     });
   } else if (fork.effects === "simulate") {
     await createSimulated(parts, request);
@@ -50,7 +51,7 @@ async function otherBeginning(
   const state = await loadRun(store, values, source, seq);
   const before = await values.decode(source.id, state.input);
   const isSame = dataDigest(before) === dataDigest(input);
-  return { ...(isSame ? {} : { input }), ...(config ? { config } : {}) };
+  return { ...(isSame ? {} : { input }), ...defined({ config }) };
 }
 
 interface Found {

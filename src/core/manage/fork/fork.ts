@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { leftAbove, leftOf, tighter } from "../../guards/left.ts";
 import { checkId } from "../../ids.ts";
@@ -87,7 +88,7 @@ export async function forkRun(parts: EngineParts, address: string, options: Fork
     source,
     seq,
     above,
-    ...(budget ? { budget } : {}),
+    ...defined({ budget }),
   });
 }
 
@@ -122,7 +123,7 @@ async function build(parts: EngineParts, planned: Planned): Promise<Built> {
     : { events: [], blobs: [] };
   const own: EventDraft[] = [...opening(planned, copy), ...edits.events];
   const drafts = own.map((draft) => ports.redactor?.event(draft) ?? draft);
-  const stamp = { at: time.now(), epoch: 0, ...(actor === undefined ? {} : { actor }) };
+  const stamp = { at: time.now(), epoch: 0, ...defined({ actor }) };
   const events = drafts.map((draft, index): JournalEvent => ({ ...draft, ...stamp, seq: seq + 1 + index }));
   const { entry, head } = buildEntry(drafts, {
     ...stamp,

@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import type { StepRecord } from "../../journal/records.ts";
 import type { RunState } from "../../journal/state.ts";
@@ -51,7 +52,7 @@ export class Sorting {
     const record = known && isUnknown(known) ? known : undefined;
     if (stop.action === "wait") {
       const { until } = stop;
-      this.#waits.push({ step, for: stop.for, ...(until === undefined ? {} : { until }) });
+      this.#waits.push({ step, for: stop.for, ...defined({ until }) });
       if (stop.for === "retry") this.#retried(step, until);
     }
     const approved = approvedStep(step);
@@ -80,7 +81,7 @@ export class Sorting {
 
   #retried(step: string, at: number | undefined): void {
     const { type, effect, attempt } = this.#records.get(step) as StepRecord;
-    this.#runs.push({ step, type, effect, attempt: attempt + 1, ...(at === undefined ? {} : { at }) });
+    this.#runs.push({ step, type, effect, attempt: attempt + 1, ...defined({ at }) });
   }
 
   /** Inside a step that is called again: its function is not gone through here, but it comes to what it had begun. */

@@ -1,4 +1,5 @@
 import type { Workflow } from "../../context.ts";
+import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { isLosingAll } from "../../journal/dropped.ts";
 import { lastEvent, loadRun } from "../../journal/load.ts";
@@ -123,7 +124,7 @@ function withoutCode(state: RunState, row: RunRow, told: ReadonlySet<string>): P
   const { code, message } = new HoldfastError("HF-1026", { workflow: row.workflow });
   const open = [...unknowns(state)].map(([step, record]) => byRecord(step, record));
   const waits = row.waiting.map(
-    ({ step, kind, until }): NextWait => ({ step, for: kind, ...(until === undefined ? {} : { until }) }),
+    ({ step, kind, until }): NextWait => ({ step, for: kind, ...defined({ until }) }),
   );
   return {
     inDoubt: [...open, ...decided(told, state)],

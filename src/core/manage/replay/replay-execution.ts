@@ -1,4 +1,5 @@
 import type { StepCall, StepHandle, StepOptions, TransactionOptions, Workflow } from "../../context.ts";
+import { defined } from "../../defined.ts";
 import type { Guard } from "../../guards/guard.ts";
 import type { EventDraft } from "../../journal/events.ts";
 import type { RunState } from "../../journal/state.ts";
@@ -89,7 +90,7 @@ export const waitStop = ({ kind, step, until, detail }: Waiting): StopPoint => (
   step,
   action: "wait",
   for: kind,
-  ...(until === undefined ? {} : { until }),
+  ...defined({ until }),
   ...(kind === "migration" && detail !== undefined ? { detail } : {}),
 });
 

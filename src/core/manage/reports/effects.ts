@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import type { JournalEvent, StepStarted } from "../../journal/events.ts";
 import { rekey, renamedKey } from "../../journal/rename.ts";
 import type { Store } from "../../store/contract.ts";
@@ -229,7 +230,7 @@ class EffectScan {
     reason?: string,
   ): void {
     if (!doubt || doubt.settled) return;
-    const by = { ...(actor === undefined ? {} : { actor }), ...(reason === undefined ? {} : { reason }) };
+    const by = defined({ actor, reason });
     doubt.settled = { how, at, ...by };
   }
 
@@ -244,7 +245,7 @@ class EffectScan {
     cause: string,
     { effect, key }: StepStarted,
   ): Mutable<EffectFinding> {
-    const named = key === undefined ? {} : { key };
+    const named = defined({ key });
     const finding = { ...this.#finding(event, concern, cause), effect, ...named };
     this.findings.push(finding);
     return finding;

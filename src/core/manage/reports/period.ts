@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { headsOf } from "../../journal/read.ts";
@@ -39,7 +40,7 @@ export async function* runsIn(
   { workflow }: ReportQuery,
   { since, until }: Period,
 ): AsyncGenerator<RunRow> {
-  for await (const row of everyRun(store, workflow === undefined ? {} : { workflow }))
+  for await (const row of everyRun(store, defined({ workflow })))
     if (row.updatedAt >= since && row.createdAt < until) yield row;
 }
 

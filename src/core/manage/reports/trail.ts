@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import { digest } from "../../hash.ts";
 import type { EventKind, JournalEvent } from "../../journal/events.ts";
 import type { EngineParts } from "../../journal/parts.ts";
@@ -59,7 +60,7 @@ export async function auditTrail(
 function lineOf({ data: _, dropped, ...head }: JournalEvent, entry: string, isEmpty: boolean): TrailLine {
   const reason = "reason" in head.meta ? head.meta.reason : undefined;
   const gone = dropped && isEmpty ? { dropped } : {};
-  return { ...head, ...gone, ...(reason === undefined ? {} : { reason }), entry } as TrailLine;
+  return { ...head, ...gone, ...defined({ reason }), entry } as TrailLine;
 }
 
 function actorsOf(lines: readonly TrailLine[]): TrailActor[] {

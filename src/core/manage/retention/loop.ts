@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import type { EventKind, JournalEvent, Keep } from "../../journal/events.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { limitCopies } from "./cache.ts";
@@ -96,7 +97,7 @@ export class RetentionLoop {
     for (const run of this.#soon) {
       if (signal?.aborted) return;
       this.#soon.delete(run);
-      await this.#pass({ run, ...(signal ? { signal } : {}) });
+      await this.#pass({ run, ...defined({ signal }) });
     }
   }
 

@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import type { Act } from "../../journal/act.ts";
 import type { Keep } from "../../journal/events.ts";
@@ -90,10 +91,7 @@ export interface Rules {
 export const keepOf = ({ keepLast, keepPerPhase }: Rules): Keep | undefined =>
   keepLast === undefined && keepPerPhase === undefined
     ? undefined
-    : {
-        ...(keepLast === undefined ? {} : { last: keepLast }),
-        ...(keepPerPhase === undefined ? {} : { perPhase: keepPerPhase }),
-      };
+    : defined({ last: keepLast, perPhase: keepPerPhase });
 
 /** A policy that was read. */
 export interface PolicyRules {
@@ -126,10 +124,7 @@ export function readPolicy(policy: RetentionPolicy): PolicyRules {
   };
 }
 
-const archiveOf = ({ archive, archiveTimeout }: Rules): Rules => ({
-  ...(archive ? { archive } : {}),
-  ...(archiveTimeout === undefined ? {} : { archiveTimeout }),
-});
+const archiveOf = ({ archive, archiveTimeout }: Rules): Rules => defined({ archive, archiveTimeout });
 
 const writtenIn = (given: RetentionRules): (keyof Rules)[] => RULES.filter((key) => given[key] !== undefined);
 

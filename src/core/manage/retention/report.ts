@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import type { Mutable, RunRow } from "../../types.ts";
 import type { Item } from "./plan.ts";
 import type { Rules } from "./policy.ts";
@@ -82,7 +83,7 @@ export class ReportDraft {
   }
 
   skip({ id, workflow }: RunRow, why: RetentionSkip["why"], detail?: string): void {
-    const skipped = { runId: id, workflow, why, ...(detail === undefined ? {} : { detail }) };
+    const skipped = { runId: id, workflow, why, ...defined({ detail }) };
     this.#skipped.set(`${id} ${why}`, skipped);
   }
 

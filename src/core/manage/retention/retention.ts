@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import { checkId } from "../../ids.ts";
 import { type Act, checkAct } from "../../journal/act.ts";
 import { isBeingDropped } from "../../journal/dropped.ts";
@@ -111,8 +112,7 @@ async function* oneRun(store: Store, runId: string, workflow: string | undefined
   if (row && (workflow === undefined || row.workflow === workflow)) yield row;
 }
 
-const inWorkflow = ({ workflow }: RetentionOptions): { workflow?: string } =>
-  workflow === undefined ? {} : { workflow };
+const inWorkflow = ({ workflow }: RetentionOptions): { workflow?: string } => defined({ workflow });
 
 /** The statuses of runs that may have to lose something, `null` for all: a store need not list the others. */
 function concerned({ every }: PolicyRules): readonly RunStatus[] | null {

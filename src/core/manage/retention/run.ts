@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { because } from "../../journal/act.ts";
 import { isBeingDropped } from "../../journal/dropped.ts";
@@ -198,7 +199,7 @@ export class RunPruner {
       const entries = part.flatMap((item) => ("entry" in item ? [item.entry] : []));
       const blobs = part.flatMap((item) => ("blob" in item ? [item.blob] : []));
       const counts = { entries: entries.length, blobs: blobs.length };
-      const said = { ...(isLast ? { all: true as const } : {}), ...(keep ? { keep } : {}) };
+      const said = { ...(isLast ? { all: true as const } : {}), ...defined({ keep }) };
       const meta = { ...counts, ...said, ...because(options) };
       const acted = await this.#parts.acts.write(current, {
         events: [{ kind: "values_dropped", step: "", meta }],

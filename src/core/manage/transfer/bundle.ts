@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { digester } from "../../hash.ts";
 import type { Blob, Entry } from "../../store/contract.ts";
@@ -41,7 +42,7 @@ export interface BundledRun {
 
 /** Why a bundle was not taken. Nothing of it was written. */
 export const refusedBundle = (problem: string, cause?: unknown): HoldfastError =>
-  new HoldfastError("HF-3017", { problem }, cause === undefined ? {} : { cause });
+  new HoldfastError("HF-3017", { problem }, defined({ cause }));
 
 /** Makes the lines of a bundle, each with its line break. */
 export class BundleWriter {
@@ -77,7 +78,7 @@ export class BundleWriter {
   async end(sign?: (digest: string) => string | Promise<string>): Promise<string> {
     const digest = this.#sum.end();
     const signature = sign && (await sign(digest));
-    const footer: Footer = { end: this.#counts, digest, ...(signature === undefined ? {} : { signature }) };
+    const footer: Footer = { end: this.#counts, digest, ...defined({ signature }) };
     return `${JSON.stringify(footer)}\n`;
   }
 }
@@ -206,7 +207,7 @@ class BundleReader {
       end.blobs === count(({ blobs }) => blobs.size);
     if (!isWhole) throw refusedBundle("has other parts than it says");
     const from = this.#header.incarnation;
-    return { runs: this.#runs, digest, from, ...(signature === undefined ? {} : { signature }) };
+    return { runs: this.#runs, digest, from, ...defined({ signature }) };
   }
 }
 
@@ -257,7 +258,7 @@ function checkEntry(content: unknown): Entry {
 function checkFooter(line: string, content: Content): Footer {
   const { end, digest, signature } = content;
   const { runs, entries, blobs } = isObject(end) ? end : {};
-  const same = { end: { runs, entries, blobs }, digest, ...(signature === undefined ? {} : { signature }) };
+  const same = { end: { runs, entries, blobs }, digest, ...defined({ signature }) };
   const isWhole = typeof digest === "string" && ["string", "undefined"].includes(typeof signature);
   if (!isWhole || `${JSON.stringify(same)}\n` !== line) throw refusedBundle("has an end that is none");
   return content as unknown as Footer;
