@@ -12,12 +12,15 @@ import { sealStore } from "./sealed-store.ts";
 const CANARY = "canary-4711-tweet";
 const LONG = `${CANARY} `.repeat(900);
 
-/** Whoever guesses a value can make these, and must not find them: of a step's arguments, and of a text stored by itself. */
+/**
+ * Anyone who guesses a value can compute these digests, so they must not appear: of a step's arguments, and of a text
+ * stored on its own.
+ */
 const DIGESTS = [dataDigest(CANARY), digest(LONG)];
 
 const child = workflow("child", async (ctx, text: string) => ctx.step("echo", () => `${text} again`));
 
-/** Puts the canary wherever a value can go. */
+/** Puts the canary everywhere a value can go. */
 const everywhere = workflow("everywhere", async (ctx, input: { text: string }) => {
   const made = await ctx.step("make", () => ({ [CANARY]: input.text, long: LONG }), {
     input: CANARY,
@@ -66,7 +69,7 @@ async function play(options: Partial<EngineOptions>, sealed: boolean) {
   const error: unknown = await engine.result("run-1").catch((thrown: unknown) => thrown);
   const run = await engine.settled("run-1");
   const report = await engine.status("run-1");
-  // While the store is open: what is in the log beside the file counts too.
+  // Reads the files while the store is open, so that the WAL counts too.
   const files = readdirSync(folder).map((name) => readFileSync(path.join(folder, name)));
   await engine.close();
   await store.close();
@@ -74,13 +77,13 @@ async function play(options: Partial<EngineOptions>, sealed: boolean) {
   return { run, report, error: error as Error, lines, events, bytes: Buffer.concat(files) };
 }
 
-/** A secret leaks in whatever form it can be read in. */
+/** The encodings in which a secret could leak. */
 const forms = (text: string): Buffer[] =>
   [Buffer.from(text), Buffer.from(text, "utf16le"), ...[0, 1, 2].map((n) => base64At(text, n))].filter(
     ({ length }) => length > 8,
   );
 
-/** The part of its base64 that is the same wherever in a text it stands. */
+/** The part of its base64 that doesn't depend on the position within a text. */
 function base64At(text: string, offset: number): Buffer {
   const whole = Buffer.from("x".repeat(offset) + text).toString("base64");
   return Buffer.from(whole.slice(offset === 0 ? 0 : 4, -4));

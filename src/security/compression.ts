@@ -1,18 +1,18 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { HoldfastError } from "../core/errors.ts";
 
-/** How values are made smaller before they are stored. */
+/** Compression of values before they are stored. */
 export interface CompressionOptions {
-  /** From 1 (quick) to 9 (small). Default 6. */
+  /** From 1 (fast) to 9 (small). Default 6. */
   readonly level?: number;
-  /** Shorter texts are left as they are. Default 1,024 bytes. */
+  /** Shorter texts aren't compressed. Default 1,024 bytes. */
   readonly from?: number;
 }
 
-/** What grows more than this when it is unpacked is refused, so what is packed tighter is filled up. */
+/** Text that expands by more than this ratio is refused when unpacked, so tighter output is padded. */
 const MOST_RATIO = 100;
 
-/** Packs bytes; `null` where that is not worth it. */
+/** Compresses bytes; returns `null` when that isn't worth it. */
 export type Pack = (bytes: Uint8Array) => Uint8Array | null;
 
 export function packer(options: CompressionOptions | false = {}): Pack {
@@ -27,7 +27,7 @@ export function packer(options: CompressionOptions | false = {}): Pack {
     const packed = deflateRawSync(bytes, { level });
     if (packed.length >= bytes.length) return null;
     const least = Math.ceil(bytes.length / MOST_RATIO);
-    // What comes behind the end of a packed text is not read.
+    // Bytes after the end of the compressed text are ignored.
     return packed.length >= least ? packed : Buffer.concat([packed, Buffer.alloc(least - packed.length)]);
   };
 }
@@ -35,7 +35,7 @@ export function packer(options: CompressionOptions | false = {}): Pack {
 const refused = (option: string, problem: string): HoldfastError =>
   new HoldfastError("HF-1003", { option, problem });
 
-/** What was packed, or `null` when it is not of the size it is said to be, or grows too much. */
+/** The original bytes, or `null` when their size isn't the declared one or they expand too much. */
 export function unpack(packed: Uint8Array, size: number): Buffer | null {
   if (size > packed.length * MOST_RATIO) return null;
   try {

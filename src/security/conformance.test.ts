@@ -18,7 +18,7 @@ const clock = {
 };
 const skip = [{ behaviour: "reopening", reason: "it forgets everything when it is closed" }];
 const keyring = testKeyring("k1");
-// The heads of these runs are no real ones, and have no marks.
+// The heads of these runs are artificial and have no marks.
 const seal = async (inner: Store) =>
   sealStore(await sealedBefore(inner, keyring), { keyring, compression: { from: 0 } });
 

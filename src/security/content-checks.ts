@@ -4,10 +4,13 @@ import { DETECTORS } from "../core/values/redact-detectors.ts";
 import { injectionSigns } from "./content-injection.ts";
 import { textsOf } from "./content-text.ts";
 
-/** What becomes of a value that a rule finds something in. */
+/** The action to take on a value in which a rule finds something. */
 export type ContentAction = "quarantine" | "park";
 
-/** Looks at one value. Answers what is wrong with it in a few words, without quoting it; nothing when it is fine. */
+/**
+ * Examines one value. Returns a short description of the problem, without quoting the value, or nothing when it is
+ * fine.
+ */
 export interface ContentRule {
   readonly name: string;
   readonly action: ContentAction;
@@ -15,8 +18,8 @@ export interface ContentRule {
 }
 
 /**
- * One content check made of rules. All are asked; the strictest action counts, and the reasons of all are recorded. A rule that throws has
- * parked the run.
+ * Combines rules into one content check. All rules run; the strictest action wins, and the reasons of all are recorded.
+ * A rule that throws parks the run.
  *
  * @example
  * ```ts
@@ -62,14 +65,15 @@ interface RuleOptions {
   readonly action?: ContentAction;
 }
 
-/** Signs of this weight together are a finding. */
+/** The total weight of signs that counts as a finding. */
 const ENOUGH = 2;
-/** These only make others heavier. */
+/** These signs only add weight to others. */
 const SUPPORTING: ReadonlySet<string> = new Set(["instead", "destination"]);
 
 /**
- * Texts that want to be obeyed: that take back instructions, pose as a system message, ask for prompts or credentials, speak to an AI
- * behind the user's back. Looks for words, so it finds common attacks and misses clever ones: see docs/security.md for how many.
+ * Finds texts that try to give instructions: that revoke earlier ones, pose as a system message, ask for prompts or
+ * credentials, or address an AI behind the user's back. It looks for words, so it finds common attacks and misses
+ * clever ones: docs/security.md says how many.
  */
 export const injectionCheck = ({ action = "quarantine" }: RuleOptions = {}): ContentRule => ({
   name: "injection",
@@ -85,7 +89,7 @@ export const injectionCheck = ({ action = "quarantine" }: RuleOptions = {}): Con
   },
 });
 
-/** Credentials of well-known kinds, as `redact` knows them. */
+/** Finds credentials of well-known kinds, the same ones as `redact`. */
 export const secretCheck = ({ action = "quarantine" }: RuleOptions = {}): ContentRule => ({
   name: "secret",
   action,
@@ -97,7 +101,7 @@ export const secretCheck = ({ action = "quarantine" }: RuleOptions = {}): Conten
   },
 });
 
-/** Values with more text than a run should take in. */
+/** Finds values with more text than a run should take in. */
 export function sizeCheck({
   maxChars,
   action = "park",
@@ -114,7 +118,7 @@ export function sizeCheck({
   };
 }
 
-/** A schema of any library that follows Standard Schema, such as zod. */
+/** A schema from any library that follows Standard Schema, such as zod. */
 export interface StandardSchema {
   readonly "~standard": {
     validate(value: unknown):
@@ -125,7 +129,10 @@ export interface StandardSchema {
   };
 }
 
-/** Values that do not have the shape they should have, by name: of a step, a loop, a memory key, a signal, `input` or `config`. */
+/**
+ * Finds values that don't match their schema. Schemas are given by the name of a step, a loop, a memory key or a
+ * signal, or as `input` or `config`.
+ */
 export const schemaCheck = (
   schemas: Readonly<Record<string, StandardSchema>>,
   { action = "quarantine" }: RuleOptions = {},

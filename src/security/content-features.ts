@@ -1,6 +1,6 @@
 /**
- * What a sentence speaks of, by words of many languages, and which of these together are a sign. Order does not matter: attackers have
- * too many ways to say the same.
+ * The topics of a sentence, by words of many languages, and the combinations that are a sign. Word order doesn't
+ * matter: attackers have too many ways to say the same thing.
  */
 export const FEATURES: Readonly<Record<string, string>> = {
   abandon:
@@ -35,7 +35,7 @@ export const FEATURES: Readonly<Record<string, string>> = {
     "now|immediately|right away|is approved|already approved|pre approved|report success|without asking|without confirmation|already agreed|against production|automatically|without comments",
 };
 
-/** Features that together are a sign. */
+/** Features that are a sign when they occur together. */
 export const RULES: readonly {
   readonly kind: string;
   readonly weight: 1 | 2;

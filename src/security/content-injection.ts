@@ -8,10 +8,10 @@ export interface Sign {
   readonly weight: number;
 }
 
-/** Two slight ones of these kinds are as good as a plain one. */
+/** Two weak signs of these kinds count as a strong one. */
 const ADDED_UP: ReadonlySet<string> = new Set(["override", "hide", "tool"]);
 
-/** The signs in a text, the heaviest of each kind. */
+/** The signs in a text, the strongest of each kind. */
 export function injectionSigns(text: string): Sign[] {
   const found = new Map<string, number>();
   const add = ({ kind, weight }: Sign) => found.set(kind, Math.max(found.get(kind) ?? 0, weight));
@@ -40,7 +40,7 @@ type Group = ReadonlyMap<string, readonly (readonly string[])[]>;
 
 interface Prepared {
   readonly sign: Sign;
-  /** Groups of alternatives, and how many words may lie before each. */
+  /** Groups of alternatives, and how many words may precede each. */
   readonly groups: readonly { readonly any: Group; readonly gap: number }[];
 }
 
@@ -65,7 +65,7 @@ function prepared({ kind, weight, parts }: Phrase): Prepared {
   return { sign: { kind, weight }, groups };
 }
 
-/** By the first word, so that a text is gone through once, whatever there is to look for. */
+/** Indexed by first word, so that a text is scanned once regardless of the number of phrases. */
 const BY_FIRST = new Map<string, Prepared[]>();
 for (const one of PHRASES.map(prepared))
   for (const first of one.groups[0]?.any.keys() ?? [])
@@ -79,7 +79,7 @@ function* phrasesIn(text: string): Generator<Sign> {
     for (const { sign, groups } of BY_FIRST.get(word) ?? []) if (follows(words, at, groups, 0)) yield sign;
 }
 
-/** Whether the groups from `index` on stand at this word, or after a few others. */
+/** True when the groups from `index` on match at this word, or after a few others. */
 function follows(words: readonly string[], at: number, groups: Prepared["groups"], index: number): boolean {
   const group = groups[index];
   if (!group) return true;
@@ -102,7 +102,7 @@ for (const [name, words] of Object.entries(FEATURES))
 
 const SENTENCE_END = /[.!?;\n]+\s|[。！？]/;
 
-/** What its sentences speak of. */
+/** The topics of its sentences. */
 function* featuresIn(text: string): Generator<Sign> {
   for (const sentence of text.split(SENTENCE_END)) {
     const words = sentence.match(WORD) ?? [];

@@ -1,12 +1,12 @@
 /**
- * What texts say that want to be obeyed. A phrase is groups of words with the most words that may lie between them. Words are separated
- * by `|`; a group may hold several words that follow each other.
+ * Phrases of texts that try to give instructions. A phrase is a list of word groups with the most words allowed between
+ * them. Alternatives are separated by `|`; one may consist of several consecutive words.
  */
 export interface Phrase {
   readonly kind: string;
-  /** 2 is enough by itself; of those with 1 it takes two kinds. */
+  /** One sign of weight 2 is enough; of weight 1 it takes two kinds. */
   readonly weight: 1 | 2;
-  /** Groups of words, and between them how many other words there may be. */
+  /** Groups of words, and between them the number of other words allowed. */
   readonly parts: readonly (string | number)[];
 }
 
@@ -301,7 +301,10 @@ export interface Mark {
   readonly pattern: RegExp;
 }
 
-/** What has no words: marks of roles, places to send something to, and languages that write without spaces. Each is limited in length. */
+/**
+ * Patterns without words: role markers, destinations for data, and languages written without spaces. Each is limited in
+ * length.
+ */
 export const MARKS: readonly Mark[] = [
   {
     kind: "role",
@@ -353,10 +356,10 @@ export const MARKS: readonly Mark[] = [
   { kind: "address", weight: 2, pattern: /(?:致|告)[^。\n]{0,12}(?:人工智能|大模型|语言模型)/ },
 ];
 
-/** Words of those who write about attacks. What they quote is not meant for the reader. */
+/** Words of people who write about attacks. What they quote isn't addressed to the reader. */
 export const DISCUSSION =
   /prompt injection|\battack(?:s|er|ers|er's)?\b|\bowasp\b|red team|researchers|vulnerabilit|phishing|\bangriffe?\b|\bpayload "/;
 
-/** Wants to be obeyed all the same. */
+/** Signs that even a quotation is meant to be obeyed. */
 export const OBEYED =
   /do (?:exactly )?(?:that|this|it) now|treat it as a command|obey it|and follow:|then obey/;

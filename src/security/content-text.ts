@@ -1,8 +1,8 @@
-/** More of a value than this is not looked at: limit it with `sizeCheck`. */
+/** Text beyond this length isn't examined; limit it with `sizeCheck`. */
 const MOST_CHARS = 1_000_000;
 const MOST_DEPTH = 40;
 
-/** Every text in a value, keys included, a part of a long one at a time. */
+/** Every text in a value, including keys. Long texts are split into parts. */
 export function textsOf(value: unknown): string[] {
   const texts: string[] = [];
   const seen = new Set<object>();
@@ -34,8 +34,8 @@ function partsOf(value: object): Iterable<readonly [unknown, unknown]> {
 }
 
 /**
- * A text as it stands and as it may be meant: without signs that nobody sees, with letters that only look alike replaced, decoded,
- * turned round. Each reading is in small letters.
+ * Variants of a text: as written, without invisible characters, with look-alike letters replaced, decoded, and
+ * reversed. All are in lower case.
  */
 export function readings(text: string): string[] {
   const shown = visible(text);
@@ -58,7 +58,7 @@ export function readings(text: string): string[] {
 }
 
 const TAGS = /[\u{e0020}-\u{e007e}]/gu;
-/** Joiners, marks of direction, soft hyphens: nobody sees them. */
+/** Invisible characters: joiners, direction marks, soft hyphens. */
 const UNSEEN = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/g;
 
 const visible = (text: string): string =>
@@ -104,10 +104,10 @@ const char = (code: string, base: number): string =>
 
 const rot13 = (letter: string): string => String.fromCharCode(((letter.charCodeAt(0) - 97 + 13) % 26) + 97);
 
-/** Letters that stand apart become words again where more, or something else, lies between those. */
+/** Joins spaced-out letters into words when a wider or different gap separates the words. */
 const APART: readonly RegExp[] = [/\b(\w) (?=\w\b)/g, /\b(\w)[.-](?=\w\b)/g];
 
-/** What a run of base64 says, if it is a text. */
+/** The text encoded by a run of base64, if it is text. */
 function unpacked(run: string): string | undefined {
   const bytes = Buffer.from(run, "base64");
   const text = bytes.toString("utf8");

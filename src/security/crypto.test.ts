@@ -93,7 +93,10 @@ describe("what is encrypted", () => {
   });
 });
 
-/** One block that AES-GCM accepts under both keys: of the ciphertext and the tag, both keys leave one to be chosen. */
+/**
+ * One block that AES-GCM accepts under both keys: given the ciphertext and the tag, both keys leave one block free to
+ * choose.
+ */
 function openToBoth(one: Uint8Array, two: Uint8Array, iv: Buffer, about: Buffer) {
   const lengths = Buffer.alloc(16);
   lengths.writeUInt32BE(about.length * 8, 4);
@@ -121,7 +124,7 @@ const blocksOf = (bytes: Buffer): bigint[] =>
 const hashed = (h: bigint, blocks: readonly bigint[]): bigint =>
   blocks.reduce((sum, block) => times(sum ^ block, h), 0n);
 
-/** In the field of AES-GCM, whose bits stand in reverse order. */
+/** Multiplication in the field of AES-GCM, whose bits are in reverse order. */
 function times(x: bigint, y: bigint): bigint {
   let [product, shifted] = [0n, y];
   for (let bit = 127n; bit >= 0n; bit--) {
@@ -131,7 +134,7 @@ function times(x: bigint, y: bigint): bigint {
   return product;
 }
 
-/** The group of the field has 2^128 - 1 members. */
+/** The multiplicative group has 2^128 - 1 members. */
 function inverse(x: bigint): bigint {
   let [result, square] = [1n << 127n, x];
   for (let bit = 1; bit < 128; bit++) {

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, createHmac, randomFillSync, timingSafeEqual } from "node:crypto";
 
 /**
- * Authenticated encryption that commits to its key. Each text has a key of its own, made from the secret and 32 random bytes; from the
- * same derivation comes a commitment to that key, which is compared before anything is decrypted. So no text opens under two keys, and
- * no key is used for more than one text.
+ * Authenticated encryption that commits to its key. Each text has its own key, derived from the secret and 32 random
+ * bytes. The same derivation yields a commitment to that key, which is compared before decryption. So no text opens
+ * under two keys, and no key encrypts more than one text.
  */
 const SALT_BYTES = 32;
 const COMMITMENT_BYTES = 32;
@@ -11,7 +11,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 export const KEY_BYTES = 32;
 
-/** What the parts before and behind the ciphertext take. */
+/** The size of the parts around the ciphertext. */
 export const OVERHEAD_BYTES = SALT_BYTES + COMMITMENT_BYTES + IV_BYTES + TAG_BYTES;
 
 const INFO = "holdfast record key and commitment, 1";
@@ -22,7 +22,8 @@ interface Derived {
 }
 
 /**
- * HKDF-SHA-512 (RFC 5869) for up to one block: what `hkdfSync` answers, in half the time, which counts for every value that is written.
+ * HKDF-SHA-512 (RFC 5869) for up to one block: the same result as `hkdfSync` in half the time, which matters because it
+ * runs for every value written.
  */
 export function hkdf(secret: Uint8Array, salt: Uint8Array, info: string | Uint8Array): Buffer {
   const extracted = createHmac("sha512", salt).update(secret).digest();
@@ -31,7 +32,7 @@ export function hkdf(secret: Uint8Array, salt: Uint8Array, info: string | Uint8A
 
 const FIRST_BLOCK = Buffer.of(1);
 
-/** The block is used up exactly: half of it is the key, half the commitment. */
+/** Uses the whole block: half is the key, half the commitment. */
 export function deriveKey(secret: Uint8Array, salt: Uint8Array): Derived {
   const block = hkdf(secret, salt, INFO);
   return { key: block.subarray(0, KEY_BYTES), commitment: block.subarray(KEY_BYTES) };
@@ -40,7 +41,10 @@ export function deriveKey(secret: Uint8Array, salt: Uint8Array): Derived {
 const pool = Buffer.alloc(8_192);
 let used = pool.length;
 
-/** Random bytes, each given out once. Drawn many at a time: drawing them one by one took a tenth of the time that sealing takes. */
+/**
+ * Returns random bytes, never the same ones twice. They are drawn in bulk, because drawing them one at a time took a
+ * tenth of the sealing time.
+ */
 function fresh(length: number): Buffer {
   if (used + length > pool.length) {
     randomFillSync(pool);
@@ -52,7 +56,7 @@ function fresh(length: number): Buffer {
   return bytes;
 }
 
-/** salt ‖ commitment ‖ iv ‖ ciphertext ‖ tag. `about` is authenticated with it and must be given again to open it. */
+/** salt ‖ commitment ‖ iv ‖ ciphertext ‖ tag. `about` is authenticated too, and must be the same for decryption. */
 export function encrypt(secret: Uint8Array, about: Uint8Array, plain: Uint8Array): Buffer {
   const salt = fresh(SALT_BYTES);
   const iv = fresh(IV_BYTES);
@@ -61,7 +65,7 @@ export function encrypt(secret: Uint8Array, about: Uint8Array, plain: Uint8Array
   return Buffer.concat([salt, commitment, iv, body, tag]);
 }
 
-/** AES-256-GCM itself. */
+/** Plain AES-256-GCM. */
 export function gcmEncrypt(
   key: Uint8Array,
   iv: Uint8Array,
@@ -75,7 +79,7 @@ export function gcmEncrypt(
   return { body, tag: cipher.getAuthTag() };
 }
 
-/** What was encrypted, or `null` when the tag does not fit. */
+/** The plaintext, or `null` when the tag doesn't match. */
 export function gcmDecrypt(
   key: Uint8Array,
   iv: Uint8Array,
@@ -94,7 +98,7 @@ export function gcmDecrypt(
   return plain;
 }
 
-/** What was encrypted, or `null` when it is not what this secret encrypted about this. */
+/** The plaintext, or `null` when it wasn't encrypted with this secret and this `about`. */
 export function decrypt(secret: Uint8Array, about: Uint8Array, sealed: Uint8Array): Buffer | null {
   if (sealed.length < OVERHEAD_BYTES) return null;
   const salt = sealed.subarray(0, SALT_BYTES);
@@ -105,7 +109,7 @@ export function decrypt(secret: Uint8Array, about: Uint8Array, sealed: Uint8Arra
   return gcmDecrypt(key, iv, about, { body, tag: sealed.subarray(sealed.length - TAG_BYTES) });
 }
 
-/** Texts with their lengths before them, so that no two lists of texts give the same bytes. */
+/** Prefixes each text with its length, so that no two lists of texts give the same bytes. */
 export function lengthPrefixed(parts: readonly (string | Uint8Array)[]): Buffer {
   const sizes = parts.map((part) => (typeof part === "string" ? Buffer.byteLength(part) : part.length));
   const bytes = Buffer.alloc(sizes.reduce((sum, size) => sum + 4 + size, 0));

@@ -1,7 +1,8 @@
 import { type Keyring, localKeyring, parseKeys, refusedKeys } from "./keyring.ts";
 
 /**
- * Keys from an environment variable: `HOLDFAST_KEYS="k2:<base64>,k1:<base64>"`. The first one wraps new keys, the others only unwrap.
+ * Reads keys from an environment variable: `HOLDFAST_KEYS="k2:<base64>,k1:<base64>"`. The first one wraps new keys, the
+ * others only unwrap.
  *
  * @example
  * ```ts

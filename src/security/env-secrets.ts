@@ -1,8 +1,8 @@
 import type { SecretProvider } from "../core/values/secrets.ts";
 
 /**
- * Secrets from the environment: `ctx.secret(secret("MAIL_TOKEN"))` gives what the variable `MAIL_TOKEN` holds. `prefix` is put before
- * every name, so that runs can ask for nothing else.
+ * Reads secrets from the environment: `ctx.secret(secret("MAIL_TOKEN"))` returns the value of the variable
+ * `MAIL_TOKEN`. `prefix` is put before every name, so that runs can't read other variables.
  *
  * @example
  * ```ts

@@ -4,8 +4,9 @@ import { type Keyring, type Keys, localKeyring, parseKeys, refusedKeys } from ".
 const OTHERS = 0o077;
 
 /**
- * Keys from a file of one's own: `{ "current": "k2", "keys": { "k2": "<base64>", "k1": "<base64>" } }`. A file that anyone else may
- * read is refused. When it is changed, the new keys count at once; what cannot be read as keys does not.
+ * Reads keys from a private file: `{ "current": "k2", "keys": { "k2": "<base64>", "k1": "<base64>" } }`. A file that
+ * other users may read is refused. When the file changes, the new keys apply at once; a change that isn't valid is
+ * ignored.
  *
  * @example
  * ```ts
@@ -24,7 +25,7 @@ export function fileKeyring(file: string): Keyring {
     try {
       [keys, seen] = [readKeys(file), now];
     } catch {
-      // Half written, or gone for a moment: the keys that are known go on counting.
+      // The file is incomplete or briefly missing: keep using the known keys.
     }
     return keys;
   });
@@ -39,7 +40,7 @@ function readKeys(file: string): Keys {
   let text: string;
   let mode: number;
   try {
-    // Of one file, however often it is replaced meanwhile.
+    // Checks and reads the same file, even if it is replaced in the meantime.
     const handle = openSync(file, "r");
     try {
       mode = fstatSync(handle).mode;

@@ -17,7 +17,7 @@ const flow = workflow("flow", async (ctx) => {
   return "done";
 });
 
-/** `marks`: whether it is begun by a version that marks heads. */
+/** `marks`: the run is begun by a version that marks heads. */
 async function sealedRun(marks = true) {
   const clock = createFakeClock();
   const inner = createMemoryStore({ clock });
@@ -34,7 +34,7 @@ async function sealedRun(marks = true) {
   return { inner, lab, store };
 }
 
-/** Somebody who can write to the database, chain and row included, and has no key. */
+/** Writes as an attacker with access to the database, including chain and row, but without a key. */
 async function forge(inner: Store, event: EventDraft): Promise<void> {
   const row = (await inner.read("r")) as RunRow;
   const expect = { seq: row.seq, epoch: row.claim.epoch, token: null };
@@ -86,7 +86,7 @@ describe("a run from before heads were marked", () => {
     expect(await lab.drive(engine.checkpoints.validate("r"))).toMatchObject({ ok: true });
     await forge(inner, { kind: "run_resumed", step: "", meta: {} });
     expect((await lab.drive(engine.checkpoints.validate("r"))).ok).toBe(false);
-    // Neither does the next rotation vouch for what was put there since.
+    // The next rotation doesn't vouch for forged entries either.
     await store.rotate();
     expect((await lab.drive(engine.checkpoints.validate("r"))).ok).toBe(false);
     await lab.crash(engine);
@@ -118,7 +118,7 @@ describe("a run that somebody without the key has made, or made anew", () => {
 describe("an encrypted store with marked heads", () => {
   it("is not opened by a version that does not know of marks (X5)", async () => {
     const { inner } = await sealedRun();
-    // Such a version looks for the store's key here, and answers HF-3040 where it is not.
+    // Such a version looks for the store's key here, and throws HF-3040 when it is missing.
     expect((await inner.blobs(ROOT_RUN, [keyAddress(ROOT_RUN, "k1")])).size).toBe(0);
     expect((await inner.blobs(ROOT_RUN, [keyAddress(ROOT_RUN, "k1", 2)])).size).toBe(1);
   });

@@ -2,7 +2,7 @@ import { isMarked } from "../core/journal/head-mark.ts";
 import type { Entry, Store } from "../core/store/contract.ts";
 import { UNREADABLE } from "../core/values/blind.ts";
 
-/** What is known of a run's beginning: no entry up to `upTo` is marked, and the first that is stands at `first`. */
+/** Known facts about a run's beginning: no entry up to `upTo` is marked, and the first marked one is at `first`. */
 interface Known {
   upTo: number;
   first: number;
@@ -12,15 +12,16 @@ const MOST = 10_000;
 const PAGE = 500;
 
 /**
- * Checks the marks of heads. A run that was begun before heads were marked, copied or imported, starts with entries that have none of
- * this store: its first marked entry vouches for them by their hashes. From there on every entry must be marked; what is not was put
- * there by somebody without the key, and is met as damage. So is a run without any marked entry, once it is known that all runs have one.
+ * Checks the marks of heads. A run that was begun before heads were marked, or that was copied or imported, starts with
+ * entries that have no mark of this store: its first marked entry vouches for them by their hashes. From there on every
+ * entry must be marked; an unmarked one was written by someone without the key and is reported as damage. So is a run
+ * without any marked entry, once all runs are known to have one.
  */
 export class HeadCheck {
   readonly #inner: Pick<Store, "entries">;
   readonly #secret: string;
   readonly #runs = new Map<string, Known>();
-  /** Every run has a marked entry. */
+  /** True when every run has a marked entry. */
   isStrict: boolean;
 
   constructor(inner: Pick<Store, "entries">, secret: string, isStrict: boolean) {
@@ -53,12 +54,12 @@ export class HeadCheck {
     return known;
   }
 
-  /** Whether no marked entry stands before this one, and one after it where there must be. Each entry is looked at once for it. */
+  /** True when no marked entry precedes this one, and one follows it if required. Reads each entry once. */
   async #isBefore(runId: string, known: Known, { seq }: Entry): Promise<boolean> {
     while (known.first === Infinity && (this.isStrict || known.upTo < seq)) {
       const page = await this.#inner.entries(runId, { from: known.upTo + 1, limit: PAGE });
       const [first] = page;
-      // An entry is missing: the chain says so.
+      // An entry is missing: the hash chain reports that.
       if (!first) return !this.isStrict;
       for (const entry of page) {
         if (this.#isMarked(runId, entry)) known.first = entry.seq;

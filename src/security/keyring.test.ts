@@ -54,7 +54,7 @@ describe("keys from a file", () => {
     const keys = Object.fromEntries(ids.map((id) => [id, base64(id)]));
     writeFileSync(file, JSON.stringify({ current, keys }), { mode });
     chmodSync(file, mode);
-    // Two writes within one tick of the file system's clock are told apart in tests too.
+    // Makes two writes within one tick of the file system's clock distinguishable.
     utimesSync(file, 1_000, 1_000 + ++changes);
   };
   const newFile = (): string => {

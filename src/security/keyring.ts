@@ -1,20 +1,22 @@
 import { HoldfastError } from "../core/errors.ts";
 import { decrypt, encrypt, KEY_BYTES, lengthPrefixed } from "./crypto.ts";
 
-/** What a wrapped key belongs to. Given when it is wrapped, and the same again when it is unwrapped. */
+/** Describes the owner of a wrapped key. Must be the same for wrapping and unwrapping. */
 export type KeyContext = Readonly<Record<string, string>>;
 
 /**
- * The keys that wrap the keys of runs. Nothing else ever sees them: a keyring may be a file, or a service far away that gives no key
- * out of its hands.
+ * The keys that wrap the keys of runs. No other code sees them: a keyring may be a file, or a remote service that never
+ * releases a key.
  */
 export interface Keyring {
   /** The name of the key that wraps new keys. */
   readonly current: string;
-  /** The names of all keys that can unwrap, the current one first. Asked whenever a key is looked for, so it may change. */
+  /**
+   * The names of all keys that can unwrap, the current one first. Called for every lookup, so the result may change.
+   */
   ids(): readonly string[];
   wrap(id: string, secret: Uint8Array, context: KeyContext): Promise<Uint8Array>;
-  /** `null` when it is not what this key wrapped in this context. Throws when the key cannot be asked now. */
+  /** Returns `null` when this key didn't wrap it in this context. Throws when the key isn't available now. */
   unwrap(id: string, wrapped: Uint8Array, context: KeyContext): Promise<Uint8Array | null>;
 }
 
@@ -24,7 +26,7 @@ export type Keys = ReadonlyMap<string, Uint8Array>;
 const ID = /^[A-Za-z0-9._-]{1,64}$/;
 const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/;
 
-/** Why keys are refused. Never says anything of a key itself. */
+/** The error for refused keys. Never reveals anything about a key. */
 export const refusedKeys = (place: string, problem: string): HoldfastError =>
   new HoldfastError("HF-3034", { place, problem });
 

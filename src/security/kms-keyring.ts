@@ -4,7 +4,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { KEY_BYTES } from "./crypto.ts";
 import type { Keyring } from "./keyring.ts";
 
-/** What is asked of a client: `KMSClient` of `@aws-sdk/client-kms`, version 3. */
+/** The part of `KMSClient` (`@aws-sdk/client-kms` version 3) that the keyring uses. */
 export interface KmsClient {
   send(command: object, options?: { readonly abortSignal?: AbortSignal }): Promise<unknown>;
 }
@@ -13,9 +13,9 @@ export interface KmsClient {
 export interface KmsOptions {
   /** The key that wraps new keys: an id, an ARN or an alias. */
   readonly keyId: string;
-  /** Keys that wrapped keys before and only unwrap now. */
+  /** Earlier keys that now only unwrap. */
   readonly oldKeyIds?: readonly string[];
-  /** A client of one's own; else one is made, with credentials from the environment. */
+  /** Your own client. Default: one with credentials from the environment. */
   readonly client?: KmsClient;
   readonly region?: string;
   readonly endpoint?: string;
@@ -26,12 +26,12 @@ export interface KmsOptions {
 const PACKAGE = "@aws-sdk/client-kms";
 const ATTEMPTS = 2;
 
-/** Errors that say: this is not what the key wrapped. Everything else means that the key cannot be had now. */
+/** Errors that mean that this key didn't wrap the value. Every other error means that the key isn't available now. */
 const NOT_OURS: readonly unknown[] = ["InvalidCiphertextException", "IncorrectKeyException"];
 
 /**
- * Keys in AWS KMS, which wraps and unwraps the keys of runs and gives its own to nobody. Each is bound to its store and run by KMS's
- * encryption context, which also appears in its audit trail.
+ * Keys in AWS KMS, which wraps and unwraps the keys of runs and never releases its own. KMS's encryption context binds
+ * each to its store and run, and appears in its audit trail.
  *
  * @example
  * ```ts

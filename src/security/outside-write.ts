@@ -3,23 +3,23 @@ import { type ActPlan, buildAct } from "../core/journal/acts.ts";
 import type { Blob, Store } from "../core/store/contract.ts";
 import type { RunRow } from "../core/types.ts";
 
-/** A run that changes so often while it is written to is left for the next time. */
+/** A run that changes this often during the write is left for the next time. */
 const ATTEMPTS = 100;
 
-/** An act that also brings blobs that no entry names. */
+/** An act that also adds blobs that no entry names. */
 export interface KeyAct extends ActPlan {
   readonly keys: readonly Blob[];
 }
 
-/** The store below the seal, and what its heads are marked with. */
+/** The store below the encryption, and the key that marks its heads. */
 export interface OutsideStore {
   readonly inner: Store;
   readonly blinding: string;
 }
 
 /**
- * Writes to a run without owning it, below the seal. Decides anew when the run has moved on, and after a failure: what was
- * written by then is found. `false` when it moved on each time.
+ * Writes to a run without owning it, below the encryption. Decides again when the run has moved, and after a failure,
+ * so that an earlier write is found. Returns `false` when the run moved every time.
  */
 export async function writeOutside(
   { inner, blinding }: OutsideStore,

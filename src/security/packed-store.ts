@@ -3,7 +3,10 @@ import { UNREADABLE } from "../core/values/blind.ts";
 import { type CompressionOptions, type Pack, packer, unpack } from "./compression.ts";
 import { withValues } from "./store-parts.ts";
 
-/** A value that is packed and not encrypted: `hfp1.`, its size in bytes, a dot, and base64. A size of 0: not packed after all. */
+/**
+ * A value that is compressed and not encrypted: `hfp1.`, its size in bytes, a dot, and base64. Size 0 means
+ * uncompressed.
+ */
 const PREFIX = "hfp1.";
 const FORM = /^hfp1\.(\d{1,10})\.([A-Za-z0-9+/]*={0,2})$/;
 
@@ -14,7 +17,7 @@ export function packText(pack: Pack, text: string): string {
     const written = `${PREFIX}${bytes.length}.${Buffer.from(packed).toString("base64")}`;
     if (written.length < text.length) return written;
   }
-  // A text that looks packed must not be taken for one.
+  // A plain text that looks compressed must not be mistaken for one.
   return text.startsWith(PREFIX) ? `${PREFIX}0.${bytes.toString("base64")}` : text;
 }
 
@@ -27,8 +30,8 @@ export function unpackText(text: string): string {
 }
 
 /**
- * A store on top of another one that makes long values smaller before they are stored. What was stored without it stays readable, and
- * what it has stored is readable only through it. `sealStore` does the same, and encrypts.
+ * Wraps a store so that long values are compressed. Values stored without it stay readable; values it has stored are
+ * readable only through it. `sealStore` compresses too, and encrypts.
  *
  * @example
  * ```ts

@@ -7,12 +7,15 @@ import { decrypt, encrypt, lengthPrefixed, OVERHEAD_BYTES } from "./crypto.ts";
  *
  *   format 1 · suite 1 · flags 1 · size 4 · id of the data key 16 · salt 32 · commitment 32 · iv 12 · ciphertext · tag 16
  *
- * The first five are authenticated, and so is where the value stands: the store, the run, what it is, its position or address, and
- * the entry's head, which names the epoch. A record that was put anywhere else does not open.
+ * The first five are authenticated, and so is the value's place: the store, the run, its kind, its position or address,
+ * and the entry's head, which names the epoch. A record moved anywhere else doesn't open.
  */
 const PREFIX = "hfs1.";
 const FORMAT = 1;
-/** HKDF-SHA-512, AES-256-GCM, key commitment. The only one: an unknown suite is refused, and there is none to go back to. */
+/**
+ * HKDF-SHA-512, AES-256-GCM, key commitment. The only suite: an unknown one is refused, so there is none to downgrade
+ * to.
+ */
 const SUITE = 1;
 const PACKED = 1;
 const KEY_ID_BYTES = 16;
@@ -26,7 +29,7 @@ export interface DataKey {
 
 export const newDataKey = (): DataKey => ({ id: randomBytes(KEY_ID_BYTES), secret: randomBytes(32) });
 
-/** Where a value stands. */
+/** The place that a value belongs to. */
 export interface RecordPlace {
   readonly store: string;
   readonly run: string;
@@ -55,7 +58,7 @@ export function sealRecord(key: DataKey, place: RecordPlace, text: string, pack:
   return PREFIX + Buffer.concat([header, sealed]).toString("base64");
 }
 
-/** The value, or `null` when the record is not the one that was sealed with this key for this place. */
+/** The value, or `null` when the record wasn't sealed with this key for this place. */
 export function openRecord(key: DataKey, place: RecordPlace, record: string): string | null {
   if (!isSealed(record)) return null;
   const bytes = Buffer.from(record.slice(PREFIX.length), "base64");
@@ -64,7 +67,7 @@ export function openRecord(key: DataKey, place: RecordPlace, record: string): st
   const flags = header.readUInt8(2);
   const isKnown = header.readUInt8(0) === FORMAT && header.readUInt8(1) === SUITE && flags <= PACKED;
   if (!isKnown || !timingSafeEqual(header.subarray(7), key.id)) return null;
-  // Base64 reads several texts as the same bytes; only the one that was written counts.
+  // Several base64 texts decode to the same bytes; only the canonical one is accepted.
   if (bytes.toString("base64") !== record.slice(PREFIX.length)) return null;
   const plain = decrypt(key.secret, about(header, place), bytes.subarray(HEADER_BYTES));
   const size = header.readUInt32BE(3);

@@ -9,17 +9,17 @@ import { newDataKey } from "./record.ts";
 import { type KeyFormat, keyAddress, unwrapKey, wrapKey } from "./wrapped-key.ts";
 
 /**
- * A sealed store has a secret of its own, from which everything comes that must be the same for all its runs and be known to nobody who
- * only has its data. It is kept as the key of one run that nobody sees: ended, so that nothing happens to it, and pinned, so that it
- * is kept.
+ * A sealed store has its own secret, from which everything is derived that must be the same for all its runs and
+ * unknown to anyone who only has its data. It is stored as the key of a hidden run, which has ended, so that nothing
+ * happens to it, and is pinned, so that it is kept.
  */
 export const ROOT_RUN = SEALED_ROOT;
-/** In the place of the store's name, which is made of the secret. */
+/** Used instead of the store's name, which is derived from the secret. */
 export const ROOT_STORE = "root";
 const ROOT_WORKFLOW = "holdfast:sealed-store";
 
 export class Root {
-  /** Every run of the store has marked heads: one that has none was put there by somebody without the key. */
+  /** Every run of the store has marked heads: a run without them was written by someone without the key. */
   readonly isMarked: boolean;
   readonly #secret: Uint8Array;
 
@@ -32,7 +32,7 @@ export class Root {
     return createHmac("sha256", this.#secret).update(`holdfast ${purpose} 1`).digest();
   }
 
-  /** Names the store in what is authenticated; tells nothing of the secret. */
+  /** Names the store in authenticated data without revealing the secret. */
   get id(): string {
     return this.#derive("store id").toString("base64url");
   }
@@ -41,25 +41,25 @@ export class Root {
     return this.#derive("blinding").toString("base64url");
   }
 
-  /** What idempotency keys are made of: neither the stored secret nor this one is enough. */
+  /** The input of idempotency keys, derived so that neither the stored secret nor this one is enough. */
   identitySecret(stored: string): string {
     return createHmac("sha256", this.#derive("idempotency")).update(stored).digest("base64url");
   }
 }
 
-/** Opens the store's secret, or makes one where there is none. */
+/** Opens the store's secret, or creates one. */
 export async function openRoot(inner: Store, keyring: Keyring, acceptPlain: boolean): Promise<Root> {
   for (;;) {
     const root = await readRoot(inner, keyring);
     if (root) return root;
     const { runs } = await inner.list({ limit: 1 });
     if (runs.length > 0 && !acceptPlain) throw new HoldfastError("HF-3033");
-    // Another process may be the first: then its secret is the one.
+    // If another process was first, its secret is used.
     await createRoot(inner, keyring, runs.length > 0 ? 1 : 2);
   }
 }
 
-/** The store's key as it is stored, wrapped by a key of the keyring. */
+/** The store's key as stored, wrapped by a key of the keyring. */
 export interface RootRecord {
   readonly kek: string;
   readonly format: KeyFormat;
@@ -69,7 +69,7 @@ export interface RootRecord {
 
 const FORMATS = [2, 1] as const satisfies readonly KeyFormat[];
 
-/** All records of the store's key that the keyring may open; that of the newest format first. */
+/** All records of the store's key that the keyring might open, newest format first. */
 export async function rootRecords(inner: Store, keyring: Keyring): Promise<readonly RootRecord[]> {
   const places = FORMATS.flatMap((format) =>
     keyring.ids().map((kek) => ({ kek, format, address: keyAddress(ROOT_RUN, kek, format) })),
@@ -91,7 +91,7 @@ async function readRoot(inner: Store, keyring: Keyring): Promise<Root | null> {
   return new Root(await rootSecret(keyring, record.kek, record.text), record.format === 2);
 }
 
-/** It is the store's own key that does not fit, and no run that anybody knows. */
+/** Reports the store's own key instead of a run that nobody knows. */
 async function rootSecret(keyring: Keyring, id: string, record: string): Promise<Uint8Array> {
   try {
     return (await unwrapKey(keyring, ROOT_STORE, ROOT_RUN, id, record)).secret;
@@ -104,7 +104,7 @@ async function rootSecret(keyring: Keyring, id: string, record: string): Promise
 const closed = (ids: readonly string[], problem: string): HoldfastError =>
   new HoldfastError("HF-3040", { ids: ids.join(", "), problem });
 
-/** `format` 1: for a store that holds runs without marked heads. */
+/** `format` 1 is for a store that holds runs without marked heads. */
 export async function createRoot(inner: Store, keyring: Keyring, format: KeyFormat): Promise<void> {
   const blob = await wrapKey(keyring, ROOT_STORE, ROOT_RUN, newDataKey(), format);
   const version = "1";
@@ -116,7 +116,7 @@ export async function createRoot(inner: Store, keyring: Keyring, format: KeyForm
     lineage: ROOT_RUN,
     parent: null,
     origin: null,
-    // The oldest of all, so that it is the last in every list.
+    // The oldest of all, so that it comes last in every list.
     createdAt: 0,
   });
   const events: EventDraft[] = [

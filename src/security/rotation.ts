@@ -14,23 +14,26 @@ import { keyAddress, unwrapKey, wrapKey } from "./wrapped-key.ts";
 export interface RotationOptions {
   /** Recorded with every change. Default `rotation`. */
   readonly actor?: string;
-  /** Breaks it off between two runs. */
+  /** Stops the rotation between two runs. */
   readonly signal?: AbortSignal;
 }
 
-/** What a rotation found and did. */
+/** The result of a rotation. */
 export interface RotationReport {
   /** The key that wraps all keys now. */
   readonly kek: string;
-  /** Runs whose key was wrapped anew, and runs whose key was wrapped by it already. */
+  /** Runs whose key was rewrapped, and runs whose key was already wrapped by it. */
   readonly rewrapped: number;
   readonly current: number;
-  /** Runs without a key: such as are not encrypted, and such as were shredded. */
+  /** Runs without a key: unencrypted ones and shredded ones. */
   readonly plain: number;
   readonly shredded: number;
-  /** Runs that could not be dealt with, and why. */
+  /** Runs that failed, with the reason. */
   readonly failed: readonly { readonly runId: string; readonly why: string }[];
-  /** No run needs any other key any more. Those that are made meanwhile by a process with an older keyring are not counted. */
+  /**
+   * True when no run needs any other key. Runs created in the meantime by a process with an older keyring aren't
+   * counted.
+   */
   readonly complete: boolean;
 }
 
@@ -44,8 +47,8 @@ export interface RotationSource {
 type Outcome = "rewrapped" | "current" | "plain" | "shredded";
 
 /**
- * Each run is one conditional write that puts the newly wrapped key in and takes the old one out, so at every moment each run has
- * exactly one that opens, and a rotation that was broken off is simply begun again. The store's own key comes last.
+ * Each run is one conditional write that adds the rewrapped key and removes the old one, so at every moment each run
+ * has exactly one key that opens, and an interrupted rotation can simply be restarted. The store's own key comes last.
  */
 export async function rotateKeys(
   source: RotationSource,
@@ -55,7 +58,7 @@ export async function rotateKeys(
   const failed: { runId: string; why: string }[] = [];
   const kek = source.keyring.current;
   const [root] = await rootRecords(source.inner, source.keyring);
-  // Where every run is known to have a mark, one without it is a forgery.
+  // Once every run is known to have a mark, a run without one is a forgery.
   const vouches = root?.format !== 2;
   for await (const row of everyRun(source.inner)) {
     if (signal?.aborted) return { kek, ...counts, failed, complete: false };
@@ -71,7 +74,7 @@ export async function rotateKeys(
   return { kek, ...counts, failed, complete: failed.length === 0 };
 }
 
-/** `isMarked`: every run has marked heads now, which is said by how the store's own key is wrapped. */
+/** `isMarked`: every run has marked heads now. The wrapping of the store's own key records that. */
 async function rotateRoot(source: RotationSource, actor: string, isMarked: boolean): Promise<void> {
   const { inner, keyring } = source;
   const done = await writeOutside(source, ROOT_RUN, async () => {
@@ -92,7 +95,7 @@ async function rotateRoot(source: RotationSource, actor: string, isMarked: boole
   if (!done) throw new HoldfastError("HF-3036", { run: ROOT_RUN });
 }
 
-/** What concerns one run only; the others can still be dealt with. */
+/** Failures of one run; the rotation continues with the others. */
 const LEFT_OUT: readonly string[] = ["HF-3031", "HF-3032", "HF-3036"];
 
 async function rotateRun(
@@ -128,7 +131,10 @@ async function rotateRun(
   return outcome;
 }
 
-/** Its last entry is marked; or its row does not fit its journal, and nobody can vouch for it. */
+/**
+ * True when its last entry is marked. False also when its row doesn't match its journal, so that it can't be vouched
+ * for.
+ */
 async function isVouchedFor({ inner, blinding }: RotationSource, row: RunRow): Promise<boolean> {
   const [last] = await inner.entries(row.id, { from: row.seq, limit: 1 });
   if (!last || digest(last.head) !== row.head) return true;

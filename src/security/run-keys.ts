@@ -4,10 +4,13 @@ import type { Keyring } from "./keyring.ts";
 import { type DataKey, isSealed, newDataKey } from "./record.ts";
 import { keyAddress, unwrapKey, wrapKey } from "./wrapped-key.ts";
 
-/** `plain`: the run is from before the store was sealed. `gone`: its key was shredded. `missing`: there is no such run. */
+/**
+ * `plain`: the run dates from before the store was sealed. `gone`: its key was shredded. `missing`: there is no such
+ * run.
+ */
 export type RunKey = DataKey | "plain" | "gone" | "missing";
 
-/** A key for a run that is about to be made, and its record. */
+/** A key for a run that is about to be created, and its record. */
 export interface Minted {
   readonly key: DataKey;
   readonly blob: Blob;
@@ -15,26 +18,26 @@ export interface Minted {
 
 interface Known {
   readonly key: DataKey | "plain";
-  /** When the store was last seen to hold it. */
+  /** When the key was last found in the store. */
   checkedAt: number;
 }
 
-/** A key that another process may have shredded is looked for again after this time. */
+/** After this time a key is looked up again, because another process may have shredded it. */
 const TRUST_MS = 60_000;
-/** So many entries of a run tell whether it was ever sealed. */
+/** How many entries of a run are examined for encrypted values. */
 const LOOK = 50;
 
 export interface KeySource {
   readonly inner: Store;
   readonly keyring: Keyring;
-  /** Names the store in what is authenticated; the same after a restore. */
+  /** Names the store in authenticated data; survives a restore. */
   readonly storeId: string;
   readonly acceptPlain: boolean;
-  /** Keys that are kept in memory. */
+  /** The number of keys kept in memory. */
   readonly most: number;
 }
 
-/** The keys of runs: found in the store, unwrapped by the keyring, and kept in memory for as many runs as there is room for. */
+/** The keys of runs: read from the store, unwrapped by the keyring, and cached in memory up to a limit. */
 export class RunKeys {
   readonly #source: KeySource;
   readonly #known = new Map<string, Known>();
@@ -45,19 +48,19 @@ export class RunKeys {
     this.#source = source;
   }
 
-  /** Under these addresses a run's key may stand. */
+  /** The addresses at which a run's key may be stored. */
   addresses(runId: string): readonly string[] {
     return this.#source.keyring.ids().map((id) => keyAddress(runId, id));
   }
 
-  /** The key, where it is at hand. */
+  /** The cached key, if there is one. */
   atHand(runId: string): DataKey | "plain" | undefined {
     const known = this.#known.get(runId);
     if (known) this.#keep(runId, known);
     return known?.key;
   }
 
-  /** The key to read with: at hand and surely still in the store, or else found there. */
+  /** The key for reading: cached and still in the store, or read from there. */
   async find(runId: string): Promise<RunKey> {
     const known = this.#known.get(runId);
     if (known && performance.now() - known.checkedAt < TRUST_MS) return this.atHand(runId) as RunKey;
@@ -75,7 +78,7 @@ export class RunKeys {
     const records = await inner.blobs(runId, this.addresses(runId));
     const id = ids.find((one) => records.has(keyAddress(runId, one)));
     if (id === undefined) return this.#without(runId);
-    // It is still there, so nobody has shredded it: the keyring need not be asked.
+    // The key is still stored, so it hasn't been shredded, and the keyring need not be asked.
     if (known && known.key !== "plain") return this.learn(runId, known.key);
     const record = records.get(keyAddress(runId, id)) as string;
     return this.learn(runId, await unwrapKey(keyring, storeId, runId, id, record));
@@ -91,7 +94,7 @@ export class RunKeys {
     throw new HoldfastError("HF-3031", { run: runId, ids: keyring.ids().join(", ") });
   }
 
-  /** Keeps a key that the store holds. */
+  /** Caches a key that the store holds. */
   learn<K extends DataKey | "plain">(runId: string, key: K): K {
     this.#keep(runId, { key, checkedAt: performance.now() });
     return key;
@@ -107,7 +110,7 @@ export class RunKeys {
     this.#known.delete(runId);
   }
 
-  /** A key for a run that is about to be made: the same until it is known what became of that. */
+  /** A key for a run that is about to be created: the same one until the outcome is known. */
   async mint(runId: string): Promise<Minted> {
     const { keyring, storeId, most } = this.#source;
     const minted = this.#minted.get(runId);
@@ -123,7 +126,7 @@ export class RunKeys {
     return this.#minted.get(runId);
   }
 
-  /** What became of the append with the minted key. */
+  /** Records the outcome of the append with the minted key. */
   settle(runId: string, { key }: Minted, isTaken: boolean): void {
     this.#minted.delete(runId);
     if (isTaken) this.learn(runId, key);
@@ -135,7 +138,7 @@ function trim(map: Map<string, unknown>, most: number): void {
   if (map.size > most && oldest !== undefined) map.delete(oldest);
 }
 
-/** Whether a run's beginning holds encrypted values. */
+/** True when the run's first entries hold encrypted values. */
 export async function wasSealed(inner: Store, runId: string): Promise<boolean> {
   const entries = await inner.entries(runId, { from: 1, limit: LOOK });
   return entries.some(({ data }) => data !== null && isSealed(data));

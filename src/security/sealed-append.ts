@@ -5,11 +5,11 @@ import { packText, unpackText } from "./packed-store.ts";
 import { type DataKey, isSealed, openRecord, type RecordPlace, sealRecord } from "./record.ts";
 import type { Minted, RunKeys } from "./run-keys.ts";
 
-/** An append as it goes to the store below, and what is to be remembered of its key when it was taken. */
+/** An append for the store below, and what to remember about its key once it is accepted. */
 export interface Prepared {
   readonly append: Append;
   readonly minted?: Minted;
-  /** It ends the values of the run, and its key with them. */
+  /** True when it drops the last values of the run, and its key with them. */
   readonly shreds: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface Refused {
   readonly refused: AppendResult;
 }
 
-/** Turns the values of appends into records, and records into values. */
+/** Converts the values of appends to records, and records to values. */
 export class Sealer {
   readonly #keys: RunKeys;
   readonly #store: string;
@@ -30,7 +30,7 @@ export class Sealer {
     this.#pack = pack;
   }
 
-  /** The append sealed, where its key is at hand; else `undefined`. */
+  /** Seals the append if its key is cached; otherwise returns `undefined`. */
   now(append: Append): Prepared | undefined {
     const { run, expect } = append;
     if (!hasValues(append)) return { append: this.#withoutKey(append), shreds: isEnd(append) };
@@ -42,7 +42,7 @@ export class Sealer {
     return key && { append: this.#sealed(this.#withoutKey(append), key), shreds: isEnd(append) };
   }
 
-  /** The same, when its key has been fetched or made. */
+  /** Seals the append after fetching or creating its key. */
   async later(append: Append): Promise<Prepared | Refused> {
     const { run, expect } = append;
     if (expect === null) return this.#withKey(append, await this.#keys.mint(run.id));
@@ -57,7 +57,7 @@ export class Sealer {
     return { append: { ...sealed, blobs: [...sealed.blobs, minted.blob] }, minted, shreds: false };
   }
 
-  /** When the last of a run's values go, its key goes with them. */
+  /** Removes the run's key together with its last values. */
   #withoutKey(append: Append): Append {
     const { drop, run } = append;
     if (!drop || !isEnd(append)) return append;
@@ -95,7 +95,7 @@ export class Sealer {
     return this.#opened(key, this.#ofBlob(run, hash), data);
   }
 
-  /** What does not open is met as damage, and so is what was never sealed. */
+  /** A record that doesn't open, or a value that was never sealed, is reported as damage. */
   #opened(key: DataKey | "plain", place: RecordPlace, data: string): string {
     if (key === "plain") return isSealed(data) ? UNREADABLE : unpackText(data);
     return openRecord(key, place, data) ?? UNREADABLE;
@@ -105,7 +105,7 @@ export class Sealer {
 const hasValues = ({ entries, blobs }: Append): boolean =>
   blobs.length > 0 || entries.some(({ data }) => data !== null);
 
-/** It says that the last of the run's values are dropped. */
+/** True when the append drops the last of the run's values. */
 const isEnd = ({ drop, entries }: Append): boolean =>
   drop !== undefined &&
   entries.some(({ head }) => head.includes('"values_dropped"') && head.includes('"all":true'));

@@ -16,7 +16,7 @@ async function sealedLab(keyring: Keyring = testKeyring("k1"), below = (inner: S
   return { inner, lab: { ...base, engine }, store };
 }
 
-/** A keyring whose keys can be taken away and given back. */
+/** A keyring whose keys can be made unavailable. */
 function shakyKeyring(): Keyring & { away: boolean } {
   const keyring = testKeyring("k1");
   const shaky = {
@@ -167,7 +167,7 @@ describe("a key that cannot be had", () => {
     await lab.drive(first.start(waits, "Ada", { id: "run-1" }));
     await lab.drive(first.settled("run-1"));
     await lab.crash(first);
-    // Another process: nothing is in its memory.
+    // Acts as another process, with nothing in memory.
     const engine = lab.engine([waits], { store: await sealStore(inner, { keyring }) });
     keyring.away = true;
     await lab.clock.advance(70_000);
@@ -180,7 +180,7 @@ describe("a key that cannot be had", () => {
     await lab.clock.advance(600_000);
     const later = await lab.drive(engine.settled("run-1"));
     expect([later.recoveries, later.waiting[0]?.since]).toEqual([0, run.waiting[0]?.since]);
-    // Tried again after ever longer pauses, not all the time.
+    // Retries come at growing intervals.
     expect(later.seq - run.seq).toBeLessThan(20);
     keyring.away = false;
     expect(await lab.drive(engine.result("run-1"))).toBe("Ada is done");

@@ -16,7 +16,7 @@ const seal = (inner: Store, ...keys: string[]): Promise<SealedStore> =>
 
 const stored = (head: string, data: string): Partial<Entry> => ({ head, data });
 
-/** A run with `count` entries, each with a value of its own, and two blobs. */
+/** A run with `count` entries, each with its own value, and two blobs. */
 async function fill(store: Store, id: string, count: number): Promise<void> {
   let row = await accepted(
     store,
@@ -108,7 +108,7 @@ describe("a sealed store", () => {
 });
 
 describe("records that are not where they were written", () => {
-  /** The store below, with the data of its entries and blobs changed on the way out. */
+  /** The store below, with the data of entries and blobs changed on reading. */
   const changed = (inner: Store, change: (data: string, all: readonly string[]) => string): Store => ({
     ...inner,
     entries: async (id, range) => {
@@ -120,7 +120,7 @@ describe("records that are not where they were written", () => {
     },
     blobs: async (id, hashes) => {
       const found = await inner.blobs(id, hashes);
-      // The key's own record is read too, and is not what is changed here.
+      // Leaves the key's own record unchanged.
       const isKey = [...found.values()].some((data) => data.startsWith('{"format"'));
       if (isKey) return found;
       return new Map(Array.from(found, ([hash, data]) => [hash, change(data, [...found.values()])]));

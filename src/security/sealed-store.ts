@@ -21,14 +21,17 @@ import { withValues } from "./store-parts.ts";
 export interface SealOptions {
   /** Wraps the keys of runs. */
   readonly keyring: Keyring;
-  /** Values are packed before they are encrypted; `false`: they are not, so that their size tells nothing about them. */
+  /**
+   * Values are compressed before they are encrypted. With `false` they aren't, so that their size reveals nothing about
+   * their content.
+   */
   readonly compression?: CompressionOptions | false;
   /**
-   * `true`: runs that were stored before, unencrypted, can be read and go on unencrypted; new ones are encrypted. For moving a store.
-   * Default `false`: whatever is not encrypted is refused.
+   * With `true`, existing unencrypted runs can be read and continue unencrypted, while new ones are encrypted. Use it
+   * to migrate a store. Default `false`: unencrypted values are refused.
    */
   readonly acceptPlain?: boolean;
-  /** Keys of runs that are kept in memory. Default 10,000. */
+  /** The number of run keys kept in memory. Default 10,000. */
   readonly keysInMemory?: number;
 }
 
@@ -36,17 +39,17 @@ export interface SealOptions {
 export interface SealedStore extends Store {
   readonly blinding: string;
   /**
-   * Wraps the keys of all runs by the current key of the keyring, and vouches for runs of older versions as they are now: from then on
-   * a run without marked heads is damage. May be broken off and called again at any time.
+   * Rewraps the keys of all runs with the keyring's current key, and vouches for runs of older versions as they are
+   * now: from then on a run without marked heads counts as damaged. It may be interrupted and called again at any time.
    */
   rotate(options?: RotationOptions): Promise<RotationReport>;
-  /** Takes away the key of an ended run, so that nobody can read its values any more. What happened in it stays on record. */
+  /** Deletes the key of an ended run, so that its values can never be read again. The record of what happened stays. */
   shred(runId: string, act?: Act): Promise<void>;
 }
 
 /**
- * A store on top of another one that encrypts every value before it is stored. Each run has a key of its own, wrapped by the keyring. What
- * stays readable is what happened: names, times, statuses, and the reasons that people give.
+ * Wraps a store so that every value is encrypted. Each run has its own key, wrapped by the keyring. The record of what
+ * happened stays readable: names, times, statuses, and the reasons that people give.
  *
  * @example
  * ```ts
@@ -112,12 +115,12 @@ function writes(inner: Store, keys: RunKeys, sealer: Sealer): Pick<Store, "appen
     const cut = afterCreation(batch);
     if (cut > 0) return [...(await append(batch.slice(0, cut))), ...(await append(batch.slice(cut)))];
     const ready = batch.map((one) => (isHidden(one) ? HIDDEN : (sealer.now(one) ?? sealer.later(one))));
-    // Without a pause where every key is at hand, as it nearly always is.
+    // Stays synchronous when every key is cached, as is nearly always the case.
     const sealed = ready.some((one) => one instanceof Promise)
       ? await Promise.all(ready.map(async (one) => one))
       : (ready as (Prepared | Refused)[]);
     const sent = sealed.filter((one) => "append" in one);
-    // Also with nothing to write, if that is what was asked: a closed store says so.
+    // Calls the store even with nothing to write, so that a closed store says so.
     const results =
       sent.length < sealed.length && sent.length === 0
         ? []
@@ -144,14 +147,17 @@ function writes(inner: Store, keys: RunKeys, sealer: Sealer): Pick<Store, "appen
     } catch (error) {
       if (keyless === undefined) throw error;
     }
-    // Everything was rolled back: it is done again, with the key.
+    // Everything was rolled back, so it is repeated with the key.
     await keys.find(keyless);
     return attempt();
   };
   return { append, transaction };
 }
 
-/** Where a batch goes on with a run that it has created: only then is it known whether the new key is the run's. 0: nowhere. */
+/**
+ * The index at which a batch continues a run that it has created: only then is it known whether the new key is the
+ * run's. 0 when there is none.
+ */
 function afterCreation(batch: readonly Append[]): number {
   const created = new Set<string>();
   for (const [index, { run, expect }] of batch.entries()) {
@@ -195,7 +201,7 @@ function reads(
   };
 }
 
-/** Without the store's own run, which is the oldest of all and so the last of the last page. */
+/** Leaves out the store's own run, which is the oldest and so the last of the last page. */
 async function listRuns(inner: Store, query: RunQuery): Promise<RunPage> {
   const { runs, cursor } = await inner.list(query);
   const seen = runs.filter(({ id }) => id !== ROOT_RUN);

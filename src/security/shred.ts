@@ -4,8 +4,8 @@ import { ended } from "../core/types.ts";
 import { type OutsideStore, writeOutside } from "./outside-write.ts";
 
 /**
- * Takes a run's key away in one recorded write: from then on its values are as good as dropped. Pins do not hold it up, since somebody
- * has asked for this. Doing it again changes nothing.
+ * Deletes a run's key in one recorded write; from then on its values can't be read. A pin doesn't prevent it, because a
+ * person has asked for this. Repeating it changes nothing.
  */
 export async function shredRun(
   store: OutsideStore,

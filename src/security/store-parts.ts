@@ -4,7 +4,7 @@ import { sealOf } from "../core/store/hand-through.ts";
 
 type Values = Pick<Store, "append" | "entries" | "blobs"> & Partial<Store>;
 
-/** The store with other ways to write and read values; the rest goes through as it is. */
+/** The store with other ways to write and read values; all other calls pass through. */
 export function withValues(inner: Store, name: string, parts: Values): Store {
   const restore = inner.markRestored?.bind(inner);
   return {

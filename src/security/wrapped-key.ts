@@ -5,13 +5,14 @@ import { KEY_BYTES } from "./crypto.ts";
 import type { KeyContext, Keyring } from "./keyring.ts";
 import type { DataKey } from "./record.ts";
 
-/** `2`: the key of a store in which every run has marked heads. What is wrapped as the one does not open as the other. */
+/**
+ * `2`: the key of a store in which every run has marked heads. A key wrapped as one format doesn't open as the other.
+ */
 export type KeyFormat = 1 | 2;
 
 /**
- * The key of a run as the store holds it: a blob of that run, under an address that is made of the run and the key that wraps it. It
- * says by which key it is wrapped and which one it is. No entry names it, so that nothing but a rotation or the end of the run's values
- * takes it away.
+ * The key of a run as stored: a blob of that run, at an address derived from the run and the wrapping key. It names
+ * both keys. No entry refers to it, so that only a rotation or the end of the run's values removes it.
  */
 interface KeyRecord {
   readonly format: KeyFormat;
@@ -53,7 +54,7 @@ export async function wrapKey(
   return { hash: keyAddress(run, kek, format), data: JSON.stringify(record) };
 }
 
-/** The key in the record, or HF-3032 when it is not what the key `kek` wrapped for this run. */
+/** The key in the record. Throws HF-3032 when the key `kek` didn't wrap it for this run. */
 export async function unwrapKey(
   keyring: Keyring,
   store: string,
@@ -85,7 +86,7 @@ function parse(text: string): KeyRecord | undefined {
   }
 }
 
-/** A keyring that fails, in whatever words, is one that does not answer. */
+/** Any failure of a keyring counts as a keyring that doesn't answer. */
 async function asked<T>(kek: string, answer: Promise<T>): Promise<T> {
   try {
     return await answer;

@@ -22,40 +22,40 @@ const fsync = promisify(fsyncCallback);
 
 /** A file that was written and is not yet safe against power loss. */
 export interface Unsynced {
-  /** Makes its contents safe and lets go of it. To be called once, whatever happens to the others. */
+  /** Syncs the contents and closes the file. Call it exactly once, even if syncing another file failed. */
   readonly sync: () => Promise<void>;
-  /** Lets go of it as it is. */
+  /** Closes the file without syncing it. */
   readonly close: () => Promise<void>;
 }
 
-/** Everything the store does to a disk: the seam at which tests fail it, kill it or pull its plug. */
+/** Every disk operation of the store. Tests replace it to inject failures, kills and power cuts. */
 export interface Disk {
-  /** Reads a file; a symbolic link is not followed. */
+  /** Reads a file without following a symbolic link. */
   readonly read: (file: string) => Promise<Buffer>;
   readonly list: (folder: string) => Promise<readonly Dirent[]>;
   readonly realpath: (folder: string) => Promise<string>;
-  /** Writes a file that must not be there yet. */
+  /** Writes a file that must not exist yet. */
   readonly create: (file: string, text: string) => Promise<Unsynced>;
   readonly makeFolder: (folder: string) => Promise<void>;
-  /** A second name for a file; fails with EEXIST where that name is taken. */
+  /** Adds a second name to a file. Fails with EEXIST when that name is taken. */
   readonly link: (file: string, name: string) => Promise<void>;
   readonly rename: (from: string, to: string) => Promise<void>;
   readonly unlink: (file: string) => Promise<void>;
-  /** Removes a folder with all it holds. */
+  /** Removes a folder and everything in it. */
   readonly removeAll: (folder: string) => Promise<void>;
   /** Makes the names in a folder safe against power loss. */
   readonly syncFolder: (folder: string) => Promise<void>;
-  /** What tells a file from another that took its name. */
+  /** The inode number, which distinguishes a file from another one that took its name. */
   readonly inode: (file: string) => Promise<bigint | null>;
 }
 
-/** Windows has no such flags: there, links take special rights to make. */
+/** Windows has no such flag; creating links there needs special rights. */
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
 
 /**
- * Only syncs leave the thread: they take as long as the disk does. All else is answered from memory and takes less time than
- * the way to another thread and back.
+ * Only syncs leave the thread, because they take as long as the disk does. Everything else is served from memory and is
+ * faster than a round trip to another thread.
  */
 export const nodeDisk: Disk = {
   async read(file) {
@@ -87,7 +87,7 @@ export const nodeDisk: Disk = {
   unlink: async (file) => unlinkSync(file),
   removeAll: async (folder) => rmSync(folder, { recursive: true, force: true }),
   async syncFolder(folder) {
-    // Windows keeps no such promise and opens no folders.
+    // Windows can't sync a folder and refuses to open one.
     if (process.platform === "win32") return;
     const handle = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | NO_FOLLOW);
     await fsync(handle).finally(() => closeSync(handle));
@@ -98,7 +98,7 @@ export const nodeDisk: Disk = {
 export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
   codes.includes(String((error as { code?: unknown } | null)?.code));
 
-/** The result of `work`, or `undefined` where there is no such file. */
+/** Returns the result of `work`, or `undefined` when the file doesn't exist. */
 export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -108,14 +108,14 @@ export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** So many files are open at once: enough to keep a disk busy, far from any limit. */
+/** How many files may be open at once: enough to keep a disk busy, far below any limit. */
 const AT_ONCE = 64;
 
-/** Does `work` for each item, many at a time; when one fails, the rest of its wave is waited for. */
+/** Runs `work` for each item, many at a time. When one fails, the rest of its wave still finishes. */
 export async function forEach<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const done: R[] = [];
   for (let start = 0; start < items.length; start += AT_ONCE) {
-    // Others on this thread get their turn.
+    // Lets other work on this thread run.
     if (start > 0) await setImmediate();
     const wave = await Promise.allSettled(items.slice(start, start + AT_ONCE).map(work));
     for (const one of wave) {
@@ -127,8 +127,8 @@ export async function forEach<T, R>(items: readonly T[], work: (item: T) => Prom
 }
 
 /**
- * Writes files and makes their contents safe. All are written before the first is synced: a journaling file system then
- * commits once for the lot.
+ * Writes files and syncs their contents. All are written before the first is synced, so that a journaling file system
+ * commits once for all of them.
  */
 export async function writeFiles(
   disk: Disk,

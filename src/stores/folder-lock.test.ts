@@ -28,10 +28,10 @@ const thisProcess = (since: string) => ({ ...markOf(), since, nonce: crypto.rand
 type Owner = Omit<ReturnType<typeof thisProcess>, "socket"> & { readonly socket: string | null };
 const isGone = (owner: Owner, isLocal = false): boolean => standingOf(owner, isLocal) === "dead";
 
-/** Names in the folder, but for the owner's socket. */
+/** The names in the folder, without the owner's socket. */
 const namesIn = (folder: string): string[] => readdirSync(folder).filter((name) => !name.endsWith(".sock"));
 
-/** A process that was alive a moment ago, and is not any more. */
+/** A process that has just ended. */
 async function deadOwner(): Promise<Owner> {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
   const owner = { ...thisProcess(SINCE), pid: child.pid ?? 0, started: startOf(child.pid ?? 0) };
@@ -121,7 +121,7 @@ describe("a dead owner's folder", () => {
       expect(isGone({ ...own, started: "1" })).toBe(true);
       expect(isGone({ ...own, boot: "an earlier one" })).toBe(true);
       expect(isGone({ ...own, host: "renamed" })).toBe(false);
-      // Of another container on this machine, or of another machine that shares the folder.
+      // An owner in another container on this machine, or on another machine that shares the folder.
       const elsewhere = { ...own, boot: "an earlier one", host: "7f3a", pidNamespace: "pid:[1]" };
       expect([isGone(elsewhere, true), isGone(elsewhere, false)]).toEqual([true, false]);
     },
@@ -187,7 +187,7 @@ describe.skipIf(process.platform !== "linux")("a folder that another container h
     const net = require("node:net");
     net.createServer(() => undefined).listen(process.argv[1], () => console.log("up"));`;
 
-  /** An owner in a pid namespace of its own, as seen from here: all that can be told of it is its socket. */
+  /** An owner in its own pid namespace: from here, only its socket can be examined. */
   async function container(folder: string) {
     const owner = { ...thisProcess(SINCE), ...CONTAINER, pid: 1 };
     const socket = `.lock-${owner.nonce}.sock`;

@@ -7,7 +7,7 @@ import { isNetworkFs } from "./network-fs.ts";
 import { type ProcessMark, standingOf, thisProcess } from "./process-proof.ts";
 
 const LOCK = "lock.json";
-/** Whoever takes over from a dead owner makes this name first; it can be made once for each owner. */
+/** A process that takes over from a dead owner creates this name first. It can be created only once per owner. */
 const successorOf = (owner: Owner): string => `.lock-after-${owner.nonce}`;
 const TRIES = 20;
 
@@ -15,14 +15,15 @@ const TRIES = 20;
 interface Owner extends ProcessMark {
   readonly since: string;
   readonly nonce: string;
-  /** The socket that it listens at, for those who cannot see it: in another container its pid says nothing. */
+  /** The socket it listens on, for processes in other containers, where its pid means nothing. */
   readonly socket: string | null;
 }
 
 /**
- * The right to use a folder: one process at a time. `lock.json` says who has it. To take it over from a dead process, a
- * newcomer links its own description to a name that only one can make, so two newcomers cannot both succeed. That it is dead is
- * proven by its pid, by an earlier start of the machine, or, from another container, by its socket, which ends with it.
+ * The right to use a folder, one process at a time. `lock.json` names the owner. To take over from a dead process, a
+ * newcomer links its own description to a name that can be created only once, so two newcomers can't both succeed. The
+ * owner's death is proven by its pid, by a reboot of the machine, or, from another container, by its socket, which
+ * closes with the process.
  */
 export class FolderLock {
   readonly #disk: Disk;
@@ -38,7 +39,7 @@ export class FolderLock {
     this.#line = line;
   }
 
-  /** Takes the lock, or says who holds it (HF-3023). */
+  /** Takes the lock, or throws HF-3023 with its owner. */
   static async take(disk: Disk, folder: string, since: string): Promise<FolderLock> {
     const nonce = crypto.randomUUID();
     const name = `.lock-${nonce}${SOCKET}`;
@@ -64,7 +65,7 @@ export class FolderLock {
     }
   }
 
-  /** Throws when the lock is not this process's any more: somebody removed it by hand, or thought it dead. */
+  /** Throws when this process no longer owns the lock, because someone removed it or took it for dead. */
   async verify(): Promise<void> {
     const file = path.join(this.#folder, LOCK);
     if ((await this.#disk.inode(file)) === this.#inode) return;
@@ -87,16 +88,16 @@ async function onLocalDisk(folder: string): Promise<boolean> {
   return process.platform === "linux" && !isNetworkFs((await statfs(folder)).type);
 }
 
-/** Whether the owner is surely gone. What cannot be told counts as alive. */
+/** True when the owner is certainly gone. When that can't be determined, the owner counts as alive. */
 async function isGone(folder: string, owner: Owner, isLocal: boolean): Promise<boolean> {
   const standing = standingOf(owner, isLocal);
   if (standing !== "unknown") return standing === "dead";
-  // Only within one start of one machine does a socket that nobody answers at mean that its process is gone.
+  // A socket that doesn't answer proves that its process is gone only within one boot of one machine.
   if (owner.boot === null || owner.boot !== thisProcess().boot || !isSocket(owner.socket)) return false;
   return (await answersIn(folder, owner.socket)) === false;
 }
 
-/** A name of ours, and no path. */
+/** True for a socket name of ours; never a path. */
 const isSocket = (name: unknown): name is string =>
   typeof name === "string" && /^\.lock-[\w-]{36}\.sock$/.test(name);
 
@@ -116,7 +117,7 @@ async function isTaken(disk: Disk, { folder, draft, own, isLocal }: Attempt): Pr
   if (!(await isGone(folder, last, isLocal))) throw held(folder, last);
   const successor = path.join(folder, successorOf(last));
   if (!(await isLinked(disk, draft, successor))) return false;
-  // The dead owner's lock may have been replaced since it was read; then the name just made leads nowhere.
+  // The dead owner's lock may have been replaced since it was read; then the name just created leads nowhere.
   if ((await succession(disk, folder)).at(-1)?.nonce !== own.nonce) {
     await ifThere(disk.unlink(successor));
     return false;
@@ -126,7 +127,7 @@ async function isTaken(disk: Disk, { folder, draft, own, isLocal }: Attempt): Pr
   return true;
 }
 
-/** Who holds the lock, and who has begun to take over from whom; the last one counts. */
+/** The owner of the lock and the processes that have begun to take over from each other; the last one counts. */
 async function succession(disk: Disk, folder: string): Promise<Owner[]> {
   const owners: Owner[] = [];
   for (let name = LOCK; ; ) {
@@ -143,7 +144,7 @@ function parseOwner(folder: string, bytes: Buffer): Owner {
     const owner = JSON.parse(bytes.toString("utf8")) as Owner;
     if (Number.isInteger(owner.pid) && /^[\w-]{36}$/.test(owner.nonce)) return owner;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw held(folder, null);
 }
@@ -158,7 +159,7 @@ async function isLinked(disk: Disk, file: string, name: string): Promise<boolean
   }
 }
 
-/** What processes left that died while they asked for the lock. */
+/** Removes files of processes that died while taking the lock. */
 async function removeLeftovers(disk: Disk, folder: string, isLocal: boolean): Promise<void> {
   for (const { name } of await disk.list(folder)) {
     if (!name.startsWith(".lock-")) continue;
@@ -171,7 +172,7 @@ async function removeLeftovers(disk: Disk, folder: string, isLocal: boolean): Pr
       if (bytes && (await isGone(folder, parseOwner(folder, bytes), isLocal)))
         await ifThere(disk.unlink(path.join(folder, name)));
     } catch {
-      // Not whole yet, or not ours.
+      // The file is incomplete or isn't ours.
     }
   }
 }

@@ -6,7 +6,7 @@ import { MIGRATIONS as POSTGRES } from "./postgres/schema.ts";
 import { SCHEMA as REDIS } from "./redis/prepare.ts";
 import { SCHEMA as SQLITE } from "./sqlite/migrations.ts";
 
-/** The number of each store from the journal format on that stands before it. */
+/** The version of each store, by the journal format that introduced it. */
 const NUMBERS: Readonly<Record<number, object>> = {
   1: { SQLITE: 2, POSTGRES: 1, REDIS: 1, DYNAMODB: 1, FILES: "1.0" },
   2: { SQLITE: 3, POSTGRES: 2, REDIS: 2, DYNAMODB: 2, FILES: "2.0" },

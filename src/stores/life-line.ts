@@ -2,15 +2,18 @@ import { closeSync, constants, openSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import path from "node:path";
 
-/** A socket in a folder that ends with its process, however that ends, and that every container on the machine can knock at. */
+/**
+ * A socket in a folder that closes when its process ends, for whatever reason, and that every container on the machine
+ * can connect to.
+ */
 export interface LifeLine {
   close(): Promise<void>;
 }
 
-/** Of the name of a socket, where the system has the shortest limit. */
+/** The length limit of a socket's name on the strictest system. */
 const MOST_CHARACTERS = 100;
 
-/** Listens under a name in the folder; `null` where sockets cannot be had, such as on some file systems. */
+/** Listens under a name in the folder. Returns `null` where sockets aren't available, such as on some file systems. */
 export async function listenIn(folder: string, name: string): Promise<LifeLine | null> {
   if (process.platform === "win32") return null;
   return reachable(folder, name, async (place) => {
@@ -19,14 +22,17 @@ export async function listenIn(folder: string, name: string): Promise<LifeLine |
       server.once("error", () => resolve(false));
       server.listen(place, () => resolve(true));
     });
-    // It must not keep the process alive, nor end it.
+    // The socket must neither keep the process alive nor end it.
     server.on("error", () => undefined);
     if (!isListening) return null;
     return { close: () => new Promise<void>((resolve) => void server.close(() => resolve())) };
   });
 }
 
-/** Whether somebody listens there: the kernel answers, even for a process that does nothing. `null`: it cannot be told. */
+/**
+ * True when a process listens there: the kernel accepts the connection even if the process is busy. `null` when that
+ * can't be determined.
+ */
 export async function answersIn(folder: string, name: string): Promise<boolean | null> {
   if (process.platform === "win32") return null;
   return reachable(folder, name, (place) => {
@@ -40,7 +46,7 @@ export async function answersIn(folder: string, name: string): Promise<boolean |
   });
 }
 
-/** Names of sockets are short. Where a folder's is not, Linux knows it by a descriptor as well. */
+/** Socket names are limited in length. On Linux, a folder with a long path can be reached through a descriptor. */
 async function reachable<T>(
   folder: string,
   name: string,

@@ -9,13 +9,13 @@ interface State {
   readonly journals: Map<string, Entry[]>;
   /** By run, then by hash. */
   readonly blobs: Map<string, Map<string, string>>;
-  /** The time, or HF-3012 once the store is closed: every call begins with it. */
+  /** Returns the time, or throws HF-3012 once the store is closed. Every call begins with it. */
   readonly now: () => number;
 }
 
 /**
- * A store that forgets everything with the process: for tests and first steps. `clock` judges claims and
- * due times.
+ * Creates a store that lasts as long as the process, for tests and first steps. `clock` decides when claims expire and
+ * runs are due.
  *
  * @example
  * ```ts
@@ -120,7 +120,7 @@ function apply(state: State, append: Append, now: number): AppendResult {
   return { ok: true };
 }
 
-/** Before the append's own entries and blobs are added: those stay. */
+/** Called before the append's own entries and blobs are added, so that those stay. */
 function forget({ journals, blobs }: State, id: string, drop: Drop): void {
   const dropped = new Set(drop.entries);
   const without = (entry: Entry): Entry =>
@@ -129,7 +129,7 @@ function forget({ journals, blobs }: State, id: string, drop: Drop): void {
   for (const hash of drop.blobs) blobs.get(id)?.delete(hash);
 }
 
-/** A copy nobody can change, so that neither caller nor store sees the other's edits. */
+/** A frozen copy, so that caller and store never see each other's edits. */
 const frozen = <T extends object>(value: T): T => freeze(structuredClone(value));
 
 function freeze<T extends object>(value: T): T {

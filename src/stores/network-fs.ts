@@ -4,7 +4,7 @@ const NETWORK_FILE_SYSTEMS: readonly number[] = [
   0x47504653, 0x0bd00bd0, 0x7461636f,
 ];
 
-/** Whether a Linux file system type is one whose locks and shared memory may not reach every user of a file. */
+/** True for a Linux file system whose locks and shared memory may not reach every user of a file. */
 export function isNetworkFs(type: number): boolean {
   return NETWORK_FILE_SYSTEMS.includes(type >>> 0);
 }

@@ -7,9 +7,9 @@ import type { Store } from "../core/store/contract.ts";
 export type { AsyncSqlHandle, SqlRow, SqlValue } from "../core/sql.ts";
 export type { StoreCapabilities, StoreIdentity } from "../core/store/contract.ts";
 
-/** What every kind of store can be given. What belongs to one kind is an option of the function that opens that kind. */
+/** Options that apply to every kind of store. For options of one kind, use the function that opens it. */
 export interface OpenStoreOptions {
-  /** Told what weakens a store's promises, and of what was found damaged. Default: nobody. */
+  /** Receives warnings about weakened guarantees and damaged data. Default: no logging. */
   readonly logger?: Logger;
 }
 
@@ -21,7 +21,7 @@ const openPostgres: Opener = async (url, logger) =>
 const openRedis: Opener = async (url, logger) =>
   (await import("./redis/index.ts")).openRedisStore({ url, logger });
 
-/** By scheme. Each is loaded when it is asked for, and with it its driver. */
+/** Openers by scheme. Each store and its driver are loaded on demand. */
 const OPENERS: Readonly<Record<string, Opener>> = {
   sqlite: async (url) => (await import("./sqlite/index.ts")).openSqliteStore({ file: pathIn(url) }),
   memory: async (url) => {
@@ -54,8 +54,8 @@ const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
 
 /**
  * Opens the store that a URL names: `sqlite:./runs.db` or a path that ends in `.db`, `postgres://user@host/database`,
- * `pglite:./folder`, `redis://host`, `file:./folder`, `dynamodb://region/table`, `memory:`; or one of them with a Redis cache beside
- * it, `tiered:postgres://host/database?cache=redis%3A%2F%2Fhost`. Only what that store needs is loaded.
+ * `pglite:./folder`, `redis://host`, `file:./folder`, `dynamodb://region/table`, `memory:`; or one of them with a Redis
+ * cache beside it, `tiered:postgres://host/database?cache=redis%3A%2F%2Fhost`. Loads only what that store needs.
  *
  * @example
  * ```ts
@@ -74,12 +74,12 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
   }
   const name = scheme.toLowerCase();
   if (Object.hasOwn(OPENERS, name)) return (OPENERS[name] as Opener)(url, logger);
-  // Only the scheme is told: what comes after it may hold a password.
+  // Names only the scheme: the rest may contain a password.
   const meant = `did you mean ${nearest(name, known)}:`;
   throw invalid(`there is no store ${scheme.slice(0, 40)}:; known are ${listed(known)}; ${meant}`);
 }
 
-/** What stands after the scheme: a path as it is, or one that begins with three slashes, as in a URL. */
+/** The path after the scheme: as it is, or with three slashes as in a URL. */
 function pathIn(url: string): string {
   const scheme = url.slice(0, url.indexOf(":") + 1);
   const place = url.slice(scheme.length);
@@ -93,7 +93,7 @@ function pathIn(url: string): string {
   }
 }
 
-/** `dynamodb://region/table`. Without a region, that of the environment, as are the keys always. */
+/** `dynamodb://region/table`. The region defaults to the environment's; the keys always come from there. */
 function tableIn(url: string): { table: string; region?: string; endpoint?: string } {
   const example =
     "dynamodb://eu-central-1/holdfast, with ?endpoint= and its encoded URL for a service of your own";
@@ -105,7 +105,7 @@ function tableIn(url: string): { table: string; region?: string; endpoint?: stri
   return { table, ...(region ? { region } : {}), ...(endpoint === null ? {} : { endpoint }) };
 }
 
-/** The primary's URL with one setting more, which is taken out: the cache's URL, encoded. */
+/** The primary's URL has an extra parameter, which is removed: the encoded URL of the cache. */
 function tiersIn(url: string): { primary: string; cache: string } {
   const whole = url.slice(url.indexOf(":") + 1);
   const [setting, before, encoded = ""] = /([?&])cache=([^&]*)/.exec(whole) ?? [];

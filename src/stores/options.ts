@@ -1,7 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 
-/** Refuses what is no option of a store: one that is mistyped would silently lead to another place. */
+/** Refuses unknown options: a misspelled one could silently open a different store. */
 export function checkOptions(open: string, given: unknown, known: readonly string[]): void {
   const example = `${open}({ ${known[0]}: … })`;
   if (typeof given !== "object" || given === null)

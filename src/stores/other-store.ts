@@ -1,4 +1,4 @@
 import { HoldfastError } from "../core/errors.ts";
 
-/** Another incarnation, or another file or table under the same name: whoever had opened the one before must not go on. */
+/** Thrown when the name leads to another incarnation, file or table than the one that was opened. */
 export const otherStore = (place: string): HoldfastError => new HoldfastError("HF-3051", { place });

@@ -29,7 +29,7 @@ describe("what is no option of a store (D6)", () => {
   });
 });
 
-/** A file system that cannot be written, where this process may mount one. */
+/** A read-only file system, where this process may mount one. */
 const mount = newFolder();
 mkdirSync(mount);
 const run = (command: string, ...args: string[]) =>

@@ -1,15 +1,15 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
-/** A process, described so that another can tell later whether it still lives. */
+/** Describes a process so that another can tell later whether it is still alive. */
 export interface ProcessMark {
   readonly pid: number;
   readonly host: string;
-  /** When it was started, in the kernel's ticks: a later process may have the same pid. `null` where that is not known. */
+  /** Its start time in the kernel's ticks, because a later process may have the same pid. `null` when unknown. */
   readonly started: string | null;
-  /** The machine's last start: nothing outlives it. */
+  /** The machine's boot id: no process survives a reboot. */
   readonly boot: string | null;
-  /** Pids mean something only to processes that share this: a container has one of its own. */
+  /** Pids are only meaningful between processes in the same namespace; a container has its own. */
   readonly pidNamespace: string | null;
 }
 
@@ -21,12 +21,12 @@ export const thisProcess = (): ProcessMark => ({
   pidNamespace: pidNamespace(),
 });
 
-/** `unknown`: it is in another container, or on another machine, where its pid says nothing here. */
+/** `unknown`: the process is in another container or on another machine, where its pid means nothing here. */
 export type Standing = "alive" | "dead" | "unknown";
 
 /**
- * Whether a process still lives. `isLocal`: its mark lies where only this machine reaches it, so that another start of a machine can only
- * be an earlier one of this machine; host names will not do, because every container has one of its own.
+ * Decides whether a process is still alive. `isLocal`: only this machine can reach the mark, so a different boot id
+ * means an earlier boot of this machine. Host names don't prove that, because every container has its own.
  */
 export function standingOf(mark: ProcessMark, isLocal: boolean): Standing {
   const boot = read("/proc/sys/kernel/random/boot_id");
@@ -44,12 +44,12 @@ function hasProcess(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // It is there, and belongs to somebody else.
+    // The process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 
-/** Linux only. A process that was killed keeps its pid until its parent has taken note, but does nothing more. */
+/** Linux only. A killed process keeps its pid until its parent reaps it, but does nothing more. */
 function statusOf(pid: number): { readonly isDead: boolean; readonly started: string } | null {
   const text = read(`/proc/${pid}/stat`);
   if (text === null) return null;

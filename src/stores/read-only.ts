@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import path from "node:path";
 
-/** What a place is that cannot be written because of how its file system is mounted; `undefined` where that is not so. */
+/** An error that describes a place on a read-only mount; `undefined` when the mount is writable. */
 export function readOnlyError(place: string): Error | undefined {
   let there = path.resolve(place);
   while (!existsSync(there) && path.dirname(there) !== there) there = path.dirname(there);

@@ -12,7 +12,7 @@ import { settledRow, stage, sweep, unstage } from "./staged.ts";
 
 const AT_ONCE = 16;
 
-/** Each append is a transaction of its own. Those of one run go one after the other, in their order. */
+/** Each append is its own transaction. Appends to the same run are sent one after another, in order. */
 export async function appendBatch(
   service: Service,
   now: () => number,
@@ -33,18 +33,18 @@ async function appendOne(service: Service, now: () => number, append: Append): P
       ? await plain(service, now(), append)
       : await planned(service, now(), append);
     if (result) return result;
-    // The run had an operation left over, which comes first.
+    // The run has an unfinished operation, which must be carried out first.
     await settledRow(service, append.run.id);
   }
 }
 
-/** What it writes is known without a look at the run, which is so for most appends. */
+/** True when the writes can be computed without reading the run, as for most appends. */
 const isPlain = ({ expect, claim, drop }: Append): boolean =>
   !drop &&
   !(claim.kind === "hold" && expect?.token === null) &&
   !(claim.kind === "release" && claim.epoch !== undefined);
 
-/** The same change in terms that need no look at the claim it is made to. */
+/** Rewrites the change so that it no longer depends on the current claim. */
 function resolved(change: ClaimChange, claim: Claim): ClaimChange {
   if (change.kind === "hold" && claim.token === null) return { kind: "keep" };
   if (change.kind !== "release" || change.epoch === undefined) return change;
@@ -57,7 +57,7 @@ async function plain(service: Service, now: number, append: Append): Promise<App
   return commit(service, now, append, { changes });
 }
 
-/** Looks at the run first. What it finds stays true, or the position that the commit depends on has changed. */
+/** Reads the run first. If what was read is no longer true, the position that the commit depends on has changed too. */
 async function planned(service: Service, now: number, append: Append): Promise<AppendResult | null> {
   const { id } = append.run;
   const item = await settledRow(service, id);
@@ -73,7 +73,7 @@ async function planned(service: Service, now: number, append: Append): Promise<A
   return result;
 }
 
-/** The items that the append takes something from, by sort key. */
+/** The items that the append removes data from, by sort key. */
 async function dropped(service: Service, { run, drop }: Append): Promise<ReadonlyMap<string, Item>> {
   if (!drop) return new Map();
   const pk = runKey(run.id);
@@ -93,7 +93,7 @@ async function staged(
   const redo = operationAt((append.entries[0] as Entry).seq, randomUUID());
   await stage(service, id, redo, changes);
   const result = await commit(service, now, append, { changes: [], redo });
-  // What is left undone here is done by the next one to come to the run.
+  // Whatever stays unfinished here is finished by the next caller that touches the run.
   if (result?.ok) await settledRow(service, id).catch(ignore);
   else await unstage(service, id, redo).catch(ignore);
   return result;
@@ -102,9 +102,9 @@ async function staged(
 const ignore = (): void => undefined;
 
 /**
- * One transaction; `null` when the run has an operation left over. The token belongs to this one attempt: the
- * client and the loop around it may send it again and again, and it is done once. It is not made from the append, which
- * must be refused when it comes a second time.
+ * Sends one transaction; returns `null` when the run has an unfinished operation. The token belongs to this attempt:
+ * the client and the surrounding loop may send it repeatedly, and it takes effect once. It isn't derived from the
+ * append, because a second identical append must be refused.
  */
 async function commit(
   service: Service,

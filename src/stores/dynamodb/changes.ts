@@ -4,24 +4,24 @@ import { ageKey, blobKey, CHILD, entryKey, runKey, toItem } from "./keys.ts";
 import type { Item, Value, Write } from "./service.ts";
 import { DATA_FIELDS, partKeys, recordsOf } from "./texts.ts";
 
-/** One item that an append writes, strips of its data, or deletes. No two changes of an append are of the same item. */
+/** One item that an append writes, strips of its data, or deletes. An append never changes an item twice. */
 export interface Change {
   readonly kind: "put" | "strip" | "delete";
   readonly pk: string;
   readonly sk: string;
-  /** Of a put, without its key. */
+  /** The attributes of a put, without the key. */
   readonly item: Item;
   readonly bytes: number;
 }
 
-/** What one transaction may hold at most; of the 4 MB some are left for the row. */
+/** Limits of one transaction. Part of the 4 MB is reserved for the row. */
 const MOST_ITEMS = 100;
 const MOST_BYTES = 3_500_000;
 
-/** About what a change of an item costs that is not written anew. */
+/** The approximate cost of changing an item that isn't rewritten. */
 const TOUCHED = 1_000;
 
-/** What the append adds: its entries, its blobs, and the note with its parent. */
+/** The items that the append adds: its entries, its blobs, and the link from its parent. */
 export function additions({ run, expect, entries, blobs }: Append): Change[] {
   const pk = runKey(run.id);
   const put = ({ sk, item, bytes }: ReturnType<typeof recordsOf>[number], at = pk): Change => ({
@@ -43,7 +43,7 @@ export function additions({ run, expect, entries, blobs }: Append): Change[] {
   return [...changes, ...child.map((record) => put(record, runKey(run.parent?.runId ?? "")))];
 }
 
-/** What the append takes away, given the items that it names; what it adds itself stays. */
+/** The changes that remove data, given the items that the append names. What the append adds itself stays. */
 export function removals(
   { run, drop }: Append,
   found: ReadonlyMap<string, Item>,
@@ -72,7 +72,7 @@ export const isPosition = (seq: number): boolean => Number.isSafeInteger(seq) &&
 
 const whole = (n: number): Value => ({ N: String(n) });
 
-/** Groups that fit into one transaction each, beside one item more. */
+/** Splits changes into groups that each fit into one transaction with one item to spare. */
 export function grouped(
   changes: readonly Change[],
   most = { items: MOST_ITEMS - 1, bytes: MOST_BYTES },
@@ -100,7 +100,7 @@ export function toWrite(TableName: string, { kind, pk, sk, item }: Change): Writ
   return { Update: { TableName, Key, UpdateExpression: expression.update, ...expression.attributes } };
 }
 
-/** A change as a value of an item, and back. */
+/** Converts a change to an attribute value, and back. */
 export const toValue = ({ kind, pk, sk, item, bytes }: Change): Value => ({
   M: { kind: { S: kind }, pk: { S: pk }, sk: { S: sk }, item: { M: item }, bytes: whole(bytes) },
 });

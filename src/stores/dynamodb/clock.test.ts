@@ -4,7 +4,7 @@ import { FRESH_MS, ServiceClock } from "./clock.ts";
 
 const header = (time: number): string => new Date(Math.floor(time / 1000) * 1000).toUTCString();
 
-/** A machine whose clock differs from the service's, and calls of the length given. */
+/** Simulates a machine whose clock differs from the service's, and calls of a given duration. */
 function machine(difference: number) {
   let time = 1_800_000_000_123;
   const clock = new ServiceClock(() => time);

@@ -1,28 +1,27 @@
 /**
- * How fast this process's clock may drift against the service's, in milliseconds per millisecond: some ten times what
- * quartz does.
+ * The assumed drift of this process's clock against the service's, in milliseconds per millisecond: about ten times
+ * that of quartz.
  */
 const DRIFT = 0.000_2;
 
-/** Without an answer for so long the estimate is taken anew. */
+/** The estimate is refreshed when no response has arrived for this long. */
 export const FRESH_MS = 30_000;
 
-/** The clock of the process; one that only goes forward, whatever is done to the time of day. */
+/** A monotonic process clock that ignores changes to the time of day. */
 const steady = (): number => performance.timeOrigin + performance.now();
 
 /**
- * An estimate of the service's clock, so that all workers go by one clock and not by their own machines'. DynamoDB cannot
- * compare with its own time; but each of its answers names the second in which it was given. One answer bounds the
- * difference of the clocks to a second and the time the call took; all of them together bound it to much less, because
- * every one of them must be right. Without such answers the machine's clock is all there is.
+ * Estimates the service's clock, so that all workers use one clock instead of their own machines'. DynamoDB can't
+ * compare with its own time, but each response carries the second in which it was sent. One response bounds the
+ * difference between the clocks to a second plus the duration of the call; together they bound it far more tightly,
+ * because every response must be right. Without responses the machine's clock is used.
  *
- * Nothing that must not happen depends on it. A claim that is taken too early, or held too long, changes who works on a
- * run and when; that only one of them can write is decided by token, epoch and position, which are compared by the
- * service itself.
+ * Safety doesn't depend on the estimate. A claim that is taken too early or held too long only changes who works on a
+ * run and when. Token, epoch and position decide who may write, and the service compares those itself.
  */
 export class ServiceClock {
   readonly #local: () => number;
-  /** Between these two lies what must be added to the local clock. */
+  /** The offset from the local clock lies between these two bounds. */
   #low = Number.NEGATIVE_INFINITY;
   #high = Number.POSITIVE_INFINITY;
   #takenAt = Number.NEGATIVE_INFINITY;
@@ -31,12 +30,12 @@ export class ServiceClock {
     this.#local = local;
   }
 
-  /** The time to note before a call whose answer is reported. */
+  /** The local time to record before sending a call. */
   local(): number {
     return this.#local();
   }
 
-  /** An answer to a call sent at `sent`, local time, came in just now; `date` is its header. */
+  /** Records a response to a call sent at local time `sent`. `date` is the response header. */
   answered(sent: number, date: string | undefined): void {
     const second = Date.parse(date ?? "");
     if (Number.isNaN(second)) return;
@@ -45,12 +44,12 @@ export class ServiceClock {
     const slack = (received - this.#takenAt) * DRIFT;
     this.#low = Math.max(low, this.#low - slack);
     this.#high = Math.min(high, this.#high + slack);
-    // They contradict each other: one of the clocks was set, or this machine slept. The latest is right.
+    // The bounds contradict each other: a clock was changed, or this machine slept. Trust the latest response.
     if (this.#low > this.#high) [this.#low, this.#high] = [low, high];
     this.#takenAt = received;
   }
 
-  /** Whether an answer came lately. */
+  /** True when a response arrived recently. */
   get isFresh(): boolean {
     return this.#local() - this.#takenAt < FRESH_MS;
   }

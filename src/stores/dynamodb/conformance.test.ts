@@ -7,7 +7,7 @@ import { ServiceClock } from "./clock.ts";
 import { onClient } from "./service.ts";
 import { DynamoStore } from "./store.ts";
 
-// The stand-in takes some ten milliseconds for what takes the service one or two.
+// DynamoDB Local takes about ten milliseconds for a call that takes the service one or two.
 vi.setConfig({ testTimeout: 180_000 });
 
 const { server } = await sharedDynamo();
@@ -23,7 +23,7 @@ const clock = {
   },
 };
 
-/** A store that goes by the clock of this file. */
+/** Opens a store that uses this file's clock. */
 async function openTimed(table: string): Promise<Store> {
   const client = new sdk.DynamoDBClient({ ...server });
   const end = () => client.destroy();
@@ -31,7 +31,7 @@ async function openTimed(table: string): Promise<Store> {
   return new DynamoStore({ service: onClient(setup), clock, create: true });
 }
 
-/** Every case has a table of its own. */
+/** Each case has its own table. */
 let count = 0;
 const table = (): string => `conformance-${process.pid}-${count}`;
 

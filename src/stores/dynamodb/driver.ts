@@ -4,7 +4,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { DynamoClient } from "./client.ts";
 
 const CONNECT_MS = 10_000;
-/** The store repeats by itself what may be repeated; this is for connections that break. */
+/** Covers broken connections only; the store itself repeats every call that may be repeated. */
 const MOST_ATTEMPTS = 3;
 
 export interface Target {
@@ -13,7 +13,7 @@ export interface Target {
   readonly credentials?: Sdk.DynamoDBClientConfig["credentials"];
 }
 
-/** A client of our own; what is not given comes from the environment, as with every AWS tool. */
+/** Creates our own client. Settings that aren't given come from the environment, as with every AWS tool. */
 export function connect(
   sdk: typeof Sdk,
   { endpoint, region, credentials }: Target,

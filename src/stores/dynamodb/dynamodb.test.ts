@@ -17,7 +17,7 @@ import {
 } from "../../testing/conformance/index.ts";
 import { type DynamoOptions, openDynamoStore } from "./index.ts";
 
-// The stand-in takes some ten milliseconds for what takes the service one or two.
+// DynamoDB Local takes about ten milliseconds for a call that takes the service one or two.
 vi.setConfig({ testTimeout: 120_000 });
 
 const { server } = await sharedDynamo();
@@ -47,7 +47,7 @@ async function open(options: DynamoOptions = {}): Promise<Store & { readonly tab
 type Sent = { readonly name: string; readonly input: Record<string, unknown> };
 type Send = (command: object, options?: object) => Promise<unknown>;
 
-/** A client that does with a call whatever it is told to. */
+/** A client whose calls go through the given function. */
 function meddling(meddle: (sent: Sent, go: () => Promise<unknown>) => Promise<unknown>) {
   const send = (real.send as Send).bind(real);
   return {
@@ -62,7 +62,7 @@ function meddling(meddle: (sent: Sent, go: () => Promise<unknown>) => Promise<un
 const broken = () => Object.assign(new Error("the line is dead"), { name: "TimeoutError" });
 const serviceError = (name: string, more: object = {}) => Object.assign(new Error(name), { name, ...more });
 
-/** Sort keys of all that is stored for a run. */
+/** The sort keys of everything stored for a run. */
 async function sortKeys(table: string, id = "run-1"): Promise<string[]> {
   const found: string[] = [];
   for (let from: sdk.QueryCommandOutput["LastEvaluatedKey"]; ; ) {
@@ -84,11 +84,11 @@ async function sortKeys(table: string, id = "run-1"): Promise<string[]> {
 const manyEntries = (n: number, parts: Partial<Entry> = {}): Entry[] =>
   Array.from({ length: n }, (_, i) => anEntry(i + 1, parts));
 
-/** The transaction that makes a run whose entries are still to be written. */
+/** True for the transaction that creates a run whose entries aren't written yet. */
 const isCommit = ({ name, input }: Sent): boolean =>
   name === "TransactWriteItems" && JSON.stringify(input).includes('"redo":{"S"');
 
-/** A transaction that carries out what was committed before. */
+/** True for a transaction that finishes an operation committed earlier. */
 const isHelp = ({ name, input }: Sent): boolean =>
   name === "TransactWriteItems" && JSON.stringify(input).includes('"ConditionCheck"');
 
@@ -318,7 +318,7 @@ describe.skipIf(!server)("a call that the service did not take", () => {
 });
 
 describe.skipIf(!server)("an index that is behind", () => {
-  /** Answers questions to an index with what it said first. */
+  /** Repeats the first answer to every query of an index. */
   const stale = () => {
     const said = new Map<string, Promise<unknown>>();
     return meddling((sent, go) => {

@@ -1,7 +1,7 @@
 import type { CancellationReason } from "@aws-sdk/client-dynamodb";
 import { type ErrorCode, HoldfastError } from "../../core/errors.ts";
 
-/** What went wrong, by the name of the service's or the SDK's error. */
+/** Maps the names of service and SDK errors to our codes. */
 const NAMES: Readonly<Record<string, ErrorCode>> = {
   AccessDeniedException: "HF-3004",
   NotAuthorizedException: "HF-3004",
@@ -26,7 +26,7 @@ const NAMES: Readonly<Record<string, ErrorCode>> = {
   IdempotentParameterMismatchException: "HF-3013",
 };
 
-/** The service did nothing, and the same call will do later. */
+/** Errors after which the service has done nothing and a later retry can succeed. */
 const TRANSIENT: readonly string[] = [
   "ProvisionedThroughputExceededException",
   "ThrottlingException",
@@ -48,13 +48,13 @@ const nameOf = (error: unknown): string => (error instanceof Error ? error.name 
 
 export const isNamed = (error: unknown, name: string): boolean => nameOf(error) === name;
 
-/** Why each item of a transaction was not written; `null` when this is no such answer. */
+/** The reason why each item of a transaction wasn't written, or `null` for any other error. */
 export function cancellation(error: unknown): readonly CancellationReason[] | null {
   if (!isNamed(error, "TransactionCanceledException")) return null;
   return (error as { readonly CancellationReasons?: CancellationReason[] }).CancellationReasons ?? [];
 }
 
-/** A transaction that met another one is repeated, unless it is known already that it must be refused. */
+/** A transaction that conflicted with another is repeated, unless a condition has already failed. */
 export function isTransient(error: unknown): boolean {
   const codes = cancellation(error)?.map(({ Code = "None" }) => Code);
   if (!codes) return TRANSIENT.includes(nameOf(error));
@@ -62,7 +62,9 @@ export function isTransient(error: unknown): boolean {
   return failed.length > 0 && failed.every((code) => TRANSIENT_REASONS.includes(code));
 }
 
-/** Any failure as the error a person can act on. `where` names the table, `ms` says how long the call took. */
+/**
+ * Converts any failure to an error that a person can act on. `where` names the table; `ms` is the duration of the call.
+ */
 export function storeError(error: unknown, where: string, ms: number): HoldfastError {
   if (HoldfastError.is(error)) return error;
   const message = messageOf(error);
@@ -75,7 +77,7 @@ export function storeError(error: unknown, where: string, ms: number): HoldfastE
   });
 }
 
-/** The SDK's errors hold the request with its signature and the session's token, which must not get into logs. */
+/** Hides the SDK's errors: they hold the signed request and the session token, which must not be logged. */
 function causeOf(error: unknown): unknown {
   if (!(error instanceof Error) || !("$metadata" in error)) return error;
   const { name, message, stack = "", $metadata } = error;
@@ -84,13 +86,13 @@ function causeOf(error: unknown): unknown {
 
 function codeFor(error: unknown, code: string): ErrorCode {
   if (TLS.test(code)) return "HF-3016";
-  // What cancelled a transaction and is neither a condition nor a lack of room is wrong with what was sent.
+  // A transaction cancelled for any other reason than a condition or a lack of capacity had invalid content.
   if (cancellation(error) && !isTransient(error)) return "HF-3013";
-  // Whatever else happened, the service may have done what it was asked for.
+  // After any other error the service may have applied the request.
   return NAMES[nameOf(error)] ?? "HF-3002";
 }
 
-/** Node tries every address of a host and reports them together, with an empty text. */
+/** Node tries every address of a host and reports the failures together, with an empty message. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join("; ");
   if (!(error instanceof Error)) return String(error);

@@ -1,6 +1,6 @@
 import type { Value } from "./service.ts";
 
-/** Collects the names and values of one call's expressions: nearly every plain word is reserved by the service. */
+/** Collects the names and values of one call's expressions, because DynamoDB reserves nearly every plain word. */
 export class Expression {
   readonly #names: Record<string, string> = {};
   readonly #values: Record<string, Value> = {};
@@ -42,7 +42,7 @@ export class Expression {
     return [...sets, ...removes].join(" ");
   }
 
-  /** What the call needs beside the expressions. */
+  /** The attribute names and values that the call needs beside its expressions. */
   get attributes(): {
     ExpressionAttributeNames: Record<string, string>;
     ExpressionAttributeValues?: Record<string, Value>;

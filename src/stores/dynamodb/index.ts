@@ -9,38 +9,40 @@ import { DynamoStore } from "./store.ts";
 
 export type { DynamoClient } from "./client.ts";
 
-/** Keys of an AWS account, or of a role for some time. */
+/** Keys of an AWS account, or temporary keys of a role. */
 export interface DynamoCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
 }
 
-/** Options of the DynamoDB store: a client, or where and as whom to connect; what is left out comes from the environment. */
+/**
+ * Options of the DynamoDB store: a client, or an address and credentials. Missing settings come from the environment.
+ */
 export interface DynamoOptions {
-  /** A `DynamoDBClient` of `@aws-sdk/client-dynamodb`. It stays open when the store is closed. */
+  /** A `DynamoDBClient` of `@aws-sdk/client-dynamodb`. Closing the store leaves it open. */
   readonly client?: DynamoClient;
-  /** Where the service is, if not at its usual address. */
+  /** The address of the service, if not the usual one. */
   readonly endpoint?: string;
   readonly region?: string;
   readonly credentials?: DynamoCredentials;
   /** The table that holds everything. Default `holdfast`. */
   readonly table?: string;
   /**
-   * Makes the table, paid per request, if it is not there. Default true. With false a role that may only describe the
-   * table and read and write its items is enough, and a table that is missing is refused.
+   * Creates the table, billed per request, if it doesn't exist. Default true. With false, the role only needs to
+   * describe the table and to read and write its items, and a missing table is refused.
    */
   readonly create?: boolean;
-  /** How long one call may take, with its repeats on broken connections. Default 15,000. */
+  /** How long one call may take, including repeats after broken connections. Default 15,000. */
   readonly timeoutMs?: number;
 }
 
 const NAME = /^[A-Za-z0-9_.-]{3,255}$/;
 
 /**
- * Opens the DynamoDB store: runs in one table of one region, shared by any number of processes. Lists of runs may be
- * behind by a moment, everything else is as last written. Claims go by the service's clock, which is known to within
- * about a second. A replica of the table in another region must not be written to.
+ * Opens the DynamoDB store: runs in one table of one region, shared by any number of processes. Lists of runs may lag
+ * by a moment; everything else is read as last written. Claims use the service's clock, which is known to within about
+ * a second. Don't write to a replica of the table in another region.
  *
  * @example
  * ```ts

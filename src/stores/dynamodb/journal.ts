@@ -7,7 +7,7 @@ import type { Item, Service } from "./service.ts";
 import { settledRow } from "./staged.ts";
 import { partKeys, textOf } from "./texts.ts";
 
-/** How often a value is read again that was dropped while it was read. */
+/** How often to reread a value that was dropped during the read. */
 const MOST_TRIES = 5;
 
 const skOf = (item: Item): string => item["sk"]?.S ?? "";
@@ -24,7 +24,7 @@ async function partsOf(
   return new Map((await readItems(service, keys)).map((item) => [skOf(item), item]));
 }
 
-/** Reads until no value was dropped in between. */
+/** Repeats `read` until no value was dropped during it. */
 async function untorn<T>(read: () => Promise<T | null>): Promise<T> {
   for (let tries = 1; tries <= MOST_TRIES; tries++) {
     const value = await read();
@@ -51,7 +51,7 @@ export function readEntries(
   });
 }
 
-/** First the one that contains the position, which begins at it or before. */
+/** Starts with the item that contains the position, which may begin before it. */
 async function itemsFrom(
   service: Service,
   pk: string,

@@ -4,7 +4,8 @@ import type { RunStatus } from "../../core/types.ts";
 import type { Item } from "./service.ts";
 
 /**
- * Everything of a run lies under one partition key, so that it is read consistently and written in one transaction:
+ * Everything that belongs to a run has one partition key, so that it is read consistently and written in one
+ * transaction:
  *
  *   run#<id>  row                                  identity, projection, claim, position, head
  *             entry#<seq>                          one entry of the journal
@@ -23,7 +24,9 @@ export const META: Key = { pk: "meta", sk: "meta" };
 export const ROW = "row";
 export const CHILD = "child#";
 
-/** How many partitions each list is spread over. Part of the schema: never changed for a table that exists. */
+/**
+ * The number of partitions that each list is spread over. Part of the schema: it never changes for an existing table.
+ */
 const SHARDS = 4;
 
 export const runKey = (id: string): string => `run#${id}`;
@@ -32,9 +35,9 @@ export const entryKey = (seq: number): string => `entry#${padded(seq)}`;
 export const blobKey = (hash: string): string => `blob#${hash}`;
 export const partKey = (sk: string, field: string, n: number): string => `part#${sk}#${field}#${padded(n)}`;
 export const stagedKey = (operation: string, n: number): string => `staged#${operation}#${padded(n)}`;
-/** The operation that writes from position `seq` on. The name is new every time. */
+/** The operation that writes from position `seq` on. `name` is new each time. */
 export const operationAt = (seq: number, name: string): string => `${padded(seq)}#${name}`;
-/** Sort keys of all that was ever staged for positions up to `seq`. */
+/** The range of sort keys staged for positions up to `seq`. */
 export const stagedUpTo = (seq: number): readonly [string, string] => ["staged#", `staged#${padded(seq)}$`];
 
 export const toItem = ({ pk, sk }: Key): Item => ({ pk: { S: pk }, sk: { S: sk } });
@@ -43,10 +46,10 @@ export const idOf = (pk: string): string => pk.slice("run#".length);
 /** Positions are whole numbers of at most 16 digits. */
 const padded = (n: number): string => String(n).padStart(16, "0");
 
-/** Texts of the same order as the numbers, for every number there is. */
+/** A text that sorts like the number, for every number. */
 export function sortable(n: number): string {
   const bytes = new DataView(new ArrayBuffer(8));
-  // There is one zero only.
+  // Maps -0 to 0.
   bytes.setFloat64(0, n === 0 ? 0 : n);
   const bits = bytes.getBigUint64(0);
   const flipped = bits >> 63n === 0n ? bits | (1n << 63n) : ~bits & 0xffff_ffff_ffff_ffffn;
@@ -57,9 +60,9 @@ export function sortable(n: number): string {
 export const ageKey = ({ createdAt, id }: PagePosition): string => `${sortable(createdAt)}#${id}`;
 /** The order of due runs: by wake time, then by id. */
 export const wakeKey = (wakeAt: number, id: string): string => `${sortable(wakeAt)}#${id}`;
-/** After every run with this wake time. */
+/** Sorts after every run with this wake time. */
 export const wokenBy = (now: number): string => `${sortable(now)}#~`;
-/** Before and after everything that `sortable` makes. */
+/** Sorts before and after everything that `sortable` returns. */
 export const [LOWEST, HIGHEST] = ["0", "g"];
 
 function shardOf(id: string): number {
@@ -72,20 +75,20 @@ const inShard = (what: string, shard: number): string => `${what}#${shard}`;
 const inShards = (what: string): string[] =>
   Array.from({ length: SHARDS }, (_, shard) => inShard(what, shard));
 
-/** A key has room for 2,048 bytes; what is taken for two workflows is told apart by their rows. */
+/** A key holds up to 2,048 bytes. Two workflows with the same shortened name are told apart by their rows. */
 const named = (workflow: string): string =>
   Buffer.byteLength(workflow) <= 1000 ? workflow : createHash("sha256").update(workflow).digest("hex");
 
 const stated = (status: RunStatus, pruned: boolean): string => `${status}#${pruned ? "pruned" : "whole"}`;
 
-/** The partitions that a run is listed in. */
+/** The partitions that list the run. */
 export const shardsOf = (id: string) => ({
   all: inShard("runs", shardOf(id)),
   ofWorkflow: (workflow: string) => inShard(named(workflow), shardOf(id)),
   ofStatus: (status: RunStatus, pruned: boolean) => inShard(stated(status, pruned), shardOf(id)),
 });
 
-/** The partitions to ask for a list. */
+/** The partitions to query for a list. */
 export const listShards = {
   all: () => inShards("runs"),
   ofWorkflow: (workflow: string) => inShards(named(workflow)),

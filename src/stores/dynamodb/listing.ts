@@ -8,9 +8,9 @@ import type { Service } from "./service.ts";
 import { type Found, merged, type Source } from "./sources.ts";
 
 /**
- * Lists come from indexes, which the service brings up to date a moment after each write. So a run that was just created
- * or changed may be missing for that moment. What is listed is always as the table has it: each row is read and looked at
- * again, and what does not match any more is left out. The list of a run's children is never behind.
+ * Lists come from indexes, which the service updates a moment after each write, so a run that was just created or
+ * changed may be missing for that moment. Each listed row is read again from the table, and rows that no longer match
+ * are left out. The list of a run's children never lags.
  */
 export async function listRuns(service: Service, query: RunQuery): Promise<RunPage> {
   const after = checkQuery(query);
@@ -21,7 +21,7 @@ export async function listRuns(service: Service, query: RunQuery): Promise<RunPa
   return { runs, cursor: last ? cursorAfter(last) : null };
 }
 
-/** The partitions that hold all runs of the query, and as few others as can be. */
+/** The fewest partitions that together hold every run of the query. */
 function sourcesOf(query: RunQuery, after: PagePosition | null): Source[] {
   const { status, workflow, parent, pruned } = query;
   const end = after ? ageKey(after) : HIGHEST;
@@ -55,7 +55,7 @@ function sourcesOf(query: RunQuery, after: PagePosition | null): Source[] {
   return listShards.all().map((shard) => source("runs-by-age", "shard", shard));
 }
 
-/** Runs that wait for a worker, longest due first. Those under a live claim are left out by the index already. */
+/** Runs that wait for a worker, longest due first. The index already leaves out most runs under a live claim. */
 export async function dueRuns(
   service: Service,
   now: number,
@@ -78,7 +78,7 @@ export async function dueRuns(
   return found.sort((a, b) => Number(a.wakeAt) - Number(b.wakeAt) || (a.id < b.id ? -1 : 1));
 }
 
-/** The rows of these runs as the table has them, in their order, as far as they match; no more than `most`. */
+/** The matching rows of these runs as the table has them, in the same order; at most `most`. */
 async function rowsOf(
   service: Service,
   candidates: AsyncGenerator<Found>,
@@ -94,7 +94,7 @@ async function rowsOf(
       isDone = next.done === true;
       if (next.done) break;
       const id = next.value.child ?? idOf(next.value.pk);
-      // Between two states a run may be found in the partitions of both.
+      // A run that is changing state may be found in the partitions of both states.
       if (!seen.has(id)) ids.push(id);
       seen.add(id);
     }

@@ -6,10 +6,13 @@ import type { Item, Service } from "./service.ts";
 
 const MOST_KEYS = 100;
 const AT_ONCE = 8;
-/** How often keys are asked for again that the service had no room for. */
+/** How often to ask again for keys that the service left unprocessed. */
 const MOST_TRIES = 10;
 
-/** Does `work` for each of these, a few at a time; answers in their order. The first failure is thrown when all have ended. */
+/**
+ * Runs `work` for each item, a few at a time, and returns the results in order. The first failure is thrown after all
+ * have ended.
+ */
 export async function each<T, R>(
   all: readonly T[],
   atOnce: number,
@@ -33,12 +36,12 @@ export async function each<T, R>(
   return results;
 }
 
-/** The item as it stands now. */
+/** Reads the item consistently. */
 export async function readItem(service: Service, key: Key): Promise<Item | null> {
   return (await service.get({ Key: toItem(key), ConsistentRead: true })).Item ?? null;
 }
 
-/** Those of the items that exist, as they stand now, in no order. */
+/** Reads the items that exist, consistently and in no particular order. */
 export async function readItems(
   service: Service,
   keys: readonly Key[],
@@ -61,7 +64,7 @@ export async function readItems(
       const items: Item[] = answer.Responses?.[service.table] ?? [];
       found.push(...items);
       left = answer.UnprocessedKeys?.[service.table]?.Keys;
-      // An answer holds 16 MB at most; only one that holds nothing tells of a lack of room.
+      // A response holds at most 16 MB, so only an empty one means that the service lacked capacity.
       if (items.length > 0) tries = 0;
       else if (tries === MOST_TRIES) throw throttled();
       else if (left && left.length > 0) await delay(Math.random() * 10 * 2 ** tries);
@@ -76,13 +79,13 @@ const throttled = (): Error =>
 
 export interface Range {
   readonly pk: string;
-  /** First and last sort key. */
+  /** The first and last sort key. */
   readonly between: readonly [string, string];
   readonly newestFirst?: boolean;
   readonly limit?: number;
 }
 
-/** The items of a partition within these sort keys, as they stand now, in order. */
+/** Reads the items of a partition between these sort keys, consistently and in order. */
 export async function readRange(
   service: Service,
   { pk, between, newestFirst, limit }: Range,

@@ -9,7 +9,7 @@ import type { Service } from "./service.ts";
 
 const AT_ONCE = 16;
 
-/** One conditional write each. A repeat after a lost answer sets the same again. */
+/** Sends one conditional write per claim. Repeating it after a lost response sets the same values again. */
 export function renewBatch(
   service: Service,
   now: () => number,

@@ -24,7 +24,7 @@ async function itemsOf(TableName: string) {
   }
 }
 
-/** As the service does it, which the stand-in cannot: into a new table, with the items of the old one. */
+/** Restores as the service does, which DynamoDB Local can't: into a new table, with the items of the old one. */
 async function copyTo(table: string, items: Awaited<ReturnType<typeof itemsOf>>): Promise<void> {
   await (await open(table)).close();
   for (const Item of items) await admin.send(new sdk.PutItemCommand({ TableName: table, Item }));

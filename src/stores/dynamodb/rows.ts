@@ -8,8 +8,8 @@ import { ageKey, ROW, rowKey, runKey, shardsOf, toItem, wakeKey } from "./keys.t
 import type { Item, Value, Write } from "./service.ts";
 
 /**
- * A run is kept as two JSON texts, what never changes and what does, beside the few attributes that conditions and
- * indexes look at. So every number and every odd character comes back as it was.
+ * A run is stored as two JSON texts, its fixed and its changing part, beside the few attributes that conditions and
+ * indexes use. So every number and every unusual character survives the round trip.
  */
 export function toRow(item: Item): RunRow {
   const text = (name: string): string => item[name]?.S ?? "";
@@ -24,21 +24,21 @@ export function toRow(item: Item): RunRow {
   return readableRow({ id: run.id }, () => ({ ...run, claim, seq: number("seq"), head: text("head") }));
 }
 
-/** The operation that was committed with the row and is still to be carried out. */
+/** The operation committed with the row that isn't finished yet. */
 export const redoOf = (item: Item): string | undefined => item["redo"]?.S;
 
-/** The row and the indexes have no parts: it is small unless a run waits for thousands of things. */
+/** Neither the row nor the indexes are split. A row is small unless its run waits for thousands of things. */
 const MOST_ROW_BYTES = 350_000;
 
-/** The projection's granularity in the index of due runs: an index need not be written for every append that holds. */
+/** The precision of a claim's end in the index of due runs, so that most renewals don't rewrite the index. */
 const BUSY_STEP_MS = 10_000;
 
 const whole = (n: number): Value => ({ N: String(n) });
 
-/** Up to when at least the claim is live. Never later than its end, so that no due run is overlooked. */
+/** A time until which the claim is surely live. Never later than its end, so that no due run is missed. */
 const busyUntil = (until: number): Value => whole(Math.floor(until / BUSY_STEP_MS) * BUSY_STEP_MS);
 
-/** What every append sets. `undefined`: the attribute is taken away. */
+/** The attributes that every append sets. `undefined` removes the attribute. */
 function projected(
   { run, entries, head }: Append,
   redo: string | undefined,
@@ -64,7 +64,7 @@ const present = (attributes: Record<string, Value | undefined>): Item =>
     Object.entries(attributes).filter((pair): pair is [string, Value] => pair[1] !== undefined),
   );
 
-/** The write that makes the run, unless there is one of its id. */
+/** The write that creates the run, unless its id is taken. */
 export function rowCreated(TableName: string, append: Append, now: number, redo?: string): Write {
   const { id, workflow, lineage, parent, origin, createdAt } = append.run;
   const { epoch, owner, token, until } = claimAfter(UNCLAIMED, append.claim, now);
@@ -86,7 +86,7 @@ export function rowCreated(TableName: string, append: Append, now: number, redo?
   return { Put: { TableName, Item, ConditionExpression, ReturnValuesOnConditionCheckFailure: "ALL_OLD" } };
 }
 
-/** The write that moves the run on, if everything is as expected and nothing is left to be carried out. */
+/** The write that advances the run, if every expectation holds and no operation is unfinished. */
 export function rowChanged(TableName: string, append: Append, now: number, redo?: string): Write {
   const { run, expect, claim } = append;
   const expression = new Expression();
@@ -115,7 +115,10 @@ export function rowChanged(TableName: string, append: Append, now: number, redo?
   };
 }
 
-/** `hold` is for who holds the claim, and the epoch of a release is not below that of the claim: whoever calls sees to it. */
+/**
+ * The caller makes sure that only the claim's holder uses `hold`, and that a release has an epoch at least as high as
+ * the claim's.
+ */
 function changeClaim(expression: Expression, change: ClaimChange, now: number): void {
   if (change.kind === "keep") return;
   if (change.kind === "acquire" || change.kind === "revoke") expression.add("epoch", 1);
@@ -132,7 +135,7 @@ export function setUntil(expression: Expression, until: number): void {
   expression.set("busy", busyUntil(until));
 }
 
-/** Nothing is written unless the operation is still to be carried out. */
+/** The condition that the operation is still unfinished. */
 export function whileRedo(TableName: string, id: string, redo: string): Write {
   const expression = new Expression();
   const ConditionExpression = expression.compare("redo", "=", { S: redo });

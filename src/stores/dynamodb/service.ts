@@ -9,7 +9,7 @@ export type Value = Sdk.AttributeValue;
 export type Item = Record<string, Value>;
 export type Write = Sdk.TransactWriteItem;
 
-/** The calls that the store makes, all on one table. */
+/** The calls that the store makes, all to one table. */
 export interface Service {
   readonly table: string;
   get(input: Omit<Sdk.GetItemInput, "TableName">): Promise<Sdk.GetItemOutput>;
@@ -21,7 +21,7 @@ export interface Service {
   transact(input: Sdk.TransactWriteItemsInput): Promise<unknown>;
   describe(): Promise<Sdk.TableDescription | undefined>;
   create(input: Omit<Sdk.CreateTableInput, "TableName">): Promise<unknown>;
-  /** Fails every later call. Calls under way end as they will. */
+  /** Makes every later call fail. Calls in progress run to their end. */
   close(): void;
 }
 
@@ -34,7 +34,7 @@ export interface ServiceSetup {
   readonly end: () => void;
 }
 
-/** How often a call is repeated that the service had no room for, or that met another on the same item. */
+/** How often to repeat a call that was throttled or that conflicted with another on the same item. */
 const MOST_TRIES = 10;
 const LONGEST_REST_MS = 1_000;
 
@@ -71,7 +71,7 @@ export function onClient(setup: ServiceSetup): Service {
   };
 }
 
-/** What the SDK calls a middleware, as far as it is used here. */
+/** The part of the SDK's middleware stack that is used here. */
 interface Stack {
   add(
     middleware: (next: (args: object) => Promise<Answer>) => (args: object) => Promise<Answer>,

@@ -2,33 +2,33 @@ import { defined } from "../../core/defined.ts";
 import { Expression } from "./expression.ts";
 import type { Item, Service } from "./service.ts";
 
-/** One partition of an index, or of the table itself, in the order of an attribute. */
+/** One partition of an index, or of the table itself, sorted by an attribute. */
 export interface Source {
-  /** The table itself when there is none; it is read as it stands now. */
+  /** Omitted for the table itself, which is read consistently. */
   readonly index?: string;
   readonly partition: readonly [attribute: string, value: string];
   readonly order: string;
   readonly between: readonly [string, string];
   readonly newestFirst: boolean;
-  /** Left out: where the page before has ended. */
+  /** The last item of the page before, which is skipped. */
   readonly except?: string;
-  /** Only items whose attribute has one of these values, or is at most this number. */
+  /** Keeps only items whose attribute has one of these values, or is at most this number. */
   readonly oneOf?: readonly [attribute: string, values: readonly string[]];
   readonly atMost?: readonly [attribute: string, value: number];
 }
 
-/** What a source tells about a run. */
+/** The part of a run that a source holds. */
 export interface Found {
   readonly pk: string;
   readonly at: string;
-  /** Set where the partition is not the run's own. */
+  /** Set when the partition belongs to the parent. */
   readonly child: string | undefined;
 }
 
 const AT_LEAST = 25;
 const AT_MOST = 1_000;
 
-/** The runs of all sources together, in order, read page by page as they are asked for. */
+/** The runs of all sources in order, read page by page on demand. */
 export async function* merged(
   service: Service,
   sources: readonly Source[],
@@ -63,7 +63,7 @@ class Stream {
     this.#page = page;
   }
 
-  /** Makes sure of a head, unless there is nothing more. */
+  /** Loads the next item, unless the source is exhausted. */
   async fill(): Promise<void> {
     while (this.#found.length === 0 && !this.#isDone) {
       const { Items = [], LastEvaluatedKey } = await this.#service.query(this.#query());

@@ -8,18 +8,18 @@ import { redoOf, toRow, whileRedo } from "./rows.ts";
 import type { Item, Service } from "./service.ts";
 
 /**
- * Appends that are too large for one transaction. All that they will change is written down first, beside the run, where
- * nobody looks. Then one write of the row commits the append and names that operation. From then on it is carried out,
- * by whoever comes first: the writer, or the next one to read or write the run; each transaction of it only goes through
- * as long as the row names the operation, so that a helper who comes late changes nothing. Nobody sees half of it.
+ * Handles appends that are too large for one transaction. All changes are first written beside the run, where no reader
+ * looks. Then one write of the row commits the append and names that operation. From then on the writer, or the next
+ * caller that reads or writes the run, carries it out. Each of its transactions requires that the row still names the
+ * operation, so a late helper changes nothing and no reader sees half of it.
  *
- * What was written down and not committed is never looked at. It is deleted with the next operation of that run, by its
- * position: whatever was to be written at positions that are taken can never be committed.
+ * Staged changes that were never committed are never read. The run's next operation deletes them by position: a change
+ * staged for a position that is taken can't be committed any more.
  */
 const STAGED = { items: 1_000, bytes: 300_000 };
 const AT_ONCE = 8;
 
-/** Writes down what the operation will change. */
+/** Stages the changes of the operation. */
 export async function stage(
   service: Service,
   id: string,
@@ -37,7 +37,7 @@ export async function unstage(service: Service, id: string, operation: string): 
   await removeRange(service, id, [stagedKey(operation, 0), `staged#${operation}$`]);
 }
 
-/** Deletes what was staged for positions that are taken. */
+/** Deletes everything staged for positions that are taken. */
 export const sweep = (service: Service, id: string, seq: number): Promise<void> =>
   removeRange(service, id, stagedUpTo(seq));
 
@@ -46,7 +46,7 @@ async function removeRange(service: Service, id: string, between: readonly [stri
   await each(found, AT_ONCE, ({ pk, sk }) => service.remove({ Key: { pk, sk } as Item }));
 }
 
-/** The run's row as it stands, with nothing left to be carried out; `null` when there is none. */
+/** The run's row after any unfinished operation has been carried out, or `null` when the run doesn't exist. */
 export async function settledRow(service: Service, id: string): Promise<Item | null> {
   for (;;) {
     const item = await readItem(service, rowKey(id));
@@ -73,7 +73,7 @@ async function carryOut(service: Service, id: string, redo: string, seq: number)
   if (await finish(service, id, redo)) await sweep(service, id, seq);
 }
 
-/** Whether it was this call that found the operation carried out. */
+/** True when this call finished the operation. */
 async function finish(service: Service, id: string, redo: string): Promise<boolean> {
   const expression = new Expression();
   expression.set("redo", undefined);

@@ -24,7 +24,7 @@ import { toRow } from "./rows.ts";
 import type { Service } from "./service.ts";
 import { incarnationIn, markRestored, prepare } from "./table.ts";
 
-/** Both, and both are over when it answers: whoever looks up an outcome finds it settled. */
+/** Waits for both, so that a caller who looks up an outcome afterwards finds it settled. */
 async function settled<T>(work: Promise<T>, check: Promise<void>): Promise<T> {
   await Promise.allSettled([work, check]);
   await check;
@@ -43,7 +43,7 @@ export class DynamoStore implements Store {
   readonly capabilities = { durability: "power-loss", transactions: false } as const;
   readonly #setup: DynamoSetup;
   readonly #place: string;
-  /** What the table says of itself, found first. */
+  /** The incarnation that the table had when it was opened. */
   #opened: string | undefined;
   #isClosed = false;
 
@@ -62,7 +62,7 @@ export class DynamoStore implements Store {
 
   now(): Promise<number> {
     return this.#call(async (service) => {
-      // Any answer tells the time.
+      // Any response carries the time.
       if (!this.#setup.clock.isFresh) await service.get({ Key: toItem(META) });
       return this.#now();
     });
@@ -71,7 +71,7 @@ export class DynamoStore implements Store {
   append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
     return this.#call(async (service) => {
       const check = this.#checkSame(service);
-      // Starts and acts are not written before this is known. Whoever holds a claim is bound by the row, and need not wait.
+      // Starts and control acts wait for this check. The holder of a claim is bound by the row and need not wait.
       if (batch.some(({ expect }) => !expect || expect.token === null)) await check;
       return settled(appendBatch(service, this.#now, batch), check);
     });

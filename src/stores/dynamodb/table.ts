@@ -10,14 +10,14 @@ import { META, toItem } from "./keys.ts";
 import { readItem } from "./reading.ts";
 import type { Item, Service } from "./service.ts";
 
-/** Raised with the journal's format. */
+/** Raised together with the journal's format. */
 export const SCHEMA = 2;
 
-/** How long a new table may take, and how often it is asked for. */
+/** How long to wait for a new table, and how often to ask for it. */
 const PATIENCE_MS = 180_000;
 const LOOK_MS = 1_000;
 
-/** Rows alone have the attributes of an index, so nothing else is in any of them. */
+/** Only rows have the attributes of an index, so an index holds nothing else. */
 const index = (
   name: string,
   partition: string,
@@ -44,7 +44,7 @@ const INDEXES: readonly GlobalSecondaryIndex[] = [
 
 const KEYS = ["pk", "sk", "shard", "workflowShard", "statusShard", "age", "wake"];
 
-/** Makes the table where that is allowed, and says who the store is. Safe when many processes start at once. */
+/** Creates the table if allowed, and returns the store's identity. Safe when many processes start at once. */
 export async function prepare(service: Service, name: string, create: boolean): Promise<StoreIdentity> {
   let table = await described(service);
   if (!table || table.TableStatus === "CREATING") {
@@ -64,7 +64,7 @@ export async function prepare(service: Service, name: string, create: boolean): 
   return identity;
 }
 
-/** Older versions refuse it from now on. */
+/** Makes older versions refuse the store from now on. */
 async function raiseSchema(service: Service): Promise<void> {
   try {
     await service.update({
@@ -80,7 +80,7 @@ async function raiseSchema(service: Service): Promise<void> {
   }
 }
 
-/** As the table has it now, which is gone with the table. */
+/** The table's incarnation, read now. It disappears with the table. */
 export async function incarnationIn(service: Service): Promise<string> {
   return (await readItem(service, META))?.["incarnation"]?.S ?? "";
 }
@@ -103,7 +103,9 @@ function identityOf(meta: Item, table: TableDescription, name: string): StoreIde
 
 const idOf = ({ TableId, TableArn }: TableDescription): string => TableId ?? TableArn ?? "";
 
-/** A backup is always restored to a new table, with the items of the old one, so that it shows without being told. */
+/**
+ * A backup is always restored into a new table with the items of the old one, so a restore is detected automatically.
+ */
 function restoredTime(meta: Item, table: TableDescription): number | undefined {
   const told = meta["restored"]?.N === undefined ? undefined : Number(meta["restored"].N);
   const [made, created] = [meta["table"]?.S, table.CreationDateTime?.getTime() ?? 0];
@@ -162,7 +164,7 @@ async function whenActive(service: Service): Promise<TableDescription> {
   }
 }
 
-/** The first one stands. */
+/** Keeps the first one written. */
 async function putMeta(service: Service, table: string): Promise<void> {
   const Item: Item = {
     ...toItem(META),

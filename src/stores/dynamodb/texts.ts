@@ -1,11 +1,11 @@
 import { partKey } from "./keys.ts";
 import type { Item } from "./service.ts";
 
-/** An item may have 400 KB. Two texts up to this length fit into one, with room for the rest. */
+/** An item may have 400 KB. Two texts of up to this length fit into one item with room for the rest. */
 const INLINE_BYTES = 170_000;
 const PART_BYTES = 380_000;
 
-/** An item to be written, as far as it differs from others of its run. */
+/** An item to write: the part that differs from other items of its run. */
 export interface Record {
   readonly sk: string;
   readonly item: Item;
@@ -14,7 +14,7 @@ export interface Record {
 
 const partsOf = (field: string): string => `${field}Parts`;
 
-/** The record of these fields, and the further ones that their long texts are split over. */
+/** The item for these fields, and the further items that hold the parts of long texts. */
 export function recordsOf(
   sk: string,
   fields: Readonly<{ [name: string]: string | null }>,
@@ -45,7 +45,7 @@ export function recordsOf(
   return [{ sk, item, bytes }, ...further];
 }
 
-/** Never within a character, since half of one is no text. */
+/** Never splits within a character. */
 function split(text: string): string[] {
   const room = new Uint8Array(PART_BYTES);
   const pieces: string[] = [];
@@ -57,15 +57,15 @@ function split(text: string): string[] {
   return pieces;
 }
 
-/** The sort keys of what a field of this item is split over. */
+/** The sort keys of the items that hold the parts of this field. */
 export function partKeys(sk: string, item: Item, field: string): string[] {
   const parts = Number(item[partsOf(field)]?.N ?? 0);
   return Array.from({ length: parts }, (_, n) => partKey(sk, field, n));
 }
 
 /**
- * The text of a field, its parts among `parts` by sort key; `null` when there is none. `undefined`: a part is gone, so
- * the value was dropped since the item was read.
+ * The text of a field, assembled from `parts` by sort key; `null` when there is none. `undefined` means that a part is
+ * missing because the value was dropped after the item was read.
  */
 export function textOf(
   sk: string,
@@ -79,5 +79,5 @@ export function textOf(
   return texts.includes(undefined) ? undefined : texts.join("");
 }
 
-/** What an item loses together with its data. */
+/** The fields that an item loses together with its data. */
 export const DATA_FIELDS: readonly string[] = ["data", partsOf("data")];

@@ -5,14 +5,16 @@ import { FORMAT, isKnownVersion, seal, unseal } from "./sealed.ts";
 
 interface Renewed {
   readonly runId: string;
-  /** Where the run stood: the next record says itself until when its claim holds. */
+  /** The run's position at the renewal. The next record states itself how long its claim lasts. */
   readonly seq: number;
   readonly epoch: number;
   readonly token: string | null;
   readonly until: number;
 }
 
-/** Claims that were renewed since their run's last record. A file of its own, because a renewal is no part of the journal. */
+/**
+ * Claims renewed since their run's last record. They have their own file, because a renewal isn't part of the journal.
+ */
 export class RenewedClaims {
   readonly #disk: Disk;
   readonly #layout: Layout;
@@ -23,7 +25,7 @@ export class RenewedClaims {
     this.#layout = layout;
   }
 
-  /** Answers what is wrong with the file, if anything: without it, claims only end earlier. */
+  /** Loads the file and returns what is wrong with it, if anything. Without it, claims only end earlier. */
   async load(): Promise<string | undefined> {
     const bytes = await ifThere(this.#disk.read(this.#layout.claims));
     if (!bytes) return undefined;
@@ -35,7 +37,7 @@ export class RenewedClaims {
     return undefined;
   }
 
-  /** The claim of a row as its record has it, with what was renewed since. */
+  /** The claim from the row's record, updated by any later renewal. */
   of({ id, seq, claim }: RunRow): Claim {
     const renewed = this.#renewed.get(id);
     const isCurrent = renewed?.seq === seq && renewed.epoch === claim.epoch && renewed.token === claim.token;
@@ -43,8 +45,8 @@ export class RenewedClaims {
   }
 
   /**
-   * Replaces the file. Its name is not synced: after a power loss the holder is gone as well, and an older file only
-   * lets others in sooner.
+   * Replaces the file without syncing its name: after a power loss the holder is gone too, and an older file only lets
+   * others in sooner.
    */
   async save(rows: readonly RunRow[], isCurrent: (id: string, seq: number) => boolean): Promise<void> {
     for (const { id, seq, claim } of rows)

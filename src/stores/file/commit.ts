@@ -6,15 +6,15 @@ import { carryOut } from "./drop.ts";
 import { blobFile, blobsIn, checkFolder, type Layout } from "./layout.ts";
 import { NEWEST, type RecordName } from "./names.ts";
 
-/** What one flush does to one run. */
+/** The changes that one flush makes to one run. */
 export interface RunPlan {
   readonly id: string;
   readonly isNew: boolean;
   readonly records: (RecordName & { readonly text: string })[];
   readonly blobs: Map<string, string>;
-  /** At most one, of the last append: the next one waits for it to be carried out. */
+  /** At most one, from the last append: the next append waits until it has been carried out. */
   drop: Drop | null;
-  /** As it stands after all of them. */
+  /** The row after all of these appends. */
   row: RunRow;
 }
 
@@ -25,9 +25,10 @@ interface Draft {
 }
 
 /**
- * Writes the plans of one flush. Contents come first and names last: every file is written and synced under a temporary name,
- * then linked to its own, and a new run is one folder that is renamed into place. So a record is there as a whole or not at all,
- * and what it points to is there before it. Answers the runs where somebody else had made the same name before.
+ * Writes the plans of one flush. Contents come before names: every file is written and synced under a temporary name,
+ * then linked to its own, and a new run is one folder that is renamed into place. So a record is either complete or
+ * absent, and everything it points to exists before it. Returns the runs for which another writer had already taken the
+ * name.
  */
 export async function commit(disk: Disk, layout: Layout, plans: readonly RunPlan[]): Promise<Set<string>> {
   const drafts: Drafts = { folders: [], blobs: [], records: [] };
@@ -53,7 +54,7 @@ interface Drafts {
   records: readonly { readonly id: string; readonly files: readonly Draft[] }[];
 }
 
-/** A run whose folder is gone keeps no other from being written. */
+/** Keeps a missing folder of one run from failing the others. */
 async function withFolder(
   disk: Disk,
   layout: Layout,
@@ -74,7 +75,7 @@ async function withFolder(
   return plans.filter(({ id }) => !lost.has(id));
 }
 
-/** Everything, under temporary names. */
+/** Writes everything under temporary names. */
 async function write(disk: Disk, layout: Layout, plans: readonly RunPlan[], drafts: Drafts): Promise<void> {
   const added = plans.filter(({ isNew }) => !isNew);
   drafts.folders = plans.filter(({ isNew }) => isNew).map((plan) => draftFolder(layout, plan));
@@ -96,7 +97,7 @@ async function write(disk: Disk, layout: Layout, plans: readonly RunPlan[], draf
   });
 }
 
-/** Under their own names: blobs before the records that may name them. */
+/** Links the files to their own names: blobs before the records that may name them. */
 async function place(
   disk: Disk,
   layout: Layout,
@@ -126,7 +127,7 @@ interface DraftFolder {
   readonly files: readonly { readonly path: string; readonly text: string }[];
 }
 
-/** A new run, complete in a folder that nobody looks into. */
+/** A new run, complete in a folder that no reader looks into. */
 function draftFolder(layout: Layout, { id, records, blobs }: RunPlan): DraftFolder {
   const folder = layout.temporary();
   const files = [
@@ -137,7 +138,7 @@ function draftFolder(layout: Layout, { id, records, blobs }: RunPlan): DraftFold
   return { id, folder, hasBlobs: blobs.size > 0, last, files };
 }
 
-/** Blobs that are not there yet, or not as they should be. */
+/** Blobs that are missing or damaged. */
 async function draftBlobs(disk: Disk, layout: Layout, plans: readonly RunPlan[]): Promise<Draft[]> {
   const drafts: Draft[] = [];
   for (const { id, blobs } of plans) {
@@ -165,7 +166,10 @@ async function ensureFolder(disk: Disk, parent: string, folder: string): Promise
   }
 }
 
-/** One after the other, so that a crash leaves the first ones and never a gap. What the last was written under becomes its second name. */
+/**
+ * Links one record after another, so that a crash leaves the first ones and never a gap. The temporary name of the last
+ * becomes its second name.
+ */
 async function isLinked(disk: Disk, records: readonly Draft[]): Promise<boolean> {
   for (const { path: from, to } of records) {
     try {

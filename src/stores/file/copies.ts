@@ -5,8 +5,8 @@ import type { Layout } from "./layout.ts";
 import { formatCopy } from "./run-folder.ts";
 
 /**
- * Keeps `run.json` of each run up to date for people, a moment after its records: many appends, one copy. It is not worth
- * a sync, and a failure is not worth an error.
+ * Keeps each run's `run.json` up to date for people, a moment after its records, with one copy for many appends. The
+ * copy isn't synced, and a failure to write it is ignored.
  */
 export class Copies {
   readonly #disk: Disk;
@@ -24,7 +24,7 @@ export class Copies {
 
   mark(row: RunRow): void {
     this.#old.set(row.id, row);
-    // It keeps no process alive: what is not written now is written when the store is next opened.
+    // The timer doesn't keep the process alive. A copy that isn't written now is written when the store is next opened.
     const flush = (): void => {
       this.flush().catch(() => undefined);
     };

@@ -73,7 +73,7 @@ async function look(store: Store): Promise<Map<string, Seen>> {
   return seen;
 }
 
-/** For each write, what may be there while it is under way: from before it, append by append, to after it. */
+/** The states allowed during each write: from before it, append by append, to after it. */
 async function expectations(): Promise<Map<string, Seen>[][]> {
   const store = createMemoryStore({ clock });
   let last = await look(store);
@@ -89,7 +89,7 @@ async function expectations(): Promise<Map<string, Seen>[][]> {
   return [...all, [last]];
 }
 
-/** Writes until the disk stops; answers how many writes were acknowledged. */
+/** Writes until the disk stops; returns how many writes were acknowledged. */
 async function writeUntilStopped(disk: ShakyDisk, folder: string): Promise<number> {
   let acknowledged = 0;
   try {
@@ -111,7 +111,7 @@ function problems(stages: readonly Map<string, Seen>[], found: Map<string, Seen>
     const now = found.get(id) as Seen;
     const same = possible.filter(({ state }) => state === now.state);
     const known = possible.flatMap(({ blobs }) => blobs);
-    // Of the blobs of a write under way, any may be there.
+    // Any blob of a write in progress may exist.
     const needed = same.map(({ blobs }) => blobs.filter((hash) => !now.blobs.includes(hash)));
     const isRightClaim = ending !== "kill" || possible.some(({ until }) => until === now.until);
     return [
@@ -134,7 +134,7 @@ describe("a process or machine that stops before any change to the disk", { time
       if (!disk.hasStopped) break;
       steps++;
       disk.end(ending);
-      // It is this very process that holds the lock.
+      // This very process holds the lock.
       rmSync(path.join(folder, "lock.json"), { force: true });
       const store = await openFolder({ folder, clock }, {});
       const found = await look(store);
@@ -154,7 +154,7 @@ describe("a process or machine that stops before any change to the disk", { time
 });
 
 describe("a disk that fails one change", { timeout: 60_000 }, () => {
-  /** Fails once and works again, as a full or flaky disk does. */
+  /** Fails once and then works again, like a full or flaky disk. */
   class FlakyDisk extends ShakyDisk {
     failAt = Number.POSITIVE_INFINITY;
     count = 0;

@@ -44,7 +44,9 @@ const recordsOf = (folder: string, id: string): string[] =>
     .sort()
     .map((name) => path.join(folder, "runs", id, name));
 
-/** Runs of two records each; of every one, the second is damaged in its own way. Answers the store as it opens then. */
+/**
+ * Creates runs of two records each, damages each second record in its own way, and returns the store as it then opens.
+ */
 async function damagedRuns(
   count: (size: number) => number,
   damage: (file: string, index: number) => void,
@@ -67,7 +69,7 @@ async function damagedRuns(
   return { store: await open(folder), ids };
 }
 
-/** Each waits for somebody to look at it: nothing is read, written, or moved away. */
+/** Each run waits for a person: nothing is read, written, or moved away. */
 async function expectUnread(store: FileStore, ids: readonly string[]): Promise<void> {
   const codes = await Promise.all(ids.map((id) => store.read(id).catch(({ code }) => code)));
   expect(codes.filter((code) => code !== "HF-3010")).toEqual([]);
@@ -112,7 +114,7 @@ describe("the newest record of a run", { timeout: 60_000 }, () => {
     await expectUnread(store, ids);
   });
 
-  /** The second name of a run's newest record, as it was before that record: whoever wrote it did not get that far. */
+  /** Moves the run's second name back to the record before the newest one, as if the writer had stopped there. */
   function asUnacknowledged(folder: string): void {
     const [first = ""] = recordsOf(folder, "run-1");
     rmSync(path.join(path.dirname(first), "newest.json"));
@@ -193,7 +195,7 @@ describe("the newest record of a run", { timeout: 60_000 }, () => {
 });
 
 describe("a file that is missing", () => {
-  /** Two runs of three records each, the first with blobs. */
+  /** Creates two runs of three records each, the first with blobs. */
   async function twoRuns(): Promise<string> {
     const folder = newFolder();
     const store = await open(folder);

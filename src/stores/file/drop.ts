@@ -7,8 +7,9 @@ import { formatRecord } from "./record.ts";
 import { readRecords, recordNames } from "./run-folder.ts";
 
 /**
- * Forgets values of a run. The record that says so is durable before this begins, so what a crash leaves undone is
- * done when the run is next loaded: a value may stay a little longer than asked for, never go too early.
+ * Deletes values of a run. The record of the deletion is durable before this starts, so a deletion that a crash
+ * interrupts is finished when the run is next loaded: a value may stay a little longer than asked, but never goes too
+ * early.
  */
 export async function carryOut(disk: Disk, layout: Layout, id: string, drop: Drop): Promise<void> {
   const folder = layout.run(id);
@@ -40,7 +41,7 @@ async function forgetData(disk: Disk, layout: Layout, { id, folder, seqs }: Forg
   });
   await writeFiles(disk, rewritten);
   await forEach(rewritten, ({ path: from, to }) => disk.rename(from, to));
-  // What was set aside at these positions held the same values.
+  // Records set aside at these positions held the same values.
   const aside = (await disk.list(folder)).filter(({ name }) => isSetAside(name, seqs));
   await forEach(aside, ({ name }) => ifThere(disk.unlink(path.join(folder, name))));
   await disk.syncFolder(folder);

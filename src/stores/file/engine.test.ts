@@ -9,7 +9,7 @@ import { openFileStore } from "./index.ts";
 const newFolder = useFolders("file-engine");
 const LONG = "a long value ".repeat(2_000);
 
-/** Steps that fail at the third until told otherwise, so that the run is resumed by another engine. */
+/** Runs a workflow whose third step fails until `isMended`, so that another engine resumes the run. */
 async function work(folder: string, isMended: boolean, calls: string[]): Promise<string> {
   const job = workflow("job", async (ctx) => {
     for (const name of ["one", "two"])

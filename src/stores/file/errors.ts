@@ -8,11 +8,11 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   EROFS: "HF-3004",
   EISDIR: "HF-3004",
   ENOTDIR: "HF-3004",
-  // What should be a folder is a file.
+  // A file exists where a folder should be.
   EEXIST: "HF-3004",
 };
 
-/** Any failure as the error a person can act on. */
+/** Converts any failure to an error that a person can act on. */
 export function storeError(error: unknown, file: string): HoldfastError {
   if (HoldfastError.is(error)) return error;
   const code = CODES[String((error as { code?: unknown } | null)?.code)] ?? "HF-3013";

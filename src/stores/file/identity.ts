@@ -6,12 +6,12 @@ import { newKey, restoration } from "../restoration.ts";
 import type { Layout } from "./layout.ts";
 import { isKnownStore, STORE_FORMAT, seal, unseal } from "./sealed.ts";
 
-/** What does not belong into a repository: key material, and what matters to one machine only. */
+/** Files that don't belong in a repository: key material, and state of one machine. */
 const GIT_IGNORE = "/store.json\n/lock.json\n/claims.json\n/tmp/\n.lock-*\n";
-/** Git must not change line ends: the checksums would not match any more. */
+/** Git must not change line endings, or the checksums would no longer match. */
 const GIT_ATTRIBUTES = "* -text\n";
 
-/** Who the store is: read, or made in a folder that holds no runs yet. */
+/** Reads the store's identity, or creates one in a folder that holds no runs yet. */
 export async function identify(disk: Disk, layout: Layout): Promise<StoreIdentity> {
   const file = layout.identity;
   const bytes = await ifThere(disk.read(file));
@@ -24,7 +24,7 @@ export async function identify(disk: Disk, layout: Layout): Promise<StoreIdentit
   if (typeof incarnation !== "string" || typeof secret !== "string")
     throw new HoldfastError("HF-3006", { file, message: "It does not say who the store is." });
   const identity = { incarnation, secret, ...(typeof restoredAt === "number" ? { restoredAt } : {}) };
-  // Older versions refuse it from now on.
+  // Makes older versions refuse the store from now on.
   if (version !== STORE_FORMAT) await write(disk, layout, [identityFile(layout, identity)]);
   return identity;
 }
@@ -66,7 +66,7 @@ const identityFile = (layout: Layout, identity: StoreIdentity): NamedText => ({
   text: seal({ version: STORE_FORMAT, store: "holdfast", ...identity }),
 });
 
-/** Each is there as a whole, or as it was before. */
+/** Writes each file atomically. */
 async function write(disk: Disk, layout: Layout, texts: readonly NamedText[]): Promise<void> {
   const files = texts.map(({ name, text }) => ({
     path: layout.temporary(),

@@ -4,8 +4,8 @@ export type { FileOptions, FileStore } from "./open.ts";
 export type { Recovered } from "./run-folder.ts";
 
 /**
- * Opens the files store: one folder for each run, one JSON file for each entry of its journal, each with a checksum. Safe
- * against power loss, made to be read by people and kept in Git, and used by one process at a time.
+ * Opens the files store: one folder per run and one JSON file per journal entry, each with a checksum. Safe against
+ * power loss, readable by people, suitable for Git, and used by one process at a time.
  *
  * @example
  * ```ts

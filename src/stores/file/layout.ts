@@ -4,7 +4,7 @@ import type { Disk } from "../disk.ts";
 import { safeName } from "./names.ts";
 
 /**
- * Where things are in the folder of a store:
+ * The paths within a store's folder:
  *
  *   store.json      who the store is            lock.json    who uses it
  *   claims.json     claims that were renewed    tmp/         files that are not yet whole
@@ -21,7 +21,7 @@ export class Layout {
   readonly tmp: string;
   #count = 0;
 
-  /** `root` has no symbolic link in it. */
+  /** `root` must not contain a symbolic link. */
   constructor(root: string) {
     this.root = root;
     this.runs = path.join(root, "runs");
@@ -30,12 +30,12 @@ export class Layout {
     this.tmp = path.join(root, "tmp");
   }
 
-  /** The id must have been checked: names come from ids, never from other input. */
+  /** The id must have been checked: file names are only ever built from checked ids. */
   run(id: string): string {
     return path.join(this.runs, safeName(id));
   }
 
-  /** A name in `tmp` that nobody has used: that folder is emptied when the store is opened. */
+  /** An unused name in `tmp`, which is emptied when the store is opened. */
   temporary(): string {
     return path.join(this.tmp, String(++this.#count));
   }

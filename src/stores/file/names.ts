@@ -1,12 +1,12 @@
 import { digest } from "../../core/hash.ts";
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
-/** Names that Windows keeps for devices. */
+/** Names that Windows reserves for devices. */
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/i;
 
 /**
- * The name of a file or folder that stands for an id. Where a file system takes `run` and `RUN` for the same, capitals would
- * mix two ids up, so an id with capitals says after a `~` which they are: `RUN~7` and `Run~1` are two folders everywhere.
+ * The file or folder name for an id. Some file systems treat `run` and `RUN` as the same name, so an id with capitals
+ * lists them after a `~`: `RUN~7` and `Run~1` are two folders everywhere.
  */
 export function safeName(id: string): string {
   if (!ID.test(id)) return `~${Buffer.from(digest(id), "base64url").toString("hex")}`;
@@ -15,7 +15,7 @@ export function safeName(id: string): string {
   return capitals === 0n && !RESERVED.test(id) ? id : `${id}~${capitals.toString(16)}`;
 }
 
-/** The id that a folder's name stands for, if it stands for any. */
+/** The id that a folder's name stands for, or `undefined` if it isn't a run's folder. */
 export function idOf(name: string): string | undefined {
   const id = name.replace(/~[0-9a-f]+$/, "");
   return ID.test(id) && safeName(id) === name ? id : undefined;
@@ -32,22 +32,22 @@ const RECORD = /^checkpoint_(\d{8,16})_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.js
 export const recordName = (seq: number, timestamp: string): string =>
   `checkpoint_${String(seq).padStart(8, "0")}_${timestamp.replace(/[:.]/g, "-")}.json`;
 
-/** What a file's name says about it: a record at a position, something that wants to be one, or neither. */
+/** Parses a file name: a record at a position, a name that almost looks like one, or neither. */
 export function parseRecordName(name: string): RecordName | "misnamed" | null {
   if (!name.startsWith("checkpoint_") || !name.endsWith(".json")) return null;
   const [, digits] = RECORD.exec(name) ?? [];
   return digits === undefined ? "misnamed" : { name, seq: Number(digits) };
 }
 
-/** A record that was set aside, at this position. */
+/** True for a record that was set aside at one of these positions. */
 export const isSetAside = (name: string, seqs: ReadonlySet<number>): boolean => {
   const [, digits] = /^checkpoint_(\d{8,16})_.*\.bad(\.\d+)?$/.exec(name) ?? [];
   return digits !== undefined && seqs.has(Number(digits));
 };
 
 /**
- * A second name of a run's newest record. It is given in the same sync that makes the record safe, and before anybody is told of it,
- * so it says after a crash what was acknowledged.
+ * A second name of a run's newest record. It is created in the same sync that makes the record durable, and before the
+ * append is acknowledged, so after a crash it proves what was acknowledged.
  */
 export const NEWEST = "newest.json";
 

@@ -16,30 +16,30 @@ import { FolderStore } from "./store.ts";
 
 /** Options of the files store. */
 export interface FileOptions {
-  /** Where the files go; made if need be. One process at a time may use it. */
+  /** The folder for the files; created if needed. One process at a time may use it. */
   readonly folder: string;
-  /** Judges claims and due times; the system clock unless given. */
+  /** Decides when claims expire and runs are due. Default: the system clock. */
   readonly clock?: { now(): number };
-  /** Told of every file that was not as the store left it. Default: nobody; see `recovered`. */
+  /** Receives a message for every file that isn't as the store left it. Default: no logging; see `recovered`. */
   readonly logger?: Logger;
-  /** Takes a folder on a network file system, where links and syncs may not keep their promises. Default false. */
+  /** Allows a folder on a network file system, where links and syncs may not be reliable. Default false. */
   readonly force?: boolean;
 }
 
 /** A store whose runs are readable JSON files. */
 export interface FileStore extends Store {
   /**
-   * Every file that was found damaged or missing since the store was opened. Of a run whose newest record was damaged, the
-   * state before it is used, and the file is kept under another name: what happened in between may happen again.
+   * Every file found damaged or missing since the store was opened. When a run's newest record was damaged, the state
+   * before it is used and the file is kept under another name: whatever happened in between may happen again.
    */
   readonly recovered: readonly Recovered[];
 }
 
-/** What tests replace. */
+/** The parts that tests replace. */
 export interface FolderParts {
   readonly disk?: Disk;
   readonly copyDelayMs?: number;
-  /** The type of the file system a folder is on, as Linux numbers them. */
+  /** The type number of the folder's file system, as Linux defines them. */
   readonly fileSystem?: (folder: string) => Promise<number>;
 }
 
@@ -49,7 +49,7 @@ const PARTS = {
   fileSystem: async (folder: string) => (process.platform === "linux" ? (await statfs(folder)).type : 0),
 };
 
-/** Opens the store, with other parts than its own in tests. */
+/** Opens the store. Tests pass other parts. */
 export async function openFolder(options: FileOptions, parts: FolderParts = {}): Promise<FileStore> {
   const { disk, copyDelayMs, fileSystem } = { ...PARTS, ...parts };
   checkOptions("openFileStore", options, ["folder", "clock", "logger", "force"]);
@@ -69,12 +69,12 @@ export async function openFolder(options: FileOptions, parts: FolderParts = {}):
     return store;
   } catch (error) {
     await lock?.release().catch(() => undefined);
-    // Node says of a folder it may not make there that it does not exist.
+    // When Node can't create a folder on a read-only disk, it reports that the folder doesn't exist.
     throw storeError(readOnlyError(folder) ?? error, folder);
   }
 }
 
-/** Fixed now: a later change of the working directory or of a link on the way moves nothing. */
+/** Resolves the path now, so that a later change of the working directory or of a link moves nothing. */
 async function prepareRoot(disk: Disk, folder: string): Promise<string> {
   const made = await mkdir(path.resolve(folder), { recursive: true, mode: 0o700 });
   if (made !== undefined) await disk.syncFolder(path.dirname(made));
@@ -87,7 +87,7 @@ const remote = (root: string): HoldfastError =>
     problem: `${root} is on a network file system, where syncs and locks may not hold; set force to try`,
   });
 
-/** What is in `tmp` was never finished. */
+/** Files in `tmp` were never finished. */
 async function prepareFolders(disk: Disk, layout: Layout): Promise<void> {
   await makeFolder(disk, layout.tmp);
   const left = await disk.list(layout.tmp);

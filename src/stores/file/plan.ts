@@ -7,11 +7,11 @@ import { formatRecord } from "./record.ts";
 import type { Runs } from "./runs.ts";
 
 interface Planned extends RunPlan {
-  /** With its place among the results. */
+  /** Each with its index in the results. */
   readonly appends: (readonly [index: number, append: Append])[];
 }
 
-/** Judges appends against the runs as they will stand, and gathers what is to be written. */
+/** Checks appends against the runs as they will be, and collects the files to write. */
 export class Flush {
   readonly plans = new Map<string, Planned>();
   readonly #runs: Runs;
@@ -24,7 +24,7 @@ export class Flush {
     this.#timestamp = new Date(now).toISOString();
   }
 
-  /** What was dropped must be gone before the next record is written: only the newest one is looked at after a crash. */
+  /** Dropped values must be deleted before the next record is written: after a crash only the newest record is read. */
   mustGoFirst({ run }: Append): boolean {
     return (this.plans.get(run.id)?.drop ?? null) !== null;
   }
@@ -75,7 +75,7 @@ const newPlan = (row: RunRow, isNew: boolean): Planned => ({
   appends: [],
 });
 
-/** What the append itself writes stays. */
+/** Keeps what the append itself writes. */
 function dropOf({ drop, entries, blobs }: Append): Drop | null {
   if (!drop) return null;
   const seqs = drop.entries.filter((seq) => !entries.some((entry) => entry.seq === seq));
@@ -83,7 +83,7 @@ function dropOf({ drop, entries, blobs }: Append): Drop | null {
   return seqs.length + hashes.length > 0 ? { entries: seqs, blobs: hashes } : null;
 }
 
-/** A row exactly as its record will give it back, which nobody can change. */
+/** The row exactly as its record will restore it, frozen. */
 export const settled = (row: RunRow): RunRow => freeze(JSON.parse(JSON.stringify(row)) as RunRow);
 
 function freeze<T extends object>(value: T): T {

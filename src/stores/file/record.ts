@@ -8,18 +8,18 @@ import { isKnownVersion, seal, unseal } from "./sealed.ts";
 export interface EntryRecord {
   readonly entry: Entry;
   readonly timestamp: string;
-  /** The run as it stood after the append; `null` within the copied part of a fork, which came as a whole. */
+  /** The run after the append. `null` within the copied part of a fork, which is written as a whole. */
   readonly run: RunRow | null;
-  /** What the append told the store to forget: done again if it may not have been finished. */
+  /** The values that the append deletes; deleted again if the deletion may not have finished. */
   readonly drop: Drop | null;
-  /** Its version gives the newest record of a run a second name. */
+  /** True when the record's version gives the newest record of a run a second name. */
   readonly hasWitness?: boolean;
 }
 
-/** Since this version of records, the newest one of a run has a second name. */
+/** From this record version on, a run's newest record has a second name. */
 const WITNESSED = "1.1";
 
-/** The file's text: what people read, then what the store reads, then the checksum over both. */
+/** The file's text: first the part for people, then the part for the store, then the checksum over both. */
 export function formatRecord(id: string, { entry, timestamp, run, drop }: EntryRecord): string {
   const { seq, count, head, data } = entry;
   return seal({
@@ -42,7 +42,7 @@ export type ParsedRecord =
   | (EntryRecord & { readonly ok: true })
   | { readonly ok: false; readonly problem: string; readonly isNewer: boolean };
 
-/** A record as read from the file of this name in the folder of this run. */
+/** Parses a record, given the run and the file name it was read from. */
 export function parseRecord(id: string, name: string, bytes: Buffer): ParsedRecord {
   const bad = (problem: string, isNewer = false): ParsedRecord => ({ ok: false, problem, isNewer });
   const unsealed = unseal(bytes);
@@ -56,10 +56,10 @@ export function parseRecord(id: string, name: string, bytes: Buffer): ParsedReco
   return { ok: true, entry: { seq, count, head, data }, timestamp, run, drop: drop ?? null, hasWitness };
 }
 
-/** Longer values are in `data` only. */
+/** Longer values appear in `data` only. */
 const SHOWN_CHARACTERS = 1_024;
 
-/** The events for people to read. Nothing here is read back. */
+/** The events for people. The store never reads them back. */
 function shownEvents(id: string, entry: Entry): { events?: readonly object[] } {
   try {
     const { events } = parseEntry(id, entry);

@@ -7,34 +7,35 @@ import { byPosition, NEWEST, parseRecordName, type RecordName, recordName } from
 import { type ParsedRecord, parseRecord } from "./record.ts";
 import { FORMAT, isKnownVersion, seal, unseal } from "./sealed.ts";
 
-/** Something in the folder that was not as the store left it, and what became of it. */
+/** A file that wasn't as the store left it, and how it was handled. */
 export interface Recovered {
   /** `null` for the store's own files. */
   readonly runId: string | null;
-  /** Within the store's folder. */
+  /** The path within the store's folder. */
   readonly file: string;
   readonly problem: string;
-  /** The name it has now, where it was set aside. */
+  /** The file's new name, if it was set aside. */
   readonly keptAs: string | null;
 }
 
-/** What a run's folder says. Nothing of it is believed without its checksum. */
+/** The contents of a run's folder. Nothing is trusted without its checksum. */
 export type Loaded =
   | {
       readonly state: "whole";
       readonly row: RunRow;
-      /** Of the newest record, when it may not have been carried out in full. */
+      /** The deletion of the newest record, when it may not have finished. */
       readonly drop: Drop | null;
-      /** `run.json` says something else. */
+      /** True when `run.json` differs from the row. */
       readonly isCopyOld: boolean;
     }
-  /** `row`: the last that is known of it. */
+  /** `row` is the last known state. */
   | { readonly state: "damaged"; readonly problem: string; readonly row?: RunRow | undefined }
   | { readonly state: "absent" };
 
 /**
- * Reads a run from its newest record. A record is written and synced before it has its name, so one that is not whole was damaged
- * later, and the run waits for somebody to look at it. Only what `newest.json` proves to have been acknowledged by nobody is set aside.
+ * Loads a run from its newest record. A record is written and synced before it gets its name, so an incomplete one was
+ * damaged later, and the run waits for a person. A record is set aside only if `newest.json` proves that it was never
+ * acknowledged.
  */
 export async function loadRun(
   disk: Disk,
@@ -74,17 +75,17 @@ export async function loadRun(
   return { state: "whole", row: run, drop: isCopyOld ? drop : null, isCopyOld };
 }
 
-/** A record that says how its run stood after it. */
+/** A record that includes the row after it. */
 type LastRecord = Extract<ParsedRecord, { readonly ok: true }> & { readonly run: RunRow };
 
 interface End {
-  /** The newest record that is whole. */
+  /** The newest intact record. */
   readonly last: LastRecord | undefined;
-  /** Records after that one which are not. */
+  /** The damaged records after it. */
   readonly bad: readonly { readonly name: string; readonly problem: string }[];
-  /** A version this one does not know wrote the newest. */
+  /** Set when a newer, unknown version wrote the newest record. */
   readonly newer: string | undefined;
-  /** What `newest.json` holds, if it is whole. */
+  /** The content of `newest.json`, if it is intact. */
   readonly witness: LastRecord | undefined;
 }
 
@@ -105,14 +106,14 @@ async function findEnd(disk: Disk, folder: string, id: string, records: readonly
 
 type Judged =
   | { readonly problem: string }
-  /** `isGone`: its own file is not there. */
+  /** `isGone`: the record's own file is missing. */
   | { readonly record: LastRecord; readonly isGone: boolean };
 
-/** Which record the run stands at, or why nobody can say. */
+/** Decides which record the run is at, or explains why that can't be known. */
 function judge({ last, bad, newer, witness }: End, copy: RunRow | undefined): Judged {
   if (newer !== undefined) return { problem: newer };
   const [first] = bad;
-  // Whoever was told of a record was told after this one had its second name.
+  // An append is acknowledged only after its record has the second name.
   const isUnacknowledged = witness !== undefined && last?.run.head === witness.run.head;
   if (first && !isUnacknowledged) return { problem: `${first.name}: ${first.problem}.` };
   const isGone = witness !== undefined && witness.run.seq > (last?.run.seq ?? 0);
@@ -145,7 +146,7 @@ async function pointTo(disk: Disk, layout: Layout, folder: string, name: string)
   await disk.syncFolder(folder);
 }
 
-/** Records in order of position, and files that are named almost like one. */
+/** Records in order of position, and files whose names almost look like records. */
 export async function recordNames(
   disk: Disk,
   folder: string,
@@ -160,7 +161,7 @@ export async function recordNames(
   return { records: records.sort(byPosition), misnamed };
 }
 
-/** One record; a file that is missing, or is no file, is a damaged record. */
+/** Reads one record. A missing file, or anything that isn't a file, counts as a damaged record. */
 export async function readRecord(
   disk: Disk,
   folder: string,
@@ -185,7 +186,7 @@ export const readRecords = (
 ): Promise<(ParsedRecord & { readonly name: string })[]> =>
   forEach(names, async ({ name }) => ({ ...(await readRecord(disk, folder, { id, name })), name }));
 
-/** Under a name that is free, so that nothing that was set aside before is lost. */
+/** Renames to a free name, so that nothing set aside earlier is overwritten. */
 async function rename(disk: Disk, folder: string, name: string): Promise<string> {
   const taken = new Set((await disk.list(folder)).map((entry) => entry.name));
   let kept = `${name}.bad`;
@@ -195,7 +196,7 @@ async function rename(disk: Disk, folder: string, name: string): Promise<string>
   return kept;
 }
 
-/** The run for people to read. The store itself believes it in one thing only: that there was a record at its position. */
+/** The run in a form for people. The store trusts it in one point only: that a record existed at its position. */
 export const formatCopy = (row: RunRow): string =>
   seal({ version: FORMAT, checkpoint_id: `${row.id}@${row.seq}`, workflow_id: row.id, run: row });
 

@@ -6,16 +6,16 @@ import type { Layout } from "./layout.ts";
 import type { RecordName } from "./names.ts";
 import { recordNames } from "./run-folder.ts";
 
-/** So many runs have the names of their records kept in memory. */
+/** How many runs have the names of their records cached in memory. */
 const MOST_LISTED = 256;
 
-/** The runs as they stand, in memory: rebuilt from the newest record of each when the store is opened. */
+/** The current runs in memory, rebuilt from each run's newest record when the store is opened. */
 export class Runs {
   readonly #disk: Disk;
   readonly #layout: Layout;
   readonly #rows = new Map<string, RunRow>();
   readonly #damaged = new Map<string, { readonly problem: string; readonly row: RunRow }>();
-  /** Used longest ago first. */
+  /** Least recently used first. */
   readonly #names = new Map<string, RecordName[]>();
 
   constructor(disk: Disk, layout: Layout) {
@@ -27,12 +27,12 @@ export class Runs {
     return this.#rows.values();
   }
 
-  /** It is there, readable or not. */
+  /** True when the run exists, readable or not. */
   has(id: string): boolean {
     return this.#rows.has(id) || this.#damaged.has(id);
   }
 
-  /** Those of which nothing can be relied on, for lists. */
+  /** Rows of the unreadable runs, for lists. */
   damaged(): RunRow[] {
     return [...this.#damaged.values()].map(({ row }) => row);
   }
@@ -41,21 +41,21 @@ export class Runs {
     return this.#damaged.has(id);
   }
 
-  /** `undefined` where there is no such run; HF-3010 where there is one of which nothing can be read. */
+  /** Returns `undefined` when there is no such run, and throws HF-3010 when the run can't be read. */
   row(id: string): RunRow | undefined {
     const found = this.#damaged.get(id);
     if (!found) return this.#rows.get(id);
     throw damaged(id, found.row.seq || 1, found.problem);
   }
 
-  /** `added`: records that are new since the last time. */
+  /** `added`: records created since the last call. */
   set(row: RunRow, added: readonly RecordName[] = []): void {
     this.#damaged.delete(row.id);
     this.#rows.set(row.id, row);
     this.#names.get(row.id)?.push(...added.map(({ name, seq }) => ({ name, seq })));
   }
 
-  /** `row`: the last that is known of it. */
+  /** `row` is the last known state. */
   setDamaged(id: string, problem: string, row = this.#rows.get(id)): void {
     const shown = row ? damagedRow(row, problem) : unknownRow(id, damaged(id, 1, problem));
     this.forget(id);
@@ -68,7 +68,7 @@ export class Runs {
     this.#damaged.delete(id);
   }
 
-  /** Names of the records of a run up to where it stands. What a flush under way has written is not among them. */
+  /** The names of the run's records up to its current position, without those of a flush in progress. */
   async names(row: RunRow): Promise<readonly RecordName[]> {
     const known = this.#names.get(row.id);
     if (known) this.#names.delete(row.id);
@@ -86,7 +86,7 @@ export class Runs {
   }
 }
 
-/** The place in `names` of the record that holds a position, or of the first one after it. */
+/** The index in `names` of the record that holds a position, or of the first one after it. */
 export function placeOf(names: readonly RecordName[], from: number): number {
   let [low, high] = [0, names.length];
   while (low < high) {

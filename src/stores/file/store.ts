@@ -40,12 +40,12 @@ export interface Setup {
   readonly copyDelayMs: number;
 }
 
-/** So many records are read before it is asked whether there are enough. */
+/** How many records to read before checking whether there are enough. */
 const RECORDS_AT_ONCE = 256;
 
 /**
- * Runs as files in a folder that belongs to this process. Rows are judged and listed in memory; files are written one flush at
- * a time, and a row changes in memory only when its record is durable.
+ * Runs as files in a folder that belongs to this process. Rows are checked and listed in memory; files are written one
+ * flush at a time, and a row changes in memory only when its record is durable.
  */
 export class FolderStore implements Store {
   readonly name = "file";
@@ -55,7 +55,7 @@ export class FolderStore implements Store {
   readonly #runs: Runs;
   readonly #claims: RenewedClaims;
   readonly #copies: Copies;
-  /** Runs of which it is not known what the disk holds, with the failure that left it open. */
+  /** Runs whose state on disk is unknown, with the failure that caused it. */
   readonly #unknown = new Map<string, unknown>();
   #identity: StoreIdentity;
   #queue: Promise<unknown> = Promise.resolve();
@@ -70,7 +70,7 @@ export class FolderStore implements Store {
     this.#copies = new Copies(disk, layout, copyDelayMs);
   }
 
-  /** Reads the newest record of every run, and finishes what a crash has left undone. */
+  /** Reads the newest record of every run and finishes whatever a crash interrupted. */
   async load(): Promise<void> {
     const { disk, layout } = this.#setup;
     const problem = await this.#claims.load();
@@ -187,7 +187,7 @@ export class FolderStore implements Store {
     return this.#read([], async () => dueRows(this.#runs.rows(), query, this.#setup.clock.now()));
   }
 
-  /** Files that belong to no run, or to the store itself, and were not as they were left. */
+  /** Returns problems with the store's own files, and with files that belong to no run. */
   async check(): Promise<readonly string[]> {
     const found = this.recovered.filter(({ runId }) => runId === null);
     return found.map(({ file, problem }) => `${file}: ${problem}.`);
@@ -227,7 +227,7 @@ export class FolderStore implements Store {
     }
   }
 
-  /** Takes a run into memory as its folder has it. */
+  /** Loads a run into memory from its folder. */
   async #load(id: string): Promise<void> {
     const { disk, layout } = this.#setup;
     const loaded = await loadRun(disk, layout, id, (found) => this.#report(found));
@@ -256,14 +256,14 @@ export class FolderStore implements Store {
       this.#report({ runId, file, problem, keptAs: null });
   }
 
-  /** After a failure the disk is asked what it holds before anything is answered. Names are made safe before they count. */
+  /** After a failure, reads the disk again before answering. Names are synced before they count. */
   async #lookAgain(): Promise<void> {
     const { disk, layout } = this.#setup;
     for (const id of this.#unknown.keys()) {
       try {
         await disk.syncFolder(layout.runs);
         await disk.syncFolder(layout.run(id)).catch((error: unknown) => {
-          // Not there, or not a folder: that is for the next step to say.
+          // The folder is missing or isn't a folder: the next step reports that.
           if (!hasCode(error, "ENOENT", "ELOOP", "ENOTDIR")) throw error;
         });
         await this.#load(id);
@@ -274,7 +274,7 @@ export class FolderStore implements Store {
     }
   }
 
-  /** One run's folder that cannot be read does not keep the others waiting. */
+  /** Keeps an unreadable folder of one run from blocking the others. */
   #insist(ids: readonly string[]): void {
     const unknown = ids.find((id) => this.#unknown.has(id));
     if (unknown !== undefined) throw this.#unknown.get(unknown) as Error;

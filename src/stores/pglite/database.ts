@@ -3,7 +3,7 @@ import type { SqlValue } from "../../core/sql.ts";
 import { PARSERS } from "../postgres/parsers.ts";
 import type { Database, Queryable, Value } from "../postgres/queryable.ts";
 
-/** What statements are sent to: a PGlite, or a transaction of one. */
+/** Accepts statements: a PGlite, or a transaction of one. */
 export interface PgliteQueryable {
   query<T>(
     text: string,
@@ -15,16 +15,16 @@ export interface PgliteQueryable {
   ): Promise<{ readonly rows: T[] }>;
 }
 
-/** What is asked of a PGlite, or of something of the same shape. */
+/** The part of a PGlite that the store uses. */
 export interface PgliteDatabase extends PgliteQueryable {
   readonly waitReady: Promise<void>;
-  /** `undefined` or `memory://` for one that keeps nothing. */
+  /** `undefined` or `memory://` for a database in memory. */
   readonly dataDir?: string | undefined;
   transaction<T>(work: (one: PgliteQueryable) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** A PGlite as a database of the PostgreSQL store. It has one connection, which it gives to one after the other. */
+/** Adapts a PGlite to the PostgreSQL store. It has one connection, which its callers take in turn. */
 export function onPglite(db: PgliteDatabase, end: () => Promise<void>): Database {
   const underWay = new Set<Promise<unknown>>();
   const tracked = async <T>(work: Promise<T>): Promise<T> => {
@@ -62,18 +62,18 @@ const on = (one: PgliteQueryable): Queryable => ({
   },
 });
 
-/** What PGlite would make dates and objects of: json, jsonb, date, time and timestamps, numbers of any length. */
+/** Types that PGlite would parse into dates and objects: json, jsonb, date, time and timestamps, and numeric. */
 const AS_WRITTEN = Object.fromEntries(
   [114, 3802, 1082, 1083, 1114, 1184, 1266, 1700].map((oid) => [oid, (text: string) => text]),
 );
 
-/** PGlite makes arrays of arrays, whatever it is told. */
+/** PGlite always parses arrays. */
 const plain = (value: unknown): SqlValue | boolean =>
   typeof value === "object" && value !== null && !(value instanceof Uint8Array)
     ? JSON.stringify(value)
     : (value as SqlValue | boolean);
 
-/** Its errors carry the values of the statement, which must not get into a log. */
+/** PGlite's errors carry the values of the statement, which must not be logged. */
 function withoutValues(error: unknown): unknown {
   if (!(error instanceof Error) || !("params" in error)) return error;
   const { code } = error as { readonly code?: unknown };

@@ -13,7 +13,7 @@ const template = path.join(root, "template");
 const warnings: unknown[] = [];
 const logger = { warn: (message: string, fields?: unknown) => void warnings.push([message, fields]) };
 
-/** To make a database takes seconds, so it is made once. */
+/** Creating a database takes seconds, so it is created once. */
 beforeAll(async () => {
   mkdirSync(path.join(template, ".new-left-over"), { recursive: true });
   writeFileSync(path.join(template, ".new-left-over", "PG_VERSION"), "18\n");
@@ -31,7 +31,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** A process that opens the folder, writes runs without end, and says which are acknowledged. */
+/** Starts a process that opens the folder, writes runs endlessly, and reports which are acknowledged. */
 async function writer(folder: string): Promise<{ child: ChildProcess; acknowledged: string[] }> {
   const url = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
   const code = `

@@ -10,7 +10,7 @@ import type { PgliteDatabase } from "./database.ts";
 const DATA = "data";
 const UNFINISHED = ".new-";
 
-/** Opens the PGlite in a folder, which nobody else may use until `close`. */
+/** Opens the PGlite in a folder, which no other process may use until `close`. */
 export async function openFolder(
   place: string,
 ): Promise<{ readonly db: PgliteDatabase; readonly close: () => Promise<void> }> {
@@ -59,7 +59,9 @@ async function openLocked(folder: string, open: Open): Promise<PgliteDatabase> {
   }
 }
 
-/** Making a database takes seconds, and one that was made half cannot be opened: so it gets its name when it is whole. */
+/**
+ * Creating a database takes seconds, and a half-created one can't be opened, so it gets its name when it is complete.
+ */
 async function create(folder: string, data: string, open: Open): Promise<void> {
   try {
     for (const name of await readdir(folder))
@@ -93,7 +95,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   EROFS: "HF-3004",
   ENOTDIR: "HF-3004",
   EEXIST: "HF-3004",
-  // Also what Node says when it may not make a folder on a read-only disk.
+  // Node also reports this when it can't create a folder on a read-only disk.
   ENOENT: "HF-3004",
 };
 

@@ -9,21 +9,24 @@ import { openFolder } from "./folder.ts";
 
 export type { PgliteDatabase, PgliteQueryable } from "./database.ts";
 
-/** Options of the PGlite store: a folder or a PGlite, and the rest as it pleases. */
+/** Options of the PGlite store. Give a folder or a PGlite. */
 export interface PgliteOptions {
-  /** Where to keep the database; made if need be. One process at a time: a second one is told who has it (HF-3023). */
+  /**
+   * The folder of the database; created if needed. One process at a time: a second one gets HF-3023, which names the
+   * first.
+   */
   readonly folder?: string;
-  /** A PGlite of your own, which stays open when the store is closed. That nobody else opens its files is up to you. */
+  /** Your own PGlite, which stays open when the store is closed. Make sure that nothing else opens its files. */
   readonly db?: PgliteDatabase;
   /** The schema that holds everything. Default `holdfast`. */
   readonly schema?: string;
-  /** Told what acknowledged writes do not survive. */
+  /** Receives a warning about what acknowledged writes don't survive. */
   readonly logger?: Pick<Logger, "warn">;
 }
 
 /**
- * Opens the PGlite store: the PostgreSQL store on a PostgreSQL inside this process. An acknowledged write survives the end
- * of the process, however it ends, but not a power loss: PGlite never syncs its files.
+ * Opens the PGlite store: the PostgreSQL store on a PostgreSQL inside this process. An acknowledged write survives a
+ * crash of the process, but not a power loss: PGlite never syncs its files.
  *
  * @example
  * ```ts

@@ -11,12 +11,12 @@ const clock = {
   },
 };
 
-/** One for all cases, each of which leaves it empty: to make one takes seconds. */
+/** One database for all cases, because creating one takes seconds. Each case leaves it empty. */
 const db = new PGlite();
 beforeAll(() => db.waitReady);
 afterAll(() => db.close());
 
-/** Statements go by this clock instead of PostgreSQL's. */
+/** Replaces PostgreSQL's clock with this one. */
 const timed = (one: PgliteQueryable): PgliteQueryable => ({
   query: (text, values, options) =>
     one.query(

@@ -4,10 +4,10 @@ import { IDENTIFYING, identifying, PROJECTED, projected, rowOf, TYPES } from "./
 import { type Bind, CLOCK, FLUSH, type Statement, statement } from "./statement.ts";
 
 /**
- * One statement for a batch in which no run appears twice. It locks the runs that are there, in one order for everybody,
- * and sees them as they are then; judges each append; changes what may be changed; and answers for each append its
- * place, why it was refused, and the run as it stands in that case. A create that lost to another which was
- * not to be seen yet is answered without the run.
+ * One statement for a batch in which no run appears twice. It locks the existing runs in a fixed order and reads them
+ * after that; checks each append; applies the accepted ones; and returns for each append its index, the reason for a
+ * refusal, and in that case the current row. A create that lost to one that isn't visible yet comes back without the
+ * row.
  */
 export function batchStatement(at: string, opened: Opened, batch: readonly Append[]): Statement {
   return statement((bind) => {
@@ -25,7 +25,7 @@ FROM judged LEFT JOIN taken ON taken.i = judged.i LEFT JOIN found ON found.id = 
   });
 }
 
-/** A JSON array as a table. JSON inside it travels as text: escapes that PostgreSQL cannot decode stay as they are. */
+/** A JSON array as a table. JSON inside it travels as text, so that escapes which PostgreSQL can't decode survive. */
 const table = (bind: Bind, rows: readonly object[], name: string, columns: string): string =>
   `json_to_recordset(${bind(JSON.stringify(rows), "json")}) AS ${name} (${columns})`;
 
@@ -51,10 +51,10 @@ function toInput(append: Append, i: number): object {
   };
 }
 
-/** What is answered where the store is not the one that was opened. */
+/** The reason when the store isn't the one that was opened. */
 export const OTHER = "other";
 
-/** In the order in which the contract judges. */
+/** In the order of checks that the contract defines. */
 const REASON = `CASE
     WHEN input.expect_seq IS NULL THEN CASE WHEN found.n IS NOT NULL THEN 'exists' END
     WHEN found.n IS NULL THEN 'missing'
@@ -89,7 +89,7 @@ const FIRST_CLAIM = `greatest(CASE WHEN judged.kind IN ('acquire', 'revoke') THE
 
 const INSERTED = [...IDENTIFYING, ...PROJECTED];
 
-/** Only what the batch has: a part that nothing goes through would have to be planned all the same. */
+/** Includes only what the batch needs: PostgreSQL would also plan the parts that no row goes through. */
 function changing(at: string, batch: readonly Append[]): string[] {
   const changed = `changed AS (
   UPDATE ${at}runs AS run SET ${PROJECTED.map((name) => `${name} = judged.${name}`).join(", ")}, ${CHANGED_CLAIM}
@@ -130,7 +130,7 @@ function adding(at: string, batch: readonly Append[], bind: Bind): string[] {
   ];
 }
 
-/** What the append itself writes stays: its entries are not to be seen here yet, its blobs are left out. */
+/** Keeps what the append itself writes: its entries aren't visible here yet, and its blobs are excluded. */
 function dropping(at: string, batch: readonly Append[], bind: Bind): string[] {
   if (!batch.some(({ drop }) => drop)) return [];
   const entries = batch.flatMap(({ drop }, i) => (drop?.entries ?? []).map((seq) => ({ i, seq })));

@@ -3,13 +3,13 @@ import { isSame, type Opened } from "./migrations.ts";
 import { PROJECTED, projected, TYPES } from "./rows.ts";
 import { type Bind, CLOCK, FLUSH, type Statement, statement } from "./statement.ts";
 
-/** More blobs than this go by the statement for batches. */
+/** Appends with more blobs use the statement for batches. */
 const MOST_BLOBS = 20;
 
 /**
- * The statement for one append that changes a run and adds an entry, which is what most appends are: planning and running
- * it takes a third of the time of the one for batches. It answers one row, or none when the append was not taken;
- * then the other statement says why. `null`: this append is of another kind.
+ * The statement for one append that changes a run and adds one entry, as most do: it plans and runs in a third of the
+ * time of the batch statement. It returns one row, or none when the append was refused; then the batch statement finds
+ * out why. `null` for any other kind of append.
  */
 export function oneStatement(at: string, opened: Opened, append: Append): Statement | null {
   const { run, expect, claim, entries, blobs, drop } = append;

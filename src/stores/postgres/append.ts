@@ -7,13 +7,13 @@ import type { Opened, Place } from "./migrations.ts";
 import type { Database, Queryable } from "./queryable.ts";
 import { rowOf, toRow } from "./rows.ts";
 
-/** About how many characters one statement may carry. */
+/** The approximate maximum number of characters in one statement. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
-/** Where to, and which store that was when it was opened. */
+/** The schema to write to, and the identity it had when it was opened. */
 export type Writing = Place & { readonly opened: Opened };
 
-/** Appends that go out in one statement, with their places in the batch. */
+/** Appends that are sent in one statement, with their indexes in the batch. */
 interface Wave {
   readonly places: number[];
   readonly appends: Append[];
@@ -22,8 +22,8 @@ interface Wave {
 }
 
 /**
- * Applies a batch in one statement, which is its own transaction; where several are needed, because a run
- * appears twice or there is very much to write, in one short transaction.
+ * Applies a batch in one statement, which is its own transaction. When several are needed, because a run appears twice
+ * or the batch is very large, they share one short transaction.
  */
 export async function appendBatch(
   database: Database,
@@ -43,7 +43,7 @@ export async function appendBatch(
   });
 }
 
-/** Appends of one run stay in their order; a later one must see what the one before has done. */
+/** Keeps appends of one run in order, because a later one must see the effect of the one before. */
 function wavesOf(batch: readonly Append[]): Wave[] {
   const waves: Wave[] = [];
   batch.forEach((append, place) => {
@@ -65,7 +65,7 @@ function sizeOf({ entries, blobs }: Append): number {
   return entries.reduce((sum, { head, data }) => sum + head.length + (data?.length ?? 0), values);
 }
 
-/** In one statement, or in two where one was not taken as expected. */
+/** Sends one statement, or a second one when the first was refused. */
 export async function send(
   one: Queryable,
   { at, name, opened }: Writing,
@@ -91,7 +91,7 @@ export async function send(
   return results;
 }
 
-/** The run that a refusal came without: there is none, or somebody else created it a moment ago. */
+/** The row that a refusal came without: it doesn't exist, or another process has just created it. */
 async function readLate(one: Queryable, at: string, id: string): Promise<RunRow | null> {
   const [values] = await one.query(`SELECT ${rowOf("run")} FROM ${at}runs AS run WHERE id = $1`, [id]);
   return values ? toRow(values) : null;

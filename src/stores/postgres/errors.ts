@@ -1,6 +1,6 @@
 import { type ErrorCode, HoldfastError } from "../../core/errors.ts";
 
-/** What went wrong, by SQLSTATE or the class it begins with. */
+/** Maps SQLSTATEs, or the classes they begin with, to our codes. */
 const STATES: readonly (readonly [prefix: string, code: ErrorCode])[] = [
   ["08", "HF-3002"],
   ["53100", "HF-3003"],
@@ -29,40 +29,43 @@ const codeOf = (error: unknown): string => {
   return typeof code === "string" ? code : "";
 };
 
-/** The server rolled back what stood in the way of others; the same statement will do later. */
+/** True when the server rolled back to resolve a conflict; retrying the same statement can succeed. */
 export const isRepeatable = (error: unknown): boolean => ["40001", "40P01"].includes(codeOf(error));
 
-/** A fault of the server or of the way to it, as opposed to a statement that is wrong in itself. */
+/** True for a fault of the server or the connection, as opposed to an invalid statement. */
 export function isOwnFault(error: unknown): boolean {
   const state = codeOf(error);
   return !SQLSTATE.test(state) || isSystemCode(state) || /^(08|25006|40|53|55P03|57|58|XX)/.test(state);
 }
 
-/** The server, or what stands between, does not let this client in: trying again will not help. */
+/** True when the server or a proxy refuses this client: retrying won't help. */
 const isTlsRefused = (error: unknown): boolean =>
   /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(codeOf(error)) ||
   (error instanceof Error && /does not support SSL/i.test(error.message));
 
-/** Any failure as the error a person can act on. `where` names the schema, `ms` says how long the call took. */
+/**
+ * Converts any failure to an error that a person can act on. `where` names the schema; `ms` is the duration of the
+ * call.
+ */
 export function storeError(error: unknown, where: string, ms: number): HoldfastError {
   if (HoldfastError.is(error)) return error;
   const state = codeOf(error);
   const message = messageOf(error);
-  // Its message or its fields may hold the connection string, and that a password.
+  // The message or the fields may contain the connection string, and with it a password.
   if (state === "ERR_INVALID_URL")
     return new HoldfastError("HF-1003", { option: "connectionString", problem: "it is not a URL" });
   const detail = { file: where, place: where, message, ms: Math.round(ms), fix: TO_PRIMARY };
   if (isTlsRefused(error)) return new HoldfastError("HF-3016", detail, { cause: error });
-  // What has no SQLSTATE did not come from the server: the connection failed.
+  // An error without a SQLSTATE didn't come from the server: the connection failed.
   const known = STATES.find(([prefix]) => state.startsWith(prefix))?.[1];
   const code = known ?? (SQLSTATE.test(state) && !isSystemCode(state) ? "HF-3013" : "HF-3002");
   return new HoldfastError(code, detail, { cause: error });
 }
 
-/** `EPIPE` looks like a SQLSTATE and is none. */
+/** `EPIPE` looks like a SQLSTATE but isn't one. */
 const isSystemCode = (code: string): boolean => /^E[A-Z]+$/.test(code);
 
-/** Node tries every address of a host and reports them together, with an empty text. */
+/** Node tries every address of a host and reports the failures together, with an empty message. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join("; ");
   return error instanceof Error ? error.message : String(error);

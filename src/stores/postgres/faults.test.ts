@@ -10,7 +10,7 @@ import { createEngine, workflow } from "../../index.ts";
 import { accepted, creation, everythingOf, step } from "../../testing/conformance/index.ts";
 import { openPostgresStore, type PostgresOptions } from "./index.ts";
 
-/** A server of its own: these tests stop it, crash it and change its settings. */
+/** These tests stop the server, crash it and change its settings, so they have their own. */
 const server = (await startPostgres()) as PostgresServer;
 if (!server) missing("PostgreSQL", "it is not installed");
 
@@ -44,7 +44,7 @@ async function open(options: Partial<PostgresOptions> = {}): Promise<Store & { s
   return Object.assign(store, { schema });
 }
 
-/** Holds the locks of all runs until `free` is called, and can wait for somebody to run into them. */
+/** Locks all runs until `free` is called, and can wait until another session is blocked by the locks. */
 async function lockRuns(schema: string) {
   const client = await admin.connect();
   await client.query(`BEGIN; SELECT 1 FROM ${schema}.runs FOR UPDATE`);
@@ -61,7 +61,7 @@ async function lockRuns(schema: string) {
   return { waiting, free };
 }
 
-/** How the engine recognises what became of an append: by the entry at its place. */
+/** Checks the outcome of an append as the engine does: by the entry at its position. */
 async function hasLanded(store: Store, { run, entries }: Append): Promise<boolean> {
   const last = entries.at(-1);
   const [found] = await store.entries(run.id, { from: last?.seq ?? 0, limit: 1 });
@@ -147,7 +147,7 @@ onServer("a server that crashes", () => {
 
 onServer("a server's settings", () => {
   it("do not keep an append from being flushed", async () => {
-    // So that nothing else flushes, and whatever is on the disk was put there by a commit.
+    // Turns off all other flushing, so that everything on disk was put there by a commit.
     await admin.query("ALTER SYSTEM SET wal_writer_delay = '10s'");
     await server.stop();
     await server.start();

@@ -8,22 +8,22 @@ import { PostgresStore } from "./store.ts";
 
 export type { PostgresClient, PostgresPool } from "./queryable.ts";
 
-/** Options of the PostgreSQL store: a pool or a connection string, and the rest as it pleases. */
+/** Options of the PostgreSQL store. Give a pool or a connection string. */
 export interface PostgresOptions {
-  /** A pool of `pg`, or one of the same shape. It stays open when the store is closed. */
+  /** A pool of `pg`, or an object of the same shape. Closing the store leaves it open. */
   readonly pool?: PostgresPool;
-  /** Where to connect to, by the installed package `pg`; used when no pool is given. */
+  /** The database to connect to with the installed package `pg`; used when no pool is given. */
   readonly connectionString?: string;
   /** The schema that holds everything. Default `holdfast`. */
   readonly schema?: string;
   /**
-   * Makes the schema and brings it up to date. Default true. With false a role that may only read and write rows is
-   * enough, and a schema that is missing or too old is refused.
+   * Creates the schema and keeps it up to date. Default true. With false, the role only needs to read and write rows,
+   * and a missing or outdated schema is refused.
    */
   readonly create?: boolean;
-  /** How long one statement may take before its connection is given up. Default 30,000. */
+  /** How long one statement may take before its connection is dropped. Default 30,000. */
   readonly timeoutMs?: number;
-  /** Told when the server's settings weaken what the store promises. */
+  /** Receives a warning when the server's settings weaken the store's guarantees. */
   readonly logger?: Pick<Logger, "warn">;
 }
 

@@ -14,8 +14,8 @@ export async function listRuns(one: Queryable, at: string, query: RunQuery): Pro
 }
 
 /**
- * An index has the runs of one status in order of age, so each status is asked for by itself; all of them together
- * would have to be sorted whole.
+ * An index has the runs of one status in order of age, so each status is queried separately; a query for all of them
+ * would have to sort everything.
  */
 export function listStatement(at: string, query: RunQuery): Statement {
   const after = checkQuery(query);

@@ -5,17 +5,17 @@ import type { Database, Queryable } from "./queryable.ts";
 import { MIGRATIONS } from "./schema.ts";
 import { type Bind, CLOCK } from "./statement.ts";
 
-/** The schema by its plain name, and quoted with a dot, as it stands before the name of a table. */
+/** The schema: its plain name, and quoted with a dot as a prefix for table names. */
 export interface Place {
   readonly schema: string;
   readonly at: string;
-  /** What error texts call it. */
+  /** The name used in error messages. */
   readonly name: string;
 }
 
 const TABLES = ["meta", "runs", "journal", "blobs"];
 
-/** Which of the names that the store uses are taken. */
+/** Finds which of the store's names are taken. */
 const TABLES_FOUND = `SELECT c.relname FROM pg_catalog.pg_class AS c
   JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = ANY ($2::text[])`;
 
@@ -25,7 +25,7 @@ interface Found {
   readonly identity: StoreIdentity;
 }
 
-/** Which store a process has opened: what the server calls its table, and its incarnation. */
+/** Identifies the store that a process has opened: the server's id of its table, and its incarnation. */
 export interface Opened {
   readonly table: string;
   readonly incarnation: string;
@@ -37,12 +37,12 @@ export async function openedAs(one: Queryable, { at }: Place): Promise<Opened> {
   return { table, incarnation };
 }
 
-/** Whether it is the same one still, as a part of every statement that writes. */
+/** The condition, part of every writing statement, that the store is still the same. */
 export const isSame = (at: string, { table, incarnation }: Opened, bind: Bind): string =>
   `EXISTS (SELECT 1 FROM ${at}meta AS meta WHERE meta.key = 'incarnation'
     AND meta.value = ${bind(incarnation, "text")} AND meta.tableoid::text = ${bind(table, "text")})`;
 
-/** What the schema holds, which is not touched. Refuses what is not ours or is newer. */
+/** Examines the schema without changing it. Refuses a schema that isn't ours or is newer. */
 async function inspect(one: Queryable, { schema, at, name }: Place): Promise<Found> {
   const tables = await one.query(TABLES_FOUND, [schema, TABLES]);
   if (tables.length === 0) return { version: 0, identity: { incarnation: "", secret: "" } };
@@ -62,7 +62,7 @@ async function inspect(one: Queryable, { schema, at, name }: Place): Promise<Fou
   return { version, identity: { incarnation, secret, ...since } };
 }
 
-/** Gives the store a new incarnation, on the server's clock. */
+/** Gives the store a new incarnation, using the server's clock. */
 export async function markRestored(database: Database, place: Place): Promise<StoreIdentity> {
   const { at } = place;
   return database.transaction(async (one) => {
@@ -81,8 +81,8 @@ const setMeta = (at: string): string =>
   `INSERT INTO ${at}meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
 /**
- * Brings the schema up to date where that is allowed, and says who the store is. Safe when many processes start at
- * once: they come one after the other, and whoever comes second finds it done.
+ * Brings the schema up to date if allowed, and returns the store's identity. Safe when many processes start at once:
+ * they take turns, and the later ones find the work done.
  */
 export async function prepare(database: Database, place: Place, create: boolean): Promise<StoreIdentity> {
   const { version, identity } = await inspect(database, place);
@@ -104,7 +104,7 @@ function notReady({ name }: Place, version: number): HoldfastError {
 }
 
 async function migrate(one: Queryable, { schema, at }: Place, from: number): Promise<void> {
-  // Asking for a schema that is there still needs the right to make one.
+  // `CREATE SCHEMA IF NOT EXISTS` needs the right to create one even when it exists.
   const there = await one.query("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", [schema]);
   if (there.length === 0) await one.query(`CREATE SCHEMA ${at.slice(0, -1)}`);
   for (const statements of MIGRATIONS.slice(from)) for (const text of statements(at)) await one.query(text);

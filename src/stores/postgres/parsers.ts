@@ -6,7 +6,7 @@ const whole = (text: string): number | bigint => {
   return Number.isSafeInteger(number) ? number : BigInt(text);
 };
 
-/** How values of the caller's own statements are read, by the number PostgreSQL has for their type; others stay texts. */
+/** Parsers for the caller's own statements, by PostgreSQL's type number. Other types stay texts. */
 export const PARSERS: Readonly<Record<number, (text: string) => SqlValue | boolean>> = {
   16: (text) => text === "t",
   17: (text) => new Uint8Array(Buffer.from(text.slice(2), "hex")),

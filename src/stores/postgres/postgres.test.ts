@@ -31,12 +31,12 @@ const clock = {
   },
 };
 
-/** A pool that knows nothing of Holdfast. */
+/** A pool independent of Holdfast. */
 const admin = new pg.Pool({ connectionString: url, max: 3 });
 const wide = new pg.Pool({ connectionString: url, max: 10 });
 const rows = async (text: string, values: unknown[] = []) => (await admin.query(text, values)).rows;
 
-// The first hook of its kind here runs last.
+// Hooks run in reverse order, so the first one here runs last.
 afterAll(async () => {
   await admin.end();
   await wide.end();
@@ -53,7 +53,7 @@ afterEach(async () => {
   for (const schema of schemas.splice(0)) await admin.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
 });
 
-/** A store on a schema of its own, unless told otherwise. */
+/** Opens a store in its own schema, unless told otherwise. */
 async function open(options: PostgresOptions = {}): Promise<Store & { readonly schema: string }> {
   const schema = options.schema ?? newSchema();
   schemas.push(schema);
@@ -63,7 +63,7 @@ async function open(options: PostgresOptions = {}): Promise<Store & { readonly s
   return Object.assign(store, { schema });
 }
 
-/** Statements go by this clock instead of the server's. */
+/** Replaces the server's clock with this one. */
 const timed = ({ query, ...database }: Database): Database => {
   const texts = (text: string) =>
     text.replaceAll("clock_timestamp()", `to_timestamp(${clock.now()} / 1000.0)`);
@@ -77,7 +77,7 @@ const timed = ({ query, ...database }: Database): Database => {
   };
 };
 
-/** The cases of one suite share a schema, which is emptied after each: making one takes longer than most cases. */
+/** The cases of one suite share a schema, which is emptied after each: creating one takes longer than most cases. */
 function conformance(name: string, openAt: (schema: string) => Promise<Store>, more: object = {}): void {
   const schema = newSchema();
   const tables = ["runs", "journal", "blobs"].map((table) => `DELETE FROM "${schema}".${table}`);
@@ -435,7 +435,7 @@ describe("statements that stood in the way of others", () => {
     for (const code of ["40001", "40P01"]) {
       const { database, calls } = refusing(3, code);
       expect(await storeOn(database).append(one)).toEqual([{ ok: true }]);
-      // Which store it is was asked for once before it.
+      // One more call before these asked for the store's identity.
       expect(calls()).toBe(5);
     }
   });

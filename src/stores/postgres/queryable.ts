@@ -1,17 +1,17 @@
 import type { AsyncSqlRow, SqlValue } from "../../core/sql.ts";
 import { PARSERS } from "./parsers.ts";
 
-/** As PostgreSQL writes it, or as the driver or JSON has read it. */
+/** A value as PostgreSQL writes it, or as parsed by the driver or from JSON. */
 export type Value = string | number | bigint | boolean | object | null;
 
-/** All that statements need: text with $1, $2 … and values for them; rows as arrays, in the order of the columns. */
+/** Runs statements: text with $1, $2 … and the values for them. Rows are arrays in the order of the columns. */
 export interface Queryable {
   query(text: string, values?: readonly unknown[]): Promise<readonly (readonly Value[])[]>;
-  /** For a statement of the caller's own, and no more than one: rows by the names of their columns. */
+  /** Runs exactly one statement of the caller's own. Rows are objects by column name. */
   rows(text: string, values: readonly SqlValue[]): Promise<readonly AsyncSqlRow[]>;
 }
 
-/** Thrown by what is done in a transaction: it is rolled back, and the connection is as good as before. */
+/** Thrown inside a transaction to roll it back; the connection stays usable. */
 export class RolledBack<T> extends Error {
   readonly value: T;
 
@@ -21,14 +21,14 @@ export class RolledBack<T> extends Error {
   }
 }
 
-/** A place to send statements to, each on its own; or several, with nobody in between. */
+/** Runs statements one by one, or several as a transaction. */
 export interface Database extends Queryable {
-  /** Does `work` in one transaction at the level READ COMMITTED, which is kept only if `work` does not throw. */
+  /** Runs `work` in one READ COMMITTED transaction, which is committed only if `work` doesn't throw. */
   transaction<T>(work: (one: Queryable) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** What is asked of a pool: that of `pg`, or one of the same shape. */
+/** The part of a `pg` pool that the store uses. */
 export interface PostgresPool {
   query(config: PoolQuery): Promise<{ readonly rows: unknown[] }>;
   connect(): Promise<PostgresClient>;
@@ -43,14 +43,14 @@ export interface PostgresClient {
   release(error?: Error | boolean): void;
 }
 
-/** Never a name: a statement that is kept on a connection is lost behind a pooler. */
+/** Never has a name: behind a pooler, a prepared statement on a connection gets lost. */
 export interface PoolQuery {
   readonly text: string;
   readonly values: unknown[];
   readonly rowMode?: "array";
-  /** Takes one statement only. */
+  /** Accepts only one statement. */
   readonly queryMode?: "extended";
-  /** How values are read, whatever the pool's owner has set up for itself. */
+  /** Parses values independently of the parsers that the pool's owner has configured. */
   readonly types: { getTypeParser(oid: number): (text: string) => unknown };
   readonly query_timeout: number;
 }
@@ -63,12 +63,12 @@ const NAMED = {
 } as const;
 
 interface PoolOptions {
-  /** How long one statement may take before its connection is given up. */
+  /** How long one statement may take before its connection is dropped. */
   readonly timeoutMs: number;
   readonly end: () => Promise<void>;
 }
 
-/** A pool as a database. */
+/** Adapts a pool to a database. */
 export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Database {
   const on = (target: Pick<PostgresPool, "query">): Queryable => ({
     async query(text, values = []) {
@@ -80,7 +80,7 @@ export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Dat
       return (await target.query(config)).rows as AsyncSqlRow[];
     },
   });
-  // A connection that breaks while nobody uses it would otherwise end the process.
+  // Without a listener, the failure of an idle connection would end the process.
   const ignore = (): void => undefined;
   pool.on?.("error", ignore);
   return {
@@ -88,7 +88,7 @@ export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Dat
     async transaction(work) {
       const client = await pool.connect();
       client.on?.("error", ignore);
-      // A connection on which something went wrong is given up, not handed on.
+      // A connection with a failure is closed instead of being returned to the pool.
       let isBroken = true;
       try {
         const one = on(client);

@@ -7,7 +7,7 @@ import type { Queryable } from "./queryable.ts";
 import { rowOf, toRow } from "./rows.ts";
 import { CLOCK, type Statement, statement } from "./statement.ts";
 
-/** Locks in the same order as appends do, so that the two never wait for each other in a circle. */
+/** Locks in the same order as appends, so that the two never deadlock. */
 const renewal = (at: string, opened: Opened, batch: readonly object[], runs: readonly string[]): Statement =>
   statement(
     (bind) => `WITH input AS MATERIALIZED (
@@ -24,7 +24,7 @@ SELECT renewed.i, ${rowOf("renewed")} FROM (SELECT ${isSame(at, opened, bind)} A
 LEFT JOIN renewed ON store.same WHERE NOT store.same OR renewed.i IS NOT NULL`,
   );
 
-/** Of several renewals of one claim the last one stands, as if they had come one after the other. */
+/** Of several renewals of one claim, the last one counts, as if they had come one after another. */
 export async function renewBatch(
   one: Queryable,
   { at, name, opened }: Writing,

@@ -4,8 +4,8 @@ import type { Claim, RunIdentity, RunProjection, RunRow } from "../../core/types
 import type { Value } from "./queryable.ts";
 
 /**
- * A run is kept as two JSON texts, what never changes and what does, beside the few columns that statements look at. So
- * every number and every odd character comes back as it was, and an append sets ten columns instead of thirty.
+ * A run is stored as two JSON texts, its fixed and its changing part, beside the few columns that statements use. So
+ * every number and every unusual character survives the round trip, and an append sets ten columns instead of thirty.
  */
 export const ROW = [
   "identity",
@@ -40,7 +40,7 @@ type RowValues = readonly [
   ...columns: Value[],
 ];
 
-/** The values of a row in the order of `ROW`. The texts and the columns that repeat a part of them must say the same. */
+/** Builds a row from values in the order of `ROW`. The texts and the columns that repeat a part of them must agree. */
 export function toRow(values: readonly Value[]): RunRow {
   const [identity, projection, epoch, owner, token, until, seq, head, id, ...columns] = values as RowValues;
   const known = { id, workflow: columns[0], createdAt: Number(columns[2]), seq: Number(seq) };
@@ -69,7 +69,7 @@ export function toEntry(values: readonly Value[]): Entry {
   return { seq: Number(seq), count: Number(count), head, data };
 }
 
-/** Field by field: what else the caller's object holds is not part of the run. */
+/** Copies field by field: other fields of the caller's object aren't part of the run. */
 const identityOf = (run: RunIdentity): RunIdentity => ({
   id: run.id,
   workflow: run.workflow,
@@ -102,13 +102,13 @@ const projectionOf = (run: RunProjection): RunProjection => ({
   snapshotSeq: run.snapshotSeq,
 });
 
-/** What the first append of a run sets for good, and what every append sets, by column. */
+/** The columns that a run's first append sets for good, and those that every append sets. */
 export const IDENTIFYING = ["id", "workflow", "parent_run", "created_at", "identity"] as const;
 export const PROJECTED = ["status", "wake_at", "pruned_at", "projection", "seq", "head"] as const;
 
 type Column = (typeof IDENTIFYING)[number] | (typeof PROJECTED)[number];
 
-/** Numbers of the caller's have the type that holds every number of JavaScript. */
+/** Numbers from the caller get the type that holds every JavaScript number. */
 export const TYPES: Readonly<Record<Column, string>> = {
   id: "text",
   workflow: "text",

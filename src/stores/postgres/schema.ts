@@ -1,14 +1,14 @@
 import { views } from "./views.ts";
 
 /**
- * What each schema version adds, statement by statement. The index is the version a migration starts from; entries are
- * never edited, only added. `at` is the quoted schema with a dot.
+ * The statements that each schema version adds. The index is the version a migration starts from. Entries are only
+ * added, never edited. `at` is the quoted schema with a dot.
  */
 export const MIGRATIONS: readonly ((at: string) => readonly string[])[] = [
   (at) => [
     `CREATE TABLE ${at}meta (key text PRIMARY KEY, value text NOT NULL)`,
-    // Texts are compared byte by byte: that is the order of the contract, and it never changes with the system.
-    // Pages keep room for the next version of their rows: an append that moves no index then touches none.
+    // Texts are compared byte by byte: the contract requires that order, and it doesn't depend on the system. Pages
+    // keep room for the next version of their rows, so that an append that changes no indexed column touches no index.
     `CREATE TABLE ${at}runs (
     n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     id text COLLATE "C" NOT NULL,
@@ -44,6 +44,6 @@ export const MIGRATIONS: readonly ((at: string) => readonly string[])[] = [
     )`,
     ...views(at),
   ],
-  // Journal format 2: no table is changed, but older versions must not read it.
+  // Journal format 2: no table changes, but older versions must not read it.
   () => [],
 ];

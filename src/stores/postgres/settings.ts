@@ -3,7 +3,7 @@ import type { StoreCapabilities } from "../../core/store/contract.ts";
 import { TO_PRIMARY } from "./errors.ts";
 import type { Queryable } from "./queryable.ts";
 
-/** Common table expressions that are computed once, and hashes of texts, came with it. */
+/** The first version with materialized common table expressions and hashes of texts. */
 const OLDEST = 120_000;
 
 const SETTINGS = `SELECT pg_is_in_recovery()::text, current_setting('transaction_read_only'),
@@ -16,7 +16,7 @@ interface Checked {
   readonly doubt?: string;
 }
 
-/** Refuses a server that cannot take writes as they are meant, and says what its commits survive. */
+/** Refuses a server that can't take writes as required, and returns what its commits survive. */
 export async function checkServer(one: Queryable, name: string): Promise<Checked> {
   const [row] = (await one.query(SETTINGS)) as readonly string[][];
   const [recovery, readOnly, encoding, version, fsync, fullPages] = row ?? [];

@@ -4,19 +4,19 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** Takes a value in, and gives the text that stands for it. */
+/** Adds a value and returns its placeholder. */
 export type Bind = (value: unknown, type: string) => string;
 
-/** Builds a statement together with its values, so that neither can miss the other. */
+/** Builds a statement together with its values, so that the two always match. */
 export function statement(build: (bind: Bind) => string): Statement {
   const values: unknown[] = [];
   const text = build((value, type) => `$${values.push(value)}::${type}`);
   return { text, values };
 }
 
-/** The server's clock in epoch milliseconds. Unlike `now()` it goes on while a statement waits for a lock. */
+/** The server's clock in epoch milliseconds. Unlike `now()`, it advances while a statement waits for a lock. */
 export const CLOCK = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-/** Where commits are not flushed by themselves, the one that has this in its answer is. */
+/** Forces a flush of this commit on servers that don't flush commits by default. */
 export const FLUSH =
   "CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END";

@@ -34,20 +34,20 @@ export interface PostgresSetup {
   readonly create: boolean;
   readonly logger: Pick<Logger, "warn">;
   readonly name?: string;
-  /** What error texts call the place. */
+  /** The name of the place in error messages. */
   readonly where?: string;
-  /** Nothing of it survives the process, whatever its settings say. */
+  /** True when nothing survives the process, whatever the settings say. */
   readonly isVolatile?: boolean;
 }
 
-/** How often a statement that stood in the way of others is repeated. */
+/** How often to repeat a statement that was rolled back because of a conflict. */
 const MOST_TRIES = 8;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
 
 /**
- * Runs in one schema of a PostgreSQL database. Nothing depends on the connection a statement happens to get: no session
- * state, no prepared names, every table by its full name.
+ * Runs in one schema of a PostgreSQL database. Nothing depends on the connection that a statement gets: no session
+ * state, no prepared statements, every table by its full name.
  */
 export class PostgresStore implements Store {
   readonly name: string;
@@ -55,7 +55,7 @@ export class PostgresStore implements Store {
   readonly #place: Place;
   #durability: StoreCapabilities["durability"] = "power-loss";
   #hasWarned = false;
-  /** Found first; what writes expect. */
+  /** The identity found at the first opening, which writes expect. */
   #opened: Opened | undefined;
   #closing: Promise<void> | undefined;
 
@@ -121,7 +121,9 @@ export class PostgresStore implements Store {
     });
   }
 
-  /** What belongs to no run. Pages and indexes are the server's to check (data checksums, amcheck). */
+  /**
+   * Returns problems that belong to no run. Checking pages and indexes is the server's job (data checksums, amcheck).
+   */
   check(): Promise<readonly string[]> {
     const { at } = this.#place;
     const strays = (table: string): string =>
@@ -152,7 +154,7 @@ export class PostgresStore implements Store {
 
   async due({ workflows, limit }: DueQuery): Promise<readonly RunRow[]> {
     checkLimit(limit);
-    // As a query of its own the time is taken once, and an index can be searched for it.
+    // As a subquery, the time is evaluated once and an index can be searched for it.
     const now = `(SELECT ${CLOCK})`;
     const text = `SELECT ${rowOf("run")} FROM ${this.#place.at}runs AS run WHERE wake_at <= ${now}
       AND claim_until <= ${now} AND workflow = ANY ($1::text[]) ORDER BY wake_at, id LIMIT $2`;
@@ -198,7 +200,7 @@ export class PostgresStore implements Store {
     return this.#call(async (database) => (await database.query(text, values)).map(toRow));
   }
 
-  /** Does `work`, and again while the server rolls it back in favour of others. */
+  /** Runs `work`, and repeats it while the server rolls it back because of conflicts. */
   async #call<T>(work: (database: Database) => Promise<T>): Promise<T> {
     const start = performance.now();
     for (let tries = 1; ; tries++) {

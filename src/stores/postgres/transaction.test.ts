@@ -27,7 +27,7 @@ afterAll(async () => {
 let count = 0;
 const LETTERS = "abcdefgh".split("");
 
-/** A schema of its own, with a table `paid` of the caller's. */
+/** Creates a schema with a table `paid` that belongs to the caller. */
 async function newSchema(): Promise<string> {
   const schema = `x${process.pid}_${++count}`;
   schemas.push(schema);

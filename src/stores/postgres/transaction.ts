@@ -5,14 +5,17 @@ import { send, type Writing } from "./append.ts";
 import { isOwnFault } from "./errors.ts";
 import { type Database, type Queryable, RolledBack } from "./queryable.ts";
 
-/** What became of the caller's part: done, or thrown by the caller's own code. */
+/** The outcome of the caller's part: done, or an error thrown by the caller's code. */
 type Outcome<T> = TransactionResult<T> | { readonly result?: undefined; readonly thrown: unknown };
 
-/** Statements that would end the transaction behind the store's back, or change the connection for those after. */
+/** Statements that would end the transaction behind the store's back, or change the connection for later users. */
 const CONTROL =
   /^(?:\s|--[^\n]*\n|\/\*[^]*?\*\/)*(?:begin|start|commit|end|rollback|abort|savepoint|release|prepare|deallocate|discard|listen|unlisten|reset|vacuum|set(?!\s+(?:local|constraints)\b))\b/i;
 
-/** The caller's writes, then the append, on one connection from BEGIN to COMMIT. Not repeated here: the work is the caller's. */
+/**
+ * Runs the caller's writes, then the append, on one connection from BEGIN to COMMIT. Never repeats them, because the
+ * work is the caller's.
+ */
 export async function transact<T>(
   database: Database,
   to: Writing,
@@ -61,8 +64,8 @@ interface Handle {
 }
 
 /**
- * `end` closes the handle when everything that was asked of it is done. It throws what went wrong, even if the caller caught that or
- * did not wait for it: after any failure the server takes no more of this transaction.
+ * `end` closes the handle once every statement on it has finished. It rethrows a failure even if the caller caught it
+ * or didn't wait for it: after any failure the server rejects the rest of this transaction.
  */
 function handleOn(one: Queryable, toFault: (error: unknown) => HoldfastError): Handle {
   let isOver = false;

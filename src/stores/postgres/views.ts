@@ -1,6 +1,6 @@
 /**
- * For people with SQL, to look and not to write. They show what journal heads say: names, times, kinds. Values are encoded,
- * perhaps encrypted or dropped, and where a column would need one it is null; the library and the CLI show them.
+ * Read-only views for people with SQL. They show what journal heads say: names, times, kinds. Values are encoded, and
+ * may be encrypted or dropped, so a column that would need one is null; the library and the CLI show them.
  */
 export const views = (at: string): readonly string[] => [
   events(at),
@@ -21,7 +21,7 @@ const COMMENTS = {
     "One row per position to come back to. Always null: stock_ticker, working_memory, interim_results, agent_config, error_details; without a plan also progress_pct and pending_subtasks.",
 } as const;
 
-/** Escapes for which PostgreSQL has no character are shown as U+FFFD, so that every text can be looked into. */
+/** Replaces escapes for which PostgreSQL has no character with U+FFFD, so that every text can be parsed. */
 const asJson = (text: string): string =>
   String.raw`regexp_replace(${text}, E'\\\\u(0000|d[89a-f][0-9a-f]{2})', E'\\\\ufffd', 'gi')::json`;
 
@@ -31,11 +31,11 @@ const IS_DONE = `(kind IN ('step_completed', 'gate_answered')
     OR kind = 'child_finished' AND meta ->> 'status' = 'completed')`;
 const HAS_FAILED = "kind = 'step_failed' AND meta ->> 'retryAt' IS NULL";
 
-/** Where the engine, too, sees a position to come back to. */
+/** A position that a run can be restored to, by the engine's own rule. */
 const IS_CHECKPOINT = `(${IS_DONE} OR ${HAS_FAILED}
     OR kind IN ('loop_advanced', 'checkpoint_marked', 'run_paused', 'run_completed', 'run_failed', 'run_cancelled'))`;
 
-/** A step that begins or ends moves; the one that is under way is the last whose newest move was to begin. */
+/** A move begins or ends a step. The current step is the last one whose newest move began it. */
 const IS_MOVE = `(kind IN ('step_started', 'child_finished', 'step_resolved') OR ${IS_DONE} OR ${HAS_FAILED})`;
 const current = (steps: string, kinds: string): string => `(
     SELECT newest.step FROM (
@@ -99,7 +99,7 @@ const agentCheckpoints = (at: string): string => `CREATE VIEW ${at}agent_checkpo
   ) AS plan
   WHERE ${IS_CHECKPOINT}`;
 
-/** Every event with what had happened by then. */
+/** Each event with the totals up to it. */
 const soFar = (at: string): string => `
     SELECT event.*,
       array_agg(coalesce(meta ->> 'version', meta ->> 'to'))

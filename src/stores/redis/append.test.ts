@@ -3,7 +3,7 @@ import { creation, step } from "../../testing/conformance/index.ts";
 import { appendBatch, renewBatch, type Writing } from "./append.ts";
 import type { Commands } from "./commands.ts";
 
-/** A server whose answers the test gives, by the key of the row. */
+/** A server whose replies the test gives, by the key of the row. */
 function answering() {
   const waiting = new Map<string, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   const sent: string[] = [];

@@ -6,7 +6,7 @@ import { type Bucket, bucketOf, type Layout, placeOf } from "./keys.ts";
 import { toMember, toRow, toTexts } from "./rows.ts";
 import { APPEND, RENEW } from "./scripts.ts";
 
-/** Where a run stands: the lists of its bucket that must be named when it moves. */
+/** The lists of its bucket that a run is in, which must be named when it moves. */
 interface Standing {
   readonly workflow: string;
   readonly place: string;
@@ -18,13 +18,13 @@ export interface Writing {
   readonly commands: Commands;
   readonly layout: Layout;
   readonly incarnation: string;
-  /** How long a finished run is kept, when not for ever. */
+  /** How long a finished run is kept; `null` for ever. */
   readonly ttlMs: number | null;
-  /** What this process last knew; a wrong guess costs one more round trip and nothing else. */
+  /** The last known lists of each run. A wrong guess only costs one more round trip. */
   readonly standings: Map<string, Standing>;
 }
 
-/** Appends of different runs go out together; those of one run one after the other. */
+/** Appends to different runs are sent together, appends to the same run one after another. */
 export function appendBatch(to: Writing, batch: readonly Append[]): Promise<readonly AppendResult[]> {
   return byRun(
     batch,
@@ -41,7 +41,9 @@ export function renewBatch(to: Writing, batch: readonly Renewal[]): Promise<read
   );
 }
 
-/** Nothing is reported before everything that was sent is answered: whoever looks up an outcome finds it settled. */
+/**
+ * Reports nothing before every command has been answered, so that a caller who looks up an outcome finds it settled.
+ */
 async function byRun<T, R>(
   batch: readonly T[],
   idOf: (one: T) => string,
@@ -164,6 +166,6 @@ function argsOf(to: Writing, append: Append, from: Standing): readonly (string |
   ];
 }
 
-/** It has ended for good and is not pinned: a failed run may still be resumed. */
+/** True when the run has ended for good and isn't pinned. A failed run may still be resumed. */
 const mayExpire = ({ status, finishedAt, pinned, openChildren }: Append["run"]): boolean =>
   terminal(status) && finishedAt !== null && !pinned && openChildren === 0;

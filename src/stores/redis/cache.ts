@@ -1,13 +1,13 @@
 import { type Commands, text } from "./commands.ts";
 
-/** Texts that are kept for a while, as the tiered store wants them. */
+/** A cache of texts for the tiered store. */
 export interface RedisCache {
   get(key: string): Promise<string | null>;
   set(key: string, value: string, ttlMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A server that is away is tried again with the next call. */
+/** After a failed connection, the next call tries again. */
 export function cacheOn(connect: () => Promise<Commands>): RedisCache {
   let connecting: Promise<Commands> | undefined;
   let isClosed = false;

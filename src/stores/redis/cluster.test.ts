@@ -17,7 +17,7 @@ const newPrefix = (): string => `c${process.pid}-${++count}`;
 if (url === undefined) {
   it.skip(`the redis store on a cluster (skipped: ${server.missing})`, () => undefined);
 } else {
-  // The server refuses a script whose keys are in two slots, so every case is a proof that none has.
+  // The server refuses a script with keys in two slots, so every case proves that there is none.
   let prefix = "";
   const start = (): Promise<Store> => openRedisStore({ cluster, prefix });
   const fresh = (): Promise<Store> => {
@@ -52,7 +52,7 @@ describe.skipIf(url === undefined)("a Redis cluster", () => {
     }
     expect(slots.size).toBe(32);
     await store.close();
-    // It was brought along, so it stays open.
+    // The caller's client stays open.
     expect(await cluster.get("nothing")).toBeNull();
   });
 });

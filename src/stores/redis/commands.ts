@@ -12,7 +12,7 @@ export const script = (text: string): Script => ({
   digest: createHash("sha1").update(text).digest("hex"),
 });
 
-/** All that the store asks of Redis. In a cluster `key` says which node is meant. */
+/** Every Redis command that the store uses. In a cluster, `key` selects the node. */
 export interface Commands {
   readonly isCluster: boolean;
   send(key: string, args: readonly string[]): Promise<unknown>;
@@ -20,14 +20,14 @@ export interface Commands {
   close(): Promise<void>;
 }
 
-/** A connected client of the package `redis`, or one of the same shape. */
+/** A connected client of the package `redis`, or an object of the same shape. */
 export interface RedisClient {
   sendCommand(args: string[]): Promise<unknown>;
   on?(event: "error", listener: (error: Error) => void): unknown;
   off?(event: "error", listener: (error: Error) => void): unknown;
 }
 
-/** A connected cluster client of the package `redis`, or one of the same shape. */
+/** A connected cluster client of the package `redis`, or an object of the same shape. */
 export interface RedisCluster {
   sendCommand(firstKey: string, isReadonly: boolean, args: string[]): Promise<unknown>;
   on?(event: "error", listener: (error: Error) => void): unknown;
@@ -42,10 +42,10 @@ export interface CommandOptions {
 
 type Target = { readonly client: RedisClient } | { readonly cluster: RedisCluster };
 
-/** A client as commands. */
+/** Adapts a client to commands. */
 export function onClient(target: Target, { timeoutMs, end }: CommandOptions): Commands {
   const emitter = "client" in target ? target.client : target.cluster;
-  // A connection that breaks while nobody uses it would otherwise end the process.
+  // Without a listener, the failure of an idle connection would end the process.
   const ignore = (): void => undefined;
   emitter.on?.("error", ignore);
   const send = (key: string, args: readonly string[]): Promise<unknown> => {
@@ -76,15 +76,15 @@ async function runScript(
   try {
     return await send(key, ["EVALSHA", digest, ...rest]);
   } catch (error) {
-    // The only error after which the script has certainly not begun and another name for it helps.
+    // The only error after which the script certainly hasn't started and sending its text helps.
     if (!(error instanceof Error) || !error.message.startsWith("NOSCRIPT")) throw error;
     return send(key, ["EVAL", text, ...rest]);
   }
 }
 
 /**
- * What was sent may still be done after its time was up. Whoever asks what became of it asks on the same connection,
- * after it, so that the answer is final unless the connection was lost between.
+ * A command may still be executed after its time is up. A caller that checks the outcome uses the same connection,
+ * after the command, so the answer is final unless the connection was lost in between.
  */
 async function within<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -98,7 +98,7 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-/** Texts come as texts, or as bytes from a client that was set up so. */
+/** Replies are texts, or bytes from a client configured that way. */
 export const text = (reply: unknown): string | null =>
   reply === null || reply === undefined || reply === false ? null : String(reply as string | number | Buffer);
 

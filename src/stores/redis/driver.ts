@@ -7,7 +7,7 @@ const LONGEST_REST_MS = 1_000;
 
 type Package = Pick<typeof Redis, "createClient" | "createCluster">;
 
-/** A connection of our own, by way of the package `redis`: to one server, or to the cluster that it belongs to. */
+/** Opens our own connection with the package `redis`: to one server, or to the cluster that it belongs to. */
 export async function connect(url: string, timeoutMs: number): Promise<Commands> {
   const redis = await load();
   const state = { isUp: false };
@@ -20,7 +20,7 @@ export async function connect(url: string, timeoutMs: number): Promise<Commands>
     client.destroy();
     return connectCluster(redis, url, timeoutMs);
   }
-  // Open connections alone are no reason for a process to go on; a command that waits for its answer is.
+  // Idle connections must not keep the process alive; a pending command does.
   client.unref();
   const end = async (): Promise<void> => client.destroy();
   return onClient({ client: client as unknown as RedisClient }, { timeoutMs, end });
@@ -47,8 +47,8 @@ async function connectCluster(redis: Package, url: string, timeoutMs: number): P
 }
 
 /**
- * The first connection comes about or fails; one that was lost is made again for as long as it takes. Meanwhile commands
- * fail at once: nothing is kept back to be sent at a time when nobody waits for it any more.
+ * The first connection succeeds or fails; a lost one is retried for as long as it takes. Meanwhile commands fail at
+ * once instead of being queued: they would be sent when no caller waits for them any more.
  */
 const settings = (state: { readonly isUp: boolean }) => ({
   disableOfflineQueue: true,

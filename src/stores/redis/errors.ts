@@ -1,6 +1,6 @@
 import { type ErrorCode, HoldfastError } from "../../core/errors.ts";
 
-/** What went wrong, by the word that a reply of the server begins with. */
+/** Maps the first word of an error reply to our codes. */
 const REPLIES: Readonly<Record<string, ErrorCode>> = {
   WRONGPASS: "HF-3016",
   NOAUTH: "HF-3016",
@@ -22,13 +22,13 @@ export const FROM_REPLICA = "Connect to the primary, or make this server one: RE
 const TLS = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
 
 /**
- * Any failure as the error a person can act on. Whatever is not a plain refusal counts as a server that did not answer
- * as it should: it may have, so the outcome is unknown. `ms` says how long the call took.
+ * Converts any failure to an error that a person can act on. Everything but a plain refusal counts as an unknown
+ * outcome, because the server may have executed the command. `ms` is the duration of the call.
  */
 export function storeError(error: unknown, where: string, ms: number): HoldfastError {
   if (HoldfastError.is(error)) return error;
   const { code } = (error ?? {}) as { readonly code?: unknown };
-  // Its message or its fields may hold the URL, and that a password.
+  // The message or the fields may contain the URL, and with it a password.
   if (code === "ERR_INVALID_URL" || (error instanceof TypeError && /protocol|pathname/i.test(error.message)))
     return new HoldfastError("HF-1003", { option: "url", problem: "it is not the URL of a Redis server" });
   const message = messageOf(error);
@@ -43,7 +43,7 @@ function codeFor(message: string, code: string): ErrorCode {
   return TEXTS.find(([pattern]) => pattern.test(message))?.[1] ?? "HF-3002";
 }
 
-/** Node tries every address of a host and reports them together, with an empty text. */
+/** Node tries every address of a host and reports the failures together, with an empty message. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join("; ");
   return error instanceof Error ? error.message : String(error);

@@ -11,7 +11,7 @@ import { createEngine, workflow } from "../../index.ts";
 import { accepted, creation, everythingOf, step } from "../../testing/conformance/index.ts";
 import { openRedisStore, type RedisOptions } from "./index.ts";
 
-/** Servers of its own: these tests crash them and change their settings. */
+/** These tests crash the servers and change their settings, so they have their own. */
 const server = (await startRedis()) as RedisServer;
 const locked = (await startRedis({ password: "right" })) as RedisServer;
 if (!server) missing("Redis", "it is not installed");
@@ -47,14 +47,14 @@ async function open(options: RedisOptions = {}): Promise<Store> {
 
 const throughProxy = (): string => `redis://127.0.0.1:${proxy.port}`;
 
-/** How the engine recognises what became of an append: by the entry at its place. */
+/** Checks the outcome of an append as the engine does: by the entry at its position. */
 async function hasLanded(store: Store, { run, entries }: Append): Promise<boolean> {
   const last = entries.at(-1);
   const [found] = await store.entries(run.id, { from: last?.seq ?? 0, limit: 1 });
   return found?.seq === last?.seq && found?.head === last?.head;
 }
 
-/** As soon as the client has found its way back. */
+/** Repeats `work` until the client has reconnected. */
 const back = <T>(work: () => Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     const deadline = performance.now() + 15_000;

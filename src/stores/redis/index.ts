@@ -11,30 +11,30 @@ import { RedisStore } from "./store.ts";
 export type { RedisCache } from "./cache.ts";
 export type { RedisClient, RedisCluster } from "./commands.ts";
 
-/** How to reach Redis: exactly one of the three. */
+/** How to reach Redis. Give exactly one of the three. */
 export interface RedisPlace {
-  /** Where to connect to, by the installed package `redis`. A server that is part of a cluster leads to the others. */
+  /** The server to connect to with the installed package `redis`. A server of a cluster leads to the others. */
   readonly url?: string;
-  /** A connected client of the package `redis`, or one of the same shape. It stays open when the store is closed. */
+  /** A connected client of the package `redis`, or an object of the same shape. Closing the store leaves it open. */
   readonly client?: RedisClient;
-  /** A connected cluster client of the package `redis`, or one of the same shape. It stays open too. */
+  /** A connected cluster client of the package `redis`, or an object of the same shape. It stays open too. */
   readonly cluster?: RedisCluster;
   /** How long one command may take before its outcome counts as unknown. Default 30,000. */
   readonly timeoutMs?: number;
 }
 
-/** Options of the Redis store: how to reach it, and the rest as it pleases. */
+/** Options of the Redis store. */
 export interface RedisOptions extends RedisPlace {
-  /** What the names of all keys begin with, inside the braces that keep them together. Default `holdfast`. */
+  /** The beginning of every key, inside the braces that keep keys in one slot. Default `holdfast`. */
   readonly prefix?: string;
   /**
-   * Over how many slots of a cluster the runs are spread. Fixed when the store is made. Default 16; more when a cluster
-   * has more than a few servers.
+   * The number of cluster slots that the runs are spread over. Fixed when the store is created. Default 16; use more
+   * for a cluster of more than a few servers.
    */
   readonly buckets?: number;
-  /** How long completed and cancelled runs are kept, unless pinned. By default for ever, as in every other store. */
+  /** How long completed and cancelled runs are kept, unless pinned. Default: for ever, as in every other store. */
   readonly ttlMs?: number;
-  /** Told when the server's settings weaken what the store promises. */
+  /** Receives a warning when the server's settings weaken the store's guarantees. */
   readonly logger?: Pick<Logger, "warn">;
 }
 
@@ -43,9 +43,9 @@ const BUCKETS = 16;
 const MOST_BUCKETS = 1024;
 
 /**
- * Opens the Redis store, on one server or on a cluster, from Redis 7.0 on. It refuses a server that evicts keys, and
- * `capabilities.durability` says what the server's settings make of an acknowledged write: only with
- * `appendonly yes` and `appendfsync always` does it survive a power loss.
+ * Opens the Redis store on one server or a cluster, Redis 7.0 or later. It refuses a server that evicts keys.
+ * `capabilities.durability` says what an acknowledged write survives under the server's settings: a power loss only
+ * with `appendonly yes` and `appendfsync always`.
  *
  * @example
  * ```ts
@@ -75,7 +75,7 @@ export async function openRedisStore(options: RedisOptions): Promise<Store> {
 }
 
 /**
- * Redis as the cache of a tiered store. It connects when it is first used, so that a server that is away keeps nothing
+ * Opens Redis as the cache of a tiered store. It connects on first use, so an unreachable server doesn't keep anything
  * from starting. Any settings will do: copies may be evicted.
  *
  * @example

@@ -2,15 +2,15 @@ import { crc32 } from "node:zlib";
 import type { RunRow } from "../../core/types.ts";
 
 /**
- * Runs are dealt out to buckets by their id. Everything of a bucket, its runs as well as the lists they stand in, has
- * one hash tag and so lies in one slot of a cluster: one script changes a run and its places in the lists, or nothing.
+ * Runs are distributed over buckets by id. Everything in a bucket, its runs and the lists that name them, has one hash
+ * tag and so lies in one cluster slot: one script changes a run and its lists together.
  */
 export interface Layout {
   readonly prefix: string;
   readonly buckets: number;
 }
 
-/** Which list of its bucket a run stands in: one for each status, apart by whether its values are still there. */
+/** The list of its bucket that a run is in: one per status, split by whether its values still exist. */
 export const placeOf = ({ status, prunedAt }: Pick<RunRow, "status" | "prunedAt">): string =>
   place(status, prunedAt !== null);
 
@@ -19,9 +19,9 @@ export const place = (status: string, isPruned: boolean): string => `${status}.$
 export const metaKey = (prefix: string): string => `{${prefix}}meta`;
 
 export interface Bucket {
-  /** Holds the store's incarnation; where it is gone, so is what the bucket held. */
+  /** Holds the store's incarnation. If the mark is gone, so is the bucket's content. */
   readonly mark: string;
-  /** All runs by age; all of one place, of one workflow, of both, of one parent. */
+  /** All runs by age; then by list, by workflow, by both, and by parent. */
   readonly all: string;
   readonly at: (place: string) => string;
   readonly of: (workflow: string) => string;

@@ -35,8 +35,8 @@ export async function readRow({ commands, layout }: Reading, runId: string): Pro
 }
 
 /**
- * Each bucket names its first runs by age, and the newest of all are read. The lists are exact when they are read, but
- * a run may move on before its row is: so each row is held against the query, and the next runs make up for it.
+ * Each bucket names its first runs by age, and the newest of all are read. The lists are exact at that moment, but a
+ * run may move before its row is read, so each row is checked against the query and further runs fill the gaps.
  */
 export async function listRuns(from: Reading, query: RunQuery): Promise<RunPage> {
   const want = query.limit + 1;
@@ -69,7 +69,7 @@ async function candidates(
   return named.map(([id, createdAt]) => ({ id, createdAt })).sort(byAge);
 }
 
-/** The fewest lists of a bucket that hold every run the query may mean. */
+/** The fewest lists of a bucket that hold every run of the query. */
 function listsFor(bucket: Bucket, { status, workflow, parent, pruned }: RunQuery): readonly string[] {
   if (parent !== undefined) return [bucket.under(parent)];
   if (status === undefined && pruned === undefined)
@@ -95,21 +95,21 @@ export async function dueRuns(from: Reading, { workflows, limit }: DueQuery): Pr
   const first = named.slice(0, limit);
   const nowOf = new Map(first.map(({ id, now }) => [id, now]));
   const rows = await rowsOf(from, first, keysOf);
-  // Somebody may have taken it since it was named.
+  // Another worker may have claimed it in the meantime.
   return rows.filter(({ id, wakeAt, claim }) => {
     const now = nowOf.get(id) ?? 0;
     return wakeAt !== null && wakeAt <= now && claim.until <= now;
   });
 }
 
-/** Every list of a bucket by status: together they name as many runs as the list of all. */
+/** A bucket's lists by status: together they name as many runs as the list of all. */
 export const placesOf = (bucket: Bucket): readonly string[] =>
   Object.keys(STATUSES).flatMap((status) => [
     bucket.at(place(status, false)),
     bucket.at(place(status, true)),
   ]);
 
-/** The rows of these runs, in the same order. A run that has expired is taken out of the lists that named it. */
+/** The rows of these runs, in the same order. An expired run is removed from the lists that named it. */
 async function rowsOf(
   from: Reading,
   named: readonly { readonly id: string }[],

@@ -21,7 +21,7 @@ afterAll(async () => {
 const FAMILIES = ["all", "at", "of", "under", "due", "held", "wake"] as const;
 const WORKFLOWS = { workflows: ["a", "b"], limit: 100 };
 
-/** A store with runs of two workflows, in several states, free and claimed, with a parent and without. */
+/** Creates a store with runs of two workflows in several states, free and claimed, with and without a parent. */
 async function filled(prefix: string, warn: () => void = () => undefined): Promise<Store> {
   const store = await openRedisStore({ url: server.url, prefix, buckets: 2, logger: { warn } });
   for (let n = 0; n < 12; n++) {
@@ -34,7 +34,7 @@ async function filled(prefix: string, warn: () => void = () => undefined): Promi
   return store;
 }
 
-/** Every list, with what it holds. */
+/** Every list with its content. */
 async function lists(prefix: string): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   for (const key of (await admin.keys(`{${prefix}.*`)).sort())

@@ -3,24 +3,25 @@ import { allBuckets, type Bucket, bucketOf } from "./keys.ts";
 import { placesOf, type Reading } from "./listing.ts";
 import { COUNT, MEND, MISSING } from "./scripts.ts";
 
-/** So many keys are looked at in one step of a walk. */
+/** How many keys one step of a walk examines. */
 const STEP = 250;
-/** One question for due runs in so many takes the walk a step further. */
+/** Every tenth query for due runs advances the walk by one step. */
 const EVERY = 10;
 
-/** A part of the keys that is walked through by itself: a whole server, or one bucket of a cluster. */
+/** A part of the keys that is walked on its own: a whole server, or one bucket of a cluster. */
 interface Part {
   readonly key: string;
   readonly pattern: string;
 }
 
 /**
- * The lists are derived from the rows: a run that is missing in one, because somebody removed it or the server lost it, is put back from
- * its row. Workers walk through the rows all the time, a few at a step; where lists do not add up, whoever lists runs mends them first.
+ * The lists are derived from the rows. A run that is missing from one, because someone removed it or the server lost
+ * it, is restored from its row. Workers walk through the rows continuously, a few at a time; when the counts of the
+ * lists disagree, listing runs repairs them first.
  */
 export class Lists {
   readonly #told: (runs: number) => void;
-  /** How each bucket's lists added up when they were last mended. */
+  /** The counts of each bucket's lists when they were last repaired. */
   readonly #mended = new Map<string, string>();
   #mayWalk = true;
   #asked = 0;
@@ -31,7 +32,7 @@ export class Lists {
     this.#told = told;
   }
 
-  /** Called with every question for due runs. */
+  /** Called with every query for due runs. */
   async walk(from: Reading): Promise<void> {
     if (this.#asked++ % EVERY === 0) await this.#ifAllowed(() => this.#step(from));
   }
@@ -56,7 +57,7 @@ export class Lists {
     await Promise.all(allBuckets(from.layout).map((bucket) => this.#note(from, bucket)));
   }
 
-  /** Not everybody may walk through a server's keys, or write: then others see to it. */
+  /** Some users may not scan a server's keys, or may not write: others then do the repair. */
   async #ifAllowed(work: () => Promise<void>): Promise<void> {
     if (!this.#mayWalk) return;
     try {
@@ -67,7 +68,7 @@ export class Lists {
     }
   }
 
-  /** Runs that are missing in a list; changes nothing. */
+  /** Counts runs that are missing from a list, without changing anything. */
   async missing(from: Reading): Promise<number> {
     let missing = 0;
     for await (const ids of everyRow(from)) missing += await repair(from, ids, false);
@@ -109,7 +110,7 @@ async function* everyRow(from: Reading): AsyncGenerator<readonly string[]> {
     }
 }
 
-/** The ids of the rows among the next keys, and where to go on; "0" at the end. */
+/** The ids of the rows among the next keys, and the cursor to continue at; "0" at the end. */
 async function step(
   { commands, layout }: Reading,
   { key, pattern }: Part,
@@ -120,13 +121,13 @@ async function step(
   const [next, keys] = Array.isArray(reply) ? reply : [];
   const ids = texts(keys).flatMap((one) => {
     const id = one?.slice(one.indexOf("}run:") + "}run:".length) ?? "";
-    // What another program keeps under a name of this form is none of ours.
+    // A key of this form that belongs to another program is ignored.
     return bucketOf(layout, id).run(id)[0] === one ? [id] : [];
   });
   return { cursor: String(next ?? "0"), ids };
 }
 
-/** How many of these runs were missing in a list where their rows say that they stand; puts them back if so asked. */
+/** Counts these runs' missing places in the lists that their rows call for, and restores them on request. */
 async function repair(from: Reading, ids: readonly string[], isMended: boolean): Promise<number> {
   const found = await Promise.all(ids.map((id) => repairOne(from, id, isMended)));
   return found.filter(Boolean).length;
@@ -152,7 +153,7 @@ async function repairOne({ commands, layout }: Reading, id: string, isMended: bo
   return Number(await commands.run(isMended ? MEND : MISSING, keys, [id, workflow, where])) > 0;
 }
 
-/** The run that this one was started by. A row that cannot be read is met as damage by whoever asks for it. */
+/** The run's parent. An unreadable row is reported as damage to the caller that asks for it. */
 function parentIn(identity: string): string | undefined {
   try {
     const { parent } = JSON.parse(identity) as { parent?: { runId?: unknown } | null };

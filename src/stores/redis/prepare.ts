@@ -5,7 +5,7 @@ import { type Commands, text, texts } from "./commands.ts";
 import { allBuckets, metaKey } from "./keys.ts";
 import { ADOPT, PREPARE, RESTORED } from "./scripts.ts";
 
-/** Raised with the journal's format. */
+/** Raised together with the journal's format. */
 export const SCHEMA = 2;
 
 export interface Prepared {
@@ -13,7 +13,7 @@ export interface Prepared {
   readonly buckets: number;
 }
 
-/** Makes the store where it is not there, and says who it is. Many processes may do so at once. */
+/** Creates the store if it doesn't exist, and returns its identity. Many processes may do this at once. */
 export async function prepare(
   commands: Commands,
   { prefix, buckets, name }: { prefix: string; buckets: number; name: string },
@@ -34,7 +34,7 @@ export async function prepare(
     throw new HoldfastError("HF-3005", { file: name, found: Number(schema), known: SCHEMA });
   const since = restored ? { restoredAt: Number(restored) } : {};
   const prepared = { identity: { incarnation, secret, ...since }, buckets: Number(count) };
-  // Writes are refused where the mark is missing, so that a store that was emptied meanwhile is noticed.
+  // Writes are refused where the mark is missing, so that a store emptied in the meantime is noticed.
   const marks = allBuckets({ prefix, buckets: prepared.buckets }).map(async ({ mark }) =>
     text(await commands.run(ADOPT, [mark], [incarnation, former ?? ""])),
   );
@@ -43,7 +43,9 @@ export async function prepare(
   return prepared;
 }
 
-/** Gives the store a new incarnation. Its parts take it on when it is opened next, also if this ends half-way. */
+/**
+ * Gives the store a new incarnation. Its buckets adopt it when the store is next opened, even if this is interrupted.
+ */
 export async function renameStore(
   commands: Commands,
   prefix: string,

@@ -28,7 +28,7 @@ const clock = {
   },
 };
 
-/** A client that knows nothing of Holdfast. */
+/** A client independent of Holdfast. */
 const admin = createClient(url === undefined ? {} : { url });
 if (url !== undefined) await admin.connect();
 
@@ -53,7 +53,7 @@ async function keysUnder(prefix: string): Promise<string[]> {
   return [...new Set(keys)].sort();
 }
 
-/** A store of its own, unless told otherwise. */
+/** Opens a store with its own prefix, unless told otherwise. */
 async function open(options: RedisOptions = {}): Promise<Store & { readonly prefix: string }> {
   const prefix = options.prefix ?? newPrefix();
   const place = options.client || options.cluster ? {} : { url: url as string };
@@ -62,7 +62,7 @@ async function open(options: RedisOptions = {}): Promise<Store & { readonly pref
   return Object.assign(store, { prefix });
 }
 
-/** Scripts go by this clock instead of the server's. */
+/** Replaces the server's clock with this one. */
 const timed = (inner: Commands): Commands => ({
   ...inner,
   send: async (key, args) =>

@@ -31,7 +31,7 @@ function placeOf() {
   return {
     online: true,
     open: () => openRedisStore({ url: server.url, prefix }),
-    /** The append-only files are whole at any moment, as long as nothing rewrites them meanwhile. */
+    /** The append-only files are consistent at any moment, as long as no rewrite is running. */
     async backUp() {
       const copy = newFolder();
       await admin.configSet("auto-aof-rewrite-percentage", "0");

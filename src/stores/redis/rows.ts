@@ -5,12 +5,12 @@ import type { RunIdentity, RunRow } from "../../core/types.ts";
 import { texts } from "./commands.ts";
 
 /**
- * A run is kept as two JSON texts, what never changes and what does, beside the few fields that scripts look at. So
- * every number and every odd character comes back as it was.
+ * A run is stored as two JSON texts, its fixed and its changing part, beside the few fields that scripts use. So every
+ * number and every unusual character survives the round trip.
  */
 export const FIELDS = ["identity", "projection", "epoch", "owner", "token", "until", "seq", "head"] as const;
 
-/** The row from the values of `FIELDS`; `null` when there is no such run. */
+/** Builds a row from the values of `FIELDS`; `null` when there is no such run. */
 export function toRow(reply: unknown): RunRow | null {
   const [identity = null, projection = null, epoch, owner, token, until, seq, head] = texts(reply);
   if (identity === null || projection === null) return null;
@@ -29,17 +29,17 @@ export function toRow(reply: unknown): RunRow | null {
 }
 
 export function toTexts({ run }: Append): { readonly identity: string; readonly projection: string } {
-  // A caller may pass on a whole row; claim and position are kept apart from what it says.
+  // A caller may pass a whole row; its claim and position are stored separately.
   const { claim: _claim, seq: _seq, head: _head, ...rest } = run as RunRow;
   const { id, workflow, lineage, parent, origin, createdAt, ...projection } = rest;
   const identity: RunIdentity = { id, workflow, lineage, parent, origin, createdAt };
   return { identity: JSON.stringify(identity), projection: JSON.stringify(projection) };
 }
 
-/** Position and count go before the head, so that a list of heads is enough to know where each entry stands. */
+/** Position and count come before the head, so that a list of heads is enough to locate each entry. */
 export const toMember = ({ seq, count, head }: Entry): string => `${seq}:${count}:${head}`;
 
-/** Members and data in turn. */
+/** The reply alternates between members and data. */
 export function toEntries(reply: unknown): readonly Entry[] {
   const parts = texts(reply);
   const entries: Entry[] = [];

@@ -1,8 +1,8 @@
 import { script } from "./commands.ts";
 
 /**
- * Numbers travel as texts that JavaScript has written; Lua's own way of writing them would cut long ones. Texts that
- * may be missing travel as JSON, so that nothing, the empty text and the word null stay apart.
+ * Numbers travel as texts written by JavaScript, because Lua's own formatting would truncate long ones. Optional texts
+ * travel as JSON, so that nil, the empty text and the word null stay distinct.
  */
 const COMMON = `
 local time = redis.call('TIME')
@@ -34,8 +34,8 @@ end
 `;
 
 /**
- * One append, judged and done in one go. Every key is named by the caller, also the lists that the run stands in as far
- * as the caller knows. If it stands in others the answer says in which, nothing is done, and the caller asks again.
+ * One append, checked and applied atomically. The caller names every key, including the lists that it believes the run
+ * to be in. If the run is in others, the script changes nothing and returns them, and the caller asks again.
  *
  * KEYS: mark, row, log, data, blobs; due, held, wake; lists to leave (2); lists to enter (2); lists to enter when new (3).
  */
@@ -130,8 +130,8 @@ return {'ok', row(KEYS[2])}
 `);
 
 /**
- * Free runs whose wake time has come, as id and wake time in turn after the server's time. Claims that have expired are
- * made free runs first.
+ * Free runs whose wake time has come: the server's time, then id and wake time in turn. Expired claims are released
+ * first.
  *
  * KEYS: due, held, wake of each workflow. ARGV: the limit.
  */
@@ -154,8 +154,8 @@ return found
 `);
 
 /**
- * Ids and ages in turn, newest first within each list. Ids are compared by their bytes: Lua's own comparison goes by
- * the server's locale, and lists do not.
+ * Ids and ages in turn, newest first within each list. Ids are compared by their bytes: Lua's own comparison depends on
+ * the server's locale, the order of lists doesn't.
  *
  * KEYS: lists. ARGV: the limit; age and id of the run after which the page begins, or two empty texts.
  */
@@ -215,7 +215,7 @@ return answer
 `);
 
 /**
- * In how many of its lists a run is missing, by its row. 0 where it has moved on since the lists were named.
+ * Counts the lists that a run is missing from, according to its row. 0 if it has moved since the lists were named.
  *
  * KEYS: row; due, held, wake; the lists by age. ARGV: id, workflow, place.
  */
@@ -240,7 +240,7 @@ ${STANDS}
 return missing
 `);
 
-/** The same, and puts it back. */
+/** Counts like `STANDS` and also restores the run. */
 export const MEND = script(`#!lua
 ${STANDS}
 if missing > 0 then
@@ -250,14 +250,14 @@ end
 return missing
 `);
 
-/** How many runs the first list names, and how many the others together. */
+/** Counts the runs in the first list, and in the others together. */
 export const COUNT = script(`#!lua flags=no-writes
 local sum = 0
 for i = 2, #KEYS do sum = sum + redis.call('ZCARD', KEYS[i]) end
 return {redis.call('ZCARD', KEYS[1]), sum}
 `);
 
-/** Takes a run that has expired out of lists. KEYS: its row, then the lists. ARGV: its id. */
+/** Removes an expired run from lists. KEYS: its row, then the lists. ARGV: its id. */
 export const FORGET = script(`#!lua
 if redis.call('EXISTS', KEYS[1]) == 0 then
   for i = 2, #KEYS do redis.call('ZREM', KEYS[i], ARGV[1]) end
@@ -265,7 +265,7 @@ end
 return 1
 `);
 
-/** Makes the store if it is not there. KEYS: meta. ARGV: fields and values. Answers what it holds then. */
+/** Creates the store if it doesn't exist. KEYS: meta. ARGV: fields and values. Returns the content after that. */
 export const PREPARE = script(`#!lua
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], unpack(ARGV)) end
 local schema = redis.call('HGET', KEYS[1], 'schema')
@@ -273,7 +273,7 @@ if schema and tonumber(schema) < tonumber(ARGV[4]) then redis.call('HSET', KEYS[
 return redis.call('HMGET', KEYS[1], 'application', 'schema', 'incarnation', 'secret', 'buckets', 'restored', 'former')
 `);
 
-/** Puts the store's mark where there is none, or the one from before a restore. KEYS: mark. ARGV: incarnation, the former one. */
+/** Sets the store's mark if it is missing or from before a restore. KEYS: mark. ARGV: incarnation, the former one. */
 export const ADOPT = script(`#!lua
 local found = redis.call('GET', KEYS[1])
 if found and found ~= ARGV[2] then return found end
@@ -281,7 +281,7 @@ redis.call('SET', KEYS[1], ARGV[1])
 return ARGV[1]
 `);
 
-/** Another incarnation from now on. KEYS: meta. ARGV: incarnation, the one until now, the time. */
+/** Sets a new incarnation. KEYS: meta. ARGV: incarnation, the one until now, the time. */
 export const RESTORED = script(`#!lua
 if redis.call('HGET', KEYS[1], 'incarnation') ~= ARGV[2] then
   return redis.error_reply('LOST what this store held is gone or was replaced')
@@ -290,7 +290,7 @@ redis.call('HSET', KEYS[1], 'incarnation', ARGV[1], 'former', ARGV[2], 'restored
 return 1
 `);
 
-/** What the server that holds this key says of itself: as a script, so that a cluster client asks that one only. */
+/** The INFO of the server that holds this key. It is a script so that a cluster client asks that server only. */
 export const INFO = script(`#!lua flags=no-writes
 return redis.call('INFO', 'server', 'memory', 'persistence', 'replication')
 `);

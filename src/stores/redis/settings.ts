@@ -4,7 +4,7 @@ import { type Commands, text, texts } from "./commands.ts";
 import { FROM_REPLICA } from "./errors.ts";
 import { INFO } from "./scripts.ts";
 
-/** Scripts that say beforehand what they need, and expiry that does not move while one runs, came with it. */
+/** The first version with script flags and with expiry that is frozen while a script runs. */
 const OLDEST = 7;
 
 type Durability = StoreCapabilities["durability"];
@@ -17,7 +17,7 @@ interface Checked {
 
 const ORDER: readonly Durability[] = ["none", "process", "power-loss"];
 
-/** Refuses servers that cannot keep what they are given, and says what their answers are worth: that of the weakest. */
+/** Refuses servers that can't keep their data, and returns the durability of the weakest one. */
 export async function checkServers(
   commands: Commands,
   keys: readonly string[],
@@ -54,7 +54,7 @@ async function checkServer(commands: Commands, key: string, name: string): Promi
   return { durability: "process", doubt };
 }
 
-/** Some services do not let their settings be read. What is not known is not claimed. */
+/** Some services hide their settings. An unknown setting is never claimed as a guarantee. */
 async function configOf(commands: Commands, key: string): Promise<ReadonlyMap<string, string>> {
   let reply: unknown;
   try {
@@ -63,7 +63,7 @@ async function configOf(commands: Commands, key: string): Promise<ReadonlyMap<st
     if (/^(NOPERM|ERR unknown)/.test(String((error as Error).message))) return new Map();
     throw error;
   }
-  // A map in the third version of the protocol, a list of names and values in the second.
+  // A map in version 3 of the protocol, a list of names and values in version 2.
   if (!Array.isArray(reply)) {
     const entries = reply instanceof Map ? [...reply] : Object.entries(reply ?? {});
     return new Map(entries.map(([one, value]) => [String(one), text(value) ?? ""]));

@@ -28,9 +28,9 @@ import { checkServers } from "./settings.ts";
 export interface RedisSetup {
   readonly commands: Commands;
   readonly prefix: string;
-  /** How many buckets a new store gets. */
+  /** The number of buckets of a new store. */
   readonly buckets: number;
-  /** An existing store must have as many. */
+  /** True when the caller gave the number, which an existing store must match. */
   readonly bucketsGiven: boolean;
   readonly ttlMs: number | null;
   readonly logger: Pick<Logger, "warn">;
@@ -40,8 +40,8 @@ const PREFIX = /^[\w.:-]{1,64}$/;
 const MOST_BLOBS = 1000;
 
 /**
- * Runs in a Redis server or cluster. One script is one append: it judges, writes the run and moves it in the lists, all
- * in one slot and in one go. Nothing depends on two slots changing together. Lists that were lost are made again from the rows.
+ * Runs in a Redis server or cluster. One script is one append: it checks, writes the run and moves it between lists,
+ * atomically and within one slot. Nothing depends on two slots changing together. Lost lists are rebuilt from the rows.
  */
 export class RedisStore implements Store {
   readonly name = "redis";
@@ -75,7 +75,7 @@ export class RedisStore implements Store {
       if (this.#prepared) {
         const { identity } = this.#prepared;
         const key = metaKey(prefix);
-        // Somebody may have let a server forget keys meanwhile.
+        // Someone may have enabled eviction in the meantime.
         await checkServers(commands, [key, ...this.#nextMark(this.#prepared)], this.#place);
         if (text(await commands.send(key, ["HGET", key, "incarnation"])) === identity.incarnation)
           return identity;
@@ -87,7 +87,7 @@ export class RedisStore implements Store {
     });
   }
 
-  /** In a cluster each bucket may be on another server: one of them is looked at each time, in turn. */
+  /** In a cluster each bucket may be on another server, so each call checks one of them in turn. */
   #nextMark({ buckets }: Prepared): readonly string[] {
     const { commands, prefix } = this.#setup;
     if (!commands.isCluster) return [];
@@ -183,7 +183,7 @@ export class RedisStore implements Store {
     return this.#closing;
   }
 
-  /** Nothing is written before the settings are known to be good. */
+  /** Writes nothing before the settings are known to be good. */
   async #open(): Promise<Prepared> {
     const { commands, prefix, buckets, bucketsGiven, logger } = this.#setup;
     const first = await checkServers(commands, [metaKey(prefix)], this.#place);

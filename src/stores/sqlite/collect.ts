@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Collects what nobody refers to any more, and waits until its finalizers have run. A few milliseconds with a small heap. */
+/** Collects garbage and waits until its finalizers have run. Takes a few milliseconds with a small heap. */
 export async function collectGarbage(): Promise<void> {
   collector()?.();
-  // Finalizers of native objects run in a turn of their own.
+  // Finalizers of native objects run in their own turn of the event loop.
   await nextTurn();
 }
 
@@ -16,7 +16,7 @@ function collector(): (() => void) | null {
   return found;
 }
 
-/** Where the runtime does not give it away, handles are let go of when it collects by itself. */
+/** If the runtime doesn't expose it, handles are released at the next regular collection. */
 function exposed(): (() => void) | null {
   try {
     setFlagsFromString("--expose-gc");

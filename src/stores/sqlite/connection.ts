@@ -7,22 +7,22 @@ import { type Files, holdsRemovedMemory, lookAt, type Standing, standingOf } fro
 import { SQL } from "./statements.ts";
 
 /**
- * Of new files. Measured against 8 KiB with entries of 2 KiB: commits take the same time, because the sync
- * outweighs the bytes; reading a long journal is a quarter faster and the file a fifth smaller.
+ * For new files. Measured against 8 KiB with entries of 2 KiB: commits take the same time, because the sync outweighs
+ * the bytes; reading a long journal is a quarter faster and the file a fifth smaller.
  */
 const PAGE_SIZE = 16_384;
-/** A checkpoint is due after so many pages, and the WAL file is cut back to so many bytes. */
+/** The number of pages after which a checkpoint is due, and the size in bytes that the WAL is truncated to. */
 const CHECKPOINT_PAGES = 256;
 const WAL_BYTES = 16 * 1024 * 1024;
-/** Short, because SQLite waits inside the event loop; the store itself waits outside it. */
+/** Short, because SQLite waits inside the event loop. The store waits outside it. */
 const BUSY_TIMEOUT_MS = 50;
-/** So many free pages, at most, are given back to the disk after a commit that dropped something: some 30 ms of work. */
+/** The most free pages returned to the disk after a commit that dropped something: about 30 ms of work. */
 const SHRINK_PAGES = 512;
 
-/** Sizes in the format of the WAL. */
+/** Sizes in the WAL format. */
 const [WAL_HEAD, FRAME_HEAD] = [32, 24];
 
-/** The value of `auto_vacuum` for a file that gives pages back when it is told to. */
+/** The `auto_vacuum` value of a file that returns pages on request. */
 const INCREMENTAL = 2;
 
 const SETTINGS = `
@@ -35,15 +35,18 @@ const SETTINGS = `
   PRAGMA mmap_size = 0;
 `;
 
-/** All of this process. SQLite gives connections of one process on one file the same shared memory, old or new. */
+/** All connections of this process. SQLite gives connections to the same file the same shared memory, old or new. */
 const open = new Set<Connection>();
-/** Handles that are never closed, nor collected, because closing them would write over what others have written. */
+/** Handles that are never closed or collected, because closing them would overwrite what others have written. */
 const kept: (readonly [file: string, db: SqliteConnection])[] = [];
 
-/** The file must not be used in this process any more. */
+/** Thrown when this process must no longer use the file. */
 export const orphaned = (file: string): HoldfastError => new HoldfastError("HF-3050", { file });
 
-/** Makes way for a new connection: what is not let go of yet would hand its shared memory to it. `isAgain`: something was just closed. */
+/**
+ * Prepares for a new connection: a handle that isn't released yet would share its memory with it. `isAgain`: a handle
+ * was just closed.
+ */
 export async function makeWay(file: string, driver: SqliteDriver, isAgain: boolean): Promise<void> {
   const stale = [...open].filter((one) => one.file === file && one.standing !== "current");
   for (const one of stale) one.close();
@@ -51,17 +54,20 @@ export async function makeWay(file: string, driver: SqliteDriver, isAgain: boole
   if (kept.some(([name]) => name === file) || holdsRemovedMemory(file)) throw orphaned(file);
 }
 
-/** One open handle on the file, with its statements prepared. */
+/** One open handle to the file, with its prepared statements. */
 export class Connection {
   readonly db: SqliteConnection;
   readonly file: string;
-  /** Set when a checkpoint failed, or it was closed: what was acknowledged is safe, but this handle has had its day. */
+  /**
+   * Set when a checkpoint failed or the handle was closed. Acknowledged writes are safe, but the handle must not be
+   * used.
+   */
   isBroken = false;
-  /** It could not be closed without harm, so that the file is off limits for this process. */
+  /** Set when closing would do harm, so the handle stays open and this process must not use the file. */
   isKept = false;
   readonly #statements = new Map<string, SqliteStatement>();
   #files: Files;
-  /** Files made by the first versions cannot give pages back; they use them again. */
+  /** Files created by the first versions can't return pages to the disk; they reuse them. */
   readonly #canShrink: boolean;
   #checkpointAt = WAL_BYTES;
 
@@ -70,7 +76,7 @@ export class Connection {
     this.db = driver.connect(file);
     try {
       this.db.exec(SETTINGS);
-      // Before the first change to the file, and a change of journal mode is one.
+      // Must come before the first change to the file, including a change of journal mode.
       const isNew = inspect(this.db, file) === 0;
       this.db.exec(`PRAGMA page_size = ${PAGE_SIZE}`);
       if (isNew) this.db.exec("PRAGMA auto_vacuum = INCREMENTAL");
@@ -88,7 +94,7 @@ export class Connection {
     open.add(this);
   }
 
-  /** A WAL that is shorter than the shared memory says was removed under somebody who is still at work. */
+  /** A WAL shorter than the shared memory says was removed while another connection was using it. */
   #checkSides(): void {
     const [, frames] = this.#frames();
     const [[pageSize] = [0]] = this.prepare("PRAGMA page_size").all();
@@ -96,7 +102,7 @@ export class Connection {
     if (this.#files.walBytes < needed) throw orphaned(this.file);
   }
 
-  /** Of the WAL, and how many of them are in the main file as well. */
+  /** The WAL's frames, and how many of them are also in the main file. */
   #frames(): [busy: number, all: number, written: number] {
     return this.prepare("PRAGMA wal_checkpoint(NOOP)").all()[0]?.map(Number) as [number, number, number];
   }
@@ -116,7 +122,7 @@ export class Connection {
     return statement;
   }
 
-  /** Runs `body` in a write transaction, which is rolled back if `body` throws or `isKept` says no. */
+  /** Runs `body` in a write transaction. Rolls back if `body` throws or `isKept` returns false. */
   write<T>(body: () => T, isKept: (value: T) => boolean = () => true): T {
     this.prepare(SQL.begin).run();
     let value: T;
@@ -128,14 +134,14 @@ export class Connection {
       this.#rollBack();
       throw error;
     }
-    // Again, before it is acknowledged: the files may have gone while it was written.
+    // Checks again before acknowledging: the files may have disappeared during the write.
     this.#files = this.#verifyFiles();
     const { walBytes } = this.#files;
     if (walBytes > this.#checkpointAt) this.checkpoint(walBytes);
     return value;
   }
 
-  /** Runs reads that must all see the same moment. */
+  /** Runs reads that must all see the same state. */
   snapshot<T>(body: () => T): T {
     this.prepare(SQL.snapshot).run();
     try {
@@ -146,13 +152,13 @@ export class Connection {
   }
 
   /**
-   * Writes everything back into the main file and empties the WAL, unless another connection is in the way.
-   * Automatic checkpoints cannot empty it while reads overlap, and it would grow without bound.
+   * Writes everything back to the main file and empties the WAL, unless another connection blocks it. Automatic
+   * checkpoints can't empty it while reads overlap, and it would grow without limit.
    */
   checkpoint(walBytes = 0): void {
     try {
       const isBusy = this.prepare(SQL.checkpoint).all()[0]?.[0] !== 0;
-      // A try may wait for BUSY_TIMEOUT_MS, so the next one waits for some growth.
+      // Each attempt may wait for BUSY_TIMEOUT_MS, so the next one waits until the WAL has grown.
       this.#checkpointAt = isBusy ? walBytes + WAL_BYTES / 4 : WAL_BYTES;
       this.#files = { ...this.#files, stamp: lookAt(this.file).stamp };
     } catch {
@@ -160,7 +166,7 @@ export class Connection {
     }
   }
 
-  /** Makes the file smaller after something was dropped. What is left to do is done after the next time. */
+  /** Shrinks the file after a drop. The next drop continues with what remains. */
   shrink(): void {
     if (!this.#canShrink) return;
     try {
@@ -172,8 +178,8 @@ export class Connection {
   }
 
   /**
-   * Empties the WAL as far as others let it, then closes. Not every driver finalizes its statements on close; SQLite then keeps the
-   * handle until they are collected (`settle`), and would keep the WAL as well.
+   * Empties the WAL as far as other connections allow, then closes. Not every driver finalizes its statements on close;
+   * SQLite then keeps the handle, and with it the WAL, until they are collected (`settle`).
    */
   close(): void {
     if (!open.delete(this)) return;
@@ -191,13 +197,14 @@ export class Connection {
       this.#statements.clear();
       this.db.close();
     } catch {
-      // Given up either way; what was acknowledged is on the disk.
+      // The handle is abandoned either way; acknowledged writes are on the disk.
     }
   }
 
   /**
-   * Whether an orphaned handle may be closed. SQLite then writes back what its own WAL holds and removes the WAL of that name: only
-   * where nobody has written since, which saves what was acknowledged here, or there is nothing left to write back.
+   * True when an orphaned handle may be closed. Closing makes SQLite write back its own WAL and remove the WAL of that
+   * name. That is only safe if no other process has written since, which saves acknowledged writes, or if nothing is
+   * left to write back.
    */
   #canGo(): boolean {
     const { stamp, walBytes } = lookAt(this.file);
@@ -215,7 +222,7 @@ export class Connection {
     try {
       this.prepare(SQL.rollback).run();
     } catch {
-      // SQLite has already rolled back by itself.
+      // SQLite has already rolled back.
     }
   }
 
@@ -227,7 +234,7 @@ export class Connection {
     return standingOf(this.#files, lookAt(this.file));
   }
 
-  /** A commit into a file that was deleted or replaced would be acknowledged and lost. */
+  /** A commit to a deleted or replaced file would be acknowledged and lost. */
   #verifyFiles(): Files {
     const now = lookAt(this.file);
     if (standingOf(this.#files, now) === "current") return now;

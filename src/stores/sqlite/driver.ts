@@ -2,21 +2,21 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { SqlValue } from "../../core/sql.ts";
 import { collectGarbage } from "./collect.ts";
 
-/** The seam between the store and whichever SQLite is there. */
+/** The interface between the store and the SQLite in use. */
 export interface SqliteDriver {
   readonly name: DriverName;
-  /** Of the SQLite library behind it. */
+  /** The version of the SQLite library. */
   readonly version: string;
   connect(file: string): SqliteConnection;
-  /** Once it answers, handles that were closed have let go of their files. */
+  /** Resolves when closed handles have released their files. */
   settle(): Promise<void>;
 }
 
 export interface SqliteConnection {
   exec(sql: string): void;
-  /** Its rows are arrays: reading thousands of entries as row objects takes longer. */
+  /** Rows are arrays: reading thousands of entries as row objects takes longer. */
   prepare(sql: string): SqliteStatement;
-  /** Rows as objects, for statements that are not ours. */
+  /** Runs a statement that isn't ours. Rows are objects. */
   query(sql: string, values: readonly SqlValue[]): Readonly<Record<string, SqlValue>>[];
   isInTransaction(): boolean;
   close(): void;
@@ -29,11 +29,11 @@ export interface SqliteStatement {
 
 export type DriverName = "node" | "photostructure" | "better-sqlite3";
 
-/** Before it, several connections on one WAL file can corrupt it. */
+/** In older versions, several connections to one WAL file can corrupt it. */
 const OLDEST = "3.51.3";
 const WITHDRAWN = "3.52.0";
 
-/** Whether several processes may safely share a WAL file with this version of SQLite. */
+/** True when several processes can safely share a WAL file with this version of SQLite. */
 export function acceptable(version: string): boolean {
   if (version === WITHDRAWN) return false;
   const [found, oldest] = [version, OLDEST].map((text) => text.split(".").map(Number));
@@ -53,11 +53,11 @@ const LOADERS: Readonly<Record<DriverName, () => Promise<Omit<SqliteDriver, "ver
 
 const loaded = new Map<DriverName, Promise<SqliteDriver | string>>();
 
-/** Loads a driver once per process; a text says why it cannot be had. */
+/** Loads a driver once per process. A text explains why it isn't available. */
 export function loadDriver(name: DriverName): Promise<SqliteDriver | string> {
   const known = loaded.get(name);
   if (known) return known;
-  // A driver may be there and still not work: its binary may be missing, which shows on first use.
+  // A driver may be installed and still not work: a missing binary shows only on first use.
   const loading = LOADERS[name]()
     .then(withVersion)
     .catch((error: unknown) => `${name}: ${String(error)}`);
@@ -65,7 +65,7 @@ export function loadDriver(name: DriverName): Promise<SqliteDriver | string> {
   return loading;
 }
 
-/** The first driver that can be loaded and is safe to use: the runtime's own, else one that was installed. */
+/** The first driver that loads and is safe: the runtime's own, otherwise an installed one. */
 export async function chooseDriver(choice: "auto" | DriverName): Promise<SqliteDriver> {
   const names: readonly DriverName[] =
     choice === "auto" ? ["node", "photostructure", "better-sqlite3"] : [choice];
@@ -91,12 +91,12 @@ function withVersion(driver: Omit<SqliteDriver, "version">): SqliteDriver {
   return { ...driver, version };
 }
 
-/** By a name that is not a literal: neither driver need be installed for this file to compile or be bundled. */
+/** The name isn't a literal, so that this file compiles and bundles without the driver. */
 async function imported<T>(name: string, use: (module: never) => T): Promise<T> {
   return use((await import(name)) as never);
 }
 
-/** Node 22 calls its SQLite experimental. That warning, and no other, is kept quiet while the module loads. */
+/** Node 22 calls its SQLite experimental. This suppresses that warning, and no other, while the module loads. */
 function loadNodeSqlite(): DatabaseSyncModule {
   const original = Object.getOwnPropertyDescriptor(process, "emitWarning") ?? {};
   const warn = process.emitWarning.bind(process) as (...args: readonly unknown[]) => void;
@@ -131,8 +131,8 @@ function fromDatabaseSync(
 ): Omit<SqliteDriver, "version"> {
   return {
     name,
-    // Node finalizes a connection's statements when it is closed. The package leaves that to their collection, and SQLite keeps a
-    // closed handle, its descriptors and its shared memory until then.
+    // Node finalizes a connection's statements when it is closed. The package leaves that to garbage collection, and
+    // SQLite keeps a closed handle, its descriptors and its shared memory until then.
     settle: name === "node" ? async () => undefined : collectGarbage,
     connect(file) {
       const db = new DatabaseSync(file);
@@ -168,7 +168,7 @@ function fromBetterSqlite({ default: Database }: BetterSqliteModule): Omit<Sqlit
     settle: async () => undefined,
     connect(file) {
       const db = new Database(file);
-      // This driver refuses all() where there are no rows to expect; the others answer with none.
+      // This driver's all() throws for statements that return no rows; the others return an empty array.
       const rows = (statement: ReturnType<typeof db.prepare>, values: readonly SqlValue[]) =>
         statement.reader ? statement.all(...values) : (statement.run(...values), []);
       return {

@@ -26,15 +26,15 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   EROFS: "HF-3004",
   EISDIR: "HF-3004",
   ENOTDIR: "HF-3004",
-  // Also what Node says when it may not make a folder on a read-only disk.
+  // Node also reports this when it can't create a folder on a read-only disk.
   ENOENT: "HF-3004",
   CORRUPT: "HF-3014",
   NOTADB: "HF-3006",
 };
 
 /**
- * What went wrong, in one word: a primary SQLite code without its prefix, or an errno name. better-sqlite3 gives
- * names; the others give numbers, but @photostructure/sqlite leaves them out of errors met while reading rows.
+ * The cause in one word: a primary SQLite code without its prefix, or an errno name. better-sqlite3 gives names; the
+ * others give numbers, but @photostructure/sqlite omits them from errors raised while reading rows.
  */
 function causeOf(error: unknown): string {
   const { code, errcode, message } = (error ?? {}) as Readonly<Record<string, unknown>>;
@@ -45,18 +45,18 @@ function causeOf(error: unknown): string {
   return /^SQLITE_([A-Z]+)/.exec(code)?.[1] ?? code;
 }
 
-/** Another connection is in the way; the same statement will do later. Nothing was written. */
+/** True when another connection holds the lock. Nothing was written, and a later retry can succeed. */
 export function isBusy(error: unknown): boolean {
   return ["BUSY", "LOCKED", "PROTOCOL"].includes(causeOf(error));
 }
 
-/** A fault of the file or the disk, as opposed to a statement that is wrong in itself. */
+/** True for a fault of the file or the disk, as opposed to an invalid statement. */
 export function isStoreFault(error: unknown): boolean {
   const cause = causeOf(error);
   return isBusy(error) || cause === "IOERR" || Object.hasOwn(CODES, cause);
 }
 
-/** Any failure as the error a person can act on. */
+/** Converts any failure to an error that a person can act on. */
 export function storeError(error: unknown, file: string): HoldfastError {
   if (HoldfastError.is(error)) return error;
   const code = CODES[causeOf(error)] ?? "HF-3013";

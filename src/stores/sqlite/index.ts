@@ -13,21 +13,21 @@ import { SqliteStore } from "./store.ts";
 
 /** Options of the SQLite store. */
 export interface SqliteOptions {
-  /** The database file; made with its folder if need be. Default `./.holdfast/holdfast.db`. */
+  /** The database file; created with its folder if needed. Default `./.holdfast/holdfast.db`. */
   readonly file?: string;
-  /** Which SQLite to use. Default: the runtime's own if it is recent enough, else an installed one. */
+  /** The SQLite to use. Default: the runtime's own if it is recent enough, otherwise an installed one. */
   readonly driver?: "auto" | DriverName;
-  /** Judges claims and due times; the system clock unless given. */
+  /** Decides when claims expire and runs are due. Default: the system clock. */
   readonly clock?: { now(): number };
-  /** How long a call may wait, in all, for another process to finish writing. Default 30,000. */
+  /** How long a call may wait in total for another process to finish writing. Default 30,000. */
   readonly busyMs?: number;
-  /** Takes a file on a network file system, where locks may not hold and WAL is not shared. Default false. */
+  /** Allows a file on a network file system, where locks may not hold and the WAL can't be shared. Default false. */
   readonly allowNetworkFs?: boolean;
 }
 
 /**
- * Opens the SQLite store: runs in one local file, safe against power loss, shared by any number of processes
- * of one machine.
+ * Opens the SQLite store: runs in one local file, safe against power loss, shared by any number of processes on one
+ * machine.
  *
  * @example
  * ```ts
@@ -50,7 +50,7 @@ export async function openSqliteStore(options: SqliteOptions = {}): Promise<Stor
     await makeWay(file, driver, isAgain);
     ensureFile(file, isAgain);
     const connection = new Connection(driver, file);
-    // A write that failed to sync may be in the WAL but not on the disk. Copied over and synced, it is.
+    // A write whose sync failed may be in the WAL but not on the disk. Copying and syncing it makes it durable.
     if (isAgain) connection.checkpoint();
     if (!connection.isBroken) return connection;
     connection.close();
@@ -78,8 +78,8 @@ async function prepareFolder(folder: string, allowNetworkFs: boolean): Promise<v
 }
 
 /**
- * SQLite gives its side files the mode of the main file, so making that one private is enough. A file that is there is only asked
- * about: to open and close it here would take the locks away from other connections of this process.
+ * SQLite gives its side files the mode of the main file, so making that one private is enough. An existing file is only
+ * examined: opening and closing it here would release the locks of other connections in this process.
  */
 function ensureFile(file: string, isAgain: boolean): void {
   if (!isAgain && !existsSync(file)) makeFile(file);
@@ -90,13 +90,13 @@ function makeFile(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch (error) {
-    // Another process has made it meanwhile.
+    // Another process has created it in the meantime.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
   syncFolder(path.dirname(file));
 }
 
-/** Makes new names in a folder survive power loss. Windows keeps no such promise and opens no folders. */
+/** Makes new names in a folder survive power loss. Windows can't sync a folder and refuses to open one. */
 function syncFolder(folder: string): void {
   if (process.platform === "win32") return;
   const handle = openSync(folder, "r");

@@ -12,8 +12,8 @@ interface Filter {
 }
 
 /**
- * One page of runs. An index gives its runs in order of age for one status, and for those with or without values, so each
- * combination is asked for by itself; all together would have to be sorted whole.
+ * One page of runs. An index has runs in order of age for one status, with or without values, so each combination is
+ * queried separately; a query for all of them would have to sort everything.
  */
 export function listRuns(connection: Connection, query: RunQuery): RunPage {
   const start = checkQuery(query);
@@ -24,7 +24,7 @@ export function listRuns(connection: Connection, query: RunQuery): RunPage {
     ...(parent === undefined ? [] : [{ column: "parent_run", value: parent } as const]),
   ];
   const statuses = alternatives("status", status && [...new Set(status)]);
-  // The children of one run are few, and in order either way.
+  // A run has few children, and they are in order either way.
   const prunings = alternatives(
     "(pruned_at IS NOT NULL)",
     pruned === undefined ? (parent === undefined ? [0, 1] : undefined) : [pruned ? 1 : 0],
@@ -40,11 +40,11 @@ export function listRuns(connection: Connection, query: RunQuery): RunPage {
   return { runs, cursor: last ? cursorAfter(last) : null };
 }
 
-/** Ways to ask: without the filter, or once for each of its values. */
+/** The values to query one by one, or no filter. */
 const alternatives = (column: Filter["column"], values: readonly SqlValue[] | undefined): Filter[][] =>
   values ? values.map((value) => [{ column, value }]) : [[]];
 
-/** Each combination of filters has its own text and names its index, so that none is ever sorted. */
+/** Each combination of filters has its own text and names its index, so that SQLite never sorts. */
 export function listSql(columns: readonly Filter["column"][], isContinued: boolean): string {
   const conditions = columns.map((column) => `${column} = ?`);
   if (isContinued) conditions.push("(created_at, id) < (?, ?)");

@@ -156,7 +156,7 @@ describe("a file of the first version", () => {
   });
 });
 
-/** The workflows that wrote the fixture. `asked` notes every step that is run. */
+/** The workflows that wrote the fixture. `asked` records every step that runs. */
 function engineOn(store: Store, asked: string[]): Engine {
   const noted = <T>(name: string, value: T): T => (asked.push(name), value);
   const pages = workflow("pages", async (ctx, size: number) => {

@@ -61,19 +61,19 @@ const FIRST_SCHEMA = `
 type Step = string | ((db: SqliteConnection) => void);
 
 /**
- * What each schema version adds. The index is the version a migration starts from; entries are never edited,
- * only added. Each runs inside one transaction together with the new version number.
+ * The steps that each schema version adds. The index is the version a migration starts from. Entries are only added,
+ * never edited. Each migration and its new version number are one transaction.
  */
 const MIGRATIONS: readonly (readonly Step[])[] = [[firstSchema], SECOND_SCHEMA, [catchUp]];
 
 /** The schema version of this code. */
 export const SCHEMA = MIGRATIONS.length;
 
-/** One statement, so that what it says is of one moment even while another process is migrating. */
+/** One statement, so that it reads one consistent state even while another process migrates. */
 const INSPECT = `SELECT (SELECT application_id FROM pragma_application_id),
   (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)`;
 
-/** The schema version of a file, which is not touched. Refuses one that is not ours or that is newer. */
+/** The schema version of a file, which stays untouched. Refuses a file that isn't ours or is newer. */
 export function inspect(db: SqliteConnection, file: string): number {
   const [owner, version = 0, tables] = db.prepare(INSPECT).all()[0]?.map(Number) ?? [];
   const isNew = owner === 0 && version === 0 && tables === 0;
@@ -85,8 +85,8 @@ export function inspect(db: SqliteConnection, file: string): number {
 }
 
 /**
- * Brings the schema up to date. Safe when many processes start at once: whoever comes second finds it done. `onStep` is
- * called before each statement and after the last, for tests that stop a process there.
+ * Brings the schema up to date. Safe when many processes start at once: the later ones find it done. `onStep` is called
+ * before each statement and after the last, for tests that stop a process there.
  */
 export function migrate(db: SqliteConnection, file: string, onStep: () => void = () => undefined): void {
   if (inspect(db, file) === SCHEMA) return;

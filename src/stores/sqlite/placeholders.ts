@@ -1,13 +1,13 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { SqlValue } from "../../core/sql.ts";
 
-/** What is to be passed over, and what stands for a value: `$1`, or SQLite's own `?`. */
+/** Matches text to skip, and placeholders: `$1`, or SQLite's own `?`. */
 const PARTS =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?(?:\*\/|$)|\$(\d+)(?!\w)|\?\d*/g;
 
 /**
- * A statement with `$1`, `$2`, as PostgreSQL writes them, in SQLite's own form with the values in the order in which they are asked
- * for. One with `?` is taken as it is.
+ * Converts a statement with PostgreSQL's `$1`, `$2` to SQLite's form, with the values in the order of use. A statement
+ * with `?` stays as it is.
  */
 export function withPlaces(
   sql: string,

@@ -7,7 +7,7 @@ import { openSqliteStore } from "./index.ts";
 
 const newFolder = useFolders("sqlite-restored");
 
-/** A copy by `VACUUM INTO`, which takes no notice of who writes; put back as a file without side files. */
+/** Copies the file with `VACUUM INTO`, regardless of writers. The returned function puts it back without side files. */
 async function backUp(file: string): Promise<() => Promise<void>> {
   const copy = `${file}.backup`;
   rmSync(copy, { force: true });
@@ -39,6 +39,6 @@ regressedStore("SQLite", () => {
 strangeStore("SQLite", () => {
   const file = newFile();
   const open = () => openSqliteStore({ file });
-  // A copy of itself: even the incarnation is the same.
+  // Restores a copy of itself: even the incarnation is the same.
   return { open, replace: async () => (await backUp(file))() };
 });

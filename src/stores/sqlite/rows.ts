@@ -5,7 +5,7 @@ import type { Append, Entry } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { Extent } from "./statements.ts";
 
-/** What an append binds and what a row reads back as; the order is that of the columns in `statements.ts`. */
+/** The values that an append binds and a row is read from, in the column order of `statements.ts`. */
 export function insertValues(append: Append, now: number): SqlValue[] {
   const { run, claim } = append;
   const { id, workflow, lineage, parent, origin, createdAt } = run;
@@ -98,7 +98,7 @@ type RowValues = [
   until: number,
 ];
 
-/** A row as it is stored; one that cannot be read comes as a damaged one. */
+/** Converts a stored row. An unreadable one becomes a damaged row. */
 export function toRow(values: readonly SqlValue[]): RunRow {
   const [id, workflow, , , , , , createdAt] = values;
   return readableRow({ id, workflow, createdAt }, () => built(values));

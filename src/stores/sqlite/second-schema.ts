@@ -1,10 +1,10 @@
-/** A head that is no JSON is reported by whoever reads its run; it must not keep the file from being opened. */
+/** Reading a run reports a head that isn't valid JSON. It must not keep the file from being opened. */
 const HEAD = "iif(json_valid(journal.head), journal.head, '{}')";
 const EVENTS = `journal, json_each(${HEAD}, '$.v') AS event`;
 const part = (path: string): string => `iif(event.type = 'array', event.value ->> '${path}', NULL)`;
 const [KIND, TYPE, VALUE] = [part("$[0]"), part("$[2].type"), part("$[3]")];
 
-/** How a value points to a blob, and that text between the quotes of a JSON string. */
+/** The text with which a value points to a blob, plain and inside a JSON string. */
 const POINTER = '["Blob","';
 const QUOTED_POINTER = POINTER.replaceAll('"', '\\"');
 const HASH_LENGTH = 43;
@@ -15,9 +15,10 @@ const SNAPSHOTS = `
     WHERE ${KIND} = 'snapshot_taken'`;
 
 /**
- * Schema version 2, one statement each. Runs know where they were forked, what they may use up and whether their values
- * were dropped; lists are in order also by status and workflow together and by whether values are left; and every run has
- * blobs of its own, in a table of another name: a process of the version before fails on it instead of losing one.
+ * Schema version 2, one statement per entry. Runs record where they were forked, what they may spend and whether their
+ * values were dropped; lists are also ordered by status and workflow together and by whether values exist. Every run
+ * has its own blobs, in a table with a new name: a process of the previous version fails on it instead of losing a
+ * blob.
  */
 export const SECOND_SCHEMA: readonly string[] = [
   "ALTER TABLE runs ADD COLUMN origin_run TEXT",
@@ -43,7 +44,7 @@ export const SECOND_SCHEMA: readonly string[] = [
   "CREATE INDEX runs_by_workflow ON runs (workflow, (pruned_at IS NOT NULL), created_at DESC, id DESC)",
   `CREATE INDEX runs_by_status_and_workflow
     ON runs (status, workflow, (pruned_at IS NOT NULL), created_at DESC, id DESC)`,
-  // A rowid table, so that the blobs of all runs go to the same few pages at its end.
+  // A rowid table, so that the blobs of all runs share the last few pages.
   `CREATE TABLE run_blobs (
     n INTEGER PRIMARY KEY, run INTEGER NOT NULL, hash TEXT NOT NULL, data TEXT NOT NULL)`,
   "CREATE UNIQUE INDEX run_blobs_by_run ON run_blobs (run, hash)",
@@ -51,7 +52,8 @@ export const SECOND_SCHEMA: readonly string[] = [
     SELECT journal.run AS run, name.value AS hash FROM journal, json_each(${HEAD}, '$.b') AS name
     UNION SELECT journal.run, ${VALUE} FROM ${EVENTS}
   ) AS named CROSS JOIN blobs ON blobs.hash = named.hash`,
-  // Snapshots do not name in their heads what they point into. Cut at each pointer, a text begins its parts with hashes.
+  // The heads of snapshots don't name the blobs they point to. Splitting a text at each pointer gives parts that begin
+  // with hashes.
   `INSERT INTO run_blobs (run, hash, data) SELECT named.run, blobs.hash, blobs.data FROM (
     SELECT DISTINCT snapshot.run, substr(piece.value, 1, ${HASH_LENGTH}) AS hash FROM (${SNAPSHOTS}) AS snapshot,
       json_each('[' || replace(json_quote(snapshot.text), '${QUOTED_POINTER}', '","') || ']') AS piece

@@ -21,7 +21,7 @@ function newFile(): string {
 
 const DRIVER = `const { DatabaseSync } = process.getBuiltinModule?.("node:sqlite") ?? require("@photostructure/sqlite");`;
 
-/** What another process does with the file; it ends by closing it, or by dying. */
+/** Runs code on the file in another process, which ends by closing the file or by dying. */
 function elsewhere(file: string, code: string): string {
   const script = `${DRIVER} const db = new DatabaseSync(${JSON.stringify(file)}); ${code}`;
   return execFileSync(process.execPath, ["--no-warnings", "-e", script], { encoding: "utf8" }).trim();
@@ -40,7 +40,7 @@ const removeSides = (file: string): void => {
   for (const side of ["-wal", "-shm"]) rmSync(file + side, { force: true });
 };
 
-/** Another process that has the file open and writes a row whenever it is told to. */
+/** Another process that keeps the file open and writes a row on request. */
 function neighbour(file: string) {
   const script = `${DRIVER} const db = new DatabaseSync(${JSON.stringify(file)});
     db.exec("PRAGMA busy_timeout = 5000; CREATE TABLE IF NOT EXISTS mine (x)");
@@ -59,7 +59,7 @@ function neighbour(file: string) {
   };
 }
 
-/** Files of the store that this process has open. */
+/** The store's files that this process has open. */
 const openFiles = (file: string): string[] =>
   readdirSync("/proc/self/fd").flatMap((name) => {
     try {
@@ -70,13 +70,13 @@ const openFiles = (file: string): string[] =>
     }
   });
 
-/** How many locks this process has on the main file. */
+/** The number of locks that this process holds on the main file. */
 const locksOn = (file: string): number =>
   readFileSync("/proc/locks", "utf8")
     .split("\n")
     .filter((line) => line.includes(` ${process.pid} `) && line.includes(`:${statSync(file).ino} `)).length;
 
-/** Writes until it fails, and answers how far it was acknowledged. */
+/** Writes until it fails; returns how far writes were acknowledged. */
 async function writeOn(store: Store, seq: number, times: number): Promise<{ seq: number; code?: string }> {
   try {
     let row = await store.read("run-1");
@@ -87,7 +87,7 @@ async function writeOn(store: Store, seq: number, times: number): Promise<{ seq:
   }
 }
 
-/** A second copy of the library in this process: it knows nothing of the locks of the first. */
+/** A second copy of the library in this process, unaware of the first one's locks. */
 function secondLibrary(folder: string): new (file: string) => { exec(sql: string): void; close(): void } {
   const own = path.dirname(require.resolve("@photostructure/sqlite/package.json"));
   const from = path.join(own, "prebuilds", `${process.platform}-${process.arch}`);

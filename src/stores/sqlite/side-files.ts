@@ -3,10 +3,10 @@ import path from "node:path";
 
 const NAMES = ["", "-wal", "-shm"] as const;
 
-/** The file and its side files as they are known by their names at one moment. */
+/** The file and its side files, as found under their names at one moment. */
 export interface Files {
   readonly inodes: readonly (number | undefined)[];
-  /** Of the main file, which only checkpoints write to. */
+  /** The stamp of the main file, which only checkpoints write. */
   readonly stamp: string;
   readonly walBytes: number;
 }
@@ -22,8 +22,9 @@ export function lookAt(file: string): Files {
 }
 
 /**
- * `current`: the names lead to the files that are open here. `replaced`: another file has the main name, and closing the old one does
- * nothing to it. `orphaned`: it is the same file, but its WAL or its shared memory were removed: whoever opens it now has others.
+ * `current`: the names lead to the files that are open here. `replaced`: another file has the main name, and closing
+ * the old one doesn't affect it. `orphaned`: the file is the same, but its WAL or shared memory was removed, and a
+ * process that opens it now gets new ones.
  */
 export type Standing = "current" | "replaced" | "orphaned";
 
@@ -33,8 +34,8 @@ export function standingOf(opened: Files, now: Files): Standing {
 }
 
 /**
- * Whether this process has the shared memory of the file open although its name is gone. SQLite would use it for every further
- * connection, beside the one that other processes use. Linux only.
+ * True when this process has the file's shared memory open although its name is gone. SQLite would use it for every
+ * further connection, while other processes use another one. Linux only.
  */
 export function holdsRemovedMemory(file: string): boolean {
   const folder = path.dirname(file);

@@ -58,7 +58,7 @@ async function open(options: SqliteOptions = {}): Promise<Store> {
   return store;
 }
 
-/** A connection that knows nothing of Holdfast. */
+/** A connection independent of Holdfast. */
 async function connect(file: string): Promise<SqliteConnection> {
   const connection = (await chooseDriver("auto")).connect(file);
   let isOpen = true;
@@ -146,7 +146,7 @@ describe("opening a SQLite store", () => {
     await (await open({ file })).close();
     const db = await connect(file);
     db.exec("PRAGMA user_version = 99");
-    // Some drivers let go of a file only when memory is collected; what is left to be moved into it then must be nothing.
+    // Some drivers release a file only at garbage collection. By then nothing must be left to move into it.
     db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     db.close();
     const before = readFileSync(file);
@@ -428,7 +428,7 @@ describe("network file systems", () => {
   });
 });
 
-/** A file system in memory, where this process may mount one. */
+/** Mounts a file system in memory, where this process may. */
 const mountTmpfs = (name: string, options: string): string | undefined => {
   const folder = path.join(root, name);
   mkdirSync(folder);

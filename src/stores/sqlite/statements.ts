@@ -6,11 +6,11 @@ const IDENTITY = words("id workflow lineage parent_run parent_step origin_run or
 const STEADY =
   words(`version schema control waiting recoveries steps_done tokens cost_usd turns active_ms active_at budget
   open_children pinned error updated_at finished_at snapshot_seq seq head`);
-/** The projected columns that have an index: those that change now and then, and the one that every list has. */
+/** Projected columns with an index: those that change occasionally, and the one that every list uses. */
 const MOVING = words("status wake_at");
 const PRUNING = words("pruned_at");
 const CLAIM = words("epoch owner token claim_until");
-/** In the order that `rows.ts` goes by. */
+/** In the order that `rows.ts` uses. */
 const COLUMNS = [...IDENTITY, ...STEADY, ...MOVING, ...PRUNING, ...CLAIM];
 export const ROW = COLUMNS.join(", ");
 
@@ -25,7 +25,7 @@ const CLAIM_CHANGES: Readonly<Record<Append["claim"]["kind"], string>> = {
 const CONTAINING = "SELECT max(seq) FROM journal WHERE run = runs.n AND seq <= ?";
 const NUMBER = "SELECT n FROM runs WHERE id = ?";
 
-/** Every statement with a fixed text. Values are always bound. */
+/** All statements with a fixed text. Values are always bound. */
 export const SQL = {
   begin: "BEGIN IMMEDIATE",
   snapshot: "BEGIN",
@@ -41,10 +41,10 @@ export const SQL = {
   strays: `SELECT (SELECT count(*) FROM journal WHERE run NOT IN (SELECT n FROM runs)),
     (SELECT count(*) FROM run_blobs WHERE run NOT IN (SELECT n FROM runs))`,
   insert: `INSERT INTO runs (${ROW}) VALUES (${COLUMNS.map(() => "?").join(", ")}) ON CONFLICT (id) DO NOTHING`,
-  // Of one row each: for an insert of what a query finds, SQLite keeps the pages as they were in a temporary file.
+  // Inserts one row at a time: for an insert from a query, SQLite saves the original pages in a temporary file.
   entry: `INSERT INTO journal (run, seq, count, head, data) VALUES ((${NUMBER}), ?, ?, ?, ?)`,
   blob: `INSERT INTO run_blobs (run, hash, data) VALUES ((${NUMBER}), ?, ?) ON CONFLICT (run, hash) DO NOTHING`,
-  // Left in its place, an entry without its data would go on taking up the room: only pages that are empty are used again.
+  // Moves entries whose data was dropped: left in place, they would keep their pages, and only empty pages are reused.
   dropData: `UPDATE journal SET id = moved.target, data = NULL FROM (
       SELECT id AS source, (SELECT max(id) FROM journal) + row_number() OVER (ORDER BY seq) AS target FROM journal
       WHERE run = (${NUMBER}) AND seq IN (SELECT value FROM json_each(?)) AND data IS NOT NULL
@@ -56,15 +56,15 @@ export const SQL = {
     WHERE runs.id = ? AND j.seq >= coalesce((${CONTAINING}), 0) AND j.seq + j.count > ? ORDER BY j.seq LIMIT ?`,
   blobs: `SELECT hash, data FROM run_blobs WHERE run = (${NUMBER})
     AND hash IN (SELECT value FROM json_each(?))`,
-  // The plus keeps the planner on the index of due runs, whose order is the one asked for.
+  // The plus keeps the planner on the index of due runs, which has the order needed here.
   due: `SELECT ${ROW} FROM runs WHERE wake_at <= ? AND claim_until <= ?
     AND +workflow IN (SELECT value FROM json_each(?)) ORDER BY wake_at, id LIMIT ?`,
 } as const;
 
 /**
- * How much of a run an append may change. Every index with a changed column is written anew, so most appends name none:
- * `steady` needs status and wake time as they are, `moving` sets them, and both are for runs with all their values;
- * `whole` sets everything.
+ * How much of a run an append may change. SQLite rewrites every index with a changed column, so most appends change
+ * none: `steady` requires status and wake time to stay the same, `moving` sets them, and both are for runs that still
+ * have all their values; `whole` sets everything.
  */
 export type Extent = "steady" | "moving" | "whole";
 
@@ -92,7 +92,7 @@ const updates = (kind: Append["claim"]["kind"]) => ({
   outside: extents(kind, false),
 });
 
-/** The conditional change of a run, by what happens to the claim, who asks, and how much may change. */
+/** The conditional updates of a run, by the change to its claim, the caller, and the extent of the change. */
 export const UPDATES = {
   acquire: updates("acquire"),
   hold: updates("hold"),

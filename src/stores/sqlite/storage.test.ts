@@ -66,7 +66,7 @@ describe("lists on SQLite", () => {
   });
 });
 
-/** A few runs side by side with values of a size, as agents leave them: each in a page with others, or in pages of its own. */
+/** A few interleaved runs with values of a given size, as agents leave them: sharing pages, or in their own. */
 async function fill(store: Store, size: number): Promise<RunRow[]> {
   const rows: RunRow[] = [];
   for (let i = 0; i < 20; i++) rows.push(await accepted(store, creation({ run: { id: `run-${i}` } })));

@@ -31,15 +31,15 @@ interface Setup {
   readonly file: string;
   readonly busyMs: number;
   readonly clock: { now(): number };
-  /** `isAgain`: after a failure, so the file must be there already. */
+  /** `isAgain`: reopens after a failure, so the file must exist already. */
   connect(isAgain: boolean): Promise<Connection>;
-  /** Once it answers, handles that were closed have let go of the file. */
+  /** Resolves when closed handles have released the file. */
   settle(): Promise<void>;
 }
 
 /**
- * Runs in one SQLite file. Statements run synchronously on one connection, so nothing comes between a BEGIN
- * and its COMMIT; only waiting for another process's lock gives way to the event loop.
+ * Runs in one SQLite file. Statements run synchronously on one connection, so nothing comes between a BEGIN and its
+ * COMMIT. Only waiting for another process's lock yields to the event loop.
  */
 export class SqliteStore implements Store {
   readonly name = "sqlite";
@@ -48,7 +48,7 @@ export class SqliteStore implements Store {
   #connection: Connection | null = null;
   #opening: Promise<Connection> | null = null;
   #isOrphaned = false;
-  /** The file and the incarnation that were found first. */
+  /** The file and the incarnation found at the first opening. */
   #opened: { readonly inode: number | undefined; readonly incarnation: string } | undefined;
   #hasOpened = false;
   #isClosed = false;
@@ -155,7 +155,7 @@ export class SqliteStore implements Store {
     );
   }
 
-  /** What SQLite itself finds, and what belongs to no run. */
+  /** Returns the problems that SQLite finds, and data that belongs to no run. */
   check(): Promise<readonly string[]> {
     return this.#attempt((connection) => {
       const found = connection.prepare(SQL.integrity).all().map(String);
@@ -175,13 +175,13 @@ export class SqliteStore implements Store {
     await this.#setup.settle();
   }
 
-  /** Asks where runs stand: never a file that is not the store any more, as it would be after somebody put back another one. */
+  /** Reads runs, but never from a file that is no longer the store, such as after someone has put back another one. */
   async #look<T>(work: (connection: Connection) => T): Promise<T> {
     if (this.#connection && this.#connection.standing !== "current") this.#drop();
     return this.#attempt(work);
   }
 
-  /** Does `work` at once if it can, and again while another process holds the lock it needs. */
+  /** Runs `work`, and repeats it while another process holds the lock that it needs. */
   async #attempt<T>(work: (connection: Connection) => T): Promise<T> {
     const { file, busyMs } = this.#setup;
     const deadline = performance.now() + busyMs;
@@ -200,13 +200,13 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** In the same transaction as a write: of one that comes after a restore, nothing stays. */
+  /** Part of the same transaction as a write, so that a write after a restore leaves nothing. */
   #checkSame(connection: Connection): void {
     const [[incarnation] = []] = connection.prepare(SQL.incarnation).all();
     if (incarnation !== this.#opened?.incarnation) throw otherStore(this.#setup.file);
   }
 
-  /** Whoever comes meanwhile waits for the same one. */
+  /** Concurrent callers share one opening. */
   #open(): Promise<Connection> {
     this.#opening ??= this.#setup
       .connect(this.#hasOpened)
@@ -218,7 +218,7 @@ export class SqliteStore implements Store {
         }
         this.#connection = connection;
         this.#hasOpened = true;
-        // It may have been closed meanwhile.
+        // The store may have been closed in the meantime.
         if (this.#isClosed) this.#drop();
         return connection;
       })
@@ -243,17 +243,17 @@ export class SqliteStore implements Store {
 
 const ENTRIES_AT_ONCE = 500;
 
-/** After these the handle cannot be trusted, or cannot mend: the next call opens the file anew. */
+/** After these errors the handle can't be trusted or can't recover, so the next call reopens the file. */
 const ENDS_HANDLE: readonly string[] = ["HF-3004", "HF-3006", "HF-3013"];
 
-/** Takes or refuses one append, inside a write transaction. */
+/** Applies or refuses one append, inside a write transaction. */
 function apply(connection: Connection, append: Append, now: number): AppendResult {
   const { run, entries, blobs, drop } = append;
   if (!change(connection, append, now)) {
     const row = readRow(connection, run.id);
     return { ok: false, reason: refusal(append, row, now) ?? "conflict", row };
   }
-  // What the append itself writes comes after, and stays.
+  // Drops first, so that the append's own entries and blobs stay.
   if (drop && drop.entries.length > 0)
     connection.prepare(SQL.dropData).run(run.id, JSON.stringify(drop.entries));
   if (drop && drop.blobs.length > 0)
@@ -264,7 +264,7 @@ function apply(connection: Connection, append: Append, now: number): AppendResul
   return { ok: true };
 }
 
-/** Moves the run row if everything expected is true, and says whether it was. */
+/** Updates the run's row if every expectation holds; returns whether it did. */
 function change(connection: Connection, append: Append, now: number): boolean {
   const { run, expect, claim } = append;
   if (expect === null)
@@ -275,7 +275,7 @@ function change(connection: Connection, append: Append, now: number): boolean {
     return Number(statement.run(...updateValues(append, now, extent)).changes) === 1;
   };
   if (run.prunedAt !== null) return attempt("whole");
-  // Taking or freeing a claim nearly always changes the status, so it is not worth a try.
+  // A change of claim owner nearly always changes the status, so `steady` isn't worth trying.
   const isSteady = claim.kind === "hold" || claim.kind === "keep";
   return (isSteady && attempt("steady")) || attempt("moving") || attempt("whole");
 }
@@ -285,7 +285,7 @@ function readRow(connection: Connection, runId: string): RunRow | null {
   return values ? toRow(values) : null;
 }
 
-/** In pieces: the drivers take up to twice as long for one answer of thousands of rows. */
+/** Reads in pieces: the drivers take up to twice as long for one result of thousands of rows. */
 function readEntries(connection: Connection, runId: string, { from, limit }: EntryRange): Entry[] {
   const entries: Entry[] = [];
   for (let next = from; entries.length < limit; ) {

@@ -4,15 +4,15 @@ import type { RunProjection } from "../../core/types.ts";
 import type { SqliteConnection } from "./driver.ts";
 import { toEntry } from "./rows.ts";
 
-/** Runs of the first format: their beginning names no seed. */
+/** Runs of the first format: their first entry names no seed. */
 const OF_FIRST_FORMAT = `SELECT runs.n, runs.id, runs.created_at, runs.parent_run IS NOT NULL FROM runs
   JOIN journal ON journal.run = runs.n AND journal.seq = 1 WHERE instr(journal.head, '"seed":') = 0`;
 const ENTRIES = "SELECT seq, count, head, NULL FROM journal WHERE run = ? ORDER BY seq";
 const SET = "UPDATE runs SET active_ms = ?, active_at = ?, error = ? WHERE n = ?";
 
 /**
- * Schema version 3 changes no table. The code of the second one began to count for how long a worker was at a run, at 0 for runs that were
- * there, and to keep the reason of a pause. Their journals say what both would be.
+ * Schema version 3 changes no table. Version 2 began to count how long workers had a run, starting at 0 for existing
+ * runs, and to store the reason for a pause. This fills in both from the journals.
  */
 export function catchUp(db: SqliteConnection): void {
   const runs = db.prepare(OF_FIRST_FORMAT).all() as [number, string, number, number][];
@@ -23,7 +23,7 @@ export function catchUp(db: SqliteConnection): void {
   }
 }
 
-/** A head that cannot be read is reported by whoever reads its run; it must not keep the file from being opened. */
+/** Reading a run reports an unreadable head. It must not keep the file from being opened. */
 function after(
   run: RunProjection,
   id: string,

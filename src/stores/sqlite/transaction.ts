@@ -5,7 +5,7 @@ import type { SqliteConnection } from "./driver.ts";
 import { isStoreFault } from "./errors.ts";
 import { withPlaces } from "./placeholders.ts";
 
-/** What became of the caller's part: done, or thrown by the caller's own code. */
+/** The outcome of the caller's part: done, or an error thrown by the caller's code. */
 export type Outcome<T> = TransactionResult<T> | { readonly result?: undefined; readonly thrown: unknown };
 
 interface Steps<T> {
@@ -14,11 +14,11 @@ interface Steps<T> {
   readonly apply: (append: Append) => AppendResult;
 }
 
-/** Statements that would end the transaction behind the store's back, or reach out of it. */
+/** Statements that would end the transaction behind the store's back, or reach outside it. */
 const CONTROL =
   /^(?:\s|--[^\n]*\n|\/\*[^]*?\*\/)*(?:begin|commit|end|rollback|savepoint|release|attach|detach|pragma|vacuum)\b/i;
 
-/** Runs the caller's writes, then the append, inside the transaction that is open. */
+/** Runs the caller's writes, then the append, inside the open transaction. */
 export function runWork<T>(db: SqliteConnection, { work, append, apply }: Steps<T>): Outcome<T> {
   const { handle, end } = handleOn(db);
   let value: T;
@@ -26,7 +26,7 @@ export function runWork<T>(db: SqliteConnection, { work, append, apply }: Steps<
   try {
     const done = work(handle);
     if (isThenable(done)) {
-      // Its failure, if any, is not news: the work counts for nothing.
+      // A failure here isn't reported: the work doesn't count anyway.
       done.then(undefined, () => undefined);
       throw new HoldfastError("HF-1018");
     }
@@ -40,7 +40,7 @@ export function runWork<T>(db: SqliteConnection, { work, append, apply }: Steps<
   return { value, result: apply(built) };
 }
 
-/** `end` closes the handle; it throws what the disk or the file did wrong, even if the caller caught that. */
+/** `end` closes the handle and rethrows a fault of the disk or the file, even if the caller caught it. */
 function handleOn(db: SqliteConnection): { handle: SqlHandle; end: () => void } {
   let isOver = false;
   let fault: { readonly error: unknown } | undefined;
@@ -53,7 +53,7 @@ function handleOn(db: SqliteConnection): { handle: SqlHandle; end: () => void } 
     try {
       return db.query(bound.sql, bound.values);
     } catch (error) {
-      // Some failures end the transaction; writes after that would stay on their own.
+      // Some failures end the transaction; later writes would then be committed on their own.
       if (isStoreFault(error) || !db.isInTransaction()) fault = { error };
       throw error;
     }

@@ -1,6 +1,6 @@
 import type { Logger } from "../../core/logger.ts";
 
-/** A place that keeps texts for a while, may lose them at any time, and may fail. */
+/** Keeps texts for a while, may lose them at any time, and may fail. */
 export interface Cache {
   get(key: string): Promise<string | null>;
   set(key: string, value: string, ttlMs: number): Promise<void>;
@@ -8,7 +8,7 @@ export interface Cache {
 }
 
 export interface Patience {
-  /** How long an answer is waited for. */
+  /** How long to wait for an answer. */
   readonly patienceMs: number;
   readonly logger: Pick<Logger, "warn">;
 }
@@ -17,8 +17,8 @@ const FIRST_REST_MS = 1_000;
 const LONGEST_REST_MS = 60_000;
 
 /**
- * A cache that never fails and is never waited for long: after an error it is left alone for a time, which grows while
- * the errors go on.
+ * A cache that never fails and never makes its caller wait long: after an error it isn't used for a while, which grows
+ * as errors continue.
  */
 export class PatientCache {
   readonly #cache: Cache;
@@ -39,7 +39,7 @@ export class PatientCache {
     return this.#attempt(() => this.#cache.get(key), null);
   }
 
-  /** Whether it was stored. */
+  /** Returns true when the value was stored. */
   set(key: string, value: string, ttlMs: number): Promise<boolean> {
     return this.#attempt(async () => {
       await this.#cache.set(key, value, ttlMs);
@@ -47,7 +47,7 @@ export class PatientCache {
     }, false);
   }
 
-  /** Puts nothing in the place of what is there, for a moment. */
+  /** Overwrites the value with an empty one that expires soon. */
   remove(key: string): Promise<boolean> {
     return this.set(key, "", 1);
   }
@@ -56,7 +56,7 @@ export class PatientCache {
     try {
       await this.#cache.close();
     } catch {
-      // Nothing depends on it.
+      // Nothing depends on this.
     }
   }
 

@@ -3,20 +3,20 @@ import { claimAfter, UNCLAIMED } from "../../core/store/claim.ts";
 import type { Append, Drop, Entry, StoreIdentity } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 
-/** A copy of a run's journal from `from` on, with the blobs that are known, as it stood at (epoch, seq, head). */
+/** A copy of a run's journal from `from` on, with the known blobs, as of (epoch, seq, head). */
 export interface Copy {
   readonly epoch: number;
   readonly seq: number;
   readonly head: string;
-  /** Position of its first entry. */
+  /** The position of its first entry. */
   readonly from: number;
   readonly entries: Entry[];
   readonly blobs: Map<string, string>;
-  /** About how many characters it holds. */
+  /** Its approximate size in characters. */
   readonly size: number;
 }
 
-/** The one condition for using a copy: it stands where the primary says that the run stands. */
+/** The one condition for using a copy: it is at the run's current position in the primary. */
 export const isCurrent = ({ epoch, seq, head }: Copy, row: RunRow): boolean =>
   row.claim.epoch === epoch && row.seq === seq && row.head === head;
 
@@ -35,7 +35,7 @@ export function copyOf(row: RunRow, entries: readonly Entry[]): Copy | null {
   };
 }
 
-/** What a run's first append makes of nothing. */
+/** The copy after a run's first append. */
 export const begun = (append: Append): Copy =>
   extended(
     { epoch: UNCLAIMED.epoch, seq: 0, head: "", from: 1, entries: [], blobs: new Map(), size: 0 },
@@ -43,8 +43,8 @@ export const begun = (append: Append): Copy =>
   );
 
 /**
- * The copy as it stands after an append that the primary has taken at this copy's position. What it holds is added to,
- * not made anew with every append, so the copy before may hold more than it should and is not to be used any more.
+ * The copy after an append that the primary accepted at this copy's position. The new copy shares and extends the old
+ * one's collections instead of copying them with every append, so the old copy must not be used any more.
  */
 export function extended(copy: Copy, append: Append): Copy {
   const { claim } = append;
@@ -73,8 +73,8 @@ function without(copy: Copy, drop: Drop): Pick<Copy, "entries" | "blobs"> {
 }
 
 /**
- * Whether the append was made on top of just this copy. The position alone would do, were it not for a primary that was
- * put back to an older state and went on from there.
+ * True when the append was made directly on top of this copy. Comparing the position alone isn't enough: the primary
+ * may have been restored to an older state and continued from there.
  */
 export function follows(append: Append, { seq, head }: Copy): boolean {
   if (append.expect?.seq !== seq) return false;
@@ -91,7 +91,7 @@ export const withBlobs = (copy: Copy, found: ReadonlyMap<string, string>): Copy 
   size: copy.size + [...found.values()].reduce((sum, data) => sum + data.length, 0),
 });
 
-/** Entries as the store would answer; `null` when the copy begins too late to say. */
+/** The entries as the store would return them; `null` when the copy begins too late. */
 export function entriesFrom(copy: Copy, from: number, limit: number): readonly Entry[] | null {
   if (from < copy.from) return null;
   let [low, high] = [0, copy.entries.length];
@@ -106,7 +106,7 @@ export function entriesFrom(copy: Copy, from: number, limit: number): readonly E
 
 const FORMAT = 1;
 
-/** What is said of a copy before its texts, which follow as they are: nothing is escaped, and nothing to be parsed. */
+/** The header of a serialized copy. The texts follow unescaped, so that nothing else needs parsing. */
 interface Header {
   readonly format: number;
   readonly runId: string;
@@ -120,7 +120,7 @@ interface Header {
   readonly blobs: readonly (readonly [hash: string, data: number])[];
 }
 
-/** Sealed with the primary's secret: what was changed on the way, or made by somebody else, is not taken for a copy. */
+/** Signs a copy with the primary's secret, so that a modified or foreign text isn't accepted as a copy. */
 export function seal(copy: Copy, runId: string, { incarnation, secret }: StoreIdentity): string {
   const { epoch, seq, head, from, entries, blobs } = copy;
   const header: Header = {
@@ -141,7 +141,7 @@ export function seal(copy: Copy, runId: string, { incarnation, secret }: StoreId
   return `${hmac(secret, body)}\n${body}`;
 }
 
-/** `null` for whatever is not a copy of this run, made for this primary. */
+/** Returns `null` for anything but a copy of this run made for this primary. */
 export function unseal(text: string, runId: string, { incarnation, secret }: StoreIdentity): Copy | null {
   const end = text.indexOf("\n");
   const body = text.slice(end + 1);
@@ -161,7 +161,7 @@ export function unseal(text: string, runId: string, { incarnation, secret }: Sto
   return { epoch, seq, head, from, entries, blobs, size: body.length };
 }
 
-/** The secret also makes idempotency keys; none of those is made of a text that begins like this. */
+/** The secret also derives idempotency keys; none of their inputs begins with this text. */
 const MARK = "holdfast cached copy\n";
 
 const sizeOf = (entries: readonly Entry[]): number =>

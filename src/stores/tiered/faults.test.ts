@@ -10,7 +10,7 @@ import { openPostgresStore } from "../postgres/index.ts";
 import { openRedisCache } from "../redis/index.ts";
 import { createTieredStore } from "./index.ts";
 
-/** A server of its own: it is emptied and killed. */
+/** This test empties and kills the server, so it has its own. */
 const server = (await startRedis()) as RedisServer;
 const postgres = await sharedPostgres();
 if (!server) missing("Redis", "it is not installed");
@@ -63,7 +63,7 @@ describe.skipIf(!server || postgres.url === undefined)(
       await admin.connect();
       let results: unknown[] = [];
       for (let round = 0; round < ROUNDS; round++) {
-        // Each round is another process: what it knows of the runs is what the stores tell it.
+        // Each round acts as a new process: it knows about the runs only what the stores tell it.
         const store = await opened();
         const engine = createEngine({ store, workflows: [counting] });
         if (round === 0) for (const [i, id] of ids.entries()) await engine.start(counting, i * 1000, { id });

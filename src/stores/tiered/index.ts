@@ -8,17 +8,17 @@ export type { Cache } from "./cache.ts";
 
 /** Options of the tiered store. */
 export interface TieredOptions {
-  /** Holds the runs. Everything is written here first, and where each run stands is read here only. */
+  /** Holds the runs. Every write goes here first, and each run's position is read only from here. */
   readonly primary: Store;
-  /** Where copies are kept, such as that of `openRedisCache`. Closed with the store. */
+  /** Holds the copies, for example `openRedisCache`. Closed with the store. */
   readonly cache: Cache;
   /** How long a copy is kept, unless the retention policy says otherwise with `cacheTtl`. Default 7 days. */
   readonly ttlMs?: number;
   /** How long the cache may take to answer before the primary is asked instead. Default 250. */
   readonly patienceMs?: number;
-  /** About how many characters of copies this process keeps to write them on. Default 64 Mi. */
+  /** The approximate number of characters of copies that this process keeps in memory to extend them. Default 64 Mi. */
   readonly memory?: number;
-  /** Told when the cache fails; the store goes on without it. */
+  /** Receives a warning when the cache fails; the store continues without it. */
   readonly logger?: Pick<Logger, "warn">;
 }
 
@@ -26,9 +26,9 @@ const WEEK_MS = 7 * 24 * 3_600_000;
 const MEMORY = 64 * 1024 * 1024;
 
 /**
- * A store with a cache beside it: copies of runs, which a process that takes over a run loads instead of asking the
- * primary for the whole journal. A copy is used only when epoch, position and head hash are those of the run's row in
- * the primary, so a cache that is stale, wiped, damaged, slow or away changes no answer and fails no call.
+ * A store with a cache of runs beside it: a process that takes over a run loads the copy instead of reading the whole
+ * journal from the primary. A copy is used only when its epoch, position and head hash match the run's row in the
+ * primary, so a stale, wiped, damaged, slow or unreachable cache changes no result and fails no call.
  *
  * @example
  * ```ts
@@ -44,7 +44,7 @@ export function createTieredStore(options: TieredOptions): Store {
   const { primary, ttlMs = WEEK_MS, patienceMs = 250, memory = MEMORY, logger = silentLogger } = options;
   for (const [option, value] of Object.entries({ ttlMs, patienceMs, memory }))
     if (!(value > 0)) throw new HoldfastError("HF-1003", { option, problem: "it must be more than 0" });
-  // A cache in front of the seal would hold values that are not encrypted.
+  // A cache above the encryption would hold unencrypted values.
   if (primary.blinding !== undefined)
     throw new HoldfastError("HF-1003", {
       option: "primary",

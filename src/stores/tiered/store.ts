@@ -12,14 +12,14 @@ export interface TieredSetup {
   readonly mostSize: number;
 }
 
-/** Fewer entries than this are asked of the primary: looking for a copy would take as long. */
+/** For fewer entries the primary is faster than looking for a copy. */
 const WORTH_IT = 50;
-/** A copy is written again at the earliest after so many times as long as writing it took. */
+/** A copy is rewritten no sooner than this many times the duration of its last write. */
 const REST_FACTOR = 20;
 
 const keyOf = (runId: string, workflow: string): string => `checkpoint:${runId}:${workflow}`;
 
-/** Keeps copies of runs in the cache, beside a primary that is asked first and last. Nothing here throws. */
+/** Maintains copies of runs in the cache. The primary is always asked first and decides. Nothing here throws. */
 export class Copies {
   readonly #setup: TieredSetup;
   readonly #trails: Trails;
@@ -40,12 +40,12 @@ export class Copies {
     this.#identity = identity;
   }
 
-  /** How long copies stay from now on; `undefined`: as long as was said when the store was opened. */
+  /** Sets how long new copies live; `undefined` restores the value given when the store was opened. */
   limit(ttlOf: (workflow: string) => number | undefined): void {
     this.#ttlOf = ttlOf;
   }
 
-  /** After the primary has answered. */
+  /** Called after the primary has answered. */
   wrote(batch: readonly Append[], results: readonly AppendResult[] | null): void {
     batch.forEach((append, index) => {
       const { id } = append.run;
@@ -88,7 +88,7 @@ export class Copies {
     }
     const found = await primary.blobs(runId, hashes);
     const row = this.#trails.get(runId)?.copy === known ? await primary.read(runId) : null;
-    // Still where it stood after the blobs were read: so these are blobs of just that state.
+    // The run hasn't moved since the blobs were read, so they belong to this state.
     if (row && isCurrent(known, row) && this.#trails.get(runId)?.copy === known) {
       this.#trails.knows(row, withBlobs(known, found));
       this.#save(runId);
@@ -96,7 +96,7 @@ export class Copies {
     return found;
   }
 
-  /** Writes what is still to be written. */
+  /** Writes everything that is still pending. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const timer of this.#resting.values()) clearTimeout(timer);
@@ -106,7 +106,7 @@ export class Copies {
     await this.#setup.cache.close();
   }
 
-  /** A copy that stands where the row does, from this process's memory or from the cache. */
+  /** A copy at the row's position, from this process's memory or from the cache. */
   async #copyFor(row: RunRow): Promise<Copy | null> {
     const { id, workflow } = row;
     const own = (): Copy | null => {
@@ -116,7 +116,7 @@ export class Copies {
     const known = own();
     if (known) return known;
     const text = await this.#setup.cache.get(keyOf(id, workflow));
-    // Somebody else here may have brought it up to date meanwhile.
+    // Another caller in this process may have updated it in the meantime.
     const caught = own();
     if (caught) return caught;
     const found = text === null ? null : this.#unseal(text, id);
@@ -135,7 +135,7 @@ export class Copies {
     }
   }
 
-  /** The copy in the cache still has what was just dropped: it is written anew, or goes. */
+  /** The cached copy still has the values just dropped, so it is rewritten or removed. */
   #forget(runId: string, workflow: string): void {
     const forgetting = this.#forgotten(runId, workflow).finally(() => this.#forgetting.delete(forgetting));
     this.#forgetting.add(forgetting);
@@ -165,7 +165,7 @@ export class Copies {
   }
 
   async #write(runId: string): Promise<void> {
-    // What is appended in the same turn is written with it.
+    // Waits for appends of the same turn, to write them together.
     await Promise.resolve();
     this.#dirty.delete(runId);
     const { cache } = this.#setup;
@@ -177,7 +177,7 @@ export class Copies {
       if (ttlMs === 0) await cache.remove(key);
       else await cache.set(key, seal(trail.copy, runId, this.#identity), ttlMs);
     } catch {
-      // A text too long to be made: it is not cached.
+      // The text is too long to build, so it isn't cached.
     }
     const isSame = this.#trails.get(runId) === trail;
     if (isSame && trail.isOver) this.#trails.lost(runId);

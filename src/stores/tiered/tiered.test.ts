@@ -49,7 +49,7 @@ afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();
 });
 
-/** A memory store that outlives its handles and counts what it was asked for. */
+/** A memory store that outlives its handles and counts its calls. */
 function countedPrimary() {
   const inner = createMemoryStore();
   const asked = { reads: 0, entries: 0, blobs: 0 };
@@ -81,7 +81,7 @@ async function saved(store: Store, row: RunRow): Promise<string> {
 let count = 0;
 const newId = (): string => `tiered-${process.pid}-${++count}`;
 
-/** A chain as the engine makes it, so that an append can be seen to follow a copy. */
+/** A chain as the engine builds it, so that appends can be matched to a copy. */
 const linked = (row: RunRow, parts: Parameters<typeof step>[1] = {}): Append =>
   step(row, { ...parts, entry: { head: JSON.stringify({ p: row.head, v: [] }), ...parts.entry } });
 
@@ -145,7 +145,7 @@ describe.skipIf(url === undefined)("a copy in the cache", () => {
     const { primary, inner } = countedPrimary();
     const { row, text } = await written(primary);
     expect(text).toContain("long long");
-    // The primary has moved on without the cache: nobody can bring the copy up to date.
+    // The primary has moved without the cache, so the copy can't be brought up to date.
     const moved = await accepted(inner, linked(row));
     const other = await open(primary);
     const drop = { entries: [1, 2], blobs: ["h"] };
@@ -200,7 +200,7 @@ describe.skipIf(url === undefined)("a copy in the cache", () => {
     const { primary, inner } = countedPrimary();
     const { row, text } = await written(primary);
     const identity = await inner.identity();
-    // Somebody who knows nothing of the cache.
+    // A writer that bypasses the cache.
     const moved = await accepted(inner, outsideAct(row, { drop: { entries: [5], blobs: ["h"] } }));
     const truth = await everythingOf(inner, row.id);
     const wrong = truth.entries.map((entry) => ({ ...entry, data: '"not so"' }));
@@ -300,7 +300,7 @@ describe.skipIf(url === undefined)("a cache that fails", () => {
     await everythingOf(store, row.id);
     const first = asked;
     for (let i = 0; i < 100; i++) await everythingOf(store, row.id);
-    // Once it has not answered it is left alone for a while, and then for longer each time.
+    // After a failed call the cache isn't used for a while, and then for longer each time.
     expect(first).toBeGreaterThan(0);
     expect(asked).toBeLessThan(first + 10);
   });
@@ -338,7 +338,7 @@ describe.skipIf(url === undefined)("engines on a tiered store", () => {
       ...primary,
       entries: async (runId, range) => {
         const page = await primary.entries(runId, range);
-        // Whoever compares a row with its journal asks for the last entry, and whether one comes after it.
+        // Comparing a row with its journal reads the last entry and checks whether another follows.
         if (page.length > 1) big.entries++;
         return page;
       },

@@ -2,16 +2,16 @@ import type { Append, Entry } from "../../core/store/contract.ts";
 import { type RunRow, terminal } from "../../core/types.ts";
 import { begun, type Copy, copyOf, extended, follows } from "./copy.ts";
 
-/** What this process knows of a run: a copy, or what it has written since it knew none. */
+/** This process's knowledge of a run: a copy, or the appends it has made without one. */
 interface Trail {
   readonly workflow: string;
   readonly isOver: boolean;
   readonly copy: Copy | null;
-  /** Appends that were taken one after the other, on top of something not known here. */
+  /** Consecutive accepted appends on top of an unknown state. */
   readonly since: readonly Append[];
 }
 
-/** A journal that is being read from the primary page by page. */
+/** A journal being read from the primary page by page. */
 interface Reading {
   readonly row: RunRow;
   readonly entries: readonly Entry[];
@@ -19,7 +19,7 @@ interface Reading {
 
 const MOST_SINCE = 32;
 
-/** Follows the runs that this process works on, within a limit of memory; the one not seen for longest goes first. */
+/** Tracks the runs that this process works on, within a memory limit; the least recently used goes first. */
 export class Trails {
   readonly #trails = new Map<string, Trail>();
   readonly #readings = new Map<string, Reading>();
@@ -34,7 +34,7 @@ export class Trails {
     return this.#trails.get(runId);
   }
 
-  /** The primary has taken this append. */
+  /** Called when the primary has accepted this append. */
   took(append: Append): void {
     const { id, workflow, status } = append.run;
     const before = this.#trails.get(id);
@@ -58,7 +58,7 @@ export class Trails {
     this.#put(id, { ...trail, since });
   }
 
-  /** Somebody else has written, or nobody knows. */
+  /** Called when another process has written, or when the outcome is unknown. */
   lost(runId: string): void {
     this.#size -= this.#trails.get(runId)?.copy?.size ?? 0;
     this.#trails.delete(runId);
@@ -70,7 +70,7 @@ export class Trails {
     this.#put(id, { workflow, isOver: terminal(status), copy, since: [] });
   }
 
-  /** What the copy becomes with the appends made since, or `null` when they were not made on top of it. */
+  /** The copy extended by the appends made since, or `null` when they weren't made on top of it. */
   caughtUp(runId: string, copy: Copy): Copy | null {
     const since = this.#trails.get(runId)?.since ?? [];
     const first = since[0];
@@ -78,12 +78,12 @@ export class Trails {
     return since.reduce(extended, copy);
   }
 
-  /** Whether this page goes on where the last one of this run ended. */
+  /** True when this page continues where the run's last one ended. */
   isReading(runId: string, from: number): boolean {
     return nextOf(this.#readings.get(runId)) === from;
   }
 
-  /** A page has come from the primary. With `row` it is the first, and read after that row. */
+  /** Called with a page from the primary. `row` is given for the first page, and was read before it. */
   read(runId: string, page: readonly Entry[], row?: RunRow): Copy | null {
     const reading = row ? { row, entries: page } : this.#readings.get(runId);
     this.#readings.delete(runId);
