@@ -1,9 +1,9 @@
 import type { Store } from "../store/contract.ts";
 import type { Effect, EffectPolicy, Origin, RunRow } from "../types.ts";
-import type { JournalEvent, StepStarted } from "./events.ts";
 import type { Hop } from "./facts.ts";
 import { headsOf } from "./read.ts";
-import { formerKey, rekey, renamedKey } from "./rename.ts";
+import { formerKey, renamedKey } from "./rename.ts";
+import { isDone, type LoggedStep, StepLog } from "./step-log.ts";
 
 /** A call with an effect that a run has made, or may have made. */
 export interface PastCall {
@@ -31,15 +31,9 @@ export interface PastChild {
  * the last reading ended: the run may still be at it.
  */
 export class CallLog {
-  readonly calls = new Map<string, PastCall>();
-  readonly children = new Map<string, PastChild>();
-  /** Steps that were answered without a call of this run or of one before it, and where. */
-  readonly simulated = new Map<string, number>();
   readonly #store: Store;
   readonly #runId: string;
-  /** The migrations it went through that gave steps other names. */
-  readonly hops: Hop[] = [];
-  #next = 1;
+  readonly #log = new StepLog();
   #turns: Promise<unknown> = Promise.resolve();
 
   constructor(store: Store, runId: string) {
@@ -56,82 +50,72 @@ export class CallLog {
 
   async #readOn(): Promise<RunRow | null> {
     const row = await this.#store.read(this.#runId);
-    if (!row || row.seq < this.#next) return row;
-    for await (const { events } of headsOf(this.#store, row.id, this.#next, row.seq))
-      for (const event of events) this.#take(event);
-    this.#next = row.seq + 1;
+    if (!row || row.seq <= this.#log.seq) return row;
+    for await (const { events } of headsOf(this.#store, row.id, this.#log.seq + 1, row.seq))
+      for (const event of events) this.#log.take(event);
     return row;
   }
 
-  #take(event: JournalEvent): void {
-    if (event.seq < this.#next) return;
-    if (event.kind === "step_started") this.#started(event, event.meta);
-    // What its own source had under way is for the source to tell.
-    else if (event.kind === "run_forked") {
-      for (const [step, { status }] of this.calls) if (status !== "completed") this.calls.delete(step);
-      this.children.clear();
-    } else if (event.kind === "run_migrated") this.#migrated({ ...event.meta, seq: event.seq });
-    else this.#outcome(event);
+  /** The migrations it went through that gave steps other names. */
+  get hops(): readonly Hop[] {
+    return this.#log.hops;
   }
 
-  #migrated(change: Hop): void {
-    if (change.renamed) this.hops.push(change);
-    rekey(this.calls, (step) => renamedKey(step, change));
-    for (const [step, call] of this.calls) if (call.step !== step) this.calls.set(step, { ...call, step });
-    rekey(this.children, (step) => renamedKey(step, change));
-    rekey(this.simulated, (step) => renamedKey(step, change));
+  *calls(): Generator<PastCall> {
+    for (const step of this.#log.steps()) {
+      const call = callOf(this.#runId, step);
+      if (call) yield call;
+    }
+  }
+
+  *children(): Generator<PastChild> {
+    for (const step of this.#log.steps()) {
+      const child = childOf(step);
+      if (child) yield child;
+    }
+  }
+
+  /** Where a step was answered without a call of this run or of one before it. */
+  simulated(step: string): number | undefined {
+    const logged = this.#log.find(step);
+    return logged?.instead === "simulated" ? logged.record.seq : undefined;
   }
 
   /** The call of a step of a fork. */
   call(step: string, fork: Descent): PastCall | undefined {
-    return this.calls.get(this.#named(step, fork) ?? "");
+    const logged = this.#find(step, fork);
+    return logged && callOf(this.#runId, logged);
   }
 
   child(step: string, fork: Descent): PastChild | undefined {
-    return this.children.get(this.#named(step, fork) ?? "");
+    const logged = this.#find(step, fork);
+    return logged && childOf(logged);
   }
 
   /** What this run calls now what a fork of it calls `step`: back to where they parted, and on from there. */
-  #named(step: string, { hops, parted }: Descent): string | undefined {
+  #find(step: string, { hops, parted }: Descent): LoggedStep | undefined {
     const since = ({ seq }: Hop): boolean => seq > parted;
     const then = formerKey(step, hops.filter(since));
-    return then === undefined ? undefined : this.hops.filter(since).reduce(renamedKey, then);
+    return then === undefined ? undefined : this.#log.find(this.hops.filter(since).reduce(renamedKey, then));
   }
+}
 
-  #started({ step, seq, at }: JournalEvent, { type, effect, attempt, args, child }: StepStarted): void {
-    const runId = this.#runId;
-    if (child !== undefined) this.children.set(step, { step, runId: child, seq });
-    if (effect === "repeatable" || (type !== "call" && type !== "transaction")) return;
-    this.calls.set(step, { runId, step, effect, status: "started", attempt, args, seq, at });
-  }
+function callOf(runId: string, logged: LoggedStep): PastCall | undefined {
+  const { step, record, attempts, instead, isCopied } = logged;
+  const { type, effect, status, attempt, args, seq } = record;
+  const begun = attempts.at(-1);
+  if (effect === "repeatable" || (type !== "call" && type !== "transaction") || !begun) return undefined;
+  // Nothing was called, or the source tells what became of it there.
+  if (instead === "simulated" || (isCopied && !isDone(logged))) return undefined;
+  return { runId, step, effect, status, attempt, args, seq, at: begun.startedAt };
+}
 
-  #outcome(event: JournalEvent): void {
-    const call = this.calls.get(event.step);
-    if (!call) return;
-    const settle = (status: PastCall["status"]) =>
-      void this.calls.set(event.step, { ...call, status, seq: event.seq });
-    switch (event.kind) {
-      case "step_completed":
-        if (event.meta.instead !== "simulated") return settle("completed");
-        // Nothing was called.
-        this.calls.delete(event.step);
-        this.simulated.set(event.step, event.seq);
-        return;
-      case "step_failed":
-        return settle("failed");
-      case "step_in_doubt":
-        return settle("in_doubt");
-      case "step_resolved":
-        return settle(RESOLVED[event.meta.action]);
-      case "step_evidence":
-        if (call.attempt === event.meta.attempt && (call.status === "started" || call.status === "in_doubt"))
-          settle("completed");
-        return;
-      case "value_edited":
-        return settle("completed");
-      default:
-    }
-  }
+/** What its own source had under way is for the source to tell. */
+function childOf({ step, record: { child }, attempts, isCopied }: LoggedStep): PastChild | undefined {
+  const begun = attempts.at(-1)?.begun;
+  return child === undefined || begun === undefined || isCopied
+    ? undefined
+    : { step, runId: child, seq: begun };
 }
 
 /** How a fork came to be another run than one it comes from. */
@@ -141,8 +125,6 @@ interface Descent {
   /** Up to here its journal is a copy. */
   readonly parted: number;
 }
-
-const RESOLVED = { done: "completed", failed: "failed", rerun: "started" } as const;
 
 /** The calls of the runs that a fork comes from, the nearest first. */
 export class Ancestry {
@@ -177,7 +159,7 @@ export class Ancestry {
   async all(): Promise<ReadonlyMap<string, PastCall>> {
     const all = new Map<string, PastCall>();
     for await (const { log } of this.#read())
-      for (const [step, call] of log.calls) if (!all.has(step)) all.set(step, call);
+      for (const call of log.calls()) if (!all.has(call.step)) all.set(call.step, call);
     return all;
   }
 

@@ -226,6 +226,32 @@ export function applyOutcome(record: StepRecord, event: JournalEvent, signals: r
   }
 }
 
+/** Somebody has put a value in the place of its outcome: it counts as its result, whatever came before. */
+export function applyEdit(record: StepRecord, { seq, data }: JournalEvent): void {
+  record.decidedAt ??= record.seq;
+  Object.assign(record, { status: "completed", seq, data, retryAt: undefined, reopened: undefined });
+}
+
+/**
+ * Lets failed steps be tried afresh, with what failed inside them: that is why they failed. So are undos given up on. `failed`: the
+ * steps that the run failed on. `all`: every step that has failed.
+ */
+export function reopen(
+  steps: Iterable<readonly [string, StepRecord]>,
+  failed: readonly string[],
+  all: boolean,
+): void {
+  // Where it is known what failed inside a step, other failures inside were dealt with, and stand.
+  const inmost = failed.filter((step) => !failed.some((one) => one.startsWith(`${step}/`)));
+  for (const [key, record] of steps) {
+    if (record.status !== "failed") continue;
+    const isUndo = key.startsWith(`${UNDO}/`) && record.retryAt === undefined;
+    const isWithin = inmost.some((step) => key.startsWith(`${step}/`));
+    if (all || isUndo || isWithin || failed.includes(key))
+      Object.assign(record, { reopened: true, failures: 0, waitedMs: 0 });
+  }
+}
+
 /** Whether something may have happened outside because of it. That a call has failed does not say by itself that it did nothing. */
 export const mayHaveActed = ({ effect, type, status, harmless }: StepRecord): boolean =>
   type === "child" || (effect !== "repeatable" && !(status === "failed" && harmless));

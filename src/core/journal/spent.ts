@@ -1,5 +1,5 @@
 import type { Budget, Limit, RunRow } from "../types.ts";
-import type { EventMeta } from "./events.ts";
+import type { EventDraft, EventMeta, UsageMeta } from "./events.ts";
 
 /** What has been used up, in the words of the limits. */
 export type Spent = Required<Budget>;
@@ -34,3 +34,17 @@ export const reportOf = ({ usage, turns, activeMs }: EventMeta["child_finished"]
   costUsd: usage?.costUsd ?? 0,
   wallMs: activeMs ?? 0,
 });
+
+/** What was used up, as an event tells it: by a call, or by a child that has ended. */
+export function usageOf(event: EventDraft): UsageMeta | undefined {
+  switch (event.kind) {
+    case "usage_recorded":
+      return event.meta;
+    case "step_completed":
+    case "step_failed":
+    case "child_finished":
+      return event.meta.usage;
+    default:
+      return undefined;
+  }
+}

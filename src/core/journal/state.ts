@@ -5,6 +5,7 @@ import type { JournalEvent, Migrated, Raw } from "./events.ts";
 import { Facts } from "./facts.ts";
 import { neededMemory } from "./needed-memory.ts";
 import {
+  applyEdit,
   applyOutcome,
   editedRecord,
   hasActed,
@@ -12,6 +13,7 @@ import {
   type LoopRecord,
   type MemoryWrite,
   type NoteRecord,
+  reopen,
   ScopeNode,
   type Signal,
   type StepRecord,
@@ -217,18 +219,8 @@ export class RunState {
     for (const [segment, scope] of node.scopes) yield* this.loops(scope, `${prefix}${segment}/`);
   }
 
-  /** Lets failed steps be tried afresh, with what failed inside them: that is why they failed. So are undos given up on. */
   #reopen(all: boolean): void {
-    const steps = new Set(this.failedSteps);
-    // Where it is known what failed inside a step, other failures inside were dealt with, and stand.
-    const inmost = [...steps].filter((step) => !this.failedSteps.some((one) => one.startsWith(`${step}/`)));
-    for (const [key, record] of this.steps()) {
-      if (record.status !== "failed") continue;
-      const isUndo = key.startsWith(`${UNDO}/`) && record.retryAt === undefined;
-      const isWithin = inmost.some((step) => key.startsWith(`${step}/`));
-      const within = all || isUndo || isWithin || steps.has(key);
-      if (within) Object.assign(record, { reopened: true, failures: 0, waitedMs: 0 });
-    }
+    reopen(this.steps(), this.failedSteps, all);
     this.outcome = undefined;
     this.failedSteps = [];
   }
@@ -267,7 +259,7 @@ export class RunState {
   }
 
   #edit(event: JournalEvent & { kind: "value_edited" }): void {
-    const { data, seq, step } = event;
+    const { data, step } = event;
     const { what } = event.meta;
     if (what === "input") this.input = data;
     if (what === "loop" && data !== undefined) this.loop(step).changes.push(data);
@@ -275,8 +267,7 @@ export class RunState {
     const { node, name } = this.#place(step);
     // A fork has let go of the failures it was made to mend.
     const record = node.records.get(name) ?? editedRecord(event);
-    record.decidedAt ??= record.seq;
-    Object.assign(record, { status: "completed", seq, data, retryAt: undefined, reopened: undefined });
+    applyEdit(record, event);
     node.records.set(name, record);
   }
 

@@ -94,14 +94,14 @@ class Foresight {
     await log.read();
     for (const call of (await new Ancestry(store, from).all()).values()) {
       if (call.status === "completed" && call.runId === row.id && call.seq <= seq) continue;
-      if ((log.simulated.get(call.step) ?? Number.POSITIVE_INFINITY) <= seq) continue;
+      if ((log.simulated(call.step) ?? Number.POSITIVE_INFINITY) <= seq) continue;
       const { runId, step, effect, status, attempt: attempts, args = null, at } = call;
       const becomes = foresee(this.#effects, call);
       this.calls.push({ runId, step, effect, status, attempts, args, at, becomes });
     }
     const under = await this.#underWay(row, from);
     for (const [step, { child, position }] of under) await this.#child(step, child, position);
-    for (const { step, runId, seq: begun } of log.children.values()) {
+    for (const { step, runId, seq: begun } of log.children()) {
       if (begun <= seq || under.has(step)) continue;
       const child = await store.read(runId);
       if (child) await this.#child(step, child, 1);
