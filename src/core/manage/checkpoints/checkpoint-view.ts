@@ -10,6 +10,7 @@ import type { EngineParts } from "../../journal/parts.ts";
 import { labelsOf, remarks } from "../../journal/positions.ts";
 import type { RunState } from "../../journal/state.ts";
 import { stateDigest, viewState } from "../../journal/state-view.ts";
+import { doneIn } from "../../journal/step-log.ts";
 import type { Values } from "../../journal/values.ts";
 import type { StateView } from "../../types.ts";
 import {
@@ -191,10 +192,10 @@ export async function readCheckpoint(reader: Reader, row: RunRow, seq: number): 
 /** The finished tasks at a position, in the order of their results; those of finished iterations are not here. */
 export async function readTasks(reader: Reader, row: RunRow, seq: number): Promise<readonly TaskDone[]> {
   const { view } = await viewAt(reader, row, seq);
-  const { done, event } = await readHistory(reader.store, row, seq);
+  const { log, event } = await readHistory(reader.store, row, seq);
   const tasks = Object.entries(view.steps).map(([taskId, result]): TaskDone => {
-    // One that was only ever edited in has no time of its own.
-    const { at, ms } = done.get(taskId) ?? { at: event.at, ms: 0 };
+    const logged = log.find(taskId);
+    const { at, ms } = (logged && doneIn(logged)) ?? { at: event.at, ms: 0 };
     return { taskId, result, timestamp: at, duration: ms };
   });
   return tasks.sort((a, b) => a.timestamp - b.timestamp);

@@ -4,7 +4,7 @@ import type { JournalEvent } from "../../journal/events.ts";
 import { damaged } from "../../journal/journal.ts";
 import { newProjection, projectAll } from "../../journal/project.ts";
 import { entryPages, headEvents } from "../../journal/read.ts";
-import { rekey, renamedKey } from "../../journal/rename.ts";
+import { StepLog } from "../../journal/step-log.ts";
 import type { Entry, Store } from "../../store/contract.ts";
 import type { RunProjection, RunRow } from "../../types.ts";
 
@@ -28,9 +28,8 @@ export class History {
   beganAt = 0;
   /** Calls that were begun, every attempt counted. */
   calls = 0;
-  /** When steps came to their result, by key, and how long that took. */
-  readonly done = new Map<string, { readonly at: number; readonly ms: number }>();
-  readonly #begun = new Map<string, number>();
+  /** What became of its steps. */
+  readonly log = new StepLog();
   readonly #hasParent: boolean;
 
   constructor(hasParent: boolean) {
@@ -42,19 +41,16 @@ export class History {
     const [first] = events;
     if (first?.kind === "run_created")
       this.#begin(first.at, newProjection(first.at, first.meta.version, first.meta.schema ?? 1));
-    if (first?.kind === "run_claimed" && this.run?.status === "running") this.recoveries++;
+    if (this.isTakeover(first)) this.recoveries++;
     if (this.run) this.run = projectAll(this.run, events, this.#hasParent);
     for (const event of events) this.#note(event);
     this.event = events.at(-1) ?? this.event;
     this.head = digest(entry.head);
   }
 
-  #time(event: JournalEvent): void {
-    const { kind, step, at } = event;
-    if (kind === "step_started") this.#begun.set(step, at);
-    if (kind === "run_migrated") rekey(this.done, (key) => renamedKey(key, event.meta));
-    if (!DONE.includes(kind)) return;
-    this.done.set(step, { at, ms: msOf(event) ?? at - (this.#begun.get(step) ?? at) });
+  /** Whether the run is taken from a worker that has died, by an entry that begins with this event. */
+  isTakeover(first: JournalEvent | undefined): first is JournalEvent & { kind: "run_claimed" } {
+    return first?.kind === "run_claimed" && this.run?.status === "running";
   }
 
   #begin(at: number, run: RunProjection): void {
@@ -65,7 +61,7 @@ export class History {
 
   #note(event: JournalEvent): void {
     this.phase = phaseOf(event) || this.phase;
-    this.#time(event);
+    this.log.take(event);
     switch (event.kind) {
       case "step_started":
         if (event.meta.child !== undefined) this.children.add(event.meta.child);
@@ -92,18 +88,6 @@ export class History {
     }
   }
 }
-
-/** Calls say how long they took; a wait took from its beginning to its end. */
-const msOf = (event: JournalEvent): number | undefined =>
-  event.kind === "step_completed" ? event.meta.ms : undefined;
-
-const DONE: readonly string[] = [
-  "step_completed",
-  "gate_answered",
-  "child_finished",
-  "step_resolved",
-  "step_evidence",
-];
 
 export interface Told extends History {
   readonly run: RunProjection;

@@ -1,7 +1,7 @@
-import type { JournalEvent } from "../../journal/events.ts";
-import { entryPages, headEvents } from "../../journal/read.ts";
-import type { StepRecord } from "../../journal/records.ts";
+import { headsOf } from "../../journal/read.ts";
+import { decidedAt, type StepRecord } from "../../journal/records.ts";
 import type { RunState } from "../../journal/state.ts";
+import { isDone, type LoggedStep, StepLog } from "../../journal/step-log.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Effect, RunRow } from "../../types.ts";
 import { OwnTime } from "./own-time.ts";
@@ -39,52 +39,38 @@ export interface Survey {
 }
 
 export async function survey(store: Store, row: RunRow): Promise<Survey> {
-  let [ms, tokens, costUsd] = [0, 0, 0];
-  const done = new Set<string>();
-  const told = new Set<string>();
-  const attempts = new Map<string, number>();
-  const time = new OwnTime();
-  for await (const page of entryPages(store, row.id, 1, row.seq)) {
-    for (const event of page.flatMap((entry) => headEvents(row.id, entry))) {
+  const log = new StepLog();
+  const told = new Set<LoggedStep>();
+  for await (const { events } of headsOf(store, row.id, 1, row.seq))
+    for (const event of events) {
+      const news = log.take(event);
       if (event.kind === "run_claimed") told.clear();
-      if (event.kind === "step_evidence" || event.kind === "step_resolved") told.add(event.step);
-      if (event.kind === "step_started") attempts.set(event.step, event.meta.attempt);
-      if (!isDone(event, attempts)) continue;
-      done.add(event.step);
-      if (event.kind === "step_completed") ms += time.of(event.step, event.meta.ms ?? 0);
-      if (event.kind === "child_finished") ms += await timeOf(store, event.meta.child);
-      const usage =
-        event.kind === "step_completed" || event.kind === "child_finished" ? event.meta.usage : undefined;
-      tokens += usage?.tokens ?? 0;
-      costUsd += usage?.costUsd ?? 0;
+      if (news && (event.kind === "step_evidence" || event.kind === "step_resolved")) told.add(news.step);
     }
+  return { reuse: await reuseOf(store, log), told: new Set([...told].map(({ step }) => step)) };
+}
+
+/** Work that is not done again. */
+async function reuseOf(store: Store, log: StepLog): Promise<Reuse> {
+  const time = new OwnTime();
+  const reuse = { steps: 0, ms: 0, tokens: 0, costUsd: 0 };
+  const done = [...log.steps()].filter((step) => isDone(step) && !step.isDropped);
+  for (const { step, record, attempts } of done.sort((a, b) => decidedAt(a.record) - decidedAt(b.record))) {
+    const last = attempts.at(-1);
+    reuse.steps++;
+    if (last?.outcome !== "completed") continue;
+    reuse.ms += time.of(step, last.ms ?? 0);
+    if (record.child !== undefined) reuse.ms += await timeOf(store, record.child);
+    reuse.tokens += last.usage?.tokens ?? 0;
+    reuse.costUsd += last.usage?.costUsd ?? 0;
   }
-  return { reuse: { steps: done.size, ms, tokens, costUsd }, told };
+  return reuse;
 }
 
 /** What the steps of a finished child took, and of those below it. */
 async function timeOf(store: Store, runId: string): Promise<number> {
   const row = await store.read(runId);
   return row ? (await survey(store, row)).reuse.ms : 0;
-}
-
-/** A step has a result now, which is not asked for anywhere else again. */
-function isDone(event: JournalEvent, attempts: ReadonlyMap<string, number>): boolean {
-  switch (event.kind) {
-    case "step_completed":
-    case "gate_answered":
-      return true;
-    case "child_finished":
-      return event.meta.status === "completed";
-    case "step_resolved":
-      return event.meta.action === "done";
-    case "step_evidence":
-      return attempts.get(event.step) === event.meta.attempt;
-    case "value_edited":
-      return event.meta.what === "step";
-    default:
-      return false;
-  }
 }
 
 /** Those of the told outcomes that count. */

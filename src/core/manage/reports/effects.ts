@@ -1,6 +1,7 @@
 import { defined } from "../../defined.ts";
 import type { JournalEvent, StepStarted } from "../../journal/events.ts";
-import { rekey, renamedKey } from "../../journal/rename.ts";
+import type { StepRecord } from "../../journal/records.ts";
+import { isDone, isOpen, type LoggedStep, StepLog, type StepNews } from "../../journal/step-log.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Effect, Mutable, RunRow } from "../../types.ts";
 import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
@@ -94,14 +95,14 @@ function toolCall(step: string): string | undefined {
 
 type Risky = Exclude<Effect, "repeatable">;
 
+/** What was known of a call before an event. */
 interface Watched {
-  meta: StepStarted;
-  /** An intent without an outcome. */
-  isOpen: boolean;
-  isDone: boolean;
+  readonly step: LoggedStep;
+  readonly record: StepRecord;
+  readonly isDone: boolean;
+  readonly isOpen: boolean;
   /** Its worker, which may be lost by now. */
-  owner: string;
-  doubt?: Mutable<EffectFinding>;
+  readonly owner: string;
 }
 
 /** Follows the effects of one run. */
@@ -109,10 +110,10 @@ class EffectScan {
   readonly findings: Mutable<EffectFinding>[] = [];
   readonly #row: RunRow;
   readonly #begun: (effect: Risky, at: number) => void;
-  readonly #steps = new Map<string, Watched>();
+  readonly #log = new StepLog();
+  readonly #doubts = new WeakMap<LoggedStep, Mutable<EffectFinding>>();
   /** The first call of each agent's tool with the same arguments. */
   readonly #asked = new Map<string, string>();
-  #owner = "";
 
   constructor(row: RunRow, begun: (effect: Risky, at: number) => void) {
     this.#row = row;
@@ -120,130 +121,97 @@ class EffectScan {
   }
 
   take(event: JournalEvent, isCopied: boolean): void {
-    switch (event.kind) {
-      case "run_claimed":
-        this.#owner = event.meta.owner;
-        return;
-      case "run_migrated":
-        return rekey(this.#steps, (step) => renamedKey(step, event.meta));
-      case "run_forked":
-        return this.#forked(event);
-      case "step_started":
-        if (event.meta.type === "call" && event.meta.effect !== "repeatable")
-          this.#started(event, event.meta, isCopied);
-        return;
-      default:
-        if (!isCopied) this.#outcome(event);
-        else if (event.kind === "step_completed") this.#end(event.step, true);
-    }
+    const before = this.#watched(event.step);
+    const news = this.#log.take(event);
+    if (event.kind === "run_forked") this.#forked(event);
+    else if (event.kind === "step_started") {
+      if (event.meta.type === "call" && event.meta.effect !== "repeatable")
+        this.#started(event, event.meta, before, isCopied);
+    } else if (before && !isCopied) this.#told(event, before, news);
+  }
+
+  /** What is known of a call so far. What the source had tried is as if it had never begun. */
+  #watched(key: string): Watched | undefined {
+    const step = this.#log.find(key);
+    const last = step?.attempts.at(-1);
+    if (!step || !last || step.isDropped || (step.isCopied && !isDone(step))) return undefined;
+    const { record } = step;
+    if (record.type !== "call" || record.effect === "repeatable") return undefined;
+    return { step, record, isDone: isDone(step), isOpen: isOpen(step), owner: last.owner };
   }
 
   #forked(event: JournalEvent & { kind: "run_forked" }): void {
-    // What the source had under way is as if it had never begun.
-    for (const [step, { isDone }] of this.#steps) if (!isDone) this.#steps.delete(step);
     if (event.meta.effects !== "allow") return;
     const { runId, seq } = event.meta.from;
     const cause = `${event.actor ?? "somebody"} forked ${runId}@${seq} with effects allowed`;
     this.findings.push({ ...this.#finding(event, "repeated by a fork", cause), effect: "once" });
   }
 
-  #started(event: JournalEvent, meta: StepStarted, isCopied: boolean): void {
-    const before = this.#steps.get(event.step);
+  #started(event: JournalEvent, meta: StepStarted, before: Watched | undefined, isCopied: boolean): void {
     if (!isCopied) {
       if (!before) this.#begun(meta.effect as Risky, event.at);
       else if (before.isDone)
         this.#add(event, "after its end", "its outcome was recorded before this call", meta);
       else if (before.isOpen) this.#again(event, meta, before);
     }
-    if (meta.effect === "once") this.#askedAgain(event, meta, isCopied);
-    this.#steps.set(event.step, { meta, isOpen: true, isDone: false, owner: this.#owner });
+    if (meta.effect === "once") this.#askedAgain(event, meta, isCopied || before !== undefined);
   }
 
   /** Calls of a tool are steps of their own; only their arguments tell that one repeats another. */
-  #askedAgain(event: JournalEvent, meta: StepStarted, isCopied: boolean): void {
+  #askedAgain(event: JournalEvent, meta: StepStarted, isKnown: boolean): void {
     const call = toolCall(event.step);
     if (call === undefined || meta.args === undefined) return;
     const asked = `${call} ${meta.args}`;
     const first = this.#asked.get(asked) ?? event.step;
     this.#asked.set(asked, first);
-    if (isCopied || first === event.step || this.#steps.has(event.step)) return;
+    if (isKnown || first === event.step) return;
     this.#add(event, "asked for again", `${first} was called with the same arguments`, meta);
   }
 
   #again(event: JournalEvent, meta: StepStarted, before: Watched): void {
-    const isSameCall = meta.call === before.meta.call;
-    const differs = meta.key !== before.meta.key || meta.args !== before.meta.args;
+    const { call, key, args } = before.record;
+    const differs = meta.key !== key || meta.args !== args;
     const cause = this.#lossOf(before);
-    if (isSameCall && differs && meta.effect === "keyed") this.#add(event, "other key", cause, meta);
+    if (meta.call === call && differs && meta.effect === "keyed") this.#add(event, "other key", cause, meta);
     else this.#add(event, "called again", cause, meta);
   }
 
   /** Why no outcome was recorded. */
   #lossOf({ owner }: Watched): string {
-    return owner === this.#owner
+    return owner === (this.#log.owner ?? "")
       ? "the call gave no definite answer"
       : `${owner} was lost while it was under way`;
   }
 
-  #outcome(event: JournalEvent): void {
-    const step = this.#steps.get(event.step);
-    if (!step) return;
-    switch (event.kind) {
-      case "step_in_doubt":
-        step.doubt = this.#add(event, "unknown", this.#lossOf(step), step.meta);
-        return;
-      case "step_resolved": {
-        const { action: how, reason } = event.meta;
-        this.#settle(step, event, how, reason);
-        // A call that somebody ordered is not one that was made on the quiet.
-        return this.#end(event.step, how === "done");
-      }
-      case "step_evidence":
-        return this.#evidence(event, event.meta.attempt, step);
-      case "step_completed":
-      case "step_failed":
-        this.#settle(step, event, "known after all");
-        return this.#end(event.step, event.kind === "step_completed");
-      default:
-    }
-  }
-
-  /** A late result: it says what became of its call, and where another one was made meanwhile, that there were two. */
-  #evidence(event: JournalEvent, attempt: number, step: Watched): void {
-    if (attempt < step.meta.attempt) {
-      this.#add(
-        event,
-        "carried out twice",
-        "it was called again, and the first call had succeeded",
-        step.meta,
-      );
-      return;
-    }
-    this.#settle(step, event, "known after all");
-    this.#end(event.step, true);
+  #told(event: JournalEvent, before: Watched, news: StepNews | undefined): void {
+    const { step, record } = before;
+    if (event.kind === "step_in_doubt")
+      this.#doubts.set(step, this.#add(event, "unknown", this.#lossOf(before), record));
+    else if (event.kind === "step_resolved") this.#settle(step, event, event.meta.action, event.meta.reason);
+    // A late result of a call that was made again meanwhile: there were two.
+    else if (event.kind === "step_evidence" && event.meta.attempt < record.attempt) {
+      const cause = "it was called again, and the first call had succeeded";
+      this.#add(event, "carried out twice", cause, record);
+    } else if (news) this.#settle(step, event, "known after all");
   }
 
   #settle(
-    { doubt }: Watched,
+    step: LoggedStep,
     { at, actor }: JournalEvent,
     how: NonNullable<EffectFinding["settled"]>["how"],
     reason?: string,
   ): void {
+    const doubt = this.#doubts.get(step);
     if (!doubt || doubt.settled) return;
     const by = defined({ actor, reason });
     doubt.settled = { how, at, ...by };
-  }
-
-  #end(name: string, isDone: boolean): void {
-    const step = this.#steps.get(name);
-    if (step) Object.assign(step, { isOpen: false, isDone });
   }
 
   #add(
     event: JournalEvent,
     concern: EffectConcern,
     cause: string,
-    { effect, key }: StepStarted,
+    { effect, key }: Pick<StepRecord, "effect" | "key">,
   ): Mutable<EffectFinding> {
     const named = defined({ key });
     const finding = { ...this.#finding(event, concern, cause), effect, ...named };

@@ -1,4 +1,5 @@
 import type { EventKind, JournalEvent } from "../../journal/events.ts";
+import { isOpen } from "../../journal/step-log.ts";
 import type { Entry, Store } from "../../store/contract.ts";
 import type { Effect, Mutable, RunRow } from "../../types.ts";
 import { History } from "../checkpoints/history.ts";
@@ -102,9 +103,7 @@ const NOT_ITS_DOING: readonly EventKind[] = [
 class RecoveryScan {
   readonly #row: RunRow;
   readonly #incidents: Mutable<RecoveryIncident>[] = [];
-  readonly #underWay = new Map<string, Effect>();
   readonly #history: History;
-  #owner: string | null = null;
   #lastAt = 0;
   #current: Mutable<RecoveryIncident> | undefined;
 
@@ -116,11 +115,9 @@ class RecoveryScan {
   take(entry: Entry, events: readonly JournalEvent[], isCopied: boolean): void {
     const [first] = events;
     if (!first) return;
-    const { recoveries } = this.#history;
+    if (!isCopied && this.#history.isTakeover(first)) this.#takeover(first);
     this.#history.take(entry, events);
-    const isTakeover = this.#history.recoveries > recoveries && !isCopied;
-    if (isTakeover && first.kind === "run_claimed") this.#takeover(first);
-    for (const event of events) this.#note(event);
+    for (const event of events) if (event.kind !== "run_forked") this.#settle(event);
     this.#lastAt = first.at;
   }
 
@@ -136,35 +133,22 @@ class RecoveryScan {
       at,
       seq,
       attempt: meta.recovery,
-      lost: this.#owner,
+      lost: this.#history.log.owner,
       takenBy: meta.owner,
       silentMs: Math.max(0, at - this.#lastAt),
       resumedAfterMs: null,
-      interrupted: [...this.#underWay].map(([step, effect]) => ({ step, effect })),
+      interrupted: this.#underWay(),
       result: "under way",
     };
     this.#incidents.push(this.#current);
   }
 
-  #note(event: JournalEvent): void {
-    switch (event.kind) {
-      case "run_claimed":
-        this.#owner = event.meta.owner;
-        return;
-      case "run_forked":
-        this.#underWay.clear();
-        return;
-      case "step_started":
-        if (event.meta.type === "call") this.#underWay.set(event.step, event.meta.effect);
-        break;
-      case "step_completed":
-      case "step_failed":
-      case "step_in_doubt":
-        this.#underWay.delete(event.step);
-        break;
-      default:
-    }
-    this.#settle(event);
+  #underWay(): Interrupted[] {
+    const calls = [...this.#history.log.steps()].filter(
+      (step) => step.record.type === "call" && step.record.status === "started" && isOpen(step),
+    );
+    calls.sort((a, b) => a.record.seq - b.record.seq);
+    return calls.map(({ step, record: { effect } }) => ({ step, effect }));
   }
 
   /** The first thing the run does after it was taken over says what came of it. */
