@@ -1,3 +1,11 @@
+import { StepLog } from "../../core/journal/step-log.ts";
+import {
+  type Account,
+  type Cost,
+  Ledger,
+  mergeAccount,
+  newAccount,
+} from "../../core/manage/reports/costs.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { everyRun } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
@@ -7,10 +15,9 @@ import { count, duration, tokens, wrap } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import { readOrigin } from "../run-origin.ts";
 import { readSince, type Since } from "../view/parsers.ts";
-import { money, type Spent } from "../view/spending.ts";
+import { money } from "../view/spending.ts";
 import { journalOf } from "../view/stories.ts";
 import { type Column, roomOf, table } from "../view/table.ts";
-import { type Account, Ledger, mergeAccount, newAccount } from "./cost/ledger.ts";
 
 const WAYS = ["workflow", "step", "model", "label"] as const;
 type Way = (typeof WAYS)[number];
@@ -47,7 +54,7 @@ async function report(
   const store = await context.store();
   const total = newAccount();
   const groups = new Map<string, Account>();
-  const children: Spent = { tokens: 0, costUsd: 0, unpriced: 0 };
+  const children: Cost = { tokens: 0, costUsd: 0, unpriced: 0 };
   for await (const row of rows ?? all(store, since?.(await store.now()) ?? 0)) {
     const ledger = await ledgerOf(store, row);
     mergeAccount(total, ledger.total);
@@ -82,7 +89,8 @@ async function* all(store: Store, oldest: number): AsyncGenerator<RunRow> {
 
 async function ledgerOf(store: Store, row: RunRow): Promise<Ledger> {
   const ledger = new Ledger();
-  for await (const event of journalOf(store, row)) ledger.take(event);
+  const log = new StepLog();
+  for await (const event of journalOf(store, row)) ledger.take(event, log.take(event));
   ledger.total.runs = 1;
   return ledger;
 }
@@ -120,7 +128,7 @@ function textOf(
   by: Way,
   total: Account,
   groups: readonly (readonly [string, Account])[],
-  children: Spent | undefined,
+  children: Cost | undefined,
 ): string {
   if (total.runs === 0) return "No runs, no cost.";
   const { paint } = out;

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
+import { StepLog } from "../../core/journal/step-log.ts";
 import type { Replay } from "../../core/manage/replay/replay-run.ts";
 import type { RunRow } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";
@@ -9,7 +10,7 @@ import { iso } from "../view/run-rows.ts";
 import { used } from "../view/spending.ts";
 import { nameColumn } from "../view/step-lines.ts";
 import { type Fetched, fetched, shownValue, summary, valuesOf } from "../view/stored-values.ts";
-import { journalOf, Stories, type Story, tookMs } from "../view/stories.ts";
+import { journalOf, type Story, storyOf, tookMs } from "../view/stories.ts";
 import { Patience } from "../view/watch.ts";
 
 /** However long a run had waited, whoever looks on does not. */
@@ -73,12 +74,12 @@ async function storedSteps(
   seq: number,
   until: string | undefined,
 ): Promise<Story[]> {
-  const stories = new Stories();
+  const log = new StepLog();
   for await (const event of journalOf(await context.store(), run)) {
     if (event.seq > seq) break;
-    stories.take(event);
+    log.take(event);
   }
-  const ended = [...stories.all.values()].filter(({ state }) => state === "done" || state === "failed");
+  const ended = [...log.steps()].map(storyOf).filter(({ state }) => state === "done" || state === "failed");
   ended.sort((a, b) => a.seq - b.seq);
   if (until === undefined) return ended;
   const last = ended.findLastIndex(({ step }) => isOf(step, until));

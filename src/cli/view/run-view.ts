@@ -2,7 +2,9 @@ import { HoldfastError } from "../../core/errors.ts";
 import { readRun } from "../../core/journal/door.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
 import { entryPages, headEvents } from "../../core/journal/read.ts";
+import { usageOf } from "../../core/journal/spent.ts";
 import { RunState } from "../../core/journal/state.ts";
+import { type LoggedStep, StepLog } from "../../core/journal/step-log.ts";
 import type { Values } from "../../core/journal/values.ts";
 import {
   measure,
@@ -26,11 +28,14 @@ export interface Work {
 /** A run as somebody sees it who reads its journal as it grows, whoever writes it. Values are never read. */
 export class RunView {
   readonly state = new RunState();
+  readonly log = new StepLog();
   readonly runId: string;
   readonly #store: Store;
   #row: RunRow | undefined;
   #seq = 0;
   readonly #time = new OwnTime();
+  /** Where steps had their results. */
+  readonly #results = new Set<number>();
   readonly #work: Work = { steps: 0, ms: 0, tokens: 0, costUsd: 0 };
   /** When each agent, member or step began, and what it has used. */
   readonly #units = new Map<string, { readonly since: number; tokens: number; costUsd: number }>();
@@ -71,9 +76,20 @@ export class RunView {
     this.#count(event, used);
     this.#work.tokens += used?.tokens ?? 0;
     this.#work.costUsd += used?.costUsd ?? 0;
-    if (isDone(event)) this.#work.steps++;
-    if (event.kind === "step_completed") this.#work.ms += this.#time.of(event.step, event.meta.ms ?? 0);
+    const news = this.log.take(event);
+    if (news?.isDone) this.#finished(event.seq, news.step);
     return event;
+  }
+
+  #finished(seq: number, { step, attempts }: LoggedStep): void {
+    this.#results.add(seq);
+    this.#work.steps++;
+    this.#work.ms += this.#time.of(step, attempts.at(-1)?.ms ?? 0);
+  }
+
+  /** Whether a step had its result by this event. */
+  isResult({ seq }: JournalEvent): boolean {
+    return this.#results.has(seq);
   }
 
   #count(event: JournalEvent, used: { tokens: number; costUsd: number } | undefined): void {
@@ -139,15 +155,3 @@ export class RunView {
     return [...named.values()];
   }
 }
-
-export function usageOf(event: JournalEvent): { tokens: number; costUsd: number } | undefined {
-  if (event.kind === "usage_recorded") return event.meta;
-  const isOfStep =
-    event.kind === "step_completed" || event.kind === "step_failed" || event.kind === "child_finished";
-  return isOfStep ? event.meta.usage : undefined;
-}
-
-export const isDone = (event: JournalEvent): boolean =>
-  event.kind === "step_completed" ||
-  event.kind === "gate_answered" ||
-  (event.kind === "child_finished" && event.meta.status === "completed");

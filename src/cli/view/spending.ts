@@ -1,14 +1,8 @@
+import type { Cost } from "../../core/manage/reports/costs.ts";
 import { spent, tokens, usd } from "../format.ts";
 
-/** Tokens and money; `unpriced`: of the tokens, those whose price nobody knows. They are not free. */
-export interface Spent {
-  tokens: number;
-  costUsd: number;
-  unpriced: number;
-}
-
 /** What it cost; "" when nothing was used. What nobody knows the price of is said to be so, never shown as nothing. */
-export function money({ costUsd, unpriced }: Readonly<Spent>): string {
+export function money({ costUsd, unpriced }: Readonly<Cost>): string {
   const open = unpriced > 0 ? `${tokens(unpriced)} unpriced` : "";
   if (costUsd === 0) return open;
   return open === "" ? usd(costUsd) : `${usd(costUsd)} + ${open}`;

@@ -1,8 +1,10 @@
+import { isCheckpoint } from "../../core/journal/address.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
+import { usageOf } from "../../core/journal/spent.ts";
 import type { StepUnderWay } from "../../core/manage/checkpoints/progress.ts";
 import { duration, fit, fitMiddle, oneLine, seconds, tokens, usd, width, word } from "../format.ts";
 import type { Paint } from "../paint.ts";
-import { isDone, type RunView, usageOf } from "./run-view.ts";
+import type { RunView } from "./run-view.ts";
 import { endedAgent } from "./units.ts";
 
 /** How wide the names of steps are, so that what follows stands in columns. */
@@ -42,10 +44,10 @@ export function lineOf(event: JournalEvent, view: RunView, how: Told): string | 
   const unit = view.nameOf(step);
   const name = nameIn(unit, columns);
   const agent = view.nameOf(`${step}[0]/model`) === step ? endedAgent(event) : undefined;
-  if (agent !== undefined || (isDone(event) && unit === step)) {
+  if (agent !== undefined || (view.isResult(event) && unit === step)) {
     const own = view.unit(step);
     const used = agent === undefined ? (usageOf(event) ?? own) : own;
-    const ms = event.kind === "step_completed" ? event.meta.ms : undefined;
+    const ms = agent === undefined ? view.log.find(step)?.attempts.at(-1)?.ms : undefined;
     const since = agent === undefined ? view.state.find(step)?.since : own?.since;
     const took = ms ?? (since === undefined ? 0 : event.at - since);
     const facts = [
@@ -55,7 +57,7 @@ export function lineOf(event: JournalEvent, view: RunView, how: Told): string | 
     ].filter((fact) => fact !== "");
     const answer = event.kind === "gate_answered" ? `  ${fit(oneLine(event.meta.choice), LONGEST_NAME)}` : "";
     const line = `${paint.green("✓")} ${name} ${facts.join("  ")}${answer}`;
-    const place = isSaved ? `   ${paint.dim(`checkpoint #${seq}`)}` : "";
+    const place = isSaved && isCheckpoint(event) ? `   ${paint.dim(`checkpoint #${seq}`)}` : "";
     return width(line + place) <= columns ? line + place : fit(line, columns);
   }
   if (event.kind === "step_failed") {

@@ -2,17 +2,18 @@ import type { Decision } from "../../../core/context.ts";
 import type { JournalEvent } from "../../../core/journal/events.ts";
 import { readRow } from "../../../core/journal/positions.ts";
 import { RunState } from "../../../core/journal/state.ts";
+import { isDone, StepLog } from "../../../core/journal/step-log.ts";
 import { measure, type Progress, underWay } from "../../../core/manage/checkpoints/progress.ts";
+import { Ledger } from "../../../core/manage/reports/costs.ts";
 import type { Store } from "../../../core/store/contract.ts";
 import { ended, type RunRow } from "../../../core/types.ts";
 import { type RunOrigin, readOrigin } from "../../run-origin.ts";
 import { nextActs } from "../../view/next-acts.ts";
 import { type Standing, standingOf } from "../../view/standing.ts";
 import { type Fetched, fetched, valuesOf } from "../../view/stored-values.ts";
-import { isRest, journalOf, Stories, type Story } from "../../view/stories.ts";
+import { journalOf, type Story, storyOf } from "../../view/stories.ts";
 import { unaskedOf } from "../../view/unasked.ts";
 import { endedAgent, isFileRun, namesIn, unitStories } from "../../view/units.ts";
-import { Ledger } from "../cost/ledger.ts";
 
 export interface ShowOptions {
   readonly input: boolean;
@@ -63,9 +64,9 @@ export interface Decided extends Partial<Decision> {
 
 export interface Lineage {
   /** Taken over after a crash, and let go on by somebody. */
-  recoveries: number;
-  resumes: number;
-  readonly children: { readonly step: string; readonly runId: string }[];
+  readonly recoveries: number;
+  readonly resumes: number;
+  readonly children: readonly { readonly step: string; readonly runId: string }[];
 }
 
 /** So many steps are shown with what they returned, unless all are asked for. */
@@ -75,7 +76,7 @@ export async function readRun(store: Store, runId: string, options: ShowOptions)
   const row = await readRow(store, runId);
   const fold = new Fold();
   for await (const event of journalOf(store, row)) fold.take(event);
-  const { state, stories, lineage, by, undone } = fold;
+  const { state, log, ledger, by, undone } = fold;
   const now = await store.now();
   const open = ended(row.status) ? [] : underWay(state);
   const name = namesIn(state, options.steps);
@@ -85,24 +86,24 @@ export async function readRun(store: Store, runId: string, options: ShowOptions)
     undone,
   });
   const { progress, pending } = measure(state, row.stepsDone, row.status);
-  const every = [...stories.all.values()];
+  const every = [...log.steps()].map(storyOf);
   const all = options.steps || !isFileRun(state) ? every : unitStories(every, fold.ended);
-  const begun = new Set([...every.map(({ step }) => name(step)), ...stories.all.keys()]);
+  const begun = new Set(every.flatMap(({ step }) => [step, name(step)]));
   return {
     row,
     origin: await readOrigin(store, runId),
     now,
     standing,
     progress,
-    unpriced: fold.ledger.total.unpriced,
+    unpriced: ledger.total.unpriced,
     stories: all,
     every,
     pending: pending.filter((step) => !begun.has(step)),
     acts: nextActs(row, standing.can, standing.stalledSince !== null, (step) => ({
-      rerunAfter: stories.all.get(step)?.rerunAfter,
+      rerunAfter: log.find(step)?.record.rerunAfter,
       now,
     })),
-    lineage,
+    lineage: { recoveries: ledger.takeovers, resumes: ledger.resumes, children: fold.children },
     unasked: unaskedOf(state),
     ...(await values(store, row, fold, options)),
   };
@@ -113,12 +114,10 @@ async function values(store: Store, row: RunRow, fold: Fold, options: ShowOption
   const at = (seq: number): Promise<Fetched> => fetched(() => reader.at(row.id, seq));
   const outputs = new Map<string, Fetched>();
   const errors = new Map<number, Fetched>();
-  const done = [...fold.stories.all.values()].filter(
-    ({ state, type }) => state === "done" && type !== "timer",
-  );
+  const done = [...fold.log.steps()].filter((step) => isDone(step) && step.record.type !== "timer");
   if (options.output)
-    for (const { step, seq } of options.all ? done : done.slice(-MOST_OUTPUTS))
-      outputs.set(step, await at(seq));
+    for (const { step, record } of options.all ? done : done.slice(-MOST_OUTPUTS))
+      outputs.set(step, await at(record.seq));
   for (const seq of fold.failures(options.attempts)) errors.set(seq, await at(seq));
   const decisions: Decided[] = [];
   for (const { seq, at: time, step } of options.decisions ? fold.decisions : []) {
@@ -139,33 +138,24 @@ async function values(store: Store, row: RunRow, fold: Fold, options: ShowOption
 /** What the headers add up to. */
 class Fold {
   readonly state = new RunState();
-  readonly stories = new Stories();
+  readonly log = new StepLog();
   readonly ledger = new Ledger();
   readonly decisions: JournalEvent[] = [];
   /** Agents that have answered, and where. */
   readonly ended = new Map<string, { readonly seq: number; readonly at: number }>();
-  readonly lineage: Lineage = { recoveries: 0, resumes: 0, children: [] };
+  readonly children: { readonly step: string; readonly runId: string }[] = [];
   /** Who paused or cancelled it last. */
   by: string | undefined;
   undone = false;
-  #isRunning = false;
 
   take(event: JournalEvent): void {
     this.state.apply(event);
-    this.stories.take(event);
-    this.ledger.take(event);
+    this.ledger.take(event, this.log.take(event));
     const agent = endedAgent(event);
     if (agent !== undefined) this.ended.set(agent, event);
     switch (event.kind) {
       case "decision_made":
         return void this.decisions.push(event);
-      case "run_claimed":
-        if (this.#isRunning) this.lineage.recoveries++;
-        this.#isRunning = true;
-        return;
-      case "run_resumed":
-        this.lineage.resumes++;
-        return;
       case "pause_requested":
       case "cancel_requested":
       case "run_cancelled":
@@ -175,23 +165,20 @@ class Fold {
         this.undone = event.meta.compensated === true;
         break;
       case "step_started":
-        if (event.meta.child !== undefined)
-          this.lineage.children.push({ step: event.step, runId: event.meta.child });
+        if (event.meta.child !== undefined) this.children.push({ step: event.step, runId: event.meta.child });
         return;
       case "run_forked":
-        this.lineage.children.length = 0;
-        this.lineage.recoveries = this.lineage.resumes = 0;
+        this.children.length = 0;
         break;
       default:
     }
-    if (isRest(event)) this.#isRunning = false;
   }
 
   /** Positions of failures worth a word: of all attempts, or the last of each step that is not done. */
   failures(all: boolean): number[] {
-    return [...this.stories.all.values()].flatMap(({ state, attempts }) => {
-      const failed = attempts.filter(({ outcome }) => outcome === "failed");
-      const shown = all ? failed : state === "done" ? [] : failed.slice(-1);
+    return [...this.log.steps()].flatMap((step) => {
+      const failed = step.attempts.filter(({ outcome }) => outcome === "failed");
+      const shown = all ? failed : isDone(step) ? [] : failed.slice(-1);
       return shown.flatMap(({ seq }) => (seq === undefined ? [] : [seq]));
     });
   }

@@ -1,0 +1,159 @@
+import type { EventKind, JournalEvent, UsageMeta } from "../../journal/events.ts";
+import { plainPath } from "../../journal/rename.ts";
+import { usageOf } from "../../journal/spent.ts";
+import type { LoggedStep, StepNews } from "../../journal/step-log.ts";
+import { OwnTime } from "../plan/own-time.ts";
+
+/** Tokens and money; `unpriced`: of the tokens, those whose price nobody knows. They are not free. */
+export interface Cost {
+  tokens: number;
+  costUsd: number;
+  unpriced: number;
+}
+
+export interface Account extends Cost {
+  /** Used by attempts that failed. */
+  readonly wasted: Cost;
+  /** What would have been used again, had a resume or a takeover started from the beginning. */
+  readonly saved: Cost & { steps: number; ms: number };
+  runs: number;
+  steps: number;
+}
+
+const nothing = (): Cost => ({ tokens: 0, costUsd: 0, unpriced: 0 });
+
+export const newAccount = (): Account => ({
+  ...nothing(),
+  wasted: nothing(),
+  saved: { ...nothing(), steps: 0, ms: 0 },
+  runs: 0,
+  steps: 0,
+});
+
+function add(to: Cost, { tokens, costUsd }: UsageMeta): void {
+  to.tokens += tokens;
+  to.costUsd += costUsd;
+  if (costUsd === 0) to.unpriced += tokens;
+}
+
+function merge(to: Cost, more: Cost): void {
+  to.tokens += more.tokens;
+  to.costUsd += more.costUsd;
+  to.unpriced += more.unpriced;
+}
+
+function mergeWork(to: Account["saved"], more: Account["saved"]): void {
+  merge(to, more);
+  to.steps += more.steps;
+  to.ms += more.ms;
+}
+
+export function mergeAccount(to: Account, more: Account): void {
+  merge(to, more);
+  merge(to.wasted, more.wasted);
+  mergeWork(to.saved, more.saved);
+  to.runs += more.runs;
+  to.steps += more.steps;
+}
+
+/** After these nobody is at the run; a claim that follows is no takeover. */
+const RESTS: readonly EventKind[] = [
+  "run_waiting",
+  "run_released",
+  "run_paused",
+  "run_completed",
+  "run_failed",
+  "run_cancelled",
+];
+
+/** The books of one run, kept from the headers of its journal. */
+export class Ledger {
+  readonly total = newAccount();
+  readonly bySteps = new Map<string, Account>();
+  readonly byModels = new Map<string, Account>();
+  /** What the runs it started have reported: theirs, and part of what it cost to get its result. */
+  readonly children = nothing();
+  /** How often it was taken over from a worker that was lost, and let go on by somebody. */
+  takeovers = 0;
+  resumes = 0;
+  readonly #done = { ...nothing(), steps: 0, ms: 0 };
+  readonly #time = new OwnTime();
+  #isRunning = false;
+
+  /** `news`: what the run's step log has made of the event. */
+  take(event: JournalEvent, news: StepNews | undefined): void {
+    switch (event.kind) {
+      case "run_forked":
+        return this.#forget();
+      case "run_claimed":
+        if (this.#isRunning) this.#takenOver();
+        this.#isRunning = true;
+        return;
+      case "run_resumed":
+        this.resumes++;
+        return this.#saved();
+      default:
+        if (RESTS.includes(event.kind)) this.#isRunning = false;
+        if (news?.isDone) this.#finished(news.step);
+        this.#pay(event, usageOf(event));
+    }
+  }
+
+  #takenOver(): void {
+    this.takeovers++;
+    this.#saved();
+  }
+
+  #finished({ step, record: { type }, attempts }: LoggedStep): void {
+    this.total.steps++;
+    this.#done.steps++;
+    this.#done.ms += this.#time.of(step, attempts.at(-1)?.ms ?? 0);
+    // People and other runs did the others.
+    if (type !== "gate" && type !== "child") this.#of(this.bySteps, plainPath(step)).steps++;
+  }
+
+  #pay(event: JournalEvent, usage: UsageMeta | undefined): void {
+    if (!usage) return;
+    if (event.kind === "child_finished") return add(this.children, usage);
+    // A note is named after the step it was made in.
+    const isNote = event.kind === "usage_recorded";
+    const step = isNote ? event.step.slice(0, Math.max(0, event.step.lastIndexOf("/"))) : event.step;
+    this.#used(step, usage, event.kind === "step_failed");
+  }
+
+  #used(step: string, usage: UsageMeta, isWasted: boolean): void {
+    const accounts = [
+      this.total,
+      this.#of(this.bySteps, step === "" ? "(the run itself)" : plainPath(step)),
+      this.#of(this.byModels, usage.model ?? "(no model named)"),
+    ];
+    for (const account of accounts) {
+      add(account, usage);
+      if (isWasted) add(account.wasted, usage);
+    }
+    if (!isWasted) add(this.#done, usage);
+  }
+
+  #saved(): void {
+    mergeWork(this.total.saved, this.#done);
+  }
+
+  /** What the source used up is on the source's bill. */
+  #forget(): void {
+    Object.assign(this.total, nothing());
+    Object.assign(this.total.wasted, nothing());
+    Object.assign(this.total.saved, { ...nothing(), steps: 0, ms: 0 });
+    Object.assign(this.children, nothing());
+    this.bySteps.clear();
+    this.byModels.clear();
+    this.total.steps = 0;
+    this.takeovers = this.resumes = 0;
+    this.#isRunning = false;
+  }
+
+  #of(accounts: Map<string, Account>, name: string): Account {
+    const account = accounts.get(name) ?? newAccount();
+    accounts.set(name, account);
+    return account;
+  }
+}
