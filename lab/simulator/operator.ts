@@ -3,6 +3,7 @@ import { HoldfastError } from "../../src/core/errors.ts";
 import { isCheckpoint } from "../../src/core/journal/address.ts";
 import type { JournalEvent } from "../../src/core/journal/events.ts";
 import { parseEntry } from "../../src/core/journal/journal.ts";
+import { isAbout } from "../../src/core/journal/wait-reason.ts";
 import type { Store } from "../../src/core/store/contract.ts";
 import { type RunRow, terminal } from "../../src/core/types.ts";
 import { moved } from "../../src/testing/invariants/step-names.ts";
@@ -126,7 +127,7 @@ export class Operator {
       // Only the run itself is resumed: its children must follow.
       const failed = row.parent === null && stumbled(row, runs);
       // What could not be undone was named; a person takes note and ends the run.
-      const told = row.waiting.some((wait) => wait.detail?.startsWith("HF-2113") === true);
+      const told = row.waiting.some((wait) => isAbout(wait, "HF-2113"));
       if (told) this.#do(row.id, () => engine.cancel(row.id));
       else if (row.status === "paused" || review || failed) this.#do(row.id, () => engine.resume(row.id));
       else await this.#decide(row, engine, 0);

@@ -140,12 +140,18 @@ export class Workflows {
     return inside.startsWith("..") || isAbsolute(inside) ? file : inside.replaceAll("\\", "/");
   }
 
-  async fromFile(text: string, base: string): Promise<Code> {
+  /** The workflow that is named, or the only one, or any. */
+  async fromFile(text: string, base: string, unnamed: "only" | "any" = "only"): Promise<Code> {
     const [path = "", name] = text.split("#");
     const file = resolve(base, path);
     const codes = await this.#codesIn(file);
     const names = codes.map(({ workflow }) => workflow.name);
-    const found = name === undefined ? only(codes) : codes.find(({ workflow }) => workflow.name === name);
+    const found =
+      name === undefined
+        ? unnamed === "any"
+          ? codes[0]
+          : only(codes)
+        : codes.find(({ workflow }) => workflow.name === name);
     if (found) return found;
     const which = `${path}#${name === undefined ? names[0] : nearest(name, names)}`;
     throw new HoldfastError("HF-4309", {

@@ -281,7 +281,7 @@ export class Engine {
           this.register(request.workflow as Workflow<never, unknown>);
           return forkChild(this.#parts, request);
         },
-        resumeChild: (runId, reason) => this.#control.resumeOnce(runId, reason),
+        resumeChild: (runId, attempt) => this.#control.resumeOnce(runId, attempt),
         notifyParent: (child) => this.#family.tell(child),
         cancelChildren: async (runId) => {
           await this.#family.cancelChildren(runId, { compensate: true });

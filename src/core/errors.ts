@@ -74,7 +74,9 @@ export class HoldfastError extends Error {
   }
 }
 
+export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, code);
+
 /** The table's entry for a code, placeholders left in, for `holdfast explain`. */
 export function explainError(code: string): ErrorEntry | undefined {
-  return Object.hasOwn(errorTable, code) ? errorTable[code as ErrorCode] : undefined;
+  return isErrorCode(code) ? errorTable[code] : undefined;
 }

@@ -1,3 +1,5 @@
+import type { ErrorCode } from "./errors.ts";
+
 /** The words of Holdfast as types. Nothing here has behaviour. */
 
 /** Something as long as it is being put together. */
@@ -48,8 +50,14 @@ export interface Waiting {
   readonly until?: number;
   /** Names of the signals it waits for. */
   readonly names?: readonly string[];
-  /** Child run id, error message: what a person needs to see. */
+  /** What a person needs to see. Programs go by the fields below, which runs stored by earlier versions lack. */
   readonly detail?: string;
+  /** The error that the detail is about. */
+  readonly code?: ErrorCode;
+  /** The limits of a budget that are reached. */
+  readonly limits?: readonly Limit[];
+  /** The run that it waits for. */
+  readonly child?: string;
 }
 
 export const CONTROLS = ["none", "pausing", "compensating"] as const;

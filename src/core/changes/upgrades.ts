@@ -4,6 +4,7 @@ import type { ActPlan, Acts } from "../journal/acts.ts";
 import { loadRun } from "../journal/load.ts";
 import { RunState } from "../journal/state.ts";
 import { isDamage } from "../journal/unreadable.ts";
+import { about } from "../journal/wait-reason.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow, Waiting } from "../types.ts";
 import { isFailed, planMigration, STATE_MS } from "./migration-plan.ts";
@@ -99,7 +100,7 @@ export class Upgrades {
       kind: "migration",
       step: "",
       since: this.#deps.execution.time.now(),
-      detail: `${problem.code} ${problem.message} ${problem.why}`,
+      ...about(problem, problem.why),
     };
     return {
       events: [{ kind: "run_waiting", step: "", meta: { waiting: [waiting] } }],

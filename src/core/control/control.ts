@@ -4,14 +4,17 @@ import { Families } from "../guards/families.ts";
 import { because, checkAct, type NamedAct, noted, plan, told, wrongStatus } from "../journal/act.ts";
 import type { ActPlan } from "../journal/acts.ts";
 import { isLosingAll } from "../journal/dropped.ts";
-import type { EventDraft } from "../journal/events.ts";
+import type { EventDraft, JournalEvent } from "../journal/events.ts";
 import { foreignProblem, isForeign } from "../journal/foreign.ts";
 import { dropped } from "../journal/journal.ts";
 import { lastEvent } from "../journal/load.ts";
+import { attemptInReason } from "../journal/older-texts.ts";
 import { actOn, type EngineParts } from "../journal/parts.ts";
 import { saysSame } from "../journal/signals.ts";
+import { isAbout } from "../journal/wait-reason.ts";
 import { checkSignal } from "../names.ts";
 import { checkBudget } from "../options.ts";
+import type { Attempt } from "../run/execution-deps.ts";
 import type { Edits } from "../types.ts";
 import { type Budget, ended, type RunRow, terminal, type Waiting, type WaitKind } from "../types.ts";
 import { restoreRun } from "../worker/recovery.ts";
@@ -146,13 +149,14 @@ export class Control {
     return resumeChanges(this.#deps, row, options);
   }
 
-  /** Resumes a failed run unless that was done for this very reason before. */
-  async resumeOnce(runId: string, reason: string): Promise<void> {
+  /** Resumes a failed child, unless that was done for this very attempt of its parent before. */
+  async resumeOnce(runId: string, { step, attempt }: Attempt): Promise<void> {
     await actOn(this.#deps, runId, async (row) => {
       if (row.status !== "failed" || (await isLosingAll(this.#deps.store, row))) return null;
       const last = await lastEvent(this.#deps.store, row, ["run_resumed"]);
-      if (last?.kind === "run_resumed" && last.meta.reason === reason) return null;
-      return plan({ kind: "run_resumed", step: "", meta: { reason } }, { actor: "parent" });
+      if (last?.kind === "run_resumed" && attemptOf(last) === attempt) return null;
+      const meta = { reason: `${step} ${attempt}`, attempt };
+      return plan({ kind: "run_resumed", step: "", meta }, { actor: "parent" });
     });
   }
 
@@ -207,9 +211,12 @@ export class Control {
   }
 }
 
+/** The attempt for which its parent has resumed it. */
+const attemptOf = ({ actor, meta }: JournalEvent & { kind: "run_resumed" }): number | undefined =>
+  meta.attempt ?? (actor === "parent" ? attemptInReason(meta.reason ?? "") : undefined);
+
 /** It waits because what is stored of it could not be read. */
-const isDamaged = ({ kind, detail }: Waiting): boolean =>
-  kind === "review" && /^HF-301[01] /.test(detail ?? "");
+const isDamaged = (wait: Waiting): boolean => wait.kind === "review" && isAbout(wait, "HF-3010", "HF-3011");
 
 /** Whether it goes on already, and is asked for nothing else. */
 function isGoing(row: RunRow, { set, inject }: ResumeOptions): boolean {

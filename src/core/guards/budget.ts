@@ -1,9 +1,18 @@
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft, UsageMeta } from "../journal/events.ts";
 import { addSpent, type Spent, savedSpent, spentAbove } from "../journal/spent.ts";
+import { about, reasonOf } from "../journal/wait-reason.ts";
 import { UNDO } from "../names.ts";
 import type { Store } from "../store/contract.ts";
-import { ALL_LIMITS, addUsage, type Budget, type Limit, NO_USAGE, type RunRow } from "../types.ts";
+import {
+  ALL_LIMITS,
+  addUsage,
+  type Budget,
+  type Limit,
+  NO_USAGE,
+  type RunRow,
+  type Waiting,
+} from "../types.ts";
 import { Families, type FamilyTotal } from "./families.ts";
 import type { Admitted, Guard } from "./guard.ts";
 import { tighter } from "./left.ts";
@@ -31,8 +40,8 @@ export async function checkRaise(families: Families, row: RunRow, raise: Budget 
   );
   if (!total || held.length === 0) return;
   // A run that has ended its loops may stand at the last turn: only a loop is held back by that.
-  const limits = held.some(({ detail = "" }) => HELD_BY_TURNS.test(detail)) ? ALL_LIMITS : OF_CALLS;
-  const over = reached({ ...row.budget, ...raise }, total.spent, limits);
+  const limits = held.some((wait) => reasonOf(wait).limits?.includes("turns")) ? ALL_LIMITS : OF_CALLS;
+  const over = reached({ ...row.budget, ...raise }, total.spent, limits).map(said);
   if (own) over.push(...(await overAbove(families, row, limits)));
   if (over.length > 0) throw new HoldfastError("HF-1025", { run: row.id, limits: over.join(", ") });
 }
@@ -41,25 +50,30 @@ async function overAbove(families: Families, row: RunRow, limits: readonly Limit
   const above = (await families.above(row)).filter(({ budget }) => budget !== null);
   const totals = await totalsOf(families, above);
   return totals.flatMap((total) =>
-    reached(total.row.budget, total.spent, limits).map((one) => `${one} of run ${total.row.id}`),
+    reached(total.row.budget, total.spent, limits).map((one) => `${said(one)} of run ${total.row.id}`),
   );
 }
-
-const HELD_BY_TURNS = /[:,] turns \d/;
 
 /** Whether these limits differ from those the run has. */
 export const differs = ({ budget }: RunRow, raise: Budget): boolean =>
   ALL_LIMITS.some((limit) => raise[limit] !== undefined && raise[limit] !== budget?.[limit]);
 
-function reached(budget: Budget | null, spent: Spent, limits: readonly Limit[]): string[] {
+/** A limit that is reached. */
+interface Reached {
+  readonly limit: Limit;
+  readonly used: number;
+  readonly most: number;
+}
+
+function reached(budget: Budget | null, spent: Spent, limits: readonly Limit[]): Reached[] {
   return limits.flatMap((limit) => {
     const most = budget?.[limit];
     const used = spent[limit];
-    return most === undefined || used + ROUNDING < most
-      ? []
-      : [`${limit} ${amount(used)} of ${amount(most)}`];
+    return most === undefined || used + ROUNDING < most ? [] : [{ limit, used, most }];
   });
 }
+
+const said = ({ limit, used, most }: Reached): string => `${limit} ${amount(used)} of ${amount(most)}`;
 
 const amount = (value: number): string => value.toLocaleString("en-US", { maximumFractionDigits: 6 });
 
@@ -90,7 +104,7 @@ function usageOf(event: EventDraft): UsageMeta | undefined {
 /** A run whose limits are reached, and which. */
 interface Over {
   readonly run: string;
-  readonly limits: readonly string[];
+  readonly limits: readonly Reached[];
 }
 
 /** Whether anything is reached here or above. Answers at once for a run without relatives. */
@@ -164,13 +178,21 @@ async function untilWithin(
     const now = overNow(execution, frame, limits);
     const over = now instanceof Promise ? await now : now;
     if (over.length === 0) return waited;
-    const said = over.map(({ run, limits: which }) => {
-      const { code, message } = new HoldfastError("HF-2119", { run, limits: which.join(", ") });
-      return `${code} ${message}`;
-    });
     const since = execution.deps.time.now();
-    await execution.wait(key, { kind: "budget", step: key, since, detail: said.join(" ") }, frame);
+    await execution.wait(key, { kind: "budget", step: key, since, ...becauseOf(over) }, frame);
   }
+}
+
+function becauseOf(over: readonly Over[]): Omit<Waiting, "kind" | "step" | "since"> {
+  const told = over.map(({ run, limits }) =>
+    about(new HoldfastError("HF-2119", { run, limits: limits.map(said).join(", ") })),
+  );
+  const found = new Set(over.flatMap(({ limits }) => limits.map(({ limit }) => limit)));
+  return {
+    code: "HF-2119",
+    limits: ALL_LIMITS.filter((limit) => found.has(limit)),
+    detail: told.map(({ detail }) => detail).join(" "),
+  };
 }
 
 /** Whether no limit can be reached by what this run does. */

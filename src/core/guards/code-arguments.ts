@@ -1,6 +1,7 @@
 import type { HoldfastError } from "../errors.ts";
 import { isEditedSince } from "../journal/answers.ts";
 import type { StepRecord } from "../journal/records.ts";
+import { about } from "../journal/wait-reason.ts";
 import { dataDigest } from "../values/codec.ts";
 import type { GuardedPlace, GuardedRun } from "./port.ts";
 import { argsDigest } from "./subject.ts";
@@ -25,13 +26,13 @@ export async function settleArguments(
   execution: GuardedRun,
   place: GuardedPlace,
   input: unknown,
-  { code, message, why }: HoldfastError,
+  problem: HoldfastError,
 ): Promise<void> {
   const { key, scope } = place;
   while (isForOthers(execution, place, input)) {
     await execution.enter();
     const since = execution.deps.time.now();
-    const detail = `${code} ${message} ${why}`;
-    await execution.wait(key, { kind: "review", step: key, since, detail }, scope.frame);
+    const wait = { kind: "review", step: key, since, ...about(problem, problem.why) } as const;
+    await execution.wait(key, wait, scope.frame);
   }
 }

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../errors.ts";
 import { baseName } from "../journal/rename.ts";
 import { toError } from "../journal/values.ts";
+import { about } from "../journal/wait-reason.ts";
 import type { Waiting } from "../types.ts";
 import type { GuardedRun } from "./port.ts";
 
@@ -21,8 +22,7 @@ export function failsOnRecord(execution: GuardedRun, error: unknown): Waiting | 
   const message = deps.values.headline(toError(error));
   const words = { workflow: workflow.name, version: workflow.version, message };
   const problem = new HoldfastError("HF-2163", words);
-  const detail = `${problem.code} ${problem.message} ${problem.why}`;
-  return { kind: "migration", step: "", since: deps.time.now(), detail };
+  return { kind: "migration", step: "", since: deps.time.now(), ...about(problem, problem.why) };
 }
 
 const lastRecorded = ({ state }: GuardedRun): number => {

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../errors.ts";
 import type { StepType } from "../journal/events.ts";
+import { about } from "../journal/wait-reason.ts";
 import type { GuardedPlace, GuardedRun } from "./port.ts";
 
 /** What code can mean by a name. */
@@ -66,9 +67,9 @@ export async function settleKind<P extends GuardedPlace>(
       continue;
     }
     const words = { step: key, is: WORDS[kind], was: WORDS[other.kind] };
-    const { code, message, why } = new HoldfastError("HF-2160", words);
+    const problem = new HoldfastError("HF-2160", words);
     const since = execution.deps.time.now();
-    const detail = `${code} ${message} ${why}`;
-    await execution.wait(key, { kind: "migration", step: key, since, detail }, scope.frame);
+    const wait = { kind: "migration", step: key, since, ...about(problem, problem.why) } as const;
+    await execution.wait(key, wait, scope.frame);
   }
 }

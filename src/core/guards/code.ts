@@ -2,6 +2,7 @@ import { HoldfastError } from "../errors.ts";
 import { hasActed, mayHaveActed, type ScopeNode, type StepRecord } from "../journal/records.ts";
 import { isUnresolved, plainPath } from "../journal/rename.ts";
 import type { RunState } from "../journal/state.ts";
+import { about } from "../journal/wait-reason.ts";
 import { listed } from "../listed.ts";
 import { UNDO } from "../names.ts";
 import type { Admission, Admitted, Guard } from "./guard.ts";
@@ -65,10 +66,10 @@ export class CodeGuard implements Guard {
     if (isNew || compensating) return;
     for (let missing = this.#missing(); missing.length > 0; missing = this.#missing()) {
       const names = listed(missing.map((one) => one.key));
-      const { code, message, why } = new HoldfastError("HF-2121", { step: key, missing: names });
-      const detail = `${code} ${message} ${why}`;
+      const problem = new HoldfastError("HF-2121", { step: key, missing: names });
       this.#held++;
-      const waiting = { kind: "migration", step: key, since: deps.time.now(), detail } as const;
+      const reason = about(problem, problem.why);
+      const waiting = { kind: "migration", step: key, since: deps.time.now(), ...reason } as const;
       await this.#execution.wait(key, waiting, scope.frame);
       this.#held--;
     }

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../errors.ts";
 import type { LoopRecord, MemoryWrite, Signal, StepRecord } from "../journal/records.ts";
+import { about } from "../journal/wait-reason.ts";
 import { isApproval } from "../keys.ts";
 import { askCheck, type ContentCheck, type Incoming, type Quarantined } from "./content.ts";
 import type { GuardedRun, ValueInspector } from "./port.ts";
@@ -71,9 +72,9 @@ export class Inspector implements ValueInspector {
   async #park(name: string, reason: string): Promise<void> {
     const execution = this.#execution;
     execution.record({ kind: "content_checked", step: name, meta: { verdict: "park", reason } });
-    const { code, message } = new HoldfastError("HF-2117", { step: name, reason });
+    const problem = new HoldfastError("HF-2117", { step: name, reason });
     const since = execution.deps.time.now();
-    const wait = { kind: "content", step: name, since, detail: `${code} ${message}` } as const;
+    const wait = { kind: "content", step: name, since, ...about(problem) } as const;
     // Not under the step's name: nobody is to answer for it.
     await execution.wait(`content ${++this.#parked}`, wait, execution.scope().frame);
   }

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft } from "../journal/events.ts";
+import { about } from "../journal/wait-reason.ts";
 import type { Effect } from "../types.ts";
 import { approvalAt, askApproval } from "./approval.ts";
 import { waitedForBudget } from "./budget.ts";
@@ -62,8 +63,8 @@ export const policyGuard = (policy: Policy): Guard => ({
       const asked = askPolicy(policy, requestOf(admission), execution.deps.ports.clock);
       const verdict = await execution.busy(asked);
       if (verdict !== "allow" && "deny" in verdict) {
-        const { code, message } = denied(admission, version, verdict.deny);
-        const wait = { kind: "policy", step: place.key, detail: `${code} ${message}` } as const;
+        const problem = denied(admission, version, verdict.deny);
+        const wait = { kind: "policy", step: place.key, ...about(problem) } as const;
         await execution.wait(place.key, { ...wait, since: execution.deps.time.now() }, place.scope.frame);
         continue;
       }

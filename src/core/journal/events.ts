@@ -1,5 +1,11 @@
 import type { Budget, Effect, EffectPolicy, Origin, Parent, RunStatus, Waiting } from "../types.ts";
 
+/** An agent whose confidence has crossed the threshold, and the side it is on since. */
+export interface Crossed {
+  readonly agent: string;
+  readonly to: "below" | "above";
+}
+
 /**
  * The journal's vocabulary: every kind of event and what its header says. Values of any size travel beside the
  * header as `data`; headers stay small, hold no user data but names, and are never pruned.
@@ -43,8 +49,11 @@ export interface EventMeta {
   run_released: Empty;
   run_paused: Empty;
   budget_set: Budget;
-  /** `now`: calls that wait for their next try are not to wait any longer. */
-  run_resumed: { reason?: string; retryFailed?: boolean; now?: boolean; id?: string };
+  /**
+   * `now`: calls that wait for their next try are not to wait any longer. `attempt`: its parent did it, in this attempt at the step that
+   * the run is.
+   */
+  run_resumed: { reason?: string; retryFailed?: boolean; now?: boolean; id?: string; attempt?: number };
   /** `unasked`: finished steps that the code, when it went on after a stop, has not asked for again; the first hundred. */
   run_completed: { unasked?: readonly string[] };
   run_failed: { message: string; steps: readonly string[]; compensated?: boolean };
@@ -96,7 +105,7 @@ export interface EventMeta {
   usage_recorded: UsageMeta;
   decision_made: Empty;
   agent_updated: { agent: string };
-  checkpoint_marked: { label: string; trigger: string };
+  checkpoint_marked: { label: string; trigger: string; crossed?: Crossed };
   /** A name or a pin for the checkpoint at `seq`, given afterwards. */
   checkpoint_tagged: { seq: number; label?: string; pinned?: boolean; pins: number; reason?: string };
   /** A rotation has been here: the key of its values is wrapped by this one (`""`: it has none); the values are as they were. */

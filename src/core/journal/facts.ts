@@ -1,5 +1,5 @@
 import { addUsage, type EffectPolicy, NO_USAGE, type Origin, type RunStatus, type Usage } from "../types.ts";
-import type { JournalEvent, Migrated, Raw, UsageMeta } from "./events.ts";
+import type { EventMeta, JournalEvent, Migrated, Raw, UsageMeta } from "./events.ts";
 import { isDropped, rekey, renamedKey } from "./rename.ts";
 
 /** A recorded value by where it stands; `data` is at hand only when it was read with the tail. */
@@ -64,7 +64,7 @@ export class Facts {
   /** By the scope (prefix) they were made in, or the key of a group. */
   readonly plans = new Map<string, Planned>();
   /** Checkpoints marked by the run itself. */
-  readonly marks: { readonly seq: number; readonly label: string; readonly trigger: string }[] = [];
+  readonly marks: ({ readonly seq: number } & EventMeta["checkpoint_marked"])[] = [];
   /** Names and pins given to checkpoints afterwards. */
   readonly tags = new Map<number, Tag>();
   config: Recorded | undefined;

@@ -1,6 +1,7 @@
 import type { HoldfastError } from "../errors.ts";
 import type { RunRow, Waiting } from "../types.ts";
 import type { ActPlan } from "./acts.ts";
+import { about } from "./wait-reason.ts";
 
 /** How long a run waits for its key before it is tried again: as long as it has waited already, within these limits. */
 const FIRST_MS = 5_000;
@@ -15,7 +16,6 @@ export function waitForKey({ control }: RunRow, problem: HoldfastError, now: num
   const claim = { kind: "release" } as const;
   if (control === "pausing") return { events: [{ kind: "run_paused", step: "", meta: {} }], claim };
   const until = now + Math.min(LONGEST_MS, Math.max(FIRST_MS, now - since));
-  const detail = `${problem.code} ${problem.message}`;
-  const waiting: Waiting[] = [{ kind: "key", step: "", since, until, detail }];
+  const waiting: Waiting[] = [{ kind: "key", step: "", since, until, ...about(problem) }];
   return { events: [{ kind: "run_waiting", step: "", meta: { waiting } }], claim };
 }

@@ -1,6 +1,7 @@
 import type { HoldfastError } from "../errors.ts";
 import { CONTROLS, RUN_STATUSES, type RunRow } from "../types.ts";
 import { damaged } from "./journal.ts";
+import { forReview } from "./wait-reason.ts";
 
 /**
  * A row as a store gives it. What cannot be one, because it does not parse, or says what no run can say, comes as a damaged row:
@@ -20,10 +21,7 @@ export function readableRow(known: Readonly<Record<string, unknown>>, build: () 
 
 /** The run as everybody sees it whose record does not verify: it waits for a person. */
 export function damagedRow(row: RunRow, problem: string): RunRow {
-  const { code, message, why } = damaged(row.id, row.seq, problem);
-  const waiting = [
-    { kind: "review", step: "", since: row.updatedAt, detail: `${code} ${message} ${why}` },
-  ] as const;
+  const waiting = [forReview(damaged(row.id, row.seq, problem), row.updatedAt)];
   return {
     ...row,
     status: "waiting",

@@ -24,6 +24,7 @@ import {
 } from "./records.ts";
 import { changeSteps, isUnresolved, rekey, renamedKey } from "./rename.ts";
 import { release } from "./signals.ts";
+import { reasonOf } from "./wait-reason.ts";
 
 /** So many writes to memory are not worth looking through. */
 const SOME = 64;
@@ -78,8 +79,10 @@ export class RunState {
         this.failedSteps = event.meta.steps;
         return;
       case "run_waiting":
-        for (const { kind, detail } of event.meta.waiting)
-          if (kind === "child" && detail !== undefined) this.begun.add(detail);
+        for (const wait of event.meta.waiting) {
+          const { child } = reasonOf(wait);
+          if (wait.kind === "child" && child !== undefined) this.begun.add(child);
+        }
         return;
       case "run_resumed":
         this.begun.clear();

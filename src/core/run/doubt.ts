@@ -125,9 +125,11 @@ export async function awaitDecision(execution: ActiveRun, { key, scope }: StepPl
     if (record?.status !== "in_doubt") return;
     const reason = await execution.read(() => reasonOf(execution, record));
     if (execution.state.find(key)?.status !== "in_doubt") return;
-    const { message: detail } = reason instanceof Error ? reason : unknown(key, record);
+    const problem = reason instanceof Error ? reason : unknown(key, record);
+    const code = HoldfastError.is(problem) ? { code: problem.code } : {};
     const since = execution.deps.time.now();
-    await execution.wait(key, { kind: "decision", step: key, since, detail }, scope.frame);
+    const wait = { kind: "decision", step: key, since, detail: problem.message, ...code } as const;
+    await execution.wait(key, wait, scope.frame);
   }
 }
 

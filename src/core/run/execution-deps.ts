@@ -68,6 +68,12 @@ export interface TriggerSettings {
   readonly evaluations: boolean;
 }
 
+/** One of the attempts at a step. */
+export interface Attempt {
+  readonly step: string;
+  readonly attempt: number;
+}
+
 export interface EngineLinks {
   durable(row: RunRow, events: readonly JournalEvent[]): void;
   startChild(
@@ -79,8 +85,8 @@ export interface EngineLinks {
   ): Promise<RunRow>;
   /** In a fork: makes the child a fork too, where the source had one in its place. HF-1023 when that is not kept any more. */
   forkChild(request: ChildRequest): Promise<void>;
-  /** Resumes a failed child, once for each `reason`. */
-  resumeChild(runId: string, reason: string): Promise<void>;
+  /** Resumes a failed child, once for each attempt at the step that it is. */
+  resumeChild(runId: string, attempt: Attempt): Promise<void>;
   /** Hands a child's outcome to its parent. */
   notifyParent(child: RunRow): Promise<void>;
   /** Cancels what the run started and what has not ended, undoing it. Returns what runs below it did and cannot undo any more. */

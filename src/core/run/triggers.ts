@@ -1,6 +1,7 @@
 import type { AgentState, Decision } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
-import type { EventDraft } from "../journal/events.ts";
+import type { Crossed, EventDraft } from "../journal/events.ts";
+import { crossedInLabel } from "../journal/older-texts.ts";
 import { type CheckpointTrigger, TRIGGERS, type Triggers } from "../options.ts";
 import type { ActiveRun } from "./active-run.ts";
 import type { TriggerSettings } from "./execution-deps.ts";
@@ -48,10 +49,14 @@ function share(key: string, value: number): number {
 const refused = (key: string, problem: string): HoldfastError =>
   new HoldfastError("HF-1003", { option: `triggers.${key}`, problem });
 
-const mark = (label: string, trigger: CheckpointTrigger): EventDraft => ({
+const mark = (
+  label: string,
+  trigger: CheckpointTrigger,
+  more: { readonly crossed?: Crossed } = {},
+): EventDraft => ({
   kind: "checkpoint_marked",
   step: "",
-  meta: { label, trigger },
+  meta: { label, trigger, ...more },
 });
 
 /** A step has failed: for good, unless it says when it is tried again. */
@@ -84,27 +89,26 @@ export function markEvaluation(execution: ActiveRun, { type, agent, description 
 /** A description may be long. */
 const LABEL_CHARS = 80;
 
+const CROSSED: CheckpointTrigger = "confidence_threshold_crossed";
+
 /** What an agent reports for the first time, not on a replay. An agent that has said nothing yet is taken to be confident. */
 export function markConfidence(execution: ActiveRun, agent: string, { confidence }: AgentState): void {
   const limit = execution.deps.settings.triggers.confidence;
   if (limit === null || confidence === undefined || Number.isNaN(confidence)) return;
-  const isBelow = confidence < limit;
-  if (isBelow === wasBelow(execution, agent)) return;
-  execution.writer.ride(
-    mark(`${agent}: ${isBelow ? "below" : "above"} ${limit}`, "confidence_threshold_crossed"),
-  );
+  const to = confidence < limit ? "below" : "above";
+  if (to === sideOf(execution, agent)) return;
+  execution.writer.ride(mark(`${agent}: ${to} ${limit}`, CROSSED, { crossed: { agent, to } }));
 }
 
 /** The marks themselves tell on which side an agent was last, after every resume too. */
-function wasBelow({ state, writer }: ActiveRun, agent: string): boolean {
+function sideOf({ state, writer }: ActiveRun, agent: string): Crossed["to"] {
   const unwritten = writer.unwritten.flatMap(({ event }) =>
     event.kind === "checkpoint_marked" ? [event.meta] : [],
   );
-  const last = [...state.facts.marks, ...unwritten].findLast(
-    ({ label, trigger }) =>
-      trigger === "confidence_threshold_crossed" && label.slice(0, label.lastIndexOf(": ")) === agent,
+  const crossings = [...state.facts.marks, ...unwritten].map(({ label, trigger, crossed }) =>
+    trigger === CROSSED ? (crossed ?? crossedInLabel(label)) : undefined,
   );
-  return last !== undefined && last.label.slice(last.label.lastIndexOf(": ") + 2).startsWith("below");
+  return crossings.findLast((one) => one?.agent === agent)?.to ?? "above";
 }
 
 export function markPressure(execution: ActiveRun): void {

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../errors.ts";
 import type { StepRecord } from "../journal/records.ts";
+import { about, forChild } from "../journal/wait-reason.ts";
 import { listed } from "../listed.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { enterDoubt } from "./doubt.ts";
@@ -13,10 +14,10 @@ export async function untilResolved(execution: ActiveRun): Promise<void> {
   let isHeld = false;
   for (let open = left(); open.length > 0; open = left()) {
     isHeld = true;
-    const { code, message, why } = new HoldfastError("HF-2162", { steps: listed(open) });
+    const problem = new HoldfastError("HF-2162", { steps: listed(open) });
     const since = execution.deps.time.now();
-    const detail = `${code} ${message} ${why}`;
-    const told = execution.wait("", { kind: "migration", step: "", since, detail }, undefined);
+    const wait = { kind: "migration", step: "", since, ...about(problem, problem.why) } as const;
+    const told = execution.wait("", wait, undefined);
     await Promise.race([told, Promise.all(open.map((key) => untilKnown(execution, key, since)))]);
   }
   if (isHeld) execution.dropWaits();
@@ -25,8 +26,7 @@ export async function untilResolved(execution: ActiveRun): Promise<void> {
 async function untilKnown(execution: ActiveRun, key: string, since: number): Promise<void> {
   const record = execution.state.find(key) as StepRecord;
   if (record.type === "child") {
-    const detail = record.child ?? "";
-    return execution.wait(key, { kind: "child", step: key, since, detail }, undefined);
+    return execution.wait(key, { step: key, since, ...forChild(record.child ?? "") }, undefined);
   }
   const name = key.slice(key.lastIndexOf("/") + 1);
   return enterDoubt(execution, { key, name, scope: execution.rootScope }, record);

@@ -9,6 +9,7 @@ import type { EventDraft, JournalEvent, StepStarted, Voided } from "../journal/e
 import { decidedAt, type Signal, type StepRecord, signalAt } from "../journal/records.ts";
 import { insistOn } from "../journal/row-shape.ts";
 import { release } from "../journal/signals.ts";
+import { about, forChild } from "../journal/wait-reason.ts";
 import { ended, type Waiting } from "../types.ts";
 import type { ActiveRun } from "./active-run.ts";
 import type { StepPlace } from "./call.ts";
@@ -159,10 +160,10 @@ export async function gate(
 }
 
 /** Says why somebody is asked a second time. */
-function anew({ key }: StepPlace, { voids }: StepRecord): { readonly detail?: string } {
+function anew({ key }: StepPlace, { voids }: StepRecord): Pick<Waiting, "code" | "detail"> {
   if (!voids?.answered) return {};
-  const { code, message, fix } = new HoldfastError("HF-2190", { gate: key, seq: voids.seq });
-  return { detail: `${code} ${message} ${fix}` };
+  const problem = new HoldfastError("HF-2190", { gate: key, seq: voids.seq });
+  return about(problem, problem.fix);
 }
 
 const refused = (option: string, problem: string): HoldfastError =>
@@ -271,13 +272,7 @@ export async function child<I, O>(
   if (record.status === "started" && !isBegun)
     await beginChild(execution, place, workflow as Workflow, input, id);
   begun();
-  const decided = await untilDecided(
-    execution,
-    place,
-    record,
-    { kind: "child", detail: id },
-    async () => undefined,
-  );
+  const decided = await untilDecided(execution, place, record, forChild(id), async () => undefined);
   return (await outcome(execution, place, decided)) as O;
 }
 
@@ -306,7 +301,7 @@ async function beginChild(
     return failWait(execution, place, error);
   }
   const attempt = execution.state.find(place.key)?.attempt ?? 1;
-  if (attempt > 1) await execution.busy(engine.resumeChild(id, `${place.key} ${attempt}`));
+  if (attempt > 1) await execution.busy(engine.resumeChild(id, { step: place.key, attempt }));
   const row = await execution.busy(engine.startChild(workflow, id, input, parent, given).then(insistOn));
   // It may have ended, and told so, before this wait was opened anew.
   if (ended(row.status)) await execution.busy(engine.notifyParent(row));

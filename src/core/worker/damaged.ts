@@ -2,7 +2,7 @@ import type { HoldfastError } from "../errors.ts";
 import type { Acts } from "../journal/acts.ts";
 import { verified } from "../journal/door.ts";
 import { damaged } from "../journal/journal.ts";
-import { forReview } from "../journal/review.ts";
+import { forReview, reasonOf } from "../journal/wait-reason.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow, Waiting } from "../types.ts";
 
@@ -43,7 +43,7 @@ export class DamagedRuns {
 
   async #review(parentId: string, child: string, problem: HoldfastError): Promise<void> {
     const { acts, execution } = this.#deps;
-    const isIt = ({ kind, detail }: Waiting): boolean => kind === "child" && detail === child;
+    const isIt = (wait: Waiting): boolean => wait.kind === "child" && reasonOf(wait).child === child;
     const { row, events } = await acts.act(parentId, ({ status, waiting }) => {
       if (status !== "waiting" || !waiting.some(isIt)) return null;
       const left = waiting.filter((wait) => !isIt(wait));

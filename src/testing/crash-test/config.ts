@@ -48,6 +48,8 @@ export interface Stuck {
   readonly kind: string;
   readonly step: string;
   readonly text: string;
+  /** The signals it waits for. */
+  readonly names?: readonly string[];
 }
 
 /** What a process leaves behind when it ends by itself. */

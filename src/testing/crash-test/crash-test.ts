@@ -154,7 +154,7 @@ function completed(end: SceneEnd): SceneResult {
     throw stopped(`the process ended, ${howEnded(end)}`, output.trim() || "Run it by itself first.");
   const { status, error, stuck } = result;
   if (stuck?.kind === "signal") {
-    const fix = `Say what is sent: --signal '${stuck.text.split(", ")[0] ?? "name"}={"json":true}'`;
+    const fix = `Say what is sent: --signal '${stuck.names?.[0] ?? "name"}={"json":true}'`;
     throw stopped(`it waits for a signal (${stuck.text}) that nobody sends`, fix);
   }
   if (stuck)

@@ -73,7 +73,7 @@ export class People {
       case "signal": {
         const name = names.find((one) => Object.hasOwn(this.#config.signals, one));
         if (name !== undefined) return this.#send(runId, name, step);
-        return wait.until === undefined ? { ...stuck, text: names.join(", ") } : null;
+        return wait.until === undefined ? { ...stuck, names, text: names.join(", ") } : null;
       }
       case "timer":
       case "child":

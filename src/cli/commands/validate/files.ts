@@ -3,7 +3,6 @@ import { relative } from "node:path";
 import type { Problem } from "../../../yaml/problems.ts";
 import { storeUrl, withPlace } from "../../config/store-url.ts";
 import type { CommandContext } from "../../context.ts";
-import { describe } from "../../error-document.ts";
 import { columns, plural } from "../../format.ts";
 import { noFile } from "../../modules.ts";
 import type { Outcome } from "../../outcome.ts";
@@ -71,13 +70,7 @@ export async function validateModule(context: CommandContext<unknown>, what: str
   const workflows = await context.workflows();
   const [file = "", name] = what.split("#");
   // Any of its workflows will do to read it: one that is not there is told with those that are.
-  const code = await workflows
-    .fromFile(name === undefined ? file : what, context.host.cwd)
-    .catch(async (error: unknown) => {
-      const names = /^It has: (.*)\.$/.exec(describe(error).why)?.[1]?.split(", ") ?? [];
-      if (name !== undefined || names[0] === undefined) throw error;
-      return workflows.fromFile(`${file}#${names[0]}`, context.host.cwd);
-    });
+  const code = await workflows.fromFile(name === undefined ? file : what, context.host.cwd, "any");
   const all = code.all.map(({ name: one, version, schema }) => ({ name: one, version, schema }));
   const rows = all.map((one) => [`  ${one.name}`, `version ${one.version}`, `schema ${one.schema}`]);
   return {

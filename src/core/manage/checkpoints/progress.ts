@@ -119,7 +119,7 @@ export function openWaits(state: RunState, waiting: readonly Waiting[]): Waiting
       kind,
       step,
       since,
-      ...defined({ until, names, detail: child }),
+      ...defined({ until, names, child, detail: child }),
     });
   }
   const known = new Set(waits.map(({ step }) => step));

@@ -1,3 +1,4 @@
+import { reasonOf, sentenceOf } from "../../journal/wait-reason.ts";
 import { ended, type RunRow, terminal, type Waiting } from "../../types.ts";
 import type { StepUnderWay } from "../checkpoints/progress.ts";
 import type { Stall } from "./stalled.ts";
@@ -137,9 +138,9 @@ const ORDER: readonly Waiting["kind"][] = [
 const pressing = ({ status, waiting }: DescribedRow): Waiting[] =>
   status === "waiting" ? [...waiting].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)) : [];
 
-function waitText(row: DescribedRow, { kind, step, since, until, names = [], detail }: Waiting): string {
-  // The sentence of an error, without its code.
-  const why = detail?.replace(/^HF-\d+ /, "");
+function waitText(row: DescribedRow, wait: Waiting): string {
+  const { kind, step, since, until, names = [] } = wait;
+  const why = sentenceOf(wait);
   switch (kind) {
     case "gate":
       return `waiting for approval at gate ${step} since ${time(since)}`;
@@ -160,7 +161,7 @@ function waitText(row: DescribedRow, { kind, step, since, until, names = [], det
     case "signal":
       return `waiting for signal ${names.join(" or ")} since ${time(since)}`;
     case "child":
-      return `waiting for child run ${detail ?? step} since ${time(since)}`;
+      return `waiting for child run ${reasonOf(wait).child ?? step} since ${time(since)}`;
     case "retry":
       return `waiting to try ${step} again at ${time(until ?? since)}`;
     case "timer":

@@ -4,7 +4,7 @@ import { type Acted, buildAct } from "../../journal/acts.ts";
 import type { EventDraft } from "../../journal/events.ts";
 import { foreignProblem } from "../../journal/foreign.ts";
 import type { EngineParts } from "../../journal/parts.ts";
-import { forReview } from "../../journal/review.ts";
+import { forReview } from "../../journal/wait-reason.ts";
 import type { Append } from "../../store/contract.ts";
 import { ended, type RunRow } from "../../types.ts";
 import type { Bundle } from "./bundle.ts";
