@@ -27,20 +27,24 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
  */
 export type EffectPolicy = "reuse" | "block" | "simulate" | "allow";
 
+/** The most pressing first. */
+export const WAIT_KINDS = [
+  "review",
+  "decision",
+  "gate",
+  "budget",
+  "content",
+  "policy",
+  "migration",
+  "key",
+  "signal",
+  "child",
+  "retry",
+  "timer",
+] as const;
+
 /** The named things a run can wait for. */
-export type WaitKind =
-  | "gate"
-  | "timer"
-  | "signal"
-  | "child"
-  | "retry"
-  | "decision"
-  | "review"
-  | "budget"
-  | "policy"
-  | "content"
-  | "migration"
-  | "key";
+export type WaitKind = (typeof WAIT_KINDS)[number];
 
 /** One thing a run waits for: what, since when, until when. */
 export interface Waiting {

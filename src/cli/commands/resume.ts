@@ -2,9 +2,10 @@ import { defined } from "../../core/defined.ts";
 import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Act } from "../../core/journal/act.ts";
+import { isHeld, isRetrying, isStopped } from "../../core/journal/going-on.ts";
 import type { ForkOptions } from "../../core/manage/fork/fork.ts";
 import type { Store } from "../../core/store/contract.ts";
-import type { RunRow, WaitKind } from "../../core/types.ts";
+import type { RunRow } from "../../core/types.ts";
 import { defineCommand, type Values } from "../command.ts";
 import { readDuration } from "../config/engine-settings.ts";
 import type { CommandContext } from "../context.ts";
@@ -162,9 +163,6 @@ async function planFork(context: Given, place: string): Promise<Outcome> {
   };
 }
 
-/** Waits that a resume ends. */
-const HELD: readonly WaitKind[] = ["review", "budget", "policy", "content", "migration", "key"];
-
 interface GoOn {
   readonly run: RunRow;
   readonly code: Code;
@@ -174,19 +172,14 @@ interface GoOn {
 
 async function goOn(context: Given, engine: Engine, { run, code, act, isFork }: GoOn): Promise<void> {
   const { retryFailed, now, inject, set, budgetUsd, allowChanged } = context.options;
-  const isHeld =
-    run.status === "paused" ||
-    run.status === "failed" ||
-    // Refused, with the reason.
-    run.status === "cancelled" ||
-    run.control === "pausing" ||
-    (run.status === "waiting" && run.waiting.some(({ kind }) => HELD.includes(kind))) ||
-    (now && run.waiting.some(({ kind }) => kind === "retry"));
+  // A cancelled run is refused, with the reason.
+  const isEnded = run.status === "cancelled";
+  const isResumed = isStopped(run) || isHeld(run) || isEnded || (now && isRetrying(run));
   const isOther =
     run.version !== code.workflow.version || run.waiting.some(({ kind }) => kind === "migration");
   if (allowChanged && isOther) await engine.migrations.asIs(run.id, act);
   const edits = isFork ? undefined : readEdits(set);
-  if (isHeld || edits)
+  if (isResumed || edits)
     await engine.resume(run.id, {
       ...act,
       // A pause has reached them, too.

@@ -1,10 +1,11 @@
 import type { Engine } from "../../core/engine.ts";
 import type { Act } from "../../core/journal/act.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
+import { isExpected, isPassing } from "../../core/journal/going-on.ts";
 import { Values } from "../../core/journal/values.ts";
 import { silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
-import { ended, type WaitKind } from "../../core/types.ts";
+import { ended } from "../../core/types.ts";
 import { isAway } from "../../core/worker/away.ts";
 import type { CommandContext } from "../context.ts";
 import { duration, oneLine } from "../format.ts";
@@ -16,10 +17,6 @@ import { RunDisplay } from "../view/display.ts";
 import { RunView, type Work } from "../view/run-view.ts";
 import { Stopper } from "./stopper.ts";
 
-/** Waits that end by themselves. */
-const PASSING: readonly WaitKind[] = ["timer", "retry", "child"];
-/** Waits that somebody can end from elsewhere, so that it makes sense to stay. */
-const ANSWERABLE: readonly WaitKind[] = ["gate", "signal", ...PASSING];
 /** How often the journal is looked at for what other processes write. */
 const LOOK_MS = 500;
 /** How long a store may be away; the engine is as patient by default. */
@@ -149,8 +146,8 @@ async function follow(view: RunView, display: RunDisplay, following: Following):
 
 function isSettled({ row }: RunView, stays: boolean): boolean {
   if (ended(row.status) || row.status === "paused") return true;
-  const allowed = stays ? ANSWERABLE : PASSING;
-  return row.status === "waiting" && row.waiting.every(({ kind }) => !allowed.includes(kind));
+  const goesOn = stays ? isExpected : isPassing;
+  return row.status === "waiting" && !row.waiting.some(({ kind }) => goesOn(kind));
 }
 
 /** Sits out a store that does not answer, as long as the engine does; what is stored wrongly is told at once. */

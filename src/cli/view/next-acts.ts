@@ -1,3 +1,4 @@
+import { needsPerson } from "../../core/journal/going-on.ts";
 import type { Possible } from "../../core/manage/status/status.ts";
 import type { RunRow } from "../../core/types.ts";
 import { waysOut } from "../drive/ending.ts";
@@ -23,6 +24,5 @@ export function nextActs(
 /** Waits that end by themselves need nobody. */
 function waysOf(id: string, wait: RunRow["waiting"][number], rerun: Rerun): string[] {
   if (wait.kind === "retry") return [`resume ${id} --now`];
-  const endsAlone = wait.kind === "timer" || wait.kind === "child";
-  return endsAlone || wait.kind === "signal" ? [] : waysOut(id, wait, rerun);
+  return needsPerson(wait.kind) ? waysOut(id, wait, rerun) : [];
 }

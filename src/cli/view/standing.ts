@@ -1,7 +1,8 @@
+import { needsPerson } from "../../core/journal/going-on.ts";
 import { stallOf } from "../../core/manage/status/stalled.ts";
 import type { RunDetails, RunSentence } from "../../core/manage/status/status.ts";
 import { describeRun } from "../../core/manage/status/status.ts";
-import type { RunRow, WaitKind } from "../../core/types.ts";
+import { type RunRow, WAIT_KINDS, type WaitKind } from "../../core/types.ts";
 import { coarse, seconds } from "../format.ts";
 import { ownerOf } from "../owner.ts";
 import type { Paint } from "../paint.ts";
@@ -18,21 +19,21 @@ export interface Standing extends RunSentence {
 
 export type Tone = "good" | "bad" | "waits" | "busy" | "calm";
 
-/** What a wait is called, the most pressing first; `true`: a person must do something. */
-const WAITS: readonly (readonly [kind: WaitKind, words: string, needsYou: boolean])[] = [
-  ["review", "review", true],
-  ["decision", "in doubt", true],
-  ["gate", "gate", true],
-  ["budget", "budget reached", true],
-  ["content", "content held", true],
-  ["policy", "not allowed", true],
-  ["migration", "needs migration", true],
-  ["key", "needs its key", true],
-  ["signal", "signal", false],
-  ["child", "child run", false],
-  ["retry", "retrying", false],
-  ["timer", "sleeping", false],
-];
+/** What a wait is called. */
+const WORDS: Readonly<Record<WaitKind, string>> = {
+  review: "review",
+  decision: "in doubt",
+  gate: "gate",
+  budget: "budget reached",
+  content: "content held",
+  policy: "not allowed",
+  migration: "needs migration",
+  key: "needs its key",
+  signal: "signal",
+  child: "child run",
+  retry: "retrying",
+  timer: "sleeping",
+};
 
 export function standingOf(row: RunRow, now: number, details: RunDetails = {}): Standing {
   const sentence = describeRun(row, details);
@@ -83,14 +84,15 @@ function words(row: RunRow, now: number, { can }: RunSentence): Words {
 }
 
 function waiting({ waiting: waits }: RunRow, now: number): Words {
-  for (const [kind, name, needsYou] of WAITS) {
+  for (const kind of WAIT_KINDS) {
     const wait = waits.find((one) => one.kind === kind);
     if (!wait) continue;
+    const needsYou = needsPerson(kind);
     const isTimed = (kind === "retry" || kind === "timer") && wait.until !== undefined;
     const left = isTimed ? ` ${kind === "retry" ? "in " : ""}${seconds((wait.until as number) - now)}` : "";
     return {
       glyph: needsYou ? "‖" : "◌",
-      words: `${name}${left}`,
+      words: `${WORDS[kind]}${left}`,
       tone: needsYou ? "waits" : "calm",
       needsYou,
     };

@@ -6,6 +6,7 @@ import type { ActPlan } from "../journal/acts.ts";
 import { isLosingAll } from "../journal/dropped.ts";
 import type { EventDraft, JournalEvent } from "../journal/events.ts";
 import { foreignProblem, isForeign } from "../journal/foreign.ts";
+import { isHeld, isHurried, isStopped } from "../journal/going-on.ts";
 import { dropped } from "../journal/journal.ts";
 import { lastEvent } from "../journal/load.ts";
 import { attemptInReason } from "../journal/older-texts.ts";
@@ -16,7 +17,7 @@ import { checkSignal } from "../names.ts";
 import { checkBudget } from "../options.ts";
 import type { Attempt } from "../run/execution-deps.ts";
 import type { Edits } from "../types.ts";
-import { type Budget, ended, type RunRow, terminal, type Waiting, type WaitKind } from "../types.ts";
+import { type Budget, ended, type RunRow, terminal, type Waiting } from "../types.ts";
 import { restoreRun } from "../worker/recovery.ts";
 import { tellRaised } from "./raised.ts";
 import { sentBefore } from "./repeats.ts";
@@ -44,9 +45,6 @@ export interface ResumeOptions extends NamedAct {
   /** Limits to set, those that are given; a run that waits for its budget needs one that is high enough (else HF-1025). */
   readonly budget?: Budget;
 }
-
-/** Waits that a resume ends: whatever stood in the way is looked at again. */
-export const RESUMABLE: readonly WaitKind[] = ["review", "budget", "policy", "content", "migration", "key"];
 
 /** What people and other programs can do to a run. Every act is one conditional append, so races have one winner. */
 export class Control {
@@ -121,13 +119,13 @@ export class Control {
     await this.#checkKept(row);
     await this.#checkReadable(row);
     const { status, control } = row;
-    const held = status === "waiting" && row.waiting.some((wait) => RESUMABLE.includes(wait.kind));
+    const held = isHeld(row);
     if (control === "compensating" && !held) throw beingCancelled(row, "be resumed");
     if (status === "failed" && (await this.#compensated(row))) {
       const fix = "Fork it from a checkpoint, or start a new run.";
       throw wrongStatus(row, "be resumed", "Its steps were undone when it failed.", fix);
     }
-    if (status !== "paused" && status !== "failed" && control !== "pausing" && !held) throw cannotResume(row);
+    if (!isStopped(row) && !held) throw cannotResume(row);
   }
 
   /** A run that has begun to lose its values can do nothing more. */
@@ -225,15 +223,6 @@ function isGoing(row: RunRow, { set, inject }: ResumeOptions): boolean {
   throw wrongStatus(row, "be resumed with changes", "It goes on already.", "Pause it first.");
 }
 
-/** It goes on by itself, and is told not to wait for its next try. */
-export const isHurried = (
-  { status, control, waiting }: RunRow,
-  { now }: Pick<ResumeOptions, "now">,
-): boolean =>
-  now === true &&
-  control === "none" &&
-  (status === "queued" || status === "running" || waiting.some(({ kind }) => kind === "retry"));
-
 const beingCancelled = (row: RunRow, verb: string): HoldfastError =>
   wrongStatus(
     row,
@@ -243,10 +232,10 @@ const beingCancelled = (row: RunRow, verb: string): HoldfastError =>
   );
 
 /** It waits for its children, which go by its limits: these can be raised without it. */
-const waitsBelow = ({ status, openChildren, waiting }: RunRow, { set, inject }: ResumeOptions): boolean =>
-  status === "waiting" &&
-  openChildren > 0 &&
-  !waiting.some(({ kind }) => RESUMABLE.includes(kind)) &&
+const waitsBelow = (row: RunRow, { set, inject }: ResumeOptions): boolean =>
+  row.status === "waiting" &&
+  row.openChildren > 0 &&
+  !isHeld(row) &&
   set === undefined &&
   inject === undefined;
 

@@ -1,6 +1,7 @@
 import { addUsage, NO_USAGE, type RunProjection, type Waiting, type WaitKind } from "../types.ts";
 import type { EventKind, JournalEvent, Migrated } from "./events.ts";
 import { isForeign } from "./foreign.ts";
+import { dueAt } from "./going-on.ts";
 import { isDropped, renamedKey } from "./rename.ts";
 
 /**
@@ -63,7 +64,7 @@ function project(run: RunProjection, event: JournalEvent, hasParent: boolean): R
         activeAt: event.at,
       };
     case "run_waiting":
-      return { ...run, status: "waiting", waiting: event.meta.waiting, wakeAt: wakeTime(event.meta.waiting) };
+      return { ...run, status: "waiting", waiting: event.meta.waiting, wakeAt: dueAt(event.meta.waiting) };
     case "run_released":
       return { ...run, status: "queued", wakeAt: NOW };
     case "pause_requested": {
@@ -261,11 +262,4 @@ function woken(run: RunProjection, matches: (wait: Waiting) => boolean): RunProj
   if (!run.waiting.some(matches)) return run;
   const waiting = run.waiting.filter((wait) => !matches(wait));
   return run.status === "waiting" ? { ...run, status: "queued", waiting, wakeAt: NOW } : { ...run, waiting };
-}
-
-function wakeTime(waiting: readonly Waiting[]): number | null {
-  const times = waiting.flatMap((wait) =>
-    wait.until === undefined || wait.kind === "decision" ? [] : [wait.until],
-  );
-  return times.length === 0 ? null : Math.min(...times);
 }

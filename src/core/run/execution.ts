@@ -7,13 +7,14 @@ import type { Guard } from "../guards/guard.ts";
 import { Inspector } from "../guards/inspector.ts";
 import type { Asking, BudgetNotes } from "../guards/port.ts";
 import { hmac } from "../hash.ts";
-import type { EventDraft, EventKind, JournalEvent } from "../journal/events.ts";
+import type { EventDraft, JournalEvent } from "../journal/events.ts";
+import { isGuarded, isReopening } from "../journal/going-on.ts";
 import type { RunState } from "../journal/state.ts";
 import { isDamage } from "../journal/unreadable.ts";
 import { forReview } from "../journal/wait-reason.ts";
 import { type IntentParts, type PendingEvent, RunWriter, type Stop } from "../journal/writer.ts";
 import type { Blob } from "../store/contract.ts";
-import type { RunRow, Waiting, WaitKind } from "../types.ts";
+import type { RunRow, Waiting } from "../types.ts";
 import { Aborts } from "./aborts.ts";
 import { type ActiveRun, type ExecutionEnd, never } from "./active-run.ts";
 import { Blame } from "./blame.ts";
@@ -402,7 +403,7 @@ export class Execution implements ActiveRun {
     for (const event of events) {
       if (event.kind === "signal_received") this.#wakeForSignal(event.meta.name);
       else if (event.step !== "") this.#wake(event.step);
-      else if (REOPENS.includes(event.kind)) this.wakeGuards();
+      else if (isReopening(event.kind)) this.wakeGuards();
       else if (event.kind === "cancel_requested") this.aborts.stopCalls(this.runId);
     }
     this.considerEnding();
@@ -410,7 +411,7 @@ export class Execution implements ActiveRun {
 
   /** Whoever holds a step back looks again. */
   wakeGuards(): void {
-    for (const [key, { waiting }] of this.#waits) if (GUARDED.includes(waiting.kind)) this.#wake(key);
+    for (const [key, { waiting }] of this.#waits) if (isGuarded(waiting.kind)) this.#wake(key);
   }
 
   #wakeForSignal(name: string): void {
@@ -492,7 +493,3 @@ export class Execution implements ActiveRun {
     this.finish("waiting", { kind: "run_waiting", step: "", meta: { waiting: [waiting] } });
   }
 }
-
-/** Waits that a guard or a retry has put a step into, and the events after which it may go. */
-const GUARDED: readonly WaitKind[] = ["budget", "policy", "content", "migration", "retry"];
-const REOPENS: readonly EventKind[] = ["budget_set", "run_resumed", "run_migrated"];

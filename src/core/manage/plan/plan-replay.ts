@@ -1,11 +1,11 @@
 import { isFailed, planMigration } from "../../changes/migration-plan.ts";
 import { noRoute, route } from "../../changes/versions.ts";
 import type { Workflow } from "../../context.ts";
-import { isHurried, RESUMABLE } from "../../control/control.ts";
 import { resumeChanges } from "../../control/resume-changes.ts";
 import type { HoldfastError } from "../../errors.ts";
 import { type ActPlan, Acts } from "../../journal/acts.ts";
 import type { EventDraft } from "../../journal/events.ts";
+import { isHeld, isHurried, isStopped } from "../../journal/going-on.ts";
 import { loadRun } from "../../journal/load.ts";
 import { ScratchStore } from "../../journal/scratch-store.ts";
 import type { RunState } from "../../journal/state.ts";
@@ -65,15 +65,13 @@ export async function prepare(
 async function resumeEvents(deps: ExecutionDeps, run: RunRow, options: PlanOptions): Promise<ActPlan> {
   const limits = checkBudget(options.budget);
   const { events, blobs } = await resumeChanges(deps, run, options);
-  const isStopped = run.status === "failed" || run.status === "paused" || run.control === "pausing";
-  const isHeld = isStopped || run.waiting.some(({ kind }) => RESUMABLE.includes(kind));
   const retry = options.retryFailed ? { retryFailed: true } : {};
   const meta = { ...retry, ...(options.now ? { now: true } : {}) };
   return {
     events: [
       ...(limits ? [{ kind: "budget_set", step: "", meta: limits } satisfies EventDraft] : []),
       ...events,
-      ...(isHeld || isHurried(run, options)
+      ...(isStopped(run) || isHeld(run) || isHurried(run, options)
         ? [{ kind: "run_resumed", step: "", meta } satisfies EventDraft]
         : []),
     ],

@@ -1,5 +1,6 @@
+import { actOf, isStopped } from "../../journal/going-on.ts";
 import { reasonOf, sentenceOf } from "../../journal/wait-reason.ts";
-import { ended, type RunRow, terminal, type Waiting } from "../../types.ts";
+import { ended, type RunRow, terminal, WAIT_KINDS, type Waiting } from "../../types.ts";
 import type { StepUnderWay } from "../checkpoints/progress.ts";
 import type { Stall } from "./stalled.ts";
 
@@ -118,25 +119,11 @@ const CALLS: readonly StepUnderWay["type"][] = ["call", "transaction"];
 const listed = (names: readonly string[]): string =>
   names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
 
-/** What a person must do comes first. */
-const ORDER: readonly Waiting["kind"][] = [
-  "review",
-  "decision",
-  "gate",
-  "budget",
-  "content",
-  "policy",
-  "migration",
-  "key",
-  "signal",
-  "child",
-  "retry",
-  "timer",
-];
-
 /** A run that is about to go on waits for nothing, whatever it has waited for. */
 const pressing = ({ status, waiting }: DescribedRow): Waiting[] =>
-  status === "waiting" ? [...waiting].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)) : [];
+  status === "waiting"
+    ? [...waiting].sort((a, b) => WAIT_KINDS.indexOf(a.kind) - WAIT_KINDS.indexOf(b.kind))
+    : [];
 
 function waitText(row: DescribedRow, wait: Waiting): string {
   const { kind, step, since, until, names = [] } = wait;
@@ -184,28 +171,16 @@ function reached({ budget, usage, turns, activeMs }: DescribedRow): string {
 
 const number = (value: number): string => value.toLocaleString("en-US", { maximumFractionDigits: 6 });
 
-const BY_WAIT: Partial<Record<Waiting["kind"], Possible>> = {
-  gate: "answer",
-  decision: "resolve",
-  signal: "signal",
-  budget: "raise budget",
-  migration: "migrate",
-  review: "resume",
-  key: "resume",
-  policy: "resume",
-  content: "resume",
-};
-
 function possible(row: DescribedRow, { undone, heldBelow = [] }: RunDetails): Possible[] {
   const { status, control, prunedAt } = row;
   const can = new Set<Possible>();
   for (const { kind } of pressing(row)) {
-    const act = BY_WAIT[kind];
+    const act = actOf(kind);
     if (act) can.add(act);
   }
   if (heldBelow.length > 0) can.add("raise budget");
-  const isStopped = status === "paused" || (status === "failed" && !undone) || control === "pausing";
-  if (isStopped && prunedAt === null) can.add("resume");
+  const isOver = status === "failed" && undone === true;
+  if (isStopped(row) && !isOver && prunedAt === null) can.add("resume");
   if (control === "none" && !ended(status) && status !== "paused") can.add("pause");
   if (!terminal(status) && control !== "compensating") can.add("cancel");
   if (prunedAt === null) can.add("fork");
