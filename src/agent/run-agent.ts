@@ -1,3 +1,4 @@
+import { checkWhole } from "../core/check-options.ts";
 import type { Context, ReceivedSignal, StepCall } from "../core/context.ts";
 import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
@@ -151,14 +152,9 @@ function checked(ctx: Context, name: string, spec: AgentSpec): Agent {
     spec,
     tools: checkTools(tools),
     retry: retryPolicy(spec.retry, MODEL_RETRY),
-    maxTurns: whole("maxTurns", maxTurns, 1),
-    rules: { agent: name, schema: output, acceptCut, reask: whole("reask", reask, 0) },
+    maxTurns: checkWhole("maxTurns", maxTurns, 1),
+    rules: { agent: name, schema: output, acceptCut, reask: checkWhole("reask", reask, 0) },
   };
-}
-
-function whole(option: string, value: number, least: number): number {
-  if (Number.isInteger(value) && value >= least) return value;
-  throw new HoldfastError("HF-1003", { option, problem: `it must be a whole number of ${least} or more` });
 }
 
 async function takeTurn(agent: Agent, talk: Talk, turn: number): Promise<void> {

@@ -1,3 +1,4 @@
+import { badOption, checkNumber } from "./check-options.ts";
 import type { GateAnswer, Workflow } from "./context.ts";
 import { type CancelOptions, Control, type PauseOptions, type ResumeOptions } from "./control/control.ts";
 import { type Answer, Decisions, type OpenGate, type Resolution } from "./control/decisions.ts";
@@ -57,11 +58,6 @@ import { type RecoveryPolicy, recoveryPolicy } from "./worker/recovery.ts";
 import { RunWatch, readResult } from "./worker/watch.ts";
 import { Worker } from "./worker/worker.ts";
 import { isWorkflow } from "./workflow.ts";
-
-const positive = (option: string, value: number): number => {
-  if (Number.isFinite(value) && value > 0) return value;
-  throw new HoldfastError("HF-1003", { option, problem: "it must be a number above 0" });
-};
 
 /**
  * Starts, advances and controls runs on one store.
@@ -123,14 +119,14 @@ export class Engine {
     checkPolicy(options.policy);
     checkStrategy(options.checkpoint);
     checkContentCheck(options.contentCheck);
-    this.#claimMs = positive("claimMs", options.claimMs ?? 15_000);
+    this.#claimMs = checkNumber("claimMs", options.claimMs ?? 15_000);
     if (options.owner !== undefined) checkNamed("worker", options.owner, 200);
     this.#owner = options.owner ?? `worker-${this.#ports.ids.id().slice(0, 8)}`;
     this.#emitter = new Emitter(this.#ports.logger);
     this.#recovery = recoveryPolicy(options.recovery);
     this.#triggers = triggerSettings(options.triggers);
     this.#queue = openQueue(this.#store, this.#ports, this.#emitter, options);
-    this.#sweepMs = positive("sweepMs", options.sweepMs ?? 1_000);
+    this.#sweepMs = checkNumber("sweepMs", options.sweepMs ?? 1_000);
     this.#watch = new RunWatch(this.#store, this.#queue, this.#ports, this.#sweepMs);
     this.#time = new StoreTime(this.#store, this.#ports.clock);
     this.#acts = engineActs(this.#store, this.#queue, this.#time, this.#ports.redactor);
@@ -177,8 +173,7 @@ export class Engine {
 
   /** Makes a workflow known, so that its runs can be advanced here. */
   register(workflow: Workflow<never, unknown>): void {
-    if (!isWorkflow(workflow))
-      throw new HoldfastError("HF-1003", { option: "workflow", problem: "it was not made by workflow()" });
+    if (!isWorkflow(workflow)) throw badOption("workflow", "it was not made by workflow()");
     this.#workflows.set(workflow.name, workflow as Workflow);
   }
 
@@ -236,7 +231,7 @@ export class Engine {
       workflows: this.#workflows,
       settings: {
         sweepMs: this.#sweepMs,
-        concurrency: positive("concurrency", concurrency),
+        concurrency: checkNumber("concurrency", concurrency),
         recovery: this.#recovery,
         keep: (workflow) => this.#retentionLoop.keep(workflow),
       },

@@ -1,4 +1,5 @@
-import { HoldfastError } from "./errors.ts";
+import { badOption, checkText, checkWhole, isRecord } from "./check-options.ts";
+import type { HoldfastError } from "./errors.ts";
 import { checkName, checkNamed } from "./names.ts";
 import type { Edits, StateView } from "./types.ts";
 
@@ -41,26 +42,13 @@ export interface Migration {
   readonly state?: (state: StateView) => Edits | undefined | Promise<Edits | undefined>;
 }
 
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** HF-1003 unless it is a version that can be stored and compared. */
 export function checkVersion(version: string, schema: number): void {
-  if (typeof version !== "string" || version === "" || version.length > 128)
-    throw new HoldfastError("HF-1003", {
-      option: "version",
-      problem: "it must be a text of 1 to 128 characters",
-    });
-  checkNamed("version", version);
-  if (!Number.isSafeInteger(schema) || schema < 1)
-    throw new HoldfastError("HF-1003", {
-      option: "schema",
-      problem: "it must be a whole number of 1 or more",
-    });
+  checkNamed("version", checkText("version", version, 1, 128));
+  checkWhole("schema", schema);
 }
 
-const invalid = (problem: string): HoldfastError =>
-  new HoldfastError("HF-1003", { option: "migrations", problem });
+const invalid = (problem: string): HoldfastError => badOption("migrations", problem);
 
 /** The migrations as given, or HF-1003 or HF-1005 when something in them cannot be meant. */
 export function checkMigrations(migrations: readonly Migration[] = []): readonly Migration[] {

@@ -1,5 +1,6 @@
-import { HoldfastError } from "./errors.ts";
-import { ALL_LIMITS, type Budget, type Limit } from "./types.ts";
+import { badOption, checkKeys, checkNumber, checkObject } from "./check-options.ts";
+import { defined } from "./defined.ts";
+import { ALL_LIMITS, type Budget } from "./types.ts";
 
 export interface StartOptions {
   /** The same id is the same run: starting it again never makes a second one. */
@@ -23,16 +24,11 @@ export interface CheckpointStrategy {
 
 export function checkEvery(every: SaveEvery, option = "every"): SaveEvery {
   if (every === "adaptive" || (Number.isInteger(every) && every >= 1)) return every;
-  throw new HoldfastError("HF-1003", {
-    option,
-    problem: 'it must be a whole number of 1 or more, or "adaptive"',
-  });
+  throw badOption(option, 'it must be a whole number of 1 or more, or "adaptive"');
 }
 
 export function checkStrategy(given: CheckpointStrategy | undefined): CheckpointStrategy | undefined {
-  for (const key of Object.keys(given ?? {}))
-    if (key !== "every")
-      throw new HoldfastError("HF-1003", { option: `checkpoint.${key}`, problem: "there is no such option" });
+  checkKeys(given ?? {}, ["every"], "checkpoint");
   if (given?.every !== undefined) checkEvery(given.every, "checkpoint.every");
   return given;
 }
@@ -90,14 +86,9 @@ export interface Triggers {
 /** The limits given, or HF-1003 where one makes no sense. */
 export function checkBudget(budget: Budget | undefined, option = "budget"): Budget | undefined {
   if (budget === undefined) return undefined;
-  if (typeof budget !== "object" || budget === null || Array.isArray(budget))
-    throw new HoldfastError("HF-1003", { option, problem: "it must be an object of limits" });
-  const limits = Object.entries(budget).filter(([, limit]) => limit !== undefined);
-  const refuse = (key: string, problem: string) =>
-    new HoldfastError("HF-1003", { option: `${option}.${key}`, problem });
-  for (const [key, limit] of limits) {
-    if (!ALL_LIMITS.includes(key as Limit)) throw refuse(key, "there is no such limit");
-    if (!Number.isFinite(limit) || limit <= 0) throw refuse(key, "it must be a number above 0");
-  }
-  return limits.length === 0 ? undefined : Object.fromEntries(limits);
+  checkObject(option, budget, "an object of limits");
+  const limits = defined(budget);
+  checkKeys(limits, ALL_LIMITS, option, "limit");
+  for (const [key, limit] of Object.entries(limits)) checkNumber(`${option}.${key}`, limit);
+  return Object.keys(limits).length === 0 ? undefined : limits;
 }

@@ -1,5 +1,5 @@
+import { checkFunction } from "./check-options.ts";
 import type { Workflow, WorkflowBody, WorkflowOptions } from "./context.ts";
-import { HoldfastError } from "./errors.ts";
 import { checkMigrations, checkVersion } from "./migration.ts";
 import { checkName } from "./names.ts";
 import { checkBudget, checkStrategy } from "./options.ts";
@@ -39,8 +39,7 @@ export function workflow<I, O>(
   const options = typeof first === "function" ? {} : first;
   const body = typeof first === "function" ? first : second;
   checkName(name);
-  if (typeof body !== "function")
-    throw new HoldfastError("HF-1003", { option: "body", problem: "it is not a function" });
+  checkFunction("body", body);
   const { version = "1", schema = 1 } = options;
   checkVersion(version, schema);
   return {

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { HoldfastError } from "../core/errors.ts";
+import { checkNumber, checkWhole } from "../core/check-options.ts";
 
 /** Compression of values before they are stored. */
 export interface CompressionOptions {
@@ -18,10 +18,8 @@ export type Pack = (bytes: Uint8Array) => Uint8Array | null;
 export function packer(options: CompressionOptions | false = {}): Pack {
   if (options === false) return () => null;
   const { level = 6, from = 1_024 } = options;
-  if (!Number.isInteger(level) || level < 1 || level > 9)
-    throw refused("compression.level", "it must be a whole number from 1 to 9");
-  if (!Number.isFinite(from) || from < 0)
-    throw refused("compression.from", "it must be a number of 0 or more");
+  checkWhole("compression.level", level, 1, 9);
+  checkNumber("compression.from", from, { least: 0 });
   return (bytes) => {
     if (bytes.length < from) return null;
     const packed = deflateRawSync(bytes, { level });
@@ -31,9 +29,6 @@ export function packer(options: CompressionOptions | false = {}): Pack {
     return packed.length >= least ? packed : Buffer.concat([packed, Buffer.alloc(least - packed.length)]);
   };
 }
-
-const refused = (option: string, problem: string): HoldfastError =>
-  new HoldfastError("HF-1003", { option, problem });
 
 /** The original bytes, or `null` when their size isn't the declared one or they expand too much. */
 export function unpack(packed: Uint8Array, size: number): Buffer | null {

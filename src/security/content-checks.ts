@@ -1,4 +1,4 @@
-import { HoldfastError } from "../core/errors.ts";
+import { checkMethod, checkNumber, checkOneOf, checkText } from "../core/check-options.ts";
 import type { ContentCheck, ContentItem, ContentVerdict } from "../core/guards/content.ts";
 import { DETECTORS } from "../core/values/redact-detectors.ts";
 import { injectionSigns } from "./content-injection.ts";
@@ -54,11 +54,9 @@ export function contentChecks(...rules: readonly ContentRule[]): ContentCheck {
 
 function checkRule(rule: ContentRule): void {
   const { name, action } = rule;
-  const refuse = (option: string, problem: string) => new HoldfastError("HF-1003", { option, problem });
-  if (typeof name !== "string" || name === "") throw refuse("rule.name", "it must be a text");
-  if (action !== "quarantine" && action !== "park")
-    throw refuse(`${name}.action`, "it must be quarantine or park");
-  if (typeof rule.find !== "function") throw refuse(`${name}.find`, "it is not a function");
+  checkText("rule.name", name, 1);
+  checkOneOf(`${name}.action`, action, ["quarantine", "park"]);
+  checkMethod(name, rule, "find");
 }
 
 interface RuleOptions {
@@ -106,8 +104,7 @@ export function sizeCheck({
   maxChars,
   action = "park",
 }: RuleOptions & { readonly maxChars: number }): ContentRule {
-  if (!(Number.isFinite(maxChars) && maxChars > 0))
-    throw new HoldfastError("HF-1003", { option: "maxChars", problem: "it must be a number above 0" });
+  checkNumber("maxChars", maxChars);
   return {
     name: "size",
     action,

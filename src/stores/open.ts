@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { HoldfastError } from "../core/errors.ts";
+import { badOption } from "../core/check-options.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Store } from "../core/store/contract.ts";
@@ -128,4 +128,4 @@ function decoded(text: string): string {
 
 const listed = (schemes: readonly string[]): string => schemes.map((scheme) => `${scheme}:`).join(", ");
 
-const invalid = (problem: string) => new HoldfastError("HF-1003", { option: "url", problem });
+const invalid = (problem: string) => badOption("url", problem);

@@ -1,17 +1,14 @@
-import { HoldfastError } from "../core/errors.ts";
+import { badOption } from "../core/check-options.ts";
 import { nearest } from "../core/nearest.ts";
 
 /** Refuses unknown options: a misspelled one could silently open a different store. */
 export function checkOptions(open: string, given: unknown, known: readonly string[]): void {
   const example = `${open}({ ${known[0]}: … })`;
   if (typeof given !== "object" || given === null)
-    throw new HoldfastError("HF-1003", {
-      option: "options",
-      problem: `it must be an object, as in ${example}`,
-    });
+    throw badOption("options", `it must be an object, as in ${example}`);
   for (const key of Object.keys(given)) {
     if (known.includes(key)) continue;
     const problem = `${open} has no such option; did you mean ${nearest(key, known)}? It knows ${known.join(", ")}`;
-    throw new HoldfastError("HF-1003", { option: key.slice(0, 40), problem });
+    throw badOption(key.slice(0, 40), problem);
   }
 }

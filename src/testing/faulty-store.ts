@@ -1,3 +1,4 @@
+import { badOption } from "../core/check-options.ts";
 import type { Clock } from "../core/clock.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Append, AppendResult, Store } from "../core/store/contract.ts";
@@ -114,7 +115,7 @@ function injector(plan: FaultPlan, calls: Record<StoreMethod, number>): Around {
   };
   const pause = (ms: number): Promise<void> => {
     const { clock } = plan;
-    if (!clock) throw new HoldfastError("HF-1003", { option: "clock", problem: "a delay needs one" });
+    if (!clock) throw badOption("clock", "a delay needs one");
     return new Promise((resolve) => void clock.setTimer(resolve, ms));
   };
   const late = new Map<StoreMethod, () => Promise<unknown>>();

@@ -1,4 +1,5 @@
 import type { ModelProvider, ModelRequest } from "../../agent/model.ts";
+import { badOption } from "../../core/check-options.ts";
 import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { loadPackage } from "../load-package.ts";
@@ -128,10 +129,7 @@ const kindOf = (name: string): Kind => (Object.hasOwn(KINDS, name) ? (KINDS[name
 
 function checkAddress(name: string, given: ProviderSettings | ModelProvider): void {
   if ("generate" in given || kindOf(name) !== COMPATIBLE || given.baseURL) return;
-  throw new HoldfastError("HF-1003", {
-    option: `${name}.baseURL`,
-    problem: "the provider's address is needed",
-  });
+  throw badOption(`${name}.baseURL`, "the provider's address is needed");
 }
 
 function ask(model: unknown, request: ModelRequest): ReturnType<ModelProvider["generate"]> {

@@ -1,3 +1,4 @@
+import { isRecord } from "../check-options.ts";
 import type { Clock } from "../clock.ts";
 import type { Workflow } from "../context.ts";
 import { defined } from "../defined.ts";
@@ -9,7 +10,7 @@ import type { RunState } from "../journal/state.ts";
 import { viewState } from "../journal/state-view.ts";
 import { toError, type Values } from "../journal/values.ts";
 import { listed } from "../listed.ts";
-import { isRecord, type Migration } from "../migration.ts";
+import type { Migration } from "../migration.ts";
 import type { Blob } from "../store/contract.ts";
 import type { Edits, RunRow, StateView } from "../types.ts";
 import { dataDigest } from "../values/codec.ts";

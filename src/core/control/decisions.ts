@@ -1,3 +1,4 @@
+import { badOption, checkText } from "../check-options.ts";
 import type { GateAnswer } from "../context.ts";
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
@@ -219,8 +220,7 @@ function checkAnswer(answer: Answer): void {
   checkAct(answer);
   for (const option of ["choice", "text", "digest"] as const) {
     const value: unknown = answer[option];
-    if (typeof value === "string" || (value === undefined && option !== "choice")) continue;
-    throw new HoldfastError("HF-1003", { option, problem: "it must be a text" });
+    if (value !== undefined || option === "choice") checkText(option, value);
   }
 }
 
@@ -228,8 +228,7 @@ function checkFits(gate: string, { choice, text, digest }: Answer, shown: Shown,
   const { choices } = shown;
   if (!choices.includes(choice))
     throw new HoldfastError("HF-1015", { choice, gate, choices: choices.join(", ") });
-  if (text !== undefined && !shown.text)
-    throw new HoldfastError("HF-1003", { option: "text", problem: "this gate takes no free text" });
+  if (text !== undefined && !shown.text) throw badOption("text", "this gate takes no free text");
   if (digest !== undefined && digest !== record.args) throw new HoldfastError("HF-1016", { gate });
 }
 

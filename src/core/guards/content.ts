@@ -1,5 +1,5 @@
+import { checkFunction } from "../check-options.ts";
 import { type Clock, systemClock } from "../clock.ts";
-import { HoldfastError } from "../errors.ts";
 import { HOOK_MS, inTime, LATE } from "./in-time.ts";
 
 /** A value on its way into a run: restored from the store, or put there by somebody outside. */
@@ -56,8 +56,8 @@ export function isQuarantined(value: unknown): value is Quarantined {
 
 /** Refuses what is not a function (HF-1003). */
 export function checkContentCheck(check: ContentCheck | undefined): ContentCheck | undefined {
-  if (check === undefined || typeof check === "function") return check;
-  throw new HoldfastError("HF-1003", { option: "contentCheck", problem: "it is not a function" });
+  if (check !== undefined) checkFunction("contentCheck", check);
+  return check;
 }
 
 /** What the check says. A verdict that cannot be had, or is none, holds the value back. */

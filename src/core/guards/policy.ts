@@ -1,3 +1,4 @@
+import { checkMethod, checkNumber, checkText } from "../check-options.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
@@ -43,13 +44,9 @@ export interface Policy {
 /** Refuses what is not a policy (HF-1003). */
 export function checkPolicy(policy: Policy | undefined): Policy | undefined {
   if (policy === undefined) return undefined;
-  const refuse = (option: string, problem: string) => new HoldfastError("HF-1003", { option, problem });
-  if (typeof policy?.version !== "string" || policy.version === "")
-    throw refuse("policy.version", "it must be a text");
-  if (typeof policy.decide !== "function") throw refuse("policy.decide", "it is not a function");
-  const { timeoutMs } = policy;
-  if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0))
-    throw refuse("policy.timeoutMs", "it must be a number above 0");
+  checkText("policy.version", policy?.version, 1);
+  checkMethod("policy", policy, "decide");
+  if (policy.timeoutMs !== undefined) checkNumber("policy.timeoutMs", policy.timeoutMs);
   return policy;
 }
 

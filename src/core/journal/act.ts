@@ -1,3 +1,4 @@
+import { checkObject, checkText } from "../check-options.ts";
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkNamed, checkProse } from "../names.ts";
@@ -30,15 +31,11 @@ export const told = (act: NamedAct): { reason?: string; id?: string } => ({
 const LIMITS = { actor: 200, reason: 4_000, id: 200 } as const;
 
 export function checkAct(act: NamedAct): void {
-  if (typeof act !== "object" || act === null)
-    throw new HoldfastError("HF-1003", { option: "act", problem: "it must be an object" });
+  checkObject("act", act);
   for (const [option, most] of Object.entries(LIMITS)) {
-    const value: unknown = act[option as keyof typeof LIMITS];
-    if (value === undefined) continue;
-    if (typeof value !== "string" || value.length > most) {
-      const problem = `it must be a text of at most ${most} characters`;
-      throw new HoldfastError("HF-1003", { option, problem });
-    }
+    const given: unknown = act[option as keyof typeof LIMITS];
+    if (given === undefined) continue;
+    const value = checkText(option, given, 0, most);
     if (option === "reason") checkProse(option, value, most);
     else if (value !== "") checkNamed(option, value, most);
   }

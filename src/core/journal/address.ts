@@ -1,3 +1,4 @@
+import { badOption } from "../check-options.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkNamed } from "../names.ts";
 import type { JournalEvent } from "./events.ts";
@@ -42,11 +43,7 @@ export const addressOf = (runId: string, seq: number): string => `${runId}@${seq
 export function checkLabel(label: string): void {
   checkNamed("label", label);
   const fits = ADDRESS.test(`run@${label}`) && !/^\d+$/.test(label);
-  if (!fits)
-    throw new HoldfastError("HF-1003", {
-      option: "label",
-      problem: "it must be a text of 1 to 128 printable characters, and not a number",
-    });
+  if (!fits) throw badOption("label", "it must be a text of 1 to 128 printable characters, and not a number");
 }
 
 /** Whether the state after this event is one to come back to: something has ended, or somebody has marked it. */

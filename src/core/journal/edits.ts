@@ -1,3 +1,4 @@
+import { badOption, checkObject, isRecord } from "../check-options.ts";
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import { isApproval } from "../keys.ts";
@@ -18,16 +19,12 @@ export interface EditEvents {
 const NAMED = ["memory", "steps", "loops", "config"];
 const KEYS = [...NAMED, "input"];
 
-const refused = (option: string, problem: string): HoldfastError =>
-  new HoldfastError("HF-1003", { option, problem });
-
 function checkShape(edits: Edits): void {
-  if (typeof edits !== "object" || edits === null) throw refused("set", "it must be an object of edits");
+  checkObject("set", edits, "an object of edits");
   for (const [key, value] of Object.entries(edits)) {
-    if (!KEYS.includes(key)) throw refused(key, "it cannot be edited");
-    if (!NAMED.includes(key) || value === undefined) continue;
-    if (typeof value !== "object" || value === null || Array.isArray(value))
-      throw refused(`set.${key}`, "it must be an object of new values by name");
+    if (!KEYS.includes(key)) throw badOption(key, "it cannot be edited");
+    if (NAMED.includes(key) && value !== undefined)
+      checkObject(`set.${key}`, value, "an object of new values by name");
   }
 }
 
@@ -90,8 +87,8 @@ function checkStep(run: string, state: RunState, step: string): StepRecord {
 
 /** What is put in the place of an answer that nobody gave is the editor's, whatever it says itself. */
 function answeredBy(actor: string, step: string, value: unknown): unknown {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value, actor };
-  throw refused(`set.steps.${step}`, "it must be an answer to a gate, such as { choice }");
+  if (isRecord(value)) return { ...value, actor };
+  throw badOption(`set.steps.${step}`, "it must be an answer to a gate, such as { choice }");
 }
 
 function checkLoop(run: string, state: RunState, loop: string, value: unknown): void {

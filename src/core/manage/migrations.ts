@@ -1,5 +1,6 @@
 import { type MigrationPlan, planMigration, type StateChange } from "../changes/migration-plan.ts";
 import { noRoute, route } from "../changes/versions.ts";
+import { checkWhole } from "../check-options.ts";
 import type { Workflow } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkId } from "../ids.ts";
@@ -247,7 +248,4 @@ const fencing = (row: RunRow): ClaimChange => ({ kind: row.claim.owner === null 
 const hasEnded = (row: RunRow): HoldfastError =>
   wrongStatus(row, "be migrated", "It has ended.", "Fork it from a checkpoint to go on from there.");
 
-function checkLimit(limit = Number.POSITIVE_INFINITY): number {
-  if (limit > 0 && (Number.isInteger(limit) || limit === Number.POSITIVE_INFINITY)) return limit;
-  throw new HoldfastError("HF-1003", { option: "limit", problem: "it must be a whole number of 1 or more" });
-}
+const checkLimit = (limit = Infinity): number => (limit === Infinity ? limit : checkWhole("limit", limit));

@@ -1,5 +1,5 @@
+import { checkObject } from "../check-options.ts";
 import type { Workflow } from "../context.ts";
-import { HoldfastError } from "../errors.ts";
 import type { EventDraft } from "../journal/events.ts";
 import type { Values } from "../journal/values.ts";
 import type { StartOptions } from "../options.ts";
@@ -15,9 +15,7 @@ export interface Given {
 
 /** By whoever starts it: a limit given here comes before the workflow's own. */
 export function givenAtStart({ budget: own }: Workflow, { budget: limits, config }: StartOptions): Given {
-  const isPlain = typeof config === "object" && config !== null && !Array.isArray(config);
-  if (config !== undefined && !isPlain)
-    throw new HoldfastError("HF-1003", { option: "config", problem: "it must be an object" });
+  if (config !== undefined) checkObject("config", config);
   const given = checkBudget(limits);
   return { budget: own || given ? { ...own, ...given } : undefined, config };
 }

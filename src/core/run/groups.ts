@@ -1,3 +1,4 @@
+import { checkWhole } from "../check-options.ts";
 import type { Branches, EachOptions, Settled, SettledOptions, StepCall, StepOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { met } from "../guards/code-unasked.ts";
@@ -83,7 +84,7 @@ interface GroupRule {
 
 function groupRule(options: Options, total: number): GroupRule {
   const failure = options.failure ?? "fail-fast";
-  const quorum = options.failure === "quorum" ? checkQuorum(options.quorum, total) : total;
+  const quorum = options.failure === "quorum" ? checkWhole("quorum", options.quorum, 1, total) : total;
   let succeeded = 0;
   let failed = 0;
   return {
@@ -118,21 +119,8 @@ const firstCause = (errors: readonly unknown[]): unknown =>
       !HoldfastError.is(error, "HF-1009") && (error as { name?: string } | null)?.name !== "AbortError",
   ) ?? errors[0];
 
-function checkQuorum(quorum: number, total: number): number {
-  if (Number.isInteger(quorum) && quorum >= 1 && quorum <= total) return quorum;
-  throw new HoldfastError("HF-1003", {
-    option: "quorum",
-    problem: `it must be a whole number from 1 to ${total}`,
-  });
-}
-
-function checkConcurrency(options: Options): void {
-  const { concurrency } = options;
-  if (concurrency === undefined || (Number.isInteger(concurrency) && concurrency >= 1)) return;
-  throw new HoldfastError("HF-1003", {
-    option: "concurrency",
-    problem: "it must be a whole number of 1 or more",
-  });
+function checkConcurrency({ concurrency }: Options): void {
+  if (concurrency !== undefined) checkWhole("concurrency", concurrency);
 }
 
 const plain = (results: readonly Settled<unknown>[], options: Options): unknown[] =>

@@ -1,3 +1,4 @@
+import { checkOneOf } from "../check-options.ts";
 import type { StepOptions } from "../context.ts";
 import { type ErrorCode, HoldfastError } from "../errors.ts";
 import { header, headersOf, read, statusOf } from "./retry.ts";
@@ -32,14 +33,8 @@ const namesKey = (error: unknown): boolean =>
 const isReplayed = (headers: unknown): boolean =>
   String(header(headers, "idempotent-replayed")).toLowerCase() === "true";
 
-const CHOICES: readonly unknown[] = [undefined, "ask", "new-key", "fail"];
-
 export function checkKeyOption<T>({ onKeyRejected }: StepOptions<T>): void {
-  if (CHOICES.includes(onKeyRejected)) return;
-  throw new HoldfastError("HF-1003", {
-    option: "onKeyRejected",
-    problem: "it must be ask, new-key or fail",
-  });
+  if (onKeyRejected !== undefined) checkOneOf("onKeyRejected", onKeyRejected, ["ask", "new-key", "fail"]);
 }
 
 const CODES: Readonly<Record<KeyAnswer, ErrorCode>> = {

@@ -1,6 +1,6 @@
+import { checkNumber } from "../check-options.ts";
 import type { AgentState, Decision, UsageReport } from "../context.ts";
 import { defined } from "../defined.ts";
-import { HoldfastError } from "../errors.ts";
 import { derivedNumber, derivedUuid } from "../ids.ts";
 import type { EventMeta, UsageMeta } from "../journal/events.ts";
 import { checkNamed } from "../names.ts";
@@ -62,11 +62,7 @@ export function usage(execution: ActiveRun, report: UsageReport): void {
   };
 }
 
-function amount(option: string, value: number | undefined): number {
-  if (value === undefined) return 0;
-  if (Number.isFinite(value) && value >= 0) return value;
-  throw new HoldfastError("HF-1003", { option, problem: "it must be a number of 0 or more" });
-}
+const amount = (option: string, value = 0): number => checkNumber(option, value, { least: 0 });
 
 /** Marks a checkpoint and answers its address once it is durable. */
 export async function checkpoint(

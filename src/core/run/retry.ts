@@ -1,3 +1,4 @@
+import { checkKeys, checkNumber, checkObject, checkWhole } from "../check-options.ts";
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import type { RetryOption, RetryPolicy } from "../options.ts";
@@ -18,14 +19,8 @@ export function retryPolicy(options: RetryOption | undefined, fallback: RetryPol
   if (options === undefined) return fallback;
   if (options === false) return { ...fallback, attempts: 1 };
   const given = typeof options === "number" ? { attempts: options } : options;
-  if (typeof given !== "object" || given === null) {
-    throw new HoldfastError("HF-1003", {
-      option: "retry",
-      problem: "it must be a policy, a number or false",
-    });
-  }
-  for (const key of Object.keys(given))
-    if (!Object.hasOwn(defaultRetry, key)) refuse(key, "there is no such option");
+  checkObject("retry", given, "a policy, a number or false");
+  checkKeys(given, Object.keys(defaultRetry), "retry");
   const policy: RetryPolicy = {
     attempts: given.attempts ?? fallback.attempts,
     baseMs: given.baseMs ?? fallback.baseMs,
@@ -33,19 +28,11 @@ export function retryPolicy(options: RetryOption | undefined, fallback: RetryPol
     maxMs: given.maxMs ?? fallback.maxMs,
     maxWaitMs: given.maxWaitMs ?? fallback.maxWaitMs,
   };
-  if (!Number.isInteger(policy.attempts) || policy.attempts < 1) {
-    refuse("attempts", "it must be a whole number of at least 1");
-  }
-  if (!Number.isFinite(policy.factor) || policy.factor < 1)
-    refuse("factor", "it must be a number of at least 1");
-  for (const key of ["baseMs", "maxMs", "maxWaitMs"] as const) {
-    if (!Number.isFinite(policy[key]) || policy[key] < 0) refuse(key, "it must be a number of at least 0");
-  }
+  checkWhole("retry.attempts", policy.attempts);
+  checkNumber("retry.factor", policy.factor, { least: 1 });
+  for (const key of ["baseMs", "maxMs", "maxWaitMs"] as const)
+    checkNumber(`retry.${key}`, policy[key], { least: 0 });
   return policy;
-}
-
-function refuse(key: string, problem: string): never {
-  throw new HoldfastError("HF-1003", { option: `retry.${key}`, problem });
 }
 
 /** A failed attempt and what is known about it. */

@@ -1,5 +1,5 @@
+import { badOption, checkKeys, checkNumber } from "../check-options.ts";
 import type { AgentState, Decision } from "../context.ts";
-import { HoldfastError } from "../errors.ts";
 import type { Crossed, EventDraft } from "../journal/events.ts";
 import { crossedInLabel } from "../journal/older-texts.ts";
 import { type CheckpointTrigger, TRIGGERS, type Triggers } from "../options.ts";
@@ -8,10 +8,7 @@ import type { TriggerSettings } from "./execution-deps.ts";
 
 export function checkTrigger(trigger: unknown): asserts trigger is CheckpointTrigger {
   if (TRIGGERS.includes(trigger as CheckpointTrigger)) return;
-  throw new HoldfastError("HF-1003", {
-    option: "trigger",
-    problem: `${String(trigger)} is not one of ${TRIGGERS.join(", ")}`,
-  });
+  throw badOption("trigger", `${String(trigger)} is not one of ${TRIGGERS.join(", ")}`);
 }
 
 const KEYS: readonly string[] = [
@@ -29,8 +26,7 @@ const NONE = { confidence: null, errors: false, phases: false, agents: false, ev
 export function triggerSettings(given: Triggers | false | undefined): TriggerSettings {
   if (given === undefined) return { ...NONE, memoryPressure: PRESSURE };
   if (given === false) return { ...NONE, memoryPressure: null };
-  for (const key of Object.keys(given))
-    if (!KEYS.includes(key)) throw refused(key, "there is no such option");
+  checkKeys(given, KEYS, "triggers");
   return {
     confidence: share("confidence", given.confidence ?? 0.5),
     memoryPressure: share("memoryPressure", given.memoryPressure ?? PRESSURE),
@@ -41,13 +37,8 @@ export function triggerSettings(given: Triggers | false | undefined): TriggerSet
   };
 }
 
-function share(key: string, value: number): number {
-  if (Number.isFinite(value) && value > 0 && value <= 1) return value;
-  throw refused(key, "it must be a number above 0 and up to 1");
-}
-
-const refused = (key: string, problem: string): HoldfastError =>
-  new HoldfastError("HF-1003", { option: `triggers.${key}`, problem });
+const share = (key: string, value: number): number =>
+  checkNumber(`triggers.${key}`, value, { above: 0, most: 1 });
 
 const mark = (
   label: string,

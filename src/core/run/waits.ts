@@ -1,3 +1,4 @@
+import { badOption, checkNumber } from "../check-options.ts";
 import type { GateAnswer, GateOptions, ReceivedSignal, SignalOptions, Workflow } from "../context.ts";
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
@@ -166,27 +167,24 @@ function anew({ key }: StepPlace, { voids }: StepRecord): Pick<Waiting, "code" |
   return about(problem, problem.fix);
 }
 
-const refused = (option: string, problem: string): HoldfastError =>
-  new HoldfastError("HF-1003", { option, problem });
-
 function checkGate({ choices, onTimeout, timeoutMs }: GateOptions): void {
   const isText = (one: unknown) => typeof one === "string" && one !== "";
   if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isText))
-    throw refused("choices", "it must be a list of at least one text");
+    throw badOption("choices", "it must be a list of at least one text");
   checkTimeout(timeoutMs);
   if (onTimeout === undefined || onTimeout === "fail") return;
   if (typeof onTimeout !== "object" || onTimeout === null)
-    throw refused("onTimeout", "it must be fail or a choice");
-  if (!choices.includes(onTimeout.choice)) throw refused("onTimeout.choice", "it is not one of the choices");
+    throw badOption("onTimeout", "it must be fail or a choice");
+  if (!choices.includes(onTimeout.choice))
+    throw badOption("onTimeout.choice", "it is not one of the choices");
 }
 
 function checkTimeout(timeoutMs: number | undefined): void {
-  if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs >= 0))
-    throw refused("timeoutMs", "it must be a number of 0 or more");
+  if (timeoutMs !== undefined) checkNumber("timeoutMs", timeoutMs, { least: 0 });
 }
 
 export async function sleep(execution: ActiveRun, place: StepPlace, ms: number): Promise<void> {
-  if (!Number.isFinite(ms) || ms < 0) throw refused("ms", "it must be a number of 0 or more");
+  checkNumber("ms", ms, { least: 0 });
   await execution.enter();
   const record = await open(execution, place, {
     type: "timer",

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts";
+import { badOption, checkKeys, checkWhole } from "../check-options.ts";
 import { checkNamed } from "../names.ts";
 import type { RunRow, RunStatus } from "../types.ts";
 import type { DueQuery, RunPage, RunQuery, Store } from "./contract.ts";
@@ -39,29 +39,27 @@ export interface PagePosition {
 
 /** Refuses what it does not know, so that a mistyped filter never widens the answer. Gives where the page starts. */
 export function checkQuery(query: RunQuery): PagePosition | null {
-  for (const key of Object.keys(query))
-    if (!FILTERS.includes(key)) throw invalid(key, "there is no such filter");
+  checkKeys(query, FILTERS, undefined, "filter");
   checkLimit(query.limit, MOST_RUNS);
   checkStatuses(query.status);
   if (query.workflow) checkNamed("workflow", query.workflow);
   if (query.cursor === undefined) return null;
   const [, createdAt, id] = /^(\d{1,16})\.([\w-]{1,64})$/.exec(query.cursor) ?? [];
-  if (createdAt === undefined || id === undefined) throw invalid("cursor", "it was not made by list");
+  if (createdAt === undefined || id === undefined) throw badOption("cursor", "it was not made by list");
   return { createdAt: Number(createdAt), id };
 }
 
 function checkStatuses(statuses: unknown): void {
   if (statuses === undefined) return;
   const known = Object.keys(STATUSES);
-  if (!Array.isArray(statuses)) throw invalid("status", "it must be a list");
+  if (!Array.isArray(statuses)) throw badOption("status", "it must be a list");
   const unknown: unknown = statuses.find((one) => !known.includes(one));
   if (unknown !== undefined)
-    throw invalid("status", `there is no ${JSON.stringify(unknown)}; there are ${known.join(", ")}`);
+    throw badOption("status", `there is no ${JSON.stringify(unknown)}; there are ${known.join(", ")}`);
 }
 
-export function checkLimit(limit: number, most = Number.MAX_SAFE_INTEGER): void {
-  if (!Number.isInteger(limit) || limit < 1 || limit > most)
-    throw invalid("limit", `it must be 1 to ${most}`);
+export function checkLimit(limit: number, most?: number): void {
+  checkWhole("limit", limit, 1, most);
 }
 
 /** Where the page after the one that ends with this run starts. */
@@ -99,5 +97,3 @@ export function dueRows(rows: Iterable<RunRow>, { workflows, limit }: DueQuery, 
     .sort((a, b) => wake(a) - wake(b) || (a.id < b.id ? -1 : 1))
     .slice(0, limit);
 }
-
-const invalid = (option: string, problem: string) => new HoldfastError("HF-1003", { option, problem });

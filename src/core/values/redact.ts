@@ -1,3 +1,4 @@
+import { badOption } from "../check-options.ts";
 import { HoldfastError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { Waiting } from "../types.ts";
@@ -118,7 +119,7 @@ interface FreeText {
 
 function prepared({ kind, pattern }: RedactionPattern): RedactionPattern {
   if (typeof kind !== "string" || !KIND.test(kind))
-    throw new HoldfastError("HF-1003", { option: "redact.patterns.kind", problem: "it is not a short name" });
+    throw badOption("redact.patterns.kind", "it is not a short name");
   checkPattern(kind, pattern);
   const flags = [...new Set(`${pattern.flags.replace("y", "")}g`)].join("");
   return { kind, pattern: new RegExp(pattern.source, flags) };

@@ -1,3 +1,4 @@
+import { badOption } from "../check-options.ts";
 import { HoldfastError } from "../errors.ts";
 import { LEAST_SECRET, type Redactor } from "./redact.ts";
 
@@ -56,8 +57,5 @@ export async function resolveSecret(
 
 function checkedName(name: unknown): string {
   if (typeof name === "string" && NAME.test(name)) return name;
-  throw new HoldfastError("HF-1003", {
-    option: "secret",
-    problem: "its name must be a text of 1 to 200 letters, digits and . : / _ -",
-  });
+  throw badOption("secret", "its name must be a text of 1 to 200 letters, digits and . : / _ -");
 }

@@ -1,6 +1,6 @@
+import { checkFunction } from "../check-options.ts";
 import { defined } from "../defined.ts";
 import { detached } from "../detached.ts";
-import { HoldfastError } from "../errors.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import type { Logger } from "../logger.ts";
 import { EventStream, type EventsOptions } from "./event-stream.ts";
@@ -19,8 +19,7 @@ export class Emitter {
 
   on(type: EngineEventType | "*", listener: Listener): () => void {
     if (type !== "*") checkEventType(type);
-    if (typeof listener !== "function")
-      throw new HoldfastError("HF-1003", { option: "listener", problem: "it is not a function" });
+    checkFunction("listener", listener);
     let set = this.#listeners.get(type);
     if (!set) this.#listeners.set(type, (set = new Set()));
     set.add(listener);

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts";
+import { checkWhole } from "../check-options.ts";
 import type { EngineEvent } from "./event-types.ts";
 
 /** How an iterator of events is kept within bounds. */
@@ -25,9 +25,7 @@ export class EventStream implements AsyncIterableIterator<EngineEvent, undefined
 
   /** `stop` is called once, when nothing more is to be pushed. */
   constructor({ most = MOST }: EventsOptions, stop: () => void) {
-    if (!Number.isInteger(most) || most < 1)
-      throw new HoldfastError("HF-1003", { option: "most", problem: "it must be a whole number above 0" });
-    this.#most = most;
+    this.#most = checkWhole("most", most);
     this.#stop = stop;
   }
 

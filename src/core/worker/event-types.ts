@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts";
+import { badOption } from "../check-options.ts";
 import type { EventKind } from "../journal/events.ts";
 import { nearest } from "../nearest.ts";
 
@@ -134,5 +134,5 @@ export function checkEventType(type: unknown): void {
   const known = Object.keys(TYPES);
   if (typeof type === "string" && known.includes(type)) return;
   const meant = typeof type === "string" ? `. Did you mean ${nearest(type, known)}?` : "";
-  throw new HoldfastError("HF-1003", { option: "type", problem: `there is no event of this name${meant}` });
+  throw badOption("type", `there is no event of this name${meant}`);
 }

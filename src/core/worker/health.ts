@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts";
+import { checkNumber, checkOneOf } from "../check-options.ts";
 import { readRun } from "../journal/door.ts";
 import type { Ports } from "../ports.ts";
 import type { Execution } from "../run/execution.ts";
@@ -42,10 +42,8 @@ export function openQueue(
   { storePatienceMs: patienceMs = 60_000, onSaveFailure = "stop" }: SavingOptions,
 ): CommitQueue {
   const { clock, logger } = ports;
-  if (!Number.isFinite(patienceMs) || patienceMs <= 0)
-    throw new HoldfastError("HF-1003", { option: "storePatienceMs", problem: "it must be a number above 0" });
-  if (onSaveFailure !== "stop" && onSaveFailure !== "continue")
-    throw new HoldfastError("HF-1003", { option: "onSaveFailure", problem: "it must be stop or continue" });
+  checkNumber("storePatienceMs", patienceMs);
+  checkOneOf("onSaveFailure", onSaveFailure, ["stop", "continue"]);
   const health = new StoreHealth(clock, {
     failing(error) {
       logger.error("the store fails", { error: message(error) });

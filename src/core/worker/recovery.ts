@@ -1,3 +1,4 @@
+import { checkKeys, checkNumber } from "../check-options.ts";
 import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
 import { digest, fingerprint } from "../hash.ts";
@@ -37,13 +38,9 @@ const DEFAULTS: RecoveryPolicy = {
 };
 
 export function recoveryPolicy(given: RecoveryOptions = {}): RecoveryPolicy {
-  for (const key of Object.keys(given))
-    if (!Object.hasOwn(DEFAULTS, key)) throw refused(key, "there is no such option");
-  for (const key of ["maxAttempts", "timeoutMs", "alarmAfter"] as const) {
-    const [value, least] = [given[key] ?? DEFAULTS[key], key === "maxAttempts" ? 0 : 1];
-    if (!Number.isFinite(value) || value < least)
-      throw refused(key, `it must be a number of ${least} or more`);
-  }
+  checkKeys(given, Object.keys(DEFAULTS), "recovery");
+  for (const key of ["maxAttempts", "timeoutMs", "alarmAfter"] as const)
+    checkNumber(`recovery.${key}`, given[key] ?? DEFAULTS[key], { least: key === "maxAttempts" ? 0 : 1 });
   const { auto, maxAttempts, timeoutMs, fallbackToPrevious, alarmAfter } = given;
   return {
     auto: auto ?? DEFAULTS.auto,
@@ -53,9 +50,6 @@ export function recoveryPolicy(given: RecoveryOptions = {}): RecoveryPolicy {
     alarmAfter: alarmAfter ?? DEFAULTS.alarmAfter,
   };
 }
-
-const refused = (key: string, problem: string): HoldfastError =>
-  new HoldfastError("HF-1003", { option: `recovery.${key}`, problem });
 
 /** Why a run whose worker died may not simply go on. `recovery`: which takeover this is. */
 export function recoveryProblem(

@@ -1,4 +1,5 @@
 import type { CancellationReason } from "@aws-sdk/client-dynamodb";
+import { badOption } from "../../core/check-options.ts";
 import { type ErrorCode, HoldfastError } from "../../core/errors.ts";
 
 /** Maps the names of service and SDK errors to our codes. */
@@ -69,8 +70,7 @@ export function storeError(error: unknown, where: string, ms: number): HoldfastE
   if (HoldfastError.is(error)) return error;
   const message = messageOf(error);
   const { code } = (error ?? {}) as { readonly code?: unknown };
-  if (/^region is missing/i.test(message))
-    return new HoldfastError("HF-1003", { option: "region", problem: "it must be given" });
+  if (/^region is missing/i.test(message)) return badOption("region", "it must be given");
   const detail = { file: where, place: where, message, ms: Math.round(ms) };
   return new HoldfastError(codeFor(error, typeof code === "string" ? code : ""), detail, {
     cause: causeOf(error),

@@ -1,5 +1,6 @@
-import { HoldfastError } from "../../core/errors.ts";
+import { badOption, checkNumber } from "../../core/check-options.ts";
 import type { Store } from "../../core/store/contract.ts";
+import { checkOptions } from "../options.ts";
 import type { DynamoClient } from "./client.ts";
 import { ServiceClock } from "./clock.ts";
 import { connect, load } from "./driver.ts";
@@ -37,6 +38,7 @@ export interface DynamoOptions {
   readonly timeoutMs?: number;
 }
 
+const OPTIONS = ["client", "endpoint", "region", "credentials", "table", "create", "timeoutMs"];
 const NAME = /^[A-Za-z0-9_.-]{3,255}$/;
 
 /**
@@ -52,10 +54,11 @@ const NAME = /^[A-Za-z0-9_.-]{3,255}$/;
  * ```
  */
 export async function openDynamoStore(options: DynamoOptions = {}): Promise<Store> {
+  checkOptions("openDynamoStore", options, OPTIONS);
   const { table = "holdfast", create = true, timeoutMs = 15_000 } = options;
   if (!NAME.test(table))
-    throw invalid("table", "it must be a name of 3 to 255 letters, digits, '_', '-' or '.'");
-  if (!(timeoutMs > 0)) throw invalid("timeoutMs", "it must be more than 0");
+    throw badOption("table", "it must be a name of 3 to 255 letters, digits, '_', '-' or '.'");
+  checkNumber("timeoutMs", timeoutMs, { above: 0, most: Infinity });
   const clock = new ServiceClock();
   const setup = { table, timeoutMs, clock, ...(await clientOf(options, `DynamoDB table ${table}`)) };
   const store = new DynamoStore({ service: onClient(setup), clock, create });
@@ -71,7 +74,7 @@ export async function openDynamoStore(options: DynamoOptions = {}): Promise<Stor
 async function clientOf({ client, endpoint, region, credentials }: DynamoOptions, place: string) {
   const isAddressed = [endpoint, region, credentials].some((option) => option !== undefined);
   if (client && isAddressed)
-    throw invalid("client", "it comes with its own endpoint, region and credentials");
+    throw badOption("client", "it comes with its own endpoint, region and credentials");
   const sdk = await load();
   if (client) return { sdk, client, end: () => undefined };
   try {
@@ -81,5 +84,3 @@ async function clientOf({ client, endpoint, region, credentials }: DynamoOptions
     throw storeError(error, place, 0);
   }
 }
-
-const invalid = (option: string, problem: string) => new HoldfastError("HF-1003", { option, problem });

@@ -142,6 +142,7 @@ describe("opening a store that cannot be had", () => {
     for (const [options, option] of [
       [{ table: "no spaces" }, "table"],
       [{ timeoutMs: 0 }, "timeoutMs"],
+      [{ tabel: "orders" } as DynamoOptions, "tabel"],
       [{ client, region: "eu-central-1" }, "client"],
     ] as const)
       await expect(openDynamoStore(options)).rejects.toMatchObject({ code: "HF-1003", detail: { option } });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { GlobalSecondaryIndex, TableDescription } from "@aws-sdk/client-dynamodb";
+import { badOption } from "../../core/check-options.ts";
 import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { StoreIdentity } from "../../core/store/contract.ts";
@@ -191,5 +192,5 @@ const foreign = (file: string, message: string) => new HoldfastError("HF-3006", 
 
 function notReady(name: string): HoldfastError {
   const problem = `${name} is not there, and may not be made; open it once with create: true as a role that may`;
-  return new HoldfastError("HF-1003", { option: "create", problem });
+  return badOption("create", problem);
 }

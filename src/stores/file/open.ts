@@ -1,6 +1,7 @@
 import { mkdir, realpath, statfs } from "node:fs/promises";
 import path from "node:path";
-import { HoldfastError } from "../../core/errors.ts";
+import { badOption } from "../../core/check-options.ts";
+import type { HoldfastError } from "../../core/errors.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { type Disk, forEach, hasCode, nodeDisk } from "../disk.ts";
@@ -55,7 +56,7 @@ export async function openFolder(options: FileOptions, parts: FolderParts = {}):
   checkOptions("openFileStore", options, ["folder", "clock", "logger", "force"]);
   const { folder, clock = Date, logger = silentLogger, force = false } = options;
   if (typeof folder !== "string" || folder === "" || folder.includes("\0"))
-    throw new HoldfastError("HF-1003", { option: "folder", problem: "it must name a folder" });
+    throw badOption("folder", "it must name a folder");
   let lock: FolderLock | undefined;
   try {
     const layout = new Layout(await prepareRoot(disk, folder));
@@ -82,10 +83,10 @@ async function prepareRoot(disk: Disk, folder: string): Promise<string> {
 }
 
 const remote = (root: string): HoldfastError =>
-  new HoldfastError("HF-1003", {
-    option: "folder",
-    problem: `${root} is on a network file system, where syncs and locks may not hold; set force to try`,
-  });
+  badOption(
+    "folder",
+    `${root} is on a network file system, where syncs and locks may not hold; set force to try`,
+  );
 
 /** Files in `tmp` were never finished. */
 async function prepareFolders(disk: Disk, layout: Layout): Promise<void> {

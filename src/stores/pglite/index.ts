@@ -1,5 +1,5 @@
 import path from "node:path";
-import { HoldfastError } from "../../core/errors.ts";
+import { badOption } from "../../core/check-options.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { checkOptions } from "../options.ts";
@@ -39,10 +39,7 @@ export async function openPgliteStore(options: PgliteOptions): Promise<Store> {
   checkOptions("openPgliteStore", options, ["folder", "db", "schema", "logger"]);
   const { db: given, folder, schema = "holdfast", logger = silentLogger } = options;
   if ((given === undefined) === (folder === undefined) || folder === "")
-    throw new HoldfastError("HF-1003", {
-      option: "folder",
-      problem: "either a folder or a db must be given",
-    });
+    throw badOption("folder", "either a folder or a db must be given");
   const { db, close } = given
     ? { db: given, close: async () => undefined }
     : await openFolder(folder as string);

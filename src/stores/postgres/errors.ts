@@ -1,3 +1,4 @@
+import { badOption } from "../../core/check-options.ts";
 import { type ErrorCode, HoldfastError } from "../../core/errors.ts";
 
 /** Maps SQLSTATEs, or the classes they begin with, to our codes. */
@@ -52,8 +53,7 @@ export function storeError(error: unknown, where: string, ms: number): HoldfastE
   const state = codeOf(error);
   const message = messageOf(error);
   // The message or the fields may contain the connection string, and with it a password.
-  if (state === "ERR_INVALID_URL")
-    return new HoldfastError("HF-1003", { option: "connectionString", problem: "it is not a URL" });
+  if (state === "ERR_INVALID_URL") return badOption("connectionString", "it is not a URL");
   const detail = { file: where, place: where, message, ms: Math.round(ms), fix: TO_PRIMARY };
   if (isTlsRefused(error)) return new HoldfastError("HF-3016", detail, { cause: error });
   // An error without a SQLSTATE didn't come from the server: the connection failed.

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../core/errors.ts";
+import { badOption, checkNumber } from "../../core/check-options.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { checkOptions } from "../options.ts";
@@ -41,7 +41,7 @@ export interface PostgresOptions {
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   checkOptions("openPostgresStore", options, OPTIONS);
   const { schema = "holdfast", create = true, timeoutMs = 30_000, logger = silentLogger } = options;
-  if (!(timeoutMs > 0)) throw invalid("timeoutMs", "it must be more than 0");
+  checkNumber("timeoutMs", timeoutMs, { above: 0, most: Infinity });
   const database = await databaseOf(options, timeoutMs);
   const store = new PostgresStore({ database, schema, create, logger });
   try {
@@ -57,9 +57,7 @@ const OPTIONS = ["connectionString", "pool", "schema", "create", "timeoutMs", "l
 
 async function databaseOf({ pool, connectionString }: PostgresOptions, timeoutMs: number): Promise<Database> {
   if ((pool === undefined) === (connectionString === undefined))
-    throw invalid("pool", "either a pool or a connectionString must be given");
+    throw badOption("pool", "either a pool or a connectionString must be given");
   if (pool) return onPool(pool, { timeoutMs, end: async () => undefined });
   return connect(connectionString ?? "", timeoutMs);
 }
-
-const invalid = (option: string, problem: string) => new HoldfastError("HF-1003", { option, problem });

@@ -1,3 +1,4 @@
+import { badOption } from "../../core/check-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { StoreIdentity } from "../../core/store/contract.ts";
 import { newKey, restoration } from "../restoration.ts";
@@ -100,7 +101,7 @@ export async function prepare(database: Database, place: Place, create: boolean)
 function notReady({ name }: Place, version: number): HoldfastError {
   const state = version === 0 ? "is not there" : `is of version ${version}, ${MIGRATIONS.length} is needed`;
   const problem = `${name} ${state}, and may not be made; open it once with create: true as a role that may`;
-  return new HoldfastError("HF-1003", { option: "create", problem });
+  return badOption("create", problem);
 }
 
 async function migrate(one: Queryable, { schema, at }: Place, from: number): Promise<void> {

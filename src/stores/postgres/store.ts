@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { badOption } from "../../core/check-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { AnySqlHandle, SqlWork } from "../../core/sql.ts";
@@ -62,10 +63,7 @@ export class PostgresStore implements Store {
   constructor(setup: PostgresSetup) {
     const { schema } = setup;
     if (!NAME.test(schema))
-      throw new HoldfastError("HF-1003", {
-        option: "schema",
-        problem: "it must be a name of 1 to 63 letters, digits, '_' or '-'",
-      });
+      throw badOption("schema", "it must be a name of 1 to 63 letters, digits, '_' or '-'");
     this.name = setup.name ?? "postgres";
     this.#setup = setup;
     this.#place = { schema, at: `"${schema}".`, name: setup.where ?? `PostgreSQL schema ${schema}` };

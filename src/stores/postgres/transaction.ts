@@ -1,3 +1,4 @@
+import { badOption } from "../../core/check-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { AsyncSqlHandle, SqlWork } from "../../core/sql.ts";
 import type { Append, TransactionResult } from "../../core/store/contract.ts";
@@ -86,8 +87,7 @@ function handleOn(one: Queryable, toFault: (error: unknown) => HoldfastError): H
   };
   const all: AsyncSqlHandle["all"] = async (sql, ...values) => {
     if (isOver) throw new HoldfastError("HF-1009");
-    if (CONTROL.test(sql))
-      throw new HoldfastError("HF-1003", { option: "sql", problem: "it controls transactions" });
+    if (CONTROL.test(sql)) throw badOption("sql", "it controls transactions");
     return query(sql, ...values);
   };
   const end = async (): Promise<void> => {

@@ -1,3 +1,4 @@
+import { badOption } from "../../core/check-options.ts";
 import { type ErrorCode, HoldfastError } from "../../core/errors.ts";
 
 /** Maps the first word of an error reply to our codes. */
@@ -30,7 +31,7 @@ export function storeError(error: unknown, where: string, ms: number): HoldfastE
   const { code } = (error ?? {}) as { readonly code?: unknown };
   // The message or the fields may contain the URL, and with it a password.
   if (code === "ERR_INVALID_URL" || (error instanceof TypeError && /protocol|pathname/i.test(error.message)))
-    return new HoldfastError("HF-1003", { option: "url", problem: "it is not the URL of a Redis server" });
+    return badOption("url", "it is not the URL of a Redis server");
   const message = messageOf(error);
   const detail = { file: where, place: where, message, ms: Math.round(ms), fix: FROM_REPLICA };
   return new HoldfastError(codeFor(message, typeof code === "string" ? code : ""), detail, { cause: error });

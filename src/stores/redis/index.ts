@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../core/errors.ts";
+import { badOption, checkNumber, checkWhole } from "../../core/check-options.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { checkOptions } from "../options.ts";
@@ -38,7 +38,8 @@ export interface RedisOptions extends RedisPlace {
   readonly logger?: Pick<Logger, "warn">;
 }
 
-const OPTIONS = ["url", "client", "cluster", "timeoutMs", "prefix", "buckets", "ttlMs", "logger"];
+const PLACE = ["url", "client", "cluster", "timeoutMs"];
+const OPTIONS = [...PLACE, "prefix", "buckets", "ttlMs", "logger"];
 const BUCKETS = 16;
 const MOST_BUCKETS = 1024;
 
@@ -57,10 +58,8 @@ const MOST_BUCKETS = 1024;
 export async function openRedisStore(options: RedisOptions): Promise<Store> {
   checkOptions("openRedisStore", options, OPTIONS);
   const { prefix = "holdfast", buckets = BUCKETS, ttlMs = null, logger = silentLogger } = options;
-  if (!Number.isInteger(buckets) || buckets < 1 || buckets > MOST_BUCKETS)
-    throw invalid("buckets", `it must be 1 to ${MOST_BUCKETS}`);
-  if (ttlMs !== null && !(Number.isInteger(ttlMs) && ttlMs > 0))
-    throw invalid("ttlMs", "it must be a whole number over 0");
+  checkWhole("buckets", buckets, 1, MOST_BUCKETS);
+  if (ttlMs !== null) checkWhole("ttlMs", ttlMs);
   checkPlace(options);
   const commands = await commandsOf(options);
   const bucketsGiven = options.buckets !== undefined;
@@ -86,14 +85,15 @@ export async function openRedisStore(options: RedisOptions): Promise<Store> {
  * ```
  */
 export function openRedisCache(place: RedisPlace): RedisCache {
+  checkOptions("openRedisCache", place, PLACE);
   checkPlace(place);
   return cacheOn(() => commandsOf(place));
 }
 
 function checkPlace({ url, client, cluster, timeoutMs = 1 }: RedisPlace): void {
-  if (!(timeoutMs > 0)) throw invalid("timeoutMs", "it must be more than 0");
+  checkNumber("timeoutMs", timeoutMs, { above: 0, most: Infinity });
   if ([url, client, cluster].filter((one) => one !== undefined).length !== 1)
-    throw invalid("url", "exactly one of url, client and cluster must be given");
+    throw badOption("url", "exactly one of url, client and cluster must be given");
 }
 
 async function commandsOf({ url, client, cluster, timeoutMs = 30_000 }: RedisPlace): Promise<Commands> {
@@ -107,5 +107,3 @@ async function commandsOf({ url, client, cluster, timeoutMs = 30_000 }: RedisPla
     throw storeError(error, "Redis", performance.now() - start);
   }
 }
-
-const invalid = (option: string, problem: string) => new HoldfastError("HF-1003", { option, problem });

@@ -1,3 +1,4 @@
+import { badOption } from "../../core/check-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Logger } from "../../core/logger.ts";
 import type {
@@ -57,10 +58,7 @@ export class RedisStore implements Store {
   constructor(setup: RedisSetup) {
     const { prefix } = setup;
     if (!PREFIX.test(prefix))
-      throw new HoldfastError("HF-1003", {
-        option: "prefix",
-        problem: "it must be 1 to 64 letters, digits, '_', '.', ':' or '-'",
-      });
+      throw badOption("prefix", "it must be 1 to 64 letters, digits, '_', '.', ':' or '-'");
     this.#setup = setup;
     this.#place = `Redis store ${prefix}`;
     this.#lists = new Lists((runs) => setup.logger.warn("runs were missing in lists and are back", { runs }));
@@ -189,10 +187,7 @@ export class RedisStore implements Store {
     const first = await checkServers(commands, [metaKey(prefix)], this.#place);
     const prepared = await prepare(commands, { prefix, buckets, name: this.#place });
     if (bucketsGiven && buckets !== prepared.buckets)
-      throw new HoldfastError("HF-1003", {
-        option: "buckets",
-        problem: `the store was made with ${prepared.buckets}`,
-      });
+      throw badOption("buckets", `the store was made with ${prepared.buckets}`);
     const marks = allBuckets({ prefix, buckets: prepared.buckets }).map(({ mark }) => mark);
     // In a cluster each bucket may be on another server.
     const { durability, doubt } = commands.isCluster

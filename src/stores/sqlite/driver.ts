@@ -1,3 +1,4 @@
+import { badOption } from "../../core/check-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { SqlValue } from "../../core/sql.ts";
 import { collectGarbage } from "./collect.ts";
@@ -70,7 +71,7 @@ export async function chooseDriver(choice: "auto" | DriverName): Promise<SqliteD
   const names: readonly DriverName[] =
     choice === "auto" ? ["node", "photostructure", "better-sqlite3"] : [choice];
   if (!names.every((name) => Object.hasOwn(LOADERS, name))) {
-    throw new HoldfastError("HF-1003", { option: "driver", problem: `there is no driver ${choice}` });
+    throw badOption("driver", `there is no driver ${choice}`);
   }
   const missing: string[] = [];
   let tooOld: string | undefined;

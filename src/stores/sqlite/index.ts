@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import path from "node:path";
-import { HoldfastError } from "../../core/errors.ts";
+import { badOption, checkNumber } from "../../core/check-options.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { isNetworkFs } from "../network-fs.ts";
 import { checkOptions } from "../options.ts";
@@ -40,8 +40,7 @@ export async function openSqliteStore(options: SqliteOptions = {}): Promise<Stor
   checkOptions("openSqliteStore", options, ["file", "driver", "clock", "busyMs", "allowNetworkFs"]);
   const { busyMs = 30_000, clock = Date } = options;
   const file = resolveFile(options.file ?? "./.holdfast/holdfast.db");
-  if (!(busyMs >= 0))
-    throw new HoldfastError("HF-1003", { option: "busyMs", problem: "it must be 0 or more" });
+  checkNumber("busyMs", busyMs, { least: 0, most: Infinity });
   const driver = await chooseDriver(options.driver ?? "auto");
   await prepareFolder(path.dirname(file), options.allowNetworkFs === true).catch((error: unknown) => {
     throw storeError(readOnlyError(file) ?? error, file);
@@ -63,10 +62,7 @@ export async function openSqliteStore(options: SqliteOptions = {}): Promise<Stor
 
 function resolveFile(file: string): string {
   if (file !== "" && file !== ":memory:") return path.resolve(file);
-  throw new HoldfastError("HF-1003", {
-    option: "file",
-    problem: "it must name a file; use the memory store for none",
-  });
+  throw badOption("file", "it must name a file; use the memory store for none");
 }
 
 async function prepareFolder(folder: string, allowNetworkFs: boolean): Promise<void> {
@@ -74,7 +70,7 @@ async function prepareFolder(folder: string, allowNetworkFs: boolean): Promise<v
   if (made !== undefined) syncFolder(path.dirname(made));
   if (allowNetworkFs || process.platform !== "linux" || !isNetworkFs((await statfs(folder)).type)) return;
   const problem = `${folder} is on a network file system, where SQLite is not safe; set allowNetworkFs to try`;
-  throw new HoldfastError("HF-1003", { option: "file", problem });
+  throw badOption("file", problem);
 }
 
 /**

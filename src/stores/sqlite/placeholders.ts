@@ -1,4 +1,5 @@
-import { HoldfastError } from "../../core/errors.ts";
+import { badOption } from "../../core/check-options.ts";
+import type { HoldfastError } from "../../core/errors.ts";
 import type { SqlValue } from "../../core/sql.ts";
 
 /** Matches text to skip, and placeholders: `$1`, or SQLite's own `?`. */
@@ -31,4 +32,4 @@ export function withPlaces(
   return { sql: text, values: asked.map((number) => values[number - 1] as SqlValue) };
 }
 
-const invalid = (problem: string): HoldfastError => new HoldfastError("HF-1003", { option: "sql", problem });
+const invalid = (problem: string): HoldfastError => badOption("sql", problem);

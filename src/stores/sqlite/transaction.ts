@@ -1,3 +1,4 @@
+import { badOption } from "../../core/check-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { SqlHandle, SqlWork } from "../../core/sql.ts";
 import type { Append, AppendResult, TransactionResult } from "../../core/store/contract.ts";
@@ -47,8 +48,7 @@ function handleOn(db: SqliteConnection): { handle: SqlHandle; end: () => void } 
   const query: SqlHandle["all"] = (sql, ...values) => {
     if (isOver) throw new HoldfastError("HF-1009");
     if (fault) throw fault.error;
-    if (CONTROL.test(sql))
-      throw new HoldfastError("HF-1003", { option: "sql", problem: "it controls transactions" });
+    if (CONTROL.test(sql)) throw badOption("sql", "it controls transactions");
     const bound = withPlaces(sql, values);
     try {
       return db.query(bound.sql, bound.values);

@@ -1,6 +1,7 @@
-import { HoldfastError } from "../../core/errors.ts";
+import { badOption, checkNumber } from "../../core/check-options.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
 import type { Append, Store, StoreIdentity } from "../../core/store/contract.ts";
+import { checkOptions } from "../options.ts";
 import { type Cache, PatientCache } from "./cache.ts";
 import { Copies } from "./store.ts";
 
@@ -22,6 +23,7 @@ export interface TieredOptions {
   readonly logger?: Pick<Logger, "warn">;
 }
 
+const OPTIONS = ["primary", "cache", "ttlMs", "patienceMs", "memory", "logger"];
 const WEEK_MS = 7 * 24 * 3_600_000;
 const MEMORY = 64 * 1024 * 1024;
 
@@ -41,15 +43,13 @@ const MEMORY = 64 * 1024 * 1024;
  * ```
  */
 export function createTieredStore(options: TieredOptions): Store {
+  checkOptions("createTieredStore", options, OPTIONS);
   const { primary, ttlMs = WEEK_MS, patienceMs = 250, memory = MEMORY, logger = silentLogger } = options;
   for (const [option, value] of Object.entries({ ttlMs, patienceMs, memory }))
-    if (!(value > 0)) throw new HoldfastError("HF-1003", { option, problem: "it must be more than 0" });
+    checkNumber(option, value, { above: 0, most: Infinity });
   // A cache above the encryption would hold unencrypted values.
   if (primary.blinding !== undefined)
-    throw new HoldfastError("HF-1003", {
-      option: "primary",
-      problem: "it is sealed: seal the tiered store instead",
-    });
+    throw badOption("primary", "it is sealed: seal the tiered store instead");
   const cache = new PatientCache(options.cache, { patienceMs, logger });
   const copies = new Copies({ primary, cache, ttlMs, mostSize: memory });
   const known = (identity: StoreIdentity): StoreIdentity => {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { badOption } from "../../core/check-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { builtScript } from "../package-files.ts";
@@ -192,5 +193,5 @@ async function kindOf(store: string): Promise<StoreKind> {
   if (/^postgres(ql)?:/.test(store)) return postgresKind(store);
   if (/^rediss?:/.test(store)) return redisKind(store);
   const problem = "it must be sqlite, file, pglite, or the URL of a PostgreSQL or Redis server";
-  throw new HoldfastError("HF-1003", { option: "store", problem });
+  throw badOption("store", problem);
 }

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { badOption, checkWhole } from "../../core/check-options.ts";
 import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { derivedNumber } from "../../core/ids.ts";
@@ -65,13 +66,11 @@ async function testAll(bench: Bench, options: CrashTestOptions): Promise<CrashTe
 }
 
 function check({ fault, limit = 0, lanes = 1, claimMs = 500 }: CrashTestOptions): void {
-  const refuse = (option: string, problem: string) => new HoldfastError("HF-1003", { option, problem });
   if (fault !== undefined && !faults.includes(fault))
-    throw refuse("fault", `there is no ${String(fault)}; there are ${faults.join(", ")}`);
-  const isCount = (value: number, least: number) => Number.isInteger(value) && value >= least;
-  if (!isCount(limit, 0)) throw refuse("limit", "it must be a whole number, 0 for all");
-  if (!isCount(lanes, 1)) throw refuse("lanes", "it must be a whole number of 1 or more");
-  if (!isCount(claimMs, 50)) throw refuse("claimMs", "it must be a whole number of 50 or more");
+    throw badOption("fault", `there is no ${String(fault)}; there are ${faults.join(", ")}`);
+  checkWhole("limit", limit, 0);
+  checkWhole("lanes", lanes);
+  checkWhole("claimMs", claimMs, 50);
 }
 
 function loaderOf({ loader, file, export: name }: CrashTestOptions): Loader {
@@ -179,12 +178,12 @@ function choose(places: readonly Place[], options: CrashTestOptions): Selected {
     if (selected.possible > 0) return selected;
     const steps = [...new Set(places.flatMap((place) => place.steps))];
     const meant = steps.length > 0 ? `; did you mean ${nearest(at, steps)}?` : "";
-    throw new HoldfastError("HF-1003", { option: "at", problem: `no boundary belongs to ${at}${meant}` });
+    throw badOption("at", `no boundary belongs to ${at}${meant}`);
   }
   const place = places.find(({ id }) => id === only);
   if (place) return { places: [place], possible: places.length, text: `only ${only}` };
   const problem = `there is no case ${only}; there are ${places.length}, from ${places[0]?.id} to ${places.at(-1)?.id}`;
-  throw new HoldfastError("HF-1003", { option: "case", problem });
+  throw badOption("case", problem);
 }
 
 async function strikeAll(

@@ -1,3 +1,4 @@
+import { checkWhole } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { checkId } from "../../ids.ts";
@@ -79,8 +80,7 @@ export class Checkpoints {
   ): Promise<readonly CheckpointItem[]> {
     checkId(runId);
     checkLimit(limit, MOST_ITEMS);
-    if (before !== undefined && (!Number.isInteger(before) || before < 1))
-      throw new HoldfastError("HF-1003", { option: "before", problem: "it must be a position" });
+    if (before !== undefined) checkWhole("before", before);
     const { store } = this.#parts;
     const row = await readRow(store, runId);
     if (await isLosingAll(store, row)) return [];

@@ -1,3 +1,4 @@
+import { checkOneOf } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { leftAbove, leftOf, tighter } from "../../guards/left.ts";
@@ -61,15 +62,8 @@ export interface Planned extends ForkOptions {
   readonly above?: Budget | undefined;
 }
 
-const POLICIES: readonly string[] = ["reuse", "block", "simulate", "allow"];
-
-export function checkEffects(effects: EffectPolicy = "reuse"): EffectPolicy {
-  if (POLICIES.includes(effects)) return effects;
-  throw new HoldfastError("HF-1003", {
-    option: "effects",
-    problem: `it must be one of ${POLICIES.join(", ")}`,
-  });
-}
+export const checkEffects = (effects: EffectPolicy = "reuse"): EffectPolicy =>
+  checkOneOf("effects", effects, ["reuse", "block", "simulate", "allow"]);
 
 /** Makes a new run that goes on from a checkpoint of another one, which is not written to. */
 export async function forkRun(parts: EngineParts, address: string, options: ForkOptions): Promise<RunRow> {

@@ -1,5 +1,5 @@
+import { badOption } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
-import { HoldfastError } from "../../errors.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { headsOf } from "../../journal/read.ts";
 import type { Entry, Store } from "../../store/contract.ts";
@@ -28,10 +28,7 @@ export async function readPeriod(store: Store, { since, until }: ReportQuery): P
   const period = { since: since ?? 0, until: until ?? (await store.now()) + 1 };
   if (Number.isFinite(period.since) && Number.isFinite(period.until) && period.since < period.until)
     return period;
-  throw new HoldfastError("HF-1003", {
-    option: "since",
-    problem: "it must be a time before the period ends, which is now unless it is said",
-  });
+  throw badOption("since", "it must be a time before the period ends, which is now unless it is said");
 }
 
 /** Runs that something may have happened to in the period, newest first. */

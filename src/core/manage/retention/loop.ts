@@ -1,9 +1,10 @@
+import { checkNumber } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
 import type { EventKind, JournalEvent, Keep } from "../../journal/events.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { limitCopies } from "./cache.ts";
 import type { RetentionOptions } from "./policy.ts";
-import { invalid, keepOf, type PolicyRules, type RetentionPolicy, readPolicy } from "./policy.ts";
+import { keepOf, type PolicyRules, type RetentionPolicy, readPolicy } from "./policy.ts";
 import { retain } from "./retention.ts";
 
 const HOUR = 3_600_000;
@@ -55,8 +56,7 @@ export class RetentionLoop {
       parts.ports.logger.info("rules of the retention preset without effect: the store has no cache", {
         withoutEffect,
       });
-    this.#sweepMs = sweepMs;
-    if (!(this.#sweepMs > 0)) throw invalid("retentionSweepMs", "it must be a number above 0");
+    this.#sweepMs = checkNumber("retentionSweepMs", sweepMs, { above: 0, most: Infinity });
   }
 
   /** How many checkpoints the policy leaves of a workflow's runs whenever one is added. */

@@ -1,5 +1,12 @@
+import {
+  badOption,
+  checkFunction,
+  checkKeys,
+  checkObject,
+  checkWhole,
+  isRecord,
+} from "../../check-options.ts";
 import { defined } from "../../defined.ts";
-import { HoldfastError } from "../../errors.ts";
 import type { Act } from "../../journal/act.ts";
 import type { Keep } from "../../journal/events.ts";
 import { nearest } from "../../nearest.ts";
@@ -111,7 +118,7 @@ export function readPolicy(policy: RetentionPolicy): PolicyRules {
   const special = new Map<string, Rules>();
   const written = new Set(writtenIn(given));
   const listed: unknown = workflows ?? {};
-  if (!isObject(listed)) throw invalid("workflows", "it must be an object of rules by workflow");
+  checkObject("workflows", listed, "an object of rules by workflow");
   for (const [name, value] of Object.entries(listed)) {
     const rules = asRules(value, `workflows.${name}`);
     for (const key of writtenIn(rules)) written.add(key);
@@ -130,18 +137,18 @@ const writtenIn = (given: RetentionRules): (keyof Rules)[] => RULES.filter((key)
 
 function asRules(value: unknown, option: string): RetentionRules {
   if (typeof value === "string") return { preset: value as RetentionPreset };
-  if (isObject(value)) return value;
-  throw invalid(option, "it must be the name of a preset or an object of rules");
+  if (isRecord(value)) return value;
+  throw badOption(option, "it must be the name of a preset or an object of rules");
 }
 
 const READERS: { readonly [K in keyof Required<Rules>]: (option: string, value: unknown) => Rules[K] } = {
   maxAge: readDuration,
   failedMaxAge: readDuration,
-  keepLast: readCount,
-  keepPerPhase: readCount,
-  keepSuccessful: (option, value) => (typeof value === "boolean" ? Number(value) : readCount(option, value)),
+  keepLast: checkWhole,
+  keepPerPhase: checkWhole,
+  keepSuccessful: (option, value) => (typeof value === "boolean" ? Number(value) : checkWhole(option, value)),
   archive: (option, value) => {
-    if (typeof value !== "function") throw invalid(option, "it must be a function");
+    checkFunction(option, value);
     return value as Archive;
   },
   archiveTimeout: (option, value) => readLimited(option, value, 1),
@@ -162,14 +169,14 @@ function presetOf(name: string | undefined): Rules {
   if (name === undefined) return {};
   const names = Object.keys(PRESETS);
   if (names.includes(name)) return PRESETS[name as RetentionPreset];
-  throw invalid("preset", `there is no preset ${shown(name)}; did you mean ${nearest(name, names)}`);
+  throw badOption("preset", `there is no preset ${shown(name)}; did you mean ${nearest(name, names)}`);
 }
 
 function readDuration(option: string, value: unknown): number {
   if (typeof value === "number" && value >= 0) return value;
   const [, amount, unit] = (typeof value === "string" && WRITTEN.exec(value)) || [];
   if (amount === undefined || unit === undefined)
-    throw invalid(option, 'it must be milliseconds of 0 or more, or a text such as "7d", "12h" or "30m"');
+    throw badOption(option, 'it must be milliseconds of 0 or more, or a text such as "7d", "12h" or "30m"');
   return Number(amount) * UNITS[unit as keyof typeof UNITS];
 }
 
@@ -177,29 +184,10 @@ function readDuration(option: string, value: unknown): number {
 function readLimited(option: string, value: unknown, least: number): number {
   const ms = readDuration(option, value);
   if (ms >= least && ms < Infinity) return ms;
-  throw invalid(option, `it must be ${least} ms or more, and have an end`);
-}
-
-/** A whole number of 1 or more. */
-export function readCount(option: string, value: unknown): number {
-  if (Number.isSafeInteger(value) && (value as number) >= 1) return value as number;
-  throw invalid(option, "it must be a whole number of 1 or more");
-}
-
-/** Refuses a key that is not known, so that a mistyped one never changes what is dropped. */
-export function checkKeys(given: object, known: readonly string[]): void {
-  const wrong = Object.keys(given).find((key) => !known.includes(key));
-  if (wrong !== undefined)
-    throw invalid(shown(wrong), `there is no such key; did you mean ${nearest(wrong, known)}`);
+  throw badOption(option, `it must be ${least} ms or more, and have an end`);
 }
 
 const shown = (text: string): string => text.slice(0, 80);
-
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-export const invalid = (option: string, problem: string): HoldfastError =>
-  new HoldfastError("HF-1003", { option, problem });
 
 export interface RetentionOptions extends Act {
   /** Only runs of this workflow. */

@@ -1,3 +1,4 @@
+import { checkKeys, checkWhole } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
 import { checkId } from "../../ids.ts";
 import { type Act, checkAct } from "../../journal/act.ts";
@@ -8,14 +9,7 @@ import { everyRun } from "../../store/query.ts";
 import type { Run, RunRow, RunStatus } from "../../types.ts";
 import { limitCopies } from "./cache.ts";
 import { pinRun } from "./pin.ts";
-import {
-  checkKeys,
-  type PolicyRules,
-  type RetentionOptions,
-  type RetentionPolicy,
-  readCount,
-  readPolicy,
-} from "./policy.ts";
+import { type PolicyRules, type RetentionOptions, type RetentionPolicy, readPolicy } from "./policy.ts";
 import { ReportDraft, type RetentionReport, trimming } from "./report.ts";
 import { due, type Pass, RunPruner } from "./run.ts";
 import { unhurried } from "./store.ts";
@@ -78,8 +72,8 @@ export async function retain(
 ): Promise<RetentionReport> {
   checkKeys(options, OPTIONS);
   checkAct(options);
-  const limit = options.limit === undefined ? Infinity : readCount("limit", options.limit);
-  const batch = readCount("batch", options.batch ?? 500);
+  const limit = options.limit === undefined ? Infinity : checkWhole("limit", options.limit);
+  const batch = checkWhole("batch", options.batch ?? 500);
   const report = new ReportDraft(limitCopies(parts.store, rules, writes));
   const status = concerned(rules);
   if (status?.length === 0) return report.finish();

@@ -1,3 +1,4 @@
+import { checkOneOf } from "../../check-options.ts";
 import type { Family } from "../../control/family.ts";
 import { HoldfastError } from "../../errors.ts";
 import { checkId } from "../../ids.ts";
@@ -129,8 +130,7 @@ export class Transfer {
   async importRuns(lines: AsyncIterable<string>, options: ImportOptions = {}): Promise<ImportReport> {
     const { verify, trust, accept, onConflict = "refuse", maxLength = MAX_LENGTH } = options;
     if (accept) checkAct(accept);
-    if (onConflict !== "refuse" && onConflict !== "skip")
-      throw new HoldfastError("HF-1003", { option: "onConflict", problem: "it must be refuse or skip" });
+    checkOneOf("onConflict", onConflict, ["refuse", "skip"]);
     const bundle = new Map<string, CheckedRun>();
     const read = await readBundle(lines, { maxLength, verify, trust });
     for (const run of read.runs) bundle.set(run.row.id, await checkRun(run, this.#parts.ports));
