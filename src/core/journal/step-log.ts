@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import type { JournalEvent, UsageMeta } from "./events.ts";
 import type { Hop } from "./facts.ts";
 import {
@@ -114,10 +115,14 @@ export class StepLog {
     }
   }
 
+  /** What is recorded under a name that a migration dropped is of another step. */
+  #known(key: string): LoggedStep | undefined {
+    const step = this.#steps.get(key);
+    return step?.isDropped ? undefined : step;
+  }
+
   #started(event: JournalEvent & { kind: "step_started" }): StepNews {
-    const known = this.#steps.get(event.step);
-    // Another step that has its name.
-    const before = known?.isDropped ? undefined : known;
+    const before = this.#known(event.step);
     const { seq, at, meta } = event;
     const record = startedRecord(meta, event, before?.record);
     const step: LoggedStep = { step: event.step, record, attempts: before?.attempts ?? [], at };
@@ -127,8 +132,8 @@ export class StepLog {
   }
 
   #outcome(event: JournalEvent): StepNews | undefined {
-    const step = this.#steps.get(event.step);
-    if (!step || step.isDropped) return undefined;
+    const step = this.#known(event.step);
+    if (!step) return undefined;
     const { record } = step;
     const wasDone = isDone(step);
     applyOutcome(record, event, []);
@@ -144,11 +149,11 @@ export class StepLog {
 
   #edited(event: JournalEvent): StepNews {
     const { at, actor } = event;
-    const known = this.#steps.get(event.step);
+    const known = this.#known(event.step);
     const step: LoggedStep = known ?? { step: event.step, record: editedRecord(event), attempts: [], at };
     const wasDone = known !== undefined && isDone(known);
     applyEdit(step.record, event);
-    Object.assign(step, { at }, actor === undefined ? {} : { actor });
+    Object.assign(step, defined({ at, actor }));
     this.#steps.set(event.step, step);
     return { step, isDone: !wasDone };
   }
@@ -179,7 +184,9 @@ export class StepLog {
     // A name that the change gives away belongs to the step that has it now.
     steps.sort((a, b) => Number(b.isDropped ?? false) - Number(a.isDropped ?? false));
     for (const step of steps) {
-      step.step = undos.get(step.step) ?? to(step.step);
+      const was = step.step;
+      step.step = undos.get(was) ?? to(was);
+      if (step.step !== was) step.record.first ??= was;
       this.#steps.set(step.step, step);
     }
     this.#failed = this.#failed.map(to);
