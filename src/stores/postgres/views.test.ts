@@ -1,6 +1,9 @@
+import fc from "fast-check";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sharedPostgres } from "../../../test/support/services/postgres.ts";
+import type { EventDraft, JournalEvent } from "../../core/journal/events.ts";
+import { isDone, type LoggedStep, StepLog } from "../../core/journal/step-log.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { createEngine, type Engine, workflow } from "../../index.ts";
 import { creation } from "../../testing/conformance/index.ts";
@@ -22,6 +25,24 @@ const report = workflow("report", async (ctx, topic: string) => {
   if (topic === "open") await ctx.gate("approve", { show: topic, choices: ["yes"] });
   await ctx.step("check", () => true);
 });
+
+const OUTCOMES: readonly Omit<EventDraft, "step">[] = [
+  { kind: "step_completed", meta: {} },
+  { kind: "gate_answered", meta: { digest: "d", choice: "yes" } },
+  { kind: "child_finished", meta: { child: "c", status: "completed" } },
+  { kind: "child_finished", meta: { child: "c", status: "failed" } },
+  { kind: "step_failed", meta: { attempt: 1 } },
+  { kind: "step_failed", meta: { attempt: 1, retryAt: 5 } },
+  { kind: "step_in_doubt", meta: { attempt: 1, rerunAfter: 0 } },
+];
+
+/** What an engine could write next about a step. */
+function nextOf(step: LoggedStep | undefined, choice: number): Omit<EventDraft, "step"> {
+  if (step && isDone(step)) return { kind: "decision_made", meta: {} };
+  const meta = { type: "call", effect: "once", attempt: 1, call: 1 } as const;
+  if (!step || step.record.status === "failed") return { kind: "step_started", meta };
+  return OUTCOMES[choice] as Omit<EventDraft, "step">;
+}
 
 describe.skipIf(server.url === undefined)("the views for SQL", () => {
   let store: Store;
@@ -126,6 +147,47 @@ describe.skipIf(server.url === undefined)("the views for SQL", () => {
         context_snapshot iteration created_at updated_at`.split(/\s+/),
       ),
     );
+  });
+
+  // Decisions of people, late results, edits and new names are told by the library and the CLI; see the step log.
+  it("have the step log's meaning of done and under way for everything that a run does by itself", async () => {
+    const lives = fc.sample(
+      fc.array(fc.tuple(fc.constantFrom("a", "b", "c/d"), fc.nat(6)), { maxLength: 30 }),
+      {
+        seed: 5,
+        numRuns: 40,
+      },
+    );
+    for (const [index, turns] of lives.entries()) {
+      const log = new StepLog();
+      const events = turns.map(([step, choice], place) => {
+        const event = {
+          ...nextOf(log.find(step), choice),
+          step,
+          seq: place + 1,
+          at: 1,
+          epoch: 1,
+        } as JournalEvent;
+        log.take(event);
+        return event;
+      });
+      const head = JSON.stringify({
+        p: "",
+        t: 1,
+        v: events.map(({ kind, step, meta }) => [kind, step, meta]),
+      });
+      const id = `made-${index}`;
+      await store.append([creation({ run: { id }, entry: { head, count: Math.max(1, events.length) } })]);
+      const [seen] = await select("checkpoints", id);
+      const done = [...log.steps()].filter(isDone).map(({ step }) => step);
+      expect(new Set(seen.completed_agents), head).toEqual(new Set(done));
+      const open = [...log.steps()].filter(
+        (one) => !isDone(one) && (one.record.status !== "failed" || one.record.retryAt !== undefined),
+      );
+      const begun = ({ attempts }: LoggedStep): number => attempts.at(-1)?.begun ?? 0;
+      open.sort((a, b) => begun(b) - begun(a));
+      expect(seen.current_agent, head).toBe(open[0]?.step ?? null);
+    }
   });
 
   it("leave out what is not in the journal's format", async () => {
