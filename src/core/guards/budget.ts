@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft, UsageMeta } from "../journal/events.ts";
-import { addSpent, type Spent, savedSpent, spentAbove } from "../journal/spent.ts";
+import { addSpent, type Spent, savedSpent, spentAbove, usageOf } from "../journal/spent.ts";
 import { about, reasonOf } from "../journal/wait-reason.ts";
 import { UNDO } from "../names.ts";
 import type { Store } from "../store/contract.ts";
@@ -83,7 +83,7 @@ function spentBy(execution: GuardedRun, frame: GuardedFrame | undefined): Spent 
   let { usage, turns } = row;
   for (const { event } of unwritten) {
     if (event.kind === "loop_advanced") turns += event.meta.count ?? 1;
-    usage = addUsage(usage, usageOf(event) ?? NO_USAGE);
+    usage = addUsage(usage, ownUsage(event) ?? NO_USAGE);
   }
   for (let one = frame; one; one = one.outer) usage = addUsage(usage, one.usage ?? NO_USAGE);
   const now = execution.deps.time.now();
@@ -96,10 +96,9 @@ function spentBy(execution: GuardedRun, frame: GuardedFrame | undefined): Spent 
   };
 }
 
-function usageOf(event: EventDraft): UsageMeta | undefined {
-  if (event.kind === "usage_recorded") return event.meta;
-  return event.kind === "step_completed" || event.kind === "step_failed" ? event.meta.usage : undefined;
-}
+/** A child's part is counted with the family, until its report is written. */
+const ownUsage = (event: EventDraft): UsageMeta | undefined =>
+  event.kind === "child_finished" ? undefined : usageOf(event);
 
 /** A run whose limits are reached, and which. */
 interface Over {
@@ -137,7 +136,7 @@ async function overInFamily(
       return [];
     }
     // Its relatives see what is saved: before it looks at them, they can see it.
-    if (writer.unwritten.some(({ event }) => usageOf(event)) && !deps.queue.options.ahead)
+    if (writer.unwritten.some(({ event }) => ownUsage(event)) && !deps.queue.options.ahead)
       await execution.busy(writer.whenIdle());
     const { seq } = writer.row;
     const totals = await readFor(execution, () => totalsOf(families, limited));

@@ -69,10 +69,8 @@ export class CallLog {
   }
 
   *children(): Generator<PastChild> {
-    for (const step of this.#log.steps()) {
-      const child = childOf(step);
-      if (child) yield child;
-    }
+    for (const [runId, { step, attempts }] of this.#log.children)
+      yield { step, runId, seq: attempts.at(-1)?.begun ?? 0 };
   }
 
   /** Where a step was answered without a call of this run or of one before it. */
@@ -87,9 +85,10 @@ export class CallLog {
     return logged && callOf(this.#runId, logged);
   }
 
-  child(step: string, fork: Descent): PastChild | undefined {
+  /** The run that it started in a place of a fork. What its own source had under way there is for the source to tell. */
+  child(step: string, fork: Descent): string | undefined {
     const logged = this.#find(step, fork);
-    return logged && childOf(logged);
+    return logged?.isCopied ? undefined : logged?.record.child;
   }
 
   /** What this run calls now what a fork of it calls `step`: back to where they parted, and on from there. */
@@ -108,14 +107,6 @@ function callOf(runId: string, logged: LoggedStep): PastCall | undefined {
   // Nothing was called, or the source tells what became of it there.
   if (instead === "simulated" || (isCopied && !isDone(logged))) return undefined;
   return { runId, step, effect, status, attempt, args, seq, at: begun.startedAt };
-}
-
-/** What its own source had under way is for the source to tell. */
-function childOf({ step, record: { child }, attempts, isCopied }: LoggedStep): PastChild | undefined {
-  const begun = attempts.at(-1)?.begun;
-  return child === undefined || begun === undefined || isCopied
-    ? undefined
-    : { step, runId: child, seq: begun };
 }
 
 /** How a fork came to be another run than one it comes from. */
@@ -149,7 +140,7 @@ export class Ancestry {
   async child(step: string, hops: readonly Hop[]): Promise<RunRow | undefined> {
     for await (const { log, parted } of this.#read()) {
       const child = log.child(step, { hops, parted });
-      const row = child && (await this.#store.read(child.runId));
+      const row = child && (await this.#store.read(child));
       if (row) return row;
     }
     return undefined;

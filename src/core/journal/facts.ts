@@ -1,6 +1,7 @@
 import { addUsage, type EffectPolicy, NO_USAGE, type Origin, type RunStatus, type Usage } from "../types.ts";
-import type { EventMeta, JournalEvent, Migrated, Raw, UsageMeta } from "./events.ts";
+import type { EventMeta, JournalEvent, Migrated, Raw } from "./events.ts";
 import { isDropped, rekey, renamedKey } from "./rename.ts";
+import { usageOf } from "./spent.ts";
 
 /** A recorded value by where it stands; `data` is at hand only when it was read with the tail. */
 export interface Recorded {
@@ -85,18 +86,13 @@ export class Facts {
   readonly childForks = new Map<string, ChildFork>();
 
   apply(event: JournalEvent): void {
+    const used = usageOf(event);
+    if (used) this.usage = addUsage(this.usage, used);
     switch (event.kind) {
       case "child_finished":
         this.turns += event.meta.turns ?? 0;
-        if (event.meta.usage) this.#use(event.meta.usage);
         return;
-      case "step_completed":
-        if (event.meta.usage) this.#use(event.meta.usage);
-        return;
-      case "usage_recorded":
-        return this.#use(event.meta);
       case "step_failed":
-        if (event.meta.usage) this.#use(event.meta.usage);
         this.failures += 1;
         this.failure = { step: event.step, seq: event.seq, at: event.at, data: event.data };
         return;
@@ -175,10 +171,6 @@ export class Facts {
     rekey(this.plans, to);
     rekey(this.childForks, to);
     rekey(this.edits, (edited) => edited.replace(/(?<= ).*/, to));
-  }
-
-  #use(usage: UsageMeta): void {
-    this.usage = addUsage(this.usage, usage);
   }
 
   /** Plain data that stands for all of it. Values stay where they are. */

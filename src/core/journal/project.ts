@@ -3,6 +3,7 @@ import type { EventKind, JournalEvent, Migrated } from "./events.ts";
 import { isForeign } from "./foreign.ts";
 import { dueAt } from "./going-on.ts";
 import { isDropped, renamedKey } from "./rename.ts";
+import { usageOf } from "./spent.ts";
 
 /**
  * The run row as a pure function of the journal: what each event does to status, wake time and totals. The
@@ -142,7 +143,9 @@ function accepted(run: RunProjection, wasPaused: boolean): RunProjection {
   return { ...resumed(run), control: run.control };
 }
 
-function projectStep(run: RunProjection, event: JournalEvent): RunProjection {
+function projectStep(before: RunProjection, event: JournalEvent): RunProjection {
+  const used = usageOf(event);
+  const run = used ? { ...before, usage: addUsage(before.usage, used) } : before;
   switch (event.kind) {
     case "step_started":
       return event.meta.type === "child" ? { ...run, openChildren: run.openChildren + 1 } : run;
@@ -150,11 +153,9 @@ function projectStep(run: RunProjection, event: JournalEvent): RunProjection {
       return woken({ ...run, stepsDone: run.stepsDone + 1 }, (wait) => wait.step === event.step);
     case "child_finished": {
       const done = event.meta.status === "completed" ? 1 : 0;
-      const usage = event.meta.usage ? addUsage(run.usage, event.meta.usage) : run.usage;
       const { turns = 0, activeMs = 0 } = event.meta;
       const counted = {
         ...run,
-        usage,
         turns: run.turns + turns,
         activeMs: run.activeMs + activeMs,
         stepsDone: run.stepsDone + done,
@@ -168,14 +169,8 @@ function projectStep(run: RunProjection, event: JournalEvent): RunProjection {
       return woken(run, (wait) => wait.kind === "decision" && wait.step === event.step);
     case "signal_received":
       return woken(run, (wait) => wait.names?.includes(event.meta.name) ?? false);
-    case "step_completed": {
-      const usage = event.meta.usage ? addUsage(run.usage, event.meta.usage) : run.usage;
-      return { ...run, stepsDone: run.stepsDone + 1, recoveries: 0, usage };
-    }
-    case "step_failed":
-      return event.meta.usage ? { ...run, usage: addUsage(run.usage, event.meta.usage) } : run;
-    case "usage_recorded":
-      return { ...run, usage: addUsage(run.usage, event.meta) };
+    case "step_completed":
+      return { ...run, stepsDone: run.stepsDone + 1, recoveries: 0 };
     case "loop_advanced":
       return { ...run, recoveries: 0, turns: run.turns + (event.meta.count ?? 1) };
     default:

@@ -82,16 +82,12 @@ describe("the step log", () => {
       .write({ kind: "run_claimed", step: "", meta: { owner: "w2", recovery: 1 } })
       .started("pay", { attempt: 2 })
       .write(completed("pay"));
-    expect(journal.log.find("pay")?.attempts).toEqual([
-      {
-        ...{ attempt: 1, startedAt: 20, begun: 2, owner: "w1" },
-        ...{ outcome: "failed", endedAt: 30, seq: 3, retryAt: 99, usage },
-      },
-      {
-        ...{ attempt: 2, startedAt: 50, begun: 5, owner: "w2" },
-        ...{ outcome: "completed", endedAt: 60, seq: 6 },
-      },
-    ]);
+    const [first, second, ...more] = journal.log.find("pay")?.attempts ?? [];
+    expect(first).toMatchObject({ attempt: 1, startedAt: 20, begun: 2, owner: "w1" });
+    expect(first).toMatchObject({ outcome: "failed", endedAt: 30, seq: 3, retryAt: 99, usage });
+    expect(second).toMatchObject({ attempt: 2, startedAt: 50, begun: 5, owner: "w2" });
+    expect(second).toMatchObject({ outcome: "completed", endedAt: 60, seq: 6 });
+    expect(more).toEqual([]);
   });
 
   it("forgets at a fork what had not ended, and tells the rest apart from the fork's own", () => {

@@ -67,6 +67,8 @@ export class StepLog {
   readonly hops: Hop[] = [];
   /** The worker that has the run, or had it last. */
   owner: string | null = null;
+  /** The runs that it started itself, in order, each with the step that waits for it. */
+  readonly children = new Map<string, LoggedStep>();
   readonly #steps = new Map<string, LoggedStep>();
   /** The steps the run failed on. */
   #failed: readonly string[] = [];
@@ -128,6 +130,7 @@ export class StepLog {
     const step: LoggedStep = { step: event.step, record, attempts: before?.attempts ?? [], at };
     step.attempts.push({ attempt: meta.attempt, startedAt: at, begun: seq, owner: this.owner ?? "" });
     this.#steps.set(event.step, step);
+    if (meta.child !== undefined) this.children.set(meta.child, step);
     return { step, isDone: false };
   }
 
@@ -167,6 +170,7 @@ export class StepLog {
   /** What was under way at the fork, or had failed so that the run failed, has not begun in this run. */
   #fork(): void {
     this.#reopen(false);
+    this.children.clear();
     for (const [key, step] of this.#steps)
       if (isUnfinished(step.record)) this.#steps.delete(key);
       else step.isCopied = true;

@@ -77,6 +77,7 @@ export async function readRun(store: Store, runId: string, options: ShowOptions)
   const fold = new Fold();
   for await (const event of journalOf(store, row)) fold.take(event);
   const { state, log, ledger, by, undone } = fold;
+  const children = [...log.children].map(([child, { step }]) => ({ step, runId: child }));
   const now = await store.now();
   const open = ended(row.status) ? [] : underWay(state);
   const name = namesIn(state, options.steps);
@@ -103,7 +104,7 @@ export async function readRun(store: Store, runId: string, options: ShowOptions)
       rerunAfter: log.find(step)?.record.rerunAfter,
       now,
     })),
-    lineage: { recoveries: ledger.takeovers, resumes: ledger.resumes, children: fold.children },
+    lineage: { recoveries: ledger.takeovers, resumes: ledger.resumes, children },
     unasked: unaskedOf(state),
     ...(await values(store, row, fold, options)),
   };
@@ -143,7 +144,6 @@ class Fold {
   readonly decisions: JournalEvent[] = [];
   /** Agents that have answered, and where. */
   readonly ended = new Map<string, { readonly seq: number; readonly at: number }>();
-  readonly children: { readonly step: string; readonly runId: string }[] = [];
   /** Who paused or cancelled it last. */
   by: string | undefined;
   undone = false;
@@ -163,12 +163,6 @@ class Fold {
         break;
       case "run_failed":
         this.undone = event.meta.compensated === true;
-        break;
-      case "step_started":
-        if (event.meta.child !== undefined) this.children.push({ step: event.step, runId: event.meta.child });
-        return;
-      case "run_forked":
-        this.children.length = 0;
         break;
       default:
     }

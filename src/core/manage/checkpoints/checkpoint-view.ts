@@ -201,7 +201,7 @@ export async function readTasks(reader: Reader, row: RunRow, seq: number): Promi
   return tasks.sort((a, b) => a.timestamp - b.timestamp);
 }
 
-function identity(row: RunRow, seq: number, { run, event, phase, children, head }: Told) {
+function identity(row: RunRow, seq: number, { run, event, phase, log, head }: Told) {
   const { id, workflow, lineage, origin, parent, createdAt } = row;
   const { at, kind, step, actor } = event;
   return {
@@ -221,7 +221,7 @@ function identity(row: RunRow, seq: number, { run, event, phase, children, head 
     lineage,
     origin,
     parent,
-    children: [...children],
+    children: [...log.children.keys()],
     head,
   };
 }

@@ -19,8 +19,6 @@ export class History {
   phase = "";
   /** How often a run under way was taken over from a worker that had died. */
   recoveries = 0;
-  /** Runs it started, in order. */
-  readonly children = new Set<string>();
   readonly decisions: JournalEvent[] = [];
   /** The newest failure of a step, or of the run where no step was to blame. */
   failure: JournalEvent | undefined;
@@ -64,12 +62,10 @@ export class History {
     this.log.take(event);
     switch (event.kind) {
       case "step_started":
-        if (event.meta.child !== undefined) this.children.add(event.meta.child);
         if (event.meta.type === "call" || event.meta.type === "transaction") this.calls++;
         return;
       case "run_forked":
-        // What the source started is the source's.
-        this.children.clear();
+        // What the source called is the source's.
         this.calls = 0;
         return;
       case "decision_made":
