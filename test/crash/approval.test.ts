@@ -3,13 +3,14 @@ import { nameOf, strikesOf } from "../../lab/crash/matrix.ts";
 import { resultProblems } from "../../lab/crash/site.ts";
 import type { JournalEvent } from "../../src/core/journal/events.ts";
 import { spread } from "../../src/testing/spread.ts";
+import { sampled } from "../support/exhaustive.ts";
 import { aroundWrites, eventsOf, inLanes } from "./journals.ts";
 import { useSequenceLab } from "./sequence-lab.ts";
 
 const sequence = useSequenceLab();
 const { runs } = sequence;
 const policy = "ask";
-const LIMIT = 24;
+const LIMIT = sampled(8);
 
 /** What is wrong with how people were asked about `once` steps, each in a sentence. */
 function approvalProblems(events: readonly JournalEvent[]): string[] {

@@ -5,10 +5,10 @@ import { Lab, type Problem, type Site } from "../../lab/crash/site.ts";
 import { createEngine } from "../../src/index.ts";
 import { spread } from "../../src/testing/spread.ts";
 import { fileKind, type StoreKind, sqliteKind } from "../../src/testing/store-kinds.ts";
+import { sampled } from "../support/exhaustive.ts";
 import { type Servers, startServers } from "./servers.ts";
 
-/** Every boundary, with `HOLDFAST_CANCEL=all`; else so many of them, evenly spread. */
-const LIMIT = process.env["HOLDFAST_CANCEL"] === "all" ? Number.POSITIVE_INFINITY : 4;
+const LIMIT = sampled(4);
 const RUN: RunPlan = { id: "undo-1", scenario: "undo" };
 const UNDOABLE = ["reserve", "pay", "ship"];
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { crashMatrix } from "../../lab/crash/matrix.ts";
 import { scenarioNames } from "../../lab/crash/scenarios.ts";
+import { sampled } from "../support/exhaustive.ts";
 
-const LIMIT = 36;
+const LIMIT = sampled(12);
 
 describe("a worker process killed at any place", () => {
   it.each(scenarioNames)("leaves %s to end as if nothing had happened", async (scenario) => {

@@ -2,14 +2,15 @@ import { afterAll, describe, expect, it } from "vitest";
 import { childScript } from "../../lab/child-script.ts";
 import { type OutageReport, outages } from "../../lab/crash/outages.ts";
 import { cutsOf, strikesOf } from "../../lab/soak/strikes.ts";
+import { sampled } from "../support/exhaustive.ts";
 import { type Servers, startServers } from "./servers.ts";
 
 const servers = (await startServers()) as Servers;
 afterAll(() => servers?.close());
 
 /** More of them on request; `npm run soak` has flags for it too. */
-const CUTS = Number(process.env["HOLDFAST_CUTS"] ?? 40);
-const OUTAGES = Number(process.env["HOLDFAST_OUTAGES"] ?? 3);
+const CUTS = sampled(20, 200);
+const OUTAGES = sampled(2, 20);
 
 function hold({ problems, strikes, runs, calls, recoveries, seconds }: OutageReport): void {
   console.log(

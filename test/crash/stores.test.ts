@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { crashMatrix } from "../../lab/crash/matrix.ts";
 import { zombieRounds } from "../../lab/crash/zombies.ts";
 import { copiedPgliteKind, fileKind, type StoreKind } from "../../src/testing/store-kinds.ts";
+import { sampled } from "../support/exhaustive.ts";
 import { type Servers, startServers } from "./servers.ts";
 
 const servers = (await startServers()) as Servers;
@@ -18,17 +19,17 @@ async function killed(store: StoreKind, limit: number): Promise<void> {
 }
 
 describe("a worker process killed at any place", () => {
-  it("leaves files to end as if nothing had happened", () => killed(fileKind, 8));
+  it("leaves files to end as if nothing had happened", () => killed(fileKind, sampled(6)));
 
   it("leaves PGlite to end as if nothing had happened", async () => {
     const kind = await copiedPgliteKind();
-    await killed(kind, 4);
+    await killed(kind, sampled(2));
     await kind.close();
   });
 
   describe.skipIf(!servers)("with a server", () => {
     it.each(["postgres", "redis", "tiered"] as const)("leaves %s to end as if nothing had happened", (name) =>
-      killed(servers.kinds[name], 6),
+      killed(servers.kinds[name], sampled(4)),
     );
   });
 });

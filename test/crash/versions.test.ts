@@ -3,6 +3,7 @@ import type { RunPlan, Strike } from "../../lab/crash/config.ts";
 import { expectations, nameOf, strikesOf, uninterrupted } from "../../lab/crash/matrix.ts";
 import { type Expectations, Lab, resultProblems } from "../../lab/crash/site.ts";
 import { spread } from "../../src/testing/spread.ts";
+import { sampled } from "../support/exhaustive.ts";
 import { inLanes, journalOf } from "./journals.ts";
 
 const runs: RunPlan[] = (["sequence", "group", "family", "undo"] as const).map((scenario) => ({
@@ -14,7 +15,7 @@ const FIRST: readonly Strike[] = [
   { point: "C05:before-call", nth: 6 },
   { point: "C07:after-call", nth: 9 },
 ];
-const LIMIT = 14;
+const LIMIT = sampled(6);
 
 let lab: Lab;
 let expected: Expectations;

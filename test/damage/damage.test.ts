@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { isExhaustive } from "../support/exhaustive.ts";
 import { useFolders } from "../support/folders.ts";
 import { sharedPostgres } from "../support/services/postgres.ts";
 import { filePatient, postgresPatient, sqlitePatient } from "./patients.ts";
 import { expectations, type Patient, trial, type Verdict } from "./trial.ts";
 
-/** `HOLDFAST_DAMAGE=all` for 300 bits and 100 rows of each store; else a sample. `HOLDFAST_DAMAGE_SEED` for others. */
-const isFull = process.env["HOLDFAST_DAMAGE"] === "all";
-const [FLIPS, EDITS] = isFull ? [300, 100] : [40, 20];
+/** 300 bits and 100 rows of each store in an exhaustive run; else a sample. `HOLDFAST_DAMAGE_SEED` for others. */
+const [FLIPS, EDITS] = isExhaustive ? [300, 100] : [40, 20];
 const SEED = Number(process.env["HOLDFAST_DAMAGE_SEED"] ?? 10);
 
 const newFolder = useFolders("damage");
@@ -32,7 +32,7 @@ const PATIENTS: readonly [string, () => Patient][] = [
 
 describe.each(PATIENTS)("damage to what is stored in %s", (_, make) => {
   it("is detected or harmless, and verify finds what matters (E2, D2, D3, E16)", {
-    timeout: isFull ? 3_600_000 : 300_000,
+    timeout: isExhaustive ? 3_600_000 : 300_000,
   }, async () => {
     const patient = make();
     const expected = await expectations(patient);

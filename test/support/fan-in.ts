@@ -1,6 +1,7 @@
 import type { Store } from "../../src/core/store/contract.ts";
 import { createEngine, workflow } from "../../src/index.ts";
 import { countingStore } from "./counting-store.ts";
+import { isExhaustive } from "./exhaustive.ts";
 
 const child = workflow("child", (ctx, n: number) => ctx.step("double", () => n * 2));
 
@@ -29,7 +30,7 @@ export async function fanIn(
 export const sumOfDoubles = (count: number): number => count * (count - 1);
 
 /** So many children are tried; a thousand only when they are asked for. */
-export const FAN_INS: readonly number[] = process.env["HOLDFAST_FAN_IN"] ? [50, 200, 1_000] : [50, 200];
+export const FAN_INS: readonly number[] = isExhaustive ? [50, 200, 1_000] : [50, 200];
 
 /** What was read, rows and entries together, for each number of children. */
 export async function fanIns(open: () => Promise<Store>): Promise<readonly number[]> {

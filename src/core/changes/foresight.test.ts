@@ -7,6 +7,7 @@ import {
   nextCode,
   Outside,
 } from "../../../test/support/changing-code.ts";
+import { sampled } from "../../../test/support/exhaustive.ts";
 import { createLab, type Lab } from "../../../test/support/lab.ts";
 import type { Engine, Workflow } from "../../index.ts";
 import type { RunMigration } from "../../manage.ts";
@@ -15,7 +16,7 @@ import type { RunRow } from "../types.ts";
 
 const RUNS = 100;
 const DEPLOYS = 4;
-const SEEDS = Array.from({ length: Number(process.env["HOLDFAST_DEPLOY_SEEDS"] ?? 12) }, (_, i) => i + 1);
+const SEEDS = Array.from({ length: sampled(6, 120) }, (_, i) => i + 1);
 
 const ids = Array.from({ length: RUNS }, (_, i) => `run-${String(i).padStart(3, "0")}`);
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { journal } from "../../../lab/simulator/operator.ts";
+import { isExhaustive } from "../../../test/support/exhaustive.ts";
 import { everyOrder, type Schedule, type Touch } from "../../../test/support/interleavings.ts";
 import {
   type Clock,
@@ -35,8 +36,8 @@ function touchOf(actor: string, key: keyof Store): Touch {
 const isGlance = (key: keyof Store, [, range]: readonly unknown[]): boolean =>
   key === "entries" && [2, 16].includes((range as { readonly limit: number }).limit);
 
-/** With undoing there are tens of thousands: for a long evening, `HOLDFAST_ORDERS=all`. */
-const isLong = process.env["HOLDFAST_ORDERS"] === "all";
+/** With undoing there are tens of thousands. */
+const isLong = isExhaustive;
 
 /** One store, and actors each of whose calls and timers waits for its turn. */
 function world(schedule: Schedule) {

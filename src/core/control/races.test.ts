@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { journal } from "../../../lab/simulator/operator.ts";
+import { sampled } from "../../../test/support/exhaustive.ts";
 import type { Clock, Engine, HoldfastError } from "../../index.ts";
 import { createEngine, workflow } from "../../index.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
@@ -11,7 +12,7 @@ import type { Store } from "../store/contract.ts";
 
 /** How many different orders of store calls, timers and acts were tried, over all tests of this file. */
 const orders = new Set<string>();
-const TRIES = Number(process.env["HOLDFAST_RACES"] ?? 150);
+const TRIES = sampled(75, 2_500);
 
 type Scheduler = fc.Scheduler;
 type Verb = "pause" | "resume" | "cancel" | "undo" | "yes" | "no" | "inject";

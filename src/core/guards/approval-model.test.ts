@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { sampled } from "../../../test/support/exhaustive.ts";
 import { createLab, type Lab } from "../../../test/support/lab.ts";
 import { type Engine, type HoldfastError, type Policy, workflow } from "../../index.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { parseEntry } from "../journal/journal.ts";
 import { decode } from "../values/codec.ts";
 
-/** How many histories; more with HOLDFAST_APPROVALS. */
-const HISTORIES = Number(process.env["HOLDFAST_APPROVALS"] ?? 120);
+/** How many histories. */
+const HISTORIES = sampled(60, 5_000);
 const HOUR = 3_600_000;
 
 /** What can happen between one payment and the next. */

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { simulate } from "../../../lab/simulator/simulator.ts";
+import { sampled } from "../../../test/support/exhaustive.ts";
 import type { Append, Store } from "../store/contract.ts";
 import { sealOf } from "../store/hand-through.ts";
 import { ended, type WaitKind } from "../types.ts";
 
-const HISTORIES = Number(process.env["HOLDFAST_HISTORIES"] ?? 80);
+const HISTORIES = sampled(40, 2_000);
 
 /** Waits that somebody outside ends: a person, another run, a new version of the code. */
 const ASKED: readonly WaitKind[] = [

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { sampled } from "../../../../test/support/exhaustive.ts";
 import { createLab } from "../../../../test/support/lab.ts";
 import { storedBytes } from "../../../../test/support/retention.ts";
 import { type Program, programs, RUN } from "../../../../test/support/retention-program.ts";
@@ -59,7 +60,7 @@ describe("a run with loops that loses values while it lives", () => {
       sizes.before += before;
       sizes.after += after;
     };
-    const numRuns = Number(process.env["HOLDFAST_RETENTION_RUNS"] ?? 6);
+    const numRuns = sampled(4, 200);
     const seed = Number(process.env["HOLDFAST_RETENTION_SEED"] ?? 20_260_101);
     const kinds = ["gate", "crash", "doubt", "child"] as const;
     await fc.assert(fc.asyncProperty(programs(kinds), rounds, fc.boolean(), property), { numRuns, seed });
