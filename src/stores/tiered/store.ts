@@ -116,10 +116,11 @@ export class Copies {
     const known = own();
     if (known) return known;
     const text = await this.#setup.cache.get(keyOf(id, workflow));
+    const identity = text === null ? null : await this.#who();
+    const found = text === null || !identity ? null : this.#unseal(text, id, identity);
     // Another caller in this process may have updated it in the meantime.
     const caught = own();
     if (caught) return caught;
-    const found = text === null ? null : this.#unseal(text, id);
     const copy = found && (isCurrent(found, row) ? found : this.#trails.caughtUp(id, found));
     if (!copy || !isCurrent(copy, row)) return null;
     this.#trails.knows(row, copy);
@@ -127,9 +128,15 @@ export class Copies {
     return copy;
   }
 
-  #unseal(text: string, runId: string): Copy | null {
+  /** Copies are sealed with the primary's secret, also for somebody who has not asked for it yet, and only prunes. */
+  async #who(): Promise<StoreIdentity | null> {
+    this.#identity ??= await this.#setup.primary.identity().catch(() => undefined);
+    return this.#identity ?? null;
+  }
+
+  #unseal(text: string, runId: string, identity: StoreIdentity): Copy | null {
     try {
-      return this.#identity ? unseal(text, runId, this.#identity) : null;
+      return unseal(text, runId, identity);
     } catch {
       return null;
     }
@@ -170,12 +177,14 @@ export class Copies {
     this.#dirty.delete(runId);
     const { cache } = this.#setup;
     const trail = this.#trails.get(runId);
-    if (!trail?.copy || !this.#identity || cache.isResting) return;
+    if (!trail?.copy || cache.isResting) return;
+    const identity = await this.#who();
     const ttlMs = this.#ttlOf(trail.workflow) ?? this.#setup.ttlMs;
     const key = keyOf(runId, trail.workflow);
     try {
-      if (ttlMs === 0) await cache.remove(key);
-      else await cache.set(key, seal(trail.copy, runId, this.#identity), ttlMs);
+      // What cannot be sealed must not leave an older copy there, which may hold what was dropped since.
+      if (ttlMs === 0 || !identity) await cache.remove(key);
+      else await cache.set(key, seal(trail.copy, runId, identity), ttlMs);
     } catch {
       // The text is too long to build, so it isn't cached.
     }

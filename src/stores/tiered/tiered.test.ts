@@ -243,6 +243,8 @@ describe.skipIf(url === undefined)("a copy in the cache", () => {
       const other = await open(primary);
       await admin.set(keyOf(row), value);
       expect(await everythingOf(other, row.id)).toEqual(truth);
+      // It may have put a copy of its own there.
+      await other.close();
     }
     await admin.del(keyOf(row));
     await admin.lPush(keyOf(row), "a list");
@@ -338,8 +340,8 @@ describe.skipIf(url === undefined)("engines on a tiered store", () => {
       ...primary,
       entries: async (runId, range) => {
         const page = await primary.entries(runId, range);
-        // Comparing a row with its journal reads the last entry and checks whether another follows.
-        if (page.length > 1) big.entries++;
+        // Comparing a row with its journal reads what was written since the last comparison, and whether another entry follows.
+        if (page.length > 2) big.entries++;
         return page;
       },
     };
