@@ -114,6 +114,12 @@ const BUILT_IN = ["get-east-asian-width", "mutative"];
 const IMPURE_ALLOWED = ["core/clock.ts", "core/ids.ts"];
 const ANY_ALLOWED = ["core/values/codec.ts"];
 
+/** What steps, gates, notes and undos of the engine are called. */
+const KEY_GRAMMAR = /["`/]approve:|["'`]compensate\/|["'`}]#fork\b|["'`](?:plan|memory|inbox|signal):\$\{/;
+/** Taking a detail apart, or looking for a code in it. */
+const OWN_PROSE =
+  /\bdetail\??\.(?:startsWith|includes|match|split|replace)\(["/]|\.test\(detail|\/\^HF-\\?[d\d]/;
+
 const BUILTINS = new Set(builtinModules);
 const sources = readTree("src");
 const production = sources.filter((file) => !file.isTest);
@@ -178,6 +184,28 @@ describe("the source rules", () => {
           /\b(TODO|FIXME)\b/.test(text) ? [`${file.path}:${i + 1} ${text.trim()}`] : [],
         ),
     );
+    expect(problems).toEqual([]);
+  });
+
+  it("leave the grammar of step keys to one module", () => {
+    const problems = production
+      .filter((file) => file.path !== "core/keys.ts")
+      .flatMap((file) =>
+        file.text
+          .split("\n")
+          .flatMap((text, i) => (KEY_GRAMMAR.test(text) ? [`${file.path}:${i + 1} ${text.trim()}`] : [])),
+      );
+    expect(problems).toEqual([]);
+  });
+
+  it("let nothing but the reader of older journals go by the text of a wait or an error", () => {
+    const problems = production
+      .filter((file) => file.path !== "core/journal/older-texts.ts")
+      .flatMap((file) =>
+        file.text
+          .split("\n")
+          .flatMap((text, i) => (OWN_PROSE.test(text) ? [`${file.path}:${i + 1} ${text.trim()}`] : [])),
+      );
     expect(problems).toEqual([]);
   });
 

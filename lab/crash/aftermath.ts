@@ -1,6 +1,8 @@
 import { createEngine } from "../../src/core/engine.ts";
 import type { EventKind, JournalEvent } from "../../src/core/journal/events.ts";
 import { parseEntry } from "../../src/core/journal/journal.ts";
+import { approvalOf } from "../../src/core/keys.ts";
+import { INJECT } from "../../src/core/names.ts";
 import type { Store } from "../../src/core/store/contract.ts";
 import type { RunRow } from "../../src/core/types.ts";
 import { ownEvents } from "../../src/testing/invariants/step-names.ts";
@@ -53,12 +55,12 @@ export function countActs(site: Site): Promise<ActCounts> {
     return {
       pauses: count("pause_requested"),
       resumes: count("run_resumed"),
-      injections: count("signal_received", ({ meta }) => "name" in meta && meta.name === "inject"),
+      injections: count("signal_received", ({ meta }) => "name" in meta && meta.name === INJECT),
       forks: runs.filter(({ origin }) => origin !== null).length,
       prunes: count("values_dropped"),
       migrations: count("run_migrated"),
       reused: count("step_completed", ({ meta }) => "instead" in meta && meta.instead === "reused"),
-      asked: count("gate_answered", ({ step }) => step.endsWith("#fork")),
+      asked: count("gate_answered", ({ step }) => approvalOf(step)?.isFork === true),
     };
   });
 }

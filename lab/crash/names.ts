@@ -1,3 +1,4 @@
+import { lastSegment } from "../../src/core/keys.ts";
 import type { Migration } from "../../src/core/migration.ts";
 
 /** The scenarios' code: version 2 is version 1 with other names for some of its steps. */
@@ -44,9 +45,16 @@ export const deedOf = (step: string): string =>
 export function migrationsOf(workflow: string): readonly Migration[] {
   const paths = RENAMED[workflow] ?? [];
   const second = (path: string): string => path.replace(/[^/]+$/, (name) => WORDS[name] ?? name);
-  const last = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
   return [
-    { from: "1", to: "2", rename: Object.fromEntries(paths.map((path) => [path, last(second(path))])) },
-    { from: "2", to: "1", rename: Object.fromEntries(paths.map((path) => [second(path), last(path)])) },
+    {
+      from: "1",
+      to: "2",
+      rename: Object.fromEntries(paths.map((path) => [path, lastSegment(second(path))])),
+    },
+    {
+      from: "2",
+      to: "1",
+      rename: Object.fromEntries(paths.map((path) => [second(path), lastSegment(path)])),
+    },
   ];
 }

@@ -1,5 +1,5 @@
 import type { Engine } from "../../src/core/engine.ts";
-import { isUndo } from "../../src/core/run/undo-doubts.ts";
+import { approvalOf, isUndo } from "../../src/core/keys.ts";
 import type { RunRow, Waiting } from "../../src/core/types.ts";
 import { expected } from "../../src/testing/expected.ts";
 import type { WitnessClient } from "../../src/testing/witness/witness.ts";
@@ -54,15 +54,15 @@ export class Responder {
   }
 
   async #open(runId: string, gate: string): Promise<void> {
-    const [, step = "", fork] = APPROVAL.exec(gate) ?? [];
-    if (step === "") return void (await this.#engine.answer(runId, gate, { choice: "yes", actor: "tester" }));
+    const approval = approvalOf(gate);
+    if (!approval) return void (await this.#engine.answer(runId, gate, { choice: "yes", actor: "tester" }));
     const asked = (await this.#engine.gates(runId)).find((one) => one.gate === gate);
     if (!asked || this.#config.until === "settled") return;
-    const scope = gate.slice(0, gate.lastIndexOf("/") + 1);
     // Nobody lets a fork call what it has called itself.
-    if (fork && (await this.#witness.seen(runId, deedOf(scope + step))) !== null) return;
+    if (approval.isFork && (await this.#witness.seen(runId, deedOf(approval.step))) !== null) return;
     const { digest } = asked;
-    await this.#engine.answer(runId, gate, { choice: fork ? "call" : "approve", digest, actor: "tester" });
+    const choice = approval.isFork ? "call" : "approve";
+    await this.#engine.answer(runId, gate, { choice, digest, actor: "tester" });
   }
 
   async #decide(runId: string, step: string): Promise<void> {
@@ -78,6 +78,3 @@ export class Responder {
     });
   }
 }
-
-/** The gate before a step: of a policy, for one attempt, or of a fork. */
-const APPROVAL = /(?:^|\/)approve:([^/]+?)(?:(#fork)|##\d+)?$/;

@@ -1,4 +1,5 @@
 import { parseEntry } from "../../src/core/journal/journal.ts";
+import { undoKey } from "../../src/core/keys.ts";
 import type { Store } from "../../src/core/store/contract.ts";
 import { ownEvents } from "../../src/testing/invariants/step-names.ts";
 import type { Violation } from "../../src/testing/witness/log.ts";
@@ -18,11 +19,11 @@ export async function undoProblems(store: Store, calls: readonly LoggedCall[]): 
     const isDone = (step: string) =>
       events.some((event) => deedOf(event.step) === step && DONE.has(event.kind) && isOk(event));
     const done = UNDONE.filter(isDone);
-    const missing = done.filter((step) => !isDone(`compensate/${step}`));
+    const missing = done.filter((step) => !isDone(undoKey(step)));
     const order = calls
       .filter(({ runId, outcome }) => runId === id && outcome === "done")
       .map(({ deed }) => deed);
-    const firsts = done.map((step) => order.indexOf(`compensate/${step}`)).filter((at) => at >= 0);
+    const firsts = done.map((step) => order.indexOf(undoKey(step))).filter((at) => at >= 0);
     for (const step of missing) {
       problems.push({
         invariant: "I7",

@@ -4,6 +4,7 @@ import { isCheckpoint } from "../../src/core/journal/address.ts";
 import type { JournalEvent } from "../../src/core/journal/events.ts";
 import { parseEntry } from "../../src/core/journal/journal.ts";
 import { isAbout } from "../../src/core/journal/wait-reason.ts";
+import { approvalOf } from "../../src/core/keys.ts";
 import type { Store } from "../../src/core/store/contract.ts";
 import { type RunRow, terminal } from "../../src/core/types.ts";
 import { moved } from "../../src/testing/invariants/step-names.ts";
@@ -138,7 +139,7 @@ export class Operator {
     const { random, clock } = this.#world;
     for (const { step, kind } of await this.#openSteps(row)) {
       if (random.chance(carelessness)) continue;
-      if (kind === "gate" && APPROVAL.test(step)) {
+      if (kind === "gate" && approvalOf(step)?.isFork) {
         this.#world.count("fork asks");
         this.#do(row.id, () => engine.answer(row.id, step, { choice: "call", actor: "Ada" }));
       } else if (kind === "gate") {
@@ -180,9 +181,6 @@ export class Operator {
     });
   }
 }
-
-/** The gate before a call that a fork may not simply repeat. */
-const APPROVAL = /(^|\/)approve:[^/]+#fork$/;
 
 /** Whether the run failed because a step of it, or of a run below it, was meant to. A fork may have met its source's failure. */
 const stumbled = (row: RunRow, runs: readonly RunRow[]): boolean =>

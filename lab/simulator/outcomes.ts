@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JournalEvent } from "../../src/core/journal/events.ts";
+import { undoKey } from "../../src/core/keys.ts";
 import type { Store } from "../../src/core/store/contract.ts";
 import type { RunRow } from "../../src/core/types.ts";
 import { decode } from "../../src/core/values/codec.ts";
@@ -93,7 +94,5 @@ function notUndone(row: RunRow, journaled: readonly JournalEvent[]): string[] {
   const booked = done(events.slice(0, asked)).filter((step) => /(^|\/)b\d+$/.test(step));
   const named = events.flatMap((event) => (event.kind === "run_waiting" ? event.meta.waiting : []));
   const told = deedOf(named.map(({ detail }) => detail ?? "").join());
-  return booked.filter(
-    (step) => !undone.has(`compensate/${step.replaceAll("/", ">")}`) && !told.includes(step),
-  );
+  return booked.filter((step) => !undone.has(undoKey(step)) && !told.includes(step));
 }

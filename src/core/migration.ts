@@ -1,5 +1,6 @@
 import { badOption, checkText, checkWhole, isRecord } from "./check-options.ts";
 import type { HoldfastError } from "./errors.ts";
+import { scopeOf, segmentsOf } from "./keys.ts";
 import { checkName, checkNamed } from "./names.ts";
 import type { Edits, StateView } from "./types.ts";
 
@@ -64,7 +65,7 @@ export function checkMigrations(migrations: readonly Migration[] = []): readonly
       throw invalid(`${way}: rename is a record, drop and add are lists`);
     if (state !== undefined && typeof state !== "function") throw invalid(`${way}: state is not a function`);
     for (const path of [...Object.keys(rename), ...drop, ...add])
-      for (const name of String(path).split("/")) checkName(name);
+      for (const name of segmentsOf(String(path))) checkName(name);
     for (const [path, name] of Object.entries(rename)) checkRename(way, path, name, { rename, drop });
   }
   return migrations;
@@ -78,8 +79,8 @@ function checkRename(
 ): void {
   checkName(name);
   if (drop.includes(path)) throw invalid(`${way}: ${path} is both renamed and dropped`);
-  const scope = path.slice(0, path.lastIndexOf("/") + 1);
+  const scope = scopeOf(path);
   const others = Object.entries(rename).filter(([other, to]) => other !== path && to === name);
-  if (others.some(([other]) => other.slice(0, other.lastIndexOf("/") + 1) === scope))
+  if (others.some(([other]) => scopeOf(other) === scope))
     throw invalid(`${way}: two steps become ${scope}${name}`);
 }

@@ -1,4 +1,5 @@
 import { HoldfastError } from "./errors.ts";
+import { isReserved, signalStep } from "./keys.ts";
 
 /**
  * The one rule for names that enter: of workflows, steps, signals, memory keys, labels, people, workers, models. Stores keep them in
@@ -51,12 +52,6 @@ const escaped = (text: string): string =>
 /** Longest key of a run's memory. */
 export const MOST_IN_KEY = 256;
 
-/** The undo of a step is a step under this name. */
-export const UNDO = "compensate";
-
-/** Reserved by the address grammar, or the name of the gate before a step. */
-const RESERVED = /[/#[\]]|^approve:/;
-
 /** Names that plain objects already have a meaning for. */
 export const isPrototypeKey = (name: string): boolean =>
   name === "__proto__" || name === "constructor" || name === "prototype";
@@ -64,12 +59,11 @@ export const isPrototypeKey = (name: string): boolean =>
 /** Refuses what cannot stand in the address of a step. */
 export function checkName(name: unknown): asserts name is string {
   const isName = typeof name === "string" && nameProblem(name) === undefined;
-  if (!isName || RESERVED.test(name) || name === UNDO || isPrototypeKey(name))
+  if (!isName || isReserved(name) || isPrototypeKey(name))
     throw new HoldfastError("HF-1005", { name: shown(name) });
 }
 
-/** What the step is called that waits for a signal, and what that leaves for the signal's own name. */
-export const signalStep = (name: string): string => `signal:${name}`;
+/** What the name of the step that waits for it leaves for the signal's own. */
 const MOST_IN_SIGNAL = 128 - signalStep("").length;
 
 export function checkSignal(name: unknown): asserts name is string {

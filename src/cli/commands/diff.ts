@@ -1,3 +1,4 @@
+import { isInside } from "../../core/keys.ts";
 import type { CheckpointDiff, PatchOperation } from "../../core/manage/checkpoints/diff.ts";
 import { diffToText } from "../../core/manage/checkpoints/diff-text.ts";
 import { defineCommand } from "../command.ts";
@@ -95,7 +96,7 @@ function stepsBelow(steps: CheckpointDiff["steps"], path: string | undefined): C
   const only = <T>(values: Readonly<Record<string, T>>): Record<string, T> =>
     Object.fromEntries(
       Object.entries(values).filter(
-        ([key]) => key === step || step.startsWith(`${key}.`) || key.startsWith(`${step}/`),
+        ([key]) => key === step || step.startsWith(`${key}.`) || isInside(key, step),
       ),
     );
   return { added: only(steps.added), removed: only(steps.removed), changed: only(steps.changed) };

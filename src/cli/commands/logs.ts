@@ -1,6 +1,7 @@
 import { defined } from "../../core/defined.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
 import { readRow } from "../../core/journal/positions.ts";
+import { isInside, isLaterOf, isWithin } from "../../core/keys.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { ended, type RunRow } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";
@@ -139,7 +140,4 @@ class Tail {
 
 /** The step, what is inside it, and the members of a group of that name. */
 const isOf = (step: string, wanted: string): boolean =>
-  step === wanted ||
-  step.startsWith(`${wanted}/`) ||
-  step.startsWith(`${wanted}[`) ||
-  step.startsWith(`${wanted}#`);
+  step === wanted || isInside(step, wanted) || isWithin(step, wanted) || isLaterOf(step, wanted);

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { StepLog } from "../../core/journal/step-log.ts";
+import { isInside, isWithin } from "../../core/keys.ts";
 import type { Replay } from "../../core/manage/replay/replay-run.ts";
 import type { RunRow } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";
@@ -65,7 +66,7 @@ function readSpeed(text: string): number {
 }
 
 const isOf = (step: string, wanted: string): boolean =>
-  step === wanted || step.startsWith(`${wanted}/`) || step.startsWith(`${wanted}[`);
+  step === wanted || isInside(step, wanted) || isWithin(step, wanted);
 
 /** Steps with an outcome up to the checkpoint, in the order of their outcomes. */
 async function storedSteps(

@@ -3,6 +3,7 @@ import type { EngineOptions } from "../../core/engine-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Policy, PolicyVerdict } from "../../core/guards/policy.ts";
 import type { Act } from "../../core/journal/act.ts";
+import { endsIn } from "../../core/keys.ts";
 import type { RetentionPolicy } from "../../core/manage/retention/policy.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { ended, type RunRow } from "../../core/types.ts";
@@ -60,7 +61,7 @@ async function retained(
 const breakpoints = (steps: readonly string[], pause: (step: string) => Promise<void>): Policy => ({
   version: "breakpoints",
   async decide({ step }): Promise<PolicyVerdict> {
-    if (steps.some((one) => step === one || step.endsWith(`/${one}`))) await pause(step);
+    if (steps.some((one) => step === one || endsIn(step, one))) await pause(step);
     return "allow";
   },
 });

@@ -1,5 +1,6 @@
 import type { Engine } from "../../core/engine.ts";
 import type { Act } from "../../core/journal/act.ts";
+import { isApproval } from "../../core/keys.ts";
 import type { Store } from "../../core/store/contract.ts";
 import type { CommandContext } from "../context.ts";
 import { type Driven, drive } from "./drive.ts";
@@ -39,7 +40,7 @@ export async function driveSkipping(context: CommandContext<unknown>, driving: D
     let isAnswered = false;
     for (const { gate, choices, digest } of await engine.gates(runId)) {
       const choice = PASSING.find((one) => choices.includes(one)) ?? choices[0];
-      if (choice === undefined || choice === "answer" || gate.includes("approve:")) continue;
+      if (choice === undefined || choice === "answer" || isApproval(gate)) continue;
       await engine.answer(runId, gate, { ...act, reason: "--skip-gates", choice, digest });
       isAnswered = true;
     }

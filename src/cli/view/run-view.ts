@@ -6,6 +6,7 @@ import { usageOf } from "../../core/journal/spent.ts";
 import { RunState } from "../../core/journal/state.ts";
 import { type LoggedStep, StepLog } from "../../core/journal/step-log.ts";
 import type { Values } from "../../core/journal/values.ts";
+import { isInside } from "../../core/keys.ts";
 import {
   measure,
   type Progress,
@@ -145,7 +146,7 @@ export class RunView {
   /** Steps that have begun, innermost only: those around them are under way because of them. */
   get open(): readonly StepUnderWay[] {
     const all = underWay(this.state);
-    const inner = all.filter(({ step }) => !all.some((other) => other.step.startsWith(`${step}/`)));
+    const inner = all.filter(({ step }) => !all.some((other) => isInside(other.step, step)));
     const named = new Map<string, StepUnderWay>();
     for (const one of inner) {
       // What a person must decide about is named exactly.

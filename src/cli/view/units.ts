@@ -1,6 +1,18 @@
 import { defined } from "../../core/defined.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
 import type { RunState } from "../../core/journal/state.ts";
+import {
+  approvalOf,
+  baseName,
+  groupOf,
+  isIteration,
+  isMember,
+  keyOf,
+  lastSegment,
+  memberName,
+  prefixOf,
+  segmentsOf,
+} from "../../core/keys.ts";
 import { DEFINITION_KEY } from "../../yaml/source.ts";
 import type { Attempt, Story } from "./stories.ts";
 
@@ -10,25 +22,29 @@ import type { Attempt, Story } from "./stories.ts";
  */
 
 /** What happens in a turn of an agent. */
-const INNER = /^(?:model|tool:.*|approve:tool:.*)$/s;
-const TURN = /^(.+)\[\d+\]$/s;
-const MEMBER = /\[[^\]]+\]$/;
+const INNER = /^(?:model|tool:.*)$/s;
+const TOOL = /^tool:/;
 
 /** `planner[0]/model` is `planner`; `checks[style]/style[1]/tool:read` is `checks[style]`; anything else is itself. */
 export function unitOf(step: string): string {
-  const parts = step.split("/");
-  const [, agent] = TURN.exec(parts.at(-2) ?? "") ?? [];
-  if (agent === undefined || !INNER.test(parts.at(-1) ?? "")) return step;
+  const parts = segmentsOf(step);
+  const turn = parts.at(-2) ?? "";
+  if (!isIteration(turn) || !isInner(step)) return step;
+  const agent = groupOf(turn);
   parts.splice(-2, 2, agent);
   const holder = parts.at(-2);
-  const isPartOfHolder = holder !== undefined && (MEMBER.test(holder) || isOwn(agent, holder));
-  return (isPartOfHolder ? parts.slice(0, -1) : parts).join("/");
+  const isPartOfHolder = holder !== undefined && (isMember(holder) || isOwn(agent, holder));
+  return keyOf(isPartOfHolder ? parts.slice(0, -1) : parts);
+}
+
+function isInner(step: string): boolean {
+  const approval = approvalOf(step);
+  return approval ? TOOL.test(lastSegment(approval.step)) : INNER.test(lastSegment(step));
 }
 
 /** An agent with a validator or a time limit is a step of its own with both inside. */
 function isOwn(agent: string, holder: string): boolean {
-  const [name] = agent.replace(/ \((?:validator|dialog)\)(?=#|$)/, "").split("#");
-  return name === holder.split("#")[0];
+  return baseName(agent).replace(/ \((?:validator|dialog)\)$/, "") === baseName(holder);
 }
 
 /** Whether a run is one of a workflow file: it keeps the file in its memory. */
@@ -44,7 +60,7 @@ export const namesIn =
 /** The agent that has ended with this event, where it has no step of its own that says so. */
 export function endedAgent(event: JournalEvent): string | undefined {
   if (event.kind !== "loop_advanced" || !event.meta.done) return undefined;
-  return unitOf(`${event.step}[0]/model`) === event.step ? event.step : undefined;
+  return unitOf(`${prefixOf(memberName(event.step, 0))}model`) === event.step ? event.step : undefined;
 }
 
 /** The same stories with what agents did inside folded into one for each. `ended`: agents that have answered, and where. */

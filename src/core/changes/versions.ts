@@ -1,8 +1,8 @@
 import type { Workflow } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import type { StepRecord } from "../journal/records.ts";
-import { plainPath } from "../journal/rename.ts";
 import type { RunState } from "../journal/state.ts";
+import { plainPath } from "../keys.ts";
 import { listed } from "../listed.ts";
 import type { Migration } from "../migration.ts";
 import type { RunRow } from "../types.ts";

@@ -13,6 +13,7 @@ import { attemptInReason } from "../journal/older-texts.ts";
 import { actOn, type EngineParts } from "../journal/parts.ts";
 import { saysSame } from "../journal/signals.ts";
 import { isAbout } from "../journal/wait-reason.ts";
+import { signalStep } from "../keys.ts";
 import { checkSignal } from "../names.ts";
 import { checkBudget } from "../options.ts";
 import type { Attempt } from "../run/execution-deps.ts";
@@ -186,7 +187,7 @@ export class Control {
     checkSignal(name);
     checkAct(options);
     const { values, ports, folds } = this.#deps;
-    const encoded = values.encode(`signal:${name}`, payload);
+    const encoded = values.encode(signalStep(name), payload);
     const id = options.id ?? ports.ids.id();
     await actOn(this.#deps, runId, async (row) => {
       if (options.id !== undefined) {

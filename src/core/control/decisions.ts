@@ -11,7 +11,7 @@ import type { StepRecord } from "../journal/records.ts";
 import { insistOn } from "../journal/row-shape.ts";
 import type { RunState } from "../journal/state.ts";
 import type { Encoded } from "../journal/values.ts";
-import { isUndo } from "../run/undo-doubts.ts";
+import { isUndo } from "../keys.ts";
 import { everyRun } from "../store/query.ts";
 import { type RunRow, terminal } from "../types.ts";
 import { sentBefore } from "./repeats.ts";

@@ -3,6 +3,7 @@ import { editEvents } from "../journal/edits.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { loadRun } from "../journal/load.ts";
 import type { EngineParts } from "../journal/parts.ts";
+import { signalStep } from "../keys.ts";
 import { INJECT } from "../names.ts";
 import type { Blob } from "../store/contract.ts";
 import type { Edits, RunRow } from "../types.ts";
@@ -27,7 +28,7 @@ export async function resumeChanges(
     blobs.push(...edits.blobs);
   }
   if (inject !== undefined) {
-    const encoded = values.encode(`signal:${INJECT}`, inject);
+    const encoded = values.encode(signalStep(INJECT), inject);
     const meta = { name: INJECT, id: ports.ids.id() };
     events.push({ kind: "signal_received", step: "", meta, data: encoded.data });
     blobs.push(...encoded.blobs);

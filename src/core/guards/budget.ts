@@ -2,7 +2,7 @@ import { HoldfastError } from "../errors.ts";
 import type { EventDraft, UsageMeta } from "../journal/events.ts";
 import { addSpent, type Spent, savedSpent, spentAbove, usageOf } from "../journal/spent.ts";
 import { about, reasonOf } from "../journal/wait-reason.ts";
-import { UNDO } from "../names.ts";
+import { isUndo, memberName } from "../keys.ts";
 import type { Store } from "../store/contract.ts";
 import {
   ALL_LIMITS,
@@ -202,7 +202,7 @@ function isUnlimited(execution: GuardedRun): boolean {
 
 /** Nothing may start at this place while a limit is reached. Undoing what was done is not limited. */
 export function waitedForBudget(execution: GuardedRun, place: GuardedPlace): boolean | Promise<boolean> {
-  const isFree = isUnlimited(execution) || place.key.startsWith(`${UNDO}/`);
+  const isFree = isUnlimited(execution) || isUndo(place.key);
   return isFree ? false : untilWithin(execution, place, OF_CALLS);
 }
 
@@ -222,7 +222,7 @@ export async function beginTurn(
   place: GuardedPlace,
   index: number,
 ): Promise<() => void> {
-  const hasBegun = place.scope.node?.scopes.has(`${place.name}[${index}]`) ?? false;
+  const hasBegun = place.scope.node?.scopes.has(memberName(place.name, index)) ?? false;
   if (!isUnlimited(execution) && !hasBegun) await untilWithin(execution, place, ALL_LIMITS);
   const { budgetNotes } = execution;
   budgetNotes.turnsUnderWay++;

@@ -1,12 +1,9 @@
 import { HoldfastError } from "../errors.ts";
-import { baseName } from "../journal/rename.ts";
 import { toError } from "../journal/values.ts";
 import { about } from "../journal/wait-reason.ts";
+import { baseName, countOf, isApproval } from "../keys.ts";
 import type { Waiting } from "../types.ts";
 import type { GuardedRun } from "./port.ts";
-
-/** The gate before a step is the engine's own. */
-const OWN = "approve:";
 
 /**
  * What a run waits for whose code throws on what other code has recorded, before it does anything new. That is no failure of the run:
@@ -34,11 +31,8 @@ const lastRecorded = ({ state }: GuardedRun): number => {
 /** The journal holds what the code has not asked for: it went on from here once. */
 function hasComeFurther({ rootScope: { node, counts }, code }: GuardedRun): boolean {
   if (code && code.missing().length > 0) return true;
-  const isAsked = (name: string): boolean => {
-    const nth = Number(/#(\d+)/.exec(name)?.[1] ?? 1);
-    return (counts.get(baseName(name)) ?? 0) >= nth;
-  };
+  const isAsked = (name: string): boolean => (counts.get(baseName(name)) ?? 0) >= countOf(name);
   const loops = [...(node?.loops ?? [])].filter(([, { iteration }]) => iteration > 0);
   const names = [...(node?.records.keys() ?? []), ...loops.map(([name]) => name)];
-  return names.some((name) => !name.startsWith(OWN) && !isAsked(name));
+  return names.some((name) => !isApproval(name) && !isAsked(name));
 }

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../errors.ts";
 import type { StepType } from "../journal/events.ts";
 import { about } from "../journal/wait-reason.ts";
+import { planNote } from "../keys.ts";
 import type { GuardedPlace, GuardedRun } from "./port.ts";
 
 /** What code can mean by a name. */
@@ -42,7 +43,7 @@ function recordedOther(
   const loop = kind === "loop" ? undefined : node.loops.get(name);
   if (loop && loop.iteration > 0)
     return { kind: "loop", isWaived: loop.seq < facts.waivedAt, forget: () => node.loops.delete(name) };
-  const note = `plan:${name}`;
+  const note = planNote(name);
   const group = kind === "group" ? undefined : node.notes.get(note);
   const isWaived = (group?.seq ?? 0) < facts.waivedAt;
   return group && { kind: "group", isWaived, forget: () => node.notes.delete(note) };

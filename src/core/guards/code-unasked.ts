@@ -1,11 +1,8 @@
 import { HoldfastError } from "../errors.ts";
 import { isUnfinished, type ScopeNode, type StepRecord } from "../journal/records.ts";
+import { isApproval, prefixOf, UNDO } from "../keys.ts";
 import { listed } from "../listed.ts";
-import { UNDO } from "../names.ts";
 import type { Asking, GuardedPlace, GuardedRun } from "./port.ts";
-
-/** The gate before a step is the engine's own. */
-const OWN = "approve:";
 
 /** So many are named in the journal. */
 const MOST_NAMED = 100;
@@ -40,12 +37,12 @@ function* notMet(asking: Asking, node: ScopeNode, prefix = ""): Generator<string
     recorded.seq <= asking.since && !asking.met.has(recorded);
   for (const [name, loop] of node.loops) if (loop.iteration > 0 && isMissing(loop)) yield prefix + name;
   for (const [name, record] of node.records)
-    if (isDone(record) && isMissing(record) && !name.startsWith(OWN)) yield prefix + name;
+    if (isDone(record) && isMissing(record) && !isApproval(name)) yield prefix + name;
   for (const [name, scope] of node.scopes) {
     const record = node.records.get(name);
     // What lies inside a step that has ended is not gone through again.
     if ((record && !isUnfinished(record)) || prefix + name === UNDO) continue;
-    yield* notMet(asking, scope, `${prefix}${name}/`);
+    yield* notMet(asking, scope, prefix + prefixOf(name));
   }
 }
 

@@ -1,10 +1,10 @@
 import { HoldfastError } from "../errors.ts";
 import { hasActed, mayHaveActed, type ScopeNode, type StepRecord } from "../journal/records.ts";
-import { isUnresolved, plainPath } from "../journal/rename.ts";
+import { isUnresolved } from "../journal/rename.ts";
 import type { RunState } from "../journal/state.ts";
 import { about } from "../journal/wait-reason.ts";
+import { isMember, plainPath, prefixOf, UNDO } from "../keys.ts";
 import { listed } from "../listed.ts";
-import { UNDO } from "../names.ts";
 import type { Admission, Admitted, Guard } from "./guard.ts";
 import type { GuardedPlace, GuardedRun } from "./port.ts";
 
@@ -118,8 +118,8 @@ function* recordedEffects(
   for (const [name, scope] of node.scopes) {
     const record = node.records.get(name);
     if ((record && isSettled(record)) || prefix + name === UNDO) continue;
-    const member = record && name.endsWith("]") ? [{ key: prefix + name, record }] : [];
-    yield* recordedEffects(scope, `${prefix}${name}/`, [...members, ...member]);
+    const member = record && isMember(name) ? [{ key: prefix + name, record }] : [];
+    yield* recordedEffects(scope, prefix + prefixOf(name), [...members, ...member]);
   }
 }
 

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts";
 import { Ancestry, type PastCall } from "../journal/ancestry.ts";
-import { UNDO } from "../names.ts";
+import { forkName, isUndo } from "../keys.ts";
 import { askApproval } from "./approval.ts";
 import type { Admission, Admitted, Guard } from "./guard.ts";
 import { inspectForeign } from "./inspector.ts";
@@ -19,7 +19,7 @@ export function forkGuard(execution: GuardedRun): Guard | undefined {
     async admit(admission): Promise<Admitted> {
       const { effect } = admission.intent;
       // What this run has done itself is undone by itself.
-      if (effect === "repeatable" || admission.place.key.startsWith(`${UNDO}/`)) return undefined;
+      if (effect === "repeatable" || isUndo(admission.place.key)) return undefined;
       const past =
         source && (await execution.busy(source.find(admission.place.key, execution.state.facts.hops)));
       if (fork.effects === "simulate") return simulate(admission, past);
@@ -96,7 +96,7 @@ async function ask(
   const source = past ? { source: past.runId, outcome: past.status } : {};
   const own = {
     ...admission,
-    place: { ...place, name: `${place.name}#fork` },
+    place: { ...place, name: forkName(place.name) },
     intent: { ...intent, attempt: 1 },
   };
   const answer = await askApproval(own, { about: { why: `${code} ${message} ${why}`, ...source }, choices });

@@ -1,8 +1,8 @@
 import { badOption } from "../check-options.ts";
 import { HoldfastError } from "../errors.ts";
+import { baseName, firstSegment, isAtTop } from "../keys.ts";
 import { checkNamed } from "../names.ts";
 import type { JournalEvent } from "./events.ts";
-import { baseName } from "./rename.ts";
 
 /** What an address names: a position, a name given to one, or, with neither, the newest position of the run. */
 export interface Address {
@@ -81,7 +81,6 @@ const NOTES: readonly string[] = [
 
 /** The outermost step, group or loop that an event belongs to, by its plain name; "" when it belongs to none. */
 export function phaseOf({ kind, step }: JournalEvent): string {
-  const slash = step.indexOf("/");
-  if (OF_STEPS.test(kind)) return baseName(slash < 0 ? step : step.slice(0, slash));
-  return slash >= 0 && NOTES.includes(kind) ? baseName(step.slice(0, slash)) : "";
+  const isInStep = OF_STEPS.test(kind) || (!isAtTop(step) && NOTES.includes(kind));
+  return isInStep ? baseName(firstSegment(step)) : "";
 }

@@ -1,5 +1,6 @@
 import type { Workflow } from "../context.ts";
 import { fingerprint } from "../hash.ts";
+import { groupOf, isMember, isWithin, segmentsOf } from "../keys.ts";
 import type { Facts } from "./facts.ts";
 import { decidedAt, type MemoryWrite, type ScopeNode, type StepRecord } from "./records.ts";
 
@@ -37,7 +38,7 @@ export function changedAt(state: Known): number {
  */
 export function isUsed(state: Known, key: string, seq: number): boolean {
   let node: ScopeNode | undefined = state.root;
-  for (const segment of key.split("/")) {
+  for (const segment of segmentsOf(key)) {
     if (!node) return false;
     if (hasGoneOn(node, segment, seq)) return true;
     node = node.scopes.get(segment);
@@ -47,8 +48,8 @@ export function isUsed(state: Known, key: string, seq: number): boolean {
 
 /** `segment`: the way to the gate from here. The other branches of its group go on without it. */
 function hasGoneOn({ records, loops }: ScopeNode, segment: string, seq: number): boolean {
-  const group = segment.slice(0, segment.indexOf("[") + 1);
-  const isBeside = (name: string): boolean => group !== "" && name.startsWith(group) && name !== segment;
+  const isBeside = (name: string): boolean =>
+    isMember(segment) && isWithin(name, groupOf(segment)) && name !== segment;
   const isAfter = (record: StepRecord): boolean => record.type !== "gate" && decidedAt(record) > seq;
   for (const [name, record] of records) if (!isBeside(name) && isAfter(record)) return true;
   return [...loops.values()].some((loop) => loop.seq > seq);

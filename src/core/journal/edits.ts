@@ -1,7 +1,7 @@
 import { badOption, checkObject, isRecord } from "../check-options.ts";
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
-import { isApproval } from "../keys.ts";
+import { isApproval, memoryNote } from "../keys.ts";
 import { checkNamed, MOST_IN_KEY } from "../names.ts";
 import type { Blob } from "../store/contract.ts";
 import type { Edits } from "../types.ts";
@@ -47,7 +47,7 @@ export async function editEvents(
   };
   for (const [name, value] of Object.entries(edits.memory ?? {})) {
     checkNamed("memory key", name, MOST_IN_KEY);
-    const encoded = value === undefined ? undefined : values.encode(`memory:${name}`, value);
+    const encoded = value === undefined ? undefined : values.encode(memoryNote(name), value);
     blobs.push(...(encoded?.blobs ?? []));
     const meta = { name, ...(encoded ? {} : { deleted: true }) };
     events.push({ kind: "memory_written", step: "", meta, ...(encoded ? { data: encoded.data } : {}) });

@@ -1,3 +1,4 @@
+import { isWithin, plannedBy } from "../keys.ts";
 import { addUsage, type EffectPolicy, NO_USAGE, type Origin, type RunStatus, type Usage } from "../types.ts";
 import type { EventMeta, JournalEvent, Migrated, Raw } from "./events.ts";
 import { isDropped, rekey, renamedKey } from "./rename.ts";
@@ -43,9 +44,6 @@ interface Planned {
   readonly steps?: readonly string[];
   readonly of?: number;
 }
-
-/** The note's own name at the end of its key: what is left is the scope, or the group's key. */
-const PLAN_NOTE = /plan(#\d+$|:|$)(?!.*\/)/;
 
 /**
  * What the journal says about a run besides its steps: what it used up, who decided what, how its agents stand, what is
@@ -99,7 +97,7 @@ export class Facts {
       case "loop_advanced":
         this.turns += event.meta.count ?? 1;
         // What was expected in an iteration is of no interest once it has ended.
-        for (const key of this.plans.keys()) if (key.startsWith(`${event.step}[`)) this.plans.delete(key);
+        for (const key of this.plans.keys()) if (isWithin(key, event.step)) this.plans.delete(key);
         return;
       case "decision_made":
         this.decisions.push(event.seq);
@@ -118,7 +116,7 @@ export class Facts {
         this.seed = event.meta.seed;
         return;
       case "plan_made":
-        this.plans.set(event.step.replace(PLAN_NOTE, ""), event.meta);
+        this.plans.set(plannedBy(event.step), event.meta);
         return;
       case "checkpoint_marked":
         this.marks.push({ seq: event.seq, ...event.meta });

@@ -1,11 +1,11 @@
 import { HoldfastError } from "../errors.ts";
+import { baseName } from "../keys.ts";
 import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import { type Address, isCheckpoint, phaseOf } from "./address.ts";
 import type { JournalEvent } from "./events.ts";
 import { Facts } from "./facts.ts";
 import { entryPages, headEventAt, headEvents, headsOf } from "./read.ts";
-import { baseName } from "./rename.ts";
 
 /** What is said about checkpoints after they were made. */
 export interface Remarks {

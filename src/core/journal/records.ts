@@ -1,10 +1,7 @@
-import { UNDO } from "../names.ts";
+import { isInside, isUndo } from "../keys.ts";
 import type { Effect, RunStatus } from "../types.ts";
 import type { JournalEvent, Raw, StepStarted, StepType, Voided } from "./events.ts";
 import { addSpent, reportOf, type Spent } from "./spent.ts";
-
-/** The key of the step that undoes `step`. */
-export const undoKey = (step: string): string => `${UNDO}/${step.replaceAll("/", ">")}`;
 
 /** What the journal says about one step. */
 export interface StepRecord {
@@ -242,12 +239,12 @@ export function reopen(
   all: boolean,
 ): void {
   // Where it is known what failed inside a step, other failures inside were dealt with, and stand.
-  const inmost = failed.filter((step) => !failed.some((one) => one.startsWith(`${step}/`)));
+  const inmost = failed.filter((step) => !failed.some((one) => isInside(one, step)));
   for (const [key, record] of steps) {
     if (record.status !== "failed") continue;
-    const isUndo = key.startsWith(`${UNDO}/`) && record.retryAt === undefined;
-    const isWithin = inmost.some((step) => key.startsWith(`${step}/`));
-    if (all || isUndo || isWithin || failed.includes(key))
+    const isGivenUp = isUndo(key) && record.retryAt === undefined;
+    const isWithin = inmost.some((step) => isInside(key, step));
+    if (all || isGivenUp || isWithin || failed.includes(key))
       Object.assign(record, { reopened: true, failures: 0, waitedMs: 0 });
   }
 }

@@ -1,3 +1,4 @@
+import { baseName, besideOf, isMemoryNote, keyOf, lastSegment, prefixOf, segmentsOf } from "../keys.ts";
 import type { ScopeNode, StepRecord } from "./records.ts";
 
 /** What a migration does to recorded steps. Paths are of plain names, whatever the count or the iteration: "pay", "turn/ask". */
@@ -6,44 +7,32 @@ export interface StepChange {
   readonly dropped?: readonly string[];
 }
 
-/** A step's name without its place in a group and its count: `match[3]` and `pay#2` are `match` and `pay`. */
-export const baseName = (name: string): string => name.replace(/[[#].*$/, "");
-
-/** A step's key as a path of plain names. */
-export const plainPath = (key: string): string => key.split("/").map(baseName).join("/");
-
-/** The gate before a step and the plan of a group go where the step or the group goes. */
-const BESIDE = /^(?:approve|plan):/;
-
-/** Notes of memory writes are named after what they wrote. */
-const MEMORY = "memory:";
-
-const stepPath = (path: string, segment: string): string => path + baseName(segment).replace(BESIDE, "");
+const stepPath = (path: string, segment: string): string =>
+  path + baseName(segment).slice(besideOf(segment).length);
 
 /** All names are changed at once, by what they were before: two steps may swap theirs. */
 function renamedSegment({ renamed = {} }: StepChange, path: string, segment: string): string {
   const from = stepPath(path, segment);
-  if (!Object.hasOwn(renamed, from) || segment.startsWith(MEMORY)) return segment;
-  const beside = BESIDE.exec(segment)?.[0] ?? "";
-  return beside + renamed[from] + segment.slice(baseName(segment).length);
+  if (!Object.hasOwn(renamed, from) || isMemoryNote(segment)) return segment;
+  return besideOf(segment) + renamed[from] + segment.slice(baseName(segment).length);
 }
 
 /** A full key after the change. */
 export function renamedKey(key: string, change: StepChange): string {
   let path = "";
-  const segments = key.split("/").map((segment) => {
+  const segments = segmentsOf(key).map((segment) => {
     const to = renamedSegment(change, path, segment);
-    path += `${baseName(segment)}/`;
+    path += prefixOf(baseName(segment));
     return to;
   });
-  return segments.join("/");
+  return keyOf(segments);
 }
 
 /** The key that became `key` by these changes, one after the other; `undefined` when none did. */
 export function formerKey(key: string, changes: readonly StepChange[]): string | undefined {
   const former = changes.reduceRight((now, { renamed = {} }) => {
     const back = Object.entries(renamed).map(([path, to]) => {
-      const name = path.slice(path.lastIndexOf("/") + 1);
+      const name = lastSegment(path);
       const scope = renamedKey(path, { renamed }).slice(0, -to.length);
       return [scope + to, name] as const;
     });
@@ -70,9 +59,9 @@ export const isUnresolved = ({ type, effect, status }: StepRecord): boolean =>
 export function isDropped(key: string, { dropped = [] }: StepChange): boolean {
   if (dropped.length === 0) return false;
   let path = "";
-  return key.split("/").some((segment) => {
+  return segmentsOf(key).some((segment) => {
     const step = stepPath(path, segment);
-    path += `${baseName(segment)}/`;
+    path += prefixOf(baseName(segment));
     return dropped.includes(step);
   });
 }
@@ -82,7 +71,7 @@ export function changeSteps(node: ScopeNode, change: StepChange, path = ""): voi
   const { dropped = [] } = change;
   for (const map of [node.records, node.loops, node.scopes] as Map<string, unknown>[])
     for (const name of map.keys()) if (dropped.includes(stepPath(path, name))) map.delete(name);
-  for (const [name, scope] of node.scopes) changeSteps(scope, change, `${path}${baseName(name)}/`);
+  for (const [name, scope] of node.scopes) changeSteps(scope, change, path + prefixOf(baseName(name)));
   const to = (name: string): string => renamedSegment(change, path, name);
   for (const [name, scope] of node.scopes) if (to(name) !== name) scope.was ??= name;
   for (const map of [node.records, node.loops, node.scopes, node.notes]) rekey<unknown>(map, to);

@@ -1,4 +1,4 @@
-import { UNDO } from "../names.ts";
+import { descend, isUndo, keyOf, memberName, prefixOf, UNDO, undoKey, undoName } from "../keys.ts";
 import { NO_USAGE } from "../types.ts";
 import { unusedAnswers } from "./answers.ts";
 import type { JournalEvent, Migrated, Raw } from "./events.ts";
@@ -20,7 +20,6 @@ import {
   signalAt,
   startedRecord,
   tookIn,
-  undoKey,
 } from "./records.ts";
 import { changeSteps, isUnresolved, rekey, renamedKey } from "./rename.ts";
 import { release } from "./signals.ts";
@@ -159,12 +158,10 @@ export class RunState {
   /** The record of a step by its full key. */
   find(key: string): StepRecord | undefined {
     let node: ScopeNode | undefined = this.root;
-    let start = 0;
-    for (let slash = key.indexOf("/"); slash >= 0; slash = key.indexOf("/", start)) {
-      node = node?.scopes.get(key.slice(start, slash));
-      start = slash + 1;
-    }
-    return node?.records.get(start === 0 ? key : key.slice(start));
+    const name = descend(key, (segment) => {
+      node = node?.scopes.get(segment);
+    });
+    return node?.records.get(name);
   }
 
   /** What a step's idempotency key is made of: receivers know it by the key it began under. */
@@ -183,12 +180,12 @@ export class RunState {
   /** The same for a place in a scope, where nothing is recorded. */
   firstPlace(key: string): string {
     let node: ScopeNode | undefined = this.root;
-    const [name, ...scopes] = key.split("/").reverse() as [string, ...string[]];
-    const segments = scopes.reverse().map((segment) => {
+    const segments: string[] = [];
+    const name = descend(key, (segment) => {
       node = node?.scopes.get(segment);
-      return node?.was ?? segment;
+      segments.push(node?.was ?? segment);
     });
-    return [...segments, name].join("/");
+    return keyOf([...segments, name]);
   }
 
   /** The call number a new step begins with: another step may have begun under this key, and have a new name now. */
@@ -213,13 +210,13 @@ export class RunState {
   /** Every step record with its full key, in no particular order. */
   *steps(node: ScopeNode = this.root, prefix = ""): Generator<[string, StepRecord]> {
     for (const [name, record] of node.records) yield [prefix + name, record];
-    for (const [segment, scope] of node.scopes) yield* this.steps(scope, `${prefix}${segment}/`);
+    for (const [segment, scope] of node.scopes) yield* this.steps(scope, prefix + prefixOf(segment));
   }
 
   /** Every loop with its full key. */
   *loops(node: ScopeNode = this.root, prefix = ""): Generator<[string, LoopRecord]> {
     for (const [name, loop] of node.loops) yield [prefix + name, loop];
-    for (const [segment, scope] of node.scopes) yield* this.loops(scope, `${prefix}${segment}/`);
+    for (const [segment, scope] of node.scopes) yield* this.loops(scope, prefix + prefixOf(segment));
   }
 
   #reopen(all: boolean): void {
@@ -238,17 +235,15 @@ export class RunState {
 
   #place(key: string): { node: ScopeNode; name: string } {
     let node = this.root;
-    let start = 0;
-    for (let slash = key.indexOf("/"); slash >= 0; slash = key.indexOf("/", start)) {
-      node = node.child(key.slice(start, slash));
-      start = slash + 1;
-    }
-    return { node, name: start === 0 ? key : key.slice(start) };
+    const name = descend(key, (segment) => {
+      node = node.child(segment);
+    });
+    return { node, name };
   }
 
   #finished(key: string, record: StepRecord): void {
     if (record.undo) this.undoable.set(key, record.seq);
-    if (!key.startsWith(`${UNDO}/`)) return;
+    if (!isUndo(key)) return;
     for (const step of this.undoable.keys()) if (undoKey(step) === key) this.undoable.delete(step);
   }
 
@@ -320,15 +315,14 @@ export class RunState {
   /** An undo that was under way goes with its step. */
   #renameUndos(to: (key: string) => string): void {
     const undos = this.root.scopes.get(UNDO)?.records;
-    const name = (step: string): string => undoKey(step).slice(UNDO.length + 1);
     const moved = [...(undos ? this.undoable.keys() : [])].flatMap((step) => {
-      const record = undos?.get(name(step));
-      undos?.delete(name(step));
+      const record = undos?.get(undoName(step));
+      undos?.delete(undoName(step));
       return record ? [{ step, record }] : [];
     });
     for (const { step, record } of moved) {
       if (to(step) !== step) record.first ??= undoKey(step);
-      undos?.set(name(to(step)), record);
+      undos?.set(undoName(to(step)), record);
     }
   }
 
@@ -343,11 +337,11 @@ export class RunState {
     // What ran inside a finished iteration is never asked for again.
     const { iteration, count = 1 } = event.meta;
     for (let index = iteration - count + 1; index <= iteration; index++) {
-      const segment = `${name}[${index}]`;
+      const segment = memberName(name, index);
       const scope = node.scopes.get(segment);
       loop.acted ||= hasActed(scope);
       for (const seq of scope ? tookIn(scope) : []) this.#release(seq);
-      if (scope) this.#keepUnknown(scope, `${event.step}[${index}]/`);
+      if (scope) this.#keepUnknown(scope, prefixOf(memberName(event.step, index)));
       node.scopes.delete(segment);
     }
   }

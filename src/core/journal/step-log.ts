@@ -1,4 +1,5 @@
 import { defined } from "../defined.ts";
+import { undoKey } from "../keys.ts";
 import type { JournalEvent, UsageMeta } from "./events.ts";
 import type { Hop } from "./facts.ts";
 import {
@@ -9,7 +10,6 @@ import {
   reopen,
   type StepRecord,
   startedRecord,
-  undoKey,
 } from "./records.ts";
 import { isDropped, renamedKey } from "./rename.ts";
 import { usageOf } from "./spent.ts";

@@ -1,6 +1,7 @@
 import type { Workflow } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { lastEvent, loadRun } from "../journal/load.ts";
+import { isInside } from "../keys.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow } from "../types.ts";
 import { PlanHooks } from "./plan/plan-hooks.ts";
@@ -51,8 +52,8 @@ const at = ({ stoppedAt }: Met): string[] => stoppedAt.flatMap(({ step }) => (st
 
 /** A step that is about to be called asks for what lies inside it, or does not: that is not known before. */
 function unasked({ missing, stoppedAt }: Met): string[] {
-  const called = stoppedAt.filter(({ action }) => action === "start").map(({ step }) => `${step}/`);
-  return missing.filter((key) => !called.some((outer) => key.startsWith(outer)));
+  const called = stoppedAt.filter(({ action }) => action === "start").map(({ step }) => step);
+  return missing.filter((key) => !called.some((outer) => isInside(key, outer)));
 }
 
 function nextOf(met: Met): Omit<Foreseen, "missing"> {

@@ -13,6 +13,7 @@ import type { RunState } from "../journal/state.ts";
 import { isDamage } from "../journal/unreadable.ts";
 import { forReview } from "../journal/wait-reason.ts";
 import { type IntentParts, type PendingEvent, RunWriter, type Stop } from "../journal/writer.ts";
+import { isUndo } from "../keys.ts";
 import type { Blob } from "../store/contract.ts";
 import type { RunRow, Waiting } from "../types.ts";
 import { Aborts } from "./aborts.ts";
@@ -27,7 +28,6 @@ import type { Frame, Scope } from "./scope.ts";
 import { Snapshots } from "./snapshots.ts";
 import { markFailure, markPhase } from "./triggers.ts";
 import { knowsUndos, mayUndo, undoAndCancel, undoDoubts } from "./undo.ts";
-import { isUndo } from "./undo-doubts.ts";
 
 interface Wait {
   readonly waiting: Waiting;

@@ -2,6 +2,7 @@ import { checkWhole } from "../check-options.ts";
 import type { Branches, EachOptions, Settled, SettledOptions, StepCall, StepOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { met } from "../guards/code-unasked.ts";
+import { memberName, planNote } from "../keys.ts";
 import { checkName } from "../names.ts";
 import { innerAbort } from "./aborts.ts";
 import type { ActiveRun } from "./active-run.ts";
@@ -28,8 +29,9 @@ async function runGroup(
 ): Promise<Settled<unknown>[]> {
   announce(execution, scope, name, branches.length);
   for (const { segment } of branches) {
-    execution.code?.asked(`${scope.prefix}${name}[${segment}]`);
-    met(execution, scope, `${name}[${segment}]`);
+    const member = memberName(name, segment);
+    execution.code?.asked(scope.prefix + member);
+    met(execution, scope, member);
   }
   const results: Settled<unknown>[] = Array.from({ length: branches.length });
   const abort = innerAbort(scope.abort);
@@ -41,7 +43,8 @@ async function runGroup(
     while (next < branches.length && !rule.decided) {
       const index = next++;
       const { segment, work, about } = branches[index] as Branch;
-      const place = { scope: inner, name: `${name}[${segment}]`, key: `${scope.prefix}${name}[${segment}]` };
+      const member = memberName(name, segment);
+      const place = { scope: inner, name: member, key: scope.prefix + member };
       try {
         results[index] = { ok: true, value: await runStep(execution, place, work, { ...step, ...about }) };
       } catch (error) {
@@ -60,7 +63,7 @@ async function runGroup(
 
 /** Says how many there are to be: progress is measured against it. Travels with the first branch's intent. */
 function announce(execution: ActiveRun, scope: Scope, name: string, of: number): void {
-  const note = `plan:${name}`;
+  const note = planNote(name);
   if (of === 0 || scope.node?.notes.has(note)) return;
   execution.record({ kind: "plan_made", step: scope.prefix + note, meta: { of } });
 }

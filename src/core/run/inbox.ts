@@ -1,5 +1,6 @@
 import type { Injected, ReceivedSignal } from "../context.ts";
 import type { JournalEvent } from "../journal/events.ts";
+import { inboxNote } from "../keys.ts";
 import { INJECT, injectTo } from "../names.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { place } from "./scope.ts";
@@ -9,7 +10,7 @@ import { received } from "./waits.ts";
 export async function inbox<T>(execution: ActiveRun, name: string): Promise<ReceivedSignal<T>[]> {
   await execution.enter();
   const scope = execution.scope();
-  const at = place(scope, `inbox:${name}`);
+  const at = place(scope, inboxNote(name));
   const known = scope.node?.notes.get(at.name)?.took;
   const { signals } = execution.state;
   const found = known
@@ -34,7 +35,7 @@ export async function injected(
 ): Promise<Injected> {
   await execution.enter();
   const scope = execution.scope();
-  const at = place(scope, `inbox:${INJECT}`);
+  const at = place(scope, inboxNote(INJECT));
   const names = [INJECT, injectTo(agent)];
   let took = scope.node?.notes.get(at.name)?.took;
   while (!took) {

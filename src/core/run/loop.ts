@@ -5,6 +5,7 @@ import { inspectLoop } from "../guards/inspector.ts";
 import type { EventDraft } from "../journal/events.ts";
 import type { LoopRecord } from "../journal/records.ts";
 import { type Advance, loopState } from "../journal/state-view.ts";
+import { memberName } from "../keys.ts";
 import { checkEvery } from "../options.ts";
 import { openDraft, type StatePatch } from "../values/patch.ts";
 import type { ActiveRun } from "./active-run.ts";
@@ -40,7 +41,7 @@ export async function loop<S extends object>(
     }
     unwritten.begin(await beginTurn(execution, place, index));
     const turn: LoopTurn = { index, done: () => DONE as unknown as LoopDone };
-    const scope = innerScope(place.scope, `${place.name}[${index}]`, { shared: true });
+    const scope = innerScope(place.scope, memberName(place.name, index), { shared: true });
     const { draft, finish } = openDraft(state);
     const result = await execution
       .within(scope, async () => {

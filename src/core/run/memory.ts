@@ -3,6 +3,7 @@ import { HoldfastError } from "../errors.ts";
 import { inspectMemory } from "../guards/inspector.ts";
 import { decidedAt, type MemoryWrite } from "../journal/records.ts";
 import type { RunState } from "../journal/state.ts";
+import { around, memoryNote } from "../keys.ts";
 import { checkNamed, isPrototypeKey, MOST_IN_KEY } from "../names.ts";
 import { decode } from "../values/codec.ts";
 import type { ActiveRun } from "./active-run.ts";
@@ -82,7 +83,7 @@ export class RunMemory implements Memory {
       throw new HoldfastError("HF-1005", { name: String(key) });
     this.#execution.enterNow();
     const scope = this.#execution.scope();
-    const at = place(scope, `memory:${key.replace(/[/#[\]]/g, "_")}`);
+    const at = place(scope, memoryNote(key));
     const note = scope.node?.notes.get(at.name);
     const recorded = note && this.#bySeq.get(note.seq);
     if (recorded) {
@@ -142,9 +143,3 @@ function recordedPositions(state: RunState): number[] {
 
 const lastBefore = (positions: readonly number[], seq: number): number =>
   positions.findLast((one) => one < seq) ?? 0;
-
-/** The keys of the steps around a key, outermost first. */
-function around(key: string): string[] {
-  const parts = key.split("/");
-  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/"));
-}

@@ -1,4 +1,5 @@
 import type { ScopeNode } from "../journal/records.ts";
+import { isLaterOf, unplaced } from "../keys.ts";
 
 const known = new WeakMap<ScopeNode, Map<string, boolean>>();
 
@@ -26,7 +27,7 @@ function* stepNames(node: ScopeNode): Generator<string> {
   yield* node.records.keys();
   yield* node.loops.keys();
   // Of groups and loops there may be nothing yet but what is inside them.
-  for (const segment of node.scopes.keys()) yield segment.replace(/\[.*$/, "");
+  for (const segment of node.scopes.keys()) yield unplaced(segment);
 }
 
 function numbered(
@@ -36,7 +37,7 @@ function numbered(
   let [first, more] = [false, false];
   for (const one of names) {
     first ||= one === name;
-    more ||= one.startsWith(`${name}#`);
+    more ||= isLaterOf(one, name);
   }
   return { first, more };
 }

@@ -1,5 +1,6 @@
 import type { UsageMeta } from "../journal/events.ts";
 import type { ScopeNode } from "../journal/records.ts";
+import { countedName, prefixOf } from "../keys.ts";
 import { checkName } from "../names.ts";
 import type { Effect } from "../types.ts";
 import { countTogether } from "./note-counts.ts";
@@ -60,7 +61,7 @@ function counted(scope: Scope, name: string, counter: string): Address {
 /** What the next call of this name will be called. */
 export function nextName({ counts }: Scope, name: string, counter = name): string {
   const before = counts.get(counter) ?? 0;
-  return before === 0 ? name : `${name}#${before + 1}`;
+  return countedName(name, before + 1);
 }
 
 /** A scope below another. What the journal holds for it is looked up anew until found: a retried call meets its own past. */
@@ -77,7 +78,7 @@ class InnerScope implements Scope {
   constructor(outer: Scope, segment: string, change: ScopeChange) {
     this.#outer = outer;
     this.#segment = segment;
-    this.prefix = `${outer.prefix}${segment}/`;
+    this.prefix = outer.prefix + prefixOf(segment);
     this.abort = change.abort ?? outer.abort;
     this.frame = change.frame ?? outer.frame;
     this.shared = change.shared ?? outer.shared;

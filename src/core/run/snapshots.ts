@@ -4,6 +4,7 @@ import { projectionOf } from "../journal/row-fold.ts";
 import { isBehind, type Snapshot, takeSnapshot } from "../journal/snapshot.ts";
 import type { RunState } from "../journal/state.ts";
 import { loopState } from "../journal/state-view.ts";
+import { around } from "../keys.ts";
 import type { ActiveRun } from "./active-run.ts";
 
 const MIN_TAIL_BYTES = 32_768;
@@ -104,9 +105,8 @@ export class Snapshots {
 
 /** Whether a step around it has its outcome: then nobody comes to it any more. */
 function isInsideFinished(state: RunState, key: string): boolean {
-  for (let slash = key.lastIndexOf("/"); slash > 0; slash = key.lastIndexOf("/", slash - 1)) {
-    const outer = state.find(key.slice(0, slash));
-    if (outer?.status === "completed" || (outer?.status === "failed" && !outer.reopened)) return true;
-  }
-  return false;
+  return around(key).some((outer) => {
+    const record = state.find(outer);
+    return record?.status === "completed" || (record?.status === "failed" && !record.reopened);
+  });
 }

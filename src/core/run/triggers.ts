@@ -2,6 +2,7 @@ import { badOption, checkKeys, checkNumber } from "../check-options.ts";
 import type { AgentState, Decision } from "../context.ts";
 import type { Crossed, EventDraft } from "../journal/events.ts";
 import { crossedInLabel } from "../journal/older-texts.ts";
+import { lastSegment, scopeOf } from "../keys.ts";
 import { type CheckpointTrigger, TRIGGERS, type Triggers } from "../options.ts";
 import type { ActiveRun } from "./active-run.ts";
 import type { TriggerSettings } from "./execution-deps.ts";
@@ -59,9 +60,8 @@ export function markFailure(execution: ActiveRun, event: EventDraft & { kind: "s
 /** Something has ended in this place. */
 export function markPhase(execution: ActiveRun, step: string): void {
   if (!execution.deps.settings.triggers.phases) return;
-  const name = step.slice(step.lastIndexOf("/") + 1);
-  const plan = execution.state.facts.plans.get(step.slice(0, step.length - name.length));
-  if (plan?.steps?.includes(name)) execution.writer.ride(mark(step, "phase_completed"));
+  const plan = execution.state.facts.plans.get(scopeOf(step));
+  if (plan?.steps?.includes(lastSegment(step))) execution.writer.ride(mark(step, "phase_completed"));
 }
 
 /** Words of agents that have nothing more to do. */

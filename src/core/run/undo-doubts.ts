@@ -1,7 +1,7 @@
 import { eventAt } from "../journal/read.ts";
 import type { StepRecord } from "../journal/records.ts";
 import type { RunState } from "../journal/state.ts";
-import { UNDO } from "../names.ts";
+import { isInside, isUndo } from "../keys.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { leavesOpen, provesNotDone } from "./failures.ts";
 
@@ -9,9 +9,6 @@ import { leavesOpen, provesNotDone } from "./failures.ts";
  * What a run that is being cancelled has to know before it undoes anything. The journal says which steps can be undone and may have
  * been done, whatever their effect class, and whether the code comes to them again or not.
  */
-
-/** Steps below that scope undo others. */
-export const isUndo = (step: string): boolean => step.startsWith(`${UNDO}/`);
 
 /** The run is being cancelled with compensation, and its undos have not begun. */
 export const isCancelling = ({ writer, compensating }: ActiveRun): boolean =>
@@ -32,7 +29,7 @@ export function* unknownSteps(state: RunState): Generator<[string, StepRecord]> 
 /** Whether something inside the step was done or may have been, and only the step's function knows how to undo it. */
 export function hasUndosInside(state: RunState, outer: string): boolean {
   const steps = [...state.undoable.keys(), ...[...unknownSteps(state)].map(([step]) => step)];
-  return steps.some((step) => step.startsWith(`${outer}/`));
+  return steps.some((step) => isInside(step, outer));
 }
 
 /** Everything that has to be asked about: also calls that failed in a way that does not say whether they did something. */

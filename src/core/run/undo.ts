@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts";
 import type { StepRecord } from "../journal/records.ts";
-import { UNDO } from "../names.ts";
+import { lastSegment, UNDO } from "../keys.ts";
 import type { Waiting } from "../types.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { awaitDecision, enterDoubt } from "./doubt.ts";
@@ -62,7 +62,7 @@ export async function undoAndCancel(execution: ActiveRun): Promise<void> {
 /** The code does not come to these steps, so people are asked what became of them. */
 async function askAbout(execution: ActiveRun, open: readonly [string, StepRecord][]): Promise<void> {
   const ask = ([key, record]: [string, StepRecord]): Promise<void> => {
-    const place = { key, name: key.slice(key.lastIndexOf("/") + 1), scope: execution.rootScope };
+    const place = { key, name: lastSegment(key), scope: execution.rootScope };
     return record.status === "in_doubt"
       ? awaitDecision(execution, place)
       : enterDoubt(execution, place, record);

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../errors.ts";
 import type { StepRecord } from "../journal/records.ts";
 import { about, forChild } from "../journal/wait-reason.ts";
+import { lastSegment } from "../keys.ts";
 import { listed } from "../listed.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { enterDoubt } from "./doubt.ts";
@@ -28,6 +29,5 @@ async function untilKnown(execution: ActiveRun, key: string, since: number): Pro
   if (record.type === "child") {
     return execution.wait(key, { step: key, since, ...forChild(record.child ?? "") }, undefined);
   }
-  const name = key.slice(key.lastIndexOf("/") + 1);
-  return enterDoubt(execution, { key, name, scope: execution.rootScope }, record);
+  return enterDoubt(execution, { key, name: lastSegment(key), scope: execution.rootScope }, record);
 }

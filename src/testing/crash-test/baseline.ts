@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { isInside } from "../../core/keys.ts";
 import type { Effect } from "../../core/types.ts";
 import { decode } from "../../core/values/codec.ts";
 import type { SceneResult } from "./config.ts";
@@ -51,7 +52,7 @@ export function baselineOf(first: Observed, second: Observed): Baseline {
     strayed,
     steady,
     calls: isDeepStrictEqual(calls, other) ? (calls ?? null) : null,
-    containers: new Set(keys.filter((key) => keys.some((one) => one.startsWith(`${key}/`)))),
+    containers: new Set(keys.filter((key) => keys.some((one) => isInside(one, key)))),
     effects: list ?? [],
     seen: isDeepStrictEqual(seen, countsOf(again ?? [])) ? seen : null,
     kinds: isDeepStrictEqual(kinds, perKind(again ?? [])) ? kinds : null,

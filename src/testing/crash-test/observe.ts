@@ -1,6 +1,7 @@
 import type { Context, OpenStep, StepCall, StepOptions, Workflow } from "../../core/context.ts";
 import { defined } from "../../core/defined.ts";
 import { fingerprint } from "../../core/hash.ts";
+import { baseName, lastSegment, memberName, unplaced } from "../../core/keys.ts";
 import { dataDigest, encode } from "../../core/values/codec.ts";
 import type { Stage } from "./effect.ts";
 import type { CallPlace } from "./notes.ts";
@@ -188,8 +189,8 @@ const placeOf = (call: StepCall, { effect = "repeatable", input }: CallOptions):
 });
 
 function isBranch(key: string, name: string, segment: string): boolean {
-  const last = key.slice(key.lastIndexOf("/") + 1);
-  return last.endsWith(`[${segment}]`) && last.slice(0, -segment.length - 2).replace(/#\d+$/, "") === name;
+  const last = lastSegment(key);
+  return last === memberName(unplaced(last), segment) && baseName(last) === name;
 }
 
 function storable(value: unknown): string | undefined {

@@ -1,5 +1,6 @@
 import { createEngine, type Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { lastSegment } from "../../core/keys.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { type RunRow, terminal, type Waiting } from "../../core/types.ts";
 import { decode } from "../../core/values/codec.ts";
@@ -88,7 +89,7 @@ export class People {
     const open = (await this.#engine.gates(runId)).find((one) => one.gate === gate);
     if (!open) return null;
     const { answers } = this.#config;
-    const choice = answers[gate] ?? answers[gate.slice(gate.lastIndexOf("/") + 1)] ?? open.choices[0] ?? "";
+    const choice = answers[gate] ?? answers[lastSegment(gate)] ?? open.choices[0] ?? "";
     this.answered++;
     await expected(this.#engine.answer(runId, gate, { choice, actor: ACTOR }));
     return null;

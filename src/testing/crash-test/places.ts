@@ -1,4 +1,5 @@
 import { seededIds } from "../../core/ids.ts";
+import { baseName, segmentsOf } from "../../core/keys.ts";
 import type { Point } from "../../core/ports.ts";
 import { spread } from "../spread.ts";
 
@@ -90,7 +91,7 @@ export function select(all: readonly Place[], { at, seed, limit }: Selection): S
 
 /** A step is meant by its whole key, by its name, and by the name of what it lies in. */
 function isOf(key: string, name: string): boolean {
-  return key === name || key.split("/").some((part) => part === name || part.replace(/[#[].*$/, "") === name);
+  return key === name || segmentsOf(key).some((part) => part === name || baseName(part) === name);
 }
 
 function shuffled<T>(list: readonly T[], seed: number): T[] {

@@ -1,4 +1,5 @@
 import type { JournalEvent, StepStarted } from "../../core/journal/events.ts";
+import { approvalOf, isUndo } from "../../core/keys.ts";
 import type { EffectPolicy, RunRow } from "../../core/types.ts";
 import type { WitnessCall } from "../witness/log.ts";
 import { ownEvents } from "./step-names.ts";
@@ -36,7 +37,7 @@ export function repeatedByForks(cases: Cases, deed: DeedOf, order: Order): void 
     const made = beginning ? order(one.row.id, beginning) : 0;
     for (const { step, effect, attempt } of one.calls) {
       const what = deed(step);
-      if (effect === "repeatable" || step.startsWith("compensate/") || allowed.has(what)) continue;
+      if (effect === "repeatable" || isUndo(step) || allowed.has(what)) continue;
       const before = past.map((done) => done.get(what)).find((done) => done !== undefined);
       const args = intents.get(what)?.args;
       if (!before || before.order >= made || before.args !== args) continue;
@@ -70,16 +71,14 @@ function ancestorsOf(cases: Cases, { row }: Case, deed: DeedOf): Case[] {
   return [...cases.values()].filter(isInPlace);
 }
 
-const APPROVAL = /(^|\/)approve:([^/]+)#fork$/;
-
 /** The steps that a person let the fork call. */
 const allowedCalls = (events: readonly JournalEvent[], deed: DeedOf): ReadonlySet<string> =>
   new Set(
-    events.flatMap((event) =>
-      event.kind === "gate_answered" && event.meta.choice === "call" && APPROVAL.test(event.step)
-        ? [deed(event.step.replace(APPROVAL, "$1$2"))]
-        : [],
-    ),
+    events.flatMap((event) => {
+      if (event.kind !== "gate_answered" || event.meta.choice !== "call") return [];
+      const approval = approvalOf(event.step);
+      return approval?.isFork ? [deed(approval.step)] : [];
+    }),
   );
 
 function intentsOf(events: readonly JournalEvent[], deed: DeedOf): Map<string, StepStarted> {

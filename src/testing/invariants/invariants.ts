@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { JournalEvent, StepStarted } from "../../core/journal/events.ts";
 import { ChainCheck, parseEntry } from "../../core/journal/journal.ts";
 import { newProjection, projectAll } from "../../core/journal/project.ts";
+import { isApproval, isUndo } from "../../core/keys.ts";
 import type { Entry, Store } from "../../core/store/contract.ts";
 import { everyRun } from "../../core/store/query.ts";
 import { type RunProjection, type RunRow, terminal } from "../../core/types.ts";
@@ -292,7 +293,7 @@ function checkSteps({ events, calls, report }: Case, witnessed: (step: string) =
 
 /** An approval counts for exactly what was shown: when that has changed, it is asked for again. */
 const isAskedAnew = ({ step, meta }: JournalEvent & { kind: "step_started" }, before: Standing): boolean =>
-  meta.type === "gate" && /(^|\/)approve:[^/]*$/.test(step) && meta.args !== before.args;
+  meta.type === "gate" && isApproval(step) && meta.args !== before.args;
 
 /** The calls behind a copied outcome were made by the run it was copied from; what was under way there never began. */
 function forkSteps(steps: Map<string, Standing>): void {
@@ -353,7 +354,7 @@ function checkOrder({ events, report }: Case): void {
     else if (event.kind === "cancel_requested") undoing = event.seq;
     else if (event.kind === "run_cancelled" || event.kind === "run_completed") ended = event;
     if (event.kind !== "step_started") continue;
-    const undo = undoing > 0 && event.step.startsWith("compensate/");
+    const undo = undoing > 0 && isUndo(event.step);
     if (ended?.kind === "run_cancelled")
       report(
         "I7",

@@ -1,18 +1,16 @@
 import type { JournalEvent, Migrated } from "../../core/journal/events.ts";
 import { renamedKey } from "../../core/journal/rename.ts";
+import { isUndo, keyOf, segmentsOf, undoKey, undoneBy } from "../../core/keys.ts";
 
 /** What happened in the run itself: in a fork, all that comes after the copy. */
 export const ownEvents = (events: readonly JournalEvent[]): readonly JournalEvent[] =>
   events.slice(events.findLastIndex(({ kind }) => kind === "run_forked") + 1);
 
-const UNDO = "compensate/";
-
 /** A key after a migration; the step that undoes another is named after that. */
 export function moved(key: string, change: Migrated): string {
-  if (!key.startsWith(UNDO)) return renamedKey(key, change);
-  const [step = "", ...inside] = key.slice(UNDO.length).split("/");
-  const undone = renamedKey(step.replaceAll(">", "/"), change).replaceAll("/", ">");
-  return [UNDO + undone, ...inside].join("/");
+  if (!isUndo(key)) return renamedKey(key, change);
+  const [, step = "", ...inside] = segmentsOf(key);
+  return keyOf([undoKey(renamedKey(undoneBy(step), change)), ...inside]);
 }
 
 /** Which step is which in a journal whose steps were renamed on the way: each is known by the key it had first. */

@@ -1,6 +1,7 @@
 import type { OpenGate } from "../../../core/control/decisions.ts";
 import type { Engine } from "../../../core/engine.ts";
 import { HoldfastError } from "../../../core/errors.ts";
+import { endsIn } from "../../../core/keys.ts";
 import { nearest } from "../../../core/nearest.ts";
 import { everyRun } from "../../../core/store/query.ts";
 import type { RunRow } from "../../../core/types.ts";
@@ -32,7 +33,7 @@ export async function findGate(
     for (const { kind, step: gate } of row.waiting) {
       if (kind !== "gate") continue;
       known.push(gate);
-      if (gate === text || gate.endsWith(`/${text}`)) found.push(`${row.id}:${gate}`);
+      if (gate === text || endsIn(gate, text)) found.push(`${row.id}:${gate}`);
     }
   const [only, ...others] = found;
   if (others.length > 0)
@@ -68,7 +69,7 @@ async function gateOfRun(
 }
 
 function named(gates: readonly OpenGate[], gate: string, text: string): OpenGate {
-  const found = gates.find((one) => one.gate === gate) ?? gates.find((one) => one.gate.endsWith(`/${gate}`));
+  const found = gates.find((one) => one.gate === gate) ?? gates.find((one) => endsIn(one.gate, gate));
   if (found) return found;
   const names = gates.map((one) => one.gate);
   throw none(

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../../../core/errors.ts";
 import { addressOf } from "../../../core/journal/address.ts";
+import { endsIn } from "../../../core/keys.ts";
 import { nearest } from "../../../core/nearest.ts";
 import type { RunRow } from "../../../core/types.ts";
 import type { CommandContext } from "../../context.ts";
@@ -50,7 +51,7 @@ export async function showStep(
 function find({ stories, every, pending }: RunReading, run: string, step: string): Story {
   const exact = [...every, ...stories].find((story) => story.step === step);
   if (exact) return exact;
-  const ending = stories.filter((story) => story.step.endsWith(`/${step}`));
+  const ending = stories.filter((story) => endsIn(story.step, step));
   if (ending.length === 1 && ending[0]) return ending[0];
   const known = [...stories.map((story) => story.step), ...pending];
   throw new HoldfastError("HF-4350", {

@@ -5,6 +5,7 @@ import { dropped } from "../../journal/journal.ts";
 import { readRow, resolve } from "../../journal/positions.ts";
 import { entryAt, headEvents, headsOf } from "../../journal/read.ts";
 import { isUnreadable } from "../../journal/unreadable.ts";
+import { isWithin } from "../../keys.ts";
 import type { Store } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
 
@@ -111,7 +112,7 @@ export class KeptCheckpoints {
   #closeIteration(loop: string): void {
     for (const place of this.#places.toReversed()) {
       if (place.isLoop && place.step === loop) return;
-      if (!place.isMark && place.step.startsWith(`${loop}[`)) place.isUnit = false;
+      if (!place.isMark && isWithin(place.step, loop)) place.isUnit = false;
     }
   }
 

@@ -2,6 +2,7 @@ import { defined } from "../../defined.ts";
 import type { StepType } from "../../journal/events.ts";
 import type { StepRecord } from "../../journal/records.ts";
 import type { RunState } from "../../journal/state.ts";
+import { countedName, groupOf, isMember } from "../../keys.ts";
 import type { RunStatus, Waiting, WaitKind } from "../../types.ts";
 
 /** How far a run is. `total` is known where it said what to expect: `ctx.plan`, and the members of its groups. */
@@ -64,7 +65,7 @@ function* numbered(prefix: string, names: readonly string[]): Generator<string> 
   for (const name of names) {
     const count = (counts.get(name) ?? 0) + 1;
     counts.set(name, count);
-    yield prefix + (count === 1 ? name : `${name}#${count}`);
+    yield prefix + countedName(name, count);
   }
 }
 
@@ -72,9 +73,8 @@ function* numbered(prefix: string, names: readonly string[]): Generator<string> 
 function countMembers(state: RunState): ReadonlyMap<string, number> {
   const members = new Map<string, number>();
   for (const [key, { status }] of state.steps()) {
-    const bracket = key.indexOf("[", key.lastIndexOf("/") + 1);
-    if (bracket < 0 || status !== "completed") continue;
-    const group = key.slice(0, bracket);
+    if (!isMember(key) || status !== "completed") continue;
+    const group = groupOf(key);
     members.set(group, (members.get(group) ?? 0) + 1);
   }
   return members;

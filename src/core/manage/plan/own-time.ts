@@ -1,3 +1,5 @@
+import { outerOf } from "../../keys.ts";
+
 /** How long steps took, without what the steps inside them took: those have been counted when they ended. */
 export class OwnTime {
   readonly #inside = new Map<string, number>();
@@ -6,7 +8,7 @@ export class OwnTime {
   of(step: string, ms: number): number {
     const inside = this.#inside.get(step) ?? 0;
     this.#inside.delete(step);
-    const outer = step.slice(0, Math.max(0, step.lastIndexOf("/")));
+    const outer = outerOf(step);
     if (outer !== "") this.#inside.set(outer, (this.#inside.get(outer) ?? 0) + ms);
     return Math.max(0, ms - inside);
   }

@@ -1,15 +1,7 @@
 import type { StepRecord } from "../../journal/records.ts";
+import { approvalOf } from "../../keys.ts";
 import type { Met } from "../replay/replay-run.ts";
 import type { Approval } from "./plan-types.ts";
-
-/** The gate before a call, or before what a fork might do again. */
-const APPROVAL = /^((?:.*\/)?)approve:(.+?)(?:#fork|##\d+)?$/;
-
-/** The step that a gate is about, when somebody is asked there whether to call it. */
-export function approvedStep(gate: string): string | undefined {
-  const [, prefix = "", name] = APPROVAL.exec(gate) ?? [];
-  return name === undefined ? undefined : prefix + name;
-}
 
 /** How it stands with the approvals that a replay has come to. `records`: as they were before it. */
 export function approvals(met: Met, records: ReadonlyMap<string, StepRecord>): Approval[] {
@@ -17,7 +9,7 @@ export function approvals(met: Met, records: ReadonlyMap<string, StepRecord>): A
   const refused = new Set(met.uncalled.flatMap(({ step, became }) => (became === "refused" ? [step] : [])));
   const gates = [...new Set([...records.keys(), ...stops.keys()])];
   return gates.flatMap((gate): Approval[] => {
-    const step = approvedStep(gate);
+    const step = approvalOf(gate)?.step;
     if (step === undefined || !met.hasMet(gate)) return [];
     const stop = stops.get(gate);
     if (stop?.action === "wait") return [{ step, gate, state: "open" }];

@@ -10,12 +10,13 @@ import { loadRun } from "../../journal/load.ts";
 import { ScratchStore } from "../../journal/scratch-store.ts";
 import type { RunState } from "../../journal/state.ts";
 import { Values } from "../../journal/values.ts";
+import { approvalOf } from "../../keys.ts";
 import { checkBudget } from "../../options.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
 import type { RunRow } from "../../types.ts";
 import { measure } from "../checkpoints/progress.ts";
 import { type Met, replayRun, scratchQueue } from "../replay/replay-run.ts";
-import { approvals, approvedStep } from "./plan-approvals.ts";
+import { approvals } from "./plan-approvals.ts";
 import { decided } from "./plan-doubts.ts";
 import { PlanHooks } from "./plan-hooks.ts";
 import { Sorting } from "./plan-sort.ts";
@@ -120,7 +121,7 @@ const ENDS = { completed: "completes", failed: "fails", stopped: "open" } as con
 
 /** Also when the function itself has ended, what it has begun and does not wait for goes on. */
 function viewOf({ end, stoppedAt }: Met, announced: readonly string[]): View {
-  const after = stoppedAt.map(({ step }) => approvedStep(step) ?? step);
+  const after = stoppedAt.map(({ step }) => approvalOf(step)?.step ?? step);
   return {
     end: stoppedAt.length > 0 ? "open" : ENDS[end],
     after,

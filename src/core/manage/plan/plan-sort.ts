@@ -2,11 +2,11 @@ import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import type { StepRecord } from "../../journal/records.ts";
 import type { RunState } from "../../journal/state.ts";
+import { approvalOf, isInside } from "../../keys.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
 import { provesNotDone } from "../../run/failures.ts";
 import type { Met } from "../replay/replay-run.ts";
 import type { StopPoint } from "../replay/replay-watch.ts";
-import { approvedStep } from "./plan-approvals.ts";
 import { again, byRecord, isUnknown } from "./plan-doubts.ts";
 import type { DoubtfulStep, NextStep, NextWait, Treatment } from "./plan-types.ts";
 
@@ -55,7 +55,7 @@ export class Sorting {
       this.#waits.push({ step, for: stop.for, ...defined({ until }) });
       if (stop.for === "retry") this.#retried(step, until);
     }
-    const approved = approvedStep(step);
+    const approved = approvalOf(step)?.step;
     if (approved !== undefined) return this.#asked(approved);
     if (record && (record.status !== "failed" || isDecision(stop))) {
       const { effect, attempt } = record;
@@ -86,11 +86,9 @@ export class Sorting {
 
   /** Inside a step that is called again: its function is not gone through here, but it comes to what it had begun. */
   async #inside(): Promise<void> {
-    const again = this.#met.stoppedAt
-      .filter(({ action }) => action === "start")
-      .map(({ step }) => `${step}/`);
+    const again = this.#met.stoppedAt.filter(({ action }) => action === "start").map(({ step }) => step);
     for (const [step, record] of this.#records) {
-      if (!again.some((outer) => step.startsWith(outer))) continue;
+      if (!again.some((outer) => isInside(step, outer))) continue;
       const { type, effect, attempt, status, reopened, retryAt } = record;
       if (retryAt !== undefined) this.#retried(step, retryAt);
       else if (status === "failed" && reopened && (await this.#isFree(record)))

@@ -1,5 +1,5 @@
-import { undoKey } from "../../journal/records.ts";
 import type { RunState } from "../../journal/state.ts";
+import { undoKey } from "../../keys.ts";
 import { byRecord, isUnknown } from "./plan-doubts.ts";
 import type { DoubtfulStep, NextStep } from "./plan-types.ts";
 

@@ -3,6 +3,7 @@ import { defined } from "../../defined.ts";
 import type { Guard } from "../../guards/guard.ts";
 import type { EventDraft } from "../../journal/events.ts";
 import type { RunState } from "../../journal/state.ts";
+import { countedName } from "../../keys.ts";
 import { never } from "../../run/active-run.ts";
 import { Execution } from "../../run/execution.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
@@ -101,8 +102,7 @@ export const notingGuard = ({ intents }: Watch): Guard => ({
 
 /** The key that the next call of this name will have. */
 function nextKey(scope: Scope, name: string): string {
-  const count = (scope.counts.get(name) ?? 0) + 1;
-  return scope.prefix + (count === 1 ? name : `${name}#${count}`);
+  return scope.prefix + countedName(name, (scope.counts.get(name) ?? 0) + 1);
 }
 
 /** `ctx` without what reaches outside. */

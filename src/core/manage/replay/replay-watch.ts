@@ -1,8 +1,8 @@
 import type { Raw, StepStarted, StepType } from "../../journal/events.ts";
 import type { RunState } from "../../journal/state.ts";
 import { Values } from "../../journal/values.ts";
+import { groupOf, isApproval, isAtTop, isMember, isUndo, outerOf } from "../../keys.ts";
 import { silentLogger } from "../../logger.ts";
-import { UNDO } from "../../names.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Effect, WaitKind } from "../../types.ts";
 import type { Redactor } from "../../values/redact.ts";
@@ -63,7 +63,7 @@ export class Watch {
   readonly #stops = new Map<string, StopPoint>();
 
   constructor(state: RunState) {
-    const recorded = [...state.steps()].filter(([key]) => !key.startsWith(`${UNDO}/`));
+    const recorded = [...state.steps()].filter(([key]) => !isUndo(key));
     this.#recorded = new Map(recorded.map(([key, { status }]) => [key, { status }]));
     for (const [key, { seq, took }] of recorded) this.#places.set(seq, key).set(took ?? seq, key);
   }
@@ -112,26 +112,19 @@ export class Watch {
   }
 
   notAsked(): string[] {
+    // A group may be decided before it comes to all of its members, and what is inside a step that is answered is not asked for.
     const groups = new Set([...this.#met].map(groupOf));
     const isMet = (key: string): boolean =>
-      this.#met.has(key) || (key.endsWith("]") && groups.has(groupOf(key))) || parents(key).some(isMet);
-    const isGate = (key: string): boolean => /(^|\/)approve:[^/]*$/.test(key);
-    return [...this.#recorded.keys()].filter((key) => !isMet(key) && !isGate(key));
+      this.#met.has(key) ||
+      (isMember(key) && groups.has(groupOf(key))) ||
+      (!isAtTop(key) && isMet(outerOf(key)));
+    return [...this.#recorded.keys()].filter((key) => !isMet(key) && !isApproval(key));
   }
 }
 
 /** A value that is held back has the name of what it belongs to, which may be a step's. */
 const placeOf = (stop: StopPoint): string =>
   stop.action === "wait" && stop.for === "content" ? `content ${stop.step}` : stop.step;
-
-/** A group may be decided before it comes to all of its members. */
-const groupOf = (key: string): string => (key.endsWith("]") ? key.slice(0, key.lastIndexOf("[")) : key);
-
-/** The keys around a key: what is inside a step is not asked for when the step itself is answered. */
-function parents(key: string): string[] {
-  const slash = key.lastIndexOf("/");
-  return slash < 0 ? [] : [key.slice(0, slash)];
-}
 
 /** Everything the body is answered with passes here. */
 export class WatchedValues extends Values {

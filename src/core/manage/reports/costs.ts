@@ -1,7 +1,7 @@
 import type { EventKind, JournalEvent, UsageMeta } from "../../journal/events.ts";
-import { plainPath } from "../../journal/rename.ts";
 import { usageOf } from "../../journal/spent.ts";
 import type { LoggedStep, StepNews } from "../../journal/step-log.ts";
+import { outerOf, plainPath } from "../../keys.ts";
 import { OwnTime } from "../plan/own-time.ts";
 
 /** Tokens and money; `unpriced`: of the tokens, those whose price nobody knows. They are not free. */
@@ -117,7 +117,7 @@ export class Ledger {
     if (event.kind === "child_finished") return add(this.children, usage);
     // A note is named after the step it was made in.
     const isNote = event.kind === "usage_recorded";
-    const step = isNote ? event.step.slice(0, Math.max(0, event.step.lastIndexOf("/"))) : event.step;
+    const step = isNote ? outerOf(event.step) : event.step;
     this.#used(step, usage, event.kind === "step_failed");
   }
 

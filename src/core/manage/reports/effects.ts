@@ -2,6 +2,7 @@ import { defined } from "../../defined.ts";
 import type { JournalEvent, StepStarted } from "../../journal/events.ts";
 import type { StepRecord } from "../../journal/records.ts";
 import { isDone, isOpen, type LoggedStep, StepLog, type StepNews } from "../../journal/step-log.ts";
+import { baseName, groupOf, isIteration, lastSegment, outerOf, prefixOf } from "../../keys.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Effect, Mutable, RunRow } from "../../types.ts";
 import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
@@ -87,10 +88,12 @@ export async function effectReport(store: Store, query: ReportQuery): Promise<Ef
   };
 }
 
+const TOOL = /^tool:./;
+
 /** Which tool of which agent a step calls, without the turn: `clerk/tool:pay` of `clerk[3]/tool:pay#2`. */
 function toolCall(step: string): string | undefined {
-  const found = /^(.*)\[\d+\]\/(tool:[^/#]+)(#\d+)?$/.exec(step);
-  return found ? `${found[1]}/${found[2]}` : undefined;
+  const [turn, tool] = [outerOf(step), baseName(lastSegment(step))];
+  return isIteration(turn) && TOOL.test(tool) ? prefixOf(groupOf(turn)) + tool : undefined;
 }
 
 type Risky = Exclude<Effect, "repeatable">;

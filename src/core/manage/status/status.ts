@@ -1,5 +1,6 @@
 import { actOf, isStopped } from "../../journal/going-on.ts";
 import { reasonOf, sentenceOf } from "../../journal/wait-reason.ts";
+import { isInside } from "../../keys.ts";
 import { ended, type RunRow, terminal, WAIT_KINDS, type Waiting } from "../../types.ts";
 import type { StepUnderWay } from "../checkpoints/progress.ts";
 import type { Stall } from "./stalled.ts";
@@ -109,7 +110,7 @@ const because = (what: string, why: string | null | undefined): string => (why ?
 
 /** Innermost steps only: the ones around them are under way because of them. `calls`: without those that wait for something. */
 function named(open: readonly StepUnderWay[], calls = false): string {
-  const inner = open.filter(({ step }) => !open.some((other) => other.step.startsWith(`${step}/`)));
+  const inner = open.filter(({ step }) => !open.some((other) => isInside(other.step, step)));
   const isCall = ({ type, status }: StepUnderWay) => CALLS.includes(type) && status === "started";
   return listed((calls ? inner.filter(isCall) : inner).map(({ step }) => step));
 }
