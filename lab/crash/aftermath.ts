@@ -8,7 +8,7 @@ import type { RunRow } from "../../src/core/types.ts";
 import { ownEvents } from "../../src/testing/invariants/step-names.ts";
 import type { Problem, Site } from "./site.ts";
 
-/** What people and new versions did to runs, as the journals tell it: no kill can hide what was acknowledged. */
+/** Acts of people and new versions on runs, counted from the journals: no kill can hide an acknowledged act. */
 export interface ActCounts {
   readonly pauses: number;
   readonly resumes: number;
@@ -16,7 +16,7 @@ export interface ActCounts {
   readonly forks: number;
   readonly prunes: number;
   readonly migrations: number;
-  /** Calls that forks took over from their sources, and that a person was asked about. */
+  /** Calls that forks took over from their sources, and calls that a person was asked about. */
   readonly reused: number;
   readonly asked: number;
 }
@@ -65,7 +65,7 @@ export function countActs(site: Site): Promise<ActCounts> {
   });
 }
 
-/** In the end everything is dropped: only heads are left, all of it still verifies, and a file has not grown. */
+/** Drops everything at the end: only heads remain, all of them still verify, and a file hasn't grown. */
 export async function pruneAll(site: Site, at: string): Promise<Problem[]> {
   const problem = (message: string, runId = ""): Problem => ({ at, rule: "retention", runId, message });
   const { bytes } = site.place;
@@ -90,7 +90,7 @@ export async function pruneAll(site: Site, at: string): Promise<Problem[]> {
     return found;
   });
   const after = bytes?.().file ?? 0;
-  // What was dropped is recorded, in an entry for each run.
+  // Each run has one entry that records what was dropped.
   const most = before + 2 * PAGE + runs * RECORD_BYTES;
   if (after > most) problems.push(problem(`The file grew from ${before} to ${after} bytes.`));
   const blobs = await site.place.blobs();

@@ -4,10 +4,10 @@ import type { StoreAddress } from "../../src/testing/store-address.ts";
 import type { ScenarioVersion } from "./names.ts";
 import type { ScenarioName } from "./scenarios.ts";
 
-/** Where a worker process is struck: at a named point of the protocol, or on one side of one of its writes. */
+/** Where a worker process is killed: at a named point of the protocol, or before or after one of its writes. */
 export type Strike =
   | { readonly point: Point; readonly nth: number }
-  /** With `claimed` only writes count that the engine makes as the holder of a claim. */
+  /** With `claimed`, only writes under a claim count. */
   | { readonly write: number; readonly side: "before" | "after"; readonly claimed?: true };
 
 export interface RunPlan {
@@ -15,57 +15,59 @@ export interface RunPlan {
   readonly scenario: ScenarioName;
 }
 
-/** What a person does to every run while one of its steps is under way. Done again by every process, as people do. */
+/** An act of a person on every run while one of its steps is in progress. Every process repeats it, as people do. */
 export type PlannedAct =
   | { readonly kind: "pause"; readonly step: string }
   | {
       readonly kind: "resume";
-      /** With an id it is clicked twice, by every process. */
+      /** With an id, every process sends it twice. */
       readonly id?: string;
       readonly inject?: unknown;
       readonly set?: { readonly memory: Readonly<Record<string, unknown>> };
     }
   | { readonly kind: "cancel"; readonly step: string }
-  /** Once, when the process starts: from where this step was done. */
+  /** Done once, when the process starts: forks where this step was done. */
   | { readonly kind: "fork"; readonly source: string; readonly step: string };
 
-/** What people do to the runs besides, drawn from the seed: so many acts at most. */
+/** Further random acts of people, drawn from the seed, up to this number. */
 export interface PlannedControl {
   readonly seed: number;
   readonly acts: number;
 }
 
-/** Everything a worker process is told, as JSON on its command line. */
+/** The complete configuration of a worker process, as JSON on its command line. */
 export interface ChildConfig {
   readonly store: StoreAddress;
   readonly witnessPort: number;
   readonly witnessLog: string;
-  /** Every acknowledged append is added here, one line of JSON each. */
+  /** Every acknowledged append is added here, as one line of JSON. */
   readonly ackFile: string;
   readonly runs: readonly RunPlan[];
   readonly kill?: Strike | null;
-  /** SIGSTOP instead; the parent is told on standard output first. */
+  /** Sends SIGSTOP instead; the parent is told on standard output first. */
   readonly freeze?: Strike | null;
   readonly claimMs?: number;
   readonly maxRecoveries?: number;
   readonly concurrency?: number;
   readonly act?: PlannedAct;
   readonly control?: PlannedControl;
-  /** The code that the process has. Default "1". */
+  /** The version of the process's code. Default "1". */
   readonly version?: ScenarioVersion;
-  /** Part of what `mail` is called with: other arguments in the same place. */
+  /** Part of the arguments of `mail`: changes the arguments at the same place. */
   readonly salt?: string;
   /** A person is asked before each `once` step. */
   readonly policy?: "ask";
-  /** Starts every run so many times at once. */
+  /** The number of simultaneous starts of every run. */
   readonly starts?: number;
-  /** When to end: all runs ended, or nothing left to do without a person; then approvals stay open too. */
+  /**
+   * When to end: when all runs have ended, or when nothing can be done without a person; then approvals stay open too.
+   */
   readonly until?: "ended" | "settled";
-  /** Other processes work on the same store: only the runs named here are waited for. */
+  /** Other processes work on the same store, so only the runs named here are waited for. */
   readonly shared?: boolean;
-  /** Goes on starting runs of these plans, each under new ids, for so long or until SIGHUP. */
+  /** Keeps starting runs of these plans under new ids, for this long or until SIGHUP. */
   readonly repeatMs?: number;
-  /** The store may go away for a while: what the people around the runs do is then done again. */
+  /** The store may be unavailable for a while; people's acts are then repeated. */
   readonly patient?: boolean;
 }
 
@@ -80,11 +82,11 @@ export interface ChildReport {
   readonly results: Readonly<Record<string, RunOutcome>>;
   readonly writes: number;
   readonly points: Readonly<Partial<Record<Point, number>>>;
-  /** Appends the store refused, by reason. */
+  /** Refused appends, by reason. */
   readonly refused: Readonly<Record<string, number>>;
   readonly recoveries: number;
-  /** Runs started, for a worker that goes on starting them. */
+  /** The number of started runs, for a worker that keeps starting them. */
   readonly started: number;
-  /** What the engine logged as errors. */
+  /** The engine's logged errors. */
   readonly errors: readonly string[];
 }

@@ -8,9 +8,9 @@ export interface ContentionOptions {
   readonly seconds: number;
   /** Default 8. */
   readonly processes?: number;
-  /** Runs each process keeps under way. Default 8. */
+  /** Runs in progress per process. Default 8. */
   readonly runs?: number;
-  /** Default SQLite; one that several processes may use. */
+  /** Default SQLite. Must allow several processes. */
   readonly store?: StoreKind;
 }
 
@@ -33,15 +33,15 @@ const MIX: readonly ScenarioName[] = [
   "sequence",
   "loop",
 ];
-/** On two cores a process may wait its turn for a while without being dead. */
+/** On two cores a living process may have to wait a while for its turn. */
 const CLAIM_MS = 10_000;
 const SAMPLE_MS = 20;
 const WAL_LIMIT = 64 * 1024 * 1024;
 const AT = "contention";
 
 /**
- * Lets many worker processes share one store for a while: nobody may meet a lock, the WAL of SQLite stays small, and
- * every promise is kept.
+ * Lets many worker processes share one store for a while. No process may run into a lock, SQLite's WAL must stay small,
+ * and every guarantee must hold.
  */
 export async function contention(options: ContentionOptions): Promise<ContentionReport> {
   const { seconds, processes = 8, runs = 8, store = sqliteKind } = options;

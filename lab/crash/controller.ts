@@ -6,25 +6,25 @@ import { type RunRow, terminal } from "../../src/core/types.ts";
 import { expected } from "../../src/testing/expected.ts";
 import type { PlannedControl } from "./config.ts";
 
-/** Positions that are not there or not kept any more, and runs that are not there any more. */
+/** Errors for positions that don't exist or weren't kept, and for missing runs. */
 const BESIDES: readonly ErrorCode[] = ["HF-1001", "HF-1022", "HF-1023"];
 
 const ACT_CHANCE = 0.5;
 const RESUME_CHANCE = 0.4;
-/** Forks of one run; what is forked once more is the fork of a fork. */
+/** The maximum number of forks per run; a fork can be forked again. */
 const MOST_FORKS = 3;
 const MOST_RUNS = 14;
 const CHECKPOINTS = 60;
 const MARK = "-f";
 
-/** The id of a fork follows from its source and position: made again after a kill, it is the same. */
+/** A fork's id is derived from its source and position, so repeating it after a kill gives the same fork. */
 const forkId = (runId: string, seq: number): string => `${runId}${MARK}${seq}`;
 
 const depth = (runId: string): number => runId.split(MARK).length - 1;
 
 /**
- * People who interfere: they pause and resume runs, saying something to them and editing what no result depends on, fork runs at
- * any checkpoint, and drop values that only older checkpoints need.
+ * Simulates people who interfere: they pause and resume runs, inject messages, edit values that no result depends on,
+ * fork runs at any checkpoint, and drop values that only older checkpoints need.
  */
 export class Controller {
   readonly #engine: Engine;
@@ -40,7 +40,7 @@ export class Controller {
     this.#left = acts;
   }
 
-  /** One round: perhaps an act; and paused runs go on sooner or later. Answers the forks that were made. */
+  /** One round: possibly one act, and sooner or later paused runs are resumed. Returns the new forks. */
   async round(): Promise<readonly string[]> {
     const { runs } = await this.#store.list({ limit: 200 });
     for (const row of runs)
@@ -68,7 +68,7 @@ export class Controller {
     return [];
   }
 
-  /** What is injected and edited is read by nobody whose result counts. */
+  /** No result depends on the injected and edited values. */
   async #resume({ id, seq }: RunRow): Promise<void> {
     const inject = this.#chance(0.5) ? { inject: `said at #${seq}` } : {};
     const set = this.#chance(0.5) ? { set: { memory: { remark: `made at #${seq}` } } } : {};

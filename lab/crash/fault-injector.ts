@@ -7,23 +7,23 @@ import type { ChildConfig, Strike } from "./config.ts";
 
 export const FROZEN = "frozen";
 
-/** Stops this process until somebody sends SIGCONT, and says so first. */
+/** Announces the stop, then stops this process until it gets SIGCONT. */
 export function freeze(): void {
   writeSync(1, `${FROZEN}\n`);
   process.kill(process.pid, "SIGSTOP");
 }
 
-/** Counts what this process does to its store and at which points it was, and strikes it where it was told to. */
+/** Counts this process's writes and protocol points, and kills or freezes it at the configured one. */
 export class FaultInjector {
   readonly #config: ChildConfig;
   readonly #acks: number;
   readonly points: Partial<Record<Point, number>> = {};
   readonly refused: Record<string, number> = {};
   writes = 0;
-  /** Those of them that were made under a claim. */
+  /** The writes among them made under a claim. */
   #claimed = 0;
 
-  /** `acks`: descriptor of the file that acknowledged appends are noted in. */
+  /** `acks`: the descriptor of the file that records acknowledged appends. */
   constructor(config: ChildConfig, acks: number) {
     this.#config = config;
     this.#acks = acks;
@@ -35,7 +35,7 @@ export class FaultInjector {
     this.#strike((strike) => "point" in strike && strike.point === point && strike.nth === nth);
   };
 
-  /** The store, with every write counted and every acknowledgement noted before the engine hears of it. */
+  /** Wraps the store so that every write is counted and every acknowledgement is recorded before the engine sees it. */
   wrap(store: Store): Store {
     const transaction: Store["transaction"] = async (work, build) => {
       // Only the owner of a run has one.
@@ -63,7 +63,7 @@ export class FaultInjector {
     return results;
   }
 
-  /** Counts a write and answers what strikes on either side of it. */
+  /** Counts a write and returns a function that injects the fault before or after it. */
   #write(isClaimed: boolean): (side: "before" | "after") => void {
     const nth = ++this.writes;
     const nthClaimed = isClaimed ? ++this.#claimed : 0;
@@ -92,7 +92,7 @@ export class FaultInjector {
     if (lines.length > 0) writeSync(this.#acks, lines.join(""));
   }
 
-  /** A signal to oneself takes effect before the call returns: nothing after it runs. */
+  /** A signal to the own process takes effect before the call returns: nothing after it runs. */
   #strike(isHere: (strike: Strike) => boolean): void {
     const { kill, freeze: frozen } = this.#config;
     if (kill && isHere(kill)) process.kill(process.pid, "SIGKILL");

@@ -8,13 +8,13 @@ import { type Expectations, Lab, type Problem, resultProblems, type Site } from 
 
 export interface MatrixOptions {
   readonly scenario: ScenarioName;
-  /** Which strikes to try. Default both: on either side of each write, and at each named point. */
+  /** The kinds of places to try. Default both: before and after each write, and at each named point. */
   readonly kinds?: readonly ("write" | "point")[];
-  /** At most so many cases, spread evenly over all that there are. */
+  /** The maximum number of cases, evenly spread. */
   readonly limit?: number;
-  /** Runs of the scenario under way in the process that is killed. Default 2. */
+  /** Runs of the scenario in progress in the killed process. Default 2. */
   readonly runs?: number;
-  /** Cases at a time. Default 2. */
+  /** The number of concurrent cases. Default 2. */
   readonly lanes?: number;
   /** Called after each case. */
   readonly onCase?: (at: string, problems: readonly Problem[]) => void;
@@ -25,11 +25,11 @@ export interface MatrixOptions {
 
 export interface MatrixReport {
   readonly scenario: ScenarioName;
-  /** All strikes there are, and how many were tried. */
+  /** The number of possible places, and how many were tried. */
   readonly possible: number;
   readonly cases: number;
   readonly kills: number;
-  /** Cases that ended before their strike: the timing was another this time. */
+  /** Cases that ended before their place was reached, because the timing differed. */
   readonly missed: number;
   readonly calls: number;
   readonly problems: readonly Problem[];
@@ -37,8 +37,8 @@ export interface MatrixReport {
 }
 
 /**
- * Kills a worker process at every place there is, one case each, lets a second process finish, and checks that the
- * result is the same as without a crash and that every promise was kept.
+ * Kills a worker process at every possible place, one case each, lets a second process finish, and checks that the
+ * result is the same as without a crash and that every guarantee held.
  */
 export async function crashMatrix(options: MatrixOptions): Promise<MatrixReport> {
   const started = performance.now();
@@ -81,13 +81,13 @@ export async function crashMatrix(options: MatrixOptions): Promise<MatrixReport>
   }
 }
 
-/** So many cases are finished by one process: starting processes is what takes the time. */
+/** How many cases one process finishes, because starting processes takes most of the time. */
 const BATCH = 4;
 const ALONE_MS = 8_000;
-/** After so many problems further ones would say nothing new. */
+/** After this many problems, further ones would say nothing new. */
 const ENOUGH = 20;
 
-/** What the runs do when nothing goes wrong: the result to compare with, and the places to strike at. */
+/** Runs without faults: gives the expected result and the places for faults. */
 export async function uninterrupted(lab: Lab, runs: readonly RunPlan[]): Promise<ChildReport> {
   const site = await lab.site();
   const end = await site.run({ runs });
@@ -111,7 +111,7 @@ export function expectations({ results }: ChildReport, runs: readonly RunPlan[])
   );
 }
 
-/** Every place there is: points first, in the order they were met, then both sides of each write. */
+/** Every place: points first, in the order they were reached, then both sides of each write. */
 export function strikesOf({ writes, points }: ChildReport, kinds: readonly ("write" | "point")[]): Strike[] {
   const atPoints = Object.entries(points).flatMap(([point, hits]) =>
     Array.from({ length: hits }, (_, index): Strike => ({ point: point as Point, nth: index + 1 })),
@@ -149,7 +149,7 @@ async function strikeBatch(
   const together = await lab.spawn(struck.map(({ site }) => site.config({ runs }))).ended;
   const results: CaseResult[] = [];
   for (const [position, { at, site, end }] of struck.entries()) {
-    // One that cannot end stops them all, so each is tried on its own before it is blamed.
+    // One that can't end blocks them all, so each is tried on its own before it is blamed.
     const isWhole = together.reports.length > 0;
     const [last, index] = isWhole
       ? [together, position]

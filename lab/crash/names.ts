@@ -1,10 +1,10 @@
 import { lastSegment } from "../../src/core/keys.ts";
 import type { Migration } from "../../src/core/migration.ts";
 
-/** The scenarios' code: version 2 is version 1 with other names for some of its steps. */
+/** The scenarios' code: version 2 is version 1 with other names for some steps. */
 export type ScenarioVersion = "1" | "2";
 
-/** By workflow: the steps, by their path in version 1, that version 2 has another name for. */
+/** By workflow: the steps that version 2 renames, by their path in version 1. */
 const RENAMED: Readonly<Record<string, readonly string[]>> = {
   sequence: ["load", "charge", "mail"],
   group: ["match/ask"],
@@ -16,7 +16,7 @@ const RENAMED: Readonly<Record<string, readonly string[]>> = {
   undo: ["reserve", "pay"],
 };
 
-/** No word of the one version is one of the other. */
+/** No name appears in both versions. */
 const WORDS: Readonly<Record<string, string>> = {
   load: "fetch",
   charge: "bill",
@@ -33,15 +33,15 @@ const WORDS: Readonly<Record<string, string>> = {
 
 const FIRST_WORDS = new Map(Object.entries(WORDS).map(([first, second]) => [second, first]));
 
-/** What a version calls the step that version 1 calls `name`. */
+/** This version's name for the step that version 1 calls `name`. */
 export const nameIn = (version: ScenarioVersion, name: string): string =>
   version === "1" ? name : (WORDS[name] ?? name);
 
-/** A step's key with the names of version 1: what is done does not depend on how the code calls it. */
+/** A step's key with the names of version 1, because what a step does is independent of its name. */
 export const deedOf = (step: string): string =>
   step.replace(/[^/>[\]#:]+/g, (word) => FIRST_WORDS.get(word) ?? word);
 
-/** The ways between the versions of a workflow. */
+/** The migrations between the versions of a workflow. */
 export function migrationsOf(workflow: string): readonly Migration[] {
   const paths = RENAMED[workflow] ?? [];
   const second = (path: string): string => path.replace(/[^/]+$/, (name) => WORDS[name] ?? name);

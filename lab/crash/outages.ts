@@ -9,15 +9,15 @@ import { allResultProblems, Lab, type Problem, type Site } from "./site.ts";
 export interface OutageOptions {
   readonly store: StoreKind;
   readonly times: number;
-  /** What happens to the store, again and again, while a worker goes on using it; settles when it is over. */
+  /** Disturbs the store repeatedly while a worker uses it; resolves when it is over. */
   readonly strike: (nth: number) => Promise<void>;
-  /** Runs under way. Default 8. */
+  /** Runs in progress. Default 8. */
   readonly runs?: number;
-  /** Calls that the outside world receives between two strikes. Default 10. */
+  /** Calls received by the outside world between two disturbances. Default 10. */
   readonly every?: number;
-  /** Another way to the same store, for the worker only. */
+  /** Another route to the same store, for the worker only. */
   readonly through?: (address: StoreAddress) => StoreAddress;
-  /** Another worker than the real one: for the broken ones that prove the harness. */
+  /** A different worker: a broken one that proves the harness. */
   readonly spawn?: SpawnOptions;
 }
 
@@ -25,21 +25,20 @@ export interface OutageReport {
   readonly strikes: number;
   readonly runs: number;
   readonly calls: number;
-  /** Runs that were taken over after their claim had run out. */
+  /** Runs that were taken over after their claim had expired. */
   readonly recoveries: number;
   readonly problems: readonly Problem[];
   readonly seconds: number;
 }
 
 const AT = "outages";
-/** A step of the outside world is answered within milliseconds; a server that was killed is back within seconds. */
+/** The outside world answers within milliseconds; a killed server is back within seconds. */
 const PATIENCE_MS = 60_000;
 const FOR_EVER_MS = 86_400_000;
 
 /**
- * Lets one worker process go on for as long as it takes while its store is struck under it again and again: connections
- * are cut, servers killed. The worker lives through all of it, every run ends as if nothing had happened, and every
- * promise is kept.
+ * Keeps one worker process running while its store is disturbed repeatedly: connections are cut, servers killed. The
+ * worker survives all of it, every run ends as if nothing had happened, and every guarantee holds.
  */
 export async function outages(options: OutageOptions): Promise<OutageReport> {
   const { store, times, runs: many = 8, through, spawn } = options;
@@ -58,7 +57,7 @@ export async function outages(options: OutageOptions): Promise<OutageReport> {
     const problems = await struck(site, worker, options);
     const end = await worker.ended;
     problems.push(...allResultProblems(AT, [], end, expected));
-    // A server that did not come back is no place to look for anything else.
+    // If the server didn't come back, nothing else can be checked.
     if (!problems.some(({ rule }) => rule === "harness")) problems.push(...(await site.check(AT)));
     const calls = site.witness.calls().length;
     const [report] = end.reports;
@@ -70,7 +69,7 @@ export async function outages(options: OutageOptions): Promise<OutageReport> {
   }
 }
 
-/** All strikes, each after so many more calls; then no more runs are started. A worker that gets stuck is ended. */
+/** Disturbs the store after every few calls; then no more runs are started. A worker that gets stuck is killed. */
 async function struck(
   { witness }: Site,
   worker: WorkerProcess,
@@ -90,7 +89,7 @@ async function struck(
       await isAlive(striking);
     } catch (error) {
       problems.push(problem("I10", error));
-      // A server may be on its way back; what a dead worker would have done is not waited for.
+      // The server may be restarting; a dead worker isn't waited for.
       await Promise.race([striking, delay(RESTART_MS)]);
     }
     if (problems.length > 0) break;

@@ -7,26 +7,26 @@ import type { ChildConfig, ChildReport } from "./config.ts";
 export interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Its reports, one for each store it worked on, when it ended in good order. */
+  /** Its reports, one per store, if it ended normally. */
   readonly reports: readonly ChildReport[];
   readonly stderr: string;
-  /** It did not end by itself in time and was killed. */
+  /** True when it didn't end in time and was killed. */
   readonly isOverdue: boolean;
 }
 
 export interface WorkerProcess {
   readonly pid: number;
   readonly ended: Promise<ChildEnd>;
-  /** Settles when it prints this line; rejects when it ends first. */
+  /** Resolves when it prints this line; rejects when it ends first. */
   printed(line: string): Promise<void>;
   signal(signal: NodeJS.Signals): void;
 }
 
 export interface SpawnOptions {
-  /** Another script than the real worker: for the broken ones that prove the harness. */
+  /** A different script: a broken worker that proves the harness. */
   readonly script?: string;
   readonly execArgv?: readonly string[];
-  /** What it finds in its environment besides. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
   readonly patienceMs?: number;
 }

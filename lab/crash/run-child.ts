@@ -18,13 +18,13 @@ const ROUND_MS = 15;
 const SHARED_ROUND_MS = 60;
 const DRAIN_MS = 2_000;
 
-/** What a deliberately broken worker replaces. */
+/** The parts that a deliberately broken worker replaces. */
 export interface ChildParts {
   readonly store?: (store: Store) => Store;
   readonly scenarios?: typeof createScenarios;
 }
 
-/** The worker process: starts its runs, recovers what others left, and ends when there is nothing left to do. */
+/** Runs the worker process: starts its runs, recovers abandoned ones, and ends when nothing is left to do. */
 export async function runChild(config: ChildConfig, parts: ChildParts = {}): Promise<ChildReport> {
   const injector = new FaultInjector(config, openSync(config.ackFile, "a"));
   const real = await openAddress(config.store);
@@ -47,7 +47,7 @@ export async function runChild(config: ChildConfig, parts: ChildParts = {}): Pro
   const scenarios = (parts.scenarios ?? createScenarios)(witness, onCall, { version, salt, ledger });
   const errors: string[] = [];
   const engine = openEngine(config, store, scenarios, injector, errors);
-  // Frozen between two turns of the event loop, so never while SQLite holds its lock.
+  // Freezes between two turns of the event loop, so never while SQLite holds its lock.
   process.once("SIGUSR2", freeze);
   process.once("SIGTERM", () => void engine.close({ drainMs: DRAIN_MS }).then(() => process.exit(0)));
   let recoveries = 0;
@@ -109,7 +109,7 @@ const ASKING: Policy = {
   decide: ({ effect }) => (effect === "once" ? { ask: "It can be done only once." } : "allow"),
 };
 
-/** What people do as soon as there is a process to do it with. */
+/** Acts of people that come as soon as there is a process. */
 async function actFirst(child: Child): Promise<void> {
   const { config, engine } = child;
   const { act } = config;
@@ -122,7 +122,7 @@ async function actFirst(child: Child): Promise<void> {
   await engine.fork(place.id, { id: `${act.source}-fork`, effects: "reuse", actor: "tester" });
 }
 
-/** The runs whose ends are told; where people interfere, all but children: forks too, and what ended long ago. */
+/** The runs to report; when people interfere, all but children: also forks, and runs that ended long ago. */
 async function reported({ config, store }: Child, plans: readonly RunPlan[]): Promise<readonly string[]> {
   if (!config.control && config.act?.kind !== "fork") return plans.map(({ id }) => id);
   const { runs } = await store.list({ limit: 1_000 });
@@ -141,7 +141,7 @@ async function startAll(
   return plans;
 }
 
-/** Keeps as many runs under way as there are plans, until the time is over. */
+/** Keeps as many runs in progress as there are plans, until the time is up. */
 async function repeat(child: Child, ms: number): Promise<readonly RunPlan[]> {
   const { engine, scenarios, config } = child;
   let end = performance.now() + ms;
@@ -171,7 +171,7 @@ async function repeat(child: Child, ms: number): Promise<readonly RunPlan[]> {
 async function untilDone(child: Child, plans: readonly RunPlan[]): Promise<void> {
   const { config, store, scenarios } = child;
   const responder = responderOf(child);
-  // A fork whose maker died right after it was not greeted.
+  // A fork whose creator died right after creating it hasn't been sent its signal.
   const others = config.control ? await reported(child, plans) : [];
   const again = patience(config);
   const unheard = config.repeatMs === undefined ? plans.map(({ id }) => id) : [];
@@ -185,7 +185,7 @@ async function untilDone(child: Child, plans: readonly RunPlan[]): Promise<void>
   });
 }
 
-/** Looks at the store in short rounds: other processes may be the ones that advance a run. */
+/** Polls the store in short rounds, because other processes may advance a run. */
 async function attend(
   child: Child,
   isDone: (rows: readonly RunRow[]) => boolean | Promise<boolean>,
@@ -206,7 +206,7 @@ async function attend(
   }
 }
 
-/** Does something again while the store is away, for those who were told that it may be. */
+/** Repeats an act while the store is down, for workers configured as patient. */
 const patience =
   ({ patient }: ChildConfig) =>
   async <T>(work: () => Promise<T>): Promise<T> => {
@@ -233,7 +233,7 @@ async function outcome(engine: Engine, id: string): Promise<RunOutcome> {
   return { status: run.status, waiting, value: run.error };
 }
 
-/** For scripts: reads one plan or several from the command line and prints their reports, in order, at the end. */
+/** Reads one or more plans from the command line, and prints their reports in order at the end. */
 export async function runChildFromArgs(parts: ChildParts = {}): Promise<void> {
   const configs = JSON.parse(process.argv[2] ?? "[]") as readonly ChildConfig[];
   try {

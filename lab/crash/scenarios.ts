@@ -5,7 +5,7 @@ import { workflow } from "../../src/core/workflow.ts";
 import type { WitnessClient } from "../../src/testing/witness/witness.ts";
 import { deedOf, migrationsOf, nameIn, type ScenarioVersion } from "./names.ts";
 
-/** The workflows that crash tests run. Every step of theirs tells the witness; none depends on chance or time. */
+/** The workflows of the crash tests. Each of their steps reports to the witness; none depends on chance or time. */
 export const scenarioNames = [
   "sequence",
   "group",
@@ -36,9 +36,9 @@ interface ActOptions extends Pick<StepOptions<string>, "retry" | "verify" | "com
 export interface ScenarioOptions {
   /** Default "1". */
   readonly version?: ScenarioVersion | undefined;
-  /** Part of what `mail` is called with: another one is another call. */
+  /** Part of the arguments of `mail`: another salt makes another call. */
   readonly salt?: string | undefined;
-  /** Where the ledger is kept, and whether the store answers later. Default: its table `ledger`, at once. */
+  /** The ledger's table, and whether the store is asynchronous. Default: its table `ledger`, synchronous. */
   readonly ledger?: Ledger | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface Ledger {
   readonly async: boolean;
 }
 
-/** `onCall` hears of every call before it is made. */
+/** `onCall` is called before every call. */
 export function createScenarios(
   witness: WitnessClient,
   onCall: (call: StepCall) => void,
@@ -97,7 +97,7 @@ export function createScenarios(
 
 interface World {
   readonly define: <O>(name: string, body: WorkflowBody<ScenarioInput, O>) => Workflow<ScenarioInput, O>;
-  /** The name that this version has for a step. */
+  /** This version's name for a step. */
   readonly named: (name: string) => string;
   readonly salted: (args: unknown) => unknown;
   readonly ledger: Ledger;
@@ -145,7 +145,7 @@ const groupOf = ({ act, define }: World) =>
 
 const ITERATIONS = 30;
 
-/** Short enough to stay out of the blobs, so that the journal's tail grows past the size that calls for a snapshot. */
+/** Short enough to stay out of the blobs, so that the journal's tail grows large enough to trigger a snapshot. */
 const PADDING = "holdfast ".repeat(100);
 
 const loopOf = ({ act, define }: World) =>
@@ -158,11 +158,11 @@ const loopOf = ({ act, define }: World) =>
         last: ctx.memory.get("last"),
       });
       ctx.memory.set("last", answer);
-      // Whatever was said to the run meanwhile is heard, and changes nothing.
+      // Reads messages sent to the run in the meantime; they change nothing.
       if (turn.index % 5 === 0) for (const { payload } of await ctx.inbox()) ctx.memory.set("heard", payload);
       ctx.usage({ tokens: 10, costUsd: 0.001 });
       draft.seen.push(answer);
-      // Much changes and little is kept: snapshots come often, so that there are old ones for retention to drop.
+      // Much changes and little is kept, so that snapshots are frequent and retention has old ones to drop.
       draft.text = Array.from({ length: 4 }, (_, line) => `${turn.index}.${line} ${PADDING}`);
       return turn.index + 1 === ITERATIONS ? turn.done() : undefined;
     });
@@ -231,7 +231,7 @@ const ledgerOf = ({ act, define, ledger }: World) =>
     return { totals, quoted, sent, closing: await enter("close", 1) };
   });
 
-/** Answers the sum of this entry only: the others of a fork are its source's. */
+/** Returns the sum of this entry only: a fork's other entries belong to its source. */
 type Enter = (name: string, amount: number) => Promise<number>;
 
 const enterNow =
@@ -248,7 +248,7 @@ const enterLater =
   (ctx: Context, table: string): Enter =>
   (name, amount) =>
     ctx.transaction(name, async (sql: AsyncSqlHandle) => {
-      // Two that create one table at the same time get into each other's way, even if it may exist.
+      // Creating the same table concurrently fails even with IF NOT EXISTS.
       await sql.all("select 1 from (select pg_advisory_xact_lock(1)) as locked");
       await sql.run(`create table if not exists ${table} ${COLUMNS}`);
       await sql.run(`insert into ${table} (run, step, amount) values ($1, $2, $3)`, ctx.runId, name, amount);

@@ -21,9 +21,9 @@ import {
 import { type ScenarioName, scenarioNames } from "./scenarios.ts";
 import { undoProblems } from "./undo-check.ts";
 
-/** A broken promise, or something about the case itself that is not as it must be. */
+/** A broken guarantee, or a problem with the case itself. */
 export interface Problem {
-  /** Which case, in words that let it be repeated. */
+  /** Describes the case so that it can be repeated. */
   readonly at: string;
   readonly rule: Violation["invariant"] | "result" | "retention" | "harness";
   readonly runId: string;
@@ -33,11 +33,11 @@ export interface Problem {
 export type Expectations = Readonly<Partial<Record<ScenarioName, Omit<RunOutcome, "waiting">>>>;
 
 export type WorkPlan = Omit<ChildConfig, "store" | "witnessPort" | "witnessLog" | "ackFile"> & {
-  /** Another way to the same store. */
+  /** Another route to the same store. */
   readonly store?: StoreAddress;
 };
 
-/** Where one case happens: a place of its own in the store, a log of the witness and the log of acknowledgements. */
+/** The environment of one case: its own place in the store, a witness log and a log of acknowledgements. */
 export class Site {
   readonly folder: string;
   readonly place: StorePlace;
@@ -59,7 +59,7 @@ export class Site {
     return { store: this.place.address, claimMs, ...plan, ...logs, witnessPort: witness.port };
   }
 
-  /** The store as it is, for this process. */
+  /** Opens the store in this process. */
   read<T>(use: (store: Store) => Promise<T>): Promise<T> {
     return withStoreAt(this.place.address, use);
   }
@@ -69,7 +69,7 @@ export class Site {
     return this.#lab.spawn([this.config(plan)], spawn);
   }
 
-  /** The same, and waits for its end. */
+  /** Starts a worker process and waits for its end. */
   run(plan: WorkPlan, spawn?: SpawnOptions): Promise<ChildEnd> {
     return this.start(plan, spawn).ended;
   }
@@ -78,11 +78,11 @@ export class Site {
     const file = path.join(this.folder, "acks.jsonl");
     if (!existsSync(file)) return [];
     const lines = readFileSync(file, "utf8").split("\n");
-    // A worker may have been killed in the middle of its last line; nothing was acknowledged to anyone by half a line.
+    // A worker may have been killed while writing its last line; an incomplete line acknowledged nothing.
     return lines.flatMap((line) => (line.endsWith("}") ? [JSON.parse(line) as AckedWrite] : []));
   }
 
-  /** Every promise, checked against the store, the witness and the acknowledgements. */
+  /** Checks every guarantee against the store, the witness and the acknowledgements. */
   async check(
     at: string,
     options: { readonly healed?: boolean; readonly zombies?: boolean } = {},
@@ -112,11 +112,11 @@ export class Site {
 }
 
 export interface LabOptions extends SpawnOptions {
-  /** Default SQLite. Who made it closes it. */
+  /** Default SQLite. The caller closes it. */
   readonly store?: StoreKind;
 }
 
-/** A folder for sites and the witness that watches them all. */
+/** A folder for sites, and the witness that watches them all. */
 export class Lab {
   readonly witness: Witness;
   readonly store: StoreKind;
@@ -135,7 +135,7 @@ export class Lab {
     return new Lab(await startWitness({ file: path.join(root, "witness.jsonl") }), root, options);
   }
 
-  /** The scenarios that its kind of store can run. */
+  /** The scenarios that this kind of store can run. */
   async scenarios(): Promise<readonly ScenarioName[]> {
     const site = await this.site();
     const { transactions } = await site.read(async ({ capabilities }) => capabilities);
@@ -144,7 +144,7 @@ export class Lab {
     return scenarioNames.filter((name) => isLedger || name !== "ledger");
   }
 
-  /** An empty store and a witness that has seen nothing of it. */
+  /** Creates an empty store and an empty witness log. */
   async site(): Promise<Site> {
     const folder = mkdtempSync(path.join(this.#root, "case-"));
     return new Site(this, folder, await this.witness.log(path.join(folder, "witness.jsonl")));
@@ -162,13 +162,13 @@ export class Lab {
   }
 }
 
-/** A store that takes long to open is slow in all it does: its workers are given the time of so many openings more. */
+/** A store that opens slowly is slow in everything, so its workers get the time of this many openings more. */
 const OPENINGS = 20;
 
-/** Branches of a group only hold steps; everything else calls the witness. */
+/** Branches of a group only contain steps; everything else calls the witness. */
 const BRANCH = /^(match|side)\[\w+\]$/;
 
-/** The responder lets a step run again only when the witness has not seen it; so nothing `once` happens twice. */
+/** The responder lets a step run again only when the witness hasn't seen it, so no `once` step may happen twice. */
 function carriedOutTwice(calls: readonly LoggedCall[]): Violation[] {
   const done = new Map<string, LoggedCall[]>();
   for (const call of calls) {
@@ -186,7 +186,7 @@ function carriedOutTwice(calls: readonly LoggedCall[]): Violation[] {
   });
 }
 
-/** What differs between how the runs ended and how they must end. */
+/** Differences between the actual and the expected ends of runs. */
 export function resultProblems(
   at: string,
   runs: readonly RunPlan[],
@@ -216,7 +216,7 @@ export function resultProblems(
   });
 }
 
-/** The same for all that the worker tells of. The name of each run begins with its scenario's. */
+/** Checks all runs that the worker reports. The name of each begins with its scenario's. */
 export function allResultProblems(
   at: string,
   runs: readonly RunPlan[],

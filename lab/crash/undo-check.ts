@@ -8,7 +8,7 @@ import { deedOf } from "./names.ts";
 
 const UNDONE = ["reserve", "pay", "ship"];
 
-/** What was done by an `undo` run itself is undone when it was cancelled so: all of it, the last thing first. */
+/** Checks that a cancelled `undo` run has undone everything it did itself, in reverse order. */
 export async function undoProblems(store: Store, calls: readonly LoggedCall[]): Promise<Violation[]> {
   const problems: Violation[] = [];
   const { runs } = await store.list({ workflow: "undo", status: ["cancelled"], limit: 200 });

@@ -8,24 +8,24 @@ import { type Expectations, Lab, type Problem, resultProblems, type Site } from 
 
 export interface ZombieOptions {
   readonly rounds: number;
-  /** Another worker to freeze than the real one: for the broken ones that prove the harness. */
+  /** A different worker to freeze: a broken one that proves the harness. */
   readonly spawn?: SpawnOptions;
   readonly onRound?: (at: string, problems: readonly Problem[]) => void;
-  /** Default SQLite; one that several processes may use. */
+  /** Default SQLite. Must allow several processes. */
   readonly store?: StoreKind;
-  /** Where the workers freeze, in turn. Unless given: everywhere that matters. */
+  /** Where the workers freeze, in turn. Default: everywhere that matters. */
   readonly freezes?: readonly Freeze[];
 }
 
 export interface ZombieReport {
   readonly rounds: number;
-  /** Writes that frozen workers tried after they were woken, and that the store refused. */
+  /** Writes that thawed workers attempted and the store refused. */
   readonly refused: number;
   readonly problems: readonly Problem[];
   readonly seconds: number;
 }
 
-/** Where a worker freezes: in the middle of a call, just before a write, or at a point of the protocol. */
+/** Where a worker freezes: during a call, just before a write, or at a point of the protocol. */
 export type Freeze =
   | { readonly call: string; readonly scenario: ScenarioName }
   | { readonly strike: Strike; readonly scenario: ScenarioName };
@@ -47,8 +47,8 @@ const nameOf = (freeze: Freeze): string =>
   `${freeze.scenario}: frozen ${"call" in freeze ? `while calling ${freeze.call}` : `at ${JSON.stringify(freeze.strike)}`}`;
 
 /**
- * Freezes a worker for longer than its claim lasts, lets another one finish its runs, and wakes it up: whatever
- * it still tries to write must be refused.
+ * Freezes a worker for longer than its claim lasts, lets another one finish its runs, and wakes it up: everything it
+ * still tries to write must be refused.
  */
 export async function zombieRounds(options: ZombieOptions): Promise<ZombieReport> {
   const { rounds, spawn, onRound, store = sqliteKind } = options;
@@ -103,7 +103,7 @@ async function zombieRound(site: Site, round: Round): Promise<{ refused: number;
 }
 
 async function startFrozen(site: Site, { freeze, runs, spawn }: Round): Promise<WorkerProcess> {
-  // What it had asked a server before it was frozen may be given up when it wakes up.
+  // Requests sent to a server before the freeze may be abandoned after it.
   const plan = { runs, patient: true };
   if ("strike" in freeze) {
     const zombie = site.start({ ...plan, freeze: freeze.strike }, spawn);
@@ -115,7 +115,7 @@ async function startFrozen(site: Site, { freeze, runs, spawn }: Round): Promise<
   await site.witness.waitFor(({ step }) => step === freeze.call);
   zombie.signal("SIGUSR2");
   await zombie.printed(FROZEN);
-  // The next worker is answered at once; what the frozen one asked stays unanswered in its socket.
+  // The next worker is answered at once; the frozen one's answer stays unread in its socket.
   await site.witness.release();
   return zombie;
 }

@@ -37,7 +37,7 @@ function readArgs() {
   }
 }
 
-/** The library that ignores syncs. */
+/** Builds the library that ignores syncs. */
 async function careless(): Promise<string> {
   const triple = (await output("gcc", ["-print-multiarch"])) ?? `${MACHINE}-linux-gnu`;
   const folders = [`/usr/lib/${triple}`, "/usr/lib64", "/usr/lib", "/usr/lib/libeatmydata"];

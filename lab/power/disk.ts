@@ -4,7 +4,7 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isRoot, output, run } from "../services/service.ts";
 
-/** _IOR('X', 125, __u32) with 2: the file system stops at once, and nothing of what it holds in memory reaches the disk. */
+/** _IOR('X', 125, __u32) with 2: the file system stops at once, and nothing it holds in memory reaches the disk. */
 const SHUTDOWN = `open(my $at, "<", $ARGV[0]) or die "$!\\n"; my $how = pack("L", 2); ioctl($at, 0x8004587D, $how) or die "$!\\n";`;
 
 const SIZE = "1G";
@@ -22,14 +22,14 @@ export class PowerDisk {
     this.mount = path.join(root, "disk");
   }
 
-  /** Says what is missing where there cannot be one. */
+  /** Explains what is missing when no such disk can be made. */
   static async make(): Promise<PowerDisk> {
     if (process.platform !== "linux") throw new Error("Only Linux can cut the power of a file system.");
     if (!isRoot) throw new Error("Only root may mount a disk.");
     if ((await output("perl", ["-e", "1"])) === null)
       throw new Error("The power is cut with perl, which is not there.");
     const disk = new PowerDisk(mkdtempSync(path.join(tmpdir(), "holdfast-power-")));
-    // Servers run as users of their own.
+    // Servers run as their own users.
     chmodSync(disk.#root, 0o755);
     mkdirSync(disk.mount);
     try {
@@ -43,14 +43,14 @@ export class PowerDisk {
     }
   }
 
-  /** What is on it now is there for good. */
+  /** Makes everything written so far durable. */
   sync(): Promise<void> {
     return run("sync", ["-f", this.mount]);
   }
 
   /**
-   * Stops these processes and all that they started, cuts the power, ends them, and brings the disk back with what had
-   * reached it. They are stopped first, so that nobody is told of anything after the power is gone.
+   * Stops these processes and all their children, cuts the power, kills them, and brings the disk back with what had
+   * reached it. They are stopped first, so that nothing is acknowledged after the power is gone.
    */
   async cut(pids: readonly number[]): Promise<void> {
     const all = await stopped(pids);
@@ -61,7 +61,7 @@ export class PowerDisk {
   }
 
   async remove(): Promise<void> {
-    // Some drivers of SQLite let go of a closed file only when garbage is collected.
+    // Some SQLite drivers release a closed file only at garbage collection.
     await run("umount", ["--lazy", this.mount]);
     rmSync(this.#root, { recursive: true, force: true });
   }
@@ -70,7 +70,7 @@ export class PowerDisk {
     return run("mount", ["-o", "loop", this.#image, this.mount]);
   }
 
-  /** What was killed lets go of its files a moment later. */
+  /** Killed processes release their files a moment later. */
   async #unmounted(): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
@@ -83,7 +83,7 @@ export class PowerDisk {
   }
 }
 
-/** Stops a family of processes; whoever was started meanwhile is found in the next round. */
+/** Stops a process tree; processes started in the meantime are found in the next round. */
 async function stopped(pids: readonly number[]): Promise<readonly number[]> {
   for (let tries = 1; tries <= MOST_TRIES; tries++) {
     const states = processes();
@@ -108,7 +108,7 @@ function processes(): Map<number, { readonly parent: number; readonly state: str
       const [state = "", parent = ""] = text.slice(text.lastIndexOf(")") + 2).split(" ");
       found.set(Number(name), { parent: Number(parent), state });
     } catch {
-      // It has just ended.
+      // The process has just ended.
     }
   }
   return found;
@@ -118,6 +118,6 @@ function signalled(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has just ended.
+    // The process has just ended.
   }
 }

@@ -23,24 +23,24 @@ export interface PowerOptions {
   readonly store: PowerStore;
   readonly cuts: number;
   readonly seed: number;
-  /** What the store's processes find in their environment: a library that ignores syncs, to prove the harness. */
+  /** Environment variables for the store's processes: a library that ignores syncs, to prove the harness. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface PowerReport {
   readonly store: PowerStore;
   readonly cuts: number;
-  /** Writes that were acknowledged before a cut, and those of them that were not there after it. */
+  /** Writes acknowledged before a cut, and those of them that were missing after it. */
   readonly acknowledged: number;
   readonly lost: number;
-  /** Cuts after which the store could not be opened again. */
+  /** Cuts after which the store couldn't be opened again. */
   readonly unopened: number;
-  /** Promises broken, the lost writes included. */
+  /** Broken guarantees, including lost writes. */
   readonly problems: readonly Problem[];
   readonly seconds: number;
 }
 
-/** A kind of store on a disk that loses its power, and the server that goes down with it. */
+/** A kind of store on a disk that loses power, and the server that goes down with it. */
 interface Ground {
   readonly kind: StoreKind;
   readonly server?: { readonly pid: number; start(): Promise<void>; remove(): Promise<void> };
@@ -55,8 +55,8 @@ const FEWEST_CALLS = 20;
 const MORE_CALLS = 100;
 
 /**
- * Cuts the power of the disk that a store is on while a worker goes on with its runs, brings it back, lets another worker
- * finish, and checks that every acknowledged write is there and every promise was kept.
+ * Cuts the power of a store's disk while a worker is running, brings it back, lets another worker finish, and checks
+ * that every acknowledged write is there and every guarantee held.
  */
 export async function powerCuts(options: PowerOptions): Promise<PowerReport> {
   const { store, cuts, seed, env = {} } = options;
@@ -97,7 +97,7 @@ interface CutResult {
 
 async function cutOnce(disk: PowerDisk, { store, env, calls, at }: Cut): Promise<CutResult> {
   const { kind, server } = await groundOn(disk.mount, store, env);
-  // The logs of the witness and of what was acknowledged are on another disk.
+  // The witness log and the acknowledgements are on another disk.
   const lab = await Lab.open({ store: kind });
   try {
     const site = await lab.site();
@@ -125,7 +125,7 @@ async function failed(ended: Promise<{ readonly stderr: string }>): Promise<neve
   throw new Error(`The worker ended before the cut. ${(await ended).stderr}`);
 }
 
-/** What is there when the power is back, and whether it can go on from there. */
+/** Checks the store after the power is back, and whether work can continue. */
 async function recovered(
   site: Site,
   server: Ground["server"],

@@ -1,27 +1,35 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { firstOf, folderFor, freePort, run, type Servant, type ServerPlace, servant } from "./service.ts";
+import {
+  firstOf,
+  folderFor,
+  freePort,
+  run,
+  type ServerPlace,
+  type ServerUser,
+  serverUser,
+} from "./service.ts";
 
-/** A PostgreSQL server of our own, which may be stopped and crashed at will. */
+/** Our own PostgreSQL server, which tests may stop and crash at will. */
 export interface PostgresServer {
   /** As a superuser, without a password. */
   readonly url: string;
   readonly port: number;
-  /** Of the postmaster that runs now. */
+  /** The pid of the current postmaster. */
   readonly pid: number;
   readonly folder: string;
   start(): Promise<void>;
   /** `immediate` is a crash: nothing is written back, and the next start recovers. */
   stop(how?: "fast" | "immediate"): Promise<void>;
-  /** SIGKILL to the postmaster: the others notice by themselves that it is gone. */
+  /** Sends SIGKILL to the postmaster; its children notice on their own. */
   kill(): void;
   remove(): Promise<void>;
 }
 
 const DEBIAN = "/usr/lib/postgresql";
 
-/** Others than the superuser need their password. */
+/** All users but the superuser need their password. */
 const LOGINS = `
 host all postgres 127.0.0.1/32 trust
 host all all 127.0.0.1/32 scram-sha-256
@@ -38,7 +46,7 @@ full_page_writes = on
 log_checkpoints = off
 `;
 
-/** The folder of PostgreSQL's programs; `null` when it is not on this machine. */
+/** The folder of PostgreSQL's programs; `null` when it isn't installed. */
 export function postgresPrograms(): string | null {
   const versions = (): string[] => {
     try {
@@ -55,11 +63,11 @@ export function postgresPrograms(): string | null {
   return found === null ? null : path.dirname(found);
 }
 
-/** Starts a server; `null` when there is no PostgreSQL on this machine. */
+/** Starts a server; returns `null` when PostgreSQL isn't installed. */
 export async function startPostgres(place: ServerPlace = {}): Promise<PostgresServer | null> {
   const bin = postgresPrograms();
   if (bin === null) return null;
-  const as = await servant(["postgres"]);
+  const as = await serverUser(["postgres"]);
   const folder = folderFor("postgres", as, place.folder);
   const data = path.join(folder, "data");
   const init = ["-D", data, "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync"];
@@ -71,7 +79,7 @@ export async function startPostgres(place: ServerPlace = {}): Promise<PostgresSe
     try {
       return await launch({ bin, as, folder, data, port, env: place.env ?? {} });
     } catch (error) {
-      // Somebody else may have taken the port meanwhile.
+      // Another process may have taken the port in the meantime.
       if (tries === 3) throw error;
     }
   }
@@ -79,14 +87,14 @@ export async function startPostgres(place: ServerPlace = {}): Promise<PostgresSe
 
 interface Place {
   readonly bin: string;
-  readonly as: Servant;
+  readonly as: ServerUser;
   readonly folder: string;
   readonly data: string;
   readonly port: number;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What is left of a killed server holds its memory for a moment, and a new one is refused until then. */
+/** The rest of a killed server holds its shared memory for a moment, and a new one is refused until then. */
 const LEFTOVER = /still in use|is another postmaster|lock file .* already exists/;
 const MOST_TRIES = 100;
 

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** Stands between clients and a PostgreSQL server, and cuts a connection right where a commit is. */
+/** A proxy between clients and a PostgreSQL server that cuts a connection exactly at a commit. */
 export interface CuttingProxy {
   readonly port: number;
   /**
-   * Cuts the next commit, and settles when that has happened. `before`: the server has run the statement and never hears
-   * that it is to commit. `after`: it has committed and said so, and the client never hears of it.
+   * Cuts the next commit, and resolves when that has happened. `before`: the server has run the statement and never
+   * receives the commit. `after`: it has committed and said so, and the client never receives that.
    */
   cut(side: "before" | "after"): Promise<void>;
   close(): Promise<void>;
@@ -17,7 +17,7 @@ interface Order {
   readonly done: () => void;
 }
 
-/** Messages of the protocol, of which single ones and the end of a longer text may come in pieces. */
+/** Splits a stream into protocol messages, which may arrive in pieces. */
 class Messages {
   #bytes = Buffer.alloc(0);
   /** A connection begins with messages that have no type. */
@@ -27,7 +27,7 @@ class Messages {
     this.#isTyped = isTyped;
   }
 
-  /** The whole messages there are now: their type, "" for those without one, and all their bytes. */
+  /** The complete messages so far: their type, "" for those without one, and all their bytes. */
   *take(chunk: Buffer): Generator<{ readonly type: string; readonly bytes: Buffer }> {
     this.#bytes = Buffer.concat([this.#bytes, chunk]);
     for (;;) {
@@ -46,7 +46,7 @@ class Messages {
 
 const PROTOCOL = 3 << 16;
 
-/** Tells where a client commits: with COMMIT, or with the Sync after a statement that writes and is not in a transaction. */
+/** Detects where a client commits: with COMMIT, or with the Sync after a writing statement outside a transaction. */
 class CommitWatch {
   readonly #writes: RegExp;
   #isWriting = false;
@@ -69,7 +69,7 @@ class CommitWatch {
 
 const textIn = (bytes: Buffer): string => bytes.toString("utf8", 0, bytes.indexOf(0));
 
-/** Starts a proxy before the server on `targetPort`; `writes` recognises the statements whose commit may be cut. */
+/** Starts a proxy in front of the server on `targetPort`; `writes` matches the statements whose commit may be cut. */
 export async function startCuttingProxy(targetPort: number, writes: RegExp): Promise<CuttingProxy> {
   const orders: Order[] = [];
   const sockets = new Set<Socket>();
@@ -97,7 +97,7 @@ export async function startCuttingProxy(targetPort: number, writes: RegExp): Pro
 
 function forward(client: Socket, target: Socket, next: () => Order | undefined, watch: CommitWatch): void {
   const asked = new Messages(false);
-  /** What is being kept from the client, up to the server's last word on it. */
+  /** The answers withheld from the client, until the server has finished. */
   let lost: { readonly answers: Messages; readonly done: () => void } | undefined;
   const cut = (done: () => void): void => {
     client.destroy();

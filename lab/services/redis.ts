@@ -4,16 +4,16 @@ import { rmSync } from "node:fs";
 import { connect } from "node:net";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { firstOf, folderFor, freePort, type Servant, type ServerPlace, servant } from "./service.ts";
+import { firstOf, folderFor, freePort, type ServerPlace, type ServerUser, serverUser } from "./service.ts";
 
-/** A Redis server of our own, which may be stopped and crashed at will. */
+/** Our own Redis server, which tests may stop and crash at will. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
   readonly folder: string;
   start(): Promise<void>;
-  /** `SIGKILL` is a crash: nothing is written back, and the next start reads what was. */
+  /** `SIGKILL` is a crash: nothing is written back, and the next start reads what was on disk. */
   stop(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
   remove(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface RedisServerOptions extends ServerPlace {
   /** One node that owns all slots. */
   readonly cluster?: boolean;
   readonly password?: string;
-  /** Settings that differ from those of a store: syncs before it answers, and evicts nothing. */
+  /** Settings that differ from those of a store, which syncs before it answers and evicts nothing. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -35,23 +35,23 @@ const STRICT = {
   "latency-tracking": "no",
 };
 
-/** The server's program; `null` when it is not on this machine. */
+/** The server's program; `null` when it isn't installed. */
 export function redisProgram(): string | null {
   const folders = ["/usr/bin", ...(process.env["PATH"] ?? "").split(path.delimiter)];
   return firstOf(folders.map((folder) => path.join(folder, "redis-server")));
 }
 
-/** Starts a server; `null` when there is no Redis on this machine. */
+/** Starts a server; returns `null` when Redis isn't installed. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer | null> {
   const file = redisProgram();
   if (file === null) return null;
-  const as = await servant(["redis"]);
+  const as = await serverUser(["redis"]);
   const folder = folderFor("redis", as, options.folder);
   for (let tries = 1; ; tries++) {
     try {
       return await launch({ file, as, folder, port: await freePort(), options });
     } catch (error) {
-      // Somebody else may have taken the port meanwhile.
+      // Another process may have taken the port in the meantime.
       if (tries === 3) throw error;
     }
   }
@@ -59,7 +59,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
 
 interface Place {
   readonly file: string;
-  readonly as: Servant;
+  readonly as: ServerUser;
   readonly folder: string;
   readonly port: number;
   readonly options: RedisServerOptions;
@@ -110,7 +110,7 @@ async function launch({ file, as, folder, port, options }: Place): Promise<Redis
   };
 }
 
-/** Sends plain text and waits for an answer that looks like this. */
+/** Sends plain text and waits for a matching answer. */
 async function command(port: number, text: string, expected: RegExp): Promise<void> {
   const socket = connect(port, "127.0.0.1");
   try {

@@ -7,22 +7,22 @@ import { promisify } from "node:util";
 
 const exec = promisify(execFile);
 
-/** Who servers run as: most of them refuse to be root. */
-export interface Servant {
+/** The user that servers run as: most of them refuse to run as root. */
+export interface ServerUser {
   readonly uid?: number;
   readonly gid?: number;
 }
 
-/** Where a server of our own keeps its files, and what else it finds in its environment. */
+/** The folder of our own server's files, and additional environment variables. */
 export interface ServerPlace {
-  /** Default: a new folder among the temporary files. */
+  /** Default: a new temporary folder. */
   readonly folder?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export const isRoot = process.getuid?.() === 0;
 
-export async function servant(names: readonly string[]): Promise<Servant> {
+export async function serverUser(names: readonly string[]): Promise<ServerUser> {
   if (!isRoot) return {};
   for (const name of [...names, "nobody"]) {
     const ids = await Promise.all(["-u", "-g"].map((flag) => output("id", [flag, name])));
@@ -31,7 +31,7 @@ export async function servant(names: readonly string[]): Promise<Servant> {
   throw new Error("there is no user that a server could run as");
 }
 
-/** What a command prints, or `null` when it fails. */
+/** A command's output, or `null` when it fails. */
 export async function output(command: string, args: readonly string[]): Promise<string | null> {
   try {
     return (await exec(command, args)).stdout.trim();
@@ -40,7 +40,7 @@ export async function output(command: string, args: readonly string[]): Promise<
   }
 }
 
-interface RunOptions extends Servant {
+interface RunOptions extends ServerUser {
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -58,8 +58,8 @@ export async function run(command: string, args: readonly string[], options: Run
 export const firstOf = (files: readonly string[]): string | null =>
   files.find((file) => existsSync(file)) ?? null;
 
-/** A folder of its own for a server, which that server's user may write. */
-export function folderFor(name: string, { uid, gid }: Servant, inside: string = tmpdir()): string {
+/** Creates a folder that the server's user may write. */
+export function folderFor(name: string, { uid, gid }: ServerUser, inside: string = tmpdir()): string {
   const folder = mkdtempSync(path.join(inside, `holdfast-${name}-`));
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
   return folder;

@@ -4,7 +4,7 @@ import { CLAIM_MS, type SimulatedWorker, type World } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** How hard a simulation is, drawn from the seed: some are only slow, some only crash, some have it all. */
+/** Draws the kinds of faults from the seed: some simulations are only slow, some only crash, some have everything. */
 export function startWeather(world: World): void {
   const { random } = world;
   const fail = random.pick([0, 0, 0.02, 0.06]);
@@ -32,7 +32,7 @@ export function startWeather(world: World): void {
   };
 }
 
-/** Draws what will go wrong and when, and what people will do meanwhile. */
+/** Draws the faults and their times, and the acts of people. */
 export function scheduleChaos(world: World, operator: Operator, chaosMs: number): void {
   const { random, clock, without } = world;
   const cancels = random.chance(0.4) && !without.has("cancels");
@@ -45,7 +45,7 @@ export function scheduleChaos(world: World, operator: Operator, chaosMs: number)
   }
 }
 
-/** The end of all faults: clocks are set right, frozen processes thaw, and nothing is planned any more. */
+/** Ends all faults: clocks are corrected, frozen processes thaw, and nothing more is planned. */
 export function heal(world: World): void {
   world.weather = null;
   world.shortage = 0;

@@ -9,11 +9,11 @@ export interface EffectRow {
   readonly step: string;
 }
 
-/** A memory store with an identity that follows from the seed, and transactions over one table of (run, step). */
+/** A memory store with an identity derived from the seed, and transactions over one table of (run, step). */
 export interface LedgerStore {
   readonly store: Store;
   readonly rows: readonly EffectRow[];
-  /** Every entry in the order in which it was written. */
+  /** Every entry in the order of writing. */
   readonly written: readonly { readonly runId: string; readonly seq: number }[];
 }
 

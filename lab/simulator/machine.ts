@@ -7,8 +7,8 @@ interface Held {
 }
 
 /**
- * A simulated process. Everything that leaves or enters it passes here, so that it can be killed (nothing happens in it
- * any more) or frozen (everything waits, then happens at once), and its wall clock can be wrong.
+ * A simulated process. Everything that leaves or enters it passes through here, so that it can be killed (nothing
+ * happens in it any more) or frozen (everything waits, then happens at once), and its wall clock can be wrong.
  */
 export class Machine {
   readonly name: string;
@@ -39,13 +39,13 @@ export class Machine {
     return this.#frozen !== null;
   }
 
-  /** Goes on when the process may: at once, after a thaw, or never. */
+  /** Resolves when the process may continue: at once, after a thaw, or never. */
   alive(): Promise<void> {
     if (!this.#dead && !this.#frozen) return Promise.resolve();
     return new Promise((resolve) => this.#enter({ go: resolve, cancelled: false }));
   }
 
-  /** Time passing inside the process. */
+  /** Lets time pass inside the process. */
   pause(ms: number): Promise<void> {
     return ms === 0 ? this.alive() : new Promise((resolve) => void this.clock.setTimer(resolve, ms));
   }
@@ -88,7 +88,7 @@ export class Machine {
   }
 }
 
-/** The store as the machine reaches it: a dead one sends nothing and hears nothing, a frozen one later. */
+/** The store as seen by the machine: a dead one neither sends nor receives, a frozen one does so later. */
 export function reach(store: Store, machine: Machine): Store {
   const through = async <T>(call: () => Promise<T>): Promise<T> => {
     await machine.alive();

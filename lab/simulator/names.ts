@@ -4,14 +4,14 @@ import type { ProgramInput, Section } from "./sections.ts";
 /** The programs' code: version 2 is version 1 with other names for every third step, group, loop and child. */
 export type ProgramVersion = "1" | "2";
 
-/** What a version calls the section with this id. */
+/** This version's name for the section with this id. */
 export const nameIn = (version: ProgramVersion, id: string): string =>
   version === "2" && Number(id.slice(1)) % 3 === 0 ? `v${id}` : id;
 
 /** A step's key, or a text about it, with the names of version 1. */
 export const deedOf = (text: string): string => text.replace(/\bv(?=[a-z]\d)/g, "");
 
-/** The ways between the versions, for all runs of these programs. */
+/** The migrations between the versions, for all runs of these programs. */
 export function migrationsOf(programs: readonly ProgramInput[]): readonly Migration[] {
   const there: Record<string, string> = {};
   const back: Record<string, string> = {};
@@ -23,7 +23,7 @@ export function migrationsOf(programs: readonly ProgramInput[]): readonly Migrat
         there[first + id] = other;
         back[second + other] = id;
       }
-      // A child is a run of its own, with paths of its own.
+      // A child is a separate run with its own paths.
       if (section.kind === "child") visit(section.body, "", "");
       else visit(inside(section), `${first}${id}/`, `${second}${other}/`);
     }

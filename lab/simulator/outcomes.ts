@@ -11,10 +11,10 @@ import { expected, type ProgramInput } from "./sections.ts";
 import type { SimulationFinding } from "./simulator.ts";
 import type { World } from "./world.ts";
 
-/** Far more than the longest program has waits and the worst seed has crashes. */
+/** Far more than the waits of the longest program and the crashes of the worst seed. */
 const MOST_CLAIMS = 120;
 
-/** Faults may cost time, never change a result: every run ends as it would have without them. */
+/** Faults may cost time but never change a result: every run ends as it would have without them. */
 export async function checkOutcomes(world: World): Promise<SimulationFinding[]> {
   const { store } = world;
   const findings: SimulationFinding[] = [];
@@ -46,7 +46,7 @@ export async function checkOutcomes(world: World): Promise<SimulationFinding[]> 
   return findings;
 }
 
-/** The forks, with the input of the run that each of them comes from in the end. */
+/** The forks, with the input of the run that each originates from. */
 async function forked({ store, wanted }: World): Promise<[string, ProgramInput][]> {
   const { runs } = await store.list({ limit: 1_000 });
   const inputOf = (row: RunRow | undefined): ProgramInput | undefined =>
@@ -57,7 +57,7 @@ async function forked({ store, wanted }: World): Promise<[string, ProgramInput][
   });
 }
 
-/** What settles a step as done: its own outcome, or the late one of a worker that had lost the run. */
+/** Events that settle a step as done: its own outcome, or a late one from a worker that had lost the run. */
 const DONE: ReadonlySet<string> = new Set(["step_completed", "step_evidence"]);
 
 async function wrongResult(
@@ -80,13 +80,13 @@ async function wrongResult(
 const isReused = (event: JournalEvent): boolean =>
   event.kind === "step_completed" && event.meta.instead !== undefined;
 
-/** Bookings of a run that was cancelled with undo which were neither undone nor named as impossible to undo. */
+/** Bookings of a run cancelled with undo that were neither undone nor reported as impossible to undo. */
 function notUndone(row: RunRow, journaled: readonly JournalEvent[]): string[] {
-  // What the source of a fork did is not the fork's to undo.
+  // A fork doesn't undo what its source did.
   const events = ownEvents(journaled);
   const asked = events.findIndex((event) => event.kind === "cancel_requested");
   if (row.status !== "cancelled" || asked < 0) return [];
-  // Somebody may still decide to end the run at once, without undo; such a cancel gives its reason.
+  // A person may still end the run at once, without undo; such a cancel has a reason.
   if (events.some((event) => event.kind === "run_cancelled" && event.meta.reason !== undefined)) return [];
   const done = (list: readonly JournalEvent[]): string[] =>
     list.flatMap((event) => (DONE.has(event.kind) && !isReused(event) ? [deedOf(event.step)] : []));

@@ -10,22 +10,22 @@ import type { Random } from "./random.ts";
 export interface Request {
   readonly effect: Effect;
   readonly args: unknown;
-  /** Attempts that the receiver turns down. */
+  /** Attempts that the receiver refuses. */
   readonly bad: readonly number[];
-  /** Longest time for the way there and the way back. */
+  /** The longest time for each direction. */
   readonly ms: number;
 }
 
-/** What every step of this name answers, whoever calls it and how often. */
+/** The value that every step of this name returns, for every caller and attempt. */
 export const valueOf = (step: string): string =>
   `value of ${(deedOf(step).split("/").at(-1) ?? step).replace(/#.*$/, "")}`;
 
-/** The world outside: writes down every call before it answers, and knows keys it has seen. */
+/** The outside world: records every call before it answers, and recognises keys. */
 export class Outside {
   readonly calls: WitnessCall[] = [];
   readonly #random: Random;
   readonly #seen = new Map<string, string>();
-  /** What was seen differently by two executions of the same code. */
+  /** Values that differed between two executions of the same code. */
   readonly contradictions: { readonly runId: string; readonly message: string }[] = [];
 
   constructor(random: Random) {
@@ -58,7 +58,7 @@ export class Outside {
     return this.calls.some((call) => call.runId === runId && deedOf(call.step) === deedOf(step));
   }
 
-  /** A value that every replay must see alike. */
+  /** Records a value that every replay must see. */
   observe(runId: string, what: string, value: unknown): void {
     const key = `${runId} ${what}`;
     const text = JSON.stringify(value) ?? "undefined";

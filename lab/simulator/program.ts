@@ -6,7 +6,7 @@ import { deedOf, nameIn, type ProgramVersion } from "./names.ts";
 import { type Outside, valueOf } from "./outside.ts";
 import type { ProgramInput, Section } from "./sections.ts";
 
-/** Ways in which a program can break the rules, to prove that the checks would notice. */
+/** Ways in which a program can break the rules, to prove that the checks notice. */
 export type Breakage = "calls-outside-steps" | "outcome-before-call" | "undeclared-effects";
 
 type Of<K extends Section["kind"]> = Extract<Section, { kind: K }>;
@@ -21,7 +21,7 @@ export interface ProgramOptions {
   readonly breakage?: Breakage | undefined;
 }
 
-/** The workflow that carries out sections, as one machine knows it. */
+/** The workflow that executes sections, as deployed on one machine. */
 export function createProgram(
   outside: Outside,
   machine: Machine,
@@ -61,12 +61,12 @@ class Interpreter {
     this.#breakage = breakage;
   }
 
-  /** The name that this version of the code has for a section. */
+  /** This version's name for a section. */
   #name({ id }: { readonly id: string }): string {
     return nameIn(this.#version, id);
   }
 
-  /** `prefix` is the scope the sections run in, as step keys spell it. */
+  /** `prefix` is the scope of the sections, as it appears in step keys. */
   async run(body: readonly Section[], prefix: string): Promise<unknown[]> {
     const results: unknown[] = [];
     for (const section of body) results.push(await this.#section(section, prefix));
@@ -182,12 +182,12 @@ class Interpreter {
       if (this.#breakage !== "outcome-before-call") return await this.#ctx.step(name, work, options);
       let made: StepCall | undefined;
       const value = await this.#ctx.step(name, (call) => ((made = call), valueOf(id)), options);
-      // By then the outcome is durable, so a crash in between loses the call.
+      // By now the outcome is durable, so a crash here loses the call.
       await this.#machine.pause(CALL_MS);
       if (made) await this.#receive(made, effect, []);
       return value;
     } catch (error) {
-      // Somebody said that a call in doubt did not happen: the program goes on without it.
+      // A person decided that a call in doubt didn't happen: the program continues without it.
       if (effect === "once" && (error as Error).message.includes("by hand")) return valueOf(id);
       throw error;
     }
@@ -205,7 +205,7 @@ class Interpreter {
     return this.#receive(call, effect, []);
   }
 
-  /** Whatever was said to the run is heard, and changes nothing. */
+  /** Reads messages sent to the run; they change nothing. */
   async #hear(where: string): Promise<void> {
     const heard = await this.#ctx.inbox();
     const said = heard.map(({ payload }) => payload);
@@ -213,7 +213,7 @@ class Interpreter {
     this.#observe(`what was heard at ${where}`, said);
   }
 
-  /** What was seen before a crash may be seen otherwise after it, as long as nothing of it was saved. */
+  /** After a crash the program may see other values, as long as none was saved. */
   async #saved(): Promise<void> {
     await this.#ctx.checkpoint("seen");
   }

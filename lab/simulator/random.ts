@@ -1,9 +1,9 @@
-/** Chance from a seed: the same seed gives the same choices in the same order. */
+/** Random numbers from a seed: the same seed gives the same choices in the same order. */
 export class Random {
   #state: number;
 
   constructor(seed: number) {
-    // Spreads neighbouring seeds apart; mulberry32 does the rest.
+    // Separates neighbouring seeds; mulberry32 does the rest.
     this.#state = Math.imul(seed ^ Math.floor(seed / 2 ** 32) ^ 0x9e3779b9, 0x85ebca6b) >>> 0;
   }
 
@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** A whole number from `low` to `high`, inclusive. */
   int(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }

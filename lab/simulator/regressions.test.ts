@@ -11,7 +11,7 @@ import { createFaultyStore, type FaultPlan, type StoreMethod } from "../../src/t
 import { checkInvariants } from "../../src/testing/invariants/invariants.ts";
 import { createLedgerStore } from "./ledger-store.ts";
 
-/** Histories that the simulator found, each as small as it could be made. */
+/** Histories that the simulator found, each reduced to a minimum. */
 interface Setting {
   readonly clock: FakeClock;
   readonly ledger: ReturnType<typeof createLedgerStore>;
@@ -48,7 +48,7 @@ async function violations({ ledger }: Setting): Promise<string[]> {
   return found.map(({ invariant, message }) => `${invariant} ${message}`);
 }
 
-/** Lets an act that needs no time come to its end. */
+/** Completes an act that needs no time. */
 async function now<T>({ clock }: Setting, act: Promise<T>): Promise<T> {
   await clock.settle();
   return act;
@@ -324,7 +324,7 @@ describe("a store that fails one read", () => {
     await now(world, engine.start(program, undefined, { id: "r" }));
     await world.clock.advance(1_000);
     const cancel = () => engine.cancel("r", { compensate: true });
-    // Who is told that the store did not answer asks again.
+    // A caller that gets no answer from the store asks again.
     await now(world, cancel().catch(cancel));
     await world.clock.advance(60_000);
     if ((await statusOf(engine, "r")) === "waiting") await now(world, engine.resume("r"));
@@ -388,7 +388,7 @@ describe("a resumed parent", () => {
     await now(world, second.work());
     await world.clock.advance(60_000);
     expect(dead).toBe(true);
-    // Hearing of the old failure again is fine, as long as resuming once more helps.
+    // The old failure may be reported once more, as long as resuming again helps.
     if ((await statusOf(second, "p")) === "failed") await now(world, second.resume("p"));
     await world.clock.advance(60_000);
     expect(await statusOf(second, "p")).toBe("completed");

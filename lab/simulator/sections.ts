@@ -2,7 +2,7 @@ import type { Effect } from "../../src/core/types.ts";
 import { valueOf } from "./outside.ts";
 import type { Random } from "./random.ts";
 
-/** What a simulated run does, as data: the same sections always lead to the same result. */
+/** The actions of a simulated run, as data: the same sections always give the same result. */
 export type Section =
   | {
       readonly kind: "call";
@@ -42,7 +42,7 @@ export interface ProgramInput {
   readonly pad: string;
 }
 
-/** What a simulation can do without, to narrow a finding down. */
+/** Features that a simulation can leave out, to narrow down a finding. */
 export type SimulatedFeature =
   | "cancels"
   | "clock-jumps"
@@ -64,12 +64,12 @@ export interface SectionOptions {
   readonly without: ReadonlySet<SimulatedFeature>;
 }
 
-/** Where a section stands: what is allowed there. */
+/** The context of a section, which decides what is allowed. */
 interface Place {
   readonly depth: number;
   readonly parallel: boolean;
   readonly children: number;
-  /** In the run's own sequence, where a failure ends the run. */
+  /** True in the run's own sequence, where a failure ends the run. */
   readonly top: boolean;
 }
 
@@ -90,7 +90,7 @@ const GROUPS = ["each", "all", "nest", "loop", "loop", "child", "stumble"] as co
 const lacksTransactions = ({ parallel }: Place, { without }: SectionOptions): boolean =>
   without.has("transactions") || (parallel && without.has("parallel-transactions"));
 
-/** Makes up a program. */
+/** Generates a program. */
 export function makeProgram(random: Random, options: SectionOptions): ProgramInput {
   const body = new Author(random, options).list({ depth: 0, parallel: false, children: 2, top: true }, 6);
   return { body, pad: options.heavy ? "p".repeat(9_000) : "" };
@@ -114,7 +114,7 @@ class Author {
     return `${letter}${++this.#count}`;
   }
 
-  /** Attempts that fail: never so many that the step would. */
+  /** Attempts that fail: never enough to fail the step. */
   #bad(): number[] {
     return this.#random.chance(0.25) ? this.#random.pick([[1], [2], [1, 2], [1, 3]]) : [];
   }
@@ -178,7 +178,7 @@ class Author {
         };
       case "loop": {
         const body = this.list({ ...place, depth: 3 }, heavy ? 1 : 2);
-        // Long enough states call for snapshots, and those for values that can be dropped.
+        // Long states trigger snapshots, and snapshots leave values that can be dropped.
         const [turns, pad] = heavy ? [18, 2_400] : random.chance(0.6) ? [6, 12_000] : [random.int(2, 3), 0];
         return { kind, id: this.#id("l"), turns, pad, body };
       }
@@ -186,7 +186,7 @@ class Author {
   }
 }
 
-/** What the program answers when nothing goes wrong: what it must answer whatever goes wrong. */
+/** The program's result without faults, which it must also return with them. */
 export function expected(body: readonly Section[]): unknown[] {
   return body.map((section) => {
     switch (section.kind) {

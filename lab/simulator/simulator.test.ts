@@ -12,7 +12,7 @@ function renumbered(entries: readonly Entry[], first: number): Entry[] {
   return entries.map((entry) => ({ ...entry, seq: entry.seq - start + first }));
 }
 
-/** Takes every write, whoever sends it and whatever happened since: what a store without fencing would do. */
+/** Accepts every write, like a store without fencing. */
 function withoutFencing(store: Store): Store {
   const force = async (append: Append, result: AppendResult): Promise<AppendResult> => {
     if (result.ok || !result.row || append.expect === null) return result;
@@ -32,7 +32,7 @@ function withoutFencing(store: Store): Store {
   };
 }
 
-/** Drops every value of a run as soon as some of them may go. */
+/** Drops every value of a run as soon as some of them may be dropped. */
 const droppingAll = (store: Store): Store => ({
   ...store,
   append: (batch) =>
@@ -40,7 +40,7 @@ const droppingAll = (store: Store): Store => ({
       batch.map((append) => {
         const [first] = append.entries;
         const last = first?.seq ?? 1;
-        // A run that is taken over still needs what it has recorded.
+        // A run that is taken over still needs its recorded values.
         if (last < 8 || !first?.head.includes('"run_claimed"')) return append;
         const entries = Array.from({ length: last - 1 }, (_, index) => index + 1);
         return { ...append, drop: { entries, blobs: append.drop?.blobs ?? [] } };
@@ -48,7 +48,7 @@ const droppingAll = (store: Store): Store => ({
     ),
 });
 
-/** The same migration again, as a second worker would write it that has not noticed the first. */
+/** Repeats the migration, like a second worker that hasn't noticed the first. */
 function again({ head, seq, count }: Entry): Pick<Append, "entries" | "head"> {
   const parsed = JSON.parse(head) as { v: unknown[][] };
   const v = parsed.v.filter(([kind]) => kind === "run_migrated");
@@ -76,7 +76,7 @@ const migratingTwice = (store: Store): Store => ({
   },
 });
 
-/** The first of some seeds in which something was found. */
+/** The first seed with any finding. */
 async function firstCaught(
   count: number,
   options: Partial<SimulationOptions>,
@@ -88,7 +88,7 @@ async function firstCaught(
   return undefined;
 }
 
-/** The first of some seeds in which this was found. */
+/** The first seed with this finding. */
 async function firstWith(
   invariant: string,
   count: number,
@@ -101,7 +101,7 @@ async function firstWith(
   return undefined;
 }
 
-/** The first of some seeds in which something was said about a finding. */
+/** The first seed with a finding that contains this text. */
 async function firstSaying(
   text: string,
   count: number,

@@ -14,23 +14,24 @@ import { World } from "./world.ts";
 
 export interface SimulationOptions {
   readonly workers: number;
-  /** Most runs that are started; at least one is. */
+  /** The maximum number of started runs; at least one is started. */
   readonly runs: number;
-  /** How long things go wrong, in simulated time. */
+  /** How long faults occur, in simulated time. */
   readonly chaosMs: number;
-  /** `false`: nothing goes wrong, to see what the programs answer then. */
+  /** `false`: no faults, to see the programs' results. */
   readonly faults: boolean;
-  /** What to leave out, to narrow a finding down. Every set of features has histories of its own. */
+  /** Features to leave out, to narrow down a finding. Every set of features has its own histories. */
   readonly without: readonly SimulatedFeature[];
-  /** Puts something between the engines and the store, to prove that the checks notice it. */
+  /** Wraps the store for the engines, to prove that the checks notice it. */
   readonly wrapStore: (store: Store) => Store;
   /** Makes the programs break the rules, to prove that the checks notice it. */
   readonly breakage: Breakage;
 }
 
 /**
- * A broken promise, or something else that faults must not do. `result`: a run ended otherwise than without faults. `undo`:
- * a cancelled run was not undone in full. `replay`: two executions saw different values. `churn`: claimed over and over.
+ * A broken guarantee, or another effect that faults must not have. `result`: a run ended differently from a run without
+ * faults. `undo`: a cancelled run wasn't undone completely. `replay`: two executions saw different values. `churn`: a
+ * run was claimed over and over.
  */
 export interface SimulationFinding {
   readonly invariant: Violation["invariant"] | "result" | "undo" | "replay" | "churn";
@@ -40,7 +41,7 @@ export interface SimulationFinding {
 
 export interface SimulationReport {
   readonly seed: number;
-  /** Faults and forceful acts that happened, by kind. */
+  /** Faults and forceful acts by kind. */
   readonly faults: Readonly<Record<string, number>>;
   readonly runs: number;
   /** Calls the outside world received. */
@@ -48,7 +49,7 @@ export interface SimulationReport {
   /** Journal events written. */
   readonly events: number;
   readonly simulatedMs: number;
-  /** Stands for everything that was written: equal for two simulations that went alike. */
+  /** A digest of everything that was written: equal for two identical simulations. */
   readonly digest: string;
   readonly findings: readonly SimulationFinding[];
 }
@@ -59,8 +60,8 @@ const JUMP_MS = 1_800_000;
 const MOST_TICKS = 1_200;
 
 /**
- * One simulated history: a few workers on one store advance a few runs while everything goes wrong that may; then
- * the faults end, time passes, and all promises are checked. The same seed is the same history.
+ * Simulates one history: a few workers on one store advance a few runs while everything goes wrong that may; then the
+ * faults end, time passes, and all guarantees are checked. The same seed gives the same history.
  */
 export async function simulate(
   seed: number,
@@ -96,8 +97,8 @@ export async function simulate(
 }
 
 /**
- * Lets time pass and people tidy up until every run has ended, or for long enough. Answers the runs that could go on
- * and did not.
+ * Lets time pass and people act until every run has ended, or for long enough. Returns the runs that could have
+ * continued and didn't.
  */
 async function comeToRest(world: World, operator: Operator): Promise<string[]> {
   const { clock } = world;
@@ -114,7 +115,7 @@ async function comeToRest(world: World, operator: Operator): Promise<string[]> {
     const now = runs.map((row) => row.head).join();
     quiet = now === before ? quiet + 1 : 0;
     before = now;
-    // Nothing but the clock moves: hours may pass at once.
+    // Only the clock moves, so hours may pass at once.
     if (quiet % QUIET_TICKS === QUIET_TICKS - 1) {
       late.push(...runs.filter((row) => isLate(row, clock.now())).map((row) => row.id));
       clock.jump(JUMP_MS);
@@ -163,7 +164,7 @@ async function report(world: World, operator: Operator, late: readonly string[])
   };
 }
 
-/** What happened in a run, without the values: stack traces in recorded errors are not the same every time. */
+/** The history of a run without its values: stack traces in recorded errors vary. */
 async function historyOf(store: Store, row: RunRow): Promise<string> {
   const entries = await store.entries(row.id, { from: 1, limit: row.seq });
   const events = entries.flatMap((entry) => parseEntry(row.id, entry).events);
@@ -173,7 +174,7 @@ async function historyOf(store: Store, row: RunRow): Promise<string> {
   ]);
 }
 
-/** Simulates `count` seeds from `from` on, and answers the reports with findings. */
+/** Simulates `count` seeds from `from` on, and returns the reports with findings. */
 export async function simulateMany(
   from: number,
   count: number,

@@ -35,12 +35,12 @@ export interface SimulatedWorker {
   readonly machine: Machine;
   readonly engine: Engine;
   readonly program: ReturnType<typeof createProgram>;
-  /** What strikes at the next append, and at the n-th probe from now. */
+  /** The faults for the next append, and for the n-th probe from now. */
   trap: "before" | "after" | null;
   probe: { left: number; strike: () => void } | null;
 }
 
-/** Everything there is in one simulation. All chance comes from the seed, all time from one clock. */
+/** The state of one simulation. All randomness comes from the seed, all time from one clock. */
 export class World {
   readonly random: Random;
   readonly clock: FakeClock;
@@ -51,16 +51,16 @@ export class World {
   readonly acked: AckedWrite[] = [];
   readonly faults = new Map<string, number>();
   readonly workers: SimulatedWorker[] = [];
-  /** The runs people asked for, with their input. */
+  /** The runs that people have requested, with their input. */
   readonly wanted = new Map<string, ProgramInput>();
-  /** What runs may be asked for: the code knows the names of their steps in all its versions. */
+  /** The runs that may be requested: the code knows the names of their steps in all its versions. */
   programs: readonly ProgramInput[] = [];
   /** The versions of the code that processes may have. */
   versions: readonly ProgramVersion[] = ["1"];
   storeSkewMs = 0;
-  /** How often a process that looks finds itself short of memory: it takes no more runs then, and saves those it has in full. */
+  /** How often a process finds itself short of memory: it then takes no more runs, and saves those it has in full. */
   shortage = 0;
-  /** Decides about store calls while faults are on. */
+  /** Chooses the faults of store calls while faults are on. */
   weather: ((method: StoreMethod) => StoreFault | undefined) | null = null;
   readonly seed: number;
   readonly without: ReadonlySet<SimulatedFeature>;
@@ -86,7 +86,7 @@ export class World {
     return this.workers.filter(({ machine }) => !machine.dead);
   }
 
-  /** Starts a process that works. */
+  /** Starts a process that advances runs. */
   spawn(): SimulatedWorker {
     const worker = this.#make(true);
     this.workers.push(worker);
@@ -94,14 +94,14 @@ export class World {
     return worker;
   }
 
-  /** A process whose store is away when it begins goes on trying by itself. */
+  /** A process whose store is down at the start retries on its own. */
   #work(worker: SimulatedWorker): void {
     worker.engine.work().catch((error: unknown) => {
       if (!HoldfastError.is(error, "HF-1008")) throw error;
     });
   }
 
-  /** A process that only watches and controls. */
+  /** Starts a process that only observes and controls. */
   desk(): SimulatedWorker {
     return this.#make(false);
   }
@@ -146,7 +146,7 @@ export class World {
       const { trap } = worker;
       worker.trap = null;
       worker.machine.kill();
-      // The write of a process that dies after sending it is taken; nobody hears the answer.
+      // The write of a process that dies after sending it is accepted; its answer is lost.
       return trap === "before" ? { kind: "stall" } : undefined;
     }
     return this.weather?.(method);

@@ -172,7 +172,7 @@ async function contended(
   });
 }
 
-/** Faults of servers and of the way to them, under a worker that has to live through them. */
+/** Disturbs servers and connections under a worker that has to survive it. */
 async function struck(
   { summary, problems }: Totals,
   ground: SoakGround,

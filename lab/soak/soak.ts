@@ -18,9 +18,9 @@ import {
 export interface SoakOptions {
   readonly kills: number;
   readonly seed: number;
-  /** Stores worked on at a time. Default 3: a worker often waits for the claim of a dead one. */
+  /** The number of concurrent stores. Default 3: a worker often waits for the claim of a dead one. */
   readonly lanes?: number;
-  /** Another worker than the real one: for the broken ones that prove the harness. */
+  /** A different worker: a broken one that proves the harness. */
   readonly spawn?: SpawnOptions;
   readonly onStore?: (progress: SoakProgress) => void;
   /** Default SQLite. */
@@ -29,14 +29,14 @@ export interface SoakOptions {
 
 export interface SoakProgress {
   readonly kills: number;
-  /** Worker processes, those included that ended before they were struck. */
+  /** Worker processes, including those that ended before their kill. */
   readonly rounds: number;
   readonly stores: number;
-  /** Runs that were started; forks and children come on top. */
+  /** Started runs, without forks and children. */
   readonly runs: number;
-  /** What people and new versions of the code did meanwhile. */
+  /** Acts of people and of new versions of the code. */
   readonly acts: ActCounts;
-  /** Calls the outside world received. */
+  /** Calls received by the outside world. */
   readonly effects: number;
   /** `keyed` calls that the receiver recognised and answered again. */
   readonly recognised: number;
@@ -76,20 +76,20 @@ const MOST_KILLS = 12;
 const MOST_WRITES = 24;
 const MOST_HITS = 10;
 const MOST_DELAY_MS = 400;
-/** What people do in one process, and in the last one, which has to come to an end. */
+/** The number of acts in one process, and in the last one, which has to come to an end. */
 const ACTS = 12;
 const LAST_ACTS = 3;
 
 type Random = () => number;
 const upTo = (random: Random, most: number): number => 1 + Math.floor(random() * most);
-/** Low numbers more often: a process that is struck late may end first. */
+/** Favors low numbers: a process with a late kill may end first. */
 const earlyUpTo = (random: Random, most: number): number => 1 + Math.floor(random() ** 2 * most);
 const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
 
 /**
- * Kills worker processes at random, again and again, until every run has ended all the same; then a fresh store. Meanwhile runs are
- * paused and resumed, forked and pruned, and each process has one of two versions of the code. The seed decides what is run, what is
- * done and where it is struck.
+ * Kills worker processes at random until every run has ended anyway; then continues with a new store. Meanwhile runs
+ * are paused and resumed, forked and pruned, and each process has one of two versions of the code. The seed decides
+ * what runs, what people do, and where processes are killed.
  */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const { kills, seed, lanes = 3, spawn, onStore, store = sqliteKind } = options;
@@ -124,7 +124,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
 }
 
 const PATIENCE_MS = 40_000;
-/** After so many problems further ones would say nothing new. */
+/** After this many problems, further ones would say nothing new. */
 const ENOUGH = 30;
 const COUNTED = ["kills", "rounds", "runs", "effects", "recognised", "duplicates"] as const;
 
@@ -138,11 +138,11 @@ interface Trials {
   readonly scenarios: readonly ScenarioName[];
   readonly expected: Expectations;
   readonly openMs: number;
-  /** Kills that no process is set up for yet, in all lanes together. */
+  /** Kills not yet assigned to a process, for all lanes together. */
   readonly toMake: { left: number };
 }
 
-/** Works on one store until it has seen its share of kills; whenever all its runs have ended, there are new ones. */
+/** Works on one store until it has had its share of kills; whenever all its runs have ended, new ones are started. */
 async function soakStore(site: Site, trials: Trials, at: string): Promise<Omit<SoakProgress, "stores">> {
   const { random, scenarios, expected, toMake } = trials;
   const most = upTo(random, MOST_KILLS);
@@ -162,9 +162,9 @@ async function soakStore(site: Site, trials: Trials, at: string): Promise<Omit<S
       const isKilled = next.signal === "SIGKILL" && !next.isOverdue;
       if (isKilled) kills++;
       else end = next;
-      // It ended before it was struck: its kill is still to be made.
+      // It ended before its kill, which is still to be made.
       if (dies && !isKilled) toMake.left++;
-      // All that is there must have ended as it does when nothing goes wrong: forks too, and what ended long ago.
+      // Everything must have ended as it does without faults: also forks, and runs that ended long ago.
       if (end) problems.push(...allResultProblems(`${at}: ${strikes.join(", ")}`, runs, end, expected));
     }
   }
@@ -187,7 +187,7 @@ function newRuns(random: Random, scenarios: readonly ScenarioName[], before: num
   });
 }
 
-/** One worker process, the code it has, and how it will die. */
+/** One worker process, its code, and how it will die. */
 function generation(
   site: Site,
   { random, openMs }: Trials,

@@ -12,13 +12,13 @@ import { type RedisServer, startRedis } from "../services/redis.ts";
 export const soakStores = ["sqlite", "postgres", "redis", "file", "pglite", "tiered"] as const;
 export type SoakStore = (typeof soakStores)[number];
 
-/** Servers that are there already. Those of our own may be struck too. */
+/** Existing servers. Only our own are disturbed. */
 export interface GivenServers {
   readonly postgres?: string | undefined;
   readonly redis?: string | undefined;
 }
 
-/** What a soak works on, and the servers it has started for that. */
+/** The store of a soak, and the servers started for it. */
 export interface SoakGround {
   readonly kind: StoreKind;
   readonly postgres?: PostgresServer;
@@ -26,7 +26,7 @@ export interface SoakGround {
   close(): Promise<void>;
 }
 
-/** Starts the servers that a kind of store needs, unless they are given; says which one cannot be had. */
+/** Starts the servers that a kind of store needs, unless they are given; reports one that isn't available. */
 export async function openGround(store: SoakStore, given: GivenServers = {}): Promise<SoakGround> {
   const started: { remove(): Promise<void> }[] = [];
   const close = async (): Promise<void> => {

@@ -6,7 +6,7 @@ import type { SoakGround } from "./stores.ts";
 /** The statements of the PostgreSQL store that change a run. */
 const APPENDS = /INSERT INTO \S*journal\b/;
 
-/** Cuts connections to PostgreSQL, before a commit and after one in turn. */
+/** Cuts connections to PostgreSQL, alternating between before and after a commit. */
 export async function cutsOf({ postgres }: Pick<SoakGround, "postgres">): Promise<{
   readonly way: Pick<OutageOptions, "strike" | "through">;
   readonly close: () => Promise<void>;
@@ -27,8 +27,8 @@ export async function cutsOf({ postgres }: Pick<SoakGround, "postgres">): Promis
 }
 
 /**
- * Kills the server and starts it again. Under the tiered store Redis is emptied, killed and left away for a while, in
- * turn with kills of PostgreSQL.
+ * Kills and restarts the server. Under the tiered store, Redis is emptied, killed and kept down for a while, in turn
+ * with kills of PostgreSQL.
  */
 export function strikesOf({
   kind,

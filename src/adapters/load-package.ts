@@ -1,6 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 
-/** Loads a package that users bring along, or says how to install it (HF-4108). */
+/** Loads an optional package, or explains how to install it (HF-4108). */
 export async function loadPackage<T>(name: string, user: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load();

@@ -3,7 +3,7 @@ import { toolMessage } from "./call-tools.ts";
 import { readAnswer } from "./json-answer.ts";
 import type { JsonSchema, Message, ModelReply } from "./model.ts";
 
-/** What an agent came to. */
+/** The result of an agent. */
 export interface Answered {
   readonly output: unknown;
   readonly text: string;
@@ -14,13 +14,13 @@ export interface Answered {
 export interface AnswerRules {
   readonly agent: string;
   readonly schema: JsonSchema | undefined;
-  /** A text that was cut off by the limit of tokens is an answer. */
+  /** Accepts a text that was cut off by the token limit as an answer. */
   readonly acceptCut: boolean;
-  /** How often it may go back. */
+  /** How often an answer may be sent back. */
   readonly reask: number;
 }
 
-/** Where an agent stands with what went back. */
+/** The agent's state regarding answers that were sent back. */
 interface Asking {
   messages: Message[];
   reasks: number;
@@ -28,7 +28,10 @@ interface Asking {
 
 const CUT = "it was cut off by the limit of tokens";
 
-/** The answer that a reply is, or `undefined` when it goes back to the model with what is wrong, as often as it may. */
+/**
+ * Returns the answer in a reply, or `undefined` when it is sent back to the model with its problems, as often as
+ * allowed.
+ */
 export function takeAnswer(rules: AnswerRules, talk: Asking, reply: ModelReply): Answered | undefined {
   const { text, model, finish } = reply;
   const read = rules.schema ? readAnswer(text, rules.schema) : readText(rules, reply);
@@ -57,7 +60,7 @@ function readText({ acceptCut }: AnswerRules, { text, finish }: ModelReply): Rea
   return finish === "length" && !acceptCut ? { ok: false, problems: [CUT] } : { ok: true, value: text };
 }
 
-/** Calls of a reply that was cut off are not made: what is missing of them, or behind them, is not known. */
+/** Calls of a reply that was cut off aren't made: what is missing from them, or after them, is unknown. */
 export function refuseCut(rules: AnswerRules, talk: Asking, { calls }: ModelReply): void {
   askAgain(rules, talk, `${CUT} while it asked for tools`);
   const why =

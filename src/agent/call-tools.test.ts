@@ -341,7 +341,9 @@ describe("a step with an effect outside of agents (A1)", () => {
   });
 });
 
-/** An agent that has paid 10 and failed at the next tool; then `home` or another place goes on with an edited reply. */
+/**
+ * An agent that has paid 10 and failed at the next tool; then `home` or another place continues with an edited reply.
+ */
 async function edited(where: "here" | "elsewhere" | "sealed elsewhere") {
   const world = { broken: true };
   const paid: unknown[] = [];

@@ -10,26 +10,26 @@ import { type AgentTool, limitsOf, type ToolError, type ToolRun } from "./tool.t
 
 export type ToolMessage = Extract<Message, { role: "tool" }>;
 
-/** A call that may have acted: asked for once more, a person decides. */
+/** A call that may have taken effect: if the model repeats it, a person decides. */
 export interface Acted {
   readonly tool: string;
-  /** Digest of its arguments. */
+  /** The digest of its arguments. */
   readonly args: string;
-  /** The turn it was made in. */
+  /** The turn in which it was made. */
   readonly turn: number;
 }
 
-/** Who has tools called, and what it has had done before. */
+/** The agent that calls tools, and its earlier calls. */
 export interface Caller {
   readonly ctx: Context;
   readonly name: string;
   readonly tools: ReadonlyMap<string, AgentTool>;
   readonly turn: number;
-  /** Calls that may have acted so far; further ones are added. */
+  /** Calls that may have taken effect so far; new ones are added. */
   readonly acted: Acted[];
 }
 
-/** Does what a reply asks for: in order, or side by side when every call may be made again. */
+/** Makes the calls of a reply: in order, or in parallel when every call may be repeated. */
 export async function callTools(caller: Caller, calls: readonly ToolCall[]): Promise<ToolMessage[]> {
   const { tools } = caller;
   if (calls.every(({ tool }) => tools.get(tool)?.effect === "repeatable")) {
@@ -48,18 +48,18 @@ export const toolMessage = ({ id, tool }: ToolCall, text: string, isError: boole
   role: "tool",
   call: id,
   tool,
-  // Providers refuse results without a word.
+  // Providers refuse empty results.
   text: text === "" ? "(no output)" : text,
   ...(isError ? { isError } : {}),
 });
 
 async function callTool(caller: Caller, call: ToolCall): Promise<ToolMessage> {
   const { ctx, tools } = caller;
-  // What was done for other arguments is no answer to these.
+  // A result for other arguments doesn't answer this call.
   const words = { agent: caller.name, tool: call.tool, turn: caller.turn + 1 };
   await ctx.settleArguments(stepName(call), call.input, new HoldfastError("HF-2195", words));
   const refusal = refusalOf(tools, call);
-  // What is recorded comes first: that a tool is gone, or takes other arguments now, does not undo what it did.
+  // Recorded results come first: a tool that has since been removed or changed its arguments has still done its work.
   if (refusal !== undefined && !isRecorded(ctx, call)) return toolMessage(call, refusal, true);
   const tool = tools.get(call.tool);
   const denial = tool && isRepeat(caller, tool, call) ? await askAgain(caller, call) : undefined;
@@ -78,7 +78,7 @@ async function callTool(caller: Caller, call: ToolCall): Promise<ToolMessage> {
   return toolMessage(call, result.text, result.isError);
 }
 
-/** Why a call is not made, in words for the model. */
+/** Why a call isn't made, worded for the model. */
 function refusalOf(
   tools: ReadonlyMap<string, AgentTool>,
   { tool: name, input, problem }: ToolCall,
@@ -94,7 +94,7 @@ const stepName = ({ tool }: ToolCall): string => `tool:${tool}`;
 
 const isRecorded = (ctx: Context, call: ToolCall): boolean => ctx.isRecorded(stepName(call), call.input);
 
-/** Without the tool, or with arguments that it does not take any more, nothing can be called: what is recorded is all there is. */
+/** If the tool is gone or no longer accepts the arguments, it can't be called: only a recorded result counts. */
 function step({ ctx, name, tools }: Caller, call: ToolCall, refusal: string | undefined): Promise<unknown> {
   const tool = tools.get(call.tool);
   const { input } = call;
@@ -120,7 +120,7 @@ const toolRun = (call: StepCall, agent: string): ToolRun => {
   return { runId, step: key, attempt, epoch, key: call.key, signal, agent };
 };
 
-/** Also what a person said a call had answered, or a hook found. */
+/** Also matches results supplied by a person or found by a hook. */
 const isToolError = (value: unknown): value is ToolError =>
   isObject(value) && value["isError"] === true && typeof value["text"] === "string";
 
@@ -130,8 +130,8 @@ function errorText(error: unknown): string {
 }
 
 /**
- * Not for the model to deal with: what says so itself, and the engine's own errors. It is told of a policy's no, and of a lost answer
- * only where another call does no harm.
+ * True for errors that the model can't handle: those marked fatal, and the engine's own. The model is told of a
+ * policy's refusal, and of a lost answer only if repeating the call is harmless.
  */
 function endsAgent(error: unknown, effect: Effect | undefined): boolean {
   if (isFatal(error)) return true;
@@ -146,7 +146,7 @@ const earlier = ({ acted }: Caller, call: ToolCall): Acted | undefined => {
   return acted.find((one) => one.tool === call.tool && one.args === args);
 };
 
-/** Whether a call that may have acted is asked for once more. One that has begun is gone on with. */
+/** True when the model repeats a call that may have taken effect. A call that has already begun continues. */
 function isRepeat(caller: Caller, { effect, onRepeat }: AgentTool, call: ToolCall): boolean {
   if (effect === "repeatable" || onRepeat === "allow" || !earlier(caller, call)) return false;
   return caller.ctx.isRecorded(gateName(call), shown(caller, call)) || !isRecorded(caller.ctx, call);
@@ -160,7 +160,7 @@ const shown = (caller: Caller, call: ToolCall) => {
   return { question, tool: call.tool, input: call.input };
 };
 
-/** Asks a person; answers why the call is not made, if it is not. */
+/** Asks a person. Returns the reason when the call isn't made. */
 async function askAgain(caller: Caller, call: ToolCall): Promise<string | undefined> {
   const show = shown(caller, call);
   const answer = await caller.ctx.gate(gateName(call), { show, choices: ["approve", "deny"], text: true });
@@ -169,7 +169,10 @@ async function askAgain(caller: Caller, call: ToolCall): Promise<string | undefi
   return `It was not called again: it was called with the same arguments before, and ${answer.actor} said no.${words}`;
 }
 
-/** A `once` call that has answered may have acted, also where it answered with an error; a `keyed` one would come under a new key. */
+/**
+ * A `once` call that returned may have taken effect, even if it returned an error; repeating a `keyed` one would use a
+ * new key.
+ */
 function noteActed(caller: Caller, { effect = "once" }: AgentTool, call: ToolCall, isError: boolean): void {
   const mayHaveActed = effect === "once" || (effect === "keyed" && isError);
   if (mayHaveActed && !earlier(caller, call))

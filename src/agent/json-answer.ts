@@ -4,18 +4,18 @@ import { ParseBudget } from "../core/values/parse-budget.ts";
 import type { JsonSchema } from "./model.ts";
 import { checkValue } from "./schema-rules.ts";
 
-/** JSON in what a model wrote: alone, in a fence, or somewhere in its text. */
+/** JSON in a model's text: alone, in a fence, or somewhere within it. */
 export type Answer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** For all candidates together: each is looked at by itself, and a text may hold many that begin and never end. */
+/** Shared by all candidates: each is checked on its own, and a text may hold many that begin and never end. */
 const LIMITS = { bytes: 3_145_728, keys: 100_000, work: 3_145_728 } as const;
 
-/** Each is taken out of the text, read, and compared with the schema. */
+/** The cost of extracting a candidate, parsing it and checking it against the schema. */
 const CANDIDATE_WORK = 500;
 
-/** The first JSON value in the text that fits the schema; else why the most likely one does not. */
+/** The first JSON value in the text that matches the schema; otherwise the problems of the most likely one. */
 export function readAnswer(
   text: string,
   schema: JsonSchema,
@@ -47,14 +47,14 @@ function* valuesIn(text: string, budget: ParseBudget): Generator<unknown> {
     const parsed = end === undefined ? undefined : parse(text.slice(at, end), budget);
     if (!parsed || end === undefined) continue;
     yield parsed.value;
-    // What is inside of JSON is not an answer of its own.
+    // A value nested in JSON isn't an answer on its own.
     at = end - 1;
   }
 }
 
 const FENCE = "```";
 
-/** What stands between fences, without the language behind the first one. */
+/** The contents of fences, without the language tag. */
 function fenced(text: string): string[] {
   const found: string[] = [];
   for (let at = text.indexOf(FENCE); at >= 0; ) {
@@ -67,7 +67,7 @@ function fenced(text: string): string[] {
   return found;
 }
 
-/** Behind the bracket that closes the one at `start`, or nothing. */
+/** The index after the bracket that closes the one at `start`, or nothing. */
 function endOf(text: string, start: number, budget: ParseBudget): number | undefined {
   let depth = 0;
   let inString = false;
@@ -84,7 +84,7 @@ function endOf(text: string, start: number, budget: ParseBudget): number | undef
   return undefined;
 }
 
-/** What a JSON text may begin with; anything else need not be looked through. */
+/** The possible beginnings of a JSON text; anything else need not be parsed. */
 const BEGINNING = /^\s*[[{"\-\dtfn]/;
 
 function parse(text: string, budget: ParseBudget): { readonly value: unknown } | undefined {

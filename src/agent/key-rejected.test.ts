@@ -3,7 +3,7 @@ import { createLab } from "../../test/support/lab.ts";
 import { workflow } from "../index.ts";
 import { type AgentTool, runAgent, scriptedProvider } from "./index.ts";
 
-/** An agent that pays once; the receiver says 422 to the first call. */
+/** An agent that pays once; the receiver answers the first call with 422. */
 async function paying(options: Partial<AgentTool>) {
   const lab = createLab();
   const keys: string[] = [];

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-/** A model that asks for the payment again and again, until it reads that it was made. */
+/** A model that keeps asking for the payment until it reads that it was made. */
 const stubborn = (asked: { times: number }): ModelProvider => ({
   name: "stubborn",
   async generate({ messages }) {

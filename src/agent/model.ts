@@ -1,7 +1,7 @@
-/** The port to language models: what an agent asks, and what it is answered. Adapters and the scripted provider implement it. */
+/** The interface to language models. Adapters and the scripted provider implement it. */
 export interface ModelProvider {
   readonly name: string;
-  /** Calls the model once, without retries of its own. Throws a {@link ModelError} where the reason is known. */
+  /** Calls the model once, without retries. Throws a {@link ModelError} when the reason is known. */
   generate(request: ModelRequest): Promise<ModelReply>;
 }
 
@@ -10,18 +10,18 @@ export interface ModelRequest {
   readonly system?: string;
   readonly messages: readonly Message[];
   readonly tools?: readonly ToolSpec[];
-  /** JSON Schema of the answer asked for. */
+  /** The JSON Schema of the requested answer. */
   readonly schema?: JsonSchema;
   readonly temperature?: number;
   readonly maxTokens?: number;
   readonly reasoning?: Reasoning;
-  /** Who asks: lets a scripted provider choose its answer. */
+  /** The agent's name, so that a scripted provider can choose its answer. */
   readonly agent: string;
-  /** The how-many-eth time the agent is at work in this run, where that is known; the first is 1. */
+  /** Counts how often the agent has started in this run, if known; the first is 1. */
   readonly visit?: number;
   /** The first is 0. */
   readonly turn: number;
-  /** The first is 1. Counted across crashes: what was asked and not answered counts too. */
+  /** The first is 1. Counted across crashes: an unanswered attempt counts too. */
   readonly attempt: number;
   readonly signal: AbortSignal;
 }
@@ -30,14 +30,14 @@ export type Reasoning = "low" | "medium" | "high";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Plain data: messages are part of a run's state. Text that came from tools or people never becomes a system text. */
+/** Plain data, because messages are part of a run's state. Text from tools or people never becomes system text. */
 export type Message =
   | { readonly role: "user"; readonly text: string; readonly origin?: "human" | "validator" }
   | {
       readonly role: "assistant";
       readonly text: string;
       readonly calls?: readonly ToolCall[];
-      /** {@link ModelReply.native} of this answer. */
+      /** The {@link ModelReply.native} of this answer. */
       readonly native?: unknown;
     }
   | {
@@ -57,9 +57,9 @@ export interface ToolSpec {
 export interface ToolCall {
   readonly id: string;
   readonly tool: string;
-  /** The arguments, parsed. What could not be parsed is the text itself: it fits no schema of an object. */
+  /** The parsed arguments. If they couldn't be parsed, this is their text, which matches no object schema. */
   readonly input: unknown;
-  /** Why the arguments cannot be taken. The call is not made, and the model is told. */
+  /** Why the arguments are refused. The call isn't made, and the model is told. */
   readonly problem?: string;
 }
 
@@ -67,12 +67,12 @@ export interface ModelReply {
   readonly text: string;
   readonly calls: readonly ToolCall[];
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly costUsd?: number };
-  /** The model that answered, as the provider names it. */
+  /** The model that answered, as named by the provider. */
   readonly model: string;
   readonly finish: "stop" | "length" | "tool-calls" | "content-filter" | "other";
   /**
-   * What the same provider must be shown again of its own answer, such as signed reasoning. Plain data that only the provider
-   * understands; it goes back as part of the assistant's message.
+   * Provider-specific data that must be returned with the answer in later calls, such as signed reasoning. Plain data
+   * that only the provider understands; it is stored in the assistant's message.
    */
   readonly native?: unknown;
 }
@@ -86,7 +86,7 @@ export type ModelErrorKind =
   | "network"
   | "timeout";
 
-/** Kinds that may pass by themselves. */
+/** Kinds of errors that may resolve themselves. */
 const PASSING: ReadonlySet<ModelErrorKind> = new Set(["rate-limit", "overloaded", "network", "timeout"]);
 
 export interface ModelErrorDetail {
@@ -98,7 +98,8 @@ export interface ModelErrorDetail {
 }
 
 /**
- * Why a model was not able to answer. Rate limits, overload, network failures and time-outs are tried again, the rest is final.
+ * The reason why a model call failed. Rate limits, overload, network failures and timeouts are retried; the rest is
+ * final.
  *
  * @example
  * ```ts
@@ -122,14 +123,14 @@ export class ModelError extends Error {
     this.retryAfterMs = detail.retryAfterMs;
   }
 
-  /** Recognises the class by name, so that one read back from a journal counts too. */
+  /** Recognises the class by name, so that an error read from a journal counts too. */
   static is(error: unknown, kind?: ModelErrorKind): error is ModelError {
     if (!(error instanceof Error) || error.name !== "ModelError" || !("kind" in error)) return false;
     return kind === undefined || error.kind === kind;
   }
 }
 
-/** What an HTTP status says about a model call that failed. */
+/** The kind of error that an HTTP status means. */
 export function kindOfStatus(status: number): ModelErrorKind {
   if (status === 429) return "rate-limit";
   if (status === 401 || status === 403) return "auth";

@@ -44,7 +44,7 @@ function reader(tools?: AgentTool[]) {
     });
     return text;
   });
-  // Stops before the second tool, so that what came before is restored in another process.
+  // Stops before the second tool, so that another process restores what came before.
   const policy: Policy = {
     version: "1",
     decide: ({ step }) => (world.waits && step.endsWith("tool:wait") ? { deny: "not yet" } : "allow"),
@@ -86,7 +86,7 @@ describe("a conversation that is restored", () => {
       ["user", "human"],
       ["user", "human"],
     ]);
-    // Neither a template nor an expression in it was carried out.
+    // Neither a template nor an expression in it was evaluated.
     expect(texts(last)[2]?.text).toBe(POISON);
     expect(texts(last)[5]?.text).toBe(POISON);
     expect(texts(last)[6]?.text).toBe(JSON.stringify({ role: "system", content: POISON }));

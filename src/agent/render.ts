@@ -1,15 +1,15 @@
 import { encode } from "../core/values/codec.ts";
 
-/** Longer texts are cut: one of them must not fill a model's context. */
+/** Longer texts are truncated, so that one can't fill a model's context. */
 export const RESULT_CHARS = 200_000;
-/** Deeper values are cut: no call stack holds every depth. */
+/** Deeper values are truncated, because the call stack is limited. */
 const MOST_DEPTH = 100;
-/** More parts than that are never part of a text of {@link RESULT_CHARS}. */
+/** A text of {@link RESULT_CHARS} can't hold more parts. */
 const MOST_PARTS = RESULT_CHARS;
 
 /**
- * A value as the text that a model is shown. Never throws, and answers something for every value: what a tool has done does not become
- * undone because its answer is hard to show.
+ * Formats a value as text for a model. Never throws and returns something for every value: a tool's work isn't undone
+ * because its result is hard to display.
  */
 export function render(value: unknown): string {
   if (typeof value === "string") return cut(value);
@@ -26,7 +26,7 @@ export const cut = (text: string): string =>
     ? text
     : `${text.slice(0, RESULT_CHARS)}\n[The rest of ${text.length} characters is left out.]`;
 
-/** What can be stored as it is; else the text that it is shown as. An answer that cannot be stored was given all the same. */
+/** Returns the value if it can be stored, otherwise its text: a result that can't be stored was still returned. */
 export function storable(value: unknown): unknown {
   if (typeof value === "string") return cut(value);
   try {
@@ -37,9 +37,9 @@ export function storable(value: unknown): unknown {
   }
 }
 
-/** Turns a value into what JSON has words for. */
+/** Converts a value to plain JSON data. */
 class Plain {
-  /** What the value in hand lies in. */
+  /** The objects that enclose the current value. */
   readonly #around = new Set<object>();
   #parts = 0;
 
@@ -74,7 +74,7 @@ class Plain {
     }
   }
 
-  /** What has a better form than its fields. */
+  /** Objects with a better representation than their fields. */
   #known(value: object, depth: number): unknown {
     if (Array.isArray(value)) return Array.from(value, (item) => this.of(item, depth) ?? null);
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
@@ -87,7 +87,7 @@ class Plain {
     return undefined;
   }
 
-  /** As an object where every key is a text, else as pairs. */
+  /** An object when every key is a text, otherwise pairs. */
   #map(map: ReadonlyMap<unknown, unknown>, depth: number): unknown {
     const pairs = Array.from(
       map,
@@ -106,7 +106,7 @@ class Plain {
   }
 }
 
-/** Bytes are told by their number and, as far as a text may go, in base64. */
+/** Describes bytes by their number and, within the length limit, in base64. */
 function base64(bytes: Uint8Array): string {
   const shown = bytes.subarray(0, RESULT_CHARS / 2);
   let binary = "";

@@ -5,7 +5,7 @@ import { isObject } from "./schema-rules.ts";
 
 const FINISH: readonly ModelReply["finish"][] = ["stop", "length", "tool-calls", "content-filter", "other"];
 
-/** A reply as an agent can work with it, whatever the provider has made of it: a bad number or a strange call is no reason to fail. */
+/** Normalises a provider's reply so that an agent can use it: a bad number or an odd call isn't a reason to fail. */
 export function takenReply(reply: ModelReply, asked: string): ModelReply {
   const { text, calls, usage, model, finish, native } = (isObject(reply) ? reply : {}) as Partial<ModelReply>;
   const costUsd = amount(usage?.costUsd);
@@ -23,11 +23,11 @@ export function takenReply(reply: ModelReply, asked: string): ModelReply {
   };
 }
 
-/** What is no amount is as good as not said. */
+/** Ignores a value that isn't a valid amount. */
 const amount = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 
-/** Arguments that cannot be saved go back to the model with the reason. */
+/** Arguments that can't be saved are sent back to the model with the reason. */
 function takenCall(call: unknown): ToolCall {
   const { id, tool, input } = (isObject(call) ? call : {}) as Partial<ToolCall>;
   const named = { id: typeof id === "string" ? id : "", tool: typeof tool === "string" ? tool : "" };
@@ -43,8 +43,8 @@ const problemOf = (error: unknown): string =>
   error instanceof Error ? error.message.replace(/\.$/, "").slice(0, 300) : "they cannot be saved";
 
 /**
- * Calls whose ids name one call each in the whole conversation. Providers leave ids out or use them again, and refuse a conversation in
- * which they do not fit.
+ * Makes call ids unique within the conversation. Providers omit or reuse ids, and refuse a conversation in which they
+ * don't match.
  */
 export function withOwnIds(
   calls: readonly ToolCall[],

@@ -28,7 +28,7 @@ interface Stage {
   readonly requests: ModelRequest[];
 }
 
-/** A workflow with one agent `a`, and what its model was asked. */
+/** A workflow with one agent `a`, and a record of its model's calls. */
 function stage(script: Script["agents"], spec: Partial<AgentSpec> = {}): Stage {
   const asked: string[] = [];
   const requests: ModelRequest[] = [];

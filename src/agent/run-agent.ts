@@ -13,33 +13,35 @@ import { checkSchema } from "./schema.ts";
 import { type AgentTool, checkTools } from "./tool.ts";
 import { checkHeldBack, sendable } from "./transcript.ts";
 
-/** What an agent is: a model, what it is asked, and what it may use. */
+/** The definition of an agent: its model, its prompt, and its tools. */
 export interface AgentSpec {
   readonly provider: ModelProvider;
   readonly model: string;
   readonly system?: string;
   readonly prompt: string;
-  /** What was said before the prompt. */
+  /** The messages before the prompt. */
   readonly messages?: readonly Message[];
   readonly tools?: readonly AgentTool[];
-  /** JSON Schema of the answer. Without one the answer is its text. */
+  /** The JSON Schema of the answer. Without one, the answer is text. */
   readonly output?: JsonSchema;
   readonly temperature?: number;
   readonly maxTokens?: number;
   readonly reasoning?: Reasoning;
-  /** Model calls in all. Default 50; reaching it is an error (HF-2141). */
+  /** The maximum number of model calls. Default 50; exceeding it is an error (HF-2141). */
   readonly maxTurns?: number;
-  /** How often an answer that does not parse or fit, is empty or was cut off goes back with the problems. Default 2. */
+  /**
+   * How often an answer that doesn't parse or match, is empty or was cut off is sent back with its problems. Default 2.
+   */
   readonly reask?: number;
-  /** Takes a text that was cut off by the limit of tokens for an answer; `finish` of the result is `length` then. */
+  /** Accepts a text that was cut off by the token limit as an answer; the result's `finish` is then `length`. */
   readonly acceptCut?: boolean;
-  /** Of a model call. Default: 6 attempts over up to 10 minutes, and never sooner than the provider asks for. */
+  /** For model calls. Default: 6 attempts over up to 10 minutes, and never sooner than the provider asks for. */
   readonly retry?: RetryOption;
-  /** Of one model call. */
+  /** For one model call. */
   readonly timeoutMs?: number;
-  /** The how-many-eth time the same agent is at work; the first is 1. Lets a scripted provider choose its answer. */
+  /** Counts how often the same agent has started; the first is 1. Lets a scripted provider choose its answer. */
   readonly visit?: number;
-  /** By model, for providers that do not say what a call cost. */
+  /** Prices by model, for providers that don't report the cost of a call. */
   readonly prices?: Readonly<Record<string, ModelPrice>>;
 }
 
@@ -52,37 +54,37 @@ export interface ModelPrice {
 export interface AgentUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Left out when nothing is known of any price. */
+  /** Omitted when no price is known. */
   readonly costUsd?: number;
 }
 
 export interface AgentResult<T = unknown> {
-  /** The answer: the value that fits `output`, or the text. */
+  /** The answer: the value that matches `output`, or the text. */
   readonly output: T;
   readonly text: string;
   readonly usage: AgentUsage;
-  /** The model that gave the answer, as the provider names it. */
+  /** The model that gave the answer, as named by the provider. */
   readonly model: string;
-  /** Model calls that were answered. */
+  /** The number of answered model calls. */
   readonly turns: number;
-  /** Why the model ended its answer: `stop` when it had said everything, `length` when it was cut off (see `acceptCut`). */
+  /** Why the model ended its answer: `stop` when it was complete, `length` when it was cut off (see `acceptCut`). */
   readonly finish: ModelReply["finish"];
 }
 
-/** The loop's state: plain data, of which each turn saves what it changed. */
+/** The loop's state: plain data; each turn saves its changes. */
 interface Talk {
   messages: Message[];
   usage: AgentUsage;
   turns: number;
   reasks: number;
   answer: Answered | null;
-  /** Tool calls that may have acted. */
+  /** Tool calls that may have taken effect. */
   acted?: Acted[];
-  /** Position up to which it has heard what people injected. */
+  /** The position up to which it has received injected messages. */
   heard?: number;
 }
 
-/** An agent at work: what was given, taken and completed. */
+/** A running agent: its spec with defaults applied. */
 interface Agent {
   readonly ctx: Context;
   readonly name: string;
@@ -102,8 +104,9 @@ const MODEL_RETRY: RetryPolicy = {
 };
 
 /**
- * Lets a model work with tools until it answers. A turn is a model call and the tools it asks for; each is a step. After a crash the
- * agent goes on within the turn it was in: what the model has answered is not asked again, what a tool has done is not done again.
+ * Lets a model work with tools until it answers. A turn is a model call and the tool calls it requests; each is a step.
+ * After a crash the agent continues within its current turn: an answered model call isn't repeated, and neither is a
+ * finished tool call.
  *
  * @example
  * ```ts
@@ -183,7 +186,7 @@ async function takeTurn(agent: Agent, talk: Talk, turn: number): Promise<void> {
 
 const RATIONALE_CHARS = 500;
 
-/** Adds what people have injected since it last looked; answers whether there was anything. */
+/** Adds messages that people have injected since the last call; returns true if there were any. */
 async function listen({ ctx, name }: Agent, talk: Talk, isLast: boolean): Promise<boolean> {
   const { messages, upTo } = await ctx.injected(name, { after: talk.heard ?? 0, isLast });
   if (upTo > 0) talk.heard = upTo;
@@ -191,12 +194,12 @@ async function listen({ ctx, name }: Agent, talk: Talk, isLast: boolean): Promis
   return messages.length > 0;
 }
 
-/** Context that people inject is theirs: it never becomes a system text. */
+/** Injected context comes from people, so it never becomes system text. */
 function fromPerson({ payload }: ReceivedSignal): Message {
   return { role: "user", text: render(payload ?? null), origin: "human" };
 }
 
-/** A reply without calls is the answer, unless something was said meanwhile that its model has not seen. */
+/** A reply without calls is the answer, unless a message has arrived that the model hasn't seen. */
 async function takeLast(agent: Agent, talk: Talk, reply: ModelReply): Promise<void> {
   const { ctx, name, rules } = agent;
   const answer = takeAnswer(rules, talk, reply);
@@ -205,14 +208,14 @@ async function takeLast(agent: Agent, talk: Talk, reply: ModelReply): Promise<vo
   ctx.agent(name, { status: "done", state: { turns: talk.turns } });
 }
 
-/** A limit of cost that cannot be kept is not passed over in silence. */
+/** A cost limit that can't be enforced must not be ignored silently. */
 async function checkPrice({ ctx, name }: Agent, { usage, model }: ModelReply): Promise<void> {
   if (usage.costUsd !== undefined) return;
   const limit = (await ctx.limits())?.costUsd;
   if (limit !== undefined) throw new HoldfastError("HF-2201", { agent: name, model, limit });
 }
 
-/** What only the provider understands names calls by the ids it gave them: where one was changed, it is left out. */
+/** Native data refers to calls by the provider's ids, so it is left out when an id was changed. */
 function saidBy({ text, calls, native }: ModelReply, given: ModelReply): Message {
   const isSame = calls.every(({ id }, index) => id === given.calls[index]?.id);
   return {
@@ -225,7 +228,7 @@ function saidBy({ text, calls, native }: ModelReply, given: ModelReply): Message
 
 async function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: number): Promise<ModelReply> {
   const { provider, model, timeoutMs, prices } = spec;
-  // Out of the draft, which ends with the turn.
+  // Copied out of the draft, which ends with the turn.
   const messages = sendable(name, JSON.parse(JSON.stringify(talk.messages)) as Message[]);
   const work = async ({ attempt, signal }: StepCall): Promise<ModelReply> => {
     const given = await provider.generate({ ...asked(spec), messages, agent: name, turn, attempt, signal });
@@ -244,14 +247,14 @@ async function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: num
     retry,
     ...defined({ timeoutMs }),
   });
-  // Prices may have been given since it was asked.
+  // Prices may have been added since the call.
   const now = priced(reply, model, prices);
   if (now.usage.costUsd !== undefined && reply.usage.costUsd === undefined)
     ctx.usage({ costUsd: now.usage.costUsd });
   return now;
 }
 
-/** What is the same for every turn. */
+/** The part of a request that is the same for every turn. */
 function asked(
   spec: AgentSpec,
 ): Pick<
@@ -274,7 +277,7 @@ function asked(
 
 const MILLION = 1_000_000;
 
-/** The reply with what it cost, as far as that is known. */
+/** The reply with its cost, as far as that is known. */
 function priced(reply: ModelReply, asked: string, prices: AgentSpec["prices"]): ModelReply {
   const { usage, model } = reply;
   const price = prices?.[asked] ?? prices?.[model];

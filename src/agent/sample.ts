@@ -1,10 +1,10 @@
 import type { JsonSchema } from "./model.ts";
 import { isObject, problemsOf, resolveRef, type Sub } from "./schema-rules.ts";
 
-/** Deeper than any answer that is asked for by hand; ends schemas that contain themselves. */
+/** Deeper than any handwritten answer schema; stops at recursive schemas. */
 const MAX_DEPTH = 12;
 
-/** A value that fits the schema, always the same one; `undefined` when none could be made up. */
+/** A value that matches the schema, always the same one; `undefined` when none could be constructed. */
 export function sampleOf(schema: JsonSchema): { readonly value: unknown } | undefined {
   const value = sample(schema, { root: schema, name: "value", depth: 0 });
   return problemsOf(schema, value).length === 0 ? { value } : undefined;
@@ -12,7 +12,7 @@ export function sampleOf(schema: JsonSchema): { readonly value: unknown } | unde
 
 interface Place {
   readonly root: Sub;
-  /** What texts are made of. */
+  /** The property name, used to build texts. */
   readonly name: string;
   readonly depth: number;
 }
@@ -74,7 +74,7 @@ const numeric = (value: unknown, fallback: number): number => (typeof value === 
 function objectOf(schema: JsonSchema, at: Place): Record<string, unknown> {
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   const required = Array.isArray(schema["required"]) ? (schema["required"] as string[]) : [];
-  // What is not asked for is left out where it would go on for ever.
+  // At depth, optional properties are left out, so that recursive schemas end.
   const names = at.depth > MAX_DEPTH / 2 ? required : [...new Set([...Object.keys(properties), ...required])];
   return Object.fromEntries(
     names.map((name) => [name, sample((properties[name] as Sub | undefined) ?? {}, { ...at, name })]),
@@ -105,7 +105,7 @@ function numberOf(schema: JsonSchema, type: "integer" | "number"): number {
   return (least > Number.NEGATIVE_INFINITY ? Math.ceil(wanted / step) : Math.floor(wanted / step)) * step;
 }
 
-/** Texts that patterns often ask for. */
+/** Texts that match common patterns. */
 const COMMON = [
   "a",
   "A",

@@ -2,14 +2,14 @@ import { HoldfastError } from "../core/errors.ts";
 import { ParseBudget } from "../core/values/parse-budget.ts";
 import type { JsonSchema } from "./model.ts";
 
-/** A schema, or one of the two that stand for "anything" and "nothing". */
+/** A schema, or a boolean for "anything" and "nothing". */
 export type Sub = JsonSchema | boolean;
 
 interface Check {
   readonly root: Sub;
   readonly budget: ParseBudget;
   readonly problems: string[];
-  /** Problems after which the check ends. */
+  /** The number of problems after which the check ends. */
   readonly most: number;
 }
 
@@ -19,15 +19,15 @@ interface Place {
   readonly check: Check;
   readonly path: string;
   readonly depth: number;
-  /** The schema that the keyword stands in. */
+  /** The schema that contains the keyword. */
   readonly schema: JsonSchema;
 }
 
 const MAX_PROBLEMS = 10;
 const MAX_DEPTH = 200;
-/** A short schema whose parts refer to each other twice can ask for more steps than any process has time for. */
+/** A short schema whose parts refer to each other twice can require more steps than any process has time for. */
 const LIMITS = { work: 2_000_000 } as const;
-/** A pattern is tried on no longer a text: it may take time that grows faster than the text. */
+/** Patterns are only tried on texts up to this length: their time may grow faster than the text. */
 const PATTERN_TEXT = 2_000;
 
 export const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -43,7 +43,7 @@ export const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Says what does not fit, and where; empty when the value fits. At most ten problems. */
+/** Returns the problems and their paths; empty when the value matches. At most ten problems. */
 export function problemsOf(schema: JsonSchema, value: unknown): string[] {
   try {
     return checkValue(schema, value, new ParseBudget("the value", LIMITS));
@@ -53,14 +53,14 @@ export function problemsOf(schema: JsonSchema, value: unknown): string[] {
   }
 }
 
-/** The same within a budget that others spend from too. Throws HF-1040. */
+/** Checks a value within a shared budget. Throws HF-1040. */
 export function checkValue(schema: JsonSchema, value: unknown, budget: ParseBudget): string[] {
   const check: Check = { root: schema, budget, problems: [], most: MAX_PROBLEMS };
   apply(schema, value, { check, path: "", depth: 0 });
   return check.problems;
 }
 
-/** The first problem with a schema that is one of several, or whose problems are not the value's. */
+/** The first problem with a schema that is one of several, or whose problems aren't reported. */
 function problemWith(schema: Sub, value: unknown, { check, path, depth }: Place): string | undefined {
   const inner: Check = { ...check, problems: [], most: 1 };
   apply(schema, value, { check: inner, path, depth });
@@ -81,7 +81,7 @@ function apply(schema: Sub, value: unknown, { check, path, depth }: Omit<Place, 
   }
 }
 
-/** About how long a rule takes that looks at each part of the value once. */
+/** The approximate cost of a rule that visits each part of the value once. */
 function weightOf(value: unknown): number {
   if (typeof value === "string") return value.length >> 6;
   if (Array.isArray(value)) return value.length;
@@ -100,7 +100,7 @@ const below = (path: string, key: string | number): string => {
   return path === "" ? key : `${path}.${key}`;
 };
 
-/** A rule that says nothing about values of other types. */
+/** A rule that ignores values of other types. */
 const onText =
   (rule: (given: never, value: string) => string | undefined): Rule =>
   (given, value, at) => {
@@ -125,13 +125,13 @@ const onObject =
   };
 
 const list = (names: readonly unknown[]): string => names.map((name) => JSON.stringify(name)).join(", ");
-/** The same text for values that are the same: keys in order. */
+/** The same text for equal values: keys are sorted. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   );
 
-/** Equality of JSON: keys in any order. */
+/** JSON equality, regardless of key order. */
 const same = (a: unknown, b: unknown, budget: ParseBudget): boolean => {
   budget.spend("work");
   if (Array.isArray(a) && Array.isArray(b))
@@ -143,7 +143,7 @@ const same = (a: unknown, b: unknown, budget: ParseBudget): boolean => {
     keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key], budget))
   );
 };
-/** One per code point, as JSON Schema counts. */
+/** Counts code points, as JSON Schema does. */
 const lengthOf = (text: string): number => Array.from(text).length;
 
 /** Remainders are exact, but 0.3 is no multiple of 0.1 for them: fractions are divided, to the 15 digits that a quotient keeps. */
@@ -250,13 +250,13 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
 };
 
-/** Patterns are meant to be of the Unicode kind; many that are in use are not. */
+/** Patterns should be valid with the Unicode flag, but many in use aren't. */
 export function patternOf(text: string): RegExp | undefined {
   for (const flags of ["u", ""]) {
     try {
       return new RegExp(text, flags);
     } catch {
-      // The next kind may be what is meant.
+      // Try the next flag.
     }
   }
   return undefined;

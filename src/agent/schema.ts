@@ -3,7 +3,7 @@ import { ParseBudget } from "../core/values/parse-budget.ts";
 import type { JsonSchema } from "./model.ts";
 import { isObject, patternOf, resolveRef, TYPES } from "./schema-rules.ts";
 
-/** Say something to the reader, and nothing to a validator. */
+/** Keywords that inform readers and don't affect validation. */
 const ANNOTATIONS = new Set([
   "$schema",
   "$id",
@@ -79,9 +79,9 @@ const SHAPES: Readonly<Record<string, Shape>> = {
 };
 
 /**
- * Takes the part of JSON Schema that models and tools are given. Refuses what is not a schema (HF-4101), keywords that would not be
- * checked (HF-4100), because what is ignored in silence is believed to be checked, and schemas too large to be read (HF-1040). `of`
- * says in the message whose schema it is.
+ * Accepts the part of JSON Schema that models and tools use. Refuses values that aren't a schema (HF-4101), keywords
+ * that wouldn't be checked (HF-4100), because a silently ignored keyword looks checked, and schemas that are too large
+ * (HF-1040). `of` names the schema's owner in the message.
  *
  * @example
  * ```ts

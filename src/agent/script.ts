@@ -2,26 +2,26 @@ import { HoldfastError } from "../core/errors.ts";
 import type { ModelErrorKind } from "./model.ts";
 import { isObject } from "./schema-rules.ts";
 
-/** Answers for agents by name: plain data. */
+/** Answers for agents by name, as plain data. */
 export interface Script {
   readonly agents?: Readonly<Record<string, readonly ScriptedReply[]>>;
-  /** Refuse what the script has no answer for (HF-4103), instead of making one up. */
+  /** Refuses a request without an answer in the script (HF-4103) instead of making one up. */
   readonly strict?: boolean;
 }
 
 /**
- * One answer. Those without `turn` and `when` are given one per turn, in order. An `error` or a `crash` is not an answer: the one
- * behind it is given to the next attempt of the same turn.
+ * One answer. Answers without `turn` and `when` are given one per turn, in order. An `error` or a `crash` isn't an
+ * answer: the next one goes to the next attempt of the same turn.
  */
 export interface ScriptedReply {
-  /** Only when the agent is at work for the so-many-eth time; the first is 1. */
+  /** Applies only to this start of the agent; the first is 1. */
   readonly visit?: number;
-  /** Only in this turn; the first is 0. */
+  /** Applies only to this turn; the first is 0. */
   readonly turn?: number;
-  /** Only when the last message contains this. */
+  /** Applies only when the last message contains this. */
   readonly when?: string;
   readonly text?: string;
-  /** The text is this, as JSON. */
+  /** The text is this value as JSON. */
   readonly json?: unknown;
   readonly calls?: readonly { readonly tool: string; readonly input?: unknown }[];
   readonly error?: {
@@ -30,9 +30,9 @@ export interface ScriptedReply {
     readonly retryAfterMs?: number;
     readonly message?: string;
   };
-  /** Wait so long before answering. */
+  /** Waits this long before answering. */
   readonly delayMs?: number;
-  /** End the process instead of answering. */
+  /** Ends the process instead of answering. */
   readonly crash?: boolean;
   readonly usage?: {
     readonly inputTokens?: number;
@@ -41,7 +41,7 @@ export interface ScriptedReply {
   };
 }
 
-/** What one turn is answered: attempt by attempt, the last one for all that follow. */
+/** The answers to one turn, attempt by attempt; the last one is repeated. */
 export interface Turn {
   readonly visit: number | undefined;
   readonly turn: number | undefined;
@@ -69,7 +69,7 @@ const isAmount = (value: unknown): boolean =>
 const refuse = (path: string, problem: string): HoldfastError =>
   new HoldfastError("HF-4104", { path, problem });
 
-/** The script, turn by turn, or what is wrong with it (HF-4104): it may come from a file. */
+/** Parses the script into turns. Throws HF-4104 when it isn't valid, because it may come from a file. */
 export function checkScript(script: unknown): {
   readonly strict: boolean;
   readonly agents: ReadonlyMap<string, readonly Turn[]>;

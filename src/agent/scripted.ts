@@ -11,13 +11,13 @@ import {
 import { sampleOf } from "./sample.ts";
 import { checkScript, type Script, type ScriptedReply, type Turn } from "./script.ts";
 
-/** What a scripted provider is told and given from outside. */
+/** Hooks of a scripted provider. */
 export interface ScriptedOptions {
-  /** Told of every call before it is answered: proves that nothing is asked for twice. */
+  /** Called with every call before it is answered, to prove that nothing is asked twice. */
   readonly onCall?: (call: ScriptedCall) => void;
-  /** Ends the process, for answers that say `crash`. */
+  /** Ends the process, for answers with `crash`. */
   readonly crash?: () => void;
-  /** Waits, for answers that say `delayMs`. Default: a timer. */
+  /** Waits, for answers with `delayMs`. Default: a timer. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -29,9 +29,9 @@ export interface ScriptedCall {
 }
 
 /**
- * A provider that answers from a script: plain data, which a YAML or JSON file can hold. Which answer comes depends on agent, turn and
- * attempt alone, so a run that goes on in another process is answered as if it had never stopped. Without an answer in the script, one
- * is made up that fits the schema asked for, unless the script is `strict`.
+ * A provider that answers from a script: plain data, which a YAML or JSON file can hold. The answer depends only on
+ * agent, turn and attempt, so a run that continues in another process gets the same answers as if it had never stopped.
+ * If the script has no answer, one is made up that matches the requested schema, unless the script is `strict`.
  *
  * @example
  * ```ts
@@ -71,8 +71,8 @@ export function scriptedProvider(script: Script, options: ScriptedOptions = {}):
 }
 
 /**
- * The first that is meant for what was said last, or for this turn; else the next of those that are meant for no turn in particular. Those
- * for this visit of the agent come before those for any.
+ * The first answer for the last message or for this turn; otherwise the next one without a turn. Answers for this visit
+ * come before general ones.
  */
 function findTurn(all: readonly Turn[], { visit, turn, messages }: ModelRequest): Turn | undefined {
   const said = messages.at(-1)?.text ?? "";

@@ -5,45 +5,45 @@ import type { Effect } from "../core/types.ts";
 import type { ToolSpec } from "./model.ts";
 import { checkSchema } from "./schema.ts";
 
-/** Something that an agent's model can ask for. Every call is a step of its own: done once, never called again. */
+/** A tool that an agent's model can call. Each call is its own step: once it has completed, it is never repeated. */
 export interface AgentTool extends ToolSpec, ToolLimits {
   /** What may happen when the outcome of a call is unknown. Default `once`: a person is asked. */
   readonly effect?: Effect;
   /**
-   * Does it. What it answers goes to the model: text as it is, anything else as JSON, {@link toolError} as an error. What a `repeatable`
-   * tool throws goes to the model as an error, too. What any other one throws does only if it proves that nothing was done: a refusal
-   * (a status of 4xx), a connection that was never made, or `notDone: true`. Everything else leaves the outcome unknown. An error that
-   * says `fatal: true` ends the agent.
+   * Runs the tool. Its result goes to the model: text as it is, anything else as JSON, {@link toolError} as an error.
+   * An error thrown by a `repeatable` tool also goes to the model. An error thrown by any other tool does so only if it
+   * proves that nothing was done: a refusal (a 4xx status), a connection that was never made, or `notDone: true`.
+   * Everything else leaves the outcome unknown. An error with `fatal: true` ends the agent.
    */
   run(input: never, call: ToolRun): unknown;
-  /** The tool checks its arguments itself; its schema is only shown to the model. */
+  /** Set when the tool checks its own arguments; its schema is then only shown to the model. */
   readonly checksInput?: boolean;
   /**
-   * What to do when the model asks a second time for a call that may have acted: the same arguments for a `once` tool, or for a `keyed`
-   * one that has answered with an error. `ask` (the default): a person decides. `allow`: it is called.
+   * What to do when the model repeats a call that may have taken effect: the same arguments for a `once` tool, or for a
+   * `keyed` one that has returned an error. `ask` (the default): a person decides. `allow`: the call is made.
    */
   readonly onRepeat?: "ask" | "allow";
 }
 
-/** What a tool may bring along for its steps. */
+/** Step options that a tool may set. */
 type ToolLimits = Pick<
   StepOptions<unknown>,
   "timeoutMs" | "retry" | "keyWindowMs" | "onKeyRejected" | "verify" | "simulate" | "compensate"
 >;
 
-/** What a tool is told about its call: see `StepCall`. `key` is the idempotency key to hand on. */
+/** Describes the call to the tool: see `StepCall`. `key` is the idempotency key to pass on. */
 export interface ToolRun extends StepCall {
   readonly agent: string;
 }
 
-/** An answer that the model is shown as an error. The call itself was made, and is not made again. */
+/** A result that the model sees as an error. The call itself was made and isn't repeated. */
 export interface ToolError {
   readonly isError: true;
   readonly text: string;
 }
 
 /**
- * What a tool answers when it was not able to do what was asked.
+ * Creates the result of a tool that couldn't do what was asked.
  *
  * @example
  * ```ts
@@ -60,11 +60,14 @@ export interface ToolError {
  */
 export const toolError = (text: string): ToolError => ({ isError: true, text });
 
-/** What every provider takes as the name of a tool, and a step can be called by. */
+/** Names that every provider accepts for a tool and that are valid step names. */
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const REPEATS: readonly unknown[] = [undefined, "ask", "allow"];
 
-/** The tools by name. Refuses names that models cannot be given or that are there twice (HF-4102), and schemas that cannot be checked. */
+/**
+ * The tools by name. Refuses duplicate names and names that models don't accept (HF-4102), and schemas that can't be
+ * checked.
+ */
 export function checkTools(tools: readonly AgentTool[]): ReadonlyMap<string, AgentTool> {
   const byName = new Map<string, AgentTool>();
   for (const tool of tools) {
@@ -79,7 +82,7 @@ export function checkTools(tools: readonly AgentTool[]): ReadonlyMap<string, Age
   return byName;
 }
 
-/** What a tool's step is given of it. */
+/** The step options of a tool. */
 export function limitsOf(tool: AgentTool): ToolLimits {
   const { timeoutMs, retry, keyWindowMs, onKeyRejected, verify, simulate, compensate } = tool;
   return defined({ onKeyRejected, timeoutMs, retry, keyWindowMs, verify, simulate, compensate });

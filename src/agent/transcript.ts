@@ -4,7 +4,7 @@ import type { Message, ToolCall } from "./model.ts";
 import { withOwnIds } from "./reply.ts";
 import { isObject } from "./schema-rules.ts";
 
-/** What each role of a message consists of; everything else is left to what the model itself is given. */
+/** The text fields of each message role; other fields are passed on unchanged. */
 const TEXTS: Readonly<Record<Message["role"], readonly string[]>> = {
   user: ["text"],
   assistant: ["text"],
@@ -12,9 +12,10 @@ const TEXTS: Readonly<Record<Message["role"], readonly string[]>> = {
 };
 
 /**
- * The conversation as it is sent. It may have been restored, edited or handed on: whatever it says, it is the words of a user, an
- * assistant or a tool; the system text comes from the code alone. Empty texts and ids that are used twice are mended. What cannot be
- * mended without guessing is refused before anything is sent (HF-2165): a provider would refuse it for ever.
+ * Prepares the conversation for sending. It may have been restored, edited or handed over: whatever it says counts as
+ * the words of a user, an assistant or a tool; the system text comes from the code alone. Empty texts and duplicate ids
+ * are repaired. What can't be repaired without guessing is refused before anything is sent (HF-2165), because a
+ * provider would always refuse it.
  */
 export function sendable(agent: string, messages: readonly Message[]): Message[] {
   const refuse = (problem: string) => new HoldfastError("HF-2165", { agent, problem });
@@ -40,15 +41,15 @@ const isCalls = (calls: unknown): boolean =>
 
 type Refuse = (problem: string) => HoldfastError;
 
-/** A call that has not been answered so far. */
+/** A call without a result so far. */
 interface Open {
-  /** As its result names it. */
+  /** The id that its result uses. */
   readonly said: string;
   readonly call: ToolCall;
   readonly at: number;
 }
 
-/** Puts a conversation together, message by message. */
+/** Assembles a conversation message by message. */
 class Conversation {
   readonly #sent: Message[] = [];
   readonly #refuse: Refuse;
@@ -97,7 +98,7 @@ class Conversation {
   }
 }
 
-/** The state of an agent's loop that the content check has held back is of no use (HF-2117). */
+/** Throws HF-2117 when the content check has quarantined the loop's state. */
 export function checkHeldBack(agent: string, state: object): void {
   if (isQuarantined(state)) throw new HoldfastError("HF-2117", { step: agent, reason: state.quarantined });
 }

@@ -16,7 +16,7 @@ describe("injected context (A5)", () => {
     ]);
     const engine = await scene.begin();
     await scene.lab.drive(writing.promise);
-    // From another process, which does not tell this one.
+    // Acts as another process, which doesn't notify this one.
     const desk = createEngine({ store: scene.lab.store, workflows: [], clock: scene.lab.clock });
     await scene.lab.drive(desk.inject("r", "it is Tuesday", { actor: "ada" }));
     written.resolve();

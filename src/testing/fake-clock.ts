@@ -2,20 +2,20 @@ import type { Clock } from "../core/clock.ts";
 
 /** A clock that stands still until a test moves it. */
 export interface FakeClock extends Clock {
-  /** Moves time forward and fires every timer that falls due, in order, including those set on the way. */
+  /** Moves time forward and fires every due timer in order, including timers set on the way. */
   advance(ms: number): Promise<void>;
-  /** Moves wall time only, either way, as a corrected system clock does. */
+  /** Moves only the wall time, in either direction, like a corrected system clock. */
   jump(ms: number): void;
   /** Runs deferred callbacks and promise chains until nothing is left to do. No time passes. */
   settle(): Promise<void>;
-  /** Moves time forward in one leap: every timer that is set and falls due fires once, however often it would have come again. */
+  /** Moves time forward in one leap: every due timer fires once, however often it would have repeated. */
   skip(ms: number): Promise<void>;
   /**
-   * Lets time pass until the promise settles, in leaps that grow up to a day as long as nothing comes of it. What falls due is therefore
-   * seen up to a leap late. Throws when ten simulated years have not helped.
+   * Advances time until the promise settles, in leaps that grow up to a day while nothing happens. So a due timer may
+   * fire up to one leap late. Throws after ten simulated years.
    */
   until<T>(promise: Promise<T>): Promise<T>;
-  /** How many timers are set. */
+  /** The number of pending timers. */
   pending(): number;
 }
 
@@ -25,11 +25,11 @@ interface Timer {
 }
 
 export interface FakeClockOptions {
-  /** Wall time at the start. */
+  /** The initial wall time. */
   readonly start?: number;
   /**
-   * How many turns of the event loop must pass without anything new before things count as settled. One turn drains all promises of code
-   * that does no I/O; real I/O may need a few. Default 4.
+   * How many turns of the event loop must pass without anything new before the clock counts as settled. One turn drains
+   * all promises of code that does no I/O; real I/O may need a few. Default 4.
    */
   readonly quietTurns?: number;
 }
@@ -39,16 +39,16 @@ const DEFAULT_START = Date.UTC(2026, 0, 1);
 const DAY_MS = 86_400_000;
 const MOST_LEAPS = 3_750;
 
-/** Half a second in small steps, then seconds, then twice as long each time, up to a day. */
+/** Small steps for half a second, then seconds, then doubling up to a day. */
 const leapMs = (leap: number): number =>
   leap < 50 ? 10 : leap < 70 ? 1_000 : Math.min(1_000 * 2 ** (leap - 69), DAY_MS);
 
-// Taken at load, so that a test framework's fake timers cannot stop it.
+// Captured at load, so that a test framework's fake timers can't replace it.
 const realImmediate = setImmediate;
 const turn = (): Promise<void> => new Promise((resolve) => void realImmediate(resolve));
 
 /**
- * Makes a clock for tests: no real time passes and nothing sleeps.
+ * Creates a clock for tests: no real time passes and nothing sleeps.
  *
  * @example
  * ```ts
@@ -128,7 +128,7 @@ export function createFakeClock({ start = DEFAULT_START, quietTurns = 4 }: FakeC
   };
 }
 
-// The set keeps the order of setting, which decides between timers due at the same moment.
+// The set keeps insertion order, which decides between timers due at the same moment.
 function firstDue(timers: ReadonlySet<Timer>, limit: number): Timer | undefined {
   let first: Timer | undefined;
   for (const timer of timers)

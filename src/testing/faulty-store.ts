@@ -9,10 +9,10 @@ import type { AckedWrite } from "./witness/log.ts";
 export type StoreMethod = "append" | "renew" | "read" | "entries" | "blobs" | "list" | "due" | "transaction";
 
 /**
- * What goes wrong with one call. `fail`: nothing happens, and it throws. `fail-after`: it happens, and it throws,
- * as when the acknowledgement is lost. `fail-late`: it throws, and happens just before the next call of that kind, as when a server
- * finishes what its client has given up. `delay` and `delay-after`: the request or the answer takes long.
- * `stall`: it never happens and never answers.
+ * The fault of one call. `fail`: throws, and nothing happens. `fail-after`: throws after the call took effect, as when
+ * the acknowledgement is lost. `fail-late`: throws, and the call takes effect just before the next one of its kind, as
+ * when a server finishes a request that its client has abandoned. `delay` and `delay-after`: the request or the
+ * response is slow. `stall`: nothing happens and the call never returns.
  */
 export type StoreFault =
   | { readonly kind: "fail" | "fail-after" | "fail-late" | "stall" }
@@ -20,20 +20,20 @@ export type StoreFault =
 
 export interface PlannedFault {
   readonly method: StoreMethod;
-  /** Which call of this method, counted from 1. */
+  /** The call of this method, counted from 1. */
   readonly call: number;
   readonly fault: StoreFault;
 }
 
 export interface FaultPlan {
   readonly faults?: readonly PlannedFault[];
-  /** Every call from `from` up to but without `to` fails; calls of all methods are counted together, from 1. */
+  /** Every call from `from` up to, but not including, `to` fails. Calls of all methods are counted together, from 1. */
   readonly down?: readonly { readonly from: number; readonly to: number }[];
-  /** Decides about calls that nothing above is planned for. */
+  /** Chooses the fault of calls that the plan doesn't mention. */
   readonly choose?: (method: StoreMethod, call: number) => StoreFault | undefined;
-  /** Measures delays; needed for `delay` and `delay-after`. */
+  /** Measures delays; required for `delay` and `delay-after`. */
   readonly clock?: Pick<Clock, "setTimer">;
-  /** Told of every write that is acknowledged to the caller. */
+  /** Called with every write that is acknowledged to the caller. */
   readonly onAck?: (write: AckedWrite) => void;
   readonly onFault?: (method: StoreMethod, fault: StoreFault) => void;
 }
@@ -44,8 +44,8 @@ export interface FaultyStore extends Store {
 }
 
 /**
- * Wraps a store so that chosen calls fail, hang, come late or lose their acknowledgement. The same plan and the
- * same calls always give the same faults.
+ * Wraps a store so that chosen calls fail, hang, are delayed or lose their acknowledgement. The same plan and the same
+ * calls always give the same faults.
  *
  * @example
  * ```ts

@@ -1,29 +1,29 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What the server does about one request. Without anything, an empty text is answered. */
+/** The server's reaction to one request. By default it returns an empty text. */
 export interface OpenAiAnswer {
   readonly text?: string;
-  /** The text is this, as JSON. */
+  /** The text is this value as JSON. */
   readonly json?: unknown;
-  /** `input` as JSON, or as it is when it is a text. */
+  /** `input` as JSON; a text is sent as it is. */
   readonly calls?: readonly { readonly tool: string; readonly input?: unknown }[];
   readonly finish?: "stop" | "length" | "content_filter";
   readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
-  /** An HTTP error instead. */
+  /** Sends an HTTP error instead. */
   readonly status?: number;
   readonly message?: string;
   /** Seconds, or an HTTP date. */
   readonly retryAfter?: number | string;
-  /** This very body, well-formed or not. */
+  /** Sends exactly this body, well-formed or not. */
   readonly body?: string;
-  /** No answer, until the caller goes away. */
+  /** Never answers, until the caller disconnects. */
   readonly hang?: boolean;
-  /** The connection is cut. */
+  /** Closes the connection. */
   readonly cut?: boolean;
 }
 
-/** One chat completion that was asked for. */
+/** One received chat completion request. */
 export interface OpenAiRequest {
   /** The first is 0. */
   readonly index: number;
@@ -44,18 +44,19 @@ export interface OpenAiBody {
 }
 
 export interface OpenAiServer {
-  /** To give to a client as `baseURL`. */
+  /** The client's `baseURL`. */
   readonly url: string;
   /** Every request so far, answered or not. */
   readonly requests: readonly OpenAiRequest[];
-  /** The first request for which `matches` holds, past ones included. */
+  /** The first request that `matches`, including past ones. */
   waitFor(matches: (request: OpenAiRequest) => boolean): Promise<OpenAiRequest>;
   close(): Promise<void>;
 }
 
 /**
- * A server on the loopback address that speaks enough of OpenAI's chat completions to test agents against: texts, tools, JSON answers,
- * rate limits, failures, silence. Answers come from a list, in order (the last one repeats), or from a function of the request.
+ * Starts a server on the loopback address that implements enough of OpenAI's chat completions to test agents: texts,
+ * tools, JSON answers, rate limits, failures, silence. Answers come from a list in order (the last one repeats), or
+ * from a function of the request.
  *
  * @example
  * ```ts

@@ -2,16 +2,16 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const HERE = fileURLToPath(import.meta.url).replaceAll("\\", "/");
-/** This code runs from `src` or, built, from `dist`: no folder below either has such a name. */
+/** This code runs from `src` or, when built, from `dist`. No folder below either has one of these names. */
 const AT = Math.max(HERE.lastIndexOf("/dist/"), HERE.lastIndexOf("/src/"));
 
-/** The folder of the package's manifest, with a slash at its end. */
+/** The folder of the package's manifest, with a trailing slash. */
 export const PACKAGE_ROOT = HERE.slice(0, AT + 1);
 
-/** The folder of the code that is running now: `src`, or `dist` when it was built. */
+/** The folder of the running code: `src`, or `dist` when built. */
 export const OWN_CODE = HERE.slice(0, HERE.indexOf("/", AT + 1) + 1);
 
-/** The path of a built script, given by its name in `dist` without `.js`. Processes of their own run built code only. */
+/** The path of a built script, given its name in `dist` without `.js`. Child processes run built code only. */
 export const builtScript = (name: string): string => `${PACKAGE_ROOT}dist/${name}.js`;
 
 /** The package's own version. */

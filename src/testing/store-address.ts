@@ -4,14 +4,14 @@ import { openPostgresStore } from "../stores/postgres/index.ts";
 import { openRedisCache, openRedisStore } from "../stores/redis/index.ts";
 import { createTieredStore } from "../stores/tiered/index.ts";
 
-/** A store as a worker process is told of it: a URL, and what the URL has no words for. */
+/** A store as described to a worker process: a URL, and options that the URL can't express. */
 export interface StoreAddress {
   readonly url: string;
   /** PostgreSQL: the schema. */
   readonly schema?: string;
-  /** Redis: what all keys begin with. */
+  /** Redis: the prefix of all keys. */
   readonly prefix?: string;
-  /** A Redis with copies of what is at `url`. */
+  /** The URL of a Redis with copies of what is at `url`. */
   readonly cache?: string;
 }
 
@@ -24,7 +24,7 @@ export async function openAddress(address: StoreAddress): Promise<Store> {
     : createTieredStore({ primary, cache: openRedisCache({ url: cache }) });
 }
 
-/** Opens it for a moment. */
+/** Opens the store, calls `use` and closes it. */
 export async function withStoreAt<T>(address: StoreAddress, use: (store: Store) => Promise<T>): Promise<T> {
   const store = await openAddress(address);
   try {
@@ -40,6 +40,6 @@ function openPrimary({ url, schema, prefix }: StoreAddress): Promise<Store> {
   return openStore(url);
 }
 
-/** The name of the table that the ledger scenario writes to, beside the runs. */
+/** The name of the ledger scenario's table, beside the runs. */
 export const ledgerIn = ({ schema }: StoreAddress): string =>
   schema === undefined ? "ledger" : `"${schema}".ledger`;

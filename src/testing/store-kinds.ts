@@ -6,34 +6,34 @@ import { defined } from "../core/defined.ts";
 import { chooseDriver } from "../stores/sqlite/driver.ts";
 import { ledgerIn, type StoreAddress } from "./store-address.ts";
 
-/** Where the runs of one case are kept, and nothing else. */
+/** The place that holds the runs of one case, and nothing else. */
 export interface StorePlace {
   readonly address: StoreAddress;
-  /** How many long values are kept beside the journals. */
+  /** The number of long values stored beside the journals. */
   blobs(): Promise<number>;
-  /** What steps with a transaction of their own wrote; only where there are transactions. */
+  /** The rows that transaction steps wrote; only for stores with transactions. */
   readonly ledger?: () => Promise<readonly { readonly runId: string; readonly step: string }[]>;
-  /** SQLite: the file's size, and that of the log beside it. */
+  /** SQLite: the sizes of the file and its WAL. */
   readonly bytes?: () => { readonly file: number; readonly wal: number };
-  /** Removes what is not in the case's folder. */
+  /** Removes everything outside the case's folder. */
   clear(): Promise<void>;
 }
 
-/** A kind of store, with an empty place in it for every case. */
+/** A kind of store, with an empty place for every case. */
 export interface StoreKind {
   readonly name: string;
   /** How many processes may use one store at a time. */
   readonly processes: "one" | "many";
-  /** About how long it takes to open one, on a machine that has other things to do. Limits of time grow with it. */
+  /** The approximate time to open one on a busy machine. Time limits scale with it. */
   readonly openMs: number;
-  /** How long the claims of workers last that may be killed: living ones must keep theirs. */
+  /** The claim duration of workers that may be killed: living ones must keep theirs. */
   readonly claimMs: number;
   /** `folder` is the case's own. */
   place(folder: string): StorePlace;
   close(): Promise<void>;
 }
 
-/** The same kind; one whose stores belong to one process at a time is refused. */
+/** Returns the kind, and refuses one whose stores belong to one process at a time. */
 export function sharedByMany(kind: StoreKind): StoreKind {
   if (kind.processes === "many") return kind;
   throw new Error(`A store of the kind ${kind.name} is used by one process at a time; this needs several.`);
@@ -41,7 +41,7 @@ export function sharedByMany(kind: StoreKind): StoreKind {
 
 const nothing = async (): Promise<void> => undefined;
 
-/** SQLite, in a file of the case's folder. */
+/** SQLite, in a file in the case's folder. */
 export const sqliteKind: StoreKind = {
   name: "sqlite",
   processes: "many",
@@ -74,7 +74,7 @@ async function rowsIn(file: string, sql: string): Promise<readonly Readonly<Reco
   }
 }
 
-/** Readable files, in a folder of the case's. */
+/** Readable files, in a subfolder of the case's folder. */
 export const fileKind: StoreKind = {
   name: "file",
   processes: "one",
@@ -94,7 +94,7 @@ export const fileKind: StoreKind = {
   },
 };
 
-/** PGlite, in a folder of the case's. */
+/** PGlite, in a subfolder of the case's folder. */
 export const pgliteKind: StoreKind = {
   name: "pglite",
   processes: "one",
@@ -117,7 +117,7 @@ export const pgliteKind: StoreKind = {
   },
 };
 
-/** The same, where each store begins as a copy of an empty database: to make one takes many seconds. */
+/** PGlite whose stores begin as copies of an empty database, because creating one takes many seconds. */
 export async function copiedPgliteKind(): Promise<StoreKind> {
   const { PGlite } = await import("@electric-sql/pglite");
   const empty = mkdtempSync(path.join(tmpdir(), "holdfast-pglite-"));
@@ -134,11 +134,11 @@ export async function copiedPgliteKind(): Promise<StoreKind> {
   };
 }
 
-/** PostgreSQL, in a schema for each case; with a `cache` the tiered store over both. */
+/** PostgreSQL, with a schema per case; with a `cache`, the tiered store over both. */
 export async function postgresKind(url: string, cache?: string): Promise<StoreKind> {
   const { default: pg } = await import("pg");
   const pool = new pg.Pool({ connectionString: url, max: 2, allowExitOnIdle: true });
-  // A server that is struck breaks idle connections.
+  // Faults on the server break idle connections.
   pool.on("error", () => undefined);
   return {
     name: cache === undefined ? "postgres" : "tiered",
@@ -161,7 +161,7 @@ export async function postgresKind(url: string, cache?: string): Promise<StoreKi
 type Row = Readonly<Record<string, unknown>>;
 type Ask = (sql: string) => Promise<readonly Row[]>;
 
-/** What the tables of PostgreSQL hold, whoever serves them. */
+/** The contents of PostgreSQL tables, for any server. */
 const inSchema = (ask: Ask, schema: string, ledger: string): Pick<StorePlace, "blobs" | "ledger"> => ({
   blobs: async () => Number((await ask(`SELECT count(*) AS n FROM ${schema}.blobs`))[0]?.["n"]),
   async ledger() {
@@ -171,7 +171,7 @@ const inSchema = (ask: Ask, schema: string, ledger: string): Pick<StorePlace, "b
   },
 });
 
-/** Redis, with a prefix for each case. */
+/** Redis, with a prefix per case. */
 export async function redisKind(url: string): Promise<StoreKind> {
   const { createClient } = await import("redis");
   const client = createClient({ url });

@@ -2,11 +2,14 @@ import type { RetentionRules } from "../core/manage/retention/policy.ts";
 import type { RecoveryOptions } from "../core/worker/recovery.ts";
 import type { WorkflowFile } from "./schema/workflow.ts";
 
-/** What a file says about keeping its runs, as settings of an engine and its store. What it does not say is left out. */
+/**
+ * A file's settings for keeping its runs, as options of an engine and its store. Settings that the file omits are left
+ * out.
+ */
 export interface CheckpointSettings {
-  /** `false`: runs are not saved at all (the engine's `saving`). */
+  /** `false`: runs aren't saved at all (the engine's `saving`). */
   readonly saving: boolean;
-  /** A kind of store, such as `sqlite` or `postgres`, and where it is. */
+  /** The kind of store, such as `sqlite` or `postgres`, and its location. */
   readonly storage?: string;
   readonly path?: string;
   readonly onFailure: "pause" | "continue" | "rollback";
@@ -45,7 +48,7 @@ export function checkpointSettings({ workflow }: WorkflowFile): CheckpointSettin
   };
 }
 
-/** A rolled back run leaves nothing behind but the record that it was. */
+/** A rolled-back run leaves nothing but the record that it happened. */
 function retentionOf({ checkpoint, runtime }: WorkflowFile["workflow"]): RetentionRules {
   const { max_checkpoints: most, max_age_days: days, keep_successful: keep } = checkpoint.retention ?? {};
   const age = typeof days === "number" ? (`${days}d` as const) : undefined;

@@ -12,7 +12,7 @@ import { DEFINITION_KEY, type Definition } from "./source.ts";
 
 export type Inputs = Readonly<Record<string, unknown>>;
 
-/** What a definition is told from others by: its files, not where they lie. */
+/** The digest that identifies a definition: it covers the contents of the files, not their location. */
 export function definitionDigest({ main, files, instructions, provider }: Definition): string {
   const sorted = Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1));
   const given = instructions || provider ? [instructions ?? [], provider ?? ""] : [];
@@ -20,8 +20,8 @@ export function definitionDigest({ main, files, instructions, provider }: Defini
 }
 
 /**
- * A workflow file as a workflow of the engine. Its version is the file's, and a digest of everything the file is made of: a run goes on
- * by itself only with what it was started with.
+ * Compiles a workflow file to a workflow of the engine. Its version combines the file's own with a digest of everything
+ * the file consists of, so a run only continues automatically with what it was started with.
  */
 export function compile(flow: Flow, machine: Machine, definition: Definition): Workflow<Inputs, Inputs> {
   const { name, version = "1", input, checkpoint } = flow.spec.workflow;
@@ -50,7 +50,10 @@ export function compile(flow: Flow, machine: Machine, definition: Definition): W
   );
 }
 
-/** Time in which a worker was at it, and money where the file says that it must hold. Reaching either is a wait. */
+/**
+ * Limits the time that workers spend on a run, and its cost if the file enforces one. Reaching either limit makes the
+ * run wait.
+ */
 function budgetOf({
   spec: {
     workflow: { limits },

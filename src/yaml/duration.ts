@@ -2,7 +2,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 const WRITTEN = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?\s*$/;
 const DAY_MS = 86_400_000;
 
-/** Milliseconds of a wait: seconds, or a number with ms, s, m or h; more than nothing and at most a day. */
+/** Parses a wait to milliseconds: seconds, or a number with ms, s, m or h; more than zero and at most a day. */
 export function waitMs(given: string | number): number | undefined {
   const [, amount, unit = "s"] = WRITTEN.exec(String(given)) ?? [];
   if (amount === undefined) return undefined;

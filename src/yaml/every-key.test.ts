@@ -8,7 +8,9 @@ import { createMemoryStore } from "../stores/memory.ts";
 import { loadWorkflow } from "./index.ts";
 import { workflowFile } from "./schema/workflow.ts";
 
-/** Workflow files that together use every key of the dialect. Beside each stands what it is given and what must come of it. */
+/**
+ * Workflow files that together use every key of the dialect. A file beside each gives its input and expected result.
+ */
 const FOLDER = join(import.meta.dirname, "../../test/data/yaml");
 const names = readdirSync(FOLDER)
   .filter((name) => /^\d\d-.*\.yaml$/.test(name) && !name.endsWith(".expect.yaml"))
@@ -20,7 +22,7 @@ interface Expected {
   readonly script?: Script;
   readonly answers?: readonly { readonly gate: string; readonly choice: string; readonly text?: string }[];
   readonly result?: unknown;
-  /** A part of the result as JSON, or of the error. */
+  /** Text that the result as JSON, or the error, must contain. */
   readonly contains?: string;
   readonly error?: string;
   readonly decisions?: readonly string[];
@@ -124,7 +126,7 @@ interface Definition {
   readonly getter?: () => unknown;
 }
 
-/** Every key that a schema names, wherever it is. */
+/** Every key that a schema names, at any depth. */
 function keysOf(schema: unknown, seen = new Set<unknown>(), keys = new Set<string>()): Set<string> {
   if (typeof schema !== "object" || schema === null || seen.has(schema)) return keys;
   seen.add(schema);

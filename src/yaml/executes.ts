@@ -4,21 +4,21 @@ import { problemText } from "./problems.ts";
 import { type Definition, FileProblem, savedFiles } from "./source.ts";
 import { eachAgent } from "./validate.ts";
 
-/** What a workflow file would start on this machine, or reach from it. */
+/** The commands that a workflow file would start on this machine, and the servers that it would reach. */
 export interface Executes {
-  /** Commands of its scripts, with their arguments, as they stand in the file. */
+  /** Commands of its scripts with their arguments, as written in the file. */
   readonly scripts: readonly { readonly agent: string; readonly command: string }[];
   /** MCP servers: commands that are started, or addresses. */
   readonly servers: readonly { readonly name: string; readonly command: string }[];
   /** Tools that its agents name. */
   readonly tools: readonly string[];
-  /** Why the file could not be read; then nothing of it can be run either. */
+  /** Why the file couldn't be read; in that case it can't be run either. */
   readonly problems: readonly string[];
 }
 
 /**
- * Lists what the saved definition of a run would start, with its sub-workflows. Nothing of it is run. For looking at runs that came from
- * elsewhere: see `engine.transfer.review`.
+ * Lists what the saved definition of a run would start, including its sub-workflows, without running any of it. Use it
+ * to inspect runs that came from elsewhere: see `engine.transfer.review`.
  *
  * @example
  * ```ts
@@ -47,7 +47,7 @@ export async function executesOf(definition: Definition): Promise<Executes> {
   }
 }
 
-/** Every variable of the environment by its name: what it holds is not for a list. */
+/** Shows every environment variable by its name, because a list must not reveal its value. */
 const NAMES = new Proxy<Record<string, string>>({}, { get: (_, name) => `$${String(name)}` });
 
 const NOTHING: Executes = { scripts: [], servers: [], tools: [], problems: [] };

@@ -3,8 +3,8 @@ import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { FileProblem, type Files, MOST_BYTES } from "./source.ts";
 
 /**
- * Files below a folder. What a reference leads to must be in there, symbolic links followed: a workflow file from elsewhere cannot
- * read what it was not given.
+ * Reads files below a folder. References must stay inside it, after resolving symbolic links, so that a foreign
+ * workflow file can't read anything else.
  */
 export function folderFiles(folder: string): Files {
   const root = realpathSync(folder);

@@ -7,14 +7,14 @@ import type { WorkflowFile } from "./schema/workflow.ts";
 import { FileProblem, type FileText } from "./source.ts";
 import { eachAgent, validate } from "./validate.ts";
 
-/** A workflow file that was read and checked, with everything it refers to. */
+/** A workflow file that has been read and checked, with everything it refers to. */
 export interface Flow {
-  /** Where it stands; a workflow written out inside another has the other's file. */
+  /** Its file. A workflow written inside another has the other's file. */
   readonly file: string;
   readonly spec: WorkflowFile;
   /** The texts of its instruction files. */
   readonly instructions: readonly string[];
-  /** What its skills say, by their folder as the file names it. */
+  /** The texts of its skills, by folder as named in the file. */
   readonly skills: ReadonlyMap<string, string>;
   /** The sub-workflows of its agents. */
   readonly subs: ReadonlyMap<AnyAgent, Flow>;
@@ -36,7 +36,7 @@ export async function readFlow(main: FileText, options: ParseOptions): Promise<C
 class Reading {
   readonly problems: Problem[] = [];
   readonly #options: ParseOptions;
-  /** A workflow may start itself: each file is read once. */
+  /** A workflow may start itself, so each file is read once. */
   readonly #flows = new Map<string, Flow | undefined>();
 
   constructor(options: ParseOptions) {
@@ -143,10 +143,10 @@ class Reading {
   }
 }
 
-/** Folders are told from names as the dialect tells them. */
+/** Distinguishes folders from names by the dialect's rule. */
 const isFolder = (entry: string): boolean => /^[.~]|[/\\]/.test(entry);
 
-/** Time and money are limited for a run as a whole. */
+/** Warns about limits in sub-workflows: time and money are limited for a run as a whole. */
 function warnLimits({ spec: { workflow } }: Flow, path: Path, problems: Problems): void {
   const { timeout_seconds: seconds, budget_usd: usd } = workflow.limits;
   if (typeof seconds !== "number" && typeof usd !== "number") return;

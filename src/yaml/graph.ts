@@ -4,13 +4,13 @@ import type { WorkflowFile } from "./schema/workflow.ts";
 
 export const END = "$end";
 
-/** What a workflow goes from to: an agent, or a group of them. */
+/** A node of the workflow: an agent, or a group of agents. */
 export type Unit =
   | { readonly kind: "agent"; readonly name: string; readonly agent: AnyAgent }
   | { readonly kind: "parallel"; readonly name: string; readonly group: Parallel }
   | { readonly kind: "for_each"; readonly name: string; readonly group: ForEach };
 
-/** Every unit by name. Members of groups are among them: a route may lead to them as well. */
+/** Every unit by name, including members of groups, because a route may lead to them as well. */
 export function unitsOf(spec: WorkflowFile): ReadonlyMap<string, Unit> {
   const units = new Map<string, Unit>();
   for (const agent of spec.agents) units.set(agent.name, { kind: "agent", name: agent.name, agent });
@@ -24,7 +24,7 @@ export function routesOf(unit: Unit): readonly Route[] {
   return unit.agent.type === "terminate" ? [] : unit.agent.routes;
 }
 
-/** Where a unit may lead to; no routes lead to the end. */
+/** The units that a unit may lead to. A unit without routes leads to the end. */
 export function targetsOf(unit: Unit): readonly string[] {
   if (unit.kind === "agent") {
     const { agent } = unit;
@@ -38,7 +38,7 @@ export function targetsOf(unit: Unit): readonly string[] {
 const targets = (routes: readonly Route[]): string[] =>
   routes.length === 0 ? [END] : [...new Set(routes.map(({ to }) => to))];
 
-/** What can be reached from a unit, itself included. */
+/** All units reachable from a unit, including itself. */
 export function reachableFrom(units: ReadonlyMap<string, Unit>, start: string): Set<string> {
   const seen = new Set<string>();
   const open = [start];
@@ -61,7 +61,7 @@ function push(lists: Map<string, string[]>, key: string, value: string): void {
 const isLast = (unit: Unit): boolean =>
   targetsOf(unit).includes(END) || (unit.kind === "agent" && unit.agent.type === "terminate");
 
-/** The units from which a way leads to the end: found once for all of them, from the end backwards. */
+/** The units from which the end can be reached, computed backwards from the end in one pass. */
 export function endingUnits(units: ReadonlyMap<string, Unit>): ReadonlySet<string> {
   const before = new Map<string, string[]>();
   const open: string[] = [];
@@ -78,10 +78,10 @@ export function endingUnits(units: ReadonlyMap<string, Unit>): ReadonlySet<strin
   return ending;
 }
 
-/** The shortest way from a unit to the end, both ends left out of account: what may be expected to come. */
+/** The shortest path from a unit to the end, without either: the best guess of what will run. */
 export function shortestWay(units: ReadonlyMap<string, Unit>, start: string): readonly string[] {
   const cameFrom = new Map<string, string | undefined>([[start, undefined]]);
-  // Names that are added while going through are gone through as well.
+  // The loop also visits names that are added during it.
   for (const name of cameFrom.keys()) {
     const unit = units.get(name);
     if (!unit) continue;
@@ -97,7 +97,7 @@ function wayTo(end: string, cameFrom: ReadonlyMap<string, string | undefined>): 
   return way.reverse();
 }
 
-/** A workflow as nodes and edges, for drawing it. */
+/** A workflow as nodes and edges, for drawing. */
 export interface Graph {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
@@ -107,7 +107,7 @@ export interface GraphNode {
   readonly id: string;
   readonly type: string;
   readonly description?: string;
-  /** The group it is a member of. */
+  /** The group that it belongs to. */
   readonly group?: string;
 }
 

@@ -11,7 +11,7 @@ import { lexYaml } from "./yaml-text.ts";
 
 const LIMITS = { bytes: 1_048_576, keys: 5_000, reads: 200, work: 2_000_000 };
 const KINDS = ["bytes", "keys", "reads", "work"] as const;
-/** What one spending may pass a limit by, at which it ends. */
+/** The most by which a single spending may exceed the limit. */
 const STEP = 262_144;
 
 const filesOf = (files: Readonly<Record<string, string>>): Files => ({

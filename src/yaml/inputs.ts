@@ -4,7 +4,7 @@ import { exactNumber } from "../core/values/exact-number.ts";
 import { fromJson } from "./output.ts";
 import { type FieldType, type InputField, isOfType } from "./schema/fields.ts";
 
-/** An input as people are told about it. */
+/** An input as shown to people. */
 export interface InputSpec extends InputField {
   readonly name: string;
 }
@@ -23,8 +23,8 @@ const EMPTY: Readonly<Record<FieldType, () => unknown>> = {
 };
 
 /**
- * What a run is given: texts read as what they are declared to be, defaults filled in, what is missing or wrong refused (HF-4004). A
- * workflow that declares no inputs takes any.
+ * Prepares a run's inputs: converts texts to the declared types, fills in defaults, and refuses missing or invalid
+ * values (HF-4004). A workflow that declares no inputs accepts any.
  */
 export function parseInputs(
   fields: InputFields,
@@ -60,7 +60,7 @@ const EXAMPLES: Readonly<Record<FieldType, string>> = {
   object: 'Give a JSON object such as {"a": 1}.',
 };
 
-/** Texts from a command line. */
+/** Converts a text from a command line. */
 function fromText(text: string, type: FieldType): unknown {
   if (type === "string") return text;
   const word = text.trim().toLowerCase();

@@ -86,7 +86,7 @@ describe("a loaded workflow", () => {
       code: "HF-4008",
       message: expect.stringMatching(/^Agent a of .* asks for the provider hermes/),
     });
-    // C9: where no provider is named, none called "default" is asked for.
+    // C9: when no provider is named, the error doesn't ask for one called "default".
     await expect(fromText(file(""), {}, { providers: {} })).rejects.toMatchObject({
       code: "HF-4332",
     });

@@ -28,28 +28,33 @@ import { type McpConnect, ToolBox } from "./tools.ts";
 import { eachAgent } from "./validate.ts";
 
 export interface LoadOptions {
-  /** Models by the names that files use for their providers. */
+  /** Models by the provider names that files use. */
   readonly providers?: Readonly<Record<string, ProviderSource>>;
   /** Other names for them: `{ copilot: "openai", claude: "anthropic" }`. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** For agents of files that name no model. Default `default`. */
+  /** The model for agents whose files name none. Default `default`. */
   readonly model?: string;
-  /** The provider that takes the place of all that files name: to try a file out with another one. */
+  /** Replaces every provider that files name, to try out a file with another one. */
   readonly provider?: string;
-  /** Texts that every agent is given before its prompt, besides the file's own instructions. Runs keep them. */
+  /** Texts that every agent gets before its prompt, in addition to the file's own instructions. Runs keep them. */
   readonly instructions?: readonly string[];
   readonly tools?: readonly AgentTool[];
   /** Connects to the MCP servers that files name. */
   readonly mcp?: McpConnect;
-  /** Where `${VAR}` is looked up, and the variables are that scripts may inherit. Default: this process's environment. */
+  /**
+   * The environment for `${VAR}` and for the variables that scripts may inherit. Default: this process's environment.
+   */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The folder that files may be read from. Default: that of the workflow file. */
+  /** The folder that files may be read from. Default: the workflow file's folder. */
   readonly root?: string;
-  /** US dollars per million tokens, by model; a file's own come first. */
+  /** US dollars per million tokens, by model; prices in the file take precedence. */
   readonly prices?: Readonly<Record<string, ModelPrice>>;
-  /** Runs the commands of script steps. Default: as processes of this machine. */
+  /** Runs the commands of script steps. Default: as processes on this machine. */
   readonly scripts?: ScriptRunner;
-  /** The most that a file and everything it refers to may hold; more is refused (HF-1040). Default: 1 MiB, 5,000 keys and values. */
+  /**
+   * Limits for a file and everything it refers to; a larger one is refused (HF-1040). Default: 1 MiB, 5,000 keys and
+   * values.
+   */
   readonly limits?: Partial<ParseLimits>;
 }
 
@@ -59,19 +64,19 @@ export interface YamlWorkflow {
   readonly description?: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly inputs: readonly InputSpec[];
-  /** What a run is started with, from texts or values. Refuses what is missing, unknown or of a wrong type (HF-4004). */
+  /** Builds a run's input from texts or values. Refuses missing or unknown inputs and wrong types (HF-4004). */
   parseInputs(given: Readonly<Record<string, unknown>>): Inputs;
-  /** Warnings; errors are thrown. */
+  /** Warnings only; errors are thrown. */
   readonly problems: readonly Problem[];
   readonly checkpoint: CheckpointSettings;
-  /** What its runs keep of it, and {@link restoreWorkflow} makes it from again. */
+  /** The definition that runs keep, and from which {@link restoreWorkflow} rebuilds the workflow. */
   readonly definition: Definition;
   describe(): Graph;
 }
 
 /**
- * Reads a workflow file and everything it names, checks it, and makes a workflow of it. Throws HF-4001 with every problem and its line
- * when it is not valid.
+ * Reads a workflow file and everything it names, checks it, and builds a workflow. Throws HF-4001 with every problem
+ * and its line when the file isn't valid.
  *
  * @example
  * ```ts
@@ -103,7 +108,8 @@ export async function loadWorkflow(file: string, options: LoadOptions = {}): Pro
 }
 
 /**
- * The workflow that a run was started with, from what the run keeps of it: for going on with a run whose file has changed or is gone.
+ * Rebuilds the workflow that a run was started with from the definition kept with the run. Use it to continue a run
+ * whose file has changed or is gone.
  *
  * @example
  * ```ts
@@ -127,11 +133,11 @@ export async function restoreWorkflow(
 export interface CheckOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly root?: string;
-  /** As for `loadWorkflow`. */
+  /** See `loadWorkflow`. */
   readonly limits?: Partial<ParseLimits>;
 }
 
-/** What is right and wrong with a workflow. Without `workflow` it cannot be run. */
+/** The result of a check. Without `workflow`, the file can't be run. */
 export interface CheckResult {
   readonly workflow?: Graph & {
     readonly name: string;
@@ -143,7 +149,7 @@ export interface CheckResult {
 }
 
 /**
- * Checks a workflow file, or a text as if it stood in a file of `folder`. Nothing is run and no model is needed.
+ * Checks a workflow file, or a text as if it were a file in `folder`. Runs nothing and needs no model.
  *
  * @example
  * ```ts
@@ -198,7 +204,7 @@ function readMain(files: Files, name: string): FileText {
 const notValid = (file: string, problems: readonly string[]): HoldfastError =>
   new HoldfastError("HF-4001", { file, problems: problems.join("\n") });
 
-/** A workflow file may be larger than this only where `limits` says so: it is read in one go, and others wait. */
+/** The default limits. A file is parsed in one go while other work waits, so larger ones need explicit `limits`. */
 const LIMITS: Partial<ParseLimits> = { bytes: 1_048_576, keys: 5_000 };
 
 const reading = (
@@ -256,7 +262,7 @@ function machineOf(flow: Flow, options: LoadOptions, { folder, provider }: Defin
   };
 }
 
-/** Providers and tools that are not given are refused before a run is started, not in the middle of one. */
+/** Refuses missing providers and tools before a run starts, not in the middle of one. */
 function checkGiven(main: Flow, machine: Machine, { tools = [], mcp }: LoadOptions): void {
   for (const flow of everyFlow(main)) {
     const hasServers = Object.keys(flow.spec.workflow.runtime.mcp_servers).length > 0;

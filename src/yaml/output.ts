@@ -8,7 +8,7 @@ import { ParseBudget } from "../core/values/parse-budget.ts";
 import type { OutputField, OutputFields } from "./schema/fields.ts";
 import { plainYaml } from "./yaml-text.ts";
 
-/** Declared output fields as a JSON Schema. More fields than declared are let pass, as the dialect has it. */
+/** Converts declared output fields to a JSON Schema. Undeclared fields are allowed, as in the dialect. */
 export function outputSchema(fields: OutputFields): JsonSchema {
   const required = Object.entries(fields).filter(([, field]) => field.required);
   return {
@@ -23,7 +23,7 @@ function fieldSchema(field: OutputField): JsonSchema {
   const inner = properties ? outputSchema(properties) : {};
   const values = field.enum && (nullable ? [...field.enum, null] : field.enum);
   const rest: Record<string, unknown> = {};
-  // As in Python, a line break at the end does not keep $ from matching.
+  // As in Python, `$` also matches before a line break at the end.
   if (field.pattern !== undefined) rest["pattern"] = field.pattern.replace(/(?<!\\)\$$/, "\\n?$");
   for (const key of ["minimum", "maximum", "minLength", "maxLength"] as const)
     if (field[key] !== undefined) rest[key] = field[key];
@@ -37,18 +37,21 @@ function fieldSchema(field: OutputField): JsonSchema {
   };
 }
 
-/** HF-4007 unless the value is what was declared. */
+/** Throws HF-4007 unless the value matches the declaration. */
 export function checkOutput(step: string, fields: OutputFields | null | undefined, value: unknown): void {
   if (!fields) return;
   const problems = problemsOf(outputSchema(fields), value);
   if (problems.length > 0) throw new HoldfastError("HF-4007", { step, problems: problems.join("; ") });
 }
 
-/** JSON is quick to read; YAML is not. */
+/** Higher than for YAML, because JSON parses quickly. */
 const JSON_LIMITS = { bytes: 2_097_152, keys: 100_000 } as const;
 const YAML_LIMITS = { bytes: 524_288, keys: 2_000, work: 800_000 } as const;
 
-/** What a rendered text stands for in an output: JSON, a number, a yes or no, none; or itself. A number that cannot be held stays text. */
+/**
+ * Converts a rendered text in an output: JSON, a number, a boolean or none; anything else stays text. So does a number
+ * that can't be represented exactly.
+ */
 export function typed(rendered: string, place: string): unknown {
   const text = rendered.trim();
   if (Object.hasOwn(WORDS, text)) return WORDS[text];
@@ -65,7 +68,7 @@ const WORDS: Readonly<Record<string, unknown>> = {
   null: null,
 };
 
-/** What a text from a model, a tool or a command holds as JSON; nothing where it is none. */
+/** Parses a text from a model, a tool or a command as JSON; returns nothing when it isn't. */
 export function fromJson(text: string, place: string): unknown {
   try {
     return parseJson(text, new ParseBudget(place, JSON_LIMITS));
@@ -75,7 +78,7 @@ export function fromJson(text: string, place: string): unknown {
   }
 }
 
-/** An input of a sub-workflow: JSON where it is JSON. */
+/** Converts an input of a sub-workflow: parsed when it is JSON. */
 export function mapped(rendered: string, place: string): unknown {
   const value = fromJson(rendered, place);
   if (value !== undefined) return value;
@@ -89,7 +92,7 @@ const YES = ["true", "1", "yes", "y", "on"];
 const NO = ["false", "0", "no", "n", "off"];
 const NULLS = ["null", "~", "Null", "NULL"];
 
-/** What the rendered text of a set step is bound as (HF-4016 when it is not of the type asked for). */
+/** Converts the rendered text of a set step to its type; throws HF-4016 when it doesn't fit. */
 export function bound(rendered: string, type: SetType, place: string): unknown {
   const text = rendered.trim();
   const refuse = (expected: string) =>
@@ -118,7 +121,7 @@ export function bound(rendered: string, type: SetType, place: string): unknown {
   }
 }
 
-/** JSON, else YAML; nothing for what is neither. */
+/** Parses JSON, then YAML; returns nothing for anything else. */
 function data(rendered: string, place: string): unknown {
   const json = /^\s*[[{]/.test(rendered) ? fromJson(rendered, place) : undefined;
   return json ?? plainYaml(rendered, new ParseBudget(place, YAML_LIMITS)) ?? undefined;

@@ -9,15 +9,15 @@ import { composeYaml, isExactScalar, lexYaml, parseTokens, readYamlText } from "
 export interface ParseOptions {
   readonly files: Files;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** For the file and everything it refers to. */
+  /** Shared by the file and everything it refers to. */
   readonly budget: ParseBudget;
-  /** Lets others work for a moment. */
+  /** Yields to other work. */
   readonly pause?: () => Promise<void>;
 }
 
 const MOST_INCLUDES = 20;
 
-/** Reads a workflow file as data: plain YAML, `!file` references put in, environment variables looked up. */
+/** Parses a workflow file to data: plain YAML, with `!file` references resolved and environment variables filled in. */
 export function parseYaml(
   file: FileText,
   positions: Positions,
@@ -27,7 +27,7 @@ export function parseYaml(
   return new Reader(positions, problems, options).document(file, [], []);
 }
 
-/** Keys whose value is always text, whatever a referenced file looks like. */
+/** Keys whose value is always text, whatever a referenced file contains. */
 const TEXT_KEYS = new Set([
   "prompt",
   "system_prompt",
@@ -37,7 +37,7 @@ const TEXT_KEYS = new Set([
   "criteria",
   "description",
 ]);
-/** Keys whose file may include others: Jinja's search folder is that of the file. */
+/** Keys whose file may include others: Jinja searches in the file's folder. */
 const PROMPT_KEYS = new Set(["prompt", "system_prompt"]);
 
 class Reader {
@@ -51,7 +51,7 @@ class Reader {
     this.#options = options;
   }
 
-  /** `chain`: the files that lead here. */
+  /** `chain`: the files that led here. */
   async document(file: FileText, path: Path, chain: readonly string[]): Promise<unknown> {
     if (new TextEncoder().encode(file.text).length > MOST_BYTES) {
       this.#problems.error(path, `${file.name} is larger than ${MOST_BYTES / 1024} KiB`);
@@ -84,7 +84,7 @@ class Reader {
     this.#positions.set(path, { file, line, column: col });
   }
 
-  /** What a `!file` stands for: a list or an object when it parses as one, else its text. */
+  /** Resolves a `!file`: a list or an object when it parses as one, otherwise its text. */
   async reference(reference: string, path: Path, chain: readonly string[]): Promise<unknown> {
     const file = this.#read(reference, path, chain);
     if (!file) return undefined;
@@ -111,7 +111,7 @@ class Reader {
     }
   }
 
-  /** Puts `{% include "x" %}` in: the same text, seen with the same names. */
+  /** Expands `{% include "x" %}` to the file's text, which sees the same names. */
   #included(file: FileText, path: Path, chain: readonly string[]): string {
     if (chain.length > MOST_INCLUDES) {
       this.#problems.error(path, "its includes go too deep");
@@ -123,7 +123,7 @@ class Reader {
     });
   }
 
-  /** `${VAR}` and `${VAR:-default}`, looked up once: what they stand for is not looked at again. */
+  /** Replaces `${VAR}` and `${VAR:-default}` once: the result isn't expanded again. */
   text(value: string, path: Path): string {
     return withVariables(value, (name, fallback) => {
       const found = this.#options.env[name] ?? fallback;
@@ -147,7 +147,7 @@ const CORE_TAGS = /^tag:yaml\.org,2002:(str|int|float|bool|null|map|seq)$/;
 
 const oneLine = (message: string): string => (message.split("\n")[0] ?? message).trim();
 
-/** Goes through one document. */
+/** Walks one document. */
 class Walk {
   readonly #reader: Reader;
   readonly #file: FileText;
@@ -210,7 +210,7 @@ class Walk {
         this.#reader.error(at, `${pathText(at)}: the name ${key} is not allowed.`);
       else {
         entries.set(key, await this.value(pair.value, at));
-        // The key is what people look for, not where its value begins.
+        // Points at the key, which is what people look for.
         this.#reader.place(at, this.#file.name, this.#lines, pair.key);
       }
     }

@@ -1,13 +1,13 @@
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
 
-/** Puts in what `${NAME}` and `${NAME:-default}` stand for. One look at each character, whatever the text. */
+/** Replaces `${NAME}` and `${NAME:-default}`, reading each character once. */
 export function withVariables(
   text: string,
   valueOf: (name: string, fallback: string | undefined) => string,
 ): string {
   const parts: string[] = [];
   let from = 0;
-  // No brace closes anything beyond the last one.
+  // No brace closes anything after the last one.
   const last = text.lastIndexOf("}");
   for (let at = text.indexOf("${"); at >= 0 && at < last; at = text.indexOf("${", at + 2)) {
     NAME.lastIndex = at + 2;
@@ -27,8 +27,8 @@ export function withVariables(
 const INCLUDE = /\{%([-+]?)\s*include\s+(["'])([^"']+)\2\s*([-+]?)%\}/y;
 
 /**
- * Puts in what `{% include "x" %}` stands for. As in Jinja it sees the names around it and keeps its own to itself, and a `-` at its
- * ends takes the white space there away.
+ * Expands `{% include "x" %}`. As in Jinja, the included text sees the surrounding names and keeps its own, and a `-`
+ * at either end removes the white space there.
  */
 export function withIncludes(text: string, textOf: (reference: string) => string): string {
   const parts: string[] = [];

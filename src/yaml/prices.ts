@@ -1,8 +1,8 @@
 import type { ModelPrice } from "../agent/run-agent.ts";
 
 /**
- * List prices in US dollars per million tokens, as published in 2026, for files that give none. A model that is not here stays
- * unpriced: its cost is left out, never taken for nothing.
+ * List prices in US dollars per million tokens, as published in 2026, for files that give none. The cost of a model
+ * that isn't listed is unknown, never zero.
  */
 export const PRICES: Readonly<Record<string, ModelPrice>> = {
   "claude-opus-4-5": { input: 5, output: 25 },

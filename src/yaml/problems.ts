@@ -1,6 +1,6 @@
 import { nearest } from "../core/nearest.ts";
 
-/** Something that is wrong, or worth a second look, in a workflow file. Lines and columns count from 1. */
+/** An error or a warning in a workflow file. Lines and columns count from 1. */
 export interface Problem {
   readonly severity: "error" | "warning";
   readonly message: string;
@@ -8,7 +8,7 @@ export interface Problem {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** Where in the document: `agents[2].routes[0].to`. */
+  /** The place in the document: `agents[2].routes[0].to`. */
   readonly path: string;
 }
 
@@ -26,12 +26,12 @@ export const pathText = (path: Path): string =>
     .join("")
     .replace(/^\./, "");
 
-/** Enough is wrong: looking for more helps nobody. */
+/** Thrown to stop the check when there are enough problems. */
 export class TooManyProblems extends Error {}
 
 const MOST_PROBLEMS = 100;
 
-/** Collects problems, each with the position of the nearest thing that has one. */
+/** Collects problems, each with the position of the nearest node that has one. */
 export class Problems {
   readonly found: Problem[];
   readonly #positions: Positions;
@@ -43,7 +43,7 @@ export class Problems {
     this.found = found;
   }
 
-  /** The same list, for a part of the document that is looked at by itself. */
+  /** A view of the same list for a part of the document. */
   below(path: Path): Problems {
     return new Problems(this.#positions, [...this.#base, ...path], this.found);
   }
@@ -78,13 +78,13 @@ export class Problems {
     this.found.push(problem);
   }
 
-  /** What ends the looking. */
+  /** Adds a problem and ends the check. */
   last(path: Path, message: string): void {
     this.found.push({ severity: "error", message, ...this.#positions.at(path), path: pathText(path) });
   }
 }
 
-/** Where the parts of a document stand, by their path. */
+/** The positions of a document's parts, by path. */
 export class Positions {
   readonly #known = new Map<string, Position>();
   readonly #start: Position;
@@ -108,15 +108,15 @@ export class Positions {
 
 const MOST_COMPARED = 100;
 
-/** `Did you mean x?`, where something known is like what was written. */
+/** Returns `Did you mean x?` when a known word is similar. */
 export function didYouMean(word: string, known: Iterable<string>): string {
-  // A name is rarely mistyped by more than a few letters; comparing takes time with the length of both.
+  // A name is rarely mistyped by more than a few letters, and comparing takes time with the length of both.
   const near = [...known].filter((one) => one.length < 64 && Math.abs(one.length - word.length) < 8);
   const meant = near.length === 0 ? "" : nearest(word, near.slice(0, MOST_COMPARED));
   return alike(word, meant) ? ` Did you mean ${meant}?` : "";
 }
 
-/** Whether at least half of their letters are the same: what is nearest may still be far. */
+/** True when at least half of the letters match: even the nearest word may be far off. */
 function alike(word: string, other: string): boolean {
   const left = Array.from(other.toLowerCase());
   const common = Array.from(word.toLowerCase()).filter((letter) => {
@@ -130,6 +130,6 @@ function alike(word: string, other: string): boolean {
 export const inOrder = (problems: readonly Problem[]): Problem[] =>
   [...problems].sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column);
 
-/** One line, as compilers write it. */
+/** One line in the style of a compiler. */
 export const problemText = ({ file, line, column, severity, message }: Problem): string =>
   `${file}:${line}:${column}: ${severity === "warning" ? "warning: " : ""}${message}`;

@@ -3,7 +3,7 @@ import { HoldfastError } from "../core/errors.ts";
 import type { Flow } from "./flow.ts";
 import type { ProviderSettings as Settings } from "./schema/workflow.ts";
 
-/** Endpoint and credentials of a provider, as a file has them under `runtime.provider`. */
+/** Endpoint and credentials of a provider, as given under `runtime.provider`. */
 export interface ProviderSettings {
   readonly name: string;
   readonly type?: "openai" | "azure" | "anthropic";
@@ -16,10 +16,10 @@ export interface ProviderSettings {
   readonly apiVersion?: string;
 }
 
-/** A provider, or how to make one from what the file says about it. */
+/** A provider, or a function that creates one from the file's settings. */
 export type ProviderSource = ModelProvider | ((settings: ProviderSettings) => ModelProvider);
 
-/** Names under which a file that names no provider finds one. */
+/** Names that are tried for a file that names no provider. */
 const DEFAULTS = ["default", "copilot"];
 
 /** The providers of a workflow by the names its files use. */
@@ -41,10 +41,13 @@ export class Providers {
     this.#main = main;
   }
 
-  /** `instead`: the provider that takes the place of all that files name. */
+  /** Replaces every provider that files name. */
   readonly #instead: string | undefined;
 
-  /** The one that the agent names; else what its workflow says, or the one around it. HF-4008 or HF-4332 when there is none. */
+  /**
+   * The provider that the agent names, or else its workflow or the one around it. Throws HF-4008 or HF-4332 when there
+   * is none.
+   */
   find(
     flow: Flow,
     agent: { readonly name: string; readonly provider?: string | null | undefined },
@@ -77,7 +80,7 @@ export class Providers {
 
   #make(source: ProviderSource, flow: Flow, settings: Settings): ModelProvider {
     if (typeof source !== "function") {
-      // Canned answers come from no endpoint: a file may be tried out with them as it is.
+      // Canned answers use no endpoint, so a file can be tried out with them as it is.
       if (source.name === "scripted") return source;
       const unused = Object.entries(settings).filter(
         ([key, value]) => key !== "name" && value !== null && value !== undefined,

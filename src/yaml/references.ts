@@ -11,7 +11,7 @@ const OF_WORKFLOW = ["input", "name", "dir", "file", "description"];
 const OF_CONTEXT = ["iteration", "history"];
 const OF_GROUP = ["outputs", "errors", "count", "type"];
 
-/** Checks every template of a workflow against the names there are. */
+/** Checks every template of a workflow against the names that exist. */
 export function checkReferences(
   spec: WorkflowFile,
   units: ReadonlyMap<string, Unit>,
@@ -106,7 +106,7 @@ class Check {
     } else if (unit) refuse(first, OF_GROUP, `Group ${root}`);
   }
 
-  /** An output may hold more than is declared; but what is not is mostly mistyped. */
+  /** An output may hold undeclared fields, but an undeclared field is usually a typo. */
   #field(agent: AnyAgent, field: string, path: Path): void {
     if (agent.type !== "agent") return;
     const known = agent.output ? Object.keys(agent.output) : ["result"];
@@ -137,7 +137,7 @@ class Check {
     this.#input(source, path, []);
   }
 
-  /** Members of a group run at the same time: none of them sees another. */
+  /** Members of a group run at the same time, so none sees another's output. */
   siblings(members: readonly string[], group: string): void {
     const names = new Set(members);
     for (const name of names) {
@@ -153,7 +153,7 @@ class Check {
 
   readonly #roots = new Map<AnyAgent, readonly (readonly [Path, readonly string[]])[]>();
 
-  /** What the templates of an agent ask for, found once however many groups it is in. */
+  /** The names that an agent's templates use, computed once no matter how many groups the agent is in. */
   #rootsOf(agent: AnyAgent): readonly (readonly [Path, readonly string[]])[] {
     const known = this.#roots.get(agent);
     if (known) return known;
@@ -168,7 +168,7 @@ class Check {
   }
 }
 
-/** The templates of an agent, with their place in it. Routes are left out: they see more. */
+/** The templates of an agent, with their paths. Routes are left out because they see more. */
 function* templatesOf(agent: AnyAgent): Generator<readonly [Path, string]> {
   for (const key of PLAIN) {
     const given = (agent as Readonly<Record<string, unknown>>)[key];

@@ -75,7 +75,7 @@ describe("a script", () => {
   });
 });
 
-/** Asks again at every turn of the event loop: it is the other process that must come along. */
+/** Polls on every turn of the event loop, because another process must write the file. */
 async function fileText(file: string): Promise<string> {
   for (;;) {
     const text = existsSync(file) ? readFileSync(file, "utf8") : "";
@@ -179,7 +179,7 @@ describe("a script step", () => {
         `    command: ${node}\n    args: ["-e", ${JSON.stringify(code)}, "{{ workflow.input.out }}"]\n    effect: ${effect}\n`,
       );
       const store = createMemoryStore();
-      // The first process hangs in the script; the environment is the only difference.
+      // The first process hangs in the script. The two differ only in their environment.
       const slow = await fromText(
         text,
         {},

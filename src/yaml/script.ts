@@ -4,11 +4,11 @@ import { HoldfastError } from "../core/errors.ts";
 import type { ScriptRequest, ScriptResult, ScriptRunner } from "./run/machine.ts";
 
 export interface ScriptOptions {
-  /** Where the variables come from that scripts inherit. Default: this process's environment. */
+  /** The source of the variables that scripts inherit. Default: this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Names that every script inherits besides those that a program needs to start and what its `inherit_env` names. */
+  /** Names that every script inherits, in addition to the essential ones and its own `inherit_env`. */
   readonly inherit?: readonly string[];
-  /** Most bytes of stdout, and of stderr, that are kept with a run. Default 1 MiB. */
+  /** The most bytes of stdout, and of stderr, that are kept with a run. Default 1 MiB. */
   readonly outputBytes?: number;
 }
 
@@ -16,8 +16,8 @@ const DEFAULT_BYTES = 1_048_576;
 const TAIL_BYTES = 4_096;
 
 /**
- * What a program needs to start, find its files and speak the right language, and where a crash test counts its effects. Keys and tokens
- * are not among it: a script gets those only by name.
+ * The variables that a program needs to start, find its files and use the right language, and the one that tells a
+ * crash test where to count effects. Keys and tokens aren't included: a script gets those only by name.
  */
 const INHERITED: readonly string[] = (
   process.platform === "win32"
@@ -28,8 +28,8 @@ const INHERITED: readonly string[] = (
   .concat("HOLDFAST_WITNESS");
 
 /**
- * Runs commands as processes of their own, without a shell, and stops them with everything they have started. Of the environment they see
- * PATH, HOME and the like, what the step's `env` sets, and what `inherit_env` or `inherit` names.
+ * Runs commands as separate processes, without a shell, and stops them together with everything they have started. They
+ * see PATH, HOME and the like, the step's `env`, and the variables named in `inherit_env` or `inherit`.
  */
 export function scriptRunner({
   env = process.env,
@@ -58,13 +58,13 @@ export function scriptRunner({
       });
       if (request.signal.aborted) stop();
       else request.signal.addEventListener("abort", stop, { once: true });
-      // A command that does not read what it is given is not an error.
+      // A command that doesn't read its input isn't an error.
       child.stdin?.on("error", () => undefined);
       child.stdin?.end(request.stdin);
     });
 }
 
-/** The variables of these names; on Windows whatever their case. */
+/** The variables with these names; on Windows the case is ignored. */
 function inherited(
   env: Readonly<Record<string, string | undefined>>,
   names: readonly string[],
@@ -83,7 +83,7 @@ function start(request: ScriptRequest, env: Readonly<Record<string, string | und
     env: { ...env, PYTHONUTF8: "1", ...request.env },
     ...defined({ cwd: workingDir }),
     stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    // A group of its own, so that what the command starts can be stopped with it.
+    // A separate process group, so that child processes are stopped too.
     detached: process.platform !== "win32",
     shell: false,
     windowsHide: true,
@@ -96,11 +96,11 @@ function killGroup(child: ChildProcess): void {
     if (process.platform === "win32") child.kill("SIGKILL");
     else process.kill(-child.pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 
-/** The command did not run: a resume may try it again, whatever its effect. */
+/** The command didn't run, so a resume may try it again, whatever its effect. */
 const notStarted = ({ step, command }: ScriptRequest, error: Error): HoldfastError =>
   Object.assign(new HoldfastError("HF-4005", { step, command, problem: error.message }, { cause: error }), {
     notDone: true,
@@ -110,7 +110,7 @@ const notStarted = ({ step, command }: ScriptRequest, error: Error): HoldfastErr
 const tooMuch = ({ step }: ScriptRequest, limit: number, exit: number, over: Tail): HoldfastError =>
   new HoldfastError("HF-4006", { step, limit, exit, tail: over.text });
 
-/** Everything up to a limit; beyond it, only the end. */
+/** Keeps everything up to a limit; beyond it, only the end. */
 class Tail {
   readonly #limit: number;
   #parts: Buffer[] = [];

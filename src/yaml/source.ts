@@ -1,41 +1,41 @@
-/** A file of a workflow: its name is its path below the workflow's folder, with `/`. */
+/** A file of a workflow. Its name is its path below the workflow's folder, with `/`. */
 export interface FileText {
   readonly name: string;
   readonly text: string;
 }
 
-/** Where the files of a workflow come from: a folder, or what was saved with a run. */
+/** The source of a workflow's files: a folder, or the definition saved with a run. */
 export interface Files {
-  /** `reference` as written in the file `from`. Throws {@link FileProblem}. */
+  /** Reads `reference` as written in the file `from`. Throws {@link FileProblem}. */
   read(reference: string, from?: string): FileText;
 }
 
-/** A file cannot be had; the message says why, and is meant for a problem's line. */
+/** Thrown when a file isn't available. The message explains why and becomes a problem's text. */
 export class FileProblem extends Error {
   override readonly name = "FileProblem";
 }
 
-/** No file of a workflow may be larger. */
+/** The maximum size of a workflow's file. */
 export const MOST_BYTES = 262_144;
 
-/** The key of a run's memory under which the definition it was started with is kept. */
+/** The memory key under which a run keeps its definition. */
 export const DEFINITION_KEY = "workflow:definition";
 
 /**
- * Everything a workflow is made of, as it was read: kept with its runs, so that each can be gone on with as it was started. Values of
- * environment variables are not part of it.
+ * Everything a workflow consists of, as it was read: kept with its runs, so that each can continue with what it was
+ * started with. Values of environment variables aren't part of it.
  */
 export interface Definition {
   readonly main: string;
   readonly folder: string;
   readonly files: Readonly<Record<string, string>>;
-  /** Texts that every agent is given before its prompt, besides those that the file names. */
+  /** Texts that every agent gets before its prompt, in addition to those that the file names. */
   readonly instructions?: readonly string[];
-  /** The provider that takes the place of those that files name. */
+  /** Replaces the providers that files name. */
   readonly provider?: string;
 }
 
-/** Remembers what was read. */
+/** Records every file that is read. */
 export function remembering(files: Files): { readonly files: Files; readonly read: Map<string, string> } {
   const read = new Map<string, string>();
   return {
@@ -50,7 +50,7 @@ export function remembering(files: Files): { readonly files: Files; readonly rea
   };
 }
 
-/** The files of a saved definition, and no others. */
+/** Serves the files of a saved definition, and no others. */
 export function savedFiles({ files }: Definition): Files {
   return {
     read(reference, from) {
@@ -62,7 +62,7 @@ export function savedFiles({ files }: Definition): Files {
   };
 }
 
-/** `../b.md` as seen from `a/x.yaml`, without touching a disk. */
+/** Resolves `../b.md` relative to `a/x.yaml` without touching a disk. */
 function joined(from: string, reference: string): string {
   const parts = from.split("/").slice(0, -1);
   for (const part of reference.split("/")) {

@@ -5,7 +5,7 @@ import type { Flow } from "./flow.ts";
 import type { McpServer } from "./run/machine.ts";
 import type { McpServerSettings } from "./schema/workflow.ts";
 
-/** Connects to an MCP server and answers its tools. Called once per server and folder; names need not be made unique. */
+/** Connects to an MCP server and returns its tools. Called once per server and folder; names need not be unique. */
 export type McpConnect = (server: McpServer) => Promise<readonly AgentTool[]>;
 
 const SEPARATOR = "__";
@@ -22,8 +22,8 @@ export class ToolBox {
   }
 
   /**
-   * `wanted`: names from the file, a server's tools as `server__tool` or by the server's name; `null` for all that the workflow has;
-   * none when it is empty.
+   * `wanted`: names from the file; a server's tools are given as `server__tool` or by the server's name. `null` selects
+   * all tools of the workflow, an empty list none.
    */
   async for(
     flow: Flow,
@@ -73,7 +73,7 @@ export class ToolBox {
     if (known) return known;
     const connecting = this.#open(name, settings, workingDir);
     this.#servers.set(key, connecting);
-    // What could not be reached is tried again by whoever needs it next.
+    // A failed connection is tried again by the next caller.
     connecting.catch(() => this.#servers.delete(key));
     return connecting;
   }
@@ -111,6 +111,6 @@ export class ToolBox {
 const belongs = (wanted: string, server: string): boolean =>
   wanted === server || wanted.startsWith(server + SEPARATOR) || !wanted.includes(SEPARATOR);
 
-/** A tool by its name, by its server and name, or all of a server. */
+/** Matches a tool by name, by server and name, or all tools of a server. */
 const isMeant = (tool: string, wanted: string): boolean =>
   tool === wanted || tool.endsWith(SEPARATOR + wanted) || tool.startsWith(wanted + SEPARATOR);

@@ -8,7 +8,7 @@ import type { AnyAgent } from "./schema/agents.ts";
 import type { WorkflowFile } from "./schema/workflow.ts";
 import { isTemplate } from "./template/template.ts";
 
-/** What a schema cannot say: names that must exist, ways that must lead somewhere, templates that must make sense. */
+/** Checks what a schema can't express: names must exist, routes must lead somewhere, templates must make sense. */
 export function validate(spec: WorkflowFile, problems: Problems): void {
   const units = unitsOf(spec);
   checkNames(spec, problems);
@@ -20,7 +20,7 @@ export function validate(spec: WorkflowFile, problems: Problems): void {
   checkReferences(spec, units, problems);
 }
 
-/** Every agent with its place in the document, those inside for_each groups included. */
+/** Every agent with its path in the document, including those inside for_each groups. */
 export function* eachAgent(spec: WorkflowFile): Generator<readonly [Path, AnyAgent]> {
   for (const [index, agent] of spec.agents.entries()) yield [["agents", index], agent];
   for (const [index, { agent }] of spec.for_each.entries()) yield [["for_each", index, "agent"], agent];
@@ -71,7 +71,7 @@ function checkTargets(spec: WorkflowFile, units: ReadonlyMap<string, Unit>, prob
   }
 }
 
-/** What may run side by side: what neither asks a person nor leaves the workflow. */
+/** The types that may run in parallel: those that neither ask a person nor leave the workflow. */
 const IN_PARALLEL = ["agent", "set"];
 const IN_FOR_EACH = ["agent", "set", "workflow"];
 
@@ -108,7 +108,7 @@ function checkGroups(spec: WorkflowFile, problems: Problems): void {
   }
 }
 
-/** What needs an order of things, or a person. */
+/** Refuses settings that depend on an order of steps, or on a person. */
 function checkAlone(agent: AnyAgent, path: Path, problems: Problems): void {
   if (agent.type !== "agent") return;
   for (const key of ["session_key", "dialog"] as const)

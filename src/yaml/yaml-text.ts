@@ -15,17 +15,17 @@ import {
 import { exactNumber } from "../core/values/exact-number.ts";
 import type { ParseBudget } from "../core/values/parse-budget.ts";
 
-/** The `yaml` library takes about so many units of work for each of its tokens. */
+/** The approximate work of the `yaml` library per token. */
 const TOKEN_WORK = 100;
 
-/** Tokens that begin a value, an item or a key: a scalar, a list, a mapping, and what separates them. */
+/** Tokens that begin a value, an item or a key: a scalar, a list, a mapping, and separators. */
 const VALUES = new Set(["\x1f", "[", "{", ",", "-", "?", "\x18"]);
 
 const OPTIONS: ConstructorParameters<typeof Composer>[0] = {
   version: "1.2",
   schema: "core",
   merge: false,
-  // The library compares every key with every other; whoever walks the document looks for doubles in a set.
+  // The library compares every key with every other; the code that walks the document finds duplicates with a set.
   uniqueKeys: false,
   customTags: [],
   resolveKnownTags: false,
@@ -34,8 +34,8 @@ const OPTIONS: ConstructorParameters<typeof Composer>[0] = {
 };
 
 /**
- * The tokens of a YAML text. All of them are counted and paid for before the library does anything with the first, so that no text can
- * take more time than the budget allows (HF-1040).
+ * Splits a YAML text into tokens. All of them are counted and charged before the library processes the first, so that
+ * no text can take more time than the budget allows (HF-1040).
  */
 export function lexYaml(text: string, budget: ParseBudget): readonly string[] {
   budget.spend("bytes", text.length);
@@ -51,7 +51,7 @@ export function lexYaml(text: string, budget: ParseBudget): readonly string[] {
   return lexemes;
 }
 
-/** What the tokens stand for, as yet without values. */
+/** Parses the tokens to a syntax tree, without values. */
 export function parseTokens(
   lexemes: readonly string[],
   budget: ParseBudget,
@@ -62,19 +62,19 @@ export function parseTokens(
   const tokens: CST.Token[] = [];
   for (const lexeme of lexemes) {
     tokens.push(...parser.next(lexeme));
-    // A document, and what stands on its top level.
+    // Subtracts the document and its top-level node.
     budget.reach(parser.stack.length - 2);
   }
   tokens.push(...parser.end());
   return tokens;
 }
 
-/** What the library makes of a whole text. */
+/** Parses a whole text with the library. */
 export function readYamlText(text: string, budget: ParseBudget): ReturnType<typeof composeYaml> {
   return composeYaml(parseTokens(lexYaml(text, budget), budget), text.length);
 }
 
-/** One document of the tokens, and what is wrong with them. More documents than one are wrong. */
+/** Composes one document from the tokens, with its problems. More than one document is a problem. */
 export function composeYaml(
   tokens: readonly CST.Token[],
   length: number,
@@ -96,16 +96,19 @@ export interface YamlError {
   readonly message: string;
 }
 
-/** Whether a scalar is what is written: a number may be too long or too large for one. */
+/** True when the scalar equals its source: a number may be too long or too large. */
 export function isExactScalar({ value, source = "" }: Scalar): boolean {
   if (typeof value !== "number") return true;
   return exactNumber(source) !== undefined || (/^0[xo]/.test(source) && Number.isSafeInteger(value));
 }
 
-/** No plain data: an alias, a double key, a key that is no text. */
+/** Thrown for anything but plain data: an alias, a duplicate key, a key that isn't text. */
 class NotPlain extends Error {}
 
-/** A YAML text as plain data; nothing for what does not parse or is more than that. A number that cannot be held stays text. */
+/**
+ * Parses a YAML text to plain data; returns nothing if it doesn't parse or isn't plain. A number that can't be
+ * represented stays text.
+ */
 export function plainYaml(text: string, budget: ParseBudget): unknown {
   const { document, errors } = readYamlText(text, budget);
   if (!document || errors.length > 0) return undefined;

@@ -19,7 +19,7 @@ async function serve(answers: Parameters<typeof startOpenAiServer>[0]): Promise<
   return server;
 }
 
-/** Lets an agent work against the server, on the real clock. */
+/** Runs an agent against the server, on the real clock. */
 async function run(server: OpenAiServer, spec: Partial<AgentSpec> = {}) {
   const provider = modelProviders({ local: { baseURL: server.url, apiKey: "key-1" } });
   const flow = workflow("flow", (ctx) =>
@@ -41,7 +41,7 @@ const ask = (more: Partial<ModelRequest> = {}): ModelRequest => ({
   ...more,
 });
 
-/** What a provider makes of one answer of the server. */
+/** The provider's result for one answer of the server. */
 async function outcome(answer: OpenAiAnswer, more: Partial<ModelRequest> = {}): Promise<unknown> {
   const server = await serve([answer]);
   const provider = modelProviders({ local: { baseURL: server.url } });

@@ -2,7 +2,10 @@ import { kindOfStatus, ModelError, type ModelErrorKind } from "../../agent/model
 import { HoldfastError } from "../../core/errors.ts";
 import { retryAfterMs } from "../../core/run/retry.ts";
 
-/** The fields of the AI SDK's errors that say why. They are recognised by name: each package may bring its own copy of the class. */
+/**
+ * The fields of the AI SDK's errors that give the reason. They are recognised by name, because each package may bring
+ * its own copy of the class.
+ */
 interface SdkError {
   readonly name?: unknown;
   readonly message?: unknown;
@@ -14,9 +17,9 @@ interface SdkError {
 
 const TOO_LONG =
   /context.?length|maximum context|context window|too many tokens|prompt is too long|input token count/i;
-/** A limit that time does not lift. */
+/** A limit that waiting doesn't lift. */
 const NO_CREDIT = /insufficient_quota|billing|credit balance/i;
-/** The provider answered, and what it answered cannot be read. */
+/** The provider's answer can't be read. */
 const UNREADABLE = new Set([
   "AI_JSONParseError",
   "AI_TypeValidationError",
@@ -27,8 +30,8 @@ const UNREADABLE = new Set([
 const MESSAGE_CHARS = 1_000;
 
 /**
- * What a failed model call is taken for. The SDK's own error is left behind: it holds the whole request, which has no place in a
- * journal.
+ * Converts a failed call to a ModelError. The SDK's own error is dropped: it holds the whole request, which has no
+ * place in a journal.
  */
 export function modelError(thrown: unknown, signal: AbortSignal): unknown {
   if (signal.aborted || HoldfastError.is(thrown) || ModelError.is(thrown)) return thrown;
@@ -44,7 +47,7 @@ export function modelError(thrown: unknown, signal: AbortSignal): unknown {
 }
 
 function kindOf(error: SdkError, status: number | undefined, message: string): ModelErrorKind | undefined {
-  // Providers stumble over answers that are well-formed and yet not what they must be.
+  // Providers fail with a TypeError on well-formed answers of the wrong shape.
   if (UNREADABLE.has(String(error.name)) || error instanceof TypeError) return "network";
   if (error.name === "AI_LoadAPIKeyError") return "auth";
   if (error.name !== "AI_APICallError") return undefined;
@@ -55,7 +58,7 @@ function kindOf(error: SdkError, status: number | undefined, message: string): M
   return kind === "bad-request" && TOO_LONG.test(said) ? "context-length" : kind;
 }
 
-/** When the provider answered, by its own clock: a date to wait for is by that clock too. */
+/** The time of the answer by the provider's clock, because a date to wait for uses that clock too. */
 function answeredAt({ responseHeaders }: SdkError): number {
   const at = Date.parse(responseHeaders?.["date"] ?? "");
   return Number.isNaN(at) ? Date.now() : at;

@@ -9,7 +9,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** A server that answers everything with this, and the bodies it was sent. */
+/** A server that gives the same answer to everything, and the bodies it received. */
 async function serve(answer: unknown): Promise<{ url: string; bodies: Record<string, unknown>[] }> {
   const bodies: Record<string, unknown>[] = [];
   const server = createServer((request, response) => {

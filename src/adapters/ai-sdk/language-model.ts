@@ -1,9 +1,12 @@
-/** The part of an AI SDK language model that is used here: specification v3 (AI SDK 6) and v4 (AI SDK 7), which agree on it. */
+/**
+ * The part of an AI SDK language model that is used here: specification v3 (AI SDK 6) and v4 (AI SDK 7), which agree on
+ * it.
+ */
 export interface LanguageModel {
   readonly specificationVersion: string;
   readonly provider: string;
   readonly modelId: string;
-  /** Asks once: retries, tools and the loop stay with the caller. */
+  /** Makes one call: retries, tools and the loop belong to the caller. */
   doGenerate(options: never): PromiseLike<unknown>;
 }
 
@@ -19,7 +22,7 @@ export interface CallOptions {
     readonly inputSchema: unknown;
   }[];
   readonly toolChoice?: { readonly type: "auto" };
-  /** Since v4; providers of v3 take it among their own options. */
+  /** Since v4. Providers of v3 take it among their own options. */
   readonly reasoning?: string;
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly abortSignal: AbortSignal;
@@ -45,7 +48,7 @@ export type PromptPart =
       readonly output: { readonly type: "text" | "error-text"; readonly value: string };
     };
 
-/** What a model answers. */
+/** A model's answer. */
 export interface Generated {
   readonly content: readonly ContentPart[];
   readonly finishReason: { readonly unified?: string };
@@ -61,7 +64,7 @@ export interface ContentPart {
   readonly text?: string;
   readonly toolCallId?: string;
   readonly toolName?: string;
-  /** Arguments as JSON. */
+  /** The arguments as JSON. */
   readonly input?: string;
   readonly providerExecuted?: boolean;
   readonly providerMetadata?: unknown;

@@ -6,23 +6,23 @@ import { loadPackage } from "../load-package.ts";
 import type { LanguageModel } from "./language-model.ts";
 import { askModel, checkModel } from "./provider.ts";
 
-/** How a provider is reached. */
+/** Settings for reaching a provider. */
 export interface ProviderSettings {
   /** Default: from the environment variable of the provider. */
   readonly apiKey?: string;
-  /** The environment variable that holds the key. Providers that are not known by name need none unless this names one. */
+  /** The environment variable that holds the key. An unknown provider needs a key only if this is set. */
   readonly apiKeyEnv?: string;
-  /** Needed by providers that are not known by name: they speak OpenAI's protocol at this address. */
+  /** The address, required for unknown providers, which must speak OpenAI's protocol. */
   readonly baseURL?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Providers that are not known by name: whether they take a JSON schema for the answer. Default true. */
+  /** For unknown providers: whether they accept a JSON schema for the answer. Default true. */
   readonly structuredOutputs?: boolean;
 }
 
 export interface ModelProvidersOptions {
-  /** Other names: `claude: "anthropic"` for a provider, `fast: "openai/gpt-5-mini"` for a model. */
+  /** Aliases: `claude: "anthropic"` for a provider, `fast: "openai/gpt-5-mini"` for a model. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** Where keys are looked for. Default: the environment of the process. */
+  /** The environment for keys. Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -85,9 +85,9 @@ function reached({ apiKey, baseURL, headers }: ProviderSettings): {
 }
 
 /**
- * Models by `provider/model`, through the AI SDK. A provider's package is loaded, and its key looked for, when one of its models is
- * asked for the first time. Names other than `openai`, `anthropic` and `google` are servers that speak OpenAI's protocol. A provider
- * of one's own can stand among them.
+ * Models by `provider/model`, through the AI SDK. A provider's package and key are loaded when one of its models is
+ * first used. Names other than `openai`, `anthropic` and `google` are servers that speak OpenAI's protocol. Your own
+ * providers can be listed too.
  *
  * @example
  * ```ts
@@ -117,7 +117,7 @@ export function modelProviders(
       if (!making) {
         making = load(provider, given, env);
         loaded.set(provider, making);
-        // A package that is missing now may be installed, or a key set, by the next call.
+        // By the next call, the missing package may be installed or the key set.
         making.catch(() => loaded.delete(provider));
       }
       return ask((await making)(model), request);
@@ -137,7 +137,7 @@ function ask(model: unknown, request: ModelRequest): ReturnType<ModelProvider["g
   return askModel(model satisfies LanguageModel, request);
 }
 
-/** Provider and model of a name, by the aliases; a bare name is a model of the only provider there is. */
+/** Resolves a name to provider and model using the aliases; a bare name is a model of the only provider. */
 function resolveModel(
   name: string,
   known: readonly string[],

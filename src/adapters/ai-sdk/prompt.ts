@@ -9,11 +9,11 @@ import type {
   PromptPart,
 } from "./language-model.ts";
 
-/** Between the agent's words and those of the AI SDK's model specification. */
+/** Converts a request to the AI SDK's model specification. */
 export function callOptions(model: LanguageModel, request: ModelRequest): CallOptions {
   const { tools = [], schema, temperature, maxTokens, signal } = request;
   const owner = model.provider.split(".")[0] ?? "";
-  // Gemini takes either tools or a format; what does not fit is asked for again.
+  // Gemini takes either tools or a format. An answer that doesn't match is asked for again.
   const format = schema && !(owner === "google" && tools.length > 0) ? schema : undefined;
   const specs = tools.map(({ name, description, parameters }) => ({
     type: "function" as const,
@@ -31,7 +31,7 @@ export function callOptions(model: LanguageModel, request: ModelRequest): CallOp
   };
 }
 
-/** Not every provider enforces a format, and none of those that do mind being told. */
+/** Not every provider enforces a format, and those that do accept the hint as well. */
 function systemOf({ system, schema }: ModelRequest): PromptMessage[] {
   const form = schema ? `Answer with JSON that fits this schema:\n${JSON.stringify(schema)}` : undefined;
   const content = [system, form].filter((part) => part !== undefined && part !== "").join("\n\n");
@@ -44,7 +44,7 @@ function ownOptions(model: LanguageModel, owner: string, { reasoning, schema }: 
   const isOlder = model.specificationVersion === "v3";
   const own = {
     ...(isOlder && reasoning ? effort(owner, reasoning) : {}),
-    // Strict schemas are a dialect: one that is not written in it would be refused.
+    // Strict schemas are a dialect: a schema outside it would be refused.
     ...(schema && owner !== "anthropic" && owner !== "google" ? { strictJsonSchema: isStrict(schema) } : {}),
   };
   return {
@@ -62,7 +62,7 @@ function effort(owner: string, level: string): Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Every object in it is closed and asks for all its properties. */
+/** True when every object in it is closed and requires all its properties. */
 function isStrict(schema: JsonSchema): boolean {
   const { properties } = schema;
   if (isObject(properties)) {
@@ -111,7 +111,7 @@ function partsOf(message: Message): PromptPart[] {
 const callPart = ({ id, tool, input }: ToolCall) =>
   ({ type: "tool-call", toolCallId: id, toolName: tool, input: argumentsOf(input) }) as const;
 
-/** Providers take nothing but objects as arguments, also of calls that were refused. */
+/** Providers only accept objects as arguments, even for refused calls. */
 const argumentsOf = (input: unknown): unknown => (isObject(input) ? input : { unreadable: input });
 
 export function replyOf(
@@ -147,7 +147,7 @@ function parsed(input: string): unknown {
   }
 }
 
-/** The answer as its provider wants to see it again. Needed only where there is more to it than text and calls. */
+/** The answer in the provider's own form. Needed only if there is more to it than text and calls. */
 function nativeOf(parts: readonly ContentPart[]): PromptPart[] | undefined {
   const isPlain = parts.every(
     ({ type, providerMetadata }) => type !== "reasoning" && providerMetadata === undefined,

@@ -5,8 +5,8 @@ import type { Generated, LanguageModel } from "./language-model.ts";
 import { callOptions, replyOf } from "./prompt.ts";
 
 /**
- * Models of the AI SDK as a provider of agents: one that answers whatever model is named, or several by name. Each is asked once per
- * step: retries, tools and the loop are the agent's, so that they are durable.
+ * Uses AI SDK models as a provider for agents: one that answers for any model name, or several by name. Each is called
+ * once per step: retries, tools and the loop belong to the agent, so that they are durable.
  *
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export function checkModel(name: string, model: unknown): asserts model is Langu
   throw new HoldfastError("HF-4106", { model: name, problem, known: "models of AI SDK 6 and 7" });
 }
 
-/** Asks a model once. */
+/** Calls a model once. */
 export async function askModel(
   model: LanguageModel,
   request: ModelRequest,

@@ -4,11 +4,11 @@ import { provesNotDone } from "../../core/run/failures.ts";
 import { KEY, type Live, openLive } from "./live.ts";
 import { McpError, type McpServer } from "./servers.ts";
 
-/** Of one call, and of a server's start. */
+/** For one call, and for a server's start. */
 const TIMEOUT_MS = 300_000;
 const START_MS = 60_000;
 
-/** How long a server may take to start, and to answer one call once it has. */
+/** How long a server may take to start, and then to answer one call. */
 export const limitsOf = ({
   timeoutMs,
 }: McpServer): { readonly startMs: number; readonly callMs: number } => ({
@@ -16,7 +16,10 @@ export const limitsOf = ({
   callMs: timeoutMs ?? TIMEOUT_MS,
 });
 
-/** One server: connected when it is needed, and again after it died. A call is sent once; it is not sent again when its answer is lost. */
+/**
+ * One server: connected on demand, and again after it died. A call is sent once; it isn't resent when its answer is
+ * lost.
+ */
 export class Connection {
   readonly #name: string;
   readonly #server: McpServer;
@@ -30,7 +33,7 @@ export class Connection {
     this.#limits = limitsOf(server);
   }
 
-  /** What the server offers. HF-4107 when it cannot be asked. */
+  /** The server's tools. Throws HF-4107 when they can't be listed. */
   async tools(): Promise<Tool[]> {
     try {
       const { client } = await this.#connected();
@@ -41,13 +44,16 @@ export class Connection {
     }
   }
 
-  /** Calls a tool once. HF-2140 when it was sent and its answer was lost, a McpError when nothing was done. */
+  /**
+   * Calls a tool once. Throws HF-2140 when it was sent and its answer was lost, and a McpError when nothing was done.
+   */
   async call(tool: Tool, input: unknown, call: Call): Promise<CallToolResult> {
     const live = await this.#opened();
     try {
       return await this.#send(live, tool, input, call);
     } catch (error) {
-      // A server that was started anew does not know the session: it has refused the call unseen, and the next session is another.
+      // A restarted server doesn't know the session: it refused the call without looking at it, and the next session is
+      // a new one.
       if (!live.hasSession() || (error as ErrorFields | null)?.status !== 404)
         throw this.#failed(error, call, live);
       this.#forget(live);
@@ -67,14 +73,14 @@ export class Connection {
   }
 
   async #send(live: Live, tool: Tool, input: unknown, { key, signal }: Call): Promise<CallToolResult> {
-    // Results are for the model to judge: one that does not fit the tool's own schema was given nevertheless.
+    // The model judges results: a result that doesn't match the tool's own schema was still returned.
     const { outputSchema: _, ...toolDefinition } = tool;
     const params = { name: tool.name, arguments: input as Record<string, unknown>, _meta: { [KEY]: key } };
-    // A call that is given up is taken back, and its timer with it.
+    // An abandoned call is cancelled together with its timer.
     const over = new AbortController();
     const stop = AbortSignal.any([signal, over.signal]);
     try {
-      // Counted from here: what a server takes to start again is no part of the call.
+      // Starts here, so that a server's restart doesn't count.
       const limit = { signal: stop, timeout: this.#limits.callMs };
       const answer = live.client.callTool(params, { ...limit, toolDefinition });
       return await Promise.race([answer, live.lost(key)]);
@@ -110,7 +116,9 @@ export class Connection {
     return new McpError(message, { server: this.#name, retryable });
   }
 
-  /** What is not proven to be undone is unknown: by the rule for every call, and by what the protocol says of its refusals. */
+  /**
+   * A call counts as unknown unless it is proven undone: by the rule for every call, and by the protocol's refusals.
+   */
   #failed(error: unknown, { signal }: Call, live: Live): unknown {
     if (signal.aborted) return error;
     const { name, code, status } = (error ?? {}) as ErrorFields;
@@ -140,7 +148,7 @@ interface ErrorFields {
   readonly status?: unknown;
 }
 
-/** Of JSON-RPC: not understood, not known, not with these arguments. Any other error may come after something was done. */
+/** JSON-RPC errors that mean not understood, not known, or invalid arguments. Any other error may follow an effect. */
 const REFUSALS: ReadonlySet<unknown> = new Set([-32700, -32600, -32601, -32602]);
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -3,27 +3,29 @@ import { defined } from "../../core/defined.ts";
 import { loadPackage } from "../load-package.ts";
 import type { McpServer } from "./servers.ts";
 
-/** A message's field for servers that want to know a call again. */
+/** The field that lets servers recognise a repeated call. */
 export const KEY = "holdfast/idempotency-key";
 const STDERR_CHARS = 1_000;
 
-/** A connection while it lasts. */
+/** An open connection. */
 export interface Live {
   readonly client: Client;
-  /** Rejects when the answer to the call of this key cannot come any more although the connection stands. */
+  /** Rejects when the answer to the call with this key can no longer arrive although the connection is open. */
   lost(key: string): Promise<never>;
   forget(key: string): void;
-  /** What the connection ended of, where that is known. */
+  /** Why the connection ended, if known. */
   problem(): string | undefined;
-  /** Whether the server keeps something for this connection that it may have forgotten. */
+  /** True when the server keeps a session for this connection, which it may have forgotten. */
   hasSession(): boolean;
 }
 
-/** Most bytes of one answer of a process. */
+/** The maximum size of one message from a process. */
 const ANSWER_BYTES = 10 * 1024 * 1024;
 const TOO_LARGE = /exceeded maximum size/;
 
-/** Connects to a server, which has `startMs` to say what it is. `gone` is called when the connection has ended. */
+/**
+ * Connects to a server, which must introduce itself within `startMs`. `gone` is called when the connection has ended.
+ */
 export async function openLive(server: McpServer, startMs: number, gone: () => void): Promise<Live> {
   const { Client: Connected } = await packaged(() => import("@modelcontextprotocol/client"));
   const client = new Connected({ name: "holdfast", version: "1" });
@@ -33,7 +35,7 @@ export async function openLive(server: McpServer, startMs: number, gone: () => v
   client.onerror = ({ message }) => {
     const isTooLarge = TOO_LARGE.test(message);
     problem = isTooLarge ? `its answer is larger than ${ANSWER_BYTES / 1024 ** 2} MiB` : (problem ?? message);
-    // What was read so far is thrown away: whatever is waited for does not come.
+    // The client discards what it has read so far, so no pending answer will arrive.
     if (isTooLarge) for (const lose of waiting.values()) lose(new Error("what it said was thrown away"));
   };
   client.onclose = gone;
@@ -59,7 +61,7 @@ const packaged = <T>(load: () => Promise<T>): Promise<T> =>
 
 interface Spoken {
   readonly transport: Transport;
-  /** The end of what the server wrote to its standard error, to say why it does not start. */
+  /** The end of the server's standard error, to explain why it doesn't start. */
   readonly said: () => string;
 }
 
@@ -88,8 +90,8 @@ async function transportTo(server: McpServer): Promise<Spoken> {
 }
 
 /**
- * Over HTTP the connection outlives the stream that an answer comes on, and the client waits for the answer for ever when that stream
- * breaks. So the end of each stream is listened to, and calls without an answer by then are told.
+ * Over HTTP the connection outlives the stream that carries an answer, and the client would wait for ever when that
+ * stream breaks. So the end of each stream is observed, and calls without an answer are rejected.
  */
 function watchStreams(transport: Transport, lost: (key: string) => void): void {
   const open = new Map<unknown, string>();
@@ -105,7 +107,7 @@ function watchStreams(transport: Transport, lost: (key: string) => void): void {
     return send(message, { ...options, onRequestStreamEnd });
   };
   let deliver: Transport["onmessage"];
-  // The client sets this one when it connects: what it sets is called behind ours.
+  // The client sets this handler when it connects; ours runs first and then calls it.
   Object.defineProperty(transport, "onmessage", {
     get: () => deliver,
     set: (next: Transport["onmessage"]) => {

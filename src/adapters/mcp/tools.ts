@@ -9,27 +9,27 @@ import { Connection, limitsOf } from "./connection.ts";
 import type { McpServer } from "./servers.ts";
 
 export interface McpOptions {
-  /** Only these, by name (`server__tool`) or all of a server (`server__*`). Default: all. */
+  /** Allows only these tools, by name (`server__tool`) or all of a server (`server__*`). Default: all. */
   readonly allow?: readonly string[];
-  /** What is known of tools by name (`server__tool`); comes before what servers say of themselves. */
+  /** Effects by tool name (`server__tool`); they take precedence over what servers declare. */
   readonly effects?: Readonly<Record<string, Effect>>;
-  /** By name: whether a call that may have acted is made again when the model asks for it a second time. See `AgentTool.onRepeat`. */
+  /** By tool name: whether a repeated call that may have taken effect is made. See `AgentTool.onRepeat`. */
   readonly onRepeat?: Readonly<Record<string, "ask" | "allow">>;
 }
 
 /** The tools of MCP servers. */
 export interface McpTools {
   readonly tools: readonly AgentTool[];
-  /** Ends the servers' processes and connections. Until then they keep the process alive. */
+  /** Ends the servers' processes and connections, which keep this process alive until then. */
   close(): Promise<void>;
 }
 
 const MOST_NAME = 64;
 
 /**
- * The tools of MCP servers as tools of agents, called `server__tool`. A tool is `once` unless it says that it only reads
- * (`readOnlyHint`) or may be repeated (`idempotentHint`). A server that dies is started again by the next call; a call whose answer it
- * took with it is not repeated when it is `once`: it is in doubt.
+ * Offers the tools of MCP servers as agent tools, named `server__tool`. A tool is `once` unless it declares that it
+ * only reads (`readOnlyHint`) or may be repeated (`idempotentHint`). The next call restarts a server that died; a
+ * `once` call whose answer was lost with it isn't repeated: its outcome is unknown.
  *
  * @example
  * ```ts
@@ -103,7 +103,7 @@ function agentTool(
     name,
     parameters: tool.inputSchema,
     effect: effects[name] ?? effectOf(tool),
-    // The connection keeps the limit of the call; a server that has died is started before it counts.
+    // The connection enforces the call's limit, which starts only after a dead server has restarted.
     timeoutMs: startMs + callMs + GRACE_MS,
     ...(onRepeat[name] === undefined ? {} : { onRepeat: onRepeat[name] }),
     ...defined({ description: tool.description }),
@@ -115,11 +115,13 @@ function agentTool(
   };
 }
 
-/** A tool's own word. It is believed where it says that a call does no harm: give `effects` for servers that are not trusted so far. */
+/**
+ * Trusts the tool's own declaration that a call is harmless; set `effects` for servers that you don't trust that far.
+ */
 const effectOf = ({ annotations }: Tool): Effect =>
   annotations?.readOnlyHint || annotations?.idempotentHint ? "repeatable" : "once";
 
-/** Servers check their arguments themselves, so a schema that cannot be checked here is no reason to do without the tool. */
+/** Servers check their own arguments, so a tool stays usable even if its schema can't be checked here. */
 function isCheckable({ name, inputSchema }: Tool): boolean {
   try {
     checkSchema(inputSchema, name);
@@ -129,7 +131,7 @@ function isCheckable({ name, inputSchema }: Tool): boolean {
   }
 }
 
-/** A name that models can be given: servers may use other characters, and longer ones. */
+/** A name that models accept: servers may use other characters and longer names. */
 function nameOf(server: string, tool: string): string {
   const name = `${server}__${tool.replace(/[^a-zA-Z0-9_-]/g, "_")}`;
   if (name.length <= MOST_NAME) return name;
@@ -137,7 +139,7 @@ function nameOf(server: string, tool: string): string {
   return `${name.slice(0, MOST_NAME - 9)}_${digest}`;
 }
 
-/** For the connection's own limits to come first. */
+/** Lets the connection's own limits expire first. */
 const GRACE_MS = 1_000;
 
 function textOf({ content, structuredContent }: CallToolResult): string {

@@ -71,7 +71,7 @@ export const claims: Behaviour = {
           );
         const claim = { kind: "release", ...defined({ epoch }) } as const;
         const [{ id }, other] = [row, creation({ run: { id: `other-${String(epoch)}` } })];
-        // Alone, and together with others.
+        // Once alone, and once in a batch.
         row = await accepted(store, step(row, { claim }));
         assert.deepEqual(row.claim, { epoch: expected, owner: null, token: null, until: 0 });
         assert.deepEqual(await store.append([other, outsideAct(row, { claim })]), [

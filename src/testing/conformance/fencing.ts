@@ -4,7 +4,7 @@ import type { RunRow } from "../../core/types.ts";
 import { accepted, creation, HOUR, outsideAct, refused, step, take, takeBriefly } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
 
-/** Nothing the holder of this claim sends may come through: no append of any kind, no renewal. */
+/** Checks that everything the holder of this claim sends is refused: every kind of append, and renewal. */
 async function isFenced(store: Store, stale: RunRow): Promise<void> {
   const { epoch, token } = stale.claim;
   const now = await store.read(stale.id);

@@ -13,13 +13,13 @@ import type {
 } from "../../core/store/contract.ts";
 import type { RunIdentity, RunProjection, RunRow } from "../../core/types.ts";
 
-/** What of an append a test cares about; the rest is filled in. */
+/** The parts of an append that matter to a test; the rest is filled in. */
 export interface AppendParts {
   readonly run?: Partial<RunIdentity & RunProjection>;
   readonly claim?: ClaimChange;
-  /** Of the one entry. */
+  /** Overrides for the one entry. */
   readonly entry?: Partial<Entry>;
-  /** Instead of the one entry. */
+  /** Replaces the one entry. */
   readonly entries?: readonly Entry[];
   readonly drop?: Drop;
   readonly blobs?: readonly Blob[];
@@ -36,10 +36,10 @@ export const take = (owner: string, ttlMs = HOUR): ClaimChange => ({
   ttlMs,
 });
 
-/** A claim that has expired by the time anybody looks. */
+/** A claim that expires at once. */
 export const takeBriefly = (owner: string): ClaimChange => take(owner, 0);
 
-/** A running run called `run-1` unless told otherwise. */
+/** A running run called `run-1`, unless overridden. */
 export function aRun(parts: Partial<RunIdentity & RunProjection> = {}): RunIdentity & RunProjection {
   const id = parts.id ?? "run-1";
   return {
@@ -78,13 +78,13 @@ export function anEntry(seq: number, parts: Partial<Entry> = {}): Entry {
   return { seq, count: 1, head: `{"seq":${seq}}`, data: `{"value":${seq}}`, ...parts };
 }
 
-/** Creates a run, taken by `ada` unless told otherwise. */
+/** Creates a run claimed by `ada`, unless overridden. */
 export function creation(parts: AppendParts = {}): Append {
   const run = aRun(parts.run);
   return { run, expect: null, claim: parts.claim ?? take("ada"), ...contents(run.id, 1, parts) };
 }
 
-/** The next append of whoever holds the claim in `row`. */
+/** The next append by the holder of the claim in `row`. */
 export function step(row: RunRow, parts: AppendParts = {}): Append {
   const { claim: held, seq, head: _, ...run } = row;
   return {
@@ -105,12 +105,12 @@ function contents(
   return { entries, head: `${id}#${entries.at(-1)?.seq}`, blobs, ...defined({ drop }) };
 }
 
-/** An act from outside on `row`: bound by position only, and it leaves the claim alone. */
+/** An outside act on `row`: it depends only on the position, and it leaves the claim alone. */
 export function outsideAct(row: RunRow, parts: AppendParts = {}): Append {
   return step(row, { claim: { kind: "keep" }, ...parts, expect: { ...parts.expect, token: null } });
 }
 
-/** Appends, insists that it was taken, and gives the row as it is then. */
+/** Appends, asserts that it was accepted, and returns the row after that. */
 export async function accepted(store: Store, append: Append): Promise<RunRow> {
   assert.deepEqual(await store.append([append]), [{ ok: true }]);
   const row = await store.read(append.run.id);
@@ -118,7 +118,7 @@ export async function accepted(store: Store, append: Append): Promise<RunRow> {
   return row;
 }
 
-/** Appends, and insists that it was refused for this reason and left nothing behind. */
+/** Appends, and asserts that it was refused for this reason and changed nothing. */
 export async function refused(store: Store, append: Append, reason: Refusal): Promise<void> {
   const { id } = append.run;
   const before = await everythingOf(store, id);
@@ -141,7 +141,7 @@ export async function idsOf(store: Store, query: RunQuery): Promise<string[]> {
   return runs.map(({ id }) => id);
 }
 
-/** The ids of a list, gathered page by page. */
+/** The ids of a list, collected page by page. */
 export async function idsByPages(store: Store, query: RunQuery): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | null | undefined; cursor !== null; ) {

@@ -24,18 +24,18 @@ import { unknownCommits } from "./unknown-commits.ts";
 export * from "./fixtures.ts";
 export type { MovableClock } from "./suite.ts";
 
-/** How the suite gets at a store. */
+/** Tells the suite how to open a store. */
 export interface ConformanceOptions {
   readonly name: string;
   /** Opens an empty store; called once for every case. */
   readonly open: () => Promise<Store>;
-  /** Opens the data of the last `open` again, after that handle was closed. */
+  /** Reopens the data of the last `open` after that handle was closed. */
   readonly reopen?: () => Promise<Store>;
-  /** Removes what the case left; called after every case. */
+  /** Removes a case's data; called after every case. */
   readonly destroy?: () => Promise<void>;
-  /** The clock the store goes by, when it can be replaced. */
+  /** The store's clock, if it can be replaced. */
   readonly clock?: MovableClock;
-  /** Behaviours this store does not have, and why. */
+  /** Behaviours that this store doesn't have, with the reason. */
   readonly skip?: readonly { readonly behaviour: string; readonly reason: string }[];
 }
 
@@ -71,7 +71,7 @@ const BEHAVIOURS: readonly Behaviour[] = [
 ];
 
 /**
- * Holds a store to the contract: the same cases for every store, run by whichever test runner is at hand.
+ * Tests a store against the contract: the same cases for every store, with any test runner.
  *
  * @example
  * ```ts

@@ -7,7 +7,9 @@ import type { Behaviour } from "./suite.ts";
 const STATUSES: readonly RunStatus[] = ["queued", "running", "waiting", "failed"];
 const PARENT = { runId: "boss", step: "delegate" };
 
-/** 24 runs r00 … r23 in six different milliseconds, over two workflows and four statuses; a third are children. */
+/**
+ * Creates 24 runs r00 … r23 in six different milliseconds, with two workflows and four statuses; a third are children.
+ */
 async function twentyFour(store: Store): Promise<void> {
   const runs = Array.from({ length: 24 }, (_, i) =>
     creation({
@@ -20,7 +22,7 @@ async function twentyFour(store: Store): Promise<void> {
       },
     }),
   );
-  // Out of order, so that order of insertion cannot pass for order of age.
+  // Inserted out of order, so that insertion order can't pass for age.
   await store.append([...runs.slice(7), ...runs.slice(0, 7).reverse()]);
 }
 

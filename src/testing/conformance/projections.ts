@@ -3,7 +3,7 @@ import type { RunProjection } from "../../core/types.ts";
 import { accepted, creation, outsideAct, step, take } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
 
-/** Every field of a projection, each with another value than a new run has. */
+/** Every field of a projection, each with a different value from a new run's. */
 const CHANGES: RunProjection = {
   version: "2",
   schema: 3,
@@ -30,7 +30,7 @@ const CHANGES: RunProjection = {
 export const projections: Behaviour = {
   name: "projections",
   cases: {
-    // One at a time: a store may write some of them only when it must.
+    // One at a time, because a store may write some fields only when they change.
     ...Object.fromEntries(
       Object.entries(CHANGES).map(([field, value]) => [
         `change ${field} by itself, forth and back`,

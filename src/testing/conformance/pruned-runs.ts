@@ -64,7 +64,10 @@ const QUERIES: readonly [Omit<RunQuery, "pruned" | "limit">, (i: number) => bool
 
 const BLOBS = ["h1", "h2"].map((hash) => ({ hash, data: `the text of ${hash}` }));
 
-/** A run that somebody worked on, that was cancelled from outside, and that has lost its values. Both rows: before and after. */
+/**
+ * A run that a worker claimed, that was cancelled from outside, and that has lost its values. Returns the rows before
+ * and after.
+ */
 async function takenAway(store: Store): Promise<{ before: RunRow; after: RunRow }> {
   const before = await accepted(store, creation({ blobs: BLOBS }));
   const ended = { status: "cancelled", wakeAt: null, finishedAt: 5 } as const;
@@ -77,7 +80,7 @@ async function takenAway(store: Store): Promise<{ before: RunRow; after: RunRow 
   };
 }
 
-/** There is nothing but its record, which is as it was left. */
+/** Checks that only the record is left, unchanged. */
 async function stillGone(store: Store, after: RunRow): Promise<void> {
   const { row, entries } = await everythingOf(store, after.id);
   assert.deepEqual(row, after);

@@ -1,21 +1,21 @@
 import type { Store } from "../../core/store/contract.ts";
 
-/** A clock the suite can move, when the store's own can be replaced by it. */
+/** A clock that the suite can move, for stores whose clock can be replaced. */
 export interface MovableClock {
   now(): number;
   advance(ms: number): void;
 }
 
-/** What a case works with. */
+/** The tools of a case. */
 export interface Bench {
   readonly store: Store;
-  /** Only in behaviours that need it. */
+  /** Only for behaviours that need it. */
   readonly clock: MovableClock;
-  /** Opens the same data again, after the first handle was closed. Only in behaviours that need it. */
+  /** Reopens the same data after the first handle was closed. Only for behaviours that need it. */
   readonly reopen: () => Promise<Store>;
 }
 
-/** One promise of the contract, and the cases that hold a store to it. */
+/** One guarantee of the contract, and the cases that test it. */
 export interface Behaviour {
   readonly name: string;
   readonly needs?: "clock" | "reopen";

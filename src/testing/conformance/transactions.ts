@@ -14,7 +14,10 @@ const BROKEN = "insert into no_such_table values (1)";
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** The statements one after the other, then what `then` makes of the last one's answer: at once, or when the store has answered. */
+/**
+ * Runs the statements in order, then passes the last one's result to `then`: synchronously or asynchronously, as the
+ * store works.
+ */
 type Transact = <T>(
   statements: readonly string[],
   then: (rows: Rows) => T,
@@ -33,7 +36,7 @@ function transactOn({ transaction, capabilities }: Required<Store>): Transact {
     transaction((sql) => then(statements.map((text) => sql.all(text)).at(-1) ?? []), append);
 }
 
-/** Runs the case where the store has transactions; elsewhere makes sure that it does not pretend. */
+/** Runs the case if the store has transactions; otherwise checks that it doesn't claim to. */
 const withTransactions =
   (run: (store: Required<Store>, transact: Transact) => Promise<void>) =>
   async ({ store }: Bench): Promise<void> => {
@@ -46,7 +49,7 @@ const withTransactions =
 
 const nothing = (): void => undefined;
 
-/** What the caller's table holds, read in a transaction that is not kept. */
+/** The content of the caller's table, read in a transaction that is rolled back. */
 async function stock(transact: Transact): Promise<unknown> {
   const refused = () => ({ ...creation(), expect: { seq: 0, epoch: 0, token: "no" } });
   return (await transact([READ], (rows) => rows.map((row) => ({ ...row })), refused)).value;

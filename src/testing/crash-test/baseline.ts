@@ -6,27 +6,27 @@ import type { SceneResult } from "./config.ts";
 import { type EffectNote, perKind, tally, timesSeen } from "./effects.ts";
 import { callKey, countBy, isBegun, isEnded, type Note } from "./notes.ts";
 
-/** What the workflow does when nothing disturbs it, as far as two runs of it agree. */
+/** The workflow's behaviour without faults, as far as two runs agree. */
 export interface Baseline {
   readonly result: SceneResult;
-  /** How often each step was called, by run and step; null when two runs differ. */
+  /** The number of calls by run and step; null when two runs differ. */
   readonly calls: ReadonlyMap<string, number> | null;
-  /** The steps of the first run, by run and step, with their effects; null when two runs asked for different ones. */
+  /** The steps of the first run, by run and step, with their effects; null when two runs had different steps. */
   readonly names: ReadonlyMap<string, Effect> | null;
-  /** What the two runs show by themselves: different steps, although every step had returned the same. */
+  /** Set when the two runs had different steps although every step returned the same value. */
   readonly strayed: { readonly more: readonly string[]; readonly fewer: readonly string[] } | null;
-  /** What steps returned that returned the same twice. */
+  /** The values of steps that returned the same value twice. */
   readonly steady: ReadonlyMap<string, string>;
-  /** Steps with other steps inside. */
+  /** Steps that contain other steps. */
   readonly containers: ReadonlySet<string>;
   readonly effects: readonly EffectNote[];
-  /** How often each effect is seen; null when two runs differ in what they did. */
+  /** The number of times each effect was seen; null when the effects of two runs differ. */
   readonly seen: ReadonlyMap<string, number> | null;
-  /** Different effects of each kind; null when two runs differ in how many there were. */
+  /** The number of distinct effects of each kind; null when two runs differ in the count. */
   readonly kinds: Readonly<Record<string, number>> | null;
-  /** Parts of the result that differ between two runs, as paths; they are not compared. */
+  /** Paths of the result that differ between two runs; they aren't compared. */
   readonly differing: readonly string[];
-  /** What steps returned, as stored. */
+  /** The values that steps returned, as stored. */
   readonly known: Readonly<Record<string, string>>;
   readonly callCount: number;
   readonly stepCount: number;
@@ -86,8 +86,8 @@ function steadyValues(first: readonly Note[], second: readonly Note[]): Map<stri
 }
 
 /**
- * Steps that were asked for beyond those that are usual, and those that were not. Null where they are the same, or where a step that is
- * known to return `values` returned something else: that may be the reason.
+ * The steps beyond the usual ones, and those that are missing. Null when the steps are the same, or when a step that is
+ * known to return `values` returned something else, which may be the reason.
  */
 export function strayedFrom(
   names: ReadonlyMap<string, Effect>,
@@ -111,7 +111,7 @@ export const read = (text: string | null): unknown => (text === null ? null : de
 const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-/** Where two values differ, as paths such as `output.at`; `ignored` ones are passed over. */
+/** Paths where two values differ, such as `output.at`; `ignored` ones are skipped. */
 export function differences(
   a: unknown,
   b: unknown,

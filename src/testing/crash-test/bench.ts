@@ -37,11 +37,11 @@ import { type Note, readLines, readNotes } from "./notes.ts";
 export interface SceneEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** It did not end in time and was killed by the harness. */
+  /** True when it didn't end in time and the harness killed it. */
   readonly isOverdue: boolean;
   readonly result: SceneResult | null;
   readonly failure: SceneFailure | null;
-  /** The end of what it printed. */
+  /** The end of its output. */
   readonly output: string;
 }
 
@@ -49,7 +49,7 @@ export type ScenePlan = Omit<SceneConfig, "loader" | "store" | "folder" | "witne
 
 const OUTPUT_KEPT = 4_000;
 
-/** What all cases have in common: the witness, the kind of store, the folder that everything is in. */
+/** Shared by all cases: the witness, the kind of store, and the folder that holds everything. */
 export class Bench {
   readonly #root: string;
   readonly #witness: Witness;
@@ -77,7 +77,7 @@ export class Bench {
     }
   }
 
-  /** An empty store and an empty log of the witness. */
+  /** Creates an empty store and an empty witness log. */
   async stand(): Promise<Stand> {
     const folder = mkdtempSync(path.join(this.#root, "case-"));
     const log = path.join(folder, WITNESS_FILE);
@@ -155,7 +155,7 @@ function readJson<T>(file: string): T | null {
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as T) : null;
 }
 
-/** Where one case happens. */
+/** The environment of one case. */
 export class Stand {
   readonly folder: string;
   readonly place: StorePlace;
@@ -175,7 +175,7 @@ export class Stand {
     return readLines<AckedWrite>(path.join(this.folder, ACK_FILE));
   }
 
-  /** Null when the process never came to that place. */
+  /** Null when the process never reached that place. */
   struck(): Struck | null {
     return readJson<Struck>(path.join(this.folder, STRUCK_FILE));
   }
@@ -186,7 +186,7 @@ export class Stand {
   }
 }
 
-/** An empty place for every case: a folder of its own, a schema or a prefix. */
+/** An empty place for every case: its own folder, schema or prefix. */
 async function kindOf(store: string): Promise<StoreKind> {
   const known = { sqlite: sqliteKind, file: fileKind, pglite: pgliteKind };
   if (Object.hasOwn(known, store)) return known[store as keyof typeof known];

@@ -19,7 +19,7 @@ export interface RunFacts {
   readonly holdfast: string;
   readonly claimMs: number;
   readonly baseline: Baseline;
-  /** What was wrong before anything was struck. */
+  /** Problems found before any fault was injected. */
   readonly findings: readonly Finding[];
   readonly selected: Selected;
   readonly ends: readonly CaseEnd[];
@@ -100,13 +100,13 @@ interface Sighting {
   readonly cases: CaseReport[];
 }
 
-/** The step it is about. Names that are new with every run are taken for one: what varies in them are numbers. */
+/** The step it concerns. Names that vary with every run are merged: only the numbers in them differ. */
 const groupOf = ({ step, promise }: Finding, usual: ReadonlySet<string>): string | null => {
   if (step === null || promise === "same-names") return null;
   return usual.has(step) ? step : step.replaceAll(/[0-9a-f]{8}[0-9a-f-]*|\d+/gi, "*");
 };
 
-/** Findings that say the same of the same step are one problem, whichever case or effect showed it. */
+/** Merges findings that say the same about the same step into one problem, whatever case or effect showed them. */
 function problemsOf({ findings, ends, options, baseline }: RunFacts): CrashTestProblem[] {
   const { file, fault = "sigkill" } = options;
   const { command = (id: string) => `holdfast crash-test ${file} --fault ${fault} --case ${id}` } = options;

@@ -20,12 +20,12 @@ import { type CaseEnd, type CasePlan, runCase } from "./run-case.ts";
 const RUN_ID = "crash-test";
 const BASELINE_PATIENCE_MS = 120_000;
 const MORE_PATIENCE_MS = 20_000;
-/** The process that recovers is struck among its first writes, where recovery happens. */
+/** The recovering process is killed among its first writes, where recovery happens. */
 const EARLY_WRITES = 4;
 
 /**
- * Kills a workflow at every durable boundary, one case each: a process is killed there with SIGKILL, a fresh one recovers the run and brings
- * it to its end, and what a third process witnessed is held against a run that nothing disturbed.
+ * Kills a workflow at every durable boundary, one case each: a process is killed there with SIGKILL, a new one recovers
+ * and finishes the run, and the effects that a third process witnessed are compared with an undisturbed run.
  *
  * @example
  * ```ts
@@ -79,7 +79,7 @@ function loaderOf({ loader, file, export: name }: CrashTestOptions): Loader {
   return { module: builtScript("testing/crash-test/load-module"), args, execArgv: typescriptArgs(file) };
 }
 
-/** What Node.js needs to run TypeScript: nothing from 22.18 on. */
+/** The flags that Node.js needs to run TypeScript: none from 22.18 on. */
 function typescriptArgs(file: string): readonly string[] {
   const isTypescript = /\.[cm]?tsx?$/.test(file);
   const isBuiltIn = Boolean((process.features as { typescript?: unknown }).typescript);
@@ -102,7 +102,7 @@ interface Base {
   readonly patienceMs: number;
 }
 
-/** Runs it twice without a fault, to see what two runs have in common, and over its own journal once more. */
+/** Runs the workflow twice without faults, to see what two runs have in common, and replays its journal once. */
 async function uninterrupted(
   bench: Bench,
   common: CasePlan["common"],
@@ -143,7 +143,7 @@ interface Watched {
   readonly replay: SceneResult["replay"];
 }
 
-/** The result of an uninterrupted process; throws what kept it from one. */
+/** The result of an uninterrupted process; throws the reason if there is none. */
 function completed(end: SceneEnd): SceneResult {
   const { result, failure, code, isOverdue, output } = end;
   const stopped = (problem: string, fix: string) => new HoldfastError("HF-4402", { problem, fix });
@@ -215,7 +215,7 @@ async function strikeAll(
   return ends.sort((a, b) => (order.get(a.report.id) ?? 0) - (order.get(b.report.id) ?? 0));
 }
 
-/** Follows from the seed and the case, so that one case alone is struck as it was among many. */
+/** Derived from the seed and the case, so that a single case behaves as it did among many. */
 function secondStrike(seed: number, { id }: Place): CasePlan["again"] {
   const write = 1 + Math.floor(derivedNumber(`${seed} ${id} write`) * EARLY_WRITES);
   return { write, side: derivedNumber(`${seed} ${id} side`) < 0.5 ? "before" : "after" };

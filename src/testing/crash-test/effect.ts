@@ -3,25 +3,25 @@ import { fingerprint } from "../../core/hash.ts";
 import { WitnessConnection } from "../witness/wire.ts";
 import type { CallPlace } from "./notes.ts";
 
-/** Where the witness listens and which of its logs is meant: `4100 /path/of/the/log`. Set for processes under crash-test. */
+/** The witness's port and log: `4100 /path/of/the/log`. Set for processes under crash-test. */
 export const WITNESS_ENV = "HOLDFAST_WITNESS";
 
-/** What the code under test and the harness around it have in common, whichever copy of the package each has loaded. */
+/** State shared by the code under test and the harness, even if each has loaded its own copy of the package. */
 export interface Stage {
-  /** The call that code is in. */
+  /** The current call. */
   readonly places: AsyncLocalStorage<Standing>;
   readonly line: WitnessLine;
-  /** Told of every effect that the witness has acknowledged. */
+  /** Called with every effect that the witness has acknowledged. */
   effected: (kind: string, id: string) => void;
 }
 
-/** A place in the code; in a workflow's function, with the steps that it has begun by itself (`ctx.beginStep`). */
+/** A place in the code; for a workflow's function, with the steps that it has begun itself (`ctx.beginStep`). */
 export interface Standing {
   readonly place: CallPlace;
   readonly open?: readonly CallPlace[];
 }
 
-/** The call that something happens in; undefined in a process that no run is known of. */
+/** The current call; undefined in a process without a run. */
 export const placeNow = ({ places }: Stage): CallPlace | undefined => {
   const standing = places.getStore();
   return standing?.open?.at(-1) ?? standing?.place;
@@ -30,7 +30,7 @@ export const placeNow = ({ places }: Stage): CallPlace | undefined => {
 const STAGE = Symbol.for("holdfast.crash-test.stage");
 const shared = globalThis as { [STAGE]?: Stage };
 
-/** The way to the witness. Nothing stays open between two notes, so it keeps no process alive. */
+/** Sends notes to the witness. No connection stays open between two notes, so it doesn't keep the process alive. */
 export class WitnessLine {
   readonly #port: number;
   readonly #log: string;
@@ -41,7 +41,7 @@ export class WitnessLine {
     this.#log = address.slice(space + 1);
   }
 
-  /** Answers when it is on the disk. */
+  /** Resolves when the note is on disk. */
   async tell(note: object): Promise<void> {
     const connection = new WitnessConnection(this.#port);
     try {
@@ -52,7 +52,7 @@ export class WitnessLine {
   }
 }
 
-/** Made by whoever comes first: the harness, or the code in a process of its own. */
+/** Created by the first caller: the harness, or the code in its own process. */
 export function stage(address: string): Stage {
   shared[STAGE] ??= {
     places: new AsyncLocalStorage(),
@@ -62,17 +62,20 @@ export function stage(address: string): Stage {
   return shared[STAGE];
 }
 
-/** What a program that a step has started knows of that step: its key, which script steps put into the environment. */
+/**
+ * The only fact that a program started by a step knows about it: its key, which script steps put into the environment.
+ */
 function startedBy(): Pick<CallPlace, "key"> | undefined {
   const { HOLDFAST_IDEMPOTENCY_KEY: key } = process.env;
   return key === undefined || key === "" ? undefined : { key: fingerprint(key) };
 }
 
 /**
- * Says that something was done in the outside world: one payment, one mail. Under `holdfast crash-test` a process of its own writes it
- * down and counts it, before this answers. Everywhere else it does nothing and costs nothing, so it can stay in the code.
+ * Reports an effect in the outside world: one payment, one mail. Under `holdfast crash-test` a separate process records
+ * and counts it before this resolves. Everywhere else it does nothing and costs nothing, so it can stay in the code.
  *
- * `id` names what was done, by something that is the same when it is done again: an invoice number, not a random value.
+ * `id` identifies the effect by something that stays the same when it is repeated: an invoice number, not a random
+ * value.
  *
  * @example
  * ```ts

@@ -2,11 +2,11 @@ import { type Effected, isEffect, type Note } from "./notes.ts";
 
 export type EffectNote = Note & Effected;
 
-/** What the witness was told of effects, after what receivers recognise by its key has been taken out. */
+/** The effects that the witness recorded, without those that receivers recognise by key. */
 export interface Tally {
   /** In order of arrival. */
   readonly list: readonly EffectNote[];
-  /** Effects of `keyed` steps that came again under the same key. */
+  /** Effects of `keyed` steps that were repeated under the same key. */
   readonly deduplicated: readonly EffectNote[];
 }
 
@@ -29,11 +29,14 @@ function keyedGroups(all: readonly EffectNote[]): Map<string, EffectNote[]> {
   return groups;
 }
 
-/** One attempt may have several effects under one key: those of the attempt that got furthest count, all others came again. */
+/**
+ * One attempt may have several effects under one key: those of the attempt that got furthest count; the others are
+ * repeats.
+ */
 function again(group: readonly EffectNote[]): readonly EffectNote[] {
   const byAttempt = new Map<string, EffectNote[]>();
   for (const note of group) {
-    // A program may outlive the process that started it: then it tells of its effect during the next attempt.
+    // A program may outlive the process that started it, and report its effect during the next attempt.
     const attempt = `${note.attempt ?? 0} ${note.pid}`;
     byAttempt.set(attempt, [...(byAttempt.get(attempt) ?? []), note]);
   }
@@ -43,14 +46,14 @@ function again(group: readonly EffectNote[]): readonly EffectNote[] {
 
 export const effectName = ({ kind, id }: Pick<EffectNote, "kind" | "id">): string => `${kind} ${id}`;
 
-/** How often each effect was seen, by kind and id. */
+/** The notes of each effect, by kind and id. */
 export function timesSeen(list: readonly EffectNote[]): Map<string, EffectNote[]> {
   const seen = new Map<string, EffectNote[]>();
   for (const note of list) seen.set(effectName(note), [...(seen.get(effectName(note)) ?? []), note]);
   return seen;
 }
 
-/** Different effects of each kind. */
+/** The number of distinct effects of each kind. */
 export function perKind(list: readonly EffectNote[]): Record<string, number> {
   const ids = new Map<string, Set<string>>();
   for (const { kind, id } of list) ids.set(kind, (ids.get(kind) ?? new Set()).add(id));

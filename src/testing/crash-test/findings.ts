@@ -1,6 +1,6 @@
 import type { Violation } from "../witness/log.ts";
 
-/** What is promised, one sentence each. A finding names the one that was broken. */
+/** The guarantees, one sentence each. A finding names the one that was broken. */
 export const promises = {
   "one-effect": "an effect is never made twice",
   "no-effect-lost": "no effect is lost",
@@ -17,16 +17,16 @@ export const promises = {
 
 export type PromiseName = keyof typeof promises;
 
-/** A promise that was not kept, in plain words, with what to do about it. */
+/** A broken guarantee in plain words, with what to do about it. */
 export interface Finding {
   readonly promise: PromiseName;
-  /** The step it is about, if it is about one. */
+  /** The step it concerns, if any. */
   readonly step: string | null;
   readonly message: string;
   readonly fix: string;
 }
 
-/** Our own promises: no workflow can break them. */
+/** Our own guarantees, which no workflow can break. */
 const BY_INVARIANT: Readonly<Record<Violation["invariant"], PromiseName>> = {
   I1: "durable",
   I2: "durable",

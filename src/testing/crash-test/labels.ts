@@ -2,7 +2,7 @@ import type { EventDraft } from "../../core/journal/events.ts";
 
 type Words = (step: string) => string;
 
-/** What a write says, for people: the parts that tell one boundary from another. */
+/** Descriptions of writes for people: the parts that distinguish boundaries. */
 const WORDS: Partial<Record<EventDraft["kind"], Words>> = {
   run_created: () => "the run is created",
   run_claimed: () => "the run is claimed",
@@ -27,7 +27,7 @@ const WORDS: Partial<Record<EventDraft["kind"], Words>> = {
 
 const MOST = 3;
 
-/** A write in a few words, and the steps it is about. */
+/** A short description of a write, and the steps it concerns. */
 export function describeWrite(events: readonly Pick<EventDraft, "kind" | "step">[]): {
   readonly label: string;
   readonly steps: readonly string[];

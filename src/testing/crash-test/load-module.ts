@@ -3,16 +3,16 @@ import type { Workflow } from "../../core/context.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { isWorkflow } from "../../core/workflow.ts";
 
-/** What a loader answers. */
+/** The result of a loader. */
 export interface Loaded {
   readonly workflow: Workflow<unknown, unknown>;
-  /** What it may start as runs of their own: whoever recovers them must know them. */
+  /** The workflows that it may start as separate runs, which the recovering process must know. */
   readonly all?: readonly Workflow<unknown, unknown>[];
-  /** What to start it with, when nothing else is given. */
+  /** The input to use when none is given. */
   readonly input?: unknown;
 }
 
-/** The workflow that a module exports: by the name given, or its default, or the only one there is. */
+/** The workflow that a module exports: by the given name, its default, or the only one. */
 export async function load(file: string, exported?: string): Promise<Loaded> {
   let module: Readonly<Record<string, unknown>>;
   try {

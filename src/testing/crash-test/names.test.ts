@@ -24,7 +24,7 @@ const result: SceneResult = {
   replay: null,
 };
 
-/** Calls that returned what is said, in order. */
+/** Calls with the given return values, in order. */
 const called = (...list: readonly (readonly [step: string, value: string, effect?: Effect])[]): Note[] =>
   list.flatMap(([step, value, effect = "repeatable"], index) => {
     const place = { runId: "r", step, effect, attempt: 1, epoch: 1, key: step, args: "", pid: 7 };

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Effect } from "../../core/types.ts";
 
-/** Which call of a step something happened in. */
+/** Identifies a call of a step. */
 export interface CallPlace {
   readonly runId: string;
   /** Empty in the workflow's function, outside all steps. */
@@ -9,29 +9,29 @@ export interface CallPlace {
   readonly effect: Effect;
   readonly attempt: number;
   readonly epoch: number;
-  /** Fingerprint of the idempotency key. */
+  /** The fingerprint of the idempotency key. */
   readonly key: string;
-  /** Digest of the declared arguments; empty when there are none. */
+  /** The digest of the declared arguments; empty when there are none. */
   readonly args: string;
 }
 
-/** A step's function is about to be called. */
+/** Recorded before a step's function is called. */
 export type Begun = CallPlace & { readonly type: "begun" };
 
-/** It has come back. `value`: what it returned, as stored, when that can be stored. */
+/** Recorded when it has returned. `value`: the returned value as stored, if it can be stored. */
 export type Ended = CallPlace & { readonly type: "ended"; readonly ok: boolean; readonly value?: string };
 
-/** An effect that the workflow's own code told of. */
+/** An effect reported by the workflow's own code. */
 export type Effected = Partial<CallPlace> & {
   readonly type: "effect";
   readonly kind: string;
   readonly id: string;
 };
 
-/** What the witness wrote down, in order of arrival. */
+/** The witness's notes, in order of arrival. */
 export type Note = (Begun | Ended | Effected) & { readonly n: number; readonly pid: number };
 
-/** Half a line was never acknowledged to anyone. */
+/** An incomplete line was never acknowledged. */
 export function readLines<T>(file: string): T[] {
   if (!existsSync(file)) return [];
   return readFileSync(file, "utf8")
@@ -39,10 +39,13 @@ export function readLines<T>(file: string): T[] {
     .flatMap((line) => (line.endsWith("}") ? [JSON.parse(line) as T] : []));
 }
 
-/** What the witness wrote down, with the effects of programs that a step had started given to that step's call. */
+/** The witness's notes, with effects of child programs attributed to the call of the step that started them. */
 export const readNotes = (file: string): Note[] => attributed(readLines<Note>(file));
 
-/** A program that a step has started knows no more of it than its key: whoever began last under that key has started it. */
+/**
+ * A program started by a step knows only the step's key, so its effect belongs to the last call that began under that
+ * key.
+ */
 export function attributed(notes: readonly Note[]): Note[] {
   const calls = new Map<string, CallPlace>();
   return notes.map((note) => {
@@ -57,7 +60,7 @@ export const isBegun = (note: Note): note is Note & Begun => note.type === "begu
 export const isEnded = (note: Note): note is Note & Ended => note.type === "ended";
 export const isEffect = (note: Note): note is Note & Effected => note.type === "effect";
 
-/** A step of a run; child runs may have steps of the same name. */
+/** Identifies a step of a run; child runs may have steps of the same name. */
 export const callKey = ({ runId, step }: Pick<CallPlace, "runId" | "step">): string => `${runId} ${step}`;
 
 export function countBy<T>(list: readonly T[], key: (one: T) => string): Map<string, number> {

@@ -10,19 +10,19 @@ import type { Scene } from "./scene.ts";
 type Work<T> = (call: StepCall) => T | Promise<T>;
 type CallOptions = Pick<StepOptions<never>, "effect" | "retry" | "input">;
 
-/** What a step returned is kept for whoever must say later what became of it, up to this size. */
+/** Longer return values aren't kept for the later decision about a step's outcome. */
 const LONGEST_VALUE = 100_000;
-/** Nothing is shown by waiting longer. */
+/** Longer sleeps would show nothing more. */
 const LONGEST_SLEEP_MS = 60;
 const LONGEST_SIGNAL_MS = 300;
 const LONGEST_RETRY = { baseMs: 20, maxMs: 50 };
 
 /**
- * Workflows whose calls are all told to the witness, before they begin and after they have come back. Sleeps and waits between attempts
- * are cut short; nothing else is changed.
+ * Wraps workflows so that the witness is told of every call before and after it. Sleeps and retry delays are shortened;
+ * nothing else changes.
  */
 export class Observer {
-  /** Names of the workflows that this process can advance. */
+  /** The workflows that this process can advance. */
   readonly known = new Set<string>();
   readonly #scene: Scene;
   readonly #stage: Stage;
@@ -89,7 +89,7 @@ export class Observer {
     });
   }
 
-  /** One that nobody will send times out as it would, only sooner. */
+  /** A signal that nobody will send times out as usual, only sooner. */
   #signalOptions(name: string, options: NonNullable<Parameters<Context["signal"]>[1]>): typeof options {
     const isSent = [name, ...(options.or ?? [])].some((one) => Object.hasOwn(this.#signals, one));
     if (isSent || options.timeoutMs === undefined) return options;
@@ -108,7 +108,7 @@ export class Observer {
     return (call) => this.#called(placeOf(call, options), () => work(call));
   }
 
-  /** Branches are told nothing of their call, so what the engine announced is looked up. */
+  /** Branches don't receive their call, so it is looked up in the engine's announcements. */
   #inBranch<T>(
     runId: string,
     name: string,
@@ -125,7 +125,7 @@ export class Observer {
   }
 
   async #called<T>(place: CallPlace, work: () => T | Promise<T>): Promise<T> {
-    // Announced like all calls; only branches look it up.
+    // Announced like all calls, although only branches look it up.
     this.#scene.announced(place.runId, (key) => key === place.step);
     const call = this.#scene.call(place.step, "before");
     await this.#stage.line.tell({ ...place, type: "begun" });
@@ -141,7 +141,7 @@ export class Observer {
     return value;
   }
 
-  /** A handle that carries the right to act is a call that begins. */
+  /** A handle that permits acting is the beginning of a call. */
   async #begun<H extends { readonly done: boolean }>(handle: H, open: CallPlace[]): Promise<H> {
     if (handle.done) return handle;
     const call = handle as unknown as OpenStep<unknown>;
@@ -198,12 +198,12 @@ function storable(value: unknown): string | undefined {
     const text = encode(value);
     return text.length <= LONGEST_VALUE ? text : undefined;
   } catch {
-    // The engine will say so itself.
+    // The engine reports this itself.
     return undefined;
   }
 }
 
-/** The same attempts, closer together. */
+/** The same attempts at shorter intervals. */
 function quick<O extends CallOptions>(options: O): O {
   const { retry, effect } = options;
   if (retry === false || (retry === undefined && effect === "once")) return options;

@@ -5,40 +5,43 @@ import type { CaseReport } from "./report.ts";
 export interface CrashTestOptions {
   /** The file that exports the workflow. */
   readonly file: string;
-  /** Which of its exports, when there are several. */
+  /** The name of the export, if there are several. */
   readonly export?: string;
-  /** Another way to get at the workflow; `file` is then only its name in the report. */
+  /** Another way to load the workflow; `file` is then only its name in the report. */
   readonly loader?: Loader;
-  /** What the run is started with: plain JSON. */
+  /** The run's input: plain JSON. */
   readonly input?: unknown;
-  /** `sqlite` (the default), `file`, `pglite`, or the URL of a PostgreSQL or Redis server. Each case has a place of its own in it. */
+  /**
+   * `sqlite` (the default), `file`, `pglite`, or the URL of a PostgreSQL or Redis server. Each case has its own place
+   * in it.
+   */
   readonly store?: string;
   /** `every` boundary (the default), `random` ones, or the name of a step. */
   readonly at?: string;
   /** Default `sigkill`. */
   readonly fault?: CrashFault;
-  /** Decides what is drawn by chance. Default 1. */
+  /** The seed for random choices. Default 1. */
   readonly seed?: number;
-  /** At most so many cases, evenly spread; 0 for all. Default 100. */
+  /** The maximum number of cases, evenly spread; 0 for all. Default 100. */
   readonly limit?: number;
-  /** Only the case of this name, as the report has it. */
+  /** Runs only the case with this name from the report. */
   readonly case?: string;
-  /** The process that recovers is killed too, at a place drawn by chance. */
+  /** Also kills the recovering process, at a random place. */
   readonly twice?: boolean;
-  /** Which choice to make at a gate; the first one unless given. */
+  /** The choice to make at each gate. Default: the first one. */
   readonly answers?: Readonly<Record<string, string>>;
-  /** What to send to whoever waits for a signal of that name. */
+  /** The payload to send to each signal wait. */
   readonly signals?: Readonly<Record<string, unknown>>;
-  /** Cases at a time. Default 2. */
+  /** The number of concurrent cases. Default 2. */
   readonly lanes?: number;
-  /** How long a claim lasts; a dead process's run can be taken when it has run out. Default 500. */
+  /** How long a claim lasts; a dead process's run can be claimed after that. Default 500. */
   readonly claimMs?: number;
-  /** How long one process may take. Default: what an uninterrupted one takes, and 20 s. */
+  /** How long one process may take. Default: the duration of an uninterrupted one plus 20 s. */
   readonly patienceMs?: number;
   /** The command that repeats one case, for the report. */
   readonly command?: (caseId: string) => string;
   readonly onProgress?: (progress: CrashTestProgress) => void;
-  /** Ends everything at once; what it was aborted with is thrown. */
+  /** Aborts everything at once and throws the signal's reason. */
   readonly signal?: AbortSignal;
 }
 

@@ -12,17 +12,20 @@ import { callKey, isBegun, isEffect, isEnded, type Note } from "./notes.ts";
 const ACTOR = "crash-test";
 /** How often a run that failed because of the fault is resumed. */
 const MOST_RESUMES = 3;
-/** Longer than any time limit of a step whose process is known to be dead. */
+/** Longer than any time limit of a step, for calls whose process is known to be dead. */
 const AHEAD_MS = 366 * 86_400_000;
 
-/** The people around the run: they answer gates, send signals, and say what became of steps by what the witness saw. */
+/** Acts for the people around the run: answers gates, sends signals, and resolves steps by what the witness saw. */
 export class People {
   readonly settled: Settlement[] = [];
   answered = 0;
   signalled = 0;
   undone = false;
   readonly #engine: Engine;
-  /** For saying "run it again" at once: whoever began the call is dead for certain, so no time limit needs to pass. */
+  /**
+   * For resolving a step with "run it again" at once: the process that began the call is dead, so no time limit needs
+   * to pass.
+   */
   readonly #later: Engine;
   readonly #config: SceneConfig;
   readonly #notes: () => readonly Note[];
@@ -36,7 +39,7 @@ export class People {
     this.#later = createEngine({ store: ahead, execute: false });
   }
 
-  /** One look at the unfinished runs. Answers what none of them can get over. */
+  /** Checks the unfinished runs once. Returns a wait that none of them can get past. */
   async tend(rows: readonly RunRow[]): Promise<Stuck | null> {
     let stuck: Stuck | null = null;
     for (const row of rows) {
@@ -46,7 +49,7 @@ export class People {
     return stuck;
   }
 
-  /** Whether a failed run is not the last word: the fault did it, and a person lets it go on. */
+  /** True when a failed run should continue: the fault caused it, and a person resumes it. */
   mayResume({ id, status, parent }: RunRow): boolean {
     if (status !== "failed" || parent !== null || this.#config.fault !== "throw" || this.undone) return false;
     return (this.#resumes.get(id) ?? 0) < MOST_RESUMES;
@@ -95,7 +98,7 @@ export class People {
     return null;
   }
 
-  /** The same delivery for the same wait, however often it is sent. */
+  /** The same wait always gets the same delivery, however often it is sent. */
   async #send(runId: string, name: string, step: string): Promise<null> {
     this.signalled++;
     const id = `${ACTOR}-${step}`;
@@ -103,7 +106,7 @@ export class People {
     return null;
   }
 
-  /** As an honest operator would: done if the witness saw it done, else once more. */
+  /** Decides like an honest operator: done if the witness saw it, otherwise run again. */
   async #decide(runId: string, step: string): Promise<null> {
     const row = await this.#engine.get(runId);
     if (!row || terminal(row.status)) return null;
@@ -119,8 +122,8 @@ export class People {
 }
 
 /**
- * What the witness knows of a step whose outcome is unknown. It is done when its call came back, or when all the effects were seen
- * that its last call could have: the value is then what it returned, here or in an uninterrupted run.
+ * The witness's knowledge of a step with an unknown outcome. The step is done when its call returned, or when all
+ * possible effects of its last call were seen; the value is then the one it returned, here or in an uninterrupted run.
  */
 export function seenOf(
   notes: readonly Note[],

@@ -3,31 +3,34 @@ import { baseName, segmentsOf } from "../../core/keys.ts";
 import type { Point } from "../../core/ports.ts";
 import { spread } from "../spread.ts";
 
-/** What goes wrong. All but `sigkill` happen to a process that lives on. */
+/** The kinds of faults. The process survives all but `sigkill`. */
 export const faults = ["sigkill", "throw", "store-down", "slow-store", "clock-skew"] as const;
 export type CrashFault = (typeof faults)[number];
 
 export type Side = "before" | "after";
 
-/** Where a process is struck, counted from its start: a write, a protocol point, a witnessed effect, or the call of a step. */
+/**
+ * The place of a fault, counted from the start of the process: a write, a protocol point, a witnessed effect, or the
+ * call of a step.
+ */
 export type Strike =
   | { readonly write: number; readonly side: Side }
   | { readonly point: Point; readonly nth: number }
   | { readonly effect: number }
   | { readonly call: number; readonly side: Side };
 
-/** A boundary that an uninterrupted run went over. */
+/** A boundary that an uninterrupted run crossed. */
 export interface Place {
   /** Names the case on a command line: `write-12-after`. */
   readonly id: string;
-  /** What is there, in words: `after write 12: load done, pay begins`. */
+  /** A description: `after write 12: load done, pay begins`. */
   readonly label: string;
   /** The steps it belongs to. */
   readonly steps: readonly string[];
   readonly strike: Strike;
 }
 
-/** The points that lie around a call of user code; all others are next to a write. */
+/** The points around a call of user code; all others are next to a write. */
 export const CALL_POINTS: Partial<Record<Point, string>> = {
   "C05:before-call": "just before the call of",
   "C07:after-call": "just after the call of",
@@ -53,11 +56,11 @@ export interface Selection {
   /** `every` boundary, `random` ones, or those of one step. */
   readonly at: string;
   readonly seed: number;
-  /** At most so many; 0 for all. */
+  /** The maximum number; 0 for all. */
   readonly limit: number;
 }
 
-/** Which boundaries are tried, and how that is said. */
+/** The selected boundaries, and a description of the selection. */
 export interface Selected {
   readonly places: readonly Place[];
   readonly possible: number;
@@ -89,7 +92,7 @@ export function select(all: readonly Place[], { at, seed, limit }: Selection): S
   };
 }
 
-/** A step is meant by its whole key, by its name, and by the name of what it lies in. */
+/** Matches a step by its whole key, by its name, and by the name of what contains it. */
 function isOf(key: string, name: string): boolean {
   return key === name || segmentsOf(key).some((part) => part === name || baseName(part) === name);
 }

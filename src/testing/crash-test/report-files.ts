@@ -10,13 +10,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&apos;",
 };
 
-/** For XML 1.0: characters it has no way to write are left out. */
+/** Escapes text for XML 1.0 and drops characters that it can't represent. */
 const xml = (text: string): string =>
   text
     .replace(/[\p{Cc}\ufffe\uffff]/gu, (one) => (/\s/.test(one) ? " " : ""))
     .replace(/[&<>"']/g, (one) => ENTITIES[one] ?? one);
 
-/** JUnit XML, as continuous integration reads it: one test case for each boundary. */
+/** JUnit XML for continuous integration: one test case per boundary. */
 export function reportToJunit(report: CrashTestReport): string {
   const { workflow, cases, seconds, fault, startedAt, problems } = report;
   const broken = cases.filter(({ outcome }) => outcome === "broken").length;
@@ -94,7 +94,10 @@ function factsOf(report: CrashTestReport): readonly (readonly [string, string])[
   ];
 }
 
-/** Markdown for a folder of evidence: what was tested where and when, the figures, every boundary, and the digest of the JSON report. */
+/**
+ * Markdown for an evidence folder: what was tested where and when, the figures, every boundary, and the digest of the
+ * JSON report.
+ */
 export function reportToMarkdown(report: CrashTestReport): string {
   const { name } = report.workflow;
   return [

@@ -1,7 +1,7 @@
 import { promises } from "./findings.ts";
 import type { CrashTestProblem, CrashTestReport } from "./report.ts";
 
-/** How parts of the text are set off; all of them plain unless given. */
+/** Styles for parts of the text. Default: plain. */
 export interface ReportPaint {
   good(text: string): string;
   bad(text: string): string;
@@ -18,7 +18,8 @@ export const countOf = (count: number, word: string): string =>
 export const milliseconds = (ms: number): string => (ms < 1_000 ? `${ms}ms` : `${(ms / 1_000).toFixed(1)}s`);
 
 /**
- * The report for people, in a few lines; what is wrong first comes in full, with the command that shows just that.
+ * Formats the report for people in a few lines. Each problem is shown with its first case in full and the command that
+ * repeats it.
  *
  * @example
  * ```ts
@@ -66,14 +67,14 @@ export function effects({ duplicates, effects: kinds, deduplicated }: CrashTestR
 }
 
 function summary({ ok, fault, problems, struck }: CrashTestReport): string {
-  // After an error the code may rightly take another way.
+  // After an error the code may legitimately take another path.
   const same = fault === "throw" ? "same end" : "same end, same result";
   if (ok) return `${same}, journal verified after every case`;
   if (struck === 0) return "no boundary was reached: nothing was tested";
   return `${countOf(problems.length, "problem")} found`;
 }
 
-/** What whoever reads the figures must know to read them right. */
+/** Notes that readers need to interpret the figures. */
 export function remarks(report: CrashTestReport): string[] {
   const { baseline, boundaries, people, claimMs, recoveryMs, effects: kinds } = report;
   const settled = `${countOf(people.settled, "in-doubt step")} ${people.settled === 1 ? "was" : "were"} settled by what the witness saw`;
@@ -112,7 +113,7 @@ function problemLines(
 ): string[] {
   const often = cases === 0 ? "" : `, in ${cases} of ${struck} cases`;
   const width = Math.max(30, columns - INDENT);
-  // A command is copied, so it stays on one line.
+  // A command is meant to be copied, so it stays on one line.
   const rows = [
     ["Seen", ...broken(message, width)],
     ["First", ...broken(first, width)],
@@ -130,7 +131,7 @@ function problemLines(
   ];
 }
 
-/** A text in lines of at most so many characters, where its words allow. */
+/** Breaks a text into lines of at most `width` characters. */
 function broken(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

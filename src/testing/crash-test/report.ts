@@ -3,13 +3,13 @@ import { arch, cpus, platform, release } from "node:os";
 import type { PromiseName } from "./findings.ts";
 import type { CrashFault } from "./places.ts";
 
-/** What became of one boundary. `missed`: the process came to its end without ever being there. */
+/** The outcome of one boundary. `missed`: the process ended without reaching it. */
 export interface CaseReport {
   readonly id: string;
   readonly at: string;
   readonly outcome: "held" | "broken" | "missed";
   readonly kills: number;
-  /** From the kill to the first write of the process that took over; null where nothing was left to do. */
+  /** From the kill to the first write of the process that took over; null when nothing was left to do. */
   readonly recoveryMs: number | null;
   /** Steps that had to be called again. */
   readonly stepsLost: number;
@@ -17,21 +17,21 @@ export interface CaseReport {
   readonly findings: readonly string[];
 }
 
-/** One thing that is wrong, however many cases show it. */
+/** One problem, however many cases show it. */
 export interface CrashTestProblem {
   readonly promise: PromiseName;
   readonly step: string | null;
   readonly message: string;
   readonly fix: string;
-  /** How many cases show it; 0 when it was seen without any crash. */
+  /** The number of cases that show it; 0 when it was seen without a crash. */
   readonly cases: number;
-  /** The first of them, in words, and what repeats just that one. */
+  /** The description of the first case, and the command that repeats it. */
   readonly first: string;
   readonly repeat: string;
 }
 
 export interface EffectCount {
-  /** Different ones in an uninterrupted run. */
+  /** The number of distinct effects in an uninterrupted run. */
   readonly each: number;
   /** Over all cases. */
   readonly counted: number;
@@ -63,27 +63,27 @@ export interface CrashTestReport {
     readonly writes: number;
     readonly steps: number;
     readonly calls: number;
-    /** Parts of the result that differ between two uninterrupted runs and were not compared. */
+    /** Parts of the result that differ between two uninterrupted runs and weren't compared. */
     readonly notCompared: readonly string[];
     readonly sameCalls: boolean;
     readonly sameEffects: boolean;
   };
   readonly kills: number;
-  /** Cases that were struck, and those of them in which every promise was kept. */
+  /** Cases with a fault, and those of them in which every guarantee held. */
   readonly struck: number;
   readonly held: number;
   readonly recoveryMs: { readonly p50: number; readonly p95: number; readonly max: number } | null;
   readonly stepsLost: { readonly most: number; readonly total: number };
   readonly effects: Readonly<Record<string, EffectCount>>;
   readonly duplicates: number;
-  /** Effects that came again under the same key: the receiver knows them. */
+  /** Effects repeated under the same key, which the receiver recognises. */
   readonly deduplicated: number;
   readonly people: { readonly answered: number; readonly signalled: number; readonly settled: number };
   readonly problems: readonly CrashTestProblem[];
   readonly cases: readonly CaseReport[];
 }
 
-/** The smallest value that at least this share of the list does not exceed. */
+/** The smallest value that at least this share of the list doesn't exceed. */
 export function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
 }
@@ -106,8 +106,8 @@ export function machine(holdfast: string): CrashTestReport["machine"] {
   };
 }
 
-/** The report as it is written to a file: what the digest in the Markdown report is of. */
+/** The report as written to a file. The digest in the Markdown report covers this text. */
 export const reportToJson = (report: CrashTestReport): string => `${JSON.stringify(report, null, 2)}\n`;
 
-/** As `sha256sum` prints it for the JSON file. */
+/** Matches the output of `sha256sum` for the JSON file. */
 export const reportDigest = (json: string): string => createHash("sha256").update(json).digest("hex");

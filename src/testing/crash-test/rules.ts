@@ -8,14 +8,14 @@ import { type Finding, ofViolation, other, twice } from "./findings.ts";
 import { callKey, countBy, isBegun, type Note } from "./notes.ts";
 import type { CrashFault } from "./places.ts";
 
-/** Everything that is known of a case when it is over. */
+/** Everything known about a finished case. */
 export interface Facts {
   readonly fault: CrashFault;
   /** How the last process ended. */
   readonly end: SceneEnd;
   readonly notes: readonly Note[];
   readonly violations: readonly Violation[];
-  /** How often each run was taken over from a process that was gone. */
+  /** How often each run was taken over from a dead process. */
   readonly takeovers: ReadonlyMap<RunRow["id"], number>;
   readonly patienceMs: number;
 }
@@ -29,13 +29,13 @@ export interface Verdict {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Holds a case against what the workflow does without a crash. */
+/** Compares a case with the workflow's behaviour without a crash. */
 export function judge(baseline: Baseline, facts: Facts): Verdict {
   const { end, notes, violations } = facts;
   const effects = tally(notes);
   const repeated = duplicates(baseline, effects.list);
   const { result } = end;
-  // A run that was left in the middle is told as what it is.
+  // A run that was left in the middle is reported as such.
   const isAtRest = result !== null && result.stuck === null;
   const findings = [
     ...repeated.map((one) => explainDuplicate(one, facts)),
@@ -55,7 +55,7 @@ export function judge(baseline: Baseline, facts: Facts): Verdict {
   };
 }
 
-/** Whether the run took the same way: after an error that its code saw it may have taken another. */
+/** True when the run took the same path: after an error that its code saw, it may have taken another. */
 const isComparable = ({ fault }: Facts, { status, undone }: SceneResult): boolean =>
   fault !== "throw" && status === "completed" && !undone;
 
@@ -73,12 +73,12 @@ function duplicates({ seen }: Baseline, list: readonly EffectNote[]): Duplicate[
   });
 }
 
-/** Steps that an uninterrupted run does not ask for, and those that it does. */
+/** Findings about steps that an uninterrupted run doesn't have, and about missing ones. */
 function nameFindings({ names, steady }: Baseline, notes: readonly Note[]): Finding[] {
   const strayed = names && names.size > 0 ? strayedFrom(names, notes, steady) : null;
   if (!names || !strayed) return [];
   const { more, fewer } = strayed;
-  // A call with an effect may have been settled without one, by its hook.
+  // A call with an effect may have been settled by its hook, without a second call.
   const isSettled = more.length === 0 && fewer.every((key) => names.get(key) !== "repeatable");
   if (isSettled) return fewer.map((key) => other.uncalled(stepOf(key)));
   return [other.strayed(more.map(stepOf), fewer.map(stepOf), "After the crash")];
@@ -86,7 +86,9 @@ function nameFindings({ names, steady }: Baseline, notes: readonly Note[]): Find
 
 const stepOf = (key: string): string => key.slice(key.indexOf(" ") + 1);
 
-/** A `once` step that was called a second time without anybody's word: its hook had said that it was not done. */
+/**
+ * True when a `once` step was called again without a person's decision because its hook had said that it wasn't done.
+ */
 function isVerified({ notes, end }: Facts, { runId, step }: EffectNote): boolean {
   const calls = notes.filter((note) => isBegun(note) && note.runId === runId && note.step === step);
   const isOrdered = end.result?.settled.some((one) => one.step === step && one.as === "rerun") ?? false;
@@ -101,7 +103,7 @@ function explainDuplicate({ note, times }: Duplicate, facts: Facts): Finding {
   return step === "" ? twice.outside(name) : twice[effect](step, name, times);
 }
 
-/** Effects that are new or missing, where runs agree on what or how many there are. */
+/** Findings about additional or missing effects, if runs agree on them. */
 function countFindings({ seen, kinds }: Baseline, { list }: Tally): Finding[] {
   const counts = perKind(list);
   return [...new Set([...Object.keys(kinds ?? {}), ...Object.keys(counts)])].flatMap((kind) => {
@@ -118,7 +120,7 @@ function countFindings({ seen, kinds }: Baseline, { list }: Tally): Finding[] {
   });
 }
 
-/** Calls beyond those of an uninterrupted run, by run and step. Steps around other steps are left out: theirs come along. */
+/** Calls beyond those of an uninterrupted run, by run and step. Steps that contain other steps are left out. */
 function extraCalls({ calls, containers }: Baseline, notes: readonly Note[]): Map<string, number> {
   const made = [...countBy(notes.filter(isBegun), callKey)];
   return new Map(
@@ -144,7 +146,7 @@ function callFindings(baseline: Baseline, { notes, takeovers, fault }: Facts): F
   });
 }
 
-/** A keyed step needs nobody's word while its arguments are the same. */
+/** A keyed step needs no decision as long as its arguments are the same. */
 const doubtFindings = (result: SceneResult | null): Finding[] =>
   (result?.settled ?? []).flatMap(({ step, effect }) => (effect === "keyed" ? [other.arguments(step)] : []));
 
@@ -165,14 +167,14 @@ function endFindings(baseline: Baseline, facts: Facts): Finding[] {
 const stuckFinding = ({ kind, step, text }: Stuck): Finding =>
   kind === "workflow" ? other.unknown(text) : other.stuck(kind, step, text);
 
-/** How a process ended that left no result. */
+/** Describes how a process without a result ended. */
 export function howEnded({ code, signal, failure, output }: SceneEnd): string {
   if (failure) return failure.message;
   const last = output.trimEnd().split("\n").at(-1) ?? "";
   return `${signal ?? `exit ${code}`}${last === "" ? "" : `, ${last}`}`;
 }
 
-/** What an uninterrupted run shows by itself: effects between steps, and steps that its own replay does not find again. */
+/** Problems that an uninterrupted run shows: effects between steps, and steps that its own replay doesn't find. */
 export function judgeBaseline(baseline: Baseline, replay: SceneResult["replay"]): Finding[] {
   const outside = baseline.effects.filter(({ step }) => step === "").map(effectName);
   const { strayed } = baseline;

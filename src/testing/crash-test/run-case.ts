@@ -14,7 +14,7 @@ import { judge, type Verdict } from "./rules.ts";
 export interface CasePlan {
   readonly place: Place;
   readonly fault: CrashFault;
-  /** Where the process that recovers is struck in its turn. */
+  /** The place where the recovering process is killed too. */
   readonly again: Strike | null;
   readonly common: Omit<ScenePlan, "mode" | "fault" | "strike" | "known">;
   readonly baseline: Baseline;
@@ -27,13 +27,13 @@ export interface CaseEnd {
   readonly people: { readonly answered: number; readonly signalled: number; readonly settled: number };
 }
 
-/** The order of events differs a little from time to time: a place that was not reached is tried once more. */
+/** The order of events varies a little, so a case whose place wasn't reached is tried once more. */
 export async function runCase(bench: Bench, plan: CasePlan): Promise<CaseEnd> {
   const end = await tryCase(bench, plan);
   return end.report.outcome === "missed" ? tryCase(bench, plan) : end;
 }
 
-/** One case: strikes a process at its place, lets fresh ones bring the run to its end, and judges what is to be seen. */
+/** Runs one case: injects the fault, lets new processes finish the run, and judges the evidence. */
 async function tryCase(bench: Bench, plan: CasePlan): Promise<CaseEnd> {
   const started = performance.now();
   const stand = await bench.stand();
@@ -81,7 +81,7 @@ async function perform(
   return { end, kills, struck };
 }
 
-/** By itself, at its place; not by us, because it was late. */
+/** True when it was killed at its place, not by the harness for being late. */
 const wasKilled = ({ signal, isOverdue, result }: SceneEnd): boolean =>
   signal === "SIGKILL" && !isOverdue && result === null;
 

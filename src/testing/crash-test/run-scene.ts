@@ -29,10 +29,12 @@ import { Scene, wallTime } from "./scene.ts";
 import { withFault } from "./scene-faults.ts";
 
 const ROUND_MS = 15;
-/** Looks in a row that must find the same before it counts as without end. */
+/** The number of identical checks in a row after which a wait counts as endless. */
 const PATIENCE = 20;
 
-/** One process under test: loads the workflow, starts or recovers its run, and ends with it. Answers the exit code. */
+/**
+ * Runs one process under test: loads the workflow, starts or recovers its run, and ends with it. Returns the exit code.
+ */
 export async function runScene(config: SceneConfig): Promise<number> {
   let loaded: Loaded;
   try {
@@ -123,18 +125,18 @@ async function perform(
   }
 }
 
-/** A child that no process can advance: its parent waits for it, and whoever recovers does not know its code. */
+/** A child that no process can advance: its parent waits for it, and the recovering process doesn't know its code. */
 function abandoned(open: readonly RunRow[], { known }: Observer): Stuck | null {
   const isParked = open.every(({ status, workflow }) => status === "waiting" || !known.has(workflow));
   const lost = open.find(({ workflow }) => !known.has(workflow));
   return isParked && lost ? { kind: "workflow", step: "", text: lost.workflow } : null;
 }
 
-/** A failed child is for its parent to deal with. */
+/** The parent handles a failed child. */
 const isOpen = (row: RunRow, people: People): boolean =>
   row.status === "failed" ? people.mayResume(row) : !terminal(row.status);
 
-/** What people do is done again while the store is away: it is the fault, not the end. */
+/** Repeats people's acts while the store is down: that is the fault under test. */
 async function steady<T>(act: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -158,7 +160,7 @@ function openEngine(
     workflows,
     claimMs,
     probe,
-    // Runs are let go at their waits, as they are when a wait is long.
+    // Runs are released at every wait, as they are for long waits.
     holdMs: 0,
     quietMs: 5,
     sweepMs: 20,
@@ -171,7 +173,7 @@ function openEngine(
   });
 }
 
-/** `ctx.random` and `ctx.uuid` of the run are the same in all cases, so that results can be compared. */
+/** Makes the run's `ctx.random` and `ctx.uuid` the same in all cases, so that results can be compared. */
 function sameSeed(seed: string): Ids {
   let isFirst = true;
   return {
@@ -206,7 +208,7 @@ function failureOf(error: unknown): SceneFailure {
   return { code: error.code, detail: error.detail, message };
 }
 
-/** Whole or not at all: whoever looks for it may come at any time. */
+/** Writes the file atomically, because it may be read at any time. */
 function leave({ folder }: SceneConfig, name: string, content: unknown): void {
   const file = path.join(folder, name);
   writeFileSync(`${file}.part`, JSON.stringify(content));

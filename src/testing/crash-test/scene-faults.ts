@@ -5,12 +5,12 @@ import { withParts } from "../with-parts.ts";
 import type { SceneConfig } from "./config.ts";
 import type { Scene } from "./scene.ts";
 
-/** How long a store is away. */
+/** How long the store is down. */
 const DOWN_MS = 150;
-/** How far its clock jumps: more than a claim, less than anyone would sit out. */
+/** How far the clock jumps: more than a claim, less than a process would wait. */
 const JUMP_MS = 2_000;
 
-/** The store with the fault that the process is to live through; a kill needs none. */
+/** Wraps the store with the fault that the process must survive; a kill needs none. */
 export function withFault(store: Store, scene: Scene, config: SceneConfig): Store {
   const { fault, strike, claimMs } = config;
   if (fault === "sigkill" || strike === null) return store;
@@ -38,7 +38,7 @@ export function withFault(store: Store, scene: Scene, config: SceneConfig): Stor
   return createFaultyStore(store, {
     clock: systemClock,
     choose: (method: StoreMethod) => {
-      // The write is made, and nobody hears of it.
+      // The write succeeds, but its acknowledgement is lost.
       const isWrite = method === "append" || method === "transaction";
       if (isLost && isWrite && "write" in strike && scene.writes === strike.write) {
         isLost = false;

@@ -10,7 +10,7 @@ import { ACK_FILE, type SceneConfig, STRUCK_FILE, type Struck } from "./config.t
 import { describeWrite } from "./labels.ts";
 import { CALL_POINTS, type Place, placeId, type Side, type Strike } from "./places.ts";
 
-/** Wall time with fractions, comparable between processes of one machine. */
+/** Wall time with fractions, comparable between processes on one machine. */
 export const wallTime = (): number => performance.timeOrigin + performance.now();
 
 interface Write {
@@ -22,21 +22,21 @@ interface Write {
 type Intent = StepStarted & { readonly epoch: number };
 
 /**
- * One process under test, seen from its edges: every boundary it goes over is taken down, its writes are noted when they are
- * acknowledged, and it is struck where it was told to.
+ * One process under test, observed at its boundaries: every boundary is recorded, writes are noted when they are
+ * acknowledged, and the fault is injected at its place.
  */
 export class Scene {
   readonly places: Place[] = [];
   writes = 0;
   /** When the first write after a claim was acknowledged. */
   backAt: number | null = null;
-  /** Called instead of a kill, for faults that a process lives through. */
+  /** Called instead of a kill, for faults that the process survives. */
   onStrike: (() => void) | null = null;
   readonly #config: SceneConfig;
   readonly #acks: number;
   readonly #claimed = new Set<string>();
   readonly #intents = new Map<string, Intent>();
-  /** Calls that the engine has announced and user code has not begun yet, oldest first. */
+  /** Calls that the engine has announced and user code hasn't begun yet, oldest first. */
   readonly #announced: { readonly runId: string; readonly step: string }[] = [];
   readonly #counts = new Map<string, number>();
 
@@ -52,7 +52,7 @@ export class Scene {
     this.#pass({ point, nth: this.#next(point) }, `${words} ${step}`, [step]);
   };
 
-  /** A step's function is called: answers which call that is. */
+  /** Called when a step's function is called; returns the number of the call. */
   call(step: string, side: Side, call = this.#next("call")): number {
     this.#pass({ call, side }, `${side} call ${call}: ${step}`, [step]);
     return call;
@@ -67,7 +67,7 @@ export class Scene {
     );
   }
 
-  /** The call that begins now in this place of a group, by the key the engine has for it. */
+  /** The engine's key for the call that begins now at this place of a group. */
   announced(runId: string, matches: (step: string) => boolean): string | undefined {
     const index = this.#announced.findIndex((one) => one.runId === runId && matches(one.step));
     return index < 0 ? undefined : this.#announced.splice(index, 1)[0]?.step;
@@ -138,12 +138,12 @@ export class Scene {
     if (wanted && placeId(wanted) === id) this.strike(label);
   }
 
-  /** What is there may be something else than in the uninterrupted run: the order of events differs from time to time. */
+  /** The place may differ from the uninterrupted run, because the order of events varies. */
   strike(label: string): void {
     const struck: Struck = { at: wallTime(), label };
     writeFileSync(path.join(this.#config.folder, STRUCK_FILE), JSON.stringify(struck));
     if (this.onStrike) this.onStrike();
-    // A signal to oneself takes effect before the call returns: nothing after it runs.
+    // A signal to the own process takes effect before the call returns: nothing after it runs.
     else process.kill(process.pid, "SIGKILL");
   }
 }

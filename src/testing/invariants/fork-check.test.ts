@@ -28,12 +28,12 @@ interface Given {
   readonly events: readonly EventDraft[];
   readonly origin?: string;
   readonly parent?: { readonly runId: string; readonly step: string };
-  /** When its first event was written; one more for each after it. */
+  /** The time of its first event; each following event is 1 later. */
   readonly from: number;
   readonly calls?: readonly string[];
 }
 
-/** What is said about these runs, each in a line. */
+/** The violations in these runs, one line each. */
 function check(runs: Readonly<Record<string, Given>>, deed = (step: string) => step): string[] {
   const said: string[] = [];
   const cases = new Map(

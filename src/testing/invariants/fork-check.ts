@@ -4,7 +4,7 @@ import type { EffectPolicy, RunRow } from "../../core/types.ts";
 import type { WitnessCall } from "../witness/log.ts";
 import { ownEvents } from "./step-names.ts";
 
-/** A run, what it called, and where to say what is wrong with it. */
+/** A run, its calls, and a function to report violations. */
 interface Case {
   readonly row: Pick<RunRow, "id" | "origin" | "parent">;
   readonly events: readonly JournalEvent[];
@@ -12,10 +12,10 @@ interface Case {
   readonly report: (invariant: "I3" | "I4", message: string) => void;
 }
 
-/** Where an event stands in the order of all that was written, as far as that is known. */
+/** The position of an event in the order of all writes, as far as it is known. */
 export type Order = (runId: string, event: JournalEvent) => number;
 
-/** A call that a run is done with. */
+/** A call that a run has completed. */
 interface Done {
   readonly order: number;
   readonly args: string | undefined;
@@ -24,7 +24,7 @@ interface Done {
 type Cases = ReadonlyMap<string, Case>;
 type DeedOf = (step: string) => string;
 
-/** I3 and I4: what the source of a fork had done before the fork was made is not done again, unless a person said so. */
+/** I3 and I4: a fork doesn't repeat what its source had done before the fork, unless a person said so. */
 export function repeatedByForks(cases: Cases, deed: DeedOf, order: Order): void {
   for (const one of cases.values()) {
     const sources = ancestorsOf(cases, one, deed);
@@ -50,7 +50,7 @@ export function repeatedByForks(cases: Cases, deed: DeedOf, order: Order): void 
   }
 }
 
-/** What becomes of the calls of a fork, or of a run below it. */
+/** The effect policy of a fork, or of a run below it. */
 function policyOf(cases: Cases, { events, row }: Case): EffectPolicy | undefined {
   const forked = events.findLast((event) => event.kind === "run_forked");
   if (forked?.kind === "run_forked") return forked.meta.effects;
@@ -58,7 +58,10 @@ function policyOf(cases: Cases, { events, row }: Case): EffectPolicy | undefined
   return parent ? policyOf(cases, parent) : undefined;
 }
 
-/** The runs that a fork comes from, the nearest first. For a child of a fork: those that its parent's sources had in its place. */
+/**
+ * The runs that a fork comes from, nearest first. For a child of a fork: the corresponding children of its parent's
+ * sources.
+ */
 function ancestorsOf(cases: Cases, { row }: Case, deed: DeedOf): Case[] {
   const { origin, parent } = row;
   const source = origin && cases.get(origin.runId);
@@ -87,7 +90,7 @@ function intentsOf(events: readonly JournalEvent[], deed: DeedOf): Map<string, S
   return intents;
 }
 
-/** When each call was done for the first time, as the journal tells it. */
+/** When each call was first done, according to the journal. */
 function doneIn({ row, events }: Case, deed: DeedOf, order: Order): Map<string, Done> {
   const done = new Map<string, Done>();
   const intents = new Map<string, StepStarted>();

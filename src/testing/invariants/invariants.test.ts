@@ -10,7 +10,7 @@ import { checkInvariants, type Evidence } from "./invariants.ts";
 
 type Short = EventDraft | [kind: EventDraft["kind"], step: string, meta?: object];
 
-/** A run as the engine would have written it: one entry per list of events. Each `epochs` belongs to an entry. */
+/** A run as the engine would have written it: one entry per list of events. `epochs` has one number per entry. */
 function history(
   entries: readonly (readonly Short[])[],
   epochs: readonly number[] = [],

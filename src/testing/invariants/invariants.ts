@@ -10,7 +10,7 @@ import type { AckedWrite, Violation, WitnessCall } from "../witness/log.ts";
 import { type Order, repeatedByForks } from "./fork-check.ts";
 import { ownEvents, StepNames } from "./step-names.ts";
 
-/** What was seen from outside the store. */
+/** Observations from outside the store. */
 export interface Evidence {
   /** Every call the outside world received. */
   readonly calls: readonly WitnessCall[];
@@ -18,20 +18,20 @@ export interface Evidence {
   readonly acked?: readonly AckedWrite[];
   /** Rows that `ctx.transaction` steps wrote. */
   readonly effectRows?: readonly { readonly runId: string; readonly step: string }[];
-  /** The faults are over and there was time to recover: every run must have come to rest. */
+  /** True when the faults are over and there was time to recover: every run must have come to rest. */
   readonly healed?: boolean;
-  /** Which steps call the witness. Unless given: those it was called by at least once, in any run. */
+  /** Decides which steps call the witness. Default: those that called it at least once, in any run. */
   readonly witnessed?: (step: string) => boolean;
-  /** What a step does, by a name that all versions of the code have in common. Unless given: its key. */
+  /** Names what a step does, identically in all versions of the code. Default: its key. */
   readonly deed?: (step: string) => string;
-  /** Every write in the order in which the store took them. Unless given, times are compared. */
+  /** Every write in the order in which the store accepted it. Without it, times are compared. */
   readonly written?: readonly { readonly runId: string; readonly seq: number }[];
 }
 
 type Invariant = Violation["invariant"];
 type Report = (invariant: Invariant, message: string) => void;
 
-/** One run with everything that is known about it. */
+/** One run with everything known about it. */
 interface Case {
   readonly row: RunRow;
   readonly entries: readonly Entry[];
@@ -41,8 +41,8 @@ interface Case {
 }
 
 /**
- * Checks the promises I1–I8 and I10 for every run, reading only the store and the evidence. Answers what was
- * broken, each in a sentence; an empty list means that every promise was kept.
+ * Checks the guarantees I1–I8 and I10 for every run, reading only the store and the evidence. Returns one sentence per
+ * violation; an empty list means that every guarantee held.
  */
 export async function checkInvariants(store: Store, evidence: Evidence): Promise<Violation[]> {
   const violations: Violation[] = [];
@@ -79,7 +79,10 @@ export async function checkInvariants(store: Store, evidence: Evidence): Promise
   return violations;
 }
 
-/** An event belongs to the last write at or before its position. What a fork copied was written with its beginning. */
+/**
+ * An event belongs to the last write at or before its position. Events copied by a fork were written with its first
+ * entry.
+ */
 function orderOf({ written }: Evidence): Order {
   if (!written) return (_, { at }) => at;
   const places = byRun(written.map((one, index) => ({ ...one, index })));
@@ -112,7 +115,7 @@ async function allEntries(store: Store, runId: string): Promise<Entry[]> {
   }
 }
 
-/** I1. Goes on after a break in the chain, so that what else is wrong is seen too. */
+/** I1. Continues after a break in the chain, to find other problems too. */
 function checkChain(row: RunRow, entries: readonly Entry[], report: Report): JournalEvent[] {
   const events: JournalEvent[] = [];
   const chain = new ChainCheck(row.id, 1, "");
@@ -131,7 +134,7 @@ function checkChain(row: RunRow, entries: readonly Entry[], report: Report): Jou
     const before = events.length;
     if (whole) attempt(() => events.push(...chain.take(entry).events));
     if (!whole) attempt(() => events.push(...parseEntry(row.id, entry).events));
-    // What was copied from another run is of that run's epochs.
+    // Events copied from another run have that run's epochs.
     if (events.slice(before).some(({ kind }) => kind === "run_forked")) epoch = 0;
     const now = events.at(-1)?.epoch ?? epoch;
     if (now < epoch)
@@ -157,7 +160,7 @@ function checkAcked({ entries, report }: Case, acked: readonly AckedWrite[]): vo
 
 const attemptOf = (step: string, attempt: number): string => `${step}|${attempt}`;
 
-/** What was announced in the run itself, by the name and attempt it was announced under, and which step that was at first. */
+/** The intents announced in the run itself, by name and attempt, with the original key of the step. */
 function intentsOf(events: readonly JournalEvent[]): Map<string, StepStarted & { readonly first: string }> {
   const names = new StepNames();
   const intents = new Map<string, StepStarted & { readonly first: string }>();
@@ -172,7 +175,7 @@ function intentsOf(events: readonly JournalEvent[]): Map<string, StepStarted & {
   return intents;
 }
 
-/** I3 and I4: what the outside world saw, held against what was announced. */
+/** I3 and I4: compares the calls that the outside world saw with the announced intents. */
 function checkCalls({ events, calls, report }: Case): void {
   const intents = intentsOf(events);
   const once = new Set<string>();
@@ -235,7 +238,7 @@ function checkTransactions({ events, report }: Case, rows: readonly { readonly s
   }
 }
 
-/** Where a step stands, as far as the journal says. */
+/** The state of a step according to the journal. */
 interface Standing {
   /** Its name when it was last begun. */
   readonly step: string;
@@ -244,7 +247,7 @@ interface Standing {
   type: string;
   settled: "done" | "open";
   intents: number;
-  /** An outcome was recorded by the caller itself, so the outside world must have been called. */
+  /** True when the caller itself recorded an outcome, so the outside world must have been called. */
   called: boolean;
 }
 
@@ -291,11 +294,11 @@ function checkSteps({ events, calls, report }: Case, witnessed: (step: string) =
   }
 }
 
-/** An approval counts for exactly what was shown: when that has changed, it is asked for again. */
+/** An approval is valid only for exactly what was shown; after a change it is requested again. */
 const isAskedAnew = ({ step, meta }: JournalEvent & { kind: "step_started" }, before: Standing): boolean =>
   meta.type === "gate" && isApproval(step) && meta.args !== before.args;
 
-/** The calls behind a copied outcome were made by the run it was copied from; what was under way there never began. */
+/** The calls behind a copied outcome were made by the source run; calls in progress there count as never begun. */
 function forkSteps(steps: Map<string, Standing>): void {
   for (const [step, standing] of steps) {
     standing.called = false;
@@ -311,7 +314,7 @@ function settle(standing: Standing, event: JournalEvent, report: Report): void {
   };
   switch (event.kind) {
     case "step_completed":
-      // A fork may put another value in the place of a call.
+      // A fork may replace a call with another value.
       standing.called = event.meta.instead === undefined;
       return done();
     case "gate_answered":
@@ -339,7 +342,7 @@ const AFTER_COMPLETION = new Set([
   "key_wrapped",
 ]);
 
-/** I7: what may follow a pause, a cancel and an end. */
+/** I7: checks what may follow a pause, a cancel and an end. */
 function checkOrder({ events, report }: Case): void {
   let stop: { kind: "pause_requested" | "run_failed"; seq: number } | undefined;
   let undoing = 0;
@@ -393,7 +396,7 @@ const PROJECTED = [
   "snapshotSeq",
 ] as const satisfies readonly (keyof RunProjection)[];
 
-/** I8: the row is what its journal says, and nothing else. */
+/** I8: the row matches its journal exactly. */
 function checkProjection({ row, entries, events, report }: Case): void {
   const created = events.find((event) => event.kind === "run_created")?.meta;
   let run = newProjection(row.createdAt, created?.version ?? row.version, created?.schema ?? 1);
@@ -413,7 +416,7 @@ function checkProjection({ row, entries, events, report }: Case): void {
   if (last !== row.seq) report("I8", `The run stands at #${row.seq}, but its journal ends at #${last}.`);
 }
 
-/** Each migration begins where the one before has ended: none is left out, and none is there twice. */
+/** Each migration begins at the version where the previous one ended: none is missing and none appears twice. */
 function checkVersions(first: string, events: readonly JournalEvent[], report: Report): void {
   let version = first;
   for (const event of events) {

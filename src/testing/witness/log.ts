@@ -1,6 +1,6 @@
 import type { Effect } from "../../core/types.ts";
 
-/** One effect as the outside world saw it. The witness writes it down before it answers. */
+/** One effect as the outside world saw it. The witness records it before it answers. */
 export interface WitnessCall {
   /** Order of arrival. */
   readonly n: number;
@@ -9,11 +9,11 @@ export interface WitnessCall {
   readonly effect: Effect;
   readonly attempt: number;
   readonly epoch: number;
-  /** Fingerprint of the idempotency key the call carried. */
+  /** The fingerprint of the call's idempotency key. */
   readonly key: string;
-  /** Digest of the arguments the call carried. */
+  /** The digest of the call's arguments. */
   readonly args: string;
-  /** Which process called. */
+  /** The calling process. */
   readonly caller: string;
 }
 
@@ -25,7 +25,7 @@ export interface AckedWrite {
   readonly head: string;
 }
 
-/** A promise that was broken, in one sentence. */
+/** A broken guarantee, in one sentence. */
 export interface Violation {
   readonly invariant: "I1" | "I2" | "I3" | "I4" | "I5" | "I6" | "I7" | "I8" | "I10";
   readonly runId: string;

@@ -4,8 +4,8 @@ import { createServer, type Socket } from "node:net";
 import { type CallMatch, type LoggedCall, onLines, type Reply, type Request } from "./wire.ts";
 
 /**
- * The outside world as a process of its own: it writes down and syncs every call before it answers, so what it
- * has seen survives whatever happens to the caller. Ends with its parent, when standard input closes.
+ * The outside world as a separate process: it records and syncs every call before it answers, so its knowledge survives
+ * whatever happens to the caller. Ends with its parent, when standard input closes.
  */
 interface Pending {
   readonly socket: Socket;
@@ -21,7 +21,7 @@ const send = (socket: Socket, message: object): void => {
 
 const place = (runId: string, deed: string): string => `${runId} ${deed}`;
 
-/** One log file and what the receivers behind it remember. */
+/** One log file and the memory of the receivers behind it. */
 class Log {
   readonly watchers = new Set<Socket>();
   readonly #name: string;
@@ -54,7 +54,7 @@ class Log {
       const outcome = known === undefined ? "done" : "repeated";
       this.#arrived.push({ socket, call: { n, ...call, outcome }, reply: { id, status: 200, result } });
     }
-    // Whatever arrives in the same turn is synced together.
+    // Calls that arrive in the same turn are synced together.
     if (this.#arrived.length === 1) setImmediate(() => this.#flush());
   }
 

@@ -3,28 +3,28 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { Effect } from "../../core/types.ts";
 import type { WitnessCall } from "./log.ts";
 
-/** What became of a call: done, answered again from the first time (`keyed`), or refused with 429. */
+/** The outcome of a call: done, answered again with the first result (`keyed`), or refused with 429. */
 export type CallOutcome = "done" | "repeated" | "refused";
 
 /** A line of the witness's log. */
 export interface LoggedCall extends WitnessCall {
   readonly outcome: CallOutcome;
-  /** What was asked for, by a name that no new version of the code changes. */
+  /** The requested deed, by a name that stays the same in new versions of the code. */
   readonly deed: string;
 }
 
-/** Which calls to hold: all fields given must match. */
+/** Selects the calls to hold: all given fields must match. */
 export interface CallMatch {
   readonly runId?: string;
   readonly step?: string;
   readonly effect?: Effect;
 }
 
-/** What the witness can be asked. One JSON object per line, answered in any order. */
+/** The requests to the witness. One JSON object per line, answered in any order. */
 export type Request = { readonly log: string } & (
   | { readonly do: "call"; readonly call: Omit<LoggedCall, "n" | "outcome">; readonly refuse: number }
   | { readonly do: "seen"; readonly runId: string; readonly deed: string }
-  /** Written down and synced as it is, with its number. */
+  /** Recorded and synced as it is, with its number. */
   | { readonly do: "note"; readonly note: object }
   | { readonly do: "watch" }
   | { readonly do: "hold"; readonly match: CallMatch; readonly times: number }
@@ -32,7 +32,7 @@ export type Request = { readonly log: string } & (
   | { readonly do: "forget" }
 );
 
-/** Sent unasked to whoever watches a log. */
+/** Pushed to the watchers of a log. */
 export interface Notice {
   readonly log: string;
   readonly call: LoggedCall;
@@ -46,7 +46,7 @@ export interface Reply {
   readonly result?: string | null;
 }
 
-/** Calls `take` with each whole line that arrives. */
+/** Calls `take` with each complete line. */
 export function onLines(socket: NodeJS.ReadableStream, take: (line: string) => void): void {
   let rest = "";
   socket.setEncoding("utf8");

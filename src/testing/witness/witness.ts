@@ -8,23 +8,23 @@ import { dataDigest } from "../../core/values/codec.ts";
 import { builtScript } from "../package-files.ts";
 import { type CallMatch, type LoggedCall, onLines, WitnessConnection } from "./wire.ts";
 
-/** One log of the outside world, as the test sees it: every call is on the disk before it was answered. */
+/** One log of the outside world, as the test sees it: every call is on disk before it is answered. */
 export interface WitnessLog {
-  /** What the log holds, in order of arrival. */
+  /** The recorded calls, in order of arrival. */
   calls(): LoggedCall[];
-  /** The first call for which `matches` holds, past calls included; rejects when there is none in time. */
+  /** The first call that `matches`, including past ones; rejects when there is none in time. */
   waitFor(matches: (call: LoggedCall) => boolean, timeoutMs?: number): Promise<LoggedCall>;
-  /** The next `times` calls like this are written down but not answered until `release`. */
+  /** Records the next `times` matching calls but holds their answers until `release`. */
   hold(match: CallMatch, times?: number): Promise<void>;
   release(): Promise<void>;
 }
 
-/** The witness process. It keeps any number of logs; the one it was started with is its own. */
+/** The witness process. It keeps any number of logs; this is the one it was started with. */
 export interface Witness extends WitnessLog {
   readonly port: number;
-  /** A log of its own for one case; clients name it by its file. */
+  /** Opens a separate log for one case; clients name it by its file. */
   log(file: string): Promise<WitnessLog>;
-  /** Lets go of a log; its file stays. */
+  /** Closes a log; its file stays. */
   forget(file: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -133,28 +133,28 @@ class Log implements WitnessLog {
   }
 }
 
-/** What a step tells the witness about its call. */
+/** A step's description of its call to the witness. */
 export interface WitnessedCall {
   readonly effect: Effect;
   readonly args: unknown;
-  /** Answer the first so many calls of this step with 429. */
+  /** Answers this many first calls of the step with 429. */
   readonly refuse?: number;
-  /** What is asked for, when another version of the code has another name for the step. Default: the step. */
+  /** The requested deed, if another version of the code has another name for the step. Default: the step. */
   readonly deed?: string;
 }
 
-/** The witness as a step function sees it. */
+/** The witness as seen by a step function. */
 export interface WitnessClient {
   call(step: StepCall, request: WitnessedCall): Promise<string>;
-  /** What a call of this step, or for this deed, was answered; `null` when none has been carried out. */
+  /** The result of a call by this step, or for this deed; `null` when none has been carried out. */
   seen(runId: string, deed: string): Promise<string | null>;
   close(): void;
 }
 
 export interface WitnessClientOptions {
-  /** File of the log to tell; the witness's own unless given. */
+  /** The file of the log to use. Default: the witness's own. */
   readonly log?: string;
-  /** Who calls, for the log. Default: the process id. */
+  /** Identifies the caller in the log. Default: the process id. */
   readonly caller?: string;
 }
 

@@ -11,7 +11,7 @@ import type { FlowRun } from "./machine.ts";
 
 type ModelAgent = AgentOf<"agent">;
 
-/** Lets a model answer. What it answered is saved call by call; the validator's opinion too. */
+/** Runs a model agent. Every model call is saved, and so is the validator's verdict. */
 export async function runModelAgent(run: FlowRun, agent: ModelAgent, data: Plain): Promise<unknown> {
   const spec = await specOf(run, agent, data);
   const seconds = Math.min(
@@ -99,7 +99,7 @@ async function specOf(run: FlowRun, agent: ModelAgent, data: Plain): Promise<Age
   };
 }
 
-/** What the agent's skills say, or those of the workflow where it names none. */
+/** The texts of the agent's skills, or the workflow's when it names none. */
 function skillsOf({ flow }: FlowRun, { skills }: ModelAgent): string[] {
   const named = skills ?? flow.spec.workflow.runtime.skills ?? [];
   const texts = named.map((entry) => {
@@ -141,7 +141,7 @@ function retryOf(retry: NonNullable<ModelAgent["retry"]>): RetryPolicy {
   };
 }
 
-/** A tool whose results are cut to what the file allows. */
+/** Wraps a tool so that its results are truncated to the file's limit. */
 function limited(tool: AgentTool, most: number): AgentTool {
   return {
     ...tool,
@@ -164,7 +164,7 @@ const MOST_OF_OUTPUT = 8_000;
 const cut = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most)}… [cut]`;
 
-/** What a second model finds wrong with an answer. One that fails itself has nothing against it. */
+/** Asks a second model what is wrong with an answer. If that model fails, the answer is accepted. */
 async function judge(
   run: FlowRun,
   agent: ModelAgent,

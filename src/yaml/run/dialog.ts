@@ -9,14 +9,15 @@ const VERDICT = {
   required: ["talk", "opening"],
 } as const;
 
-/** Choices at the gate of a conversation. */
+/** The choices at the gate of a conversation. */
 const SAY = "say";
 const PROCEED = "proceed";
 const MOST_MESSAGES = 50;
 
 /**
- * Where an answer meets the criteria of `dialog.trigger_prompt`, a person may talk it over with the agent: a gate for each message, until
- * they let it proceed. Answers what is added to the prompt for another answer, or nothing where nothing was said.
+ * When an answer meets the criteria of `dialog.trigger_prompt`, a person may discuss it with the agent: one gate per
+ * message, until they let it proceed. Returns the text to add to the prompt for another answer, or nothing when nothing
+ * was said.
  */
 export async function talkAbout(
   run: FlowRun,

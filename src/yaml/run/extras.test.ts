@@ -8,7 +8,7 @@ import { outputSchema } from "../output.ts";
 
 const head = (more = ""): string => `workflow: { name: x, entry_point: a${more} }\nagents:\n`;
 
-/** A scripted provider that remembers what it was asked. */
+/** A scripted provider that records its requests. */
 function listening(script: object): { provider: ReturnType<typeof scriptedProvider>; asked: ModelRequest[] } {
   const asked: ModelRequest[] = [];
   const inner = scriptedProvider(script);

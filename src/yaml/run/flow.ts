@@ -11,17 +11,17 @@ import { chooseRoute, type Way } from "./routes.ts";
 import { executeAgent } from "./step.ts";
 import { trim } from "./trim.ts";
 
-/** What became of a unit. `next` where it says itself where to go on; `end` where it ends the workflow. */
+/** The outcome of a unit. `next` is set when it chose where to continue; `end` when it ends the workflow. */
 interface Done {
   readonly output: unknown;
   readonly executions: number;
   readonly next?: string;
   readonly end?: { readonly output: Plain };
-  /** It failed, and the workflow is to go on all the same. */
+  /** True when it failed and the workflow continues anyway. */
   readonly failed?: true;
 }
 
-/** Goes through a workflow from its entry point to an end, and answers its output. */
+/** Runs a workflow from its entry point to an end, and returns its output. */
 export async function runFlow(run: FlowRun): Promise<Plain> {
   tellHook(run, "on_start");
   try {
@@ -58,7 +58,7 @@ async function goThrough(run: FlowRun): Promise<Plain> {
   }
 }
 
-/** Says what may be expected to come, so that progress can be measured; again whenever it turns out otherwise. */
+/** Announces the expected steps so that progress can be measured, and updates them when the path changes. */
 function planner(run: FlowRun, units: ReadonlyMap<string, Unit>): (next: string) => void {
   let told = "";
   return (next) => {
@@ -85,7 +85,7 @@ async function execute(run: FlowRun, unit: Unit): Promise<Done> {
   } catch (error) {
     if (run.flow.spec.workflow.checkpoint.on_failure !== "continue" || run.ctx.abortSignal.aborted)
       throw error;
-    // The workflow itself said that it ends here.
+    // The workflow itself chose to end here.
     if (HoldfastError.is(error, "HF-4011") || HoldfastError.is(error, "HF-4012")) throw error;
     const facts = errorFacts(error);
     run.ctx.decide({
@@ -110,7 +110,7 @@ async function executeUnit(run: FlowRun, unit: Unit): Promise<Done> {
   return { executions: 1, ...(await executeAgent(run, agent)) };
 }
 
-/** Ends the workflow here, and as the step says. */
+/** Ends the workflow with the outcome that the step defines. */
 async function terminate(run: FlowRun, agent: AgentOf<"terminate">): Promise<Done> {
   const { ctx, state, flow } = run;
   const reason = render(
@@ -149,7 +149,7 @@ function errorFacts(error: unknown): { readonly type: string; readonly message: 
   return { type: code, message: error.message };
 }
 
-/** Hooks are templates: what they come to is noted with the run. One that fails changes nothing. */
+/** Hooks are templates whose results are recorded with the run. A failing hook changes nothing. */
 function tellHook(
   { ctx, flow, state }: FlowRun,
   hook: "on_start" | "on_complete" | "on_error",

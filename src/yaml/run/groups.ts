@@ -15,14 +15,14 @@ interface MemberError {
   readonly suggestion: string | null;
 }
 
-/** Members of a group work on what was there before it. */
+/** Members of a group see the state from before the group. */
 async function runMember(run: FlowRun, agent: AnyAgent, data: Plain): Promise<unknown> {
   if (agent.type === "agent") return runModelAgent(run, agent, data);
   if (agent.type === "workflow") return runSub(run, agent, data);
   return setValue(agent as AgentOf<"set">, data);
 }
 
-/** Agents side by side, each saved when it ends. */
+/** Runs agents in parallel and saves each when it ends. */
 export async function runParallel(run: FlowRun, group: Parallel): Promise<Plain> {
   const agents = new Map(run.flow.spec.agents.map((agent) => [agent.name, agent]));
   const branches = Object.fromEntries(
@@ -47,7 +47,7 @@ export async function runParallel(run: FlowRun, group: Parallel): Promise<Plain>
 const succeeded = (results: Readonly<Record<string, unknown>>): Record<string, Settled<unknown>> =>
   Object.fromEntries(Object.entries(results).map(([name, value]) => [name, { ok: true, value }]));
 
-/** One agent for every item of a list, so many at a time, each saved when it ends. */
+/** Runs one agent per item of a list, with limited concurrency, and saves each when it ends. */
 export async function runForEach(run: FlowRun, group: ForEach): Promise<Plain & { readonly count: number }> {
   const items = listAt(run, group.source, group.name);
   const keys = keysOf(group, items);
@@ -72,7 +72,7 @@ export async function runForEach(run: FlowRun, group: ForEach): Promise<Plain & 
   };
 }
 
-/** Outputs are kept by these, so no two may be the same (HF-4030): asked before the first item is worked on. */
+/** Outputs are stored by these keys, so they must be unique (HF-4030). Checked before the first item starts. */
 function keysOf({ name, key_by: path, as }: ForEach, items: readonly unknown[]): readonly string[] {
   if (!path) return items.map((_, index) => String(index));
   const places = new Map<string, number>();
@@ -86,7 +86,7 @@ function keysOf({ name, key_by: path, as }: ForEach, items: readonly unknown[]):
   });
 }
 
-/** `item.id` or just `id`, as templates would print it; the item's number where there is no such field. */
+/** Resolves `item.id` or just `id`, formatted as in templates; the item's index when there is no such field. */
 function keyOf(item: unknown, path: string, as: string, index: number): string {
   const parts = path.split(".");
   const own = parts[0] === as && !(isPlain(item) && Object.hasOwn(item, as)) ? parts.slice(1) : parts;
@@ -94,7 +94,7 @@ function keyOf(item: unknown, path: string, as: string, index: number): string {
   return found === undefined ? String(index) : text(found);
 }
 
-/** Parts the results, and fails the group where its mode says so (HF-4010). */
+/** Separates results from errors, and fails the group when its mode requires it (HF-4010). */
 function sorted(
   group: string,
   mode: Parallel["failure_mode"],

@@ -2,7 +2,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { Unit } from "../graph.ts";
 import type { FlowRun } from "./machine.ts";
 
-/** Reaching max_iterations is a question to a person: so many more, or an end. The answer is saved like any other. */
+/** When max_iterations is reached, a person decides: allow more, or end. The answer is saved like any other. */
 export async function allowExecutions(
   { ctx, flow, state }: FlowRun,
   unit: Unit,
@@ -23,7 +23,7 @@ export async function allowExecutions(
   }
 }
 
-/** In audit mode a passed budget is noted, once, and the run goes on. In enforce mode the engine holds it. */
+/** In audit mode an exceeded budget is recorded once and the run continues. In enforce mode the engine stops it. */
 export function tellBudget({ ctx, flow, ledger, depth }: FlowRun): void {
   const { budget_usd: most, budget_mode: mode } = flow.spec.workflow.limits;
   if (depth > 0 || typeof most !== "number" || mode !== "audit" || ledger.told || ledger.costUsd <= most)

@@ -6,7 +6,7 @@ import { render } from "../template/template.ts";
 import { isPlain, type Plain } from "../template/value.ts";
 import type { FlowRun, ScriptResult } from "./machine.ts";
 
-/** The value of a set step: computed, not called for. */
+/** Computes the value of a set step. It is computed from the state and makes no call. */
 export function setValue(agent: AgentOf<"set">, data: Plain): unknown {
   const value = agent.values
     ? Object.fromEntries(
@@ -33,7 +33,7 @@ export async function wait({ ctx }: FlowRun, agent: AgentOf<"wait">, data: Plain
   return { waited_seconds: ms / 1_000 };
 }
 
-/** Runs a command. What it printed and how it ended is the step's outcome, whatever the exit code. */
+/** Runs a command. Its output and exit code are the step's outcome, whatever the exit code is. */
 export async function runScript(
   { ctx, machine }: FlowRun,
   agent: AgentOf<"script">,
@@ -69,7 +69,10 @@ export async function runScript(
   return scriptOutput(agent, result);
 }
 
-/** Fields of a JSON object that a script printed join what is known of it; with a declared output it must print one. */
+/**
+ * Merges the fields of a JSON object that a script printed into its output. With a declared output, the script must
+ * print one.
+ */
 function scriptOutput(agent: AgentOf<"script">, result: ScriptResult): unknown {
   const printed = fromJson(result.stdout, `${agent.name}.stdout`);
   if (agent.output && !isPlain(printed))
@@ -82,7 +85,7 @@ function scriptOutput(agent: AgentOf<"script">, result: ScriptResult): unknown {
   return output;
 }
 
-/** Waits for a person, who chooses where to go on. */
+/** Waits for a person, who chooses the route. */
 export async function askGate(
   { ctx }: FlowRun,
   agent: AgentOf<"human_gate">,

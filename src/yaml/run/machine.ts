@@ -5,13 +5,13 @@ import type { Context } from "../../core/context.ts";
 import type { Flow } from "../flow.ts";
 import type { FlowState } from "./state.ts";
 
-/** What a script step asks for. Texts are rendered, paths are as written. */
+/** A script step's request. Texts are rendered; paths are as written. */
 export interface ScriptRequest {
   readonly step: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Variables of the surrounding environment that the command may see, by name. */
+  /** Names of the environment variables that the command may see. */
   readonly inherit?: readonly string[];
   readonly workingDir?: string;
   readonly stdin?: string;
@@ -27,7 +27,7 @@ export interface ScriptResult {
 /** Starts processes. */
 export type ScriptRunner = (request: ScriptRequest) => Promise<ScriptResult>;
 
-/** An MCP server of the file, and where it is to be started. */
+/** An MCP server of the file, and the folder to start it in. */
 export interface McpServer {
   readonly name: string;
   readonly type: "stdio" | "http" | "sse";
@@ -37,20 +37,20 @@ export interface McpServer {
   readonly url?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
-  /** Which of its tools are wanted; `*` for all. */
+  /** The tools to use; `*` for all. */
   readonly tools: readonly string[];
   readonly workingDir?: string;
 }
 
-/** What a workflow is run with: everything that is not in the file. */
+/** Everything a workflow needs that isn't in the file. */
 export interface Machine {
   readonly folder: string;
-  /** By the name that the file uses. */
+  /** Finds a provider by the name that the file uses. */
   provider(
     flow: Flow,
     agent: { readonly name: string; readonly provider?: string | null | undefined },
   ): ModelProvider;
-  /** Tools that were given, and those of the file's servers. */
+  /** The tools given by the program and those of the file's servers. */
   toolsFor(
     flow: Flow,
     step: string,
@@ -58,30 +58,30 @@ export interface Machine {
     workingDir: string | undefined,
   ): Promise<readonly AgentTool[]>;
   readonly scripts: ScriptRunner;
-  /** For agents of files that name none. */
+  /** The model for agents whose files name none. */
   readonly model: string;
   readonly prices: Readonly<Record<string, ModelPrice>>;
 }
 
-/** One workflow being gone through: the run's own, or a sub-workflow inside it. */
+/** One workflow in progress: the run's own, or a sub-workflow inside it. */
 export interface FlowRun {
   readonly ctx: Context;
   readonly flow: Flow;
   readonly machine: Machine;
   readonly state: FlowState;
-  /** How many workflows are around it. */
+  /** The number of enclosing workflows. */
   readonly depth: number;
-  /** Instructions of the workflows around it, and its own. */
+  /** Instructions of the enclosing workflows, then its own. */
   readonly instructions: readonly string[];
-  /** What the whole run has spent on models, as far as prices are known. */
+  /** The model cost of the whole run, as far as prices are known. */
   readonly ledger: { costUsd: number; told: boolean };
-  /** What was said under each session_key. */
+  /** The messages under each session_key. */
   readonly sessions: Map<string, readonly Message[]>;
-  /** Goes through a workflow inside this one. */
+  /** Runs a workflow inside this one. */
   readonly enter: (inner: FlowRun) => Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** What templates see of a workflow besides its inputs. */
+/** The workflow's metadata that templates see besides the inputs. */
 export function metaOf(
   { file, spec: { workflow } }: Flow,
   { folder }: Machine,

@@ -23,7 +23,7 @@ interface Answered {
   readonly source: "choice" | "free_text" | "default" | "skipped";
 }
 
-/** Choices that are not answers. A suggested answer may not be one of them. */
+/** Choices that aren't answers. A suggested answer must not equal one of them. */
 const ANSWER = "answer";
 const CONTROLS = {
   back: "back",
@@ -36,7 +36,7 @@ const RESERVED: readonly string[] = [ANSWER, ...Object.values(CONTROLS)];
 
 type Outcome = "completed" | "skipped_remaining" | "aborted";
 
-/** Asks a person a list of questions, each a gate of its own: what was answered is saved and not asked again. */
+/** Asks a person a list of questions, each with its own gate: an answered question is saved and never asked again. */
 export async function askQuestions(
   run: FlowRun,
   agent: QuestionsAgent,
@@ -88,7 +88,7 @@ async function goThrough(
   }
 }
 
-/** What an answer to the first of the open questions means: how far to move, or how the asking ends. */
+/** Interprets an answer to the first open question: how far to move, or how the dialog ends. */
 function take(
   { choice, text = "" }: GateAnswer,
   open: readonly Asked[],
@@ -108,7 +108,7 @@ function take(
   const isWritten = choice === ANSWER && one.isFree;
   if (isWritten && text.trim() === "") {
     if (one.required && one.fallback === undefined) return { move: 0, note: "An answer needs a text." };
-    // Nothing was said to a question that may be left open.
+    // An optional question was left unanswered.
     answers.set(one.id, skipped(one));
     return { move: 1 };
   }
@@ -138,7 +138,7 @@ function choicesOf(agent: QuestionsAgent, { choices, isFree }: Asked, index: num
   ];
 }
 
-/** What routes and later prompts see. */
+/** The output for routes and later prompts. */
 function report(asked: readonly Asked[], answers: ReadonlyMap<string, Answered>, outcome: Outcome): Plain {
   const items = asked.map(({ id, text }) => {
     const { answer, source } = answers.get(id) ?? { answer: null, source: "skipped" as const };
@@ -160,7 +160,7 @@ function report(asked: readonly Asked[], answers: ReadonlyMap<string, Answered>,
   };
 }
 
-/** Questions written in the file are templates; those that a model wrote are taken as they are. */
+/** Questions written in the file are templates; questions written by a model are used as they are. */
 function resolved(agent: QuestionsAgent, data: Plain, source: unknown): Asked[] {
   const place = agent.source ?? `${agent.name}.questions`;
   const refuse = (problem: string) =>

@@ -6,11 +6,14 @@ import type { Plain } from "../template/value.ts";
 
 export interface Way {
   readonly to: string;
-  /** What the route adds to the workflow's output, where it leads to the end. */
+  /** The values that a route to the end adds to the workflow's output. */
   readonly output?: Plain;
 }
 
-/** The first route whose condition holds. Without routes it is the end. `lenient`: a condition that cannot be asked does not hold. */
+/**
+ * The first route whose condition is true. Without routes it is the end. `lenient`: a condition that can't be evaluated
+ * counts as false.
+ */
 export function chooseRoute(step: string, routes: readonly Route[], data: Plain, lenient: boolean): Way {
   if (routes.length === 0) return { to: END };
   const taken = routes.find(

@@ -22,7 +22,7 @@ async function begin(
   return { engine, run: await lab.drive(engine.settled("r")) };
 }
 
-/** A provider that never answers one agent: what a crash interrupts. */
+/** A provider that never answers one agent, so that a crash interrupts it. */
 function stuckAt(name: string, calls: string[]): ModelProvider {
   const scripted = scriptedProvider({});
   return {
@@ -34,7 +34,7 @@ function stuckAt(name: string, calls: string[]): ModelProvider {
   };
 }
 
-/** Runs the workflow until one of its agents hangs, crashes, and goes on with a provider that answers. */
+/** Runs the workflow until one of its agents hangs, crashes, and resumes with a provider that answers. */
 async function crashAt(
   name: string,
   text: string,

@@ -4,7 +4,7 @@ import { nameOfKind } from "../template/value.ts";
 import type { FlowRun } from "./machine.ts";
 import { follow } from "./state.ts";
 
-/** The list that a dotted path leads to (HF-4014 when it does not). A text from a command line may be a list in JSON. */
+/** The list at a dotted path; throws HF-4014 when there is none. A text from a command line may be a JSON list. */
 export function listAt({ state }: FlowRun, source: string, step: string): readonly unknown[] {
   const found = follow(state.all(), source.split("."));
   const value =

@@ -1,13 +1,13 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { isPlain, type Plain } from "../template/value.ts";
 
-/** What a workflow has come to so far: rebuilt from the journal on every replay, never stored by itself. */
+/** The workflow's state so far: rebuilt from the journal on every replay, never stored on its own. */
 export class FlowState {
   readonly inputs: Plain;
   readonly meta: Plain;
   readonly outputs = new Map<string, unknown>();
   readonly history: string[] = [];
-  /** Executions so far, members of groups counted one by one. */
+  /** The number of executions so far. Each member of a group counts. */
   executions = 0;
 
   constructor(inputs: Plain, meta: Plain) {
@@ -21,14 +21,14 @@ export class FlowState {
     this.executions += executions;
   }
 
-  /** Everything: what routes, gates and outputs see. */
+  /** The whole state, as routes, gates and outputs see it. */
   all(): Record<string, unknown> {
     const data = this.#base(this.inputs);
     for (const [name, output] of this.outputs) data[name] = wrapped(output);
     return data;
   }
 
-  /** What an agent's templates see, by the workflow's context mode. */
+  /** The values that an agent's templates see, according to the workflow's context mode. */
   seenBy(inputs: readonly string[], mode: "accumulate" | "last_only" | "explicit", isLocal: boolean): Plain {
     if (mode === "accumulate") return this.all();
     if (mode === "explicit") return this.#declared(inputs, isLocal);
@@ -45,7 +45,7 @@ export class FlowState {
     };
   }
 
-  /** Only what is listed. Steps that no model sees may use every input. */
+  /** Only the listed values. Steps that involve no model may use every input. */
   #declared(references: readonly string[], isLocal: boolean): Plain {
     const input: Record<string, unknown> = isLocal ? { ...this.inputs } : {};
     const data = this.#base(input);
@@ -92,10 +92,10 @@ const missing = (reference: string): HoldfastError =>
 const isGroupOutput = (output: unknown): boolean =>
   isPlain(output) && Object.hasOwn(output, "outputs") && Object.hasOwn(output, "errors");
 
-/** Groups are seen as they are, agents by their output. */
+/** Groups appear as they are, agents as `{ output }`. */
 const wrapped = (output: unknown): unknown => (isGroupOutput(output) ? output : { output });
 
-/** What a dotted path leads to; `undefined` when nowhere. */
+/** The value at a dotted path, or `undefined`. */
 export function follow(value: unknown, path: readonly string[]): unknown {
   let found = value;
   for (const key of path) {

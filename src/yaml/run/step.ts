@@ -16,11 +16,11 @@ export interface Executed {
   readonly next?: string;
 }
 
-/** What an agent's templates may use. */
+/** The values that an agent's templates may use. */
 export const seenBy = ({ state, flow }: FlowRun, agent: AnyAgent): Plain =>
   state.seenBy(agent.input, flow.spec.workflow.context.mode, agent.type !== "agent");
 
-/** Runs an agent that stands by itself, as steps of the run. */
+/** Runs an agent outside of groups, as steps of the run. */
 export async function executeAgent(
   run: FlowRun,
   agent: Exclude<AnyAgent, { type: "terminate" }>,
@@ -52,7 +52,7 @@ export async function executeAgent(
 
 const MOST_DEPTH = 10;
 
-/** A workflow inside another: its steps are steps of the same run, below the agent that starts it. */
+/** Runs a workflow inside another: its steps belong to the same run, under the agent that starts it. */
 export async function runSub(run: FlowRun, agent: AgentOf<"workflow">, data: Plain): Promise<Plain> {
   const flow = run.flow.subs.get(agent);
   const [depth, limit] = [run.depth + 1, Math.min(agent.max_depth ?? MOST_DEPTH, MOST_DEPTH)];
@@ -70,7 +70,7 @@ export async function runSub(run: FlowRun, agent: AgentOf<"workflow">, data: Pla
   return output;
 }
 
-/** What the mapping says; without one, the inputs of the workflow around it that this one knows. */
+/** The mapped inputs; without a mapping, the outer workflow's inputs that this one declares. */
 function givenTo(agent: AgentOf<"workflow">, fields: InputFields, data: Plain): Plain {
   if (agent.input_mapping) {
     return Object.fromEntries(

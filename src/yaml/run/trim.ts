@@ -7,7 +7,7 @@ const MARK = "… [shortened]";
 
 const tokens = (state: FlowState): number => Math.floor(JSON.stringify(state.all()).length / CHARS_PER_TOKEN);
 
-/** Keeps what agents see within `most` tokens, roughly counted: the oldest outputs go first, or lose their long texts. */
+/** Keeps the context within roughly `most` tokens: the oldest outputs are dropped first, or lose their long texts. */
 export function trim(state: FlowState, most: number, strategy: "truncate" | "drop_oldest"): void {
   for (const name of new Set(state.history)) {
     const over = tokens(state) - most;

@@ -34,7 +34,7 @@ const validator = z.strictObject({
 
 const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
-/** A literal one, or a template that comes to one. */
+/** A literal, or a template that renders to one. */
 export const effort = z.union([
   z.enum(EFFORTS),
   text.regex(/\{[{%]/, `must be one of ${EFFORTS.join(", ")}`),
@@ -144,7 +144,7 @@ const script = z.strictObject({
   command: text.min(1),
   args: z.array(scalarText).default([]),
   env: z.record(z.string(), scalarText).default({}),
-  /** Holdfast's own key: variables of the environment that the command may see, by name. */
+  /** Holdfast's own key: environment variables that the command may see, by name. */
   inherit_env: z
     .array(text.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable"))
     .default([]),
@@ -152,7 +152,7 @@ const script = z.strictObject({
   timeout: z.int().min(1).nullish(),
   stdin: text.nullish(),
   output: outputFields.nullish(),
-  /** Holdfast's own key: what may happen when the process dies while the script runs. */
+  /** Holdfast's own key: whether the script may be repeated when the process dies during it. */
   effect: z.enum(["once", "keyed", "repeatable"]).default("once"),
   routes,
 });
@@ -189,7 +189,7 @@ const wait = z.strictObject({
 const subWorkflow = z.strictObject({
   ...common,
   type: z.literal("workflow"),
-  /** A file, or a workflow written out. */
+  /** A file, or an inline workflow. */
   workflow: z.union([text.min(1), z.record(z.string(), z.unknown())]),
   input_mapping: z.record(z.string(), scalarText).nullish(),
   max_depth: z.int().min(1).max(10).nullish(),

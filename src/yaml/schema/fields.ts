@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Types that inputs and outputs are declared with. */
+/** The types of declared inputs and outputs. */
 export const FIELD_TYPES = ["string", "number", "boolean", "array", "object"] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 
@@ -16,7 +16,7 @@ export const isOfType = (type: FieldType, value: unknown): boolean => CHECKS[typ
 
 const fieldType = z.enum(FIELD_TYPES);
 
-/** A text; a number, a yes or a no is taken as it is written. */
+/** A text. Numbers and booleans are converted as written. */
 export const scalarText = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
 /** An input of a workflow. */
@@ -51,7 +51,7 @@ export const inputField = z
     }),
   );
 
-/** A field of an agent's output, with what its value must keep to. */
+/** A field of an agent's output, with its constraints. */
 export interface OutputField {
   readonly type: FieldType;
   readonly description?: string | null | undefined;
@@ -91,7 +91,7 @@ export const outputField: z.ZodType<OutputField> = z.lazy(() =>
     }),
 );
 
-/** Which constraints belong to which type. */
+/** The types that each constraint applies to. */
 const ONLY: Readonly<Record<string, readonly FieldType[]>> = {
   pattern: ["string"],
   minLength: ["string"],

@@ -4,7 +4,7 @@ import { AGENT_TYPES, type AgentType } from "./agents.ts";
 import { agentsOf, refuseUnsupported } from "./unsupported.ts";
 import { type WorkflowFile, workflowFile } from "./workflow.ts";
 
-/** Takes data for a workflow file, or says what is wrong with it. */
+/** Checks data against the schema of a workflow file and reports every problem. */
 export function readSchema(data: unknown, problems: Problems): WorkflowFile | undefined {
   if (typeof data !== "object" || data === null || Array.isArray(data)) {
     problems.error([], "A workflow file is a mapping with workflow, agents and output.");
@@ -19,7 +19,7 @@ export function readSchema(data: unknown, problems: Problems): WorkflowFile | un
   return undefined;
 }
 
-/** An agent without a type is one of a model; one inside a for_each group may go by the group's name. */
+/** An agent without a type is a model agent; one inside a for_each group may omit its name and take the group's. */
 function nameTypes(file: Record<string, unknown>): void {
   for (const [path, agent] of agentsOf(file)) {
     if (typeof agent !== "object" || agent === null) continue;
@@ -87,7 +87,7 @@ function tellUnion(
     );
   }
   const value = at(file, path);
-  // The alternative that has the value's own shape says best what is wrong with it.
+  // The alternative with the value's own shape gives the best message.
   const isObject = typeof value === "object" && value !== null;
   const fitting = issue.errors.find(
     (errors) => isObject === !errors.some((one) => one.code === "invalid_type" && one.path.length === 0),
@@ -109,7 +109,7 @@ function unknownKey(key: string, holder: unknown, path: Path): string {
   return `There is no key ${key} here.${didYouMean(key, known)}`;
 }
 
-/** The keys that the schema has at a path. */
+/** The keys that the schema allows at a path. */
 function keysAt(path: Path): string[] {
   let schema: unknown = workflowFile;
   for (const part of path) {

@@ -1,6 +1,9 @@
 import type { Path, Problems } from "../problems.ts";
 
-/** Keys that the dialect has and Holdfast does not take, with the reason. An empty list or `null` asks for nothing and passes. */
+/**
+ * Keys of the dialect that Holdfast doesn't support, with the reason. An empty list or `null` requests nothing and
+ * passes.
+ */
 const PLUGINS =
   "the subagents of a plugin need a vendor's runtime; name the folders of its skills under skills, and its servers under mcp_servers";
 
@@ -36,7 +39,7 @@ const isTree = (value: unknown): value is Tree =>
 const asksForNothing = (value: unknown): boolean =>
   value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 
-/** Refuses by name what is known and not supported, and takes it out, so that it is not reported a second time as unknown. */
+/** Reports known but unsupported keys and removes them, so that they aren't reported again as unknown. */
 export function refuseUnsupported(file: unknown, problems: Problems): void {
   if (!isTree(file)) return;
   const { workflow } = file;
@@ -92,7 +95,7 @@ function refuseSummaries(workflow: unknown, problems: Problems): void {
   delete context["trim_strategy"];
 }
 
-/** Every agent of a file as it was read, those inside for_each included. */
+/** Every agent of a file before validation, including those inside for_each. */
 export function* agentsOf(file: Tree): Generator<readonly [Path, unknown]> {
   const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
   for (const [index, agent] of list(file["agents"]).entries()) yield [["agents", index], agent];

@@ -4,7 +4,7 @@ import { inputField, scalarText } from "./fields.ts";
 
 const text = z.string();
 
-/** Settings of a provider's endpoint, for providers that are given as a function of them. */
+/** Settings of a provider's endpoint, passed to providers that are functions. */
 const provider = z.strictObject({
   name: text.min(1),
   type: z.enum(["openai", "azure", "anthropic"]).nullish(),
@@ -97,7 +97,7 @@ const hooks = z.strictObject({
   on_error: text.nullish(),
 });
 
-/** How runs are kept. Holdfast saves every step in any case; this says where, for how long, and what a failure means. */
+/** How runs are kept. Holdfast saves every step anyway; this sets where, for how long, and what a failure means. */
 const checkpoint = z.strictObject({
   enabled: z.boolean().default(true),
   storage: z.enum(["sqlite", "postgres", "redis", "pglite", "file", "memory"]).nullish(),

@@ -6,13 +6,13 @@ import { GLOBAL_NAMES } from "./functions.ts";
 import { callProblem, METHOD_NAMES, methodProblem } from "./methods.ts";
 import { TEST_NAMES, testProblem } from "./tests.ts";
 
-/** What a template asks of what surrounds it. */
+/** The names, paths and calls that a template uses. */
 export interface Asked {
-  /** Names that nothing in the template gives a value, where they are used without asking whether they are defined. */
+  /** Names that the template doesn't define and uses without testing whether they are defined. */
   readonly roots: readonly string[];
-  /** `agent.output.field`: what is read of the roots, as far as it is written out. */
+  /** Paths such as `agent.output.field`, up to the first computed part. */
   readonly paths: readonly (readonly string[])[];
-  /** Filters, tests and methods that there are not, or that are given what they do not take, with the line of the template. */
+  /** Unknown filters, tests and methods, and wrong arguments, with the line in the template. */
   readonly problems: ReadonlyMap<string, number>;
 }
 
@@ -25,7 +25,7 @@ export function analyse(body: readonly Statement[]): Asked {
 
 type Bound = ReadonlySet<string>;
 
-/** Things that only some values have, and that are called: `loop.cycle()`, `cycler.next()`. */
+/** Methods that only some values have: `loop.cycle()`, `cycler.next()`. */
 const CALLED = ["cycle", "changed", "next", "reset"];
 
 class Seen {
@@ -98,7 +98,7 @@ class Seen {
     this.body(body, new Set([...bound, ...own]));
   }
 
-  /** `isAsked`: it only matters whether it is defined. */
+  /** `isAsked`: the template only tests whether it is defined. */
   #value(expression: Expression, bound: Bound, isAsked = false): void {
     switch (expression.type) {
       case "const":
@@ -193,12 +193,12 @@ function linkProblem(link: Extract<Link, Arguments>, before: Link | undefined): 
   return wrong && `The filter ${link.name} is given what it does not take: ${wrong}.`;
 }
 
-/** Whether what follows only asks whether there is a value, or gives one in its place. */
+/** True when the next link only tests for a value, or supplies a default. */
 const asks = (link: Link | undefined): boolean =>
   (link?.type === "filter" && ["default", "d"].includes(link.name)) ||
   (link?.type === "test" && ["defined", "undefined"].includes(link.name));
 
-/** The names of a path, up to the first part that is computed. */
+/** The names of a path, up to the first computed part. */
 function written(links: readonly Link[]): string[] {
   const names: string[] = [];
   for (const link of links) {
@@ -210,7 +210,7 @@ function written(links: readonly Link[]): string[] {
   return names;
 }
 
-/** Names that have a value behind a statement. What is set under a condition counts: it is the author's to know. */
+/** Names defined after a statement. Conditional definitions count: the author is trusted to handle them. */
 function given(statement: Statement): string[] {
   switch (statement.type) {
     case "macro":

@@ -1,4 +1,4 @@
-/** The tree of a template. Chains of operators and of `.a[b]|c` are flat, so that a long line is not a deep tree. */
+/** The tree of a template. Chains of operators and of `.a[b]|c` are flat, so that a long line isn't a deep tree. */
 export type Expression =
   | { readonly type: "const"; readonly value: unknown }
   | Name
@@ -31,7 +31,7 @@ export interface Operand {
   readonly right: Expression;
 }
 
-/** What follows a value: `.a`, `[b]`, `[1:2]`, `(…)`, `|filter`, `is test`. */
+/** A postfix: `.a`, `[b]`, `[1:2]`, `(…)`, `|filter`, `is test`. */
 export interface Path {
   readonly type: "path";
   readonly base: Expression;
@@ -69,7 +69,7 @@ export interface MacroNode {
   readonly name: string;
   readonly parameters: readonly Parameter[];
   readonly body: readonly Statement[];
-  /** Names that its body asks for: `varargs`, `kwargs` and `caller` are given only where they are. */
+  /** The names that its body uses: `varargs`, `kwargs` and `caller` are passed only if used. */
   readonly uses: ReadonlySet<string>;
 }
 

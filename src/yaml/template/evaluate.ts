@@ -32,12 +32,12 @@ import {
   truthy,
 } from "./value.ts";
 
-/** What a text costs: its characters are handled many at a time. */
+/** The number of characters per unit of work: texts are processed in bulk. */
 const PER_UNIT = 32;
 
-/** Filters that look at everything inside what they are given, each part by itself: that costs more. */
+/** Filters that visit every nested part of their input, which costs more. */
 const DEEP = new Set(["tojson", "json", "pprint", "string", "join", "unique"]);
-/** Filters that look at each character by itself. */
+/** Filters that process each character separately. */
 const SLOW = new Set([
   "tojson",
   "json",
@@ -51,7 +51,7 @@ const SLOW = new Set([
 ]);
 const SLOWER = 8;
 
-/** Comes to the values of expressions over plain data. It reaches nothing else: no functions but those named here. */
+/** Evaluates expressions over plain data. Nothing else is reachable, and the only functions are those named here. */
 export class Expressions implements Surroundings {
   readonly most: number;
   readonly #budget: ParseBudget;
@@ -69,7 +69,7 @@ export class Expressions implements Surroundings {
     return this.#budget.deeper(inner);
   }
 
-  /** Counts a value by its size, so that what is made costs as much as it is large. */
+  /** Charges for a value by its size, so that creating it costs as much as it is large. */
   measured<T>(value: T): T {
     if (isText(value)) {
       if (plainText(value).length > this.most) throw tooLarge(this.most);
@@ -79,7 +79,7 @@ export class Expressions implements Surroundings {
     return value;
   }
 
-  /** Counts everything inside a value, for what looks at all of it. */
+  /** Charges for everything inside a value, for filters that visit all of it. */
   weighed<T>(value: T): T {
     this.measured(value);
     if (Array.isArray(value)) for (const one of value) this.#deeply(one);
@@ -179,7 +179,7 @@ export class Expressions implements Surroundings {
     return this.follow(this.value(base, scope), links, scope, base.type === "name" ? base.name : "(…)");
   }
 
-  /** What `value` comes to with all of `links` behind it. `where` is how it is written, for messages. */
+  /** Evaluates `value` followed by all `links`. `where` is its source text, for messages. */
   follow(value: unknown, links: readonly Link[], scope: Scope, where: string): unknown {
     let [found, place] = [value, where];
     for (const link of links) {

@@ -25,7 +25,7 @@ import {
 
 interface Spec {
   readonly fill: string;
-  /** `<`, `>`, `^`, `=`, or what the kind of value wants. */
+  /** `<`, `>`, `^`, `=`, or the default for the kind of value. */
   readonly align: string;
   readonly sign: string;
   readonly isAlternate: boolean;
@@ -116,7 +116,7 @@ const based = (value: number, kind: string): string => {
   return kind === "X" ? digits.toUpperCase() : digits;
 };
 
-/** The size of a float, without its sign. */
+/** Formats the absolute value of a float. */
 function decimal(value: number, kind: string, digits: number): string {
   const size = Math.abs(value);
   const cased = (whole: string): string => (kind === kind.toUpperCase() ? whole.toUpperCase() : whole);
@@ -223,7 +223,7 @@ function grouped(whole: string, { grouping, kind, fill, align }: Spec): string {
 
 const FIELD = /\{\{|\}\}|\{([^{}!:]*)(?:!([rsa]))?(?::([^{}]*(?:\{[^{}]*\}[^{}]*)*))?\}|[{}]/g;
 
-/** `template.format(…)`. `reach` follows `.name` and `[key]` as the template itself would. */
+/** `template.format(…)`. `reach` resolves `.name` and `[key]` as the template itself does. */
 export function braceFormat(
   template: string,
   args: readonly unknown[],

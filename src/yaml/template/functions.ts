@@ -17,7 +17,7 @@ import {
   text,
 } from "./value.ts";
 
-/** A function of templates. */
+/** A function available in templates. */
 export class NamedFunction extends Callable {
   readonly name: string;
   readonly #run: (args: readonly unknown[], named: Named) => unknown;
@@ -82,7 +82,7 @@ function namespace(args: readonly unknown[], named: Named): Namespace {
   return made;
 }
 
-/** `cycler("a", "b")`: `next()` gives the current and goes on. */
+/** `cycler("a", "b")`: `next()` returns the current item and advances. */
 function cycler(items: readonly unknown[], named: Named): Callable {
   noNames("cycler", named);
   if (items.length === 0) throw new TemplateProblem("cycler() needs something to cycle through");
@@ -109,7 +109,7 @@ function cycler(items: readonly unknown[], named: Named): Callable {
   );
 }
 
-/** `joiner(", ")`: nothing the first time, then the text. */
+/** `joiner(", ")`: empty the first time, then the text. */
 function joiner(args: readonly unknown[], named: Named): Callable {
   const separator = args[0] ?? named.get("sep") ?? ", ";
   if (args.length > 1 || [...named.keys()].some((name) => name !== "sep"))
@@ -124,7 +124,7 @@ function joiner(args: readonly unknown[], named: Named): Callable {
 
 export const GLOBAL_NAMES: readonly string[] = ["range", "dict", "namespace", "cycler", "joiner"];
 
-/** The functions that every template has. `most`: numbers that range() may make. */
+/** The functions that every template has. `most` limits range(). */
 export function globals(most: number): ReadonlyMap<string, unknown> {
   return new Map<string, unknown>([
     ["range", new NamedFunction("range", (args, named) => range(args, named, most))],
@@ -135,7 +135,7 @@ export function globals(most: number): ReadonlyMap<string, unknown> {
   ]);
 }
 
-/** The functions that a simple condition has. */
+/** The functions of a simple condition. */
 export const CONDITION_FUNCTIONS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   [
     "int",

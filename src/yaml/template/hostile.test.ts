@@ -5,7 +5,7 @@ import { parseTemplate } from "./parse.ts";
 import { type Limits, Renderer } from "./statements.ts";
 import { condition, LIMITS, render } from "./template.ts";
 
-/** "text", or "refused" when it was refused as a template is; anything else is a defect. */
+/** "text", or "refused" when a template error was thrown; anything else is a defect. */
 function ending(work: () => unknown): string {
   try {
     work();
@@ -25,7 +25,7 @@ describe("a hostile template (X6)", () => {
   });
 });
 
-/** The least work that a template can be rendered with, to within a twentieth. */
+/** The least work with which a template renders, to within a twentieth. */
 function workOf(template: string, data: Readonly<Record<string, unknown>>): number {
   const parsed = parseTemplate(template);
   if ("problem" in parsed) throw new Error(parsed.problem);

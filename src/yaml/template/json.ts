@@ -13,7 +13,7 @@ import {
 } from "./value.ts";
 
 export interface JsonFormat {
-  /** Undefined: all in one line. */
+  /** Undefined: everything on one line. */
   readonly indent: string | undefined;
   readonly isSorted: boolean;
 }
@@ -31,7 +31,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const quoted = (text: string): string =>
   `"${text.replace(/["\\]|[^ -~]/g, (one) => ESCAPES[one] ?? `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`)}"`;
 
-/** As `json.dumps` in Python: with spaces, and only with ASCII. */
+/** Formats like Python's `json.dumps`: with spaces, ASCII only. */
 export function dumps(value: unknown, format: JsonFormat, level = 0): string {
   if (isText(value)) return quoted(plainText(value));
   if (value === null || typeof value === "boolean") return String(value);

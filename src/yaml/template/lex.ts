@@ -6,9 +6,9 @@ export type TokenType = "text" | "open" | "close" | "name" | "string" | "number"
 
 export interface Token {
   readonly type: TokenType;
-  /** The text of a name or operator; of `open` and `close`: `{{`, `{%`, `}}`, `%}`. */
+  /** The text of a name or operator; for `open` and `close`: `{{`, `{%`, `}}`, `%}`. */
   readonly text: string;
-  /** What a string or number stands for. */
+  /** The value of a string or number. */
   readonly value: unknown;
   readonly line: number;
 }
@@ -27,16 +27,16 @@ const INTEGER = /0b(?:_?[01])+|0o(?:_?[0-7])+|0x(?:_?[\da-f])+|[1-9](?:_?\d)*|0(
 const NAME = /[\p{L}\p{N}\p{M}_]+/uy;
 const STRING = /'[^'\\]*(?:\\[^][^'\\]*)*'|"[^"\\]*(?:\\[^][^"\\]*)*"/y;
 const OPERATOR = /\/\/|\*\*|==|!=|>=|<=|[-+/*%~[\](){}><=.:|,;]/y;
-/** More than any prompt needs; each costs about a microsecond. */
+/** More than any prompt needs; each token costs about a microsecond. */
 const MOST_TOKENS = 20_000;
 const BRACKETS: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
 
-/** Cuts a template into text and the tokens of its tags, by the rules of Jinja with `keep_trailing_newline`. */
+/** Splits a template into text and the tokens of its tags, by the rules of Jinja with `keep_trailing_newline`. */
 export function lex(source: string): Token[] {
   return new Lexer(source.replace(/\r\n?/g, "\n")).all();
 }
 
-/** The tokens of one expression that stands by itself. */
+/** The tokens of a single expression. */
 export function lexExpression(source: string): Token[] {
   return new Lexer(source.replace(/\r\n?/g, "\n")).expression();
 }
@@ -83,7 +83,7 @@ class Lexer {
     this.#inside(open);
   }
 
-  /** `original`: what the text was before it was trimmed, which is where the next one begins. */
+  /** `original`: the text before trimming, whose length locates the next one. */
   #text(text: string, original = text): void {
     if (text !== "") this.#push("text", text);
     this.#advance(original);
@@ -146,7 +146,7 @@ class Lexer {
     throw this.#problem(`${digits} is too large: whole numbers go up to ${Number.MAX_SAFE_INTEGER}`);
   }
 
-  /** Escapes in a string are those of Python. */
+  /** Escapes in strings follow Python. */
   #unescaped(text: string): string {
     return text.replace(ESCAPE, (whole, code: string) => {
       const plain = PLAIN_ESCAPES[code];

@@ -2,18 +2,18 @@ import { NamedFunction } from "./functions.ts";
 import { TemplateProblem } from "./problem.ts";
 import { Callable, Missing, same } from "./value.ts";
 
-/** What all turns of one loop have in common. */
+/** State shared by all iterations of one loop. */
 export interface LoopState {
   readonly items: readonly unknown[];
-  /** How many loops of the same kind this one is inside of. */
+  /** The number of enclosing recursive loops. */
   readonly depth: number;
-  /** Renders the loop's body over other items, where the loop is recursive. */
+  /** Renders the body of a recursive loop over other items. */
   readonly again: ((items: unknown) => string) | undefined;
-  /** What `loop.changed()` was asked about last. */
+  /** The last arguments of `loop.changed()`. */
   changed?: readonly unknown[];
 }
 
-/** One turn of a loop: `loop`. */
+/** The `loop` variable of one iteration. */
 export class Loop extends Callable {
   readonly name = "loop";
   readonly #state: LoopState;

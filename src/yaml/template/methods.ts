@@ -21,9 +21,9 @@ import {
   sequence,
 } from "./value.ts";
 
-/** What a method may use of its template. */
+/** The part of the template that a method may use. */
 export interface Surroundings {
-  /** How long a text may get. */
+  /** The maximum length of a text. */
   readonly most: number;
   spend(work: number): void;
   reach(value: unknown, key: string | number): unknown;
@@ -95,7 +95,7 @@ const partition =
     return makeList(parts, "tuple");
   };
 
-/** Where a part stands, by code point; -1 where it does not. */
+/** The index of a part by code point, or -1. */
 const found =
   (isLast: boolean, isStrict: boolean): Method<string> =>
   (self, args) => {
@@ -247,7 +247,7 @@ const OF_OBJECT: Readonly<Record<string, Method<Plain | Dict>>> = {
     ),
 };
 
-/** Methods of Python that change what they are called on, or that make no sense here. */
+/** Python methods that modify their object, or that make no sense here. */
 const REFUSED: Readonly<Record<string, string>> = Object.fromEntries(
   [
     "append",
@@ -267,7 +267,7 @@ const REFUSED: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 );
 
-/** Names of everything that can be called on a value in a template. */
+/** The names of all methods that a template can call. */
 export const METHOD_NAMES: readonly string[] = [
   ...new Set([...Object.keys(OF_TEXT), ...Object.keys(OF_LIST), ...Object.keys(OF_OBJECT)]),
 ];
@@ -277,7 +277,7 @@ export const methodProblem = (name: string): string | undefined =>
     ? undefined
     : (REFUSED[name] ?? "texts, lists and objects have no such method in a template");
 
-/** How many values each takes by place. What is not named takes none. */
+/** The number of positional arguments of each method; none if not listed. */
 const ARITY: Readonly<Record<string, readonly [least: number, most: number]>> = {
   center: [1, 2],
   count: [1, 1],
@@ -313,7 +313,7 @@ const BY_NAME: Readonly<Record<string, readonly string[]>> = {
   expandtabs: ["tabsize"],
 };
 
-/** What is wrong with how a method is called, if anything. */
+/** The problem with a method call, if any. */
 export function callProblem(name: string, count: number, named: readonly string[]): string | undefined {
   const [least, most] = ARITY[name] ?? [0, 0];
   const stranger = name === "format" ? undefined : named.find((one) => !BY_NAME[name]?.includes(one));
@@ -322,7 +322,7 @@ export function callProblem(name: string, count: number, named: readonly string[
   return count < least ? `${name}() needs ${least} in its brackets` : undefined;
 }
 
-/** Methods look at each character by itself. */
+/** Methods process each character separately. */
 const PER_UNIT = 8;
 
 class BoundMethod<T> extends Callable {
@@ -345,7 +345,7 @@ class BoundMethod<T> extends Callable {
   }
 }
 
-/** The method of that name that a value has, if it has one. */
+/** The value's method of that name, if it has one. */
 export function methodOf(self: unknown, name: string, around: Surroundings): Callable | undefined {
   const of = <T>(table: Readonly<Record<string, Method<T>>>, value: T): Callable | undefined => {
     const method = Object.hasOwn(table, name) ? table[name] : undefined;

@@ -1,8 +1,8 @@
 import { TemplateProblem } from "./problem.ts";
 
 /**
- * A float whose value is whole, or no number at all: `2.0`, `inf`. A number with a fraction is a float as it is, and a whole number
- * is an integer, as in data that came as JSON.
+ * A float with a whole or special value: `2.0`, `inf`. A number with a fraction is stored as it is, and a plain whole
+ * number is an integer, as in JSON data.
  */
 export class Float {
   readonly value: number;
@@ -14,7 +14,7 @@ export class Float {
 export const makeFloat = (value: number): number | Float =>
   Number.isSafeInteger(value) || !Number.isFinite(value) ? new Float(value) : value;
 
-/** An integer, when it is one that can be told from its neighbours. */
+/** Returns an integer if it can be represented exactly. */
 export function makeInteger(value: number): number {
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : value;
   throw new TemplateProblem(
@@ -28,11 +28,11 @@ export const isFloat = (value: unknown): value is number | Float =>
 export const isNumber = (value: unknown): value is number | Float | boolean =>
   typeof value === "number" || value instanceof Float || typeof value === "boolean";
 
-/** The size of a number; True and False count as 1 and 0. */
+/** The numeric value; True and False count as 1 and 0. */
 export const amount = (value: number | Float | boolean): number =>
   value instanceof Float ? value.value : Number(value);
 
-/** As Python writes a float: the shortest digits that mean it, in positions from 1e-4 to 1e16. */
+/** Formats a float like Python: the shortest exact digits, positional from 1e-4 to 1e16. */
 export function floatText(value: number): string {
   if (Number.isNaN(value)) return "nan";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
@@ -49,7 +49,7 @@ export function floatText(value: number): string {
   return `${sign}${whole}.${digits.slice(exponent + 1) || "0"}`;
 }
 
-/** A float as numerator and denominator, exactly. */
+/** A float as an exact fraction. */
 function exact(value: number): { readonly numerator: bigint; readonly denominator: bigint } {
   let denominator = 1n;
   let scaled = value;
@@ -60,7 +60,7 @@ function exact(value: number): { readonly numerator: bigint; readonly denominato
   return { numerator: BigInt(scaled), denominator };
 }
 
-/** `value` × 10^`digits`, rounded to a whole number; what lies in the middle goes to the even one. */
+/** `value` × 10^`digits`, rounded to a whole number; ties go to the even one. */
 export function scaledHalfEven(value: number, digits: number): bigint {
   const { numerator, denominator } = exact(Math.abs(value));
   const over = digits < 0 ? denominator * 10n ** BigInt(-digits) : denominator;
@@ -73,7 +73,7 @@ export function scaledHalfEven(value: number, digits: number): bigint {
 
 const MOST_DIGITS = 100;
 
-/** With exactly `digits` digits behind the point, as `%.2f` in Python. */
+/** Formats with exactly `digits` decimals, like Python's `%.2f`. */
 export function fixed(value: number, digits: number): string {
   if (!Number.isFinite(value)) return floatText(value);
   if (digits > MOST_DIGITS) throw new TemplateProblem(`more than ${MOST_DIGITS} digits are not supported`);
@@ -84,7 +84,7 @@ export function fixed(value: number, digits: number): string {
   return sign + (digits === 0 ? all : `${all.slice(0, -digits)}.${all.slice(-digits)}`);
 }
 
-/** As `round()` in Python: an integer stays one, a float stays one, the middle goes to the even side. */
+/** Rounds like Python's `round()`: integers stay integers, floats stay floats, ties go to the even side. */
 export function rounded(value: number | Float | boolean, digits: number): unknown {
   if (Math.abs(digits) > MOST_DIGITS)
     throw new TemplateProblem(`more than ${MOST_DIGITS} digits are not supported`);
@@ -103,7 +103,7 @@ export function rounded(value: number | Float | boolean, digits: number): unknow
 const PYTHON_NUMBER =
   /^[+-]?(?:(?:\d+(?:_\d+)*)?\.?(?:\d+(?:_\d+)*)?(?:e[+-]?\d+(?:_\d+)*)?|inf(?:inity)?|nan)$/i;
 
-/** What `float("…")` makes of a text, or undefined. */
+/** The value of `float("…")`, or undefined. */
 export function readFloat(text: string): number | undefined {
   const plain = text.trim();
   if (!PYTHON_NUMBER.test(plain) || !/[\dn]/i.test(plain)) return undefined;
@@ -115,7 +115,7 @@ export function readFloat(text: string): number | undefined {
 
 const PREFIXES: Readonly<Record<string, number>> = { "0b": 2, "0o": 8, "0x": 16 };
 
-/** What `int("…", base)` makes of a text, or undefined. */
+/** The value of `int("…", base)`, or undefined. */
 export function readInteger(text: string, base: number): number | undefined {
   const [, sign = "", rest = ""] = /^\s*([+-]?)(.*?)\s*$/s.exec(text.toLowerCase()) ?? [];
   const marked = PREFIXES[rest.slice(0, 2)];

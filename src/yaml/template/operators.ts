@@ -44,7 +44,7 @@ export function compared(operator: string, left: unknown, right: unknown): boole
   }
 }
 
-/** Python's `is`, where it does not depend on how values are kept: for None, True and False. */
+/** Python's `is`, for the values where it doesn't depend on object identity: None, True and False. */
 export function isSame(left: unknown, right: unknown): boolean {
   const single = (one: unknown): boolean => one === null || typeof one === "boolean";
   if (!single(left) && !single(right))
@@ -61,7 +61,7 @@ export function contains(holder: unknown, value: unknown): boolean {
   return sequence(holder).some((one) => same(one, value));
 }
 
-/** What `left operator right` comes to. `most`: how long a text or list may get. */
+/** Evaluates `left operator right`. `most` limits the length of a text or list. */
 export function calculate(operator: string, left: unknown, right: unknown, most: number): unknown {
   if (isNumber(left) && isNumber(right)) return arithmetic(operator, left, right);
   if (operator === "+") return joined(left, right);

@@ -1,7 +1,7 @@
 import type { Arguments, Expression, FilterLink, Link, Operand } from "./ast.ts";
 import type { Tokens } from "./tokens.ts";
 
-/** Which rules hold: Jinja's, or those of a simple condition, which is an expression of Python. */
+/** The rules to apply: Jinja's, or those of a simple condition, which is a Python expression. */
 export type Dialect = "jinja" | "python";
 
 /** Words that end an expression where a value could stand. */
@@ -15,11 +15,11 @@ const CONSTANTS: Readonly<Record<string, unknown>> = {
   None: null,
 };
 
-/** Reads expressions, by the precedence of Jinja's own parser. */
+/** Parses expressions with the precedence of Jinja's own parser. */
 export class ExpressionParser {
   readonly tokens: Tokens;
   readonly #dialect: Dialect;
-  /** Every name that is read, so that macros know what they use. */
+  /** Called with every name, so that macros know what they use. */
   readonly onName: (name: string) => void;
 
   constructor(tokens: Tokens, dialect: Dialect, onName: (name: string) => void) {
@@ -28,7 +28,7 @@ export class ExpressionParser {
     this.onName = onName;
   }
 
-  /** One expression, or several with commas between them: a tuple. */
+  /** One expression, or a tuple of several separated by commas. */
   tuple(options: { readonly withChoice?: boolean; readonly ends?: readonly string[] } = {}): Expression {
     const { withChoice = true, ends = [] } = options;
     const items: Expression[] = [];
@@ -115,7 +115,7 @@ export class ExpressionParser {
     );
   }
 
-  /** In Python a sign binds less than a power, and powers go from right to left. */
+  /** In Python a sign binds less tightly than a power, and powers associate to the right. */
   #signedPower(): Expression {
     const sign = this.tokens.operator("-", "+");
     if (sign !== undefined)
@@ -255,7 +255,7 @@ export class ExpressionParser {
     }
   }
 
-  /** `|a|b(c)`. `isFirstBare`: the first stands without its bar, as in `{% filter a %}`. */
+  /** `|a|b(c)`. `isFirstBare`: the first has no bar, as in `{% filter a %}`. */
   filters(isFirstBare = false): FilterLink[] {
     const links: FilterLink[] = [];
     while ((isFirstBare && links.length === 0) || this.tokens.operator("|") !== undefined) {

@@ -6,13 +6,13 @@ import { TemplateProblem, TemplateSyntax } from "./problem.ts";
 import { Tokens } from "./tokens.ts";
 import { checkKey } from "./value.ts";
 
-/** The template's tree, or what is wrong with the template. */
+/** The template's tree, or the problem with it. */
 export type Parsed<T> = { readonly body: T } | { readonly problem: string };
 
 export const parseTemplate = (source: string): Parsed<readonly Statement[]> =>
   told(source, () => new Parser(new Tokens(lex(source))).template());
 
-/** A condition that stands by itself: an expression of Python. */
+/** Parses a simple condition: a Python expression. */
 export const parseCondition = (source: string): Parsed<Expression> =>
   told(source, () => {
     const tokens = new Tokens(lexExpression(source));
@@ -36,7 +36,7 @@ function told<T>(source: string, parse: () => T): Parsed<T> {
   }
 }
 
-/** Statements of Jinja that are left out, and why. */
+/** Jinja statements that are left out, with the reason. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   include: "{% include %} is only for prompts that come from a file with !file",
   import: "{% import %} is not supported",
@@ -49,7 +49,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 class Parser {
   readonly #tokens: Tokens;
   readonly #expressions: ExpressionParser;
-  /** The names that each macro around uses, innermost last. */
+  /** The names used by each enclosing macro, innermost last. */
   readonly #used: Set<string>[] = [];
   readonly #blocks = new Set<string>();
 
@@ -66,7 +66,7 @@ class Parser {
     return body;
   }
 
-  /** Up to one of the words in `ends`, which is then the current token. */
+  /** Parses up to one of the words in `ends`, which is then the current token. */
   #body(ends: readonly string[]): Statement[] {
     const body: Statement[] = [];
     const tokens = this.#tokens;
@@ -88,7 +88,7 @@ class Parser {
     }
   }
 
-  /** The body of a statement, from the end of its tag; the word that ended it. */
+  /** Parses a statement's body from the end of its tag; also returns the word that ended it. */
   #inner(...ends: readonly string[]): { readonly body: Statement[]; readonly end: string } {
     this.#tokens.operator(":");
     this.#tokens.expect("close", "%}");
@@ -155,7 +155,7 @@ class Parser {
     return { type: "capture", target, filters, body: this.#inner("endset").body };
   }
 
-  /** `withMember`: `namespace.name` may be given a value too. */
+  /** `withMember`: also accepts `namespace.name`. */
   #target(withMember: boolean): Target {
     const items: Target[] = [];
     let isTuple = false;

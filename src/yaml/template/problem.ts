@@ -1,11 +1,11 @@
-/** Something in a template goes wrong. Who renders says in which template. */
+/** A failure inside a template. The caller adds which template it is. */
 export class TemplateProblem extends Error {
   override readonly name = "TemplateProblem";
 }
 
-/** A template that does not parse, or asks for something of Jinja that is not there. */
+/** Thrown for a template that doesn't parse or uses an unsupported Jinja feature. */
 export class TemplateSyntax extends TemplateProblem {
-  /** Which line of the template, from 1. */
+  /** The line of the template, from 1. */
   readonly line: number;
 
   constructor(message: string, line: number) {

@@ -1,4 +1,4 @@
-/** What Python's `str` does, where JavaScript's strings do otherwise. */
+/** Python's `str` methods, where JavaScript's strings behave differently. */
 import { TemplateProblem } from "./problem.ts";
 import {
   Callable,
@@ -14,14 +14,14 @@ import {
   text,
 } from "./value.ts";
 
-/** What Python takes for white space, as the inside of a class of a pattern. */
+/** Python's white space, as the inside of a character class. */
 export const SPACE = "\\t-\\r\\x1c-\\x1f \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const LEADING = new RegExp(`^[${SPACE}]+`);
 const SPACES = new RegExp(`[${SPACE}]+`);
 const ONLY_SPACE = new RegExp(`^[${SPACE}]+$`);
 export const isSpace = (one: string): boolean => ONLY_SPACE.test(one);
 
-/** `strip`, `lstrip`, `rstrip`. Without `chars` white space goes. */
+/** `strip`, `lstrip`, `rstrip`. Without `chars` they remove white space. */
 export function stripped(value: string, chars: string | undefined, sides: "both" | "left" | "right"): string {
   if (chars === undefined) {
     const left = sides === "right" ? value : value.replace(LEADING, "");
@@ -35,14 +35,14 @@ export function stripped(value: string, chars: string | undefined, sides: "both"
   return all.slice(from, to).join("");
 }
 
-/** A pattern that ends in `$` would look from every space on. */
+/** Not a pattern that ends in `$`: it would start over at every space. */
 function trimmedEnd(value: string): string {
   let end = value.length;
   while (end > 0 && isSpace(value[end - 1] as string)) end -= 1;
   return value.slice(0, end);
 }
 
-/** The words of a text: `split()` without a separator. `most`: how often it is cut. */
+/** `split()` without a separator. `most` limits the number of splits. */
 export function words(value: string, most = -1): string[] {
   const rest = stripped(value, undefined, "both");
   if (rest === "") return [];
@@ -68,7 +68,7 @@ export function splitLines(value: string, keepEnds = false): string[] {
   return keepEnds ? all : all.map((line) => line.replace(LINE_END, ""));
 }
 
-/** Each letter after something that is none begins a word: `str.title()`. */
+/** `str.title()`: a letter after a non-letter begins a word. */
 export const titled = (value: string): string =>
   value.replace(/\p{L}+/gu, (word) => {
     const [first = ""] = word;
@@ -80,7 +80,7 @@ export function capitalized(value: string): string {
   return first.toUpperCase() + value.slice(first.length).toLowerCase();
 }
 
-/** Room on both sides, as `str.center` divides it. */
+/** Pads on both sides like `str.center`. */
 export function centered(value: string, width: number, fill = " "): string {
   const room = width - lengthOf(value);
   if (room <= 0) return value;
@@ -88,7 +88,7 @@ export function centered(value: string, width: number, fill = " "): string {
   return fill.repeat(left) + value + fill.repeat(room - left);
 }
 
-/** As `repr()` in Python. */
+/** Python's `repr()`. */
 export function repr(value: unknown): string {
   if (isText(value)) return quotedText(plainText(value));
   if (Array.isArray(value) && ["list", "tuple"].includes(listKind(value))) {
@@ -122,7 +122,7 @@ function quotedText(value: string): string {
 
 const WIDTH = 80;
 
-/** As `pprint.pformat`, as far as no single text is longer than a line. */
+/** `pprint.pformat`, as long as no single text is longer than a line. */
 export function pretty(value: unknown, indent = 0, after = 0): string {
   const line = repr(sortedKeys(value));
   if (lengthOf(line) <= WIDTH - indent - after) return line;

@@ -1,6 +1,6 @@
 import { Missing, type Plain } from "./value.ts";
 
-/** The names that have a value at some place of a template. */
+/** The names defined at some point of a template. */
 export class Scope {
   readonly names = new Map<string, unknown>();
   readonly #outer: Scope | Plain;

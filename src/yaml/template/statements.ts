@@ -19,26 +19,26 @@ import {
 } from "./value.ts";
 
 export interface Limits {
-  /** Characters that a template may come to. */
+  /** Characters of output. */
   readonly output: number;
-  /** Numbers that range() may make. */
+  /** Numbers that range() may produce. */
   readonly range: number;
-  /** Units of work: nodes evaluated, items and characters handled. */
+  /** Units of work: evaluated nodes, and items and characters processed. */
   readonly work: number;
-  /** Macros and recursive loops inside each other. */
+  /** Nesting of macros and recursive loops. */
   readonly depth: number;
 }
 
-/** What a turn of a loop costs beside its body. */
+/** The cost of a loop iteration besides its body. */
 const PER_TURN = 3;
 
-/** What a condition that stands by itself comes to. */
+/** Evaluates a simple condition. */
 export function evaluateCondition(condition: Expression, data: Plain, limits: Limits): unknown {
   const budget = new ParseBudget("a condition", { work: limits.work, depth: limits.depth });
   return need(new Expressions(budget, limits.output, CONDITION_FUNCTIONS).value(condition, new Scope(data)));
 }
 
-/** Writes a template over plain data. */
+/** Renders a template over plain data. */
 export class Renderer {
   readonly #expressions: Expressions;
   readonly #limits: Limits;
@@ -64,7 +64,7 @@ export class Renderer {
     this.#parts.push(part);
   }
 
-  /** What a body writes, instead of writing it. */
+  /** Returns a body's output instead of writing it. */
   captured(body: readonly Statement[], scope: Scope): string {
     return this.#capture(() => this.#body(body, scope));
   }

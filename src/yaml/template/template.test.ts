@@ -93,7 +93,7 @@ describe("a template", () => {
   });
 });
 
-/** Ways out of template engines, as they are passed around. */
+/** Published ways to escape from template engines. */
 const ESCAPES = [
   "{{ ''.__class__ }}",
   "{{ ''.__class__.__mro__[1].__subclasses__() }}",

@@ -7,7 +7,7 @@ import { isPlain, type Plain, truthy } from "./value.ts";
 
 export const LIMITS: Limits = { output: 1_048_576, range: 10_000, work: 150_000, depth: 100 };
 
-/** Templates are text of the definition: parsed once, however often they are rendered. */
+/** Caches parsed templates: they are part of the definition and are rendered many times. */
 class Kept<T> {
   readonly #known = new Map<string, T>();
   readonly #parse: (source: string) => Parsed<T>;
@@ -31,34 +31,34 @@ class Kept<T> {
 const templates = new Kept<readonly Statement[]>(parseTemplate);
 const conditions = new Kept<Expression>(parseCondition);
 
-/** Whether the text has anything to render in it. */
+/** True when the text contains anything to render. */
 export const isTemplate = (source: string): boolean => /\{[{%#]/.test(source);
 
 /**
- * Renders a template of the definition, once: what it puts in stays as it is, whatever it looks like. `place` is where the template
- * stands, for the message when it fails (HF-4002).
+ * Renders a template once: inserted values aren't rendered again, whatever they look like. `place` locates the template
+ * in the error (HF-4002).
  */
 export function render(source: string, data: Plain, place: string): string {
   if (!isTemplate(source)) return source;
   return told(place, () => new Renderer(data, LIMITS).render(templates.get(source)));
 }
 
-/** Words that a rendered condition may come to, and that mean no. */
+/** Rendered conditions that mean false. */
 const NO = new Set(["false", "0", "no", "", "none"]);
 
-/** `{{ … }}` is rendered and read as yes or no; anything else is a simple expression over the fields of `output`. */
+/** `{{ … }}` is rendered and read as a boolean; anything else is a simple expression over the fields of `output`. */
 export function condition(when: string, data: Plain, place: string): boolean {
   if (isTemplate(when)) return !NO.has(render(when, data, place).trim().toLowerCase());
   return told(place, () => truthy(evaluateCondition(conditions.get(when), flatten(data), LIMITS)));
 }
 
-/** What is wrong with a simple condition as it is written, if anything. */
+/** The problem with a simple condition, if any. */
 export function conditionProblem(when: string): string | undefined {
   const result = parseCondition(when);
   return "problem" in result ? result.problem : undefined;
 }
 
-/** Simple expressions name fields of `output` by themselves, and those of others as `agent_field`. */
+/** Simple expressions use the fields of `output` directly, and those of other agents as `agent_field`. */
 function flatten(data: Plain): Plain {
   const names: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(data)) {

@@ -5,10 +5,10 @@ import { TemplateProblem } from "./problem.ts";
 import { Callable, isMapping, isText, Lazy, listKind, Markup, nameOfKind, plainText, text } from "./value.ts";
 
 interface Test {
-  /** How many values it takes besides the one it is asked of. */
+  /** The number of arguments besides the tested value. */
   readonly takes: 0 | 1;
   passes(value: unknown, other: unknown): boolean;
-  /** Whether it may be asked of what is not defined, which it does not hold for. */
+  /** True when the test may be applied to an undefined value, for which it is false. */
   readonly isFalseOfMissing?: boolean;
 }
 
@@ -27,7 +27,7 @@ function rest(value: unknown, by_: unknown): number {
 const cased = (wanted: RegExp, other: RegExp): Test =>
   plain((value) => wanted.test(text(value)) && !other.test(text(value)));
 
-/** What may stand after `is`, as in Jinja2 3.1; `defined` and `undefined` are the evaluator's. */
+/** Jinja2 3.1's tests after `is`; the evaluator handles `defined` and `undefined`. */
 export const TESTS: ReadonlyMap<string, Test> = new Map<string, Test>([
   ["boolean", kind((value) => typeof value === "boolean")],
   ["callable", plain((value) => value instanceof Callable)],
@@ -82,7 +82,7 @@ export const TESTS: ReadonlyMap<string, Test> = new Map<string, Test>([
 
 export const TEST_NAMES: readonly string[] = ["defined", "undefined", ...TESTS.keys()];
 
-/** What is wrong with what a test is given, if anything. */
+/** The problem with a test's arguments, if any. */
 export function testProblem(name: string, count: number, named: number): string | undefined {
   const takes = name === "defined" || name === "undefined" ? 0 : (TESTS.get(name)?.takes ?? 0);
   if (named > 0) return "it takes nothing by name";

@@ -4,7 +4,7 @@ import { TemplateSyntax } from "./problem.ts";
 
 const DEPTH = 100;
 
-/** A place in the tokens of a template, and what the parser asks of it. */
+/** A cursor over the tokens of a template, with the parser's queries. */
 export class Tokens {
   readonly #all: readonly Token[];
   readonly #budget = new ParseBudget("a template", { depth: DEPTH });
@@ -24,7 +24,7 @@ export class Tokens {
     return token;
   }
 
-  /** Whether the current token, or the one `ahead` of it, is this. */
+  /** True when the current token, or the one `ahead` of it, matches. */
   is(type: TokenType, text?: string, ahead = 0): boolean {
     const token = this.#all[this.#at + ahead];
     return token?.type === type && (text === undefined || token.text === text);
@@ -60,7 +60,7 @@ export class Tokens {
     return new TemplateSyntax(message, line);
   }
 
-  /** Runs `inner` one level deeper; a template has only so many. */
+  /** Runs `inner` one level deeper; nesting is limited. */
   deeper<T>(inner: () => T): T {
     return this.#budget.deeper(inner);
   }

@@ -3,11 +3,11 @@ import { nearest } from "../../core/nearest.ts";
 import { amount, Float, floatText, isNumber } from "./numbers.ts";
 import { TemplateProblem } from "./problem.ts";
 
-/** A name or path that leads nowhere. It may be asked whether it is defined; every other use is a problem. */
+/** A name or path that leads nowhere. It may be tested with `is defined`; every other use is a problem. */
 export class Missing {
   readonly path: string;
   readonly known: readonly string[];
-  /** An `if` without an `else` may come to nothing: it is written as nothing, and is not true. */
+  /** An `if` without an `else` may have no value: it renders as an empty text and is false. */
   readonly isBlank: boolean;
 
   constructor(path: string, known: readonly string[], isBlank = false) {
@@ -15,7 +15,7 @@ export class Missing {
   }
 }
 
-/** The value, when there is one. */
+/** Returns the value; throws if it is missing. */
 export function need(value: unknown): unknown {
   if (!(value instanceof Missing) || value.isBlank) return value;
   const [last, known] = [value.path.split(".").at(-1) ?? "", value.known.slice(0, 20)];
@@ -24,7 +24,7 @@ export function need(value: unknown): unknown {
   throw new TemplateProblem(`${value.path.slice(0, 200)} is not defined${meant}`);
 }
 
-/** Text that `escape`, `safe` or `tojson` made: escaping it again changes nothing. */
+/** Text that `escape`, `safe` or `tojson` produced: escaping it again changes nothing. */
 export class Markup {
   readonly text: string;
   constructor(text: string) {
@@ -32,7 +32,7 @@ export class Markup {
   }
 }
 
-/** An object that the template made: its keys may be anything that can be compared, in the order they were given. */
+/** An object created by the template: its keys may be any hashable values, in insertion order. */
 export class Dict {
   readonly pairs = new Map<string, readonly [unknown, unknown]>();
 
@@ -44,14 +44,14 @@ export class Dict {
   }
 }
 
-/** What `map`, `select` and the like give: it can be gone through once. */
+/** The result of `map`, `select` and the like, which can be iterated once. */
 export class Lazy {
   #items: readonly unknown[];
   constructor(items: readonly unknown[]) {
     this.#items = items;
   }
 
-  /** The next `most`, which are then used up. */
+  /** Returns and consumes the next `most` items. */
   take(most = this.#items.length): readonly unknown[] {
     const taken = this.#items.slice(0, most);
     this.#items = this.#items.slice(most);
@@ -59,10 +59,10 @@ export class Lazy {
   }
 }
 
-/** A value that only calling makes sense of: a macro, a method, a function, the loop, a cycler. */
+/** A value that can only be called: a macro, a method, a function, the loop, a cycler. */
 export abstract class Callable {
   abstract readonly name: string;
-  /** What `.name` of it is, where it has anything. */
+  /** The value of its attribute `.name`, if any. */
   attribute(_name: string): unknown {
     return undefined;
   }
@@ -94,7 +94,7 @@ export const isText = (value: unknown): value is string | Markup =>
   typeof value === "string" || value instanceof Markup;
 export const plainText = (value: string | Markup): string => (typeof value === "string" ? value : value.text);
 
-/** Lists come in four kinds; only the others are marked. */
+/** There are four kinds of lists; only the last three are marked. */
 type ListKind = "list" | "tuple" | "range" | "view";
 const kinds = new WeakMap<readonly unknown[], ListKind>();
 export const listKind = (list: readonly unknown[]): ListKind => kinds.get(list) ?? "list";
@@ -105,7 +105,7 @@ export function makeList(items: readonly unknown[], kind: Exclude<ListKind, "lis
   return list;
 }
 
-/** `groupby` gives pairs whose parts have names. */
+/** `groupby` returns pairs with named parts. */
 const groups = new WeakSet<readonly unknown[]>();
 export const isGroup = (list: readonly unknown[]): boolean => groups.has(list);
 export function makeGroup(key: unknown, members: readonly unknown[]): readonly unknown[] {
@@ -114,13 +114,13 @@ export function makeGroup(key: unknown, members: readonly unknown[]): readonly u
   return group;
 }
 
-/** Names that reach behind plain data have no meaning in a template. */
+/** Refuses names that could reach beyond plain data. */
 export function checkKey(key: string): void {
   if (isPrototypeKey(key) || key.startsWith("__"))
     throw new TemplateProblem(`${key} cannot be asked for in a template`);
 }
 
-/** What stands for a key: equal keys have equal texts. */
+/** A text that identifies a key: equal keys have equal texts. */
 export function hashed(key: unknown): string {
   if (isText(key)) return `s${plainText(key)}`;
   if (isNumber(key)) return `n${amount(key) === 0 ? 0 : amount(key)}`;
@@ -175,7 +175,7 @@ export function same(a: unknown, b: unknown): boolean {
   );
 }
 
-/** Less than 0, 0 or more, as the first is less, equal or more. Texts are compared by code point. */
+/** Negative, 0 or positive, as the first is less, equal or greater. Texts are compared by code point. */
 export function order(a: unknown, b: unknown): number {
   if (isNumber(a) && isNumber(b)) return amount(a) - amount(b);
   if (isText(a) && isText(b)) return textOrder(plainText(a), plainText(b));
@@ -212,7 +212,7 @@ export const characters = (text: string): string[] =>
 export const lengthOf = (text: string): number =>
   /[\ud800-\udfff]/.test(text) ? Array.from(text).length : text.length;
 
-/** What a loop goes over: a list, a text's characters, an object's keys. */
+/** The items of a loop: a list, a text's characters, an object's keys. */
 export function sequence(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   if (isText(value)) return characters(plainText(value));
@@ -222,7 +222,7 @@ export function sequence(value: unknown): readonly unknown[] {
   throw new TemplateProblem(`${nameOfKind(need(value))} cannot be gone through`);
 }
 
-/** As text in a prompt: scalars as Jinja writes them, lists and objects as JSON. */
+/** Formats a value for a prompt: scalars as Jinja writes them, lists and objects as JSON. */
 export function text(value: unknown): string {
   if (typeof value === "string") return value;
   if (value instanceof Markup) return value.text;
@@ -252,7 +252,7 @@ function compactJson(value: unknown): string {
   return text(need(value));
 }
 
-/** As `json.dumps` in Python writes the key of an object. */
+/** Formats an object's key like Python's `json.dumps`. */
 export function jsonKey(key: unknown): string {
   if (key === null || typeof key === "boolean") return String(key);
   if (Array.isArray(key)) throw new TemplateProblem("a list cannot be a key in JSON");

@@ -5,14 +5,16 @@ const SPACE = "[\\t\\n\\v\\f\\r ]";
 const WORD = "[\\p{L}\\p{N}\\p{M}_]";
 const PUNCTUATED = "[\\p{L}\\p{N}\\p{M}_!\"'&.,?]";
 const LETTER = "[\\p{L}\\p{M}_]";
-/** Where a line may be broken: at spaces, behind hyphens inside words, at dashes. As `textwrap` in Python. */
+/**
+ * The places where a line may be broken: at spaces, after hyphens inside words, at dashes. Like Python's `textwrap`.
+ */
 const CHUNKS = new RegExp(
   `(${SPACE}+|(?<=${PUNCTUATED})-{2,}(?=${WORD})|[^\\t\\n\\v\\f\\r ]+?(?:-(?:(?<=${LETTER}{2}-)|(?<=${LETTER}-${PUNCTUATED}-))(?=${LETTER}-?${LETTER})|(?=${SPACE}|$)|(?<=${PUNCTUATED})(?=-{2,}${WORD})))`,
   "u",
 );
 const WORDS = new RegExp(`(${SPACE}+)`);
 
-/** What is left of a word or gap: a word that is too long is put down a part at a time. */
+/** The rest of a word or gap: a word that is too long is written piece by piece. */
 interface Chunk {
   readonly letters: readonly string[];
   from: number;
@@ -21,7 +23,7 @@ interface Chunk {
 const room = ({ letters, from }: Chunk): number => letters.length - from;
 const isGap = ({ letters, from }: Chunk): boolean => /[\t\n\v\f\r ]/.test(letters[from] ?? "x");
 
-/** One line of text as lines of at most `width` characters. */
+/** Wraps one line of text to at most `width` characters. */
 export function wrapped(line: string, width: number, breaksWords: boolean, breaksHyphens: boolean): string[] {
   if (width <= 0) throw new TemplateProblem("the width must be more than 0");
   const chunks: Chunk[] = line
@@ -50,7 +52,7 @@ export function wrapped(line: string, width: number, breaksWords: boolean, break
   return lines;
 }
 
-/** Takes as much of a word as there is space for, up to a hyphen where it has one. */
+/** Takes as much of a word as fits, up to a hyphen if it has one. */
 function cut(chunk: Chunk, space: number, breaksHyphens: boolean): string {
   const { letters, from } = chunk;
   let end = Math.min(letters.length, from + space);

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { firstOf } from "../../../lab/services/service.ts";
-import { folderFor, freePort, installed, missing, servant } from "./service.ts";
+import { folderFor, freePort, installed, missing, serverUser } from "./service.ts";
 
 export interface Pooler {
   readonly url: string;
@@ -17,7 +17,7 @@ export async function startPgbouncer(url: string): Promise<Pooler | string> {
   const find = () => firstOf(["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"]);
   if (!(await installed(find, "pgbouncer"))) return missing("pgbouncer", "it is not installed");
   const binary = find() as string;
-  const as = await servant(["postgres"]);
+  const as = await serverUser(["postgres"]);
   const folder = folderFor("pgbouncer", as);
   const port = await freePort();
   const file = path.join(folder, "pgbouncer.ini");

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isMainThread } from "node:worker_threads";
 import { isRoot, output } from "../../../lab/services/service.ts";
 
-export { folderFor, freePort, output, servant } from "../../../lab/services/service.ts";
+export { folderFor, freePort, output, serverUser } from "../../../lab/services/service.ts";
 
 /** Whether a program is there; its Debian package is installed where that is allowed. */
 export async function installed(find: () => string | null, debian: string): Promise<boolean> {

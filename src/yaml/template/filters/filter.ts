@@ -3,31 +3,31 @@ import { TemplateProblem, tooLarge } from "../problem.ts";
 import type { Named } from "../value.ts";
 import { isText, nameOfKind, need, plainText, truthy } from "../value.ts";
 
-/** What a filter may use of the template it stands in. */
+/** The part of the surrounding template that a filter may use. */
 export interface FilterSurroundings {
-  /** How long a text may get. */
+  /** The maximum length of a text. */
   readonly most: number;
-  /** Counts work beyond going once through what is given. */
+  /** Charges for work beyond one pass over the input. */
   spend(work: number): void;
-  /** The value under a key or at an index, as `[…]` would find it. */
+  /** The value at a key or index, as `[…]` finds it. */
   item(value: unknown, key: string | number): unknown;
   filter(name: string, value: unknown, args: readonly unknown[], named: Named): unknown;
   test(name: string, value: unknown, args: readonly unknown[], named: Named): boolean;
 }
 
 export interface Filter {
-  /** The names of what it takes, in order; undefined: anything. */
+  /** The names of its parameters in order; undefined accepts anything. */
   readonly parameters: readonly string[] | undefined;
   readonly required: number;
-  /** Whether it is for values that are not there. */
+  /** True when the filter accepts missing values. */
   readonly takesMissing: boolean;
   apply(value: unknown, args: readonly unknown[], named: Named, around: FilterSurroundings): unknown;
 }
 
-/** What a parameter must be given. */
+/** Marks a parameter without a default. */
 export const REQUIRED = Symbol("required");
 
-/** The values that a filter was given, by name. */
+/** A filter's arguments, by name. */
 export class Given {
   readonly #values: ReadonlyMap<string, unknown>;
   readonly around: FilterSurroundings;
@@ -51,18 +51,18 @@ export class Given {
     throw new TemplateProblem(`${name} must be a whole number, not ${nameOfKind(need(value))}`);
   }
 
-  /** A text; a text of that length must be possible. */
+  /** A text, checked against the length limit. */
   string(name: string): string {
     return stringOf(this.#values.get(name));
   }
 
-  /** Undefined when it is none. */
+  /** Returns undefined when it is none. */
   optional(name: string): string | undefined {
     const value = this.#values.get(name);
     return value === null ? undefined : stringOf(value);
   }
 
-  /** Refuses what would get too long, before it is made. */
+  /** Refuses a result that would be too long, before it is built. */
   room(length: number): void {
     if (length > this.around.most) throw tooLarge(this.around.most);
   }
@@ -80,7 +80,7 @@ export function numberOf(value: unknown): number | Float | boolean {
 
 type Run = (value: unknown, given: Given) => unknown;
 
-/** A filter with the parameters that Jinja documents, in its order, and what they are when they are not given. */
+/** Defines a filter with the parameters that Jinja documents, in that order, and their defaults. */
 export function filter(defaults: Readonly<Record<string, unknown>>, run: Run, takesMissing = false): Filter {
   const parameters = Object.keys(defaults);
   const required = parameters.filter((name) => defaults[name] === REQUIRED).length;
@@ -99,7 +99,7 @@ export function filter(defaults: Readonly<Record<string, unknown>>, run: Run, ta
   };
 }
 
-/** A filter that takes whatever it is given. */
+/** Defines a filter that accepts any arguments. */
 export const variadic = (apply: Filter["apply"]): Filter => ({
   parameters: undefined,
   required: 0,
@@ -107,7 +107,7 @@ export const variadic = (apply: Filter["apply"]): Filter => ({
   apply,
 });
 
-/** What is wrong with what a filter is given, if anything. */
+/** The problem with a filter's arguments, if any. */
 export function argumentProblem(
   parameters: readonly string[] | undefined,
   required: number,

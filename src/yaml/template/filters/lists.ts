@@ -34,7 +34,7 @@ const parts = (path: unknown): (string | number)[] => {
 
 type Key = (value: unknown) => unknown;
 
-/** How the value of an attribute is found. Without a path it is the value itself. */
+/** Returns a function that reads an attribute. Without a path it returns the value itself. */
 function attribute(path: unknown, around: FilterSurroundings, fallback: unknown = null): Key {
   if (path === null || path === undefined) return (value) => value;
   const steps = parts(path);

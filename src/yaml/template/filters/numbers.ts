@@ -72,9 +72,9 @@ export const NUMBER_FILTERS: Readonly<Record<string, Filter>> = {
     const number = numberOf(value);
     return isFloat(number) ? makeFloat(Math.abs(amount(number))) : Math.abs(amount(number));
   }),
-  /** Jinja's own: none is a value. */
+  /** Jinja's own: none counts as a value. */
   d: fallback(false, "default_value"),
-  /** Conductor's: none is as good as missing. */
+  /** Conductor's: none counts as missing. */
   default: fallback(true, "default"),
   filesizeformat: filter({ binary: false }, fileSize),
   float: filter({ default: makeFloat(0) }, (value, given) => {

@@ -30,11 +30,11 @@ const HTML: Readonly<Record<string, string>> = {
 };
 const escaped = (value: string): string => value.replace(/[&<>"']/g, (one) => HTML[one] ?? one);
 
-/** Text that stays escaped when it was. */
+/** Keeps escaped text marked as escaped. */
 const like = (value: unknown, result: string): string | Markup =>
   value instanceof Markup ? new Markup(result) : result;
 
-/** A filter from text to text that keeps what is escaped escaped. */
+/** Defines a filter from text to text that keeps the escaped mark. */
 const mapped = (change: (value: string) => string): Filter =>
   filter({}, (value) => like(value, change(text(value))));
 
@@ -157,7 +157,7 @@ const indentOf = (value: unknown): string | undefined => {
   throw new TemplateProblem("indent must be a whole number up to 100");
 };
 
-/** Characters that mean something in HTML, as escapes of JSON. */
+/** Replaces characters that are special in HTML with JSON escapes. */
 const htmlSafe = (value: string): string =>
   value.replace(/[<>&']/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
