@@ -68,7 +68,7 @@ const ROOMS = [
 ];
 const ENGINE = ["core/engine.ts", "core/engine-options.ts", "core/engine-ports.ts", "core/start.ts"];
 
-/** What single files may import beyond their area's rule, and why. */
+/** Additional imports allowed for single files, with the reason. */
 const EXCEPTIONS: readonly { file: string; allows: RegExp; reason: string }[] = [
   { file: "core/clock.ts", allows: /^node:/, reason: "the one place that reads time and sets timers" },
   { file: "core/ids.ts", allows: /^node:/, reason: "the one place that draws random bytes" },
@@ -95,7 +95,7 @@ const STORE_TO_STORE: readonly { from: string; to: string; only?: "dynamic"; rea
   { from: "open", to: "*", only: "dynamic", reason: "loads only the store that the URL names" },
 ];
 
-/** Not stores, but what several stores need of the machine they run on. */
+/** Not stores: helpers for the machine that several stores share. */
 const STORE_PARTS: readonly string[] = [
   "network-fs",
   "disk",

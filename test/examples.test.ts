@@ -12,7 +12,7 @@ const MADE_BY_RUNS = [".holdfast", "calls.log", "bank", "mails.txt", "enough"];
 
 const folder = useFolders("examples");
 
-/** A project of somebody else's that has the package and `tsx` installed, and a copy of the example in it. */
+/** Somebody else's project with the package and `tsx` installed, and a copy of the example. */
 function projectWith(example: string): string {
   const project = folder();
   const installed = path.join(project, "node_modules/holdfast");
@@ -38,7 +38,7 @@ function start(line: string, cwd: string): Running {
   return new Running(process.execPath, [path.join(PACKAGE, "dist/cli/main.js"), ...words], options);
 }
 
-/** Gives the commands of the README one after the other. */
+/** Runs the commands of the README one after another. */
 async function play(commands: readonly Command[], cwd: string): Promise<Ended[]> {
   const ends: Ended[] = [];
   let left: Running | undefined;
@@ -62,7 +62,7 @@ async function play(commands: readonly Command[], cwd: string): Promise<Ended[]>
   return ends;
 }
 
-/** How often the model was asked, by what the log says. */
+/** The number of model calls by agent, from the log. */
 function callsIn(cwd: string): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const call of readFileSync(path.join(cwd, "calls.log"), "utf8").trimEnd().split("\n"))
@@ -77,7 +77,7 @@ const OF_TEN = ["planner", "market", "news", "financials", "peers", "legal", "ri
 const once = (names: readonly string[]): Record<string, number> =>
   Object.fromEntries(names.map((name) => [name, 1]));
 
-/** What each example must have done when its README has been followed. */
+/** Checks what each example must have done when its README has been followed. */
 const PROOFS: Readonly<Record<string, (cwd: string, ends: readonly Ended[]) => void>> = {
   "hello-crash": (_, [, resumed]) => expect(resumed?.printed).not.toContain("looking up"),
   "ten-agents-429": (cwd) => expect(callsIn(cwd)).toEqual({ ...once(OF_TEN), reviewer: 3, publisher: 1 }),
@@ -86,7 +86,7 @@ const PROOFS: Readonly<Record<string, (cwd: string, ends: readonly Ended[]) => v
   "for-each-200": (cwd) => {
     const { "attempt 1": first = 0, "attempt 2": second = 0, ...others } = callsIn(cwd);
     expect(others).toEqual({});
-    // Each invoice once, and those again that were under way: eight at most.
+    // Each invoice once, and again those in progress: eight at most.
     expect(first + second).toBeGreaterThan(200);
     expect(first + second).toBeLessThanOrEqual(208);
     expect(second).toBeLessThanOrEqual(8);
@@ -98,7 +98,7 @@ const PROOFS: Readonly<Record<string, (cwd: string, ends: readonly Ended[]) => v
   "reconcile-payments": (cwd) => {
     const paid = filesIn(cwd, "bank").map((file) => readFileSync(path.join(cwd, "bank", file), "utf8"));
     const [one, other] = ["INV-1", "INV-3"].map((id) => paid.filter((text) => text.includes(id)).length);
-    // The run, two that were left alone and four that were killed: each has paid both, under keys of its own.
+    // The run, two uninterrupted ones and four killed ones: each has paid both, under its own keys.
     expect(one).toBeGreaterThanOrEqual(7);
     expect(other).toBe(one);
   },

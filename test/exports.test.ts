@@ -29,8 +29,8 @@ const targets = [
 ];
 
 /**
- * An empty project with the packed package and its plain dependencies: no optional dependency, no peer.
- * It lies outside the repository, so nothing else can be resolved by accident.
+ * An empty project with the packed package and its plain dependencies: no optional dependency, no peer. It is outside
+ * the repository, so that nothing else can be resolved by accident.
  */
 let project = "";
 let packed: Packed = { filename: "", entryCount: 0, unpackedSize: 0, files: [] };
@@ -95,7 +95,7 @@ describe("the package", () => {
   });
 
   it("loads no SQLite driver when only the engine is imported", () => {
-    // Some runtimes hold SQLite parts from the start, so only what the import adds counts.
+    // Some runtimes load SQLite parts at the start, so only what the import adds counts.
     const added = runInProject(`
       const loaded = () => process.moduleLoadList.filter((name) => /sqlite/i.test(name));
       const before = new Set(loaded());

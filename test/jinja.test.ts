@@ -6,7 +6,7 @@ import { condition, render } from "../src/yaml/template/template.ts";
 import { type Answer, reference } from "./support/jinja/reference.ts";
 import { missing } from "./support/services/service.ts";
 
-/** A template, or one whose outcome differs from Jinja's on purpose: refused here, or given where Jinja fails. */
+/** A template, or one whose outcome differs from Jinja's on purpose: refused here, or accepted where Jinja fails. */
 type Snippet =
   | string
   | { readonly template: string; readonly outcome: "refused" | "given"; readonly why: string };
@@ -26,7 +26,7 @@ const templateOf = (snippet: Snippet): string => (typeof snippet === "string" ? 
 const answers = reference({ data, templates: snippets.map(templateOf), conditions });
 const isThere = !("missing" in answers) || missing("Jinja2", answers.missing) === "";
 
-/** Any other error than a refusal of the template is a defect. */
+/** Any error other than a refusal of the template is a defect. */
 function told(work: () => string | boolean): Answer {
   try {
     return { text: work() };
@@ -36,7 +36,7 @@ function told(work: () => string | boolean): Answer {
   }
 }
 
-/** Nothing when the two agree as they should, else what is wrong. */
+/** The disagreement between the two, if any. */
 function disagreement(snippet: Snippet, there: Answer): string | undefined {
   const here = told(() => render(templateOf(snippet), data, "here"));
   const outcome = typeof snippet === "string" ? "equal" : snippet.outcome;

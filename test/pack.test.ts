@@ -16,7 +16,7 @@ const manifest = JSON.parse(readFileSync(path.join(PACKAGE, "package.json"), "ut
   peerDependencies: Record<string, string>;
 };
 
-/** Somebody's empty project, in which only the tarball is installed, without any peer. */
+/** An empty project in which only the tarball is installed, without any peer. */
 let project = "";
 
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { ROOT } from "./source-tree.ts";
 
 const module = (file: string): string => JSON.stringify(pathToFileURL(path.join(ROOT, "dist", file)).href);
 
-/** A script as a newcomer writes it: it does not close anything. */
+/** A script as a newcomer writes it: it closes nothing. */
 const script = (folder: string): string => `
   import { createEngine, workflow } from ${module("index.js")};
   import { openSqliteStore } from ${module("stores/sqlite/index.js")};

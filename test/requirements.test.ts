@@ -10,7 +10,7 @@ interface Row {
   id: string;
   requirement: string;
   state: string;
-  /** What stands behind the state: what is missing, or what is done instead. */
+  /** The reason behind the state: what is missing, or what is done instead. */
   why: string;
   where: string;
   provenBy: string;

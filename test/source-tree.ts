@@ -1,4 +1,4 @@
-/** Reads a TypeScript tree and reports the facts the architecture rules are about. */
+/** Reads a TypeScript tree and reports the facts that the architecture rules need. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -110,7 +110,7 @@ export function parseSource(file: string, text: string): SourceFile {
   };
 }
 
-/** Stands for the specifier of `import(expression)`. */
+/** The specifier reported for `import(expression)`. */
 export const COMPUTED = "<computed>";
 
 function literalValue(node: unknown): string | undefined {

@@ -7,12 +7,12 @@ import { createMemoryStore } from "../src/stores/memory.ts";
 import { type LoadOptions, loadWorkflow, type YamlWorkflow } from "../src/yaml/index.ts";
 
 /**
- * The examples of Microsoft Conductor, unchanged, from a checkout of it. They are not part of this repository: without the folder in
- * HOLDFAST_CONDUCTOR_EXAMPLES there is nothing to run.
+ * The examples of Microsoft Conductor, unchanged, from a checkout of it. They aren't part of this repository: without
+ * the folder in HOLDFAST_CONDUCTOR_EXAMPLES there is nothing to run.
  */
 const folder = process.env["HOLDFAST_CONDUCTOR_EXAMPLES"];
 
-/** What cannot be had without a vendor's own runtime, and the words it must be refused with. */
+/** Features that need a vendor's own runtime, and the words with which they must be refused. */
 const REFUSED: Readonly<Record<string, string>> = {
   "aca-coding-agent.yaml": "sandbox is not supported",
   "claude-agent-sdk-mcp.yaml": "the provider claude-agent-sdk, which is not given",
@@ -30,7 +30,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   "test-claude-agent-sdk.yaml": "the provider claude-agent-sdk, which is not given",
 };
 
-/** Answers that lead somewhere; everything else is made up to fit the schema. */
+/** Answers that lead somewhere; everything else is generated to match the schema. */
 const SCRIPT: Script = {
   agents: {
     validation_summary: [

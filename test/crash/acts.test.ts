@@ -69,7 +69,7 @@ describe("resuming a run with context and an edit (C16)", () => {
     set: { memory: { remark: "an edit" } },
   } as const;
 
-  /** Where what a resume brings along stands, by entry. */
+  /** The entries that hold what a resume brought along. */
   async function brought(site: Site): Promise<string[]> {
     const { entries = [] } = (await journalOf(site, "sequence-1")) ?? {};
     return entries

@@ -3,12 +3,12 @@ import { type AgentTool, runAgent, type ToolRun } from "../../src/agent/index.ts
 import { createEngine, workflow } from "../../src/index.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 
-/** What a process that works on the agent's run is told. */
+/** The configuration of a process that works on the agent's run. */
 export interface AgentConfig {
   readonly file: string;
-  /** Of the model's server. */
+  /** The address of the model's server. */
   readonly model: string;
-  /** Of the witness: where tools have their effects. */
+  /** The address of the witness, where tools have their effects. */
   readonly witness: string;
 }
 
@@ -63,7 +63,7 @@ for (;;) {
   const run = await engine.settled("r");
   const doubt = run.waiting.find(({ kind }) => kind === "decision");
   if (!doubt) break;
-  // The person who is asked looks into the witness's book.
+  // The person who is asked checks the witness's log.
   const { text } = await tell("/looked-up", { step: doubt.step });
   if (text === null) throw new Error(`${doubt.step} was never done`);
   await engine.resolve("r", doubt.step ?? "", { action: "done", value: text, actor: "ada" });

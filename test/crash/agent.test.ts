@@ -18,7 +18,7 @@ afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
 
-/** What the model asks for in each of its turns; after them it answers with all it was told. */
+/** The model's requests in each turn; afterwards it answers with everything it was told. */
 const TURNS = [
   ["look"],
   ["pay"],
@@ -43,7 +43,7 @@ function answerTo(body: OpenAiBody): OpenAiAnswer {
   };
 }
 
-/** Where a process is killed: while the model is asked in a turn, or while a tool of this name and number does its work. */
+/** Where a process is killed: during a model call of a turn, or during a tool call with this name and number. */
 type Kill = { readonly turn: number } | { readonly tool: string; readonly n: number };
 
 interface Deed {
@@ -52,7 +52,7 @@ interface Deed {
   readonly key: string;
 }
 
-/** The outside world: a model, and a witness of what tools do. Both outlive the processes, and can have them killed. */
+/** The outside world: a model, and a witness of what tools do. Both outlive the processes, and can kill them. */
 async function world() {
   let kill: { readonly at: Kill; readonly strike: () => void } | undefined;
   const strikes = (isHere: (at: Kill) => boolean): boolean => {
@@ -75,7 +75,7 @@ async function world() {
       if (request.url === "/seen") return void told(found(({ key }) => key === given.key));
       if (request.url === "/looked-up")
         return void told(deeds.findLast(({ name }) => given.step.includes(`tool:${name}`)));
-      // A key is known again: what was done under it is not done twice.
+      // A known key isn't carried out twice.
       const known = given.name === "charge" ? found(({ key }) => key === given.key) : undefined;
       if (!known) deeds.push(given);
       if (!strikes((at) => "tool" in at && at.tool === given.name && at.n === given.n)) told(given);
@@ -98,7 +98,7 @@ async function world() {
 
 type World = Awaited<ReturnType<typeof world>>;
 
-/** Lets a process work on the run, until it is done or killed. */
+/** Runs a process on the run until it is done or killed. */
 async function work(
   { model, witness, killAt }: World,
   file: string,

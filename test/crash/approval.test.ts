@@ -12,7 +12,7 @@ const { runs } = sequence;
 const policy = "ask";
 const LIMIT = sampled(8);
 
-/** What is wrong with how people were asked about `once` steps, each in a sentence. */
+/** Problems with how people were asked about `once` steps, one sentence each. */
 function approvalProblems(events: readonly JournalEvent[]): string[] {
   const problems: string[] = [];
   const asked = new Set<string>();

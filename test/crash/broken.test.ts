@@ -5,7 +5,7 @@ import type { SpawnOptions } from "../../lab/crash/processes.ts";
 import { Lab, resultProblems } from "../../lab/crash/site.ts";
 import { zombieRounds } from "../../lab/crash/zombies.ts";
 
-/** Broken workers run from their sources: they are no part of the build. */
+/** Broken workers run from source, because they aren't part of the build. */
 const broken = (name: string): SpawnOptions => ({
   script: childScript(`test/crash/broken/${name}`),
 });
@@ -75,7 +75,7 @@ describe("the harness", () => {
   });
 
   it("catches a store that does not fence", async () => {
-    // It is frozen on its way into the store, past all that it checks itself: what it does first when it wakes up is write.
+    // It freezes on its way into the store, after all of its own checks: its first act after waking up is a write.
     const strike = { write: 2, side: "before", claimed: true } as const;
     const freezes = [{ scenario: "sequence", strike }] as const;
     const { problems } = await zombieRounds({ rounds: 1, freezes, spawn: broken("no-fencing") });

@@ -2,22 +2,22 @@ import { appendFileSync } from "node:fs";
 import { createEngine, type Run, workflow } from "../../src/index.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 
-/** What a process that works on a family of runs with one limit is told. */
+/** The configuration of a process that works on a family of runs with one limit. */
 export interface BudgetConfig {
   readonly file: string;
-  /** A line for every call that was begun. */
+  /** A file with one line per call that began. */
   readonly witness: string;
   readonly budget: number;
   readonly children: number;
-  /** Of each child, and what each uses. */
+  /** The calls of each child, and what each uses. */
   readonly calls: number;
   readonly tokens: number;
   readonly raise?: number;
-  /** It is killed in its so manyth call. */
+  /** The number of the call in which it is killed. */
   readonly killAt?: number;
 }
 
-/** What is printed at the end: how the run stands, and what its family has used. */
+/** The final output: the run's status, and what its family has used. */
 export interface BudgetReport {
   readonly status: Run["status"];
   readonly waits: readonly string[];

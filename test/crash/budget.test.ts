@@ -33,11 +33,11 @@ describe("a limit for a run and its children whose process is killed again and a
     const held = (await work({ file, witness, budget })) as BudgetReport;
     expect(held.status).toBe("waiting");
     expect(held.waits).toEqual(Array.from({ length: CHILDREN }, () => "budget"));
-    // One call of each child at most had been let through when the limit was reached.
+    // At most one call of each child had passed when the limit was reached.
     expect(held.tokens).toBeGreaterThanOrEqual(budget);
     expect(held.tokens).toBeLessThan(budget + CHILDREN * TOKENS);
     const begun = () => (existsSync(witness) ? readFileSync(witness, "utf8").trim().split("\n").length : 0);
-    // What was lost with a process is what it had under way.
+    // A process only loses its calls in progress.
     const lost = begun() - held.tokens / TOKENS;
     expect(lost).toBeGreaterThanOrEqual(kills.length);
     expect(lost).toBeLessThanOrEqual(kills.length * CHILDREN);

@@ -1,7 +1,7 @@
 import { createEngine, workflow } from "../../src/index.ts";
 import { openStore } from "../../src/stores/open.ts";
 
-/** `<url>`: a run of steps that take no time, written to the store without a break. */
+/** `<url>`: a run of instant steps that writes to the store without a break. */
 const [url = ""] = process.argv.slice(2);
 const busy = workflow("busy", async (ctx) => {
   for (let n = 0; ; n++) await ctx.step(`step ${n}`, () => n);

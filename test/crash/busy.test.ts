@@ -16,7 +16,7 @@ const CHILD = childScript("test/crash/busy-child");
 const root = mkdtempSync(path.join(tmpdir(), "holdfast-busy-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** A store that is further away: every question and every answer takes its time. */
+/** A remote store: every request and every response takes time. */
 const farAway = (store: Store, ms: number): Store =>
   new Proxy(store, {
     get(target, key: keyof Store) {
@@ -31,7 +31,7 @@ const farAway = (store: Store, ms: number): Store =>
     },
   });
 
-/** Acts on a run that another process writes to without a break; answers how many attempts each of them took. */
+/** Acts on a run that another process writes to without a break; returns the number of attempts that each act took. */
 async function attempts(
   url: string,
   acts: readonly ((desk: Engine) => Promise<unknown>)[],

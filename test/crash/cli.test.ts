@@ -8,7 +8,7 @@ import { type CliFolder, cliFolder } from "../support/cli.ts";
 const MAIN = join(ROOT, "src/cli/main.ts");
 const TSX = pathToFileURL(join(ROOT, "node_modules/tsx/dist/esm/index.mjs")).href;
 
-/** The second step ends when there is a file `go`. */
+/** The second step ends when a file `go` exists. */
 const FLOWS = `
 import { existsSync } from "node:fs";
 const rest = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -43,7 +43,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** The real command, from its sources. `on`: called once when a text appears on standard error. */
+/** Runs the real command from source. `on` is called once when a text appears on standard error. */
 function holdfast(
   line: string,
   on: Readonly<Record<string, (child: ChildProcess) => void>> = {},
@@ -119,7 +119,7 @@ describe("the command as a process", () => {
   it("started twice at once with the same id is one run: the other command says who has it", async () => {
     const both = ["run slow.mjs --id p4", "run slow.mjs --id p4"].map(async (line) => {
       const ended = await holdfast(line);
-      // The first to end is the one that is refused: the other waits for it.
+      // The refused one ends first: the other waits for it.
       go();
       return ended;
     });

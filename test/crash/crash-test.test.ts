@@ -13,7 +13,7 @@ const fixture = (name: string): string => fileURLToPath(new URL(`./crash-test/${
 const test = (name: string, options: Partial<CrashTestOptions> = {}) =>
   crashTest({ file: fixture(name), ...options });
 
-/** Outside of the package its name leads nowhere. */
+/** Outside the package, its name can't be resolved. */
 const PACKAGE = [
   /"(holdfast[^"]*)"/g,
   (_: string, name: string) => `"${import.meta.resolve(name)}"`,

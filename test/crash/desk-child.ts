@@ -4,8 +4,8 @@ import { createEngine, type HoldfastError, type StepCall, workflow } from "../..
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 
 /**
- * A process of its own beside those of the test. `answer <file> <gate> <times>`: answers a gate so many times at once when a line comes
- * in, and prints what each was told. `work <file>`: starts a run whose tool does nothing but wait until it is told to stop.
+ * A second process beside the test. `answer <file> <gate> <times>`: answers a gate that many times at once when a line
+ * arrives, and prints each outcome. `work <file>`: starts a run whose tool only waits until it is told to stop.
  */
 const [role = "", file = "", gate = "", times = "1"] = process.argv.slice(2);
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

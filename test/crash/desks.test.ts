@@ -14,7 +14,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 let files = 0;
 const newFile = (): string => path.join(root, `${++files}.db`);
 
-/** A process of its own, what it prints, and how to tell it to go. */
+/** A child process, its output, and a way to start it. */
 class Desk {
   readonly lines: string[] = [];
   readonly #child: ChildProcess;
@@ -33,7 +33,7 @@ class Desk {
     this.#ended = new Promise((resolve) => this.#child.once("close", resolve));
   }
 
-  /** Settles when it has printed this line; rejects when it ends without it. */
+  /** Resolves when it has printed this line; rejects when it ends without it. */
   printed(line: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = (): void => void (this.lines.includes(line) && resolve());
@@ -53,7 +53,7 @@ class Desk {
   }
 }
 
-/** A run of the flow on a file of its own, at rest. */
+/** A run of the flow on its own file, at rest. */
 async function atRest(flow: Workflow<undefined, unknown>) {
   const file = newFile();
   const store = await openSqliteStore({ file });

@@ -6,8 +6,8 @@ import { openFolder } from "../../src/stores/file/open.ts";
 import { creation, outsideAct, step } from "../../src/testing/conformance/index.ts";
 
 /**
- * Appends to a few runs in a folder for ever, and prints each acknowledged position. Kills itself at the given change to the
- * disk, if one is given.
+ * Appends to a few runs in a folder for ever, and prints each acknowledged position. Kills itself at the given disk
+ * change, if any.
  */
 const [folder = "", killAt = ""] = process.argv.slice(2);
 const IDS = ["one", "two", "Two"];

@@ -16,7 +16,10 @@ interface End {
   readonly acknowledged: readonly number[];
 }
 
-/** Lets a process of its own write until it kills itself at a change to the disk, or is killed after so many acknowledgements. */
+/**
+ * Runs a child process that writes until it kills itself at a disk change, or is killed after a number of
+ * acknowledgements.
+ */
 function write(folder: string, killAt: number, killAfter = Number.POSITIVE_INFINITY): Promise<End> {
   const args = [CHILD, folder, String(killAt)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -33,7 +36,7 @@ function write(folder: string, killAt: number, killAfter = Number.POSITIVE_INFIN
   });
 }
 
-/** What is not as the acknowledgements say. */
+/** Differences from what was acknowledged. */
 async function problems(folder: string, acknowledged: readonly number[]): Promise<string[]> {
   const store = await openFileStore({ folder });
   const found = store.recovered.map(({ file, problem }) => `${file}: ${problem}`);

@@ -2,7 +2,10 @@ import { appendFileSync } from "node:fs";
 import { createEngine, workflow } from "../../src/index.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 
-/** `<file> <log> <how> <dies>`: one step that leaves a line, then 500 ms without a turn of the event loop, then perhaps SIGKILL. */
+/**
+ * `<file> <log> <how> <dies>`: one step that writes a line, then 500 ms without a turn of the event loop, then possibly
+ * SIGKILL.
+ */
 const [file = "", log = "", how = "", dies = ""] = process.argv.slice(2);
 const flow = workflow("flow", async (ctx) => {
   await ctx.step("effect", () => appendFileSync(log, "done\n"), { flush: how === "option" });

@@ -10,7 +10,7 @@ const FORK = "sequence-1-fork";
 const act = { kind: "fork", source: "sequence-1", step: "charge" } as const;
 const both = [...runs, { id: FORK, scenario: "sequence" as const }];
 
-/** The fork is there as a whole, or not at all. */
+/** Checks that the fork is complete or absent. */
 async function checkWhole(site: Site, at: string): Promise<void> {
   const fork = await journalOf(site, FORK);
   if (fork) {
@@ -68,7 +68,7 @@ describe("a fork", () => {
       const own = effects(site, FORK);
       const asked = (await eventsOf(site, FORK)).filter(({ kind }) => kind === "gate_answered");
       expect(own.length, at).toBe(new Set(own).size);
-      // What its source had not begun at all needs no question.
+      // Calls that its source hadn't begun need no question.
       const source = effects(site, "sequence-1");
       for (const deed of own) {
         const isAsked = asked.some(({ step }) => step === `approve:${deed}#fork`);

@@ -19,7 +19,7 @@ export async function journalOf(
 export const eventsOf = async (site: Site, id: string): Promise<readonly JournalEvent[]> =>
   ((await journalOf(site, id))?.entries ?? []).flat();
 
-/** Goes through the cases, a few at a time: a process often only waits for the claim of a dead one. */
+/** Runs the cases a few at a time: a process often only waits for the claim of a dead one. */
 export async function inLanes<T>(
   cases: readonly T[],
   work: (one: T, index: number) => Promise<void>,

@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A server, and how to have it back where it was once it has died. */
+/** Starts a server, with a way to restart it at the same address after it died. */
 async function start(
   kind: "stdio" | "http" | "session",
 ): Promise<{ tools: McpTools; revive: () => Promise<unknown> }> {
@@ -43,11 +43,11 @@ async function start(
   return { tools, revive };
 }
 
-/** A server that is started again takes a while. */
+/** Restarting a server takes a while. */
 const patient = (tool: AgentTool): AgentTool =>
   tool.effect === "once" ? tool : { ...tool, retry: { attempts: 1_000, baseMs: 200, factor: 1 } };
 
-/** Lets an agent do what the script says, in a run `r`. */
+/** Runs an agent by the script, in a run `r`. */
 async function work(tools: McpTools, replies: readonly ScriptedReply[]): Promise<Engine> {
   const provider = scriptedProvider({ agents: { a: replies } });
   const flow = workflow("flow", (ctx) =>

@@ -19,7 +19,7 @@ interface End {
   readonly steps: number;
 }
 
-/** Lets a process of its own migrate the file, and kills it before the given statement. */
+/** Migrates the file in a child process, and kills it before the given statement. */
 function migrateInChild(file: string, step = 0): Promise<End> {
   const args = [CHILD, file, String(step)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -113,7 +113,7 @@ describe("a process killed while it migrates a file (C14)", () => {
     await Promise.all(
       kills.map(async (step) => {
         const end = await migrateInChild(file, step);
-        // Whoever comes after the one that finished has nothing left to be killed at.
+        // A process that comes after the one that finished has no step left to be killed at.
         expect(end.code === 0 || (step > 0 && end.signal === "SIGKILL")).toBe(true);
       }),
     );

@@ -32,7 +32,7 @@ describe.skipIf(!servers)("a connection that is cut right before or right after 
     const script = childScript("test/crash/broken/guesses-commits");
     const spawn = { script };
     const store = servers.kinds.postgres;
-    // It does not live through the first one that hits a write of its own; a commit of a transaction it cannot guess.
+    // It doesn't survive the first cut that hits one of its own writes; a commit of a transaction it can't guess.
     const strike = () => way.strike(2);
     const { problems } = await outages({ store, times: 50, every: 3, ...way, strike, spawn });
     await close();
@@ -57,7 +57,7 @@ describe.skipIf(!servers)("a server that is killed while a worker goes on", () =
     const { postgres, redis } = servers;
     const store = servers.kinds.tiered;
     hold(await outages({ store, times: 4 + OUTAGES, ...strikesOf({ kind: store, postgres, redis }) }));
-    // The last strike may have left it away.
+    // The last fault may have left it down.
     await redis.stop();
   });
 });

@@ -2,7 +2,10 @@ import { getHeapStatistics } from "node:v8";
 import { createEngine, workflow } from "../../src/index.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 
-/** Fills its heap for real until the engine notices, lets go of it, and ends its runs. Told on standard output, line by line. */
+/**
+ * Really fills its heap until the engine notices, releases it, and ends its runs. Reports on standard output, line by
+ * line.
+ */
 const [file = ""] = process.argv.slice(2);
 const say = (line: unknown): void => console.log(JSON.stringify(line));
 const free = (globalThis as { gc?: () => void }).gc;
@@ -10,7 +13,7 @@ const TURNS = 200;
 const LENGTH = 150_000;
 const FULL = 0.65;
 
-/** Numbers that are held for real, whatever the collector does. */
+/** Numbers that stay referenced, whatever the collector does. */
 let hoard: number[][] = [];
 const heldShare = (): number => (hoard.length * LENGTH * 8) / getHeapStatistics().heap_size_limit;
 let isOver = false;
@@ -30,7 +33,7 @@ const fill = workflow("fill", (ctx) =>
 const store = await openSqliteStore({ file });
 const engine = createEngine({ store, workflows: [fill], sweepMs: 5, triggers: { memoryPressure: 0.5 } });
 
-/** Starts one more run, then lets go of everything. */
+/** Starts one more run, then releases everything. */
 async function another(): Promise<void> {
   isOver = true;
   const { status } = await engine.start(fill, undefined, { id: "second" });

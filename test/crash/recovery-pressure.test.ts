@@ -24,7 +24,7 @@ describe("a process whose heap really fills up", () => {
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    // What the collector finds to throw away goes up and down until nothing of it is left.
+    // The amount of garbage varies until all of it is collected.
     const second = lines.findIndex((line) => line["second"] === "queued");
     const before = lines.slice(0, second);
     expect(before[0]).toEqual({ high: true });

@@ -85,7 +85,7 @@ function pruner(address: StoreAddress): { readonly child: ChildProcess; readonly
   return { child, said: text(child.stdout) };
 }
 
-/** How much each write of retention has dropped. */
+/** The amount that each write of retention dropped. */
 async function drops(store: Store, ids: readonly string[]): Promise<number[]> {
   const found: number[] = [];
   for (const id of ids)

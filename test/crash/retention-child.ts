@@ -4,16 +4,16 @@ import { openFolder } from "../../src/stores/file/open.ts";
 import { openAddress, type StoreAddress } from "../../src/testing/store-address.ts";
 import { struckStore, type WriteKill } from "./struck-store.ts";
 
-/** What a process that drops values is told: where, by which policy, and where it is killed. */
+/** The configuration of a process that drops values: the store, the policy, and where it is killed. */
 export interface PruneConfig {
   readonly store: StoreAddress;
   readonly policy: RetentionPolicy;
   readonly batch: number;
-  /** At which of its writes to the store. */
+  /** The write at which it is killed. */
   readonly kill?: WriteKill;
-  /** Files: before which of its changes to the disk since the store was open; 0: nowhere, and they are counted. */
+  /** Files: the disk change before which it is killed, counted from opening; 0: nowhere, and changes are counted. */
   readonly killAtChange?: number;
-  /** It does so over and over, until its input is closed. */
+  /** Repeats until its input is closed. */
   readonly again?: true;
 }
 

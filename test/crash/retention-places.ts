@@ -7,20 +7,20 @@ import { withStoreAt } from "../../src/testing/store-address.ts";
 import type { StoreKind, StorePlace } from "../../src/testing/store-kinds.ts";
 import { journal, namedBlobs } from "../support/retention.ts";
 
-/** A place with what was put there, and how to be rid of it. */
+/** A filled place, and a way to remove it. */
 export interface Filled {
   readonly place: StorePlace;
-  /** Bytes on the disk, where that is known. */
+  /** Bytes on disk, if known. */
   readonly bytes?: () => number;
   remove(): Promise<void>;
 }
 
-/** Fills a store once, and gives a copy of it as often as asked. */
+/** Fills a store once and provides copies of it. */
 export interface Template {
   copy(): Promise<Filled>;
-  /** Copies are the same to the letter. */
+  /** True when copies are identical to the byte. */
   readonly isExact: boolean;
-  /** What the place counts: blobs, or runs that have some. */
+  /** What the place counts: blobs, or runs with blobs. */
   readonly counts: "blobs" | "runs";
 }
 
@@ -29,7 +29,7 @@ const sizeOf = (folder: string): number =>
     .map((name) => statSync(path.join(folder, name)))
     .reduce((sum, one) => sum + (one.isFile() ? one.size : 0), 0);
 
-/** Stores that are nothing but what is in a folder. */
+/** Stores that consist of a folder. */
 export async function inFolders(
   kind: StoreKind,
   root: string,
@@ -55,7 +55,7 @@ export async function inFolders(
 
 const TABLES = ["meta", "runs", "journal", "blobs"];
 
-/** Schemas of one database. */
+/** Schemas in one database. */
 export async function inSchemas(
   kind: StoreKind,
   url: string,
@@ -83,7 +83,7 @@ export async function inSchemas(
   return { copy: () => filled(copied), isExact: true, counts: "blobs" };
 }
 
-/** Stores that cannot be copied are filled each time. */
+/** Stores that can't be copied are filled each time. */
 export function filledAnew(kind: StoreKind, fill: (store: Store) => Promise<void>): Template {
   return {
     async copy() {
@@ -96,7 +96,7 @@ export function filledAnew(kind: StoreKind, fill: (store: Store) => Promise<void
   };
 }
 
-/** What is left of every run: which entries have values, and which blobs are there, those included that only a snapshot names. */
+/** The remainder of every run: entries with values and existing blobs, including those that only a snapshot names. */
 export async function held(
   store: Store,
   ids: readonly string[],

@@ -54,9 +54,9 @@ async function fill(store: Store): Promise<void> {
   await engine.start(broken, undefined, { id: "failed" });
   await engine.start(family, undefined, { id: "parent" });
   for (const id of ["completed", "failed", "parent"]) await engine.settled(id);
-  // The child has told its parent, and notes that it has.
+  // Waits until the child has told its parent and recorded that.
   while ((await store.list({ parent: "parent", limit: 1 })).runs[0]?.wakeAt !== null) await turn();
-  // It may have waited for its child when it settled: it is to wait at its gate.
+  // It may have settled while waiting for its child: wait until it is at its gate.
   while ((await store.read("parent"))?.waiting[0]?.kind !== "gate") await turn();
   await engine.close();
 }
@@ -76,7 +76,7 @@ function prune(config: Omit<PruneConfig, "policy">): Done {
   return { signal: null, ...(JSON.parse(String(child.stdout)) as Omit<Done, "signal">) };
 }
 
-/** By run, then by position: what can be known of it; 0 is its newest state. */
+/** By run, then by position: everything known about it; 0 is its newest state. */
 type Known = Map<string, Map<number, unknown>>;
 
 async function known(store: Store): Promise<Known> {
@@ -105,7 +105,7 @@ async function checkPromises(store: Store, before: Known, at: string): Promise<v
   await engine.close();
 }
 
-/** What is there of runs is all there is: no blob that nobody names. */
+/** Checks that every stored blob is named by a run. */
 async function checkBlobs(
   counts: Template["counts"],
   { place }: Filled,
@@ -134,7 +134,7 @@ async function goesOn(store: Store, before: Known, at: string): Promise<void> {
   await engine.close();
 }
 
-/** Lets a process be killed at each of these places, each time in a store of its own. */
+/** Kills a process at each of these places, each time with a new store. */
 async function killedAt(
   template: Template,
   batch: number,

@@ -3,7 +3,10 @@ import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { testKeyring } from "../support/sealed.ts";
 import { struckStore, type WriteKill } from "./struck-store.ts";
 
-/** What a process that changes keys is told: where, which keys there are, what to do, and at which of its writes it is killed. */
+/**
+ * The configuration of a process that changes keys: the store, its keys, the action, and the write at which it is
+ * killed.
+ */
 export interface RotationConfig {
   readonly file: string;
   readonly keys: readonly string[];

@@ -52,7 +52,7 @@ function change(config: RotationConfig): { readonly signal: string | null; reado
   return { signal: child.signal, writes: Number(String(child.stdout)) };
 }
 
-/** The runs whose result can be read, and whose journal is whole, with these keys. */
+/** The runs with a readable result and an intact journal, using these keys. */
 const readable = (file: string, keys: readonly string[]): Promise<string[]> =>
   withSealed(file, keys, async (engine) => {
     const found: string[] = [];
@@ -68,7 +68,7 @@ describe("a process that changes keys", () => {
   it("may be killed at any of its writes: every run opens with the keys in use, and the next one comes to an end", async () => {
     const keys = ["k2", "k1"];
     const { writes } = change({ file: copy(), keys, act: "rotate", runs: RUNS });
-    // One for each run, and one for the store's own key.
+    // One write per run, and one for the store's own key.
     expect(writes).toBe(RUNS.length + 1);
     for (let write = 1; write <= writes; write++) {
       const side = write % 2 === 0 ? "before" : "after";

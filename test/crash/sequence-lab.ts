@@ -3,7 +3,7 @@ import type { RunPlan } from "../../lab/crash/config.ts";
 import { expectations, uninterrupted } from "../../lab/crash/matrix.ts";
 import { type Expectations, Lab } from "../../lab/crash/site.ts";
 
-/** One run of the sequence scenario, a lab for the file's tests, and what the run answers when nothing goes wrong. */
+/** One run of the sequence scenario, a lab for the file's tests, and the run's result without faults. */
 export interface SequenceLab {
   readonly runs: RunPlan[];
   readonly lab: Lab;

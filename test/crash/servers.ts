@@ -5,7 +5,7 @@ import { startPostgres } from "../support/services/postgres.ts";
 import { startRedis } from "../support/services/redis.ts";
 import { missing } from "../support/services/service.ts";
 
-/** Servers of one test file, which may be struck, and the kinds of stores on them. */
+/** Servers of one test file, which may be disturbed, and the kinds of stores on them. */
 export interface Servers {
   readonly postgres: PostgresServer;
   readonly redis: RedisServer;
@@ -13,7 +13,7 @@ export interface Servers {
   close(): Promise<void>;
 }
 
-/** `null`, loudly, where one of them cannot be had. */
+/** Returns `null`, with a loud message, when one of them isn't available. */
 export async function startServers(): Promise<Servers | null> {
   const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
   if (!postgres) missing("PostgreSQL", "it is not installed");

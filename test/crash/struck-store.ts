@@ -1,13 +1,13 @@
 import type { Store } from "../../src/core/store/contract.ts";
 import { withParts } from "../../src/testing/with-parts.ts";
 
-/** Before or after which of its writes a process kills itself. */
+/** The write before or after which a process kills itself. */
 export interface WriteKill {
   readonly write: number;
   readonly side: "before" | "after";
 }
 
-/** The store, with the process dying at one of its writes, and how many there were. */
+/** Wraps the store so that the process dies at one of its writes, and counts them. */
 export function struckStore(
   store: Store,
   kill: WriteKill | undefined,

@@ -70,7 +70,7 @@ describe("a run that several processes have to do with", () => {
   });
 });
 
-/** `repeatable` is done again, `keyed` is recognised, `once` is left to the person or to `verify`. */
+/** `repeatable` is repeated, `keyed` is recognised, `once` is left to a person or to `verify`. */
 const AFTER_A_KILL: Readonly<Record<string, string[]>> = {
   load: ["done", "done"],
   charge: ["done", "repeated"],

@@ -10,7 +10,7 @@ const runs: RunPlan[] = (["sequence", "group", "family", "undo"] as const).map((
   id: `${scenario}-1`,
   scenario,
 }));
-/** Where the first process dies: every run has something under way that version 2 has another name for. */
+/** Where the first process dies: every run has something in progress that version 2 has renamed. */
 const FIRST: readonly Strike[] = [
   { point: "C05:before-call", nth: 6 },
   { point: "C07:after-call", nth: 9 },

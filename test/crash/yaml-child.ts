@@ -4,7 +4,10 @@ import { createEngine } from "../../src/index.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { loadWorkflow } from "../../src/yaml/index.ts";
 
-/** Goes on with the run of a workflow file and notes every model call, until the run ends or a scripted answer kills the process. */
+/**
+ * Continues the run of a workflow file and records every model call, until the run ends or a scripted answer kills the
+ * process.
+ */
 const [folder = "", crashes = ""] = process.argv.slice(2);
 const script = Object.fromEntries(
   crashes.split(",").map((agent) => [agent, [{ crash: true }, { text: agent }]]),

@@ -50,7 +50,7 @@ it("a workflow file whose process is killed at model calls goes on, and no call 
   const calls = readFileSync(join(folder, "calls"), "utf8").trim().split("\n");
   const times = (agent: string): number => calls.filter((one) => one === agent).length;
   for (const agent of killedAt) expect(times(agent), agent).toBe(2);
-  // What ran beside a call that died with its process may have been under way too.
+  // Work beside a call that died with its process may have been in progress too.
   expect(times("left")).toBeLessThanOrEqual(2);
   expect([times("one"), times("deep")]).toEqual([3, 1]);
   expect(existsSync(join(folder, "script")) && readFileSync(join(folder, "script"), "utf8")).toBe("ran\n");

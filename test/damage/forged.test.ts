@@ -53,7 +53,7 @@ const FORGERIES: readonly EventDraft[] = [
   { kind: "run_resumed", step: "", meta: {} },
 ];
 
-/** Somebody who can write to the database, chain and row included, and has no key. */
+/** Writes as an attacker with access to the database, including chain and row, but without a key. */
 async function forge(inner: Store, id: string, event: EventDraft): Promise<void> {
   const row = (await inner.read(id)) as RunRow;
   const at = { seq: row.seq, epoch: row.claim.epoch, token: null };
@@ -68,7 +68,7 @@ async function damagedIn(store: Store): Promise<readonly string[]> {
   return damaged.map(({ runId }) => runId).sort();
 }
 
-/** Runs that wait at their gates, made through `store`. */
+/** Creates runs that wait at their gates, through `store`. */
 async function waiting(store: Store, ids: readonly string[]): Promise<void> {
   const engine = createEngine({ store, workflows: [flow], holdMs: 0 });
   for (const id of ids) await engine.start(flow, undefined, { id });

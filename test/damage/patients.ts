@@ -11,7 +11,7 @@ import type { Patient, Random } from "./trial.ts";
 
 const pick = <T>(random: Random, list: readonly T[]): T => list[random(list.length)] as T;
 
-/** Another value for a field of a row: a plausible one, as a hand or a bug would write it. */
+/** A different, plausible value for a field of a row, as a person or a bug would write it. */
 function another(random: Random, field: string, old: unknown): unknown {
   const words = OTHERS[field];
   if (words)
@@ -32,7 +32,7 @@ const OTHERS: Readonly<Record<string, readonly unknown[]>> = {
   waiting: ["[]", "[{}]", "not json", '[{"kind":"gate","step":"other","since":1}]'],
   budget: [null, '{"turns":1}', "not json"],
   pruned_at: [1],
-  // One that is held for longer cannot be told from that of a worker which is alive.
+  // A claim that lasts longer can't be told from that of a living worker.
   claim_until: [0, 1],
 };
 
@@ -112,7 +112,7 @@ export function filePatient(root: string): Patient {
       const name = pick(random, files());
       return `${name}: ${flipFile(path.join(folder, name), random)}`;
     },
-    /** With a right checksum: whoever edits knows the format. */
+    /** Keeps the checksum valid, because the editor knows the format. */
     async edit(random) {
       const runs = [...new Set(files().flatMap((name) => /^runs\/([^/]+)\/newest/.exec(name)?.[1] ?? []))];
       const run = pick(random, runs);
@@ -167,7 +167,7 @@ export function postgresPatient(url: string, schema: string): Patient & { end():
       }
       return { what: await damage(random), store: open };
     },
-    /** Of what the server gives out: what lies on its disk is guarded by its own checksums. */
+    /** Changes what the server returns: its own checksums protect its disk. */
     async flip(random) {
       const cells: [string, Record<string, unknown>, string][] = [];
       for (const table of TABLES)
@@ -217,7 +217,7 @@ const COLUMNS =
 function flipText(text: string, random: Random): string {
   const bytes = Buffer.from(text);
   const at = random(bytes.length);
-  // What is no text any more could not be stored.
+  // Text that is no longer valid couldn't be stored.
   for (const bit of [random(7), 0, 1, 2]) {
     const flipped = Buffer.from(bytes);
     flipped[at] = (flipped[at] ?? 0) ^ (1 << bit);

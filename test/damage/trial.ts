@@ -1,14 +1,14 @@
 import type { Store } from "../../src/core/store/contract.ts";
 import { build, effects, engineOn, type Fate, fateOf, ROUTES } from "./world.ts";
 
-/** A store that can be put back to how it was built, and damaged. */
+/** A store that can be restored to its initial state, and damaged. */
 export interface Patient {
   readonly name: string;
-  /** An empty store, to be built on. */
+  /** Creates an empty store to build on. */
   make(): Promise<Store>;
-  /** What was built is kept. */
+  /** Saves the current state. */
   keep(): Promise<void>;
-  /** Puts it back, and opens it after `damage` was done to it. */
+  /** Restores the state, damages it with `damage` and opens it. */
   open(
     damage: (random: Random) => Promise<string>,
     random: Random,
@@ -58,7 +58,7 @@ async function routes(store: Store): Promise<Map<string, Fate>> {
   }
 }
 
-/** Whether the check of the whole store finds anything; `unopened` where it cannot even be opened. */
+/** True when the check of the whole store finds anything; `unopened` when it can't even be opened. */
 async function verified(store: Store): Promise<Fate> {
   const engine = engineOn(store, { execute: false });
   try {
@@ -68,7 +68,7 @@ async function verified(store: Store): Promise<Fate> {
   }
 }
 
-/** Builds the store, and plays it once without any damage: what it comes to is what it must come to. */
+/** Builds the store, and runs it once without damage: the results are the expected ones. */
 export async function expectations(
   patient: Patient,
 ): Promise<Expected & { built: ReadonlyMap<string, number> }> {

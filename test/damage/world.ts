@@ -3,9 +3,9 @@ import { silentLogger } from "../../src/core/logger.ts";
 import type { Store } from "../../src/core/store/contract.ts";
 import { createEngine, type Engine, type EngineOptions, type Workflow, workflow } from "../../src/index.ts";
 
-/** A store with a run in every state, and what each of them must come to, whatever happens to the bytes it is made of. */
+/** A store with a run in every state, and the result that each must reach, whatever happens to its bytes. */
 
-/** Calls with an effect, by run and step: whoever receives them counts them. */
+/** Calls with an effect, by run and step, counted by the receiver. */
 export const effects = new Map<string, number>();
 
 const act = (run: string, step: string): string => {
@@ -14,7 +14,7 @@ const act = (run: string, step: string): string => {
   return `${step} done`;
 };
 
-/** While the world is built, some steps never answer: who is told when one of them has begun. */
+/** While the world is built, some steps never return: called when one of them has begun. */
 let begun: (() => void) | null = null;
 const hangs = (tell: () => void): Promise<never> => {
   tell();
@@ -81,7 +81,7 @@ const OPTIONS = {
 export const engineOn = (store: Store, options: Partial<EngineOptions> = {}): Engine =>
   createEngine({ store, workflows: flows as never, claimMs: 5_000, ...OPTIONS, ...options });
 
-/** Makes all runs and dies. */
+/** Creates all runs and dies. */
 export async function build(store: Store): Promise<void> {
   const bothHang = new Promise<void>((resolve) => {
     let hanging = 0;
@@ -104,13 +104,13 @@ export async function build(store: Store): Promise<void> {
   await engine.settled("stopped");
   await engine.pause("stopped");
   await engine.settled("above");
-  // What a step has done before one that begins is stored by then.
+  // By then everything before the hanging step is stored.
   await bothHang;
   await engine.close({ drainMs: 0 });
   begun = null;
 }
 
-/** What became of a run: its result; the code of what stood in the way, if it has one; or that nothing became of it. */
+/** The outcome of a run: its result; the code of the obstacle, if any; or no outcome. */
 export type Fate =
   | { readonly kind: "result"; readonly value: unknown }
   | { readonly kind: "code"; readonly code: string }
@@ -119,7 +119,7 @@ export type Fate =
 
 const WATCH_MS = Number(process.env["HOLDFAST_DAMAGE_WATCH_MS"] ?? 20_000);
 
-/** Only so that a run that hangs is told as one that hangs. */
+/** Distinguishes a run that hangs. */
 const HANGS: Fate = { kind: "hangs" };
 
 export async function fateOf(work: () => Promise<unknown>): Promise<Fate> {
@@ -138,7 +138,7 @@ export async function fateOf(work: () => Promise<unknown>): Promise<Fate> {
   return fate;
 }
 
-/** The result of a run that may need a word from a person first; or the code of what it waits for instead. */
+/** The result of a run that may need a person's decision first; or the code of what it waits for. */
 async function outcome(engine: Engine, id: string): Promise<unknown> {
   const run = await engine.settled(id);
   if (run.status === "completed" || run.status === "failed" || run.status === "cancelled")
@@ -171,7 +171,7 @@ export const ROUTES: Readonly<Record<string, (engine: Engine) => Promise<unknown
   },
   above: async (engine) => {
     const { runs } = await engine.list({ parent: CHILD, limit: 5 });
-    // Nobody finds its child by it: it goes on waiting, and says so.
+    // Its child can't be found through it: it keeps waiting and says so.
     if (runs.length === 0) return outcome(engine, "above");
     for (const { id } of runs) {
       await answered(engine, id);
@@ -183,7 +183,7 @@ export const ROUTES: Readonly<Record<string, (engine: Engine) => Promise<unknown
   loops: (engine) => ended(engine, "loops"),
 };
 
-/** After an answer: as long as it is only on its way to the end. */
+/** After an answer: waits while the run is still on its way to the end. */
 async function ended(engine: Engine, id: string): Promise<unknown> {
   const events = engine.events();
   try {

@@ -2,8 +2,8 @@ import { digest } from "../../src/core/hash.ts";
 import { SEALED_ROOT } from "../../src/core/values/blind.ts";
 
 /**
- * Bundles that somebody made who knows the format: every digest and every chain fits, and what they hold was never written by an engine.
- * A new way to bring something in belongs in here.
+ * Bundles made by someone who knows the format: every digest and every chain is valid, but no engine wrote the content.
+ * Add every new attack here.
  */
 
 type Event = [kind: string, step: string, meta: Record<string, unknown>, value: unknown];
@@ -21,7 +21,7 @@ interface HostileEntry {
   data: string | null;
 }
 
-/** A bundle of one run, taken apart. */
+/** A bundle of one run, parsed. */
 interface Draft {
   header: Record<string, unknown>;
   row: Record<string, unknown>;
@@ -42,7 +42,7 @@ function apart(text: string): Draft {
   };
 }
 
-/** The text of lines, with the end that belongs to them. */
+/** Joins the lines and adds their trailer. */
 function ended(lines: readonly string[]): string {
   const parts = (kind: string) => lines.filter((line) => line.startsWith(`{"${kind}":`)).length;
   const body = lines.map((line) => `${line}\n`).join("");
@@ -50,7 +50,7 @@ function ended(lines: readonly string[]): string {
   return `${body}${JSON.stringify({ end, digest: digest(body) })}\n`;
 }
 
-/** The lines with every hash made anew. `write`: how a head becomes text. */
+/** The lines with every hash recomputed. `write` formats a head. */
 function together(
   { header, row, entries, blobs }: Draft,
   write: (head: Head) => string = JSON.stringify,
@@ -73,7 +73,7 @@ function together(
 
 const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
-/** Puts another text in the place of the value of the first event of this kind. */
+/** Replaces the value of the first event of this kind with another text. */
 function valued(draft: Draft, kind: string, value: string): void {
   for (const entry of draft.entries) {
     let from = 0;
@@ -101,7 +101,7 @@ const entryOf = ({ entries }: Draft, kind: string): HostileEntry =>
 
 type Change = (draft: Draft) => void;
 
-/** What is changed in the run; all hashes are made anew after it. */
+/** Changes to the run; all hashes are recomputed afterwards. */
 const CHANGES: Readonly<Record<string, Change>> = {
   "a result nested 5,000 deep": (draft) => valued(draft, "step_completed", nested(5_000)),
   "a result nested 200,000 deep": (draft) => valued(draft, "step_completed", nested(200_000)),
@@ -180,7 +180,7 @@ function renamed(draft: Draft, id: string): void {
   eventOf(draft, "run_created")[2]["lineage"] = id;
 }
 
-/** What is changed in the text; its digest fits. */
+/** Changes to the text; its digest is valid. */
 const TEXTS: Readonly<Record<string, (lines: readonly string[], draft: Draft) => string>> = {
   "a line of 200,000 brackets": ([header = ""]) => ended([header, nested(200_000)]),
   "brackets that never close": ([header = ""]) => ended([header, `{"run":${"[".repeat(200_000)}`]),
@@ -210,7 +210,7 @@ const TEXTS: Readonly<Record<string, (lines: readonly string[], draft: Draft) =>
   "one line of 4 MB without an end": () => `{"format":"${"x".repeat(4_000_000)}`,
 };
 
-/** A text for each, made from the text of a bundle that holds the one run `small`, with a step, a value and a blob. */
+/** A text for each, made from a bundle that holds the one run `small`, with a step, a value and a blob. */
 export function hostileBundles(text: string): Readonly<Record<string, () => string>> {
   const changed = Object.entries(CHANGES).map(([name, change]) => {
     const make = (): string => {
@@ -227,5 +227,5 @@ export function hostileBundles(text: string): Readonly<Record<string, () => stri
   return Object.fromEntries([...changed, ...rewritten]);
 }
 
-/** The same bundle, taken apart and put together: what shows that the others are refused for what was changed. */
+/** The bundle after parsing and rebuilding: proves that the others are refused for their changes. */
 export const unharmed = (text: string): string => ended(together(apart(text)));

@@ -1,4 +1,4 @@
-/** Templates that were made to take long, over data that a model or tool might have sent. */
+/** Templates designed to take long, over data that a model or tool might have sent. */
 const BIG = "ab ".repeat(100_000);
 const LIST = Array.from({ length: 5_000 }, (_, index) => index % 50);
 const ROWS = Array.from({ length: 2_000 }, (_, index) => ({ k: index % 7, v: `v${index}` }));

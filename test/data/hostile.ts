@@ -1,6 +1,6 @@
 /**
- * Texts that were made to take long: each is small enough to be sent by somebody, and would hold up a process for seconds to for ever if
- * it were read without counting. A new way to be slow belongs in here.
+ * Texts designed to take long: each is small enough to be sent, and would block a process for seconds to for ever if it
+ * were parsed without a budget. Add every new slow input here.
  */
 
 const HEAD = "workflow: { name: hostile, entry_point: a }\nagents:\n";
@@ -73,7 +73,7 @@ export const TREES: Readonly<Record<string, Readonly<Record<string, string>>>> =
   },
 };
 
-/** What a model or a tool may write, and a set step of type auto binds. */
+/** Texts that a model or a tool may write, and a set step of type auto binds. */
 export const SET_VALUES: Readonly<Record<string, string>> = {
   "149 KB of keys": many(13_000, (index) => `key${index}: ${index}\n`).slice(0, 149_000),
   "a list that never ends": `[${",".repeat(100_000)}`,
@@ -92,7 +92,7 @@ export const SET_VALUES: Readonly<Record<string, string>> = {
   laughs: `a: &a [x,x]\n${many(30, (index) => `b${index}: &b${index} [${`*${index === 0 ? "a" : `b${index - 1}`},`.repeat(9)}]\n`)}`,
 };
 
-/** What a model may write where JSON is asked for. */
+/** Texts that a model may write when JSON is requested. */
 export const ANSWERS: Readonly<Record<string, string>> = {
   "braces without an end": "{".repeat(500_000),
   "brackets and braces in turn": "[{".repeat(250_000),

@@ -13,7 +13,7 @@ import { createLab, type Lab } from "./lab.ts";
 
 export type AnyWorkflow = Workflow<never, unknown>;
 
-/** What a model says in one turn; the rest is made up. */
+/** A model's output in one turn; the rest is filled in. */
 export type Said =
   | Partial<ModelReply>
   | ((request: ModelRequest) => Partial<ModelReply> | Promise<Partial<ModelReply>>);
@@ -26,7 +26,7 @@ export interface Stage {
   events(): Promise<JournalEvent[]>;
 }
 
-/** A model that says one thing after the other; its replies go to the agent as they are, however odd. */
+/** A model that gives these answers in order; they reach the agent unchanged, however odd. */
 export function sayings(said: readonly Said[], requests: ModelRequest[] = []): ModelProvider {
   return {
     name: "sayings",

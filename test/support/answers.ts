@@ -5,7 +5,7 @@ import type { Lab } from "./lab.ts";
 export const allRuns = async (lab: Lab): Promise<readonly RunRow[]> =>
   (await lab.store.list({ limit: 1_000 })).runs;
 
-/** Takes everything in doubt for done, and answers every gate of every run. One that has expired is left alone. */
+/** Resolves everything in doubt as done, and answers every gate of every run. Expired ones are left alone. */
 export async function answerAll(
   lab: Lab,
   engine: Engine,
@@ -20,7 +20,7 @@ export async function answerAll(
   }
 }
 
-/** Answers whatever is asked and lets time pass, until the runs are as they should be. */
+/** Answers every question and lets time pass, until the runs are as they should be. */
 export async function answerUntil(
   lab: Lab,
   engine: Engine,

@@ -1,4 +1,4 @@
 import { buildLab } from "../../scripts/build.mjs";
 
-/** Before the crash tests: the processes they kill run what the sources say now. */
+/** Runs before the crash tests, so that the processes they kill run the current sources. */
 export default buildLab;

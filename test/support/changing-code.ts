@@ -1,7 +1,9 @@
 import { type Context, type Effect, type Migration, type Workflow, workflow } from "../../src/index.ts";
 import { hangs } from "./lab.ts";
 
-/** A piece of a made-up workflow. Its id stays whatever becomes of its name and place: it is what the piece means. */
+/**
+ * A piece of a generated workflow. Its id, which stands for its meaning, stays the same when its name and place change.
+ */
 export type Piece =
   | { readonly kind: "effect"; readonly id: number; readonly name: string; readonly effect: Effect }
   | { readonly kind: Plain; readonly id: number; readonly name: string }
@@ -23,7 +25,7 @@ export interface Code {
   readonly pieces: readonly Piece[];
 }
 
-/** The same numbers for the same seed. */
+/** Random numbers from a seed. */
 export class Dice {
   #state: number;
   #made = 0;
@@ -32,7 +34,7 @@ export class Dice {
     this.#state = seed;
   }
 
-  /** A number that nothing else has. */
+  /** A unique number. */
   next(): number {
     return ++this.#made;
   }
@@ -51,7 +53,7 @@ export class Dice {
 
 const LONG = 36_000_000;
 
-/** What was done outside. Counts what a piece did for a run, whatever it was called by then. */
+/** The outside world. Counts what a piece did for a run, whatever its name was by then. */
 export class Outside {
   /** Keys of `keyed` effects, and one entry for each call of `once` effects. */
   readonly done = new Map<string, { readonly effect: Effect; readonly keys: Set<string>; calls: number }>();
@@ -62,7 +64,7 @@ export class Outside {
   act(runId: string, what: string, effect: Effect, key: string): unknown {
     const at = `${runId} ${what}`;
     const known = this.done.get(at) ?? { effect, keys: new Set(), calls: 0 };
-    // What was once declared to be done once counts as that for ever; what is declared to be repeatable may be repeated.
+    // A piece once declared `once` counts as that for ever; one declared repeatable may be repeated.
     const one = { ...known, effect: known.effect === "once" ? known.effect : effect };
     this.done.set(at, one);
     if (effect !== "repeatable") {
@@ -126,7 +128,7 @@ export function compile(code: Code, outside: Outside): readonly Workflow<never, 
   return [main, child];
 }
 
-/** Some runs meet it broken while processes die. */
+/** While processes die, some runs find it broken. */
 function brokenFor({ dying }: Outside, runId: string, what: string): void {
   if (dying && new Dice(hash(`${what} ${runId}`)).roll(4) === 0) throw new Error("broken");
 }
@@ -165,7 +167,7 @@ export const firstCode = (dice: Dice): Code => ({
 type Said = Pick<Migration, "rename" | "drop" | "add">;
 interface Change {
   readonly pieces: readonly Piece[];
-  /** What a migration can say about it. */
+  /** What a migration can state about it. */
   readonly said: Said;
 }
 
@@ -180,7 +182,7 @@ const put = (list: readonly Piece[], at: number, ...other: Piece[]): Piece[] => 
   ...list.slice(at + 1),
 ];
 
-/** The same by name, and something of its own. */
+/** The same name with its own content. */
 const again = (dice: Dice, one: Piece): Piece => {
   const id = dice.next();
   return "pieces" in one
@@ -188,7 +190,7 @@ const again = (dice: Dice, one: Piece): Piece => {
     : { ...one, id };
 };
 
-/** Every way to change a list of pieces, at one of them. */
+/** Every way to change a list of pieces at one position. */
 export const changes: Readonly<Record<string, (dice: Dice, list: readonly Piece[], at: number) => Change>> = {
   add: (dice, list, at) => {
     const more = piece(dice, 1);
@@ -253,7 +255,7 @@ export const changes: Readonly<Record<string, (dice: Dice, list: readonly Piece[
   },
 };
 
-/** What the author of the next code says about it. */
+/** How the author of the next code describes it. */
 export const manners = [
   ...Array.from({ length: 4 }, () => "with a migration" as const),
   ...Array.from({ length: 3 }, () => "without a word" as const),
@@ -261,7 +263,7 @@ export const manners = [
   "another schema",
 ] as const;
 
-/** One change or two, and what is said about them. */
+/** One change or two, and how they are declared. */
 export function nextCode(dice: Dice, code: Code): Code & { readonly manner: string; readonly what: string } {
   let { pieces } = code;
   const said: { rename: Record<string, string>; drop: string[]; add: string[] } = {
@@ -275,7 +277,7 @@ export function nextCode(dice: Dice, code: Code): Code & { readonly manner: stri
     names.push(name);
     const change = (changes[name] as (typeof changes)[string])(dice, pieces, dice.roll(pieces.length));
     pieces = change.pieces;
-    // A step that has just been renamed, or is new, has no name that a run could know it by.
+    // A step that is new or just renamed has no name that a run could know.
     for (const one of change.said.drop ?? [])
       if (!Object.values(said.rename).includes(one)) said.drop.push(one);
     for (const [from, to] of Object.entries(change.said.rename ?? {})) {

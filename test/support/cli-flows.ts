@@ -59,7 +59,7 @@ class Hooks {
   calls: string[] = [];
   /** What the fragile step fails with. */
   fail: string | undefined;
-  /** How long the fragile step's receiver asks to be left alone. */
+  /** How long the fragile step's receiver asks to wait. */
   retryAfterMs: number | undefined = 600_000;
   readonly #held = new Map<string, { begin: () => void; until: Promise<void> }>();
 

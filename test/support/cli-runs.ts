@@ -51,7 +51,7 @@ export const stock = workflow("stock-analysis", async (ctx, ticker: string) => {
 
 export const every: readonly Workflow<never, unknown>[] = [brief, reconcile, stock];
 
-/** An engine on the store that commands in this folder use. */
+/** Opens an engine on the store that commands in this folder use. */
 export async function withRuns<T>(folder: string, work: (engine: Engine) => Promise<T>): Promise<T> {
   const store = await openSqliteStore({ file: join(folder, ".holdfast", "holdfast.db") });
   const engine = createEngine({ store, workflows: every, quietMs: 5, holdMs: 50 });
@@ -74,7 +74,7 @@ export const fillStore = (folder: string): Promise<void> =>
     await engine.settled("recon-88");
   });
 
-/** What lasts differently long each time, or not at all, put out of the way. */
+/** Replaces durations, which vary, or disappear. */
 export const timeless = (text: string): string =>
   text
     .replace(/ · \d+(?:\.\d+)?m?s(?: at work)?\b/g, "")

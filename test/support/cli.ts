@@ -6,11 +6,11 @@ import type { Host, Sink, StopSignal } from "../../src/cli/host.ts";
 import type { RunRow } from "../../src/core/types.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 
-// Each command closes its store, and one of SQLite's drivers lets go of a file only when memory is collected. That takes longer than most
-// commands here, and nothing depends on it: these files are deleted whether or not somebody still has them open.
+// Each command closes its store, and one of SQLite's drivers releases a file only at garbage collection. That takes
+// longer than most commands here, and nothing depends on it: these files are deleted even if they are still open.
 Object.assign(globalThis, { gc: () => undefined });
 
-/** What a command line gave back. */
+/** The result of a command line. */
 export interface Result {
   readonly code: number;
   readonly stdout: string;
@@ -21,29 +21,29 @@ export interface Result {
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether standard output and standard error are terminals, of this width. */
+  /** The width of the terminal; without it, standard output and standard error aren't terminals. */
   readonly columns?: number;
-  /** Answers to questions, in order; a terminal that has gone when they are used up. */
+  /** Answers to questions, in order; afterwards the terminal is gone. */
   readonly answers?: readonly string[];
   readonly input?: string;
-  /** A folder below, to give the command in. */
+  /** A subfolder to run the command in. */
   readonly cwd?: string;
-  /** Another folder in the place of this one. */
+  /** Replaces this folder with another. */
   readonly root?: string;
-  /** Told the exit code when the command leaves at once. */
+  /** Called with the exit code when the command exits at once. */
   readonly onExit?: (code: number) => void;
-  /** Called with what presses Ctrl-C and the like, once the command listens. */
+  /** Called with a function that presses Ctrl-C and the like, once the command listens. */
   readonly onListening?: (press: (signal: StopSignal) => void) => void;
 }
 
-/** A folder to give commands in, in this process: nothing of the real terminal or environment is used. */
+/** A folder to run commands in, inside this process: nothing of the real terminal or environment is used. */
 export interface CliFolder {
   readonly path: string;
   write(file: string, text: string): string;
   run(line: string | readonly string[], options?: CliOptions): Promise<Result>;
-  /** The run once `holds` is true of it, as its store has it. */
+  /** The run as stored, once `holds` is true for it. */
   until(runId: string, holds: (row: RunRow) => boolean): Promise<RunRow>;
-  /** Arguments of processes that commands have started on their own. */
+  /** Arguments of the processes that commands have started in the background. */
   readonly detached: readonly (readonly string[])[];
   remove(): void;
 }

@@ -1,6 +1,6 @@
 import type { HoldfastError } from "../../src/index.ts";
 
-/** `taken`, or the code of the error that it was refused with. */
+/** Returns `taken`, or the code of the error. */
 export const code = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => "taken",

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
-/** A command of a console session in Markdown, and what the text says that it prints. */
+/** A command of a console session in Markdown, and its documented output. */
 export interface Command {
   /** As typed, without the prompt, the exit code and the `&`. */
   readonly line: string;
@@ -24,7 +24,7 @@ export function sessionOf(markdown: string): Command[] {
   );
 }
 
-/** What differs from one time to the next, out of the way. */
+/** Replaces output that varies from run to run. */
 const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [/\b\d+(\.\d+)?(ms|s|m|h)\b( \d+s\b)?/g, "<time>"],
   [/\d\d:\d\d:\d\d UTC/g, "<time>"],
@@ -33,7 +33,7 @@ const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [/process \d+/g, "process <pid>"],
   [/advanced by [^\s]+:\d+/g, "advanced by <owner>"],
   [/\(by \S+\)/g, "(by <actor>)"],
-  // Two processes may write the same in more or fewer writes.
+  // Two processes may batch the same output differently.
   [/\b(\d+)\/\1 kills/g, "<all> kills"],
   [/at \d+ of \d+ boundaries, every \d+\w\w/g, "at <some> boundaries"],
   [/no work lost|work lost ≤ \d+ steps?/g, "work lost ≤ <few>"],
@@ -43,19 +43,19 @@ const VARIABLE: readonly (readonly [RegExp, string])[] = [
 const plain = (line: string): string =>
   VARIABLE.reduce((text, [pattern, to]) => text.replace(pattern, to), line).trim();
 
-/** Which of the lines were not printed, numbers and times apart. */
+/** The lines that weren't printed, ignoring numbers and times. */
 export function missing(shows: readonly string[], printed: string): string[] {
   const lines = printed.split("\n").map(plain);
   return shows.filter((one) => !lines.some((line) => line.includes(plain(one))));
 }
 
 export interface Ended {
-  /** As a shell tells it: 137 after `kill -9`. */
+  /** As a shell reports it: 137 after `kill -9`. */
   readonly exit: number;
   readonly printed: string;
 }
 
-/** A process under way, with everything it has printed so far. */
+/** A running process, with its output so far. */
 export class Running {
   readonly ended: Promise<Ended>;
   readonly #child: ChildProcess;
@@ -78,7 +78,7 @@ export class Running {
     });
   }
 
-  /** Fulfilled when it has printed these lines; refused when it ends without. */
+  /** Resolves when it has printed these lines; rejects when it ends without them. */
   async until(shows: readonly string[]): Promise<void> {
     while (missing(shows, this.#printed).length > 0) {
       const more = new Promise<void>((resolve) => {

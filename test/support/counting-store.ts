@@ -4,12 +4,12 @@ import type { RunRow } from "../../src/core/types.ts";
 export interface Counts {
   /** How often each method was called. */
   readonly calls: Record<string, number>;
-  /** Journal entries and rows that were handed out. */
+  /** The number of returned journal entries and rows. */
   entries: number;
   rows: number;
 }
 
-/** A store that says how much was asked of it. */
+/** A store that counts its calls. */
 export function countingStore(inner: Store): { store: Store; counts: Counts } {
   const counts: Counts = { calls: {}, entries: 0, rows: 0 };
   const answered: Partial<Record<string, (answer: never) => void>> = {

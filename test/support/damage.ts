@@ -1,6 +1,6 @@
 import type { Store } from "../../src/core/store/contract.ts";
 
-/** The same store with one character changed in the first value of every run's journal. */
+/** The store with one character changed in the first value of every run's journal. */
 export function damage(store: Store): Store {
   return {
     ...store,

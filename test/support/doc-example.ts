@@ -3,7 +3,7 @@ import path from "node:path";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-/** What an example of a page exports, run as it is printed. `about`: a text that only this example has. */
+/** The exports of a page's example, run as printed. `about`: a text that only this example contains. */
 export async function docExample<T>(page: string, about: string): Promise<T> {
   const text = readFileSync(path.join(root, "docs", page), "utf8");
   const found = [...text.matchAll(/```ts\n(.*?)```/gs)].flatMap(([, code = ""]) =>

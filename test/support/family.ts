@@ -14,7 +14,7 @@ const LARGE = "x".repeat(20_000);
 /** A run, its children and theirs, with everything a run can hold; and a list of the calls that had effects. */
 export function family(lab: Lab) {
   const calls: string[] = [];
-  // Calls take time, so that every moment is another one.
+  // Calls take time, so that every moment differs.
   const later = <T>(ms: number, value: T): Promise<T> =>
     new Promise((resolve) => lab.clock.setTimer(() => resolve(value), ms));
   const effect = (step: string) => () => {
@@ -75,7 +75,7 @@ export async function digestAt(store: Store, runId: string, seq?: number): Promi
 export const checkpointsOf = async (store: Store, runId: string): Promise<number[]> =>
   (await eventsOf(store, runId)).filter(isCheckpoint).map(({ seq }) => seq);
 
-/** Says yes to every gate until the run is at rest. */
+/** Answers yes to every gate until the run is at rest. */
 export async function settle(lab: Lab, engine: Engine, runId: string): Promise<Run> {
   for (;;) {
     const run = await lab.drive(engine.settled(runId));

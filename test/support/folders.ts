@@ -3,7 +3,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll } from "vitest";
 
-/** Folders for a test file, removed at its end. In memory where that can be had: most tests do not care how long a sync takes. */
+/**
+ * Folders for a test file, removed at its end. In memory if possible: most tests don't depend on the duration of a
+ * sync.
+ */
 export function useFolders(name: string): () => string {
   const memory = "/dev/shm";
   const root = mkdtempSync(path.join(existsSync(memory) ? memory : tmpdir(), `holdfast-${name}-`));

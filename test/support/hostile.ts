@@ -7,7 +7,10 @@ import { chooseDriver } from "../../src/stores/sqlite/driver.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import type { CliFolder } from "./cli.ts";
 
-/** Hides what follows, sets the window's title, links elsewhere, goes back to the line's begin, turns the text round, goes on and on. */
+/**
+ * Hides what follows, sets the window's title, links elsewhere, returns to the start of the line, reverses the text,
+ * never ends.
+ */
 export const HOSTILE = [
   "\u001b[8mhidden\u001b[0m\u001b[2J\u001b[1;1H",
   "\u001b]0;title\u0007\u001b]8;;http://evil.example\u001b\\link",
@@ -19,10 +22,10 @@ export const HOSTILE = [
 /** Hostile, and longer than any line. */
 export const NAME = `${HOSTILE}${"x".repeat(10_000)}`;
 
-/** The same as a text of several lines. */
+/** The same text with several lines. */
 export const LONG = `${NAME}\u0000\n${HOSTILE}`;
 
-/** In the place of {@link HOSTILE} in names while a run is made: the engine refuses names like that. */
+/** Replaces {@link HOSTILE} in names while a run is created, because the engine refuses such names. */
 export const TOKEN = "QQ";
 
 /** A workflow file whose texts are hostile. */
@@ -66,7 +69,9 @@ export const done = plain("done" + Q, async (ctx, input) => {
 });
 `;
 
-/** Fills the folder's store with runs that say {@link LONG} wherever a run, a person or a model can say anything. */
+/**
+ * Fills the folder's store with runs that contain {@link LONG} everywhere a run, a person or a model can write text.
+ */
 export async function fillHostile(folder: CliFolder): Promise<void> {
   const file = folder.write("flow.mjs", FLOW);
   const flows: Record<string, Workflow<unknown, unknown>> = await import(file);
@@ -101,7 +106,7 @@ export function copyOf(folder: string): string {
   return copy;
 }
 
-/** Where each of a folder's runs stands. */
+/** The position of each of a folder's runs. */
 export async function positionsIn(folder: string): Promise<string[]> {
   const db = (await chooseDriver("auto")).connect(join(folder, DATABASE));
   const rows = db.prepare("SELECT id, head FROM runs ORDER BY id").all();
@@ -109,7 +114,10 @@ export async function positionsIn(folder: string): Promise<string[]> {
   return rows.map(([id, head]) => `${String(id)} ${String(head)}`);
 }
 
-/** Puts {@link NAME} into every name of a folder's runs, as somebody does who can write to the file: the chain is made anew. */
+/**
+ * Puts {@link NAME} into every name of a folder's runs, as an attacker with write access to the file would: the chain
+ * is recomputed.
+ */
 export async function forgeNames(folder: string): Promise<void> {
   const driver = await chooseDriver("auto");
   const db = driver.connect(join(folder, DATABASE));
@@ -140,7 +148,7 @@ export async function forgeNames(folder: string): Promise<void> {
       n as number,
     );
   }
-  // Copies are smaller, and opened at once.
+  // Makes copies smaller and faster to open.
   db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
   db.close();
 }

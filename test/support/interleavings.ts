@@ -1,9 +1,9 @@
 /**
- * Tries every order in which the parts of a program can take their turns, one after the other, depth first and the same way each time.
- * Orders that differ only in turns that do not touch each other are tried once (sleep sets, after Godefroid).
+ * Tries every order in which the parts of a program can take turns, one after another, depth first and
+ * deterministically. Orders that differ only in independent turns are tried once (sleep sets, after Godefroid).
  */
 
-/** What a turn does to what the actors share. Turns that share nothing, or only read it, may be taken in any order. */
+/** The shared state that a turn touches. Turns that share nothing, or only read, may be taken in any order. */
 export interface Touch {
   readonly store?: "reads" | "writes";
   readonly time?: "reads" | "writes";
@@ -16,30 +16,30 @@ interface Turn {
   readonly go: () => void;
 }
 
-/** A turn that an actor takes only when it has no other: of several the one that is due first. */
+/** A turn that an actor takes only when it has no other; among several, the earliest due. */
 interface Timer extends Turn {
   readonly due: number;
-  /** Only when nobody has another turn. */
+  /** Taken only when no actor has another turn. */
   readonly isLast: boolean;
 }
 
-/** A moment with more than one turn to choose from, or the only one. */
+/** A moment with more than one possible turn, or only one. */
 interface Moment {
   readonly turns: readonly Turn[];
-  /** Turns that were chosen here before, and those whose orders were tried elsewhere. */
+  /** Turns already chosen here, and those whose orders were tried elsewhere. */
   readonly asleep: Map<string, Turn>;
   chosen: Turn;
 }
 
-/** Where actors wait for their turn. */
+/** Schedules the actors' turns. */
 export interface Schedule {
   turn(actor: string, touch: Touch): Promise<void>;
   /**
-   * A turn that the actor takes when it has no other, and when `isLast` only when nobody has: the next one by its time. Answers how to
-   * take it back.
+   * Adds a turn that the actor takes when it has no other, and with `isLast` only when no actor has one: the earliest
+   * first. Returns a function that cancels it.
    */
   timer(actor: string, due: number, isLast: boolean, go: () => void): () => void;
-  /** Answers when nobody has a turn but for timers that come last. */
+  /** Resolves when no actor has a turn, except for timers that come last. */
   idle(): Promise<void>;
   /** From here on every order counts; before that, and after `calm`, turns are taken as they come. */
   explore(): void;
@@ -47,11 +47,11 @@ export interface Schedule {
 }
 
 export interface Explored {
-  /** Different orders that were played to the end. */
+  /** The number of distinct orders played to the end. */
   readonly orders: number;
-  /** Orders that were given up, as they come to the same as one that was played. */
+  /** The number of orders abandoned as equivalent to one already played. */
   readonly same: number;
-  /** Turns of the longest one. */
+  /** The number of turns in the longest one. */
   readonly longest: number;
 }
 
@@ -63,7 +63,7 @@ const independent = (one: Turn, other: Turn): boolean =>
   !meet(one.touch.store, other.touch.store) &&
   !meet(one.touch.time, other.touch.time);
 
-/** Lets everything that follows from the last turn happen. */
+/** Lets everything happen that follows from the last turn. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 class Play implements Schedule {
@@ -108,7 +108,7 @@ class Play implements Schedule {
     this.#isExploring = false;
   }
 
-  /** Plays one order. Answers whether it came to its end, or to what was tried before. */
+  /** Plays one order. Returns whether it reached its end, or an equivalent order was tried before. */
   async run(program: (schedule: Schedule) => Promise<void>): Promise<boolean> {
     const end: { how?: "done" | { readonly thrown: unknown } } = {};
     program(this).then(
@@ -125,7 +125,7 @@ class Play implements Schedule {
     }
   }
 
-  /** The turn that is taken now; `undefined` when nobody has one and somebody has waited for that. */
+  /** The turn to take now; `undefined` when no actor has one and an actor waits for that. */
   #next(): Turn | "tried before" | undefined {
     const turns = this.#enabled();
     const next = turns.length === 0 ? this.#timers[0] : this.#isExploring ? this.#choose(turns) : turns[0];
@@ -161,7 +161,7 @@ class Play implements Schedule {
   }
 }
 
-/** Goes back to the last moment with a turn that was not tried there; answers whether there was one. */
+/** Goes back to the last moment with an untried turn; returns whether there was one. */
 function another(path: Moment[]): boolean {
   for (let moment = path.at(-1); moment; moment = path.at(-1)) {
     moment.asleep.set(moment.chosen.id, moment.chosen);
@@ -175,7 +175,9 @@ function another(path: Moment[]): boolean {
   return false;
 }
 
-/** Plays the program in every order. Throws with what it throws in the first order in which it does, and beyond `most` orders. */
+/**
+ * Plays the program in every order. Throws the first error of any order, and when there are more than `most` orders.
+ */
 export async function everyOrder(
   program: (schedule: Schedule) => Promise<void>,
   most = 100_000,

@@ -6,7 +6,7 @@ import { createFakeClock, type FakeClock } from "../../src/testing/fake-clock.ts
 
 type Given = Partial<Omit<EngineOptions, "store" | "clock" | "workflows">> & { store?: Store };
 
-/** A store and a clock that outlive engines: crash one, make another, and see what it finds. */
+/** A store and a clock that outlive engines: crash one, create another, and see what it finds. */
 export interface Lab {
   readonly clock: FakeClock;
   readonly store: Store;
@@ -14,9 +14,9 @@ export interface Lab {
   engine(workflows: readonly Workflow<never, unknown>[], options?: Given): Engine;
   /** Lets time pass until the promise settles. */
   drive<T>(promise: Promise<T>): Promise<T>;
-  /** Lets the engine stop dead: nothing is released, its claims run out by themselves. */
+  /** Stops the engine dead: nothing is released, and its claims expire on their own. */
   crash(engine: Engine): Promise<void>;
-  /** Crashes, waits until the claims have run out, and goes on in a new engine until the run is at rest. */
+  /** Crashes, waits until the claims have expired, and continues in a new engine until the run is at rest. */
   afterCrash(
     engine: Engine,
     workflows: readonly Workflow<never, unknown>[],
@@ -59,7 +59,7 @@ export function createLab(store?: Store, clock = createFakeClock()): Lab {
   return lab;
 }
 
-/** A promise that is settled by hand: a call that hangs until the test says so. */
+/** A promise that the test settles: a call that hangs until then. */
 export function signalled<T = void>(): {
   promise: Promise<T>;
   resolve: (value: T) => void;
@@ -74,5 +74,5 @@ export function signalled<T = void>(): {
   return { promise, resolve, reject };
 }
 
-/** A call that never answers: what a crash interrupts. */
+/** A call that never returns, so that a crash interrupts it. */
 export const hangs = (): Promise<never> => new Promise<never>(() => undefined);

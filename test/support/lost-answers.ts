@@ -16,12 +16,15 @@ import { type AddressInfo, connect as connectTcp } from "node:net";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-/** A receiver of payments that does what it is asked, counts it, and then loses its answer in the way the caller names. */
+/**
+ * A receiver of payments that does what it is asked, counts it, and then loses its answer in the way that the caller
+ * names.
+ */
 export interface Receiver {
   readonly url: string;
   readonly url2: string;
   readonly port: number;
-  /** How often it was called for a run, and under how many keys. */
+  /** The number of calls for a run, and of distinct keys. */
   seen(run: string): { readonly calls: number; readonly keys: number };
   close(): Promise<void>;
 }
@@ -89,7 +92,7 @@ const headersOf = (way: Way, run: string, key: string) => ({
   "idempotency-key": key,
 });
 
-/** Until the receiver has it: what is given up before that would be no lost answer. */
+/** Waits until the receiver has the request: a call abandoned before that isn't a lost answer. */
 async function arrived(receiver: Receiver, run: string, before: number): Promise<void> {
   while (receiver.seen(run).calls <= before) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -101,7 +104,7 @@ const fetched = (way: Way, isBodyRead = true) =>
     return isBodyRead ? response.text() : response.status;
   };
 
-/** Gives a fetch up once its request has arrived. */
+/** Aborts a fetch once its request has arrived. */
 const givenUp = (reason: (controller: AbortController) => void) =>
   async function lose(receiver: Receiver, run: string, key: string): Promise<unknown> {
     const controller = new AbortController();
@@ -119,7 +122,7 @@ const givenUp = (reason: (controller: AbortController) => void) =>
     return sent;
   };
 
-/** A request of `node:http`, and its whole answer. */
+/** A request with `node:http`, and its whole answer. */
 const requested = (way: Way, options: RequestOptions, stop?: (sent: ReturnType<typeof request>) => void) =>
   async function lose(receiver: Receiver, run: string, key: string): Promise<unknown> {
     const before = receiver.seen(run).calls;
@@ -135,7 +138,7 @@ const requested = (way: Way, options: RequestOptions, stop?: (sent: ReturnType<t
     }
     const into = new Writable({ write: (_chunk, _encoding, done) => done() });
     await pipeline(await answer, into);
-    // An answer that ended as it should is none of these shapes.
+    // A complete answer is none of these failures.
     throw new Error("the answer came");
   };
 
@@ -155,7 +158,7 @@ const over2 = (way: Way) =>
     }
   };
 
-/** The payment is made; the error is put together as the client would. */
+/** Makes the payment and builds the error as the client would. */
 const handMade = (error: () => unknown) =>
   async function lose(receiver: Receiver, run: string, key: string): Promise<unknown> {
     await fetched("cut")(receiver, run, key).catch(() => undefined);
@@ -166,7 +169,7 @@ const withFields = (message: string, fields: object): Error => Object.assign(new
 const within = (depth: number, cause: unknown): unknown =>
   depth === 0 ? cause : new Error(`layer ${depth}`, { cause: within(depth - 1, cause) });
 
-/** A request written by hand to a socket that ends without an answer. */
+/** Writes a raw request to a socket that closes without an answer. */
 async function overTcp({ port }: Receiver, run: string, key: string): Promise<unknown> {
   const socket = connectTcp(port, "127.0.0.1");
   const head = Object.entries(headersOf("cut", run, key)).map(([name, value]) => `${name}: ${value}`);

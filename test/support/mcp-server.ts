@@ -13,8 +13,8 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 
 /**
- * An MCP server as a process of its own: over its standard input and output, or over HTTP without (`http`) or with sessions
- * (`session`), in which case it prints its port. What it does, it writes to the file it is given.
+ * An MCP server in its own process: over standard input and output, or over HTTP without (`http`) or with sessions
+ * (`session`), in which case it prints its port. It writes what it does to the given file.
  */
 const [file = "", mode = "stdio"] = process.argv.slice(2);
 
@@ -64,7 +64,7 @@ function server(): McpServer {
 
 const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
 
-/** Sessions live in the memory of this process, as those of most servers do. */
+/** Sessions live in this process's memory, as in most servers. */
 async function inSession(request: Request): Promise<Response> {
   const known = request.headers.get("mcp-session-id");
   if (known !== null)

@@ -6,7 +6,7 @@ import type { StdioServer } from "../../src/adapters/mcp/index.ts";
 const SERVER = fileURLToPath(new URL("./mcp-server.ts", import.meta.url));
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** How the server is started as a process; it writes what it does to `file`. */
+/** Describes how to start the server as a process; it writes what it does to `file`. */
 export const mcpProcess = (file: string, mode = "stdio"): StdioServer => ({
   command: process.execPath,
   args: ["--import", "tsx", SERVER, file, mode],
@@ -21,7 +21,7 @@ export interface ServedMcp {
   stop(): void;
 }
 
-/** Starts the server at an address, with sessions or without; `port` to take an old one's place. */
+/** Starts the server at an address, with or without sessions; `port` reuses an old address. */
 export async function serveMcp(file: string, kind: "http" | "session", port = 0): Promise<ServedMcp> {
   const args = ["--import", "tsx", SERVER, file, `${kind}:${port}`];
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
@@ -33,6 +33,6 @@ export async function serveMcp(file: string, kind: "http" | "session", port = 0)
   return { port: at, url: `http://127.0.0.1:${at}/mcp`, ended, stop: () => void child.kill("SIGKILL") };
 }
 
-/** What the server has done, in order. */
+/** The server's actions, in order. */
 export const deedsIn = (file: string): string[] =>
   existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];

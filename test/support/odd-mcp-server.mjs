@@ -1,6 +1,6 @@
 /**
- * An MCP server that speaks the protocol by hand, and oddly: it never says what it is (`silent`), takes its time to start
- * (`slow:<ms>`), answers with nothing (`null`), with too much (`large`), or with an error of its own (`error:<code>`).
+ * An MCP server that implements the protocol by hand, and oddly: it never introduces itself (`silent`), starts slowly
+ * (`slow:<ms>`), answers with nothing (`null`), with too much (`large`), or with its own error (`error:<code>`).
  */
 const [mode = "", amount = "0"] = (process.argv[2] ?? "").split(":");
 

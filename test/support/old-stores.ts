@@ -8,7 +8,7 @@ import { createEngine, type Engine, type Workflow, workflow } from "../../src/in
 
 const FOLDER = path.resolve(import.meta.dirname, "../data/stores");
 
-/** Stores of one kind that earlier commits have written, by the name of the commit; see scripts/store-fixture.mjs. */
+/** Stores of one kind written by earlier commits, by commit; see scripts/store-fixture.mjs. */
 export function oldStores(
   kind: "sqlite" | "file.json" | "postgres.sql",
 ): [commit: string, content: Buffer][] {
@@ -77,12 +77,12 @@ async function everyRunIsSound(engine: Engine): Promise<string[]> {
   return runs.map(({ id }) => id);
 }
 
-/** What every upgrade promises about the runs of an older version: they are sound, and go on. */
+/** Checks what every upgrade guarantees for runs of an older version: they verify, and they continue. */
 export function goesOn(commit: string, open: () => Promise<Store>): void {
   it(`written by ${commit} is found sound, goes on and is sound again (R1)`, async () => {
     const calls: string[] = [];
     const store = await open();
-    // Long enough after: whoever held a claim then is not alive any more.
+    // Late enough that no earlier claim holder is alive.
     const engine = createEngine({ store, workflows: flows(calls) });
     const ids = await everyRunIsSound(engine);
     expect(ids).toEqual(expect.arrayContaining(["asks", "completed", "dies", "fails", "loops", "parent"]));
@@ -105,7 +105,7 @@ export function goesOn(commit: string, open: () => Promise<Store>): void {
     expect(await engine.settled("dies")).toMatchObject({ waiting: [{ kind: "decision", step: "mail" }] });
     await engine.resolve("dies", "mail", { action: "done", value: 1 });
     expect(await engine.result("dies")).toBe(1);
-    // Nothing that was finished then is done again.
+    // Nothing finished before is repeated.
     const twice = ids.includes("forked") ? 2 : 1;
     const further = Array.from({ length: twice }, () => ["say 41", "say 42"]).flat();
     expect(calls.toSorted()).toEqual(["send", "second", ...further].toSorted());

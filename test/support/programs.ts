@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { type Context, type Effect, type Workflow, workflow } from "../../src/index.ts";
 import type { Lab } from "./lab.ts";
 
-/** What a made-up workflow does, one after the other. */
+/** The actions of a generated workflow, in order. */
 export type Node =
   | { readonly kind: "step"; readonly effect: Effect; readonly ms: number; readonly fails: number }
   | { readonly kind: "sleep"; readonly ms: number }
@@ -42,14 +42,14 @@ export const program = (depth: number): fc.Arbitrary<readonly Node[]> => {
 
 export interface Program {
   readonly flow: Workflow<undefined, unknown>;
-  /** All workflows: it, and that of its children. */
+  /** The workflow and that of its children. */
   readonly flows: readonly Workflow<never, unknown>[];
-  /** The calls made so far, by run and step; `effects` only those with effects. */
+  /** The calls so far, by run and step; `effects` only those with effects. */
   readonly calls: string[];
   readonly effects: string[];
 }
 
-/** A workflow that does what the nodes say, and answers what its steps answered. */
+/** A workflow that executes the nodes and returns the values of its steps. */
 export function made(lab: Lab, nodes: readonly Node[]): Program {
   const calls: string[] = [];
   const effects: string[] = [];

@@ -3,18 +3,18 @@ import type { Store } from "../../src/core/store/contract.ts";
 import { createEngine, type Engine, type EngineOptions, workflow } from "../../src/index.ts";
 import { hangs, signalled } from "./lab.ts";
 
-/** How one kind of store is backed up and put back. */
+/** How one kind of store is backed up and restored. */
 export interface Keeper {
   open(): Promise<Store>;
-  /** Whether it is backed up while processes work on it; else nobody has it open. */
+  /** True when it is backed up while processes use it; otherwise it is closed. */
   readonly online: boolean;
-  /** Answers what puts the copy back; nobody has the store open then. */
+  /** Makes a backup and returns a function that restores it while the store is closed. */
   backUp(): Promise<() => Promise<void>>;
 }
 
 const STEPS = 60;
 const STOP_AT = 10;
-/** Long enough for a machine with much else to do; where somebody waits for a claim to run out, no longer than that. */
+/** Long enough for a busy machine; when waiting for a claim to expire, no longer than that. */
 const [PATIENT_MS, SHORT_MS] = [60_000, 3_000];
 
 interface Call {
@@ -22,7 +22,7 @@ interface Call {
   readonly key: string;
 }
 
-/** Sixty calls with an effect. `hold` decides whether one of them hangs. */
+/** Sixty calls with an effect. `hold` decides which of them hangs. */
 function program(hold: (step: string) => Promise<unknown> | undefined) {
   const calls: Call[] = [];
   const pay = workflow("pay", async (ctx, _: null) => {
@@ -43,7 +43,10 @@ function program(hold: (step: string) => Promise<unknown> | undefined) {
 const engineOn = (store: Store, pay: ReturnType<typeof program>["pay"], more: Partial<EngineOptions> = {}) =>
   createEngine({ store, workflows: [pay], claimMs: PATIENT_MS, sweepMs: 20, ...more });
 
-/** A run that hangs in a call, its worker killed, as the backup finds it; then all of it is done, and the backup put back. */
+/**
+ * A run that hangs in a call, with a killed worker, when the backup is made; then everything is done, and the backup is
+ * restored.
+ */
 async function lostTail(keeper: Keeper): Promise<{ store: Store; lost: readonly Call[]; secret: string }> {
   const reached = signalled();
   const first = program((step) => (step === `pay-${STOP_AT}` ? (reached.resolve(), hangs()) : undefined));
@@ -65,7 +68,7 @@ async function lostTail(keeper: Keeper): Promise<{ store: Store; lost: readonly 
   return { store: await keeper.open(), lost: second.calls, secret };
 }
 
-/** What every store promises about a backup that was put back. */
+/** Tests what every store guarantees after a restore. */
 export function restoredBackups(name: string, keeperOf: () => Keeper): void {
   describe(`a ${name} backup that was put back`, () => {
     it("gives the store another incarnation, and lets no run repeat by itself what was lost", async () => {
@@ -92,7 +95,7 @@ export function restoredBackups(name: string, keeperOf: () => Keeper): void {
 
       await engine.resume("run", { actor: "ada", reason: "looked at it" });
       expect(await engine.result("run")).toBe("paid");
-      // What had begun comes again, and all of it under the keys that receivers know.
+      // Everything that had begun is repeated, all under the keys that receivers know.
       expect(calls).toEqual(lost);
       await engine.close();
       const entries = await store.entries("run", { from: 1, limit: 1_000 });
@@ -120,11 +123,11 @@ export function restoredBackups(name: string, keeperOf: () => Keeper): void {
 
 interface Regress {
   readonly open: () => Promise<Store>;
-  /** Makes a copy; answers what puts it back under whoever has the store open. */
+  /** Makes a copy and returns a function that restores it under a process that has the store open. */
   readonly disturb: () => Promise<() => Promise<void>>;
 }
 
-/** What every engine does about a store that was put back under it without a word. `isEmpty`: nothing is left to do again. */
+/** Tests every engine's reaction to a store that is restored without notice. `isEmpty`: nothing is left to repeat. */
 export function regressedStore(name: string, regressOf: () => Regress, isEmpty = false): void {
   const reports = (engine: Engine) => engine.health().store;
 
@@ -145,7 +148,7 @@ export function regressedStore(name: string, regressOf: () => Regress, isEmpty =
       await late.promise;
       const made = calls.length;
       await goBack();
-      // Whatever it asks next tells.
+      // Its next request finds out.
       await expect(engine.result("run")).rejects.toMatchObject({ code: "HF-3020" });
       expect(reports(engine)).toMatchObject({ state: "back", error: expect.stringContaining("went back") });
       expect(engine.health().worker.running).toBe(0);
@@ -176,7 +179,7 @@ export function regressedStore(name: string, regressOf: () => Regress, isEmpty =
       expect(await engine.result("run")).toBe("paid");
       await engine.work();
       await goBack();
-      // In the older state its worker is dead: it is due as soon as the claim has run out.
+      // In the older state its worker is dead: it is due as soon as the claim has expired.
       await failed.promise;
       expect(reports(engine).state).toBe("back");
       expect(calls).toHaveLength(STEPS);
@@ -187,13 +190,13 @@ export function regressedStore(name: string, regressOf: () => Regress, isEmpty =
 }
 
 interface Strange {
-  /** Opens it as another process would, once more. */
+  /** Opens it again, as another process would. */
   readonly open: () => Promise<Store>;
-  /** Puts another store in the place of this one, while it is open elsewhere. */
+  /** Replaces this store with another one while it is open elsewhere. */
   readonly replace?: () => Promise<void>;
 }
 
-/** What every engine does when its store is another one than it has opened: it starts and writes nothing more. */
+/** Tests every engine's reaction when its store isn't the one it opened: it starts and writes nothing more. */
 export function strangeStore(name: string, strangeOf: () => Strange): void {
   const isOut = { code: "HF-3020" };
 
@@ -206,7 +209,7 @@ export function strangeStore(name: string, strangeOf: () => Strange): void {
       const ask = workflow("ask", (ctx) => ctx.gate("ok", { choices: ["yes"] }));
       const { open } = strangeOf();
       const [store, elsewhere] = [await open(), await open()];
-      // One works on a run, the other has only made one, and neither looks at the store by itself meanwhile.
+      // One works on a run, the other has only created one, and neither polls the store in the meantime.
       const worker = engineOn(store, pay, { sweepMs: PATIENT_MS });
       const starter = engineOn(store, pay, { execute: false, sweepMs: PATIENT_MS });
       await worker.start(ask, undefined, { id: "asking" });

@@ -5,7 +5,7 @@ import { hangs } from "./lab.ts";
 /** The run of a program; forks of it do not hang. */
 export const RUN = "r";
 
-/** What one turn of a generated loop does, one thing after the other. */
+/** The actions of one turn of a generated loop, in order. */
 export type Op =
   | { readonly op: "step" | "object"; readonly size: number; readonly same: boolean }
   | { readonly op: "memory"; readonly key: string; readonly size: number }
@@ -20,13 +20,13 @@ export interface Program {
   readonly body: readonly Op[];
   readonly after: readonly Op[];
   readonly turns: number;
-  /** The turns in which it stands still. */
+  /** The turns in which it stops. */
   readonly stops: readonly { readonly turn: number; readonly kind: Stop }[];
 }
 
 /**
- * `gate`: until somebody answers. `crash`: until its worker has died. `doubt`: until its worker has died in a call of which nobody knows
- * what became, and somebody has said. `child`: until somebody answers a run below it.
+ * `gate`: until a person answers. `crash`: until its worker has died. `doubt`: until its worker has died in a call with
+ * an unknown outcome, and a person has resolved it. `child`: until a person answers a run below it.
  */
 export type Stop = "gate" | "crash" | "doubt" | "child";
 
@@ -41,13 +41,13 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   fc.record({ op: fc.constant("inner"), turns: fc.integer({ min: 1, max: 3 }), size }),
 ) as fc.Arbitrary<Op>;
 
-/** Too much for every turn. */
+/** Too costly for every turn. */
 const outside: fc.Arbitrary<Op> = fc.oneof(
   op,
   fc.record({ op: fc.constant("child"), size }) as fc.Arbitrary<Op>,
 );
 
-/** Programs that are long enough for several snapshots, and stand still in these ways. */
+/** Programs long enough for several snapshots, with stops of these kinds. */
 export const programs = (kinds: readonly Stop[]): fc.Arbitrary<Program> =>
   fc.record({
     before: fc.array(outside, { maxLength: 3 }),
@@ -126,13 +126,13 @@ const kid = workflow("kid", async (ctx, { size: length, asks }: KidInput) => {
 
 export interface Compiled {
   readonly flow: Workflow<string, unknown>;
-  /** It, and those of the runs below it. */
+  /** The workflow, and those of the runs below it. */
   readonly flows: readonly Workflow<never, unknown>[];
-  /** The turns in which its own run has hung. */
+  /** The turns in which its own run hung. */
   readonly hung: ReadonlySet<number>;
 }
 
-/** A program as workflows. Its `crash` stops hang once each, in whatever process comes there first. */
+/** Compiles a program to workflows. Its `crash` stops hang once each, in the first process to reach them. */
 export function compile(program: Program): Compiled {
   const hung = new Set<number>();
   const stop = async (ctx: Context, turn: number): Promise<string> => {

@@ -16,7 +16,7 @@ import {
 } from "./retention.ts";
 import { type Compiled, compile, type Program, RUN, type Stop } from "./retention-program.ts";
 
-/** Where a program is run: a store, and engines on it that may die. */
+/** The environment of a program: a store, and engines on it that may die. */
 export interface Stage {
   readonly store: Store;
   engine(workflows: readonly Workflow<never, unknown>[]): Engine;
@@ -24,11 +24,11 @@ export interface Stage {
   /** Lets a moment pass. */
   moment(): Promise<unknown>;
   crash(engine: Engine): Promise<void>;
-  /** Lets the claims of dead engines run out. */
+  /** Lets the claims of dead engines expire. */
   expire(): Promise<unknown>;
 }
 
-/** In memory, with a clock that is moved by hand. */
+/** In memory, with a manual clock. */
 export const labStage = (lab: Lab): Stage => ({
   store: lab.store,
   engine: (workflows) => lab.engine(workflows, workflows.length === 0 ? { execute: false } : {}),
@@ -46,14 +46,14 @@ export const realStage = (store: Store): Stage => ({
   drive: (promise) => promise,
   moment: turn,
   crash: (engine) => engine.close({ drainMs: 0 }),
-  // Whoever works on the store finds them as soon as they have.
+  // Workers on the store find them as soon as they expire.
   expire: async () => undefined,
 });
 
-/** Called where the run stands still, and when it has ended. */
+/** Called when the run stops, and when it has ended. */
 export type Look = (stage: Stage, engine: Engine) => Promise<void>;
 
-/** Runs a program to its end: does at its stops what they wait for, and sends it news at each. */
+/** Runs a program to its end: at each stop it does what the program waits for and sends it news. */
 export async function complete(stage: Stage, program: Program, look: Look): Promise<unknown> {
   const compiled = compile(program);
   const { flow, flows } = compiled;
@@ -79,7 +79,7 @@ export async function complete(stage: Stage, program: Program, look: Look): Prom
   return result;
 }
 
-/** Answers the engine that is there then; after a crash it is dead, and after a doubt another one has found out about it. */
+/** Returns the current engine; after a crash it is dead, and after a doubt another one has found out about it. */
 async function standStill(
   stage: Stage,
   engine: Engine,
@@ -134,14 +134,14 @@ async function until(stage: Stage, isSo: () => Promise<boolean>): Promise<void> 
 export interface Round {
   readonly policy: Exclude<RetentionPolicy, string>;
   readonly batch: number;
-  /** After how many writes it is broken off, and taken up again. */
+  /** The number of writes after which it is interrupted and restarted. */
   readonly breakAfter: number | null;
 }
 
-/** Keeps what a checkpoint was when it was first seen, and whether it was to stay. */
+/** The state of each checkpoint when it was first seen, and whether it had to stay. */
 export type Seen = Map<number, unknown>;
 
-/** Prunes, and checks that whatever must be there is as it was, and that what is gone says so. */
+/** Prunes, and checks that everything that must stay is unchanged, and that missing values are reported as missing. */
 export async function pruneAndCompare(stage: Stage, engine: Engine, round: Round, seen: Seen): Promise<void> {
   const { store, drive } = stage;
   const { keepLast = 0 } = round.policy;
@@ -155,7 +155,7 @@ export async function pruneAndCompare(stage: Stage, engine: Engine, round: Round
     if (!seen.has(seq)) seen.set(seq, now);
   }
   const head = await stateAt(store, RUN);
-  // A snapshot is nothing but what the journal says.
+  // A snapshot contains exactly what the journal says.
   if (seen.size === watched.length && !(await hasDropped(store)))
     expect(await stateAt(withoutSnapshots(store), RUN)).toEqual(head);
   const gates = await drive(engine.gates(RUN));
@@ -194,7 +194,7 @@ const withoutSnapshots = (store: Store): Store =>
 
 let forks = 0;
 
-/** A checkpoint that is listed is as it was and can be forked; any other one says that it is gone, also to somebody who wants to fork it. */
+/** A listed checkpoint is unchanged and can be forked; any other one is reported as gone, also to a fork. */
 async function compare(
   { store, drive }: Stage,
   engine: Engine,
@@ -205,7 +205,7 @@ async function compare(
   const now = await stateAt(store, RUN, seq).catch((error: unknown) => error);
   const isGone = HoldfastError.is(now, "HF-1023") || !isLeft;
   if (mustBe) expect(isGone, `#${seq} must be there`).toBe(false);
-  // Each copies the journal: some will do.
+  // Each copies the journal, so a sample is enough.
   if (!mustBe && seq % 3 > 0) return isGone ? undefined : expect(now, `#${seq}`).toEqual(seen.get(seq));
   const id = `fork-${++forks}`;
   if (isGone) return expect(await codeOf(drive(engine.fork(`${RUN}@${seq}`, { id })))).toBe("HF-1023");
@@ -214,7 +214,7 @@ async function compare(
   expect(await drive(engine.checkpoints.digest(`${id}@${seq}`))).toBe(
     await drive(engine.checkpoints.digest(`${RUN}@${seq}`)),
   );
-  // A worker may have been quicker.
+  // A worker may have been faster.
   expect(["none", "HF-1007"]).toContain(await codeOf(drive(engine.cancel(id))));
 }
 

@@ -13,7 +13,7 @@ import { type Engine, type Run, workflow } from "../../src/index.ts";
 import { withParts } from "../../src/testing/with-parts.ts";
 import type { Lab } from "./lab.ts";
 
-/** A reader of its own for each look: none of them remembers what was there before. */
+/** A new reader for each check, so that none remembers earlier values. */
 const valuesOf = (store: Store): Values =>
   new Values(store, { valueBytes: Infinity, warnBytes: Infinity }, silentLogger);
 
@@ -27,7 +27,7 @@ export async function journal(store: Store, runId: string): Promise<readonly Ent
   return store.entries(runId, { from: 1, limit: 1_000_000 });
 }
 
-/** Goes through the whole chain; throws when it does not hold. */
+/** Verifies the whole chain; throws when it is broken. */
 export async function verify(store: Store, runId: string): Promise<void> {
   const row = await rowOf(store, runId);
   const chain = new ChainCheck(runId, 1, "");
@@ -35,7 +35,7 @@ export async function verify(store: Store, runId: string): Promise<void> {
   chain.end(row.seq, row.head);
 }
 
-/** Everything that can be known of a run at a position, its decisions, agents, mailbox and open steps included. */
+/** Everything known about a run at a position, including its decisions, agents, mailbox and open steps. */
 export async function stateAt(store: Store, runId: string, upTo?: number): Promise<unknown> {
   const row = await rowOf(store, runId);
   const values = valuesOf(store);
@@ -80,7 +80,7 @@ export async function namedBlobs(store: Store, runId: string): Promise<string[]>
   );
 }
 
-/** Collects the hash of every blob that is written from now on: only so those are known that a snapshot alone names. */
+/** Collects the hash of every blob written from now on: the only way to know blobs that only a snapshot names. */
 export function watchBlobs(store: Store): ReadonlySet<string> {
   const added = new Set<string>();
   const append = store.append.bind(store);
@@ -93,7 +93,7 @@ export function watchBlobs(store: Store): ReadonlySet<string> {
   return added;
 }
 
-/** How much of a run's values is stored. */
+/** The size of a run's stored values. */
 export async function storedBytes(store: Store, runId: string): Promise<number> {
   const entries = await journal(store, runId);
   const blobs = await store.blobs(runId, await namedBlobs(store, runId));
@@ -104,7 +104,7 @@ export async function storedBytes(store: Store, runId: string): Promise<number> 
   return lengths.reduce((sum, length) => sum + length, 0);
 }
 
-/** Writes events to a run as an act from outside does. */
+/** Writes events to a run like an outside act. */
 export async function act(
   store: Store,
   runId: string,
@@ -125,11 +125,11 @@ export async function act(
   if (!result?.ok) throw new Error("the run has moved on");
 }
 
-/** Pins a checkpoint, or lets it go. `pins`: how many the run has after that. */
+/** Pins or unpins a checkpoint. `pins`: the number of the run's pins after that. */
 export const pin = (store: Store, runId: string, seq: number, pins: number): Promise<void> =>
   act(store, runId, [{ kind: "checkpoint_tagged", step: "", meta: { seq, pinned: pins > 0, pins } }]);
 
-/** Puts another value in the place of the run's input, or its config. */
+/** Replaces the run's input, or its config. */
 export async function edit(
   store: Store,
   runId: string,
@@ -140,7 +140,7 @@ export async function edit(
   await act(store, runId, [{ kind: "value_edited", step: "", meta: { what }, data }], blobs);
 }
 
-/** The same store, in which the newest snapshot of a run cannot be read. */
+/** The store with an unreadable newest snapshot. */
 export async function withoutNewestSnapshot(store: Store, runId: string): Promise<Store> {
   const { snapshotSeq } = await rowOf(store, runId);
   const [holder] = await store.entries(runId, { from: snapshotSeq, limit: 1 });
@@ -180,7 +180,7 @@ export const chat = (turns: number, size = 3_000) =>
     return { choice, count: state.messages.length, last: ctx.memory.get("last") };
   });
 
-/** Starts a run and lets it go as far as it goes by itself. */
+/** Starts a run and lets it run as far as it can on its own. */
 export async function run(
   lab: Lab,
   engine: Engine,

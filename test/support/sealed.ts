@@ -3,10 +3,10 @@ import type { Store } from "../../src/core/store/contract.ts";
 import { type Keyring, localKeyring } from "../../src/security/keyring.ts";
 import { createRoot } from "../../src/security/root.ts";
 
-/** Keys for tests, made of their names. */
+/** Test keys, derived from their names. */
 export const keyOf = (id: string): Uint8Array => createHash("sha256").update(`test key ${id}`).digest();
 
-/** A keyring of keys by name, the current one first. What is put into `ids` later counts too. */
+/** A keyring of keys by name, the current one first. Names added to `ids` later count too. */
 export function testKeyring(...ids: string[]): Keyring & { readonly names: string[] } {
   const inner = localKeyring(() => new Map(ids.map((id) => [id, keyOf(id)])));
   return {
@@ -20,7 +20,7 @@ export function testKeyring(...ids: string[]): Keyring & { readonly names: strin
   };
 }
 
-/** Everything that a store holds of a run, as it holds it. */
+/** Everything that a store holds for a run, as stored. */
 export async function recordsOf(
   store: Store,
   runId: string,
@@ -29,7 +29,7 @@ export async function recordsOf(
   return entries.flatMap(({ seq, head, data }) => (data === null ? [] : [{ seq, head, data }]));
 }
 
-/** Makes it a store that was encrypted by a version that did not mark heads. */
+/** Turns it into a store that was encrypted by a version without marked heads. */
 export async function sealedBefore(inner: Store, keyring: Keyring): Promise<Store> {
   await inner.identity();
   await createRoot(inner, keyring, 1);

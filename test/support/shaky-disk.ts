@@ -2,19 +2,19 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync, w
 import path from "node:path";
 import { type Disk, nodeDisk } from "../../src/stores/disk.ts";
 
-/** What a sudden end leaves: all that was done, or only what was synced, or something between. */
+/** The result of a sudden end: everything done, or only what was synced, or something between. */
 export type Ending = "kill" | "power loss" | "half";
 export const ENDINGS: readonly Ending[] = ["kill", "power loss", "half"];
 
-/** A name that was made, moved or removed, and may be lost until its folder is synced. */
+/** A name that was created, moved or removed, and may be lost until its folder is synced. */
 interface Change {
   file: string;
   undo(file: string): void;
 }
 
 /**
- * A disk that stops before its n-th change and stays stopped. It knows which names and contents nobody has synced, and
- * takes them back when the power fails.
+ * A disk that stops before its n-th change and stays stopped. It knows which names and contents haven't been synced,
+ * and reverts them when the power fails.
  */
 export class ShakyDisk implements Disk {
   changes = 0;
@@ -66,7 +66,7 @@ export class ShakyDisk implements Disk {
       const before = existsSync(to) && statSync(to).isFile() ? readFileSync(to) : undefined;
       await nodeDisk.rename(from, to);
       if (this.#dirty.delete(from)) this.#dirty.add(to);
-      // What is not safe in a folder is no safer when the folder has another name.
+      // Unsynced content of a folder stays unsynced when the folder is renamed.
       this.#move(from, to);
       this.#name(to, () => {
         renameSync(to, from);
@@ -91,7 +91,7 @@ export class ShakyDisk implements Disk {
       this.#unsynced = this.#unsynced.filter(({ file }) => path.dirname(file) !== folder);
     });
 
-  /** The process is gone, and with it, if the power failed, what nobody has synced. */
+  /** Ends the process and, if the power failed, reverts everything unsynced. */
   end(ending: Ending): void {
     if (ending === "kill") return;
     const kept = ending === "half" ? Math.floor(this.#unsynced.length / 2) : 0;

@@ -4,14 +4,14 @@ import type { Append, ClaimChange, Store } from "../../src/core/store/contract.t
 import { createMemoryStore } from "../../src/stores/memory.ts";
 import { anEntry, creation, step, take } from "../../src/testing/conformance/index.ts";
 
-/** The time that the store under test must go by. */
+/** The time that the store under test must use. */
 export const MODEL_NOW = 1_800_000_000_000;
 
 const RUNS = ["a", "b", "c"];
 const HASHES = ["h1", "h2", "h3"];
 const STATUSES = ["waiting", "completed", "failed"] as const;
 
-/** An append by what is right and wrong about it; the rest comes from the run as it stands. */
+/** Describes an append by what is right and wrong about it; the rest comes from the run's current state. */
 interface Move {
   readonly run: string;
   readonly creates: boolean;
@@ -92,7 +92,7 @@ async function everything(store: Store): Promise<unknown> {
   };
 }
 
-/** Whatever is appended, the store gives the same answers as the memory store and holds the same. */
+/** Checks that the store gives the same answers as the memory store and holds the same data, whatever is appended. */
 export async function checkAgainstModel(openEmpty: () => Promise<Store>, numRuns: number): Promise<void> {
   const batches = fc.array(fc.array(moves, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 8 });
   const check = async (given: readonly (readonly Move[])[]): Promise<void> => {

@@ -4,12 +4,12 @@ import { chooseDriver, type SqliteConnection } from "../../src/stores/sqlite/dri
 
 const FIXTURE = new URL("./version-1.sql", import.meta.url);
 
-/** Makes a file as the first schema version had it, with runs in it; `more` is SQL that adds to them. */
+/** Creates a file with the first schema version and some runs; `more` is SQL that adds to them. */
 export async function makeVersion1(file: string, more = ""): Promise<void> {
   await withFile(file, (db) => db.exec(readFileSync(FIXTURE, "utf8") + more));
 }
 
-/** Everything in a file: the version of its schema, the schema itself, and every row of every table. */
+/** The contents of a file: its schema version, the schema itself, and every row of every table. */
 export interface Contents {
   readonly version: SqlValue;
   readonly schema: readonly (readonly SqlValue[])[];

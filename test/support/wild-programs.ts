@@ -3,18 +3,21 @@ import { type Context, type Effect, type Verdict, type Workflow, workflow } from
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { createLab, type Lab } from "./lab.ts";
 
-/** What a made-up workflow does, one after the other: everything that a run can do and that can go wrong in it. */
+/** The actions of a generated workflow, in order: everything a run can do and that can go wrong in it. */
 export type Wild =
   | {
       readonly kind: "step";
       readonly effect: Effect;
       readonly ms: number;
       readonly tokens: number;
-      /** How its first call ends: well, with an error that is tried again soon or late, or for good with one that proves nothing or that it was not done. */
+      /**
+       * How its first call ends: well, with an error that is retried soon or late, or for good with one that proves
+       * nothing or that proves it wasn't done.
+       */
       readonly first: "well" | "soon" | "late" | "for good" | "refused";
       readonly verify: Verdict<unknown>["status"] | undefined;
       readonly undo: boolean;
-      /** What it fails with is dealt with by another step. */
+      /** Another step handles its failure. */
       readonly caught: boolean;
     }
   | { readonly kind: "tx"; readonly tokens: number }
@@ -95,12 +98,12 @@ export const wild = (depth: number): fc.Arbitrary<readonly Wild[]> => {
 const hasTransaction = (nodes: readonly Wild[]): boolean =>
   nodes.some((node) => node.kind === "tx" || ("nodes" in node && hasTransaction(node.nodes)));
 
-/** A lab for a program: with SQL, in a new file, where the program needs it. */
+/** A lab for a program; with SQL, in a new file, if the program needs it. */
 export async function labFor(nodes: readonly Wild[], newFile: () => string): Promise<Lab> {
   return hasTransaction(nodes) ? sqlLab(newFile()) : createLab();
 }
 
-/** A lab whose store is SQLite and goes by the lab's clock. */
+/** A lab with a SQLite store that uses the lab's clock. */
 export async function sqlLab(file: string): Promise<Lab> {
   const { clock } = createLab();
   let now = () => clock.now();
@@ -109,7 +112,7 @@ export async function sqlLab(file: string): Promise<Lab> {
   return lab;
 }
 
-/** A call that was made, as the world outside saw it. */
+/** A call as the outside world saw it. */
 export interface Seen {
   readonly runId: string;
   readonly step: string;
@@ -120,13 +123,13 @@ export interface Seen {
 export interface WildProgram {
   readonly flow: Workflow<undefined, unknown>;
   readonly flows: readonly Workflow<never, unknown>[];
-  /** Every call of every run, in order; those that undo are named by the step that undoes. */
+  /** Every call of every run, in order; undo calls are named by the undoing step. */
   readonly calls: Seen[];
 }
 
 const LATE_MS = 3_600_000;
 
-/** What each kind of failure says about itself. */
+/** What each kind of failure proves. */
 const ERRORS = {
   soon: () => Object.assign(new Error("soon"), { status: 429 }),
   late: () => Object.assign(new Error("late"), { status: 503, retryAfterMs: LATE_MS }),
@@ -135,11 +138,11 @@ const ERRORS = {
 };
 
 interface Options {
-  /** The run undoes what it did when it fails. */
+  /** The run undoes its work when it fails. */
   readonly compensateOnFailure: boolean;
 }
 
-/** A workflow that does what the nodes say, and answers what its steps answered. */
+/** A workflow that executes the nodes and returns the values of its steps. */
 export function tamed(lab: Lab, nodes: readonly Wild[], { compensateOnFailure }: Options): WildProgram {
   const calls: Seen[] = [];
   const tries = new Map<string, number>();

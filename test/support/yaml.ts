@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { type Script, type ScriptedCall, scriptedProvider } from "../../src/agent/index.ts";
 import { type LoadOptions, loadWorkflow, type YamlWorkflow } from "../../src/yaml/index.ts";
 
-/** A folder with these files in it, which goes when the test has ended. */
+/** Creates a folder with these files, which is removed when the test has ended. */
 export function folderWith(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-yaml-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -16,7 +16,7 @@ export function folderWith(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-/** A workflow of this text, whose models answer from a script; `calls` says which agents were asked, in order. */
+/** A workflow from this text, whose models answer from a script; `calls` lists the called agents in order. */
 export async function fromText(
   text: string,
   script: Script = {},

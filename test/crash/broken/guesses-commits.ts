@@ -2,7 +2,7 @@ import { runChildFromArgs } from "../../../lab/crash/run-child.ts";
 import { HoldfastError } from "../../../src/core/errors.ts";
 import { withParts } from "../../../src/testing/with-parts.ts";
 
-/** A worker whose store takes a write for done when it does not hear what became of it; it dies with the next one. */
+/** A worker whose store assumes that a write with an unknown outcome succeeded; it dies with the next one. */
 await runChildFromArgs({
   store: (store) => {
     let hasGuessed = false;

@@ -2,7 +2,7 @@ import { runChildFromArgs } from "../../../lab/crash/run-child.ts";
 import type { Append, AppendResult, Store } from "../../../src/core/store/contract.ts";
 import { withParts } from "../../../src/testing/with-parts.ts";
 
-/** A worker whose store takes whatever it writes, whoever holds the claim: what was refused is written behind the end. */
+/** A worker whose store accepts every write regardless of the claim: a refused write is appended at the end. */
 async function force(store: Store, append: Append): Promise<AppendResult> {
   const row = await store.read(append.run.id);
   if (!row) return { ok: false, reason: "missing", row };

@@ -4,7 +4,7 @@ import type { Context, StepCall } from "../../../src/core/context.ts";
 import type { Effect } from "../../../src/core/types.ts";
 import { workflow } from "../../../src/core/workflow.ts";
 
-/** A worker that calls first and announces the step afterwards: after a crash in between it calls again. */
+/** A worker that makes the call first and announces the step afterwards: after a crash in between it calls again. */
 await runChildFromArgs({
   scenarios: (witness, onCall) => {
     const act = async (ctx: Context, name: string, effect: Effect): Promise<string> => {

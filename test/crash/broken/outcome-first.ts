@@ -4,7 +4,7 @@ import type { Context } from "../../../src/core/context.ts";
 import type { Effect } from "../../../src/core/types.ts";
 import { workflow } from "../../../src/core/workflow.ts";
 
-/** A worker that records each outcome before the effect: what a crash in between loses is lost for good. */
+/** A worker that records each outcome before the effect: after a crash in between the effect is lost for good. */
 await runChildFromArgs({
   scenarios: (witness, onCall) => {
     const act = async (ctx: Context, name: string, effect: Effect): Promise<string> => {

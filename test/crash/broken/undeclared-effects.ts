@@ -4,7 +4,7 @@ import type { Context } from "../../../src/core/context.ts";
 import type { Effect } from "../../../src/core/types.ts";
 import { workflow } from "../../../src/core/workflow.ts";
 
-/** A worker that takes every step for repeatable: nothing keeps a fork from doing again what its source has done. */
+/** A worker that treats every step as repeatable: nothing keeps a fork from repeating what its source has done. */
 await runChildFromArgs({
   scenarios: (witness, onCall) => {
     const act = (ctx: Context, name: string, effect: Effect): Promise<string> =>

@@ -1,7 +1,7 @@
 import { workflow } from "holdfast";
 import { witness } from "holdfast/testing";
 
-/** Right in every way: what has effects is keyed or once, and a person approves. */
+/** Correct in every way: steps with effects are keyed or once, and a person approves. */
 export const reconcile = workflow("reconcile", async (ctx, /** @type {{ invoices: string[] }} */ input) => {
   const invoices = await ctx.step("load", () => input.invoices.map((id) => ({ id, amount: id.length })));
   const amounts = await ctx.each("match", invoices, ({ amount }) => amount * 2, { concurrency: 2 });

@@ -18,7 +18,7 @@ interface Answers {
 const VERSION = "3.1.6";
 const script = path.join(import.meta.dirname, "reference.py");
 
-/** Where the real Jinja2 is, put there first where there is none; undefined where it cannot be had. */
+/** The location of the real Jinja2, installed first if necessary; undefined when it isn't available. */
 function packages(): { readonly PYTHONPATH?: string } | undefined {
   if (run(["-c", "import jinja2; assert jinja2.__version__.startswith('3.1.')"]).status === 0) return {};
   const folder = path.join(tmpdir(), `holdfast-jinja2-${VERSION}`);
@@ -37,7 +37,7 @@ function run(args: readonly string[], env: Record<string, string | undefined> = 
   });
 }
 
-/** What Jinja2 and Python make of it, or why nobody can say. */
+/** The results of Jinja2 and Python, or why they aren't available. */
 export function reference(asked: Asked): Answers | { readonly missing: string } {
   const env = packages();
   if (!env) return { missing: "python3 with jinja2 is not there and could not be installed" };

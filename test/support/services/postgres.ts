@@ -9,13 +9,13 @@ export type { PostgresServer } from "../../../lab/services/postgres.ts";
 
 const isThere = (): Promise<boolean> => installed(postgresPrograms, "postgresql");
 
-/** Starts a server for one test file; `null` when PostgreSQL cannot be had on this machine. */
+/** Starts a server for one test file; returns `null` when PostgreSQL isn't available. */
 export async function startPostgres(): Promise<PostgresServer | null> {
   return (await isThere()) ? startInstalled() : null;
 }
 
 /**
- * The URL of a PostgreSQL server that all test files of this run share, as a superuser: the one named by
+ * The URL of a PostgreSQL server shared by all test files of this run, as a superuser: the one named by
  * HOLDFAST_TEST_POSTGRES_URL, or one that is started now. Without either, `missing` says why.
  */
 export async function sharedPostgres(): Promise<{

@@ -10,7 +10,7 @@ export type { RedisServer } from "../../../lab/services/redis.ts";
 
 const isThere = (): Promise<boolean> => installed(redisProgram, "redis-server");
 
-/** Starts a server for one test file; `null` when Redis cannot be had on this machine. */
+/** Starts a server for one test file; returns `null` when Redis isn't available. */
 export async function startRedis(options?: RedisServerOptions): Promise<RedisServer | null> {
   return (await isThere()) ? startInstalled(options) : null;
 }
@@ -21,7 +21,7 @@ interface SharedRedis {
 }
 
 /**
- * The URL of a Redis server that all test files of this run share: the one named by HOLDFAST_TEST_REDIS_URL, or one that
+ * The URL of a Redis server shared by all test files of this run: the one named by HOLDFAST_TEST_REDIS_URL, or one that
  * is started now. Without either, `missing` says why.
  */
 export async function sharedRedis(): Promise<SharedRedis> {
@@ -29,7 +29,7 @@ export async function sharedRedis(): Promise<SharedRedis> {
   return given ? { url: given } : sharedServer("redis", {});
 }
 
-/** The same for a cluster of one node. */
+/** A shared cluster of one node. */
 export const sharedRedisCluster = (): Promise<SharedRedis> =>
   sharedServer("redis-cluster", { cluster: true });
 

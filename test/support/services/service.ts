@@ -8,14 +8,14 @@ import { isRoot, output } from "../../../lab/services/service.ts";
 
 export { folderFor, freePort, output, serverUser } from "../../../lab/services/service.ts";
 
-/** Whether a program is there; its Debian package is installed where that is allowed. */
+/** True when a program is available; its Debian package is installed if allowed. */
 export async function installed(find: () => string | null, debian: string): Promise<boolean> {
   if (find() !== null || !isRoot || !existsSync("/usr/bin/apt-get")) return find() !== null;
   await output("/usr/bin/apt-get", ["install", "-y", "--no-install-recommends", debian]);
   return find() !== null;
 }
 
-/** Loud, and an error where nothing may be left out. */
+/** Logs loudly, or throws when nothing may be skipped. */
 export function missing(what: string, why: string): string {
   const text = `${what} cannot be had: ${why}`;
   if (process.env["CI"] === "true") throw new Error(text);
@@ -23,7 +23,7 @@ export function missing(what: string, why: string): string {
   return text;
 }
 
-/** Ends the server with signal `QUIT` and removes what it leaves once the test run is over, however it ended. */
+/** Ends the server with signal `QUIT` and removes its files once the test run is over, however it ended. */
 function endWithRun(pid: number, folders: readonly string[]): void {
   const script = `run=$0; server=$1; shift
     while kill -0 "$run" 2>/dev/null; do sleep 1; done
@@ -32,7 +32,7 @@ function endWithRun(pid: number, folders: readonly string[]): void {
   spawn("/bin/sh", args, { detached: true, stdio: "ignore" }).unref();
 }
 
-/** The process that every test file of one run has in common. */
+/** The process that all test files of one run share. */
 const testRun = process.env["VITEST"] === undefined || !isMainThread ? process.pid : process.ppid;
 
 interface Started {
@@ -40,7 +40,7 @@ interface Started {
   readonly folder: string;
 }
 
-/** Starts a server for all test files of this run: the first one that asks does it, the others wait for it. */
+/** Starts a server for all test files of this run: the first caller starts it, the others wait for it. */
 export async function shared<T extends Started>(name: string, start: () => Promise<T>): Promise<T> {
   const place = path.join(tmpdir(), `holdfast-run-${testRun}-${name}`);
   const note = path.join(place, "server.json");

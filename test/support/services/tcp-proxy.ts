@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** Stands between a client and a server, and cuts the line where it is told to. */
+/** A proxy between a client and a server that cuts the connection on request. */
 export interface TcpProxy {
   readonly port: number;
-  /** What the client sends next arrives; the answer is lost, and the connection with it. */
+  /** The client's next request arrives; the answer is lost, and the connection with it. */
   loseNextAnswer(): void;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Loaded into every process that crash tests start: an error that nobody handled is written down, whatever else becomes of the process.
+// Loaded into every process that crash tests start: records unhandled errors, whatever else happens to the process.
 import { appendFileSync } from "node:fs";
 
 const file = process.env["HOLDFAST_TEST_UNHANDLED"];

@@ -4,8 +4,8 @@ import path from "node:path";
 import { afterAll, expect } from "vitest";
 
 /**
- * Arms every process that a crash test starts: a rejection or an exception that nobody handles in any of them fails the file, also where
- * the test itself does not look at how its processes ended (E5).
+ * Instruments every process that a crash test starts: an unhandled rejection or exception in any of them fails the
+ * file, even if the test itself ignores how its processes ended (E5).
  */
 const folder = mkdtempSync(path.join(tmpdir(), "holdfast-unhandled-"));
 const file = path.join(folder, "unhandled.log");
@@ -13,7 +13,7 @@ const arm = new URL("./arm.mjs", import.meta.url).href;
 process.env["HOLDFAST_TEST_UNHANDLED"] = file;
 process.env["NODE_OPTIONS"] = `${process.env["NODE_OPTIONS"] ?? ""} --import ${arm}`.trim();
 
-/** For the tests of this arming itself: what was written down so far, which then does not count. */
+/** For tests of this setup: returns what was recorded so far, which then doesn't count. */
 export function takeUnhandled(): string {
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
   rmSync(file, { force: true });
