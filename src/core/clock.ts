@@ -1,15 +1,15 @@
-/** Time as the engine sees it: real, or moved by hand in tests. */
+/** The engine's time: real, or moved by a test. */
 export interface Clock {
-  /** Wall time in epoch milliseconds. May jump either way. */
+  /** Wall time in epoch milliseconds. May jump in either direction. */
   now(): number;
-  /** Milliseconds since some fixed moment. Never goes back. */
+  /** Milliseconds since some fixed moment. Never decreases. */
   monotonic(): number;
   /**
-   * Calls back once after `ms` milliseconds, of whatever length; returns a function that cancels it. A
-   * `background` timer does not keep the process alive.
+   * Calls back once after `ms` milliseconds, however long; returns a function that cancels it. A `background` timer
+   * doesn't keep the process alive.
    */
   setTimer(callback: () => void, ms: number, options?: TimerOptions): () => void;
-  /** Calls back soon: after pending microtasks and I/O callbacks. */
+  /** Calls back soon, after pending microtasks and I/O callbacks. */
   defer(callback: () => void): void;
 }
 
@@ -17,7 +17,7 @@ export interface TimerOptions {
   readonly background?: boolean;
 }
 
-/** The longest delay the platform takes; a longer one fires at once. */
+/** The platform's longest delay; a longer one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 function setTimer(callback: () => void, ms: number, options?: TimerOptions): () => void {

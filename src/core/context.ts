@@ -6,33 +6,43 @@ import type { Budget, Effect } from "./types.ts";
 import type { SecretRef } from "./values/secrets.ts";
 
 /**
- * What a workflow function is given. Everything it does through `ctx` is journaled under a stable name within its
- * scope; after a crash the function runs again from the top and each finished call answers from the journal.
+ * The argument of a workflow function. Everything it does through `ctx` is journaled under a stable name within its
+ * scope; after a crash the function runs again from the top and each finished call returns its result from the journal.
  * Code between the calls runs again too, so effects belong inside steps.
  */
 export interface Context {
   readonly runId: string;
-  /** Raised when this process must stop working on the run. */
+  /** Aborted when this process must stop working on the run. */
   readonly abortSignal: AbortSignal;
-  /** What the run was given at its start (`config`), with the edits made since, as of the last time it was taken up. */
+  /** The run's `config` from its start, with the edits made up to the last time it was taken up. */
   readonly config: Readonly<Record<string, unknown>>;
 
   /** Runs `work` once and remembers its outcome. See {@link StepOptions} for effects, retries and time limits. */
   step<T>(name: string, work: (call: StepCall) => T | Promise<T>, options?: StepOptions<T>): Promise<T>;
-  /** Whether the journal knows the next step of this name here, with these arguments: begun, ended or in doubt. Calls nothing. */
+  /**
+   * True when the journal has the next step of this name here with these arguments: begun, ended or in doubt. Calls
+   * nothing.
+   */
   isRecorded(name: string, input: unknown): boolean;
   /**
-   * Goes on unless the next step of this name here has ended with other arguments than these: what it was called for was edited since.
-   * Then the run waits for review, with `problem`, until somebody puts the arguments back or sets the step's result. Calls nothing.
+   * Returns unless the next step of this name here has ended with other arguments, because they were edited since. Then
+   * the run waits for review, with `problem`, until a person restores the arguments or sets the step's result. Calls
+   * nothing.
    */
   settleArguments(name: string, input: unknown, problem: HoldfastError): Promise<void>;
-  /** The primitive under `step`, for code that owns its control flow: its outcome if it has one, else the right to act. */
+  /**
+   * The primitive under `step`, for code that owns its control flow: returns the outcome if there is one, otherwise the
+   * right to act.
+   */
   beginStep<T>(name: string, options?: StepOptions<T>): Promise<StepHandle<T>>;
   completeStep<T>(handle: OpenStep<T>, value: T): Promise<T>;
-  /** Records a failure. Answers a new handle when it is time to try again (or what became of it); throws when it is final. */
+  /**
+   * Records a failure. Returns a new handle when it is time to try again (or the outcome, if there is one by then);
+   * throws when the failure is final.
+   */
   failStep<T>(handle: OpenStep<T>, error: unknown): Promise<StepHandle<T>>;
 
-  /** Runs `work` for each item; every item is saved when it ends, and only unfinished ones run again. */
+  /** Runs `work` for each item. Every item is saved when it ends, and only unfinished ones run again. */
   each<I, T>(
     name: string,
     items: readonly I[],
@@ -45,13 +55,13 @@ export interface Context {
     work: (item: I, index: number, call: StepCall) => T | Promise<T>,
     options: SettledOptions,
   ): Promise<Settled<T>[]>;
-  /** Runs branches side by side, each saved when it ends. */
+  /** Runs branches in parallel and saves each when it ends. */
   all<B extends Branches>(name: string, branches: B, options?: EachOptions): Promise<BranchResults<B>>;
   all<B extends Branches>(name: string, branches: B, options: SettledOptions): Promise<SettledResults<B>>;
 
   /**
-   * The durable loop: `body` mutates a draft of the state, each iteration commits what changed, and a resumed run
-   * goes on at the next iteration without replaying the finished ones. Ends with `turn.done()`.
+   * The durable loop: `body` changes a draft of the state, each iteration commits the changes, and a resumed run
+   * continues at the next iteration without replaying the finished ones. Ends with `turn.done()`.
    */
   loop<S extends object>(
     name: string,
@@ -63,29 +73,31 @@ export interface Context {
   /** The run's working memory: keyed values, part of every checkpoint. */
   readonly memory: Memory;
 
-  /** Waits for a person. The answer is saved, and asked for again only when something else is shown than was answered. */
+  /** Waits for a person. The answer is saved, and asked for again only when something else is shown. */
   gate(name: string, options: GateOptions): Promise<GateAnswer>;
   /** Waits, across crashes and deploys. */
   sleep(name: string, ms: number): Promise<void>;
-  /** Waits for the first of the named signals; one that came before the wait counts. */
+  /** Waits for the first of the named signals; one that arrived before the wait counts. */
   signal<T = unknown>(name: string, options?: SignalOptions): Promise<ReceivedSignal<T>>;
   /**
-   * What has come into the mailbox under a name and was not taken out yet, without waiting. Without a name: the context that people
-   * have injected.
+   * The unread messages in the mailbox under a name, without waiting. Without a name: the context that people have
+   * injected.
    */
   inbox<T = unknown>(name?: string): Promise<ReceivedSignal<T>[]>;
   /**
-   * The context that people have injected behind a position, for every agent or for the one of this name. It stays in the mailbox for
-   * the others. `isLast` is the last look before an answer: what was acknowledged before it is among what is found.
+   * The context that people have injected after a position, for every agent or for the one with this name. It stays in
+   * the mailbox for the others. `isLast` marks the last check before an answer: everything acknowledged before it is
+   * included.
    */
   injected(agent: string, options: { readonly after: number; readonly isLast: boolean }): Promise<Injected>;
-  /** The limits that hold for the run now: its own, and those of the runs above it. */
+  /** The limits that apply to the run now: its own, and those of the runs above it. */
   limits(): Promise<Budget | undefined>;
-  /** Starts another workflow as a run of its own and waits for its result. */
+  /** Starts another workflow as a separate run and waits for its result. */
   child<I, O>(name: string, workflow: Workflow<I, O>, input: I): Promise<O>;
   /**
-   * Writes through the store's own SQL transaction: the writes and the outcome commit together. SQL stores only. On SQLite `work` must
-   * be done when it returns; on PostgreSQL and PGlite it may be asynchronous, and its handle is an {@link AsyncSqlHandle}.
+   * Writes through the store's own SQL transaction: the writes and the outcome are committed together. SQL stores only.
+   * On SQLite `work` must be synchronous; on PostgreSQL and PGlite it may be asynchronous, and its handle is an
+   * {@link AsyncSqlHandle}.
    */
   transaction<T, S extends AnySqlHandle = SqlHandle>(
     name: string,
@@ -94,25 +106,27 @@ export interface Context {
   ): Promise<T>;
 
   /**
-   * The secret that a reference from `secret(name)` names, asked for now and stored nowhere: wherever it turns up in what is saved or
-   * logged, `[redacted:name]` stands instead.
+   * The secret that a reference from `secret(name)` names, fetched now and never stored: wherever it appears in saved
+   * or logged text, `[redacted:name]` replaces it.
    */
   secret(ref: SecretRef): Promise<string>;
 
-  /** Says which steps are to come in this place, by name: progress is measured against it. */
+  /** Announces the steps to come at this place, by name. Progress is measured against it. */
   plan(steps: readonly string[]): void;
-  /** Records a choice: who, what, why, which alternatives, how sure. */
+  /** Records a choice: who, what, why, which alternatives, how certain. */
   decide(decision: Decision): void;
-  /** Records how an agent stands. */
+  /** Records an agent's state. */
   agent(name: string, state: AgentState): void;
-  /** Adds tokens and cost to the run, or to the step it is called in. */
+  /** Adds tokens and cost to the run, or to the current step. */
   usage(usage: UsageReport): void;
-  /** Marks a checkpoint by name and waits until it is durable. The trigger says why; by default `user_requested`. */
+  /**
+   * Marks a checkpoint by name and waits until it is durable. The trigger gives the reason; default `user_requested`.
+   */
   checkpoint(label: string, trigger?: CheckpointTrigger): Promise<string>;
 
   /**
-   * Waits until everything so far is durable. A step returns a moment before its outcome is; whoever blocks the event loop right after it,
-   * or acts outside of steps, waits here first.
+   * Waits until everything so far is durable. A step returns a moment before its outcome is durable, so wait here
+   * before blocking the event loop or acting outside of steps.
    *
    * @example
    * ```ts
@@ -135,16 +149,16 @@ export interface Context {
   uuid(name?: string): string;
 }
 
-/** What a step's function is told about its call. */
+/** Describes a call to the step's function. */
 export interface StepCall {
   readonly runId: string;
   readonly step: string;
   readonly attempt: number;
-  /** Rises with every takeover of the run: receivers may refuse a lower one than they have seen. */
+  /** Rises with every takeover of the run: receivers may refuse an epoch lower than the last one they saw. */
   readonly epoch: number;
   /** The idempotency key: the same on every attempt, on every machine, after every crash. */
   readonly key: string;
-  /** Raised on time-out, cancel, or when another worker has taken the run over. */
+  /** Aborted on timeout, on cancel, or when another worker has taken over the run. */
   readonly signal: AbortSignal;
 }
 
@@ -153,44 +167,48 @@ export interface StepOptions<T = unknown> {
   readonly effect?: Effect;
   /** Serialisable arguments. Their digest is recorded: a `keyed` call is never repeated with others. */
   readonly input?: unknown;
-  /** `false` for none, a number of attempts, or a policy. Default: 3 attempts, none again for `once`. */
+  /** `false` for no retries, a number of attempts, or a policy. Default: 3 attempts, and a single one for `once`. */
   readonly retry?: Partial<RetryPolicy> | number | false;
   readonly timeoutMs?: number;
-  /** Return only when the outcome is durable, for one write more. Default: it travels with the next step's intent. */
+  /**
+   * Returns only when the outcome is durable, at the cost of one more write. Default: the outcome is written with the
+   * next step's intent.
+   */
   readonly flush?: boolean;
   /** `keyed`: how long the receiver remembers the key. Default 24 h; after that the step counts as `once`. */
   readonly keyWindowMs?: number;
   /**
-   * `keyed`: what it means when the receiver objects to the key: 422, an error whose name or code says so, or `keyRejected: true` on
-   * it; 409 once waiting for the call in flight has not helped; a failure that is repeated for this key (`idempotent-replayed`).
-   * `ask` (the default): the outcome is unknown, and a person decides. `new-key`: the same, and they may have it called under another
-   * key (not while a call is in flight). `fail`: a failure like any other.
+   * `keyed`: what to do when the receiver rejects the key: 422, an error whose name or code says so, or
+   * `keyRejected: true` on it; 409 if waiting for the call in flight hasn't helped; a failure that is repeated for this
+   * key (`idempotent-replayed`). `ask` (the default): the outcome is unknown, and a person decides. `new-key`: the same,
+   * and the person may have it called under another key (not while a call is in flight). `fail`: a failure like any
+   * other.
    */
   readonly onKeyRejected?: "ask" | "new-key" | "fail";
-  /** Asks the outside world what became of a call whose outcome is unknown. */
+  /** Asks the outside world for the outcome of a call when it is unknown. */
   readonly verify?: (call: StepCall) => Verdict<T> | Promise<Verdict<T>>;
-  /** Answers instead of the call in a fork that simulates its effects and has nothing recorded to answer with. */
+  /** Replaces the call in a fork that simulates effects and has no recorded result. */
   readonly simulate?: (call: StepCall) => T | Promise<T>;
   /**
-   * Undoes the step, in reverse order, when the run is cancelled with compensation. The undo is a step of its own, with the effect class,
-   * the time limit and the key window of the step.
+   * Undoes the step, in reverse order, when the run is cancelled with compensation. The undo is its own step, with the
+   * step's effect class, time limit and key window.
    */
   readonly compensate?: Undo<T> | UndoOptions<T>;
 }
 
-/** Undoes a step. It is given the value that the step returned. */
+/** Undoes a step, given the value that the step returned. */
 export type Undo<T> = (value: T, call: StepCall) => unknown;
 
-/** How to undo a step, where its undo has a time limit or a way to look up its outcome of its own. */
+/** Options of an undo that has its own time limit or outcome lookup. */
 export interface UndoOptions<T> {
   readonly undo: Undo<T>;
   /** Default: the time limit of the step. */
   readonly timeoutMs?: number;
-  /** Asks the outside world what became of an undo whose outcome is unknown. */
+  /** Asks the outside world for the outcome of an undo when it is unknown. */
   readonly verify?: (value: T, call: StepCall) => Verdict<unknown> | Promise<Verdict<unknown>>;
 }
 
-/** What a transaction says about itself: policies are asked with it, and approvals are bound to it. */
+/** Options of a transaction: policies receive `input`, and approvals are bound to it. */
 export type TransactionOptions = Pick<StepOptions, "input">;
 
 export type Verdict<T> =
@@ -222,13 +240,13 @@ interface GroupOptions extends Omit<StepOptions<never>, "verify" | "simulate" | 
 }
 
 export interface EachOptions extends GroupOptions {
-  /** The first failure stops the group: nothing new starts, running branches are told to abort. The default. */
+  /** The first failure stops the group: nothing new starts, and running branches are aborted. The default. */
   readonly failure?: "fail-fast";
 }
 
 export type SettledOptions =
   | (GroupOptions & { readonly failure: "continue" })
-  /** Ends as soon as `quorum` branches have succeeded; fails when that has become impossible. */
+  /** Ends as soon as `quorum` branches have succeeded; fails when that becomes impossible. */
   | (GroupOptions & { readonly failure: "quorum"; readonly quorum: number });
 
 declare const loopDone: unique symbol;
@@ -247,9 +265,9 @@ export interface LoopTurn {
 export interface LoopOptions {
   readonly maxIterations?: number;
   /**
-   * Save the state only every so many iterations, and at the end; see {@link SaveEvery}. Default: as the workflow or the engine says
-   * (`checkpoint`), else 1. After a crash the loop goes on behind the last one that was saved: the bodies of later ones run again, and
-   * finished steps inside them answer from the journal.
+   * Saves the state only every few iterations, and at the end; see {@link SaveEvery}. Default: the workflow's or the
+   * engine's `checkpoint`, otherwise 1. After a crash the loop continues after the last saved iteration: the bodies of
+   * later ones run again, and finished steps inside them return from the journal.
    */
   readonly every?: SaveEvery;
 }
@@ -262,13 +280,16 @@ export interface Memory {
 }
 
 export interface GateOptions {
-  /** What the person sees. The answer is bound to its digest: show recorded values, which are the same on every replay. */
+  /**
+   * The content shown to the person. The answer is bound to its digest: show recorded values, which are the same on
+   * every replay.
+   */
   readonly show?: unknown;
   readonly choices: readonly string[];
-  /** Whether free text may come with the choice. */
+  /** Allows free text with the choice. */
   readonly text?: boolean;
   readonly timeoutMs?: number;
-  /** `fail` (the default), or the choice that counts as given. */
+  /** `fail` (the default), or the choice to assume. */
   readonly onTimeout?: "fail" | { readonly choice: string };
 }
 
@@ -281,7 +302,7 @@ export interface GateAnswer {
 }
 
 export interface SignalOptions {
-  /** Further names: the first signal of any of them ends the wait. */
+  /** Additional names: the first signal with any of them ends the wait. */
   readonly or?: readonly string[];
   readonly timeoutMs?: number;
 }
@@ -292,7 +313,7 @@ export interface ReceivedSignal<T = unknown> {
   readonly at: number;
 }
 
-/** What was found in the mailbox of injected context, and the position to look behind next time. */
+/** Messages from the mailbox of injected context, and the position to continue after. */
 export interface Injected {
   readonly messages: readonly ReceivedSignal[];
   readonly upTo: number;
@@ -321,17 +342,17 @@ export interface UsageReport {
 }
 
 export interface WorkflowOptions {
-  /** Version of the code. Stored with every run; a run of another version is migrated, or waits. Default "1". */
+  /** The version of the code. Stored with every run; a run of another version is migrated, or waits. Default "1". */
   readonly version?: string;
-  /** Version of the shape of loop states and memory. Default 1; a change needs a new `version` too. */
+  /** The version of the shape of loop states and memory. Default 1; a change needs a new `version` too. */
   readonly schema?: number;
   /** How runs of other versions become runs of this one; see {@link Migration}. */
   readonly migrations?: readonly Migration[];
-  /** Undo what the run did, in reverse order, when it fails. Such a run cannot be resumed. */
+  /** Undoes the run's work, in reverse order, when it fails. Such a run can't be resumed. */
   readonly compensateOnFailure?: boolean;
-  /** What each of its runs may use up. Reaching a limit is a wait, which `resume` with a higher one ends. */
+  /** Limits of each run. A run that reaches one waits until `resume` raises it. */
   readonly budget?: Budget;
-  /** How often its loops save their state, where they do not say it themselves. Default: as the engine says. */
+  /** How often its loops save their state, unless they set it themselves. Default: the engine's setting. */
   readonly checkpoint?: CheckpointStrategy;
 }
 

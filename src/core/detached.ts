@@ -1,8 +1,8 @@
 import type { Logger } from "./logger.ts";
 
 /**
- * Lets work go on that nobody waits for. If it fails, that is logged: a promise that is left to itself must never end the process. Whoever
- * depends on the work sees to that inside it. The linter refuses every other way to leave a promise alone.
+ * Runs work that no caller waits for, and logs its failure: an unhandled rejection must never end the process. Code
+ * that depends on the work handles that inside it. The linter refuses every other way to leave a promise unhandled.
  */
 export function detached(
   work: Promise<unknown>,

@@ -8,10 +8,10 @@ import type { Ports } from "./ports.ts";
 import type { Store } from "./store/contract.ts";
 import { Redactor } from "./values/redact.ts";
 
-/** Everything impure of an engine: as given, or the system's. */
+/** The impure parts of an engine: given, or the system's. */
 export function enginePorts(options: EngineOptions): Ports {
   const { redact, secrets, logger = silentLogger } = options;
-  // Secrets that runs ask for are kept out of the store also where nothing else is looked for.
+  // Secrets that runs ask for are kept out of the store even without other redaction.
   const redactor = redact || secrets ? new Redactor(redact ?? { builtIn: false }) : undefined;
   return {
     clock: options.clock ?? systemClock,
@@ -22,7 +22,7 @@ export function enginePorts(options: EngineOptions): Ports {
   };
 }
 
-/** How an engine turns values into what its store holds. */
+/** Converts between values and the store's form. */
 export function engineValues(store: Store, { limits }: EngineOptions, { logger, redactor }: Ports): Values {
   const { valueBytes = 100_000_000, warnBytes = 500_000 } = limits ?? {};
   return new Values(store, { valueBytes, warnBytes }, logger, redactor);

@@ -76,15 +76,15 @@ import { isWorkflow } from "./workflow.ts";
  * ```
  */
 export class Engine {
-  /** Positions of runs to look at, compare, check, name and keep. */
+  /** Examines, compares, verifies, names and pins positions of runs. */
   readonly checkpoints: Checkpoints;
-  /** Drops values that a policy does not keep. */
+  /** Drops values that a policy doesn't keep. */
   readonly retention: Retention;
-  /** Says and does what a new version of the code means for stored runs. */
+  /** Predicts and applies what a new version of the code means for stored runs. */
   readonly migrations: Migrations;
-  /** For auditors and for those who run the store: trails, recoveries, effects, capacity. */
+  /** Reports for auditors and operators: trails, recoveries, effects, capacity. */
   readonly reports: Reports;
-  /** Carries runs from one store to another. */
+  /** Moves runs from one store to another. */
   readonly transfer: Transfer;
   readonly #options: EngineOptions;
   readonly #store: Store;
@@ -161,23 +161,23 @@ export class Engine {
     for (const workflow of options.workflows ?? []) this.register(workflow);
   }
 
-  /** Durable flushes so far, for measuring. */
+  /** The number of durable flushes so far, for measurements. */
   get flushes(): number {
     return this.#queue.flushes;
   }
 
-  /** How the store does, what is not saved yet, and what is under way here. Answers also while the store is away. */
+  /** The state of the store, unsaved events, and work in progress here. Available even while the store is down. */
   health(): Health {
     return describeHealth(this.#queue.health, this.#running());
   }
 
-  /** Makes a workflow known, so that its runs can be advanced here. */
+  /** Registers a workflow, so that its runs can be advanced here. */
   register(workflow: Workflow<never, unknown>): void {
     if (!isWorkflow(workflow)) throw badOption("workflow", "it was not made by workflow()");
     this.#workflows.set(workflow.name, workflow as Workflow);
   }
 
-  /** Starts a run, or answers the one that has this id and input (HF-1041 with another one). Durable when it answers. */
+  /** Starts a run, or returns the one with this id and input (HF-1041 if they differ). Resolves when durable. */
   async start<I, O>(workflow: Workflow<I, O>, input: I, options: StartOptions = {}): Promise<Run> {
     this.#checkOpen();
     this.register(workflow as Workflow<never, unknown>);
@@ -187,22 +187,23 @@ export class Engine {
     return this.#starter.create(workflow as Workflow, id, input, null, given);
   }
 
-  /** Advances due runs from now on, until `close`. Keeps the process alive. Where the store is away, it answers when it is there. */
+  /** Advances due runs until `close`, and keeps the process alive. Resolves when the store is available. */
   async work(): Promise<void> {
     this.#checkOpen();
     await untilThere(this.#ports, async () => this.#closed || this.#work(false));
   }
 
   /**
-   * Takes every run that is due now (crashed ones included) and begins to advance it; answers their ids. Where more are due than
-   * `concurrency` allows at once, it answers when the last of them has begun: do not await it where that may take too long.
+   * Takes every run that is due now (including crashed ones) and begins to advance it; returns their ids. If more runs
+   * are due than `concurrency` allows, it resolves when the last of them has begun: don't await it if that may take too
+   * long.
    */
   async recover(): Promise<string[]> {
     this.#checkOpen();
     return (await this.#work(true)).takeAll();
   }
 
-  /** The worker, running, if this engine may advance runs at all. */
+  /** The running worker, if this engine may advance runs. */
   async #ownWorker(): Promise<Worker | null> {
     if (this.#options.execute === false || this.#workflows.size === 0 || this.#closed) return null;
     return this.#work(true);
@@ -210,7 +211,7 @@ export class Engine {
 
   #work(background: boolean): Promise<Worker> {
     this.#worker ??= this.#openWorker().catch((error: unknown) => {
-      // A store that cannot be opened now may be there later.
+      // A store that can't be opened now may be available later.
       this.#worker = null;
       throw error;
     });
@@ -291,13 +292,13 @@ export class Engine {
     };
   }
 
-  /** The run's result once it has completed; throws when it failed (HF-2101), was cancelled (HF-2110) or is damaged (HF-3010). */
+  /** The result of a completed run; throws HF-2101 (failed), HF-2110 (cancelled) or HF-3010 (damaged). */
   async result<O = unknown>(runId: string): Promise<O> {
     const row = await this.#until(runId, ({ status, damage }) => ended(status) || damage !== undefined);
     return (await readResult(this.#store, this.#values, insistOn(row))) as O;
   }
 
-  /** The run once nothing is under way: ended, paused, or waiting for something. */
+  /** Resolves with the run once nothing is in progress: it has ended, is paused, or waits for something. */
   settled(runId: string): Promise<Run> {
     return this.#until(runId, ({ status }) => status !== "queued" && status !== "running");
   }
@@ -313,35 +314,35 @@ export class Engine {
     this.#retentionLoop.heard(runId, events);
   }
 
-  /** One run, or `null`. One whose record does not verify waits for review, and `damage` says why. */
+  /** One run, or `null`. A run whose record doesn't verify waits for review, and `damage` says why. */
   async get(runId: string): Promise<Run | null> {
     checkId(runId);
     return readRun(this.#store, runId);
   }
 
-  /** What the run does or waits for, in one sentence, and what a person can do about it. */
+  /** Describes in one sentence what the run does or waits for, and what a person can do about it. */
   async status(runId: string): Promise<RunReport> {
     checkId(runId);
     return readStatus(this.#parts, runId, heldRun(this.#queue.health, this.#running(), runId));
   }
 
   /**
-   * Stored runs, newest first, a page at a time (100 runs, unless `limit` says otherwise); every filter given must match. One whose row
-   * cannot be waits for review, and `damage` says why.
+   * Stored runs, newest first, one page at a time (100 runs, unless `limit` says otherwise); every given filter must
+   * match. A run whose row doesn't verify waits for review, and `damage` says why.
    */
   async list(query: ListQuery = {}): Promise<RunPage> {
     const page = await this.#store.list({ ...query, limit: query.limit ?? LIST_LIMIT });
     return { ...page, runs: page.runs.map(listed) };
   }
 
-  /** Stops the run at its next step boundary. Once this answers, no new step will start. */
+  /** Stops the run at its next step boundary. No new step starts after this resolves. */
   async pause(runId: string, act: PauseOptions = {}): Promise<Run> {
     checkId(runId);
     const pause = (id: string): Promise<Run> => this.#control.pause(id, act);
     return act.children ? this.#family.withChildren(runId, pause, ({ id }) => pause(id)) : pause(runId);
   }
 
-  /** Lets a paused or failed run go on, or one that a limit or a check holds back. What it brings is one write with it. */
+  /** Lets a paused, failed or held-back run continue. Its changes are part of the same write. */
   async resume(runId: string, options: ResumeOptions & { children?: boolean } = {}): Promise<Run> {
     checkId(runId);
     const resume = (id: string): Promise<Run> => this.#control.resume(id, options);
@@ -350,7 +351,7 @@ export class Engine {
     return this.#family.withChildren(runId, resume, ({ id }) => this.#control.resume(id, plain));
   }
 
-  /** Ends the run and those it started for good. With `compensate`, what they did is undone first, in reverse order. */
+  /** Ends the run and those it started for good. With `compensate`, their work is undone first, in reverse order. */
   async cancel(runId: string, act: CancelOptions = {}): Promise<Run> {
     checkId(runId);
     const row = await this.#control.cancel(runId, act);
@@ -358,7 +359,7 @@ export class Engine {
     return row;
   }
 
-  /** Pauses every unfinished run of a workflow. Runs that cannot be paused are named with the reason. */
+  /** Pauses every unfinished run of a workflow. Runs that can't be paused are listed with the reason. */
   pauseAll(query: OfWorkflow, act: PauseOptions = {}): Promise<BulkReport> {
     const status = ["queued", "running", "waiting"] as const;
     return this.#family.all(query.workflow, (id) => this.pause(id, act), { status });
@@ -375,7 +376,7 @@ export class Engine {
     return this.#family.all(query.workflow, (id) => this.cancel(id, act));
   }
 
-  /** Gives a run context to go on with, and with `children` those it started: found with `ctx.inbox()`. The same delivery id twice is one. */
+  /** Gives context to a run and, with `children`, to those it started. A repeated delivery id counts once. */
   async inject(runId: string, context: unknown, options: InjectOptions = {}): Promise<void> {
     checkId(runId);
     await injectInto(this.#control, this.#family, runId, context, options);
@@ -386,55 +387,55 @@ export class Engine {
     return this.#family.all(query.workflow, (id) => this.inject(id, context, options));
   }
 
-  /** Makes a new run that goes on from a checkpoint (`run@seq`) of another one, which stays as it is; see {@link ForkOptions}. */
+  /** Creates a run that continues from a checkpoint (`run@seq`) of another one; see {@link ForkOptions}. */
   async fork(address: string, options: ForkOptions = {}): Promise<Run> {
     this.#checkOpen();
     return forkRun(this.#parts, address, options);
   }
 
-  /** What `fork` would do to the calls that the source has made since. Changes nothing. */
+  /** Predicts what `fork` would do about the calls that the source has made since. Changes nothing. */
   previewFork(address: string, options: ForkOptions = {}): Promise<ForkPreview> {
     return previewFork(this.#parts, address, options);
   }
 
-  /** Runs the workflow's function against what is recorded up to a checkpoint. Calls nothing and changes nothing. */
+  /** Runs the workflow's function against the records up to a checkpoint. Calls nothing and changes nothing. */
   async replay(address: string, options: ReplayOptions = {}): Promise<Replay> {
     const deps = this.#executionDeps(await this.#store.identity());
     return replayCheckpoint(deps, this.#workflows, address, options);
   }
 
-  /** What a resume of the run would do now, with what it brings along. Changes nothing. */
+  /** Predicts what a resume with these options would do now. Changes nothing. */
   async plan(runId: string, options: PlanOptions = {}): Promise<ResumePlan> {
     checkId(runId);
     return planResume(await this.#foresight(), this.#workflows, runId, options);
   }
 
-  /** What a worker here would have, now. */
+  /** The dependencies that a worker here would have. */
   async #foresight(): Promise<ExecutionDeps> {
     await this.#time.read();
     return this.#executionDeps(await this.#store.identity());
   }
 
-  /** Puts a message into the run's mailbox. The same delivery id twice is one message. */
+  /** Puts a message into the run's mailbox. A repeated delivery id counts once. */
   async signal(runId: string, name: string, payload?: unknown, options: NamedAct = {}): Promise<void> {
     checkId(runId);
     await this.#control.signal(runId, name, payload, options);
   }
 
-  /** The gates the run waits at; without a run those of all runs, the longest open first. */
+  /** The gates that the run waits at; without a run, those of all runs, longest open first. */
   async gates(runId?: string): Promise<OpenGate[]> {
     if (runId === undefined) return this.#decisions.allGates();
     checkId(runId);
     return this.#decisions.gates(runId);
   }
 
-  /** Answers a gate. The first answer counts; a second one is told of it (HF-1014). */
+  /** Answers a gate. The first answer counts; a second one gets HF-1014. */
   async answer(runId: string, gate: string, answer: Answer): Promise<GateAnswer> {
     checkId(runId);
     return this.#decisions.answer(runId, gate, answer);
   }
 
-  /** Says what became of a step whose outcome is unknown. */
+  /** Resolves a step whose outcome is unknown. */
   async resolve(runId: string, step: string, resolution: Resolution & NamedAct): Promise<Run> {
     checkId(runId);
     if (resolution.action !== "cancel") return this.#decisions.resolve(runId, step, resolution);
@@ -442,23 +443,23 @@ export class Engine {
     return this.cancel(runId, resolution);
   }
 
-  /** Calls `listener` for each event of a type, after what it tells is durable. Answers a function that ends it. */
+  /** Calls `listener` for each event of a type, after the event is durable. Returns a function that removes it. */
   on<T extends EngineEventType>(type: T, listener: (event: EngineEventOf<T>) => void): () => void {
     return this.#emitter.on(type, listener as (event: EngineEvent) => void);
   }
 
   /**
-   * Every event from this call on, whenever it is read, until the engine is closed or the reader stops (`break`, `return()`). A reader
-   * that falls too far behind misses the oldest ones and is told how many; see {@link EventsOptions}.
+   * Every event from this call on, until the engine is closed or the reader stops (`break`, `return()`). A reader that
+   * falls too far behind misses the oldest events and is told how many; see {@link EventsOptions}.
    */
   events(options: EventsOptions = {}): AsyncIterableIterator<EngineEvent> {
     return this.#emitter.stream(options);
   }
 
   /**
-   * Stops taking runs, lets calls under way finish for up to `drainMs` (default 10 s), and gives the runs back. A run whose call takes
-   * longer is free when its claim has run out, and that is no recovery; with 0 nothing is written any more, as in a crash. The store
-   * stays open.
+   * Stops taking runs, lets calls in progress finish for up to `drainMs` (default 10 s), and releases the runs. A run
+   * whose call takes longer is free when its claim expires, which doesn't count as a recovery; with 0 nothing more is
+   * written, as in a crash. The store stays open.
    */
   async close({ drainMs = 10_000 }: { drainMs?: number } = {}): Promise<void> {
     if (this.#closed) return;
@@ -471,7 +472,7 @@ export class Engine {
 
   #written(row: RunRow, events: readonly JournalEvent[]): void {
     this.#announce(row.id, events);
-    // What was written stands, whether or not this process can work on it now.
+    // The write is durable, whether or not this process can act on it now.
     detached(this.#lookAt(row), this.#ports.logger, "looking at what was written", { runId: row.id });
   }
 

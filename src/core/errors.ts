@@ -1,6 +1,6 @@
 /**
- * Every error a person can meet: what happened, why, what is safe, how to fix it. The same four lines appear in the
- * library, the CLI, the API and the UI. `{name}` is filled from the error's detail. "safe" may only state what the
+ * Every error that a person can meet: what happened, why, what is safe, how to fix it. The same four lines appear in
+ * the library, the CLI, the API and the UI. `{name}` is filled from the error's detail. "safe" may only state what the
  * journal proves.
  */
 import { agentErrors } from "./errors/agents.ts";
@@ -23,7 +23,7 @@ export type ErrorCode = keyof typeof errorTable;
 
 type Detail = Readonly<Record<string, string | number>>;
 
-/** A text that ends as a sentence does, before a template's own full stop, brings its own. */
+/** A text that already ends like a sentence replaces the template's full stop. */
 const fill = (text: string, detail: Detail): string =>
   text.replace(/\{(\w+)\}(\.?)/g, (whole, name: string, stop: string) => {
     const value = detail[name];
@@ -62,13 +62,13 @@ export class HoldfastError extends Error {
     this.detail = detail;
   }
 
-  /** Recognises the class by name and code, so that two copies of the package still agree. */
+  /** Recognises the class by name and code, so that two copies of the package agree. */
   static is(error: unknown, code?: ErrorCode): error is HoldfastError {
     try {
       if (!(error instanceof Error) || error.name !== "HoldfastError" || !("code" in error)) return false;
       return code === undefined || error.code === code;
     } catch {
-      // Something that does not let itself be looked at.
+      // The value refuses to be examined.
       return false;
     }
   }
@@ -76,7 +76,7 @@ export class HoldfastError extends Error {
 
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, code);
 
-/** The table's entry for a code, placeholders left in, for `holdfast explain`. */
+/** The table's entry for a code, with its placeholders, for `holdfast explain`. */
 export function explainError(code: string): ErrorEntry | undefined {
   return isErrorCode(code) ? errorTable[code] : undefined;
 }

@@ -8,9 +8,7 @@ export function digest(text: string): string {
   return hash("sha256", text, "base64url");
 }
 
-/**
- * The same for a text that comes in pieces.
- */
+/** A digest of a text that arrives in pieces. */
 export function digester(): { add(text: string): void; end(): string } {
   const sum = createHash("sha256");
   return { add: (text) => void sum.update(text), end: () => sum.digest("base64url") };
@@ -23,9 +21,7 @@ export function hmac(secret: string, text: string): string {
   return createHmac("sha256", secret).update(text).digest("base64url");
 }
 
-/**
- * A short name for a secret, such as an idempotency key, that does not reveal it.
- */
+/** A short name for a secret, such as an idempotency key, that doesn't reveal it. */
 export function fingerprint(secretText: string): string {
   return digest(secretText).slice(0, 10);
 }

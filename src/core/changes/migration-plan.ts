@@ -16,34 +16,34 @@ import type { Edits, RunRow, StateView } from "../types.ts";
 import { dataDigest } from "../values/codec.ts";
 import { recordedPaths } from "./versions.ts";
 
-/** A value that a migration puts in the place of another. */
+/** A value that a migration replaces. */
 export interface StateChange {
   readonly what: "memory" | "step" | "loop" | "input" | "config";
-  /** Key of the memory, step or loop. */
+  /** The key of the memory, step or loop. */
   readonly name: string;
   readonly before: unknown;
   readonly after: unknown;
 }
 
 export interface MigrationPlan {
-  /** The versions on the way, the last one included. */
+  /** The versions on the way, including the last one. */
   readonly hops: readonly string[];
   readonly changes: readonly StateChange[];
-  /** Paths of recorded steps that have another name afterwards. */
+  /** New paths of renamed steps, by the recorded path. */
   readonly renamed: Readonly<Record<string, string>>;
-  /** Paths of recorded steps that are not asked for any more. */
+  /** Paths of recorded steps that the new code no longer asks for. */
   readonly dropped: readonly string[];
   readonly events: readonly EventDraft[];
   readonly blobs: readonly Blob[];
 }
 
-/** A function that has not answered by then will not, or does more than it may. */
+/** A migration's function that takes longer won't return, or does more than it may. */
 export const STATE_MS = 10_000;
 
 interface PlanDeps {
   readonly values: Values;
   readonly clock: Clock;
-  /** How long a migration's function may take. */
+  /** The time limit of a migration's function. */
   readonly limitMs?: number;
 }
 
@@ -52,13 +52,14 @@ interface Hop {
   readonly migration: Migration;
 }
 
-/** Codes of migrations that fail, or ask for what cannot be: the run waits until they are mended. */
+/** Errors of migrations that fail or ask for the impossible: the run waits until they are fixed. */
 export const isFailed = (error: unknown): error is HoldfastError =>
   HoldfastError.is(error, "HF-2115") || HoldfastError.is(error, "HF-2161");
 
 /**
- * What to write so that the run is of the workflow's version: one `run_migrated` for each version on the way, then the changed values.
- * HF-2115 when a migration throws or asks for something that cannot be, HF-2161 when it drops what is under way. Uses `state` up.
+ * The events that bring the run to the workflow's version: one `run_migrated` for each version on the way, then the
+ * changed values. Throws HF-2115 when a migration throws or asks for the impossible, HF-2161 when it drops a call in
+ * progress. Consumes `state`.
  */
 export async function planMigration(
   deps: PlanDeps,
@@ -110,7 +111,7 @@ export async function planMigration(
 const moved = (key: string, change: StepChange): string | undefined =>
   isDropped(key, change) ? undefined : renamedKey(key, change);
 
-/** No two recorded steps may become one, and nobody may lose sight of what is under way. */
+/** No two recorded steps may become one, and no call in progress may be lost. */
 function checkSteps(values: Values, run: RunRow, state: RunState, change: Migrated): void {
   const seen = new Set<string>();
   for (const [key] of [...state.steps(), ...state.loops()]) {
@@ -132,13 +133,13 @@ const failed = (
   { from, to }: Pick<Migration, "from" | "to">,
   error: unknown,
 ): HoldfastError => {
-  // A store that is away, or damage in it, is not the migration's fault.
+  // A store that is down or damaged isn't the migration's fault.
   if (HoldfastError.is(error) && error.code.startsWith("HF-3")) return error;
   const message = typeof error === "string" ? error : values.headline(toError(error));
   return new HoldfastError("HF-2115", { run: run.id, from, to, message }, { cause: error });
 };
 
-/** The changes so far and what this migration's function adds to them. */
+/** The changes so far, plus those that this migration's function returns. */
 async function changed(
   { values, clock, limitMs = STATE_MS }: PlanDeps,
   { run, migration }: Hop,
@@ -153,7 +154,7 @@ async function changed(
     held.check();
     const changes = new Map(sofar.map((one) => [`${one.what} ${one.name}`, one]));
     for (const [what, name, value] of edited(edits, view)) {
-      // As the run will see it.
+      // The value as the run will read it.
       const after = values.echo(values.encode(name || what, value));
       const before = valueIn(view, what, name);
       if (dataDigest(before) === dataDigest(after)) continue;
@@ -226,16 +227,16 @@ function asEdits(changes: readonly StateChange[]): Edits {
   };
 }
 
-/** A map, a date or an instance of some class would be taken for a record without anything in it. */
+/** A map, a date or a class instance would look like an empty record. */
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   if (!isRecord(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype;
 }
 
-/** What a migration's function is given. One that changes it, instead of answering what changes, is told. */
+/** The argument of a migration's function. A function that modifies it instead of returning changes gets an error. */
 class Handed {
-  /** What cannot be frozen: maps, sets, dates, bytes. */
+  /** Values that can't be frozen: maps, sets, dates, bytes. */
   readonly #soft: object[] = [];
   readonly #before: string;
 

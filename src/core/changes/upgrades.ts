@@ -17,31 +17,35 @@ interface UpgradeDeps {
   readonly settings: { readonly sweepMs: number };
 }
 
-/** What an execution begins with, or how it ended before it began. */
+/** The input of an execution, or how it ended before it began. */
 export type Prepared =
   | { readonly row: RunRow; readonly state: RunState; readonly problem?: HoldfastError }
   | "waiting"
   | "stopped";
 
-/** How often to look for runs that wait for a migration, and how far at a time. */
+/** How often to look for runs that wait for a migration, and how many at a time. */
 const LOOK_MS = 60_000;
-/** A program may define its workflows anew with every start. */
+/** A program may redefine its workflows with every start. */
 const NEW_MS = 1_000;
 const PAGE = 100;
 const PAGES = 10;
 const MOST_TRIED = 10_000;
-/** So many sweeps a due run is left to processes of its version: those that are there and have room take it in one. */
+/**
+ * For this many sweeps a due run is left to processes of its version: if one is there and has room, it takes the run in
+ * one.
+ */
 const LEFT_SWEEPS = 3;
 
 /**
- * What a worker does about versions: it brings a run to its own before the first line of code runs, lets a run wait that it cannot
- * bring there, and takes up waiting runs that it can. During a rolling deploy several versions of a workflow are at work on one store.
+ * Handles versions for a worker: it migrates a run to the worker's version before any code runs, lets a run wait that
+ * it can't migrate, and takes up waiting runs that it can. During a rolling deploy several versions of a workflow work
+ * on one store.
  */
 export class Upgrades {
   readonly #deps: UpgradeDeps;
-  /** Runs that this process has let wait, with the code it did that for: that code need not try again. */
+  /** Runs that this process has let wait, with the code at that time: the same code need not try again. */
   readonly #tried = new Map<string, Workflow>();
-  /** Where to go on looking, by workflow. */
+  /** The page to continue at, by workflow. */
   readonly #cursors = new Map<string, string | null>();
   #known: ReadonlyMap<string, Workflow> = new Map();
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -50,7 +54,10 @@ export class Upgrades {
     this.#deps = deps;
   }
 
-  /** Whether a due run is left to a process that knows its version. One that nobody takes is let wait, with the reason. */
+  /**
+   * True when a due run should be left to a process that knows its version. A run that no process takes is let wait,
+   * with the reason.
+   */
   leaves(row: RunRow): boolean {
     const workflow = this.#deps.workflows.get(row.workflow);
     if (!workflow || needsNoCode(row) || route(workflow, row)) return false;
@@ -60,7 +67,10 @@ export class Upgrades {
     return execution.time.now() < dueSince + leftMs;
   }
 
-  /** The claimed run, of the version at hand; or that it waits for a migration, or is not this process's any more. */
+  /**
+   * Returns the claimed run at this code's version; or that it waits for a migration, or no longer belongs to this
+   * process.
+   */
   async prepare(row: RunRow, loaded: RunState | HoldfastError, workflow: Workflow): Promise<Prepared> {
     if (!(loaded instanceof RunState)) return { row, state: new RunState(), problem: loaded };
     try {
@@ -78,13 +88,13 @@ export class Upgrades {
     const way = route(workflow, row);
     if (way?.length === 0 || needsNoCode(row)) return { row, state };
     const problem = way ? undefined : noRoute(row, state, workflow);
-    // Within the claim: what becomes of it must still be written.
+    // Shorter than the claim, because the outcome must still be written.
     const deps = { values, clock: ports.clock, limitMs: Math.min(STATE_MS, settings.claimMs / 2) };
     const plan = problem ?? (await planMigration(deps, row, state, workflow, way ?? []).catch(onlyFailed));
     const isParked = plan instanceof HoldfastError;
     const acted = await this.#deps.acts.write(row, isParked ? this.#parking(plan) : plan);
     if (!acted) {
-      // Somebody wrote to the run meanwhile: an act, or another worker after this one took too long.
+      // The run was written to in the meantime: by an act, or by another worker after this one took too long.
       const now = await store.read(row.id);
       const isOurs = now?.claim.token === row.claim.token && now.claim.epoch === row.claim.epoch;
       return now && isOurs ? this.#upgrade(now, await loadRun(store, values, now), workflow) : "stopped";
@@ -108,16 +118,19 @@ export class Upgrades {
     };
   }
 
-  /** A run was let go here; if it waits for a migration, this code has done what it can. */
+  /** Called when a run was released here; if it waits for a migration, this code has done what it can. */
   parked(row: RunRow, workflow: Workflow): void {
     if (!awaitsMigration(row)) return;
     this.#tried.set(row.id, workflow);
-    // One that is forgotten is tried once more, and waits again.
+    // A forgotten run is tried once more, and waits again.
     const [oldest] = this.#tried.keys();
     if (this.#tried.size > MOST_TRIED && oldest !== undefined) this.#tried.delete(oldest);
   }
 
-  /** Takes up runs that wait for a migration this process has: when it is new, when a workflow is, and now and then. */
+  /**
+   * Takes up runs that wait for a migration this process has: at the start, when a workflow is registered, and
+   * periodically.
+   */
   async look(): Promise<void> {
     const { workflows, execution } = this.#deps;
     const now = execution.ports.clock.monotonic();
@@ -160,13 +173,13 @@ export class Upgrades {
   }
 }
 
-/** It is only told to stop. */
+/** A run that was only told to stop needs no code. */
 const needsNoCode = (row: RunRow): boolean => row.control === "pausing";
 
 const awaitsMigration = ({ status, waiting }: RunRow): boolean =>
   status === "waiting" && waiting.some(({ kind }) => kind === "migration");
 
-/** A migration that failed lets the run wait; anything else is a trouble of its own. */
+/** A failed migration lets the run wait; any other error is rethrown. */
 function onlyFailed(error: unknown): HoldfastError {
   if (isFailed(error)) return error;
   throw error;

@@ -8,8 +8,8 @@ import type { Migration } from "../migration.ts";
 import type { RunRow } from "../types.ts";
 
 /**
- * The shortest way to the workflow's version, and of several the one that was declared first: none where the run is there, `undefined`
- * where no way leads there.
+ * The shortest path to the workflow's version; of several, the first declared. Empty when the run is already there,
+ * `undefined` when there is no path.
  */
 export function route(
   { version, schema, migrations }: Workflow,
@@ -19,7 +19,7 @@ export function route(
   const leaving = (from: string): readonly Migration[] => migrations.filter((one) => one.from === from);
   const ways = leaving(run.version).map((first) => [first]);
   const seen = new Set([run.version]);
-  // Grows while it is gone through: nearer versions come first.
+  // Grows during the loop: nearer versions come first.
   for (const way of ways) {
     const { to } = way.at(-1) as Migration;
     if (to === version) return way;
@@ -29,7 +29,7 @@ export function route(
   return undefined;
 }
 
-/** Why a run cannot go on here: what is known about getting from its version to the code's, and what it has recorded. */
+/** Why a run can't continue here: the known migrations from its version, and what it has recorded. */
 export function noRoute(run: RunRow, state: RunState, workflow: Workflow): HoldfastError {
   const { name, version: to, schema } = workflow;
   const recorded = [...summaries(state)];
@@ -53,7 +53,7 @@ function missingWay(from: string, { version, migrations }: Workflow): string {
   if (migrations.length === 0) return "No migration leads there: none is registered.";
   const known = listed(migrations.map((one) => `${one.from} → ${one.to}`));
   const reached = new Set([from]);
-  // Grows while it is gone through.
+  // Grows during the loop.
   for (const at of reached) for (const one of migrations) if (one.from === at) reached.add(one.to);
   reached.delete(from);
   if (reached.size > 0)
@@ -63,7 +63,7 @@ function missingWay(from: string, { version, migrations }: Workflow): string {
   return `No migration leads there: none leads on from ${from} (registered: ${known}).${guess}`;
 }
 
-/** What the run has recorded, each name once: how often, and whether it is known what became of it. */
+/** A summary of the run's records, one per name: how many there are, and whether the outcome is known. */
 function* summaries(state: RunState): Generator<string> {
   const found = new Map<string, StepRecord[]>();
   for (const [key, record] of state.steps()) {

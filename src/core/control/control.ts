@@ -25,29 +25,29 @@ import { sentBefore } from "./repeats.ts";
 import { type Changes, resumeChanges } from "./resume-changes.ts";
 
 export interface PauseOptions extends NamedAct {
-  /** The runs below it, too. */
+  /** Includes the runs below it. */
   readonly children?: boolean;
 }
 
 export interface CancelOptions extends NamedAct {
-  /** What was done is undone first, in reverse order. */
+  /** Undoes what was done first, in reverse order. */
   readonly compensate?: boolean;
 }
 
 export interface ResumeOptions extends NamedAct {
-  /** Try every failed step again, not only those the run failed on. */
+  /** Retries every failed step, not only those the run failed on. */
   readonly retryFailed?: boolean;
-  /** Tries at once what waits for its next try, also where the receiver asked for patience (`Retry-After`). */
+  /** Retries at once, even if the receiver asked to wait (`Retry-After`). */
   readonly now?: boolean;
-  /** Other values in the place of recorded ones. */
+  /** New values that replace recorded ones. */
   readonly set?: Edits;
-  /** Context for the run, which finds it with `ctx.inbox()`. */
+  /** Context for the run, which reads it with `ctx.inbox()`. */
   readonly inject?: unknown;
-  /** Limits to set, those that are given; a run that waits for its budget needs one that is high enough (else HF-1025). */
+  /** Limits to change. A run that waits for its budget needs one that is high enough (otherwise HF-1025). */
   readonly budget?: Budget;
 }
 
-/** What people and other programs can do to a run. Every act is one conditional append, so races have one winner. */
+/** The acts of people and other programs on a run. Every act is one conditional append, so a race has one winner. */
 export class Control {
   readonly #deps: EngineParts;
 
@@ -65,7 +65,7 @@ export class Control {
       const children = act.children ? { children: true as const } : {};
       const asked: EventDraft = { kind: "pause_requested", step: "", meta: { ...told(act), ...children } };
       const events = (await this.#isAsked(row, act)) ? [] : [asked];
-      // Nobody is left to finish anything. Should its worker be alive after all, it is fenced.
+      // No worker is left to finish anything. If its worker is alive after all, it is fenced.
       const paused: EventDraft = { kind: "run_paused", step: "", meta: {} };
       if (await this.#isAbandoned(row))
         return { events: [...events, paused], actor: act.actor, claim: { kind: "revoke" } };
@@ -75,7 +75,7 @@ export class Control {
     return row;
   }
 
-  /** It pauses already, and so does whatever it makes. */
+  /** True when it is already pausing, together with every run it starts. */
   async #isAsked(row: RunRow, { children }: PauseOptions): Promise<boolean> {
     if (row.status !== "paused" && row.control !== "pausing") return false;
     if (!children || row.openChildren === 0) return true;
@@ -83,7 +83,7 @@ export class Control {
     return last?.kind === "pause_requested" && last.meta.children === true;
   }
 
-  /** Its worker has let its claim run out. */
+  /** True when its worker has let the claim expire. */
   async #isAbandoned({ status, claim }: RunRow): Promise<boolean> {
     return status === "running" && claim.until <= (await this.#deps.store.now());
   }
@@ -134,7 +134,7 @@ export class Control {
     if (await isLosingAll(this.#deps.store, row)) throw dropped(row.id, row.seq);
   }
 
-  /** What could not be read is read again first: a resume that leads back to the same review would only add to the journal. */
+  /** Reads the unreadable part again first: a resume that leads to the same review would only lengthen the journal. */
   async #checkReadable(row: RunRow): Promise<void> {
     if (!row.waiting.some(isDamaged)) return;
     const { store, values } = this.#deps;
@@ -214,10 +214,10 @@ export class Control {
 const attemptOf = ({ actor, meta }: JournalEvent & { kind: "run_resumed" }): number | undefined =>
   meta.attempt ?? (actor === "parent" ? attemptInReason(meta.reason ?? "") : undefined);
 
-/** It waits because what is stored of it could not be read. */
+/** True when it waits because its stored data couldn't be read. */
 const isDamaged = (wait: Waiting): boolean => wait.kind === "review" && isAbout(wait, "HF-3010", "HF-3011");
 
-/** Whether it goes on already, and is asked for nothing else. */
+/** True when it is already running and the resume brings nothing else. */
 function isGoing(row: RunRow, { set, inject }: ResumeOptions): boolean {
   const isGoing = row.status === "queued" || (row.status === "running" && row.control === "none");
   if (!isGoing || (set === undefined && inject === undefined)) return isGoing;
@@ -232,7 +232,7 @@ const beingCancelled = (row: RunRow, verb: string): HoldfastError =>
     "Wait until it has ended.",
   );
 
-/** It waits for its children, which go by its limits: these can be raised without it. */
+/** True when it waits for its children, which are subject to its limits: these can be raised without resuming it. */
 const waitsBelow = (row: RunRow, { set, inject }: ResumeOptions): boolean =>
   row.status === "waiting" &&
   row.openChildren > 0 &&

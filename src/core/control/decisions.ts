@@ -16,20 +16,20 @@ import { everyRun } from "../store/query.ts";
 import { type RunRow, terminal } from "../types.ts";
 import { sentBefore } from "./repeats.ts";
 
-/** What a person says about a step whose outcome is unknown. */
+/** A person's decision about a step whose outcome is unknown. */
 export type Resolution =
-  /** `newKey`: under another idempotency key, where the step allows it (`onKeyRejected: "new-key"`). */
+  /** `newKey`: uses another idempotency key, if the step allows it (`onKeyRejected: "new-key"`). */
   | { readonly action: "rerun"; readonly newKey?: boolean }
   | { readonly action: "done"; readonly value?: unknown }
   | { readonly action: "failed"; readonly error?: unknown }
   | { readonly action: "cancel" };
 
-/** What a person says at a gate. */
+/** A person's answer at a gate. */
 export interface Answer extends NamedAct {
   readonly choice: string;
-  /** Free text, where the gate takes it. */
+  /** Free text, if the gate accepts it. */
   readonly text?: string;
-  /** Digest of what the answer is for: refused when something else is shown by now. */
+  /** The digest of what the answer is for; refused when something else is shown by now. */
   readonly digest?: string;
 }
 
@@ -39,7 +39,7 @@ export interface OpenGate {
   readonly show: unknown;
   readonly choices: readonly string[];
   readonly text: boolean;
-  /** Digest of what is shown; an answer given for it is refused once something else is shown. */
+  /** The digest of what is shown; an answer for it is refused once something else is shown. */
   readonly digest: string;
   readonly since: number;
   readonly until: number | null;
@@ -47,7 +47,7 @@ export interface OpenGate {
 
 type Shown = Pick<OpenGate, "show" | "choices" | "text">;
 
-/** What a run asks of people: answers at gates, and what became of a step whose outcome is unknown. Each is decided once. */
+/** The questions that a run asks people: answers at gates, and the outcomes of steps in doubt. Each is decided once. */
 export class Decisions {
   readonly #deps: EngineParts;
 
@@ -77,7 +77,7 @@ export class Decisions {
     );
   }
 
-  /** Of every run that is parked at one, the longest open first. */
+  /** The gates of all runs parked at one, longest open first. */
   async allGates(): Promise<OpenGate[]> {
     const found: OpenGate[] = [];
     for await (const row of everyRun(this.#deps.store, { status: ["waiting"] }))
@@ -108,7 +108,7 @@ export class Decisions {
     return given as GateAnswer;
   }
 
-  /** The gate, if it can be answered at this time; else why not. */
+  /** The gate, if it can be answered at this time; otherwise throws the reason. */
   async #openGate(row: RunRow, gate: string, at: number): Promise<{ record: StepRecord; shown: Shown }> {
     const { folds, values } = this.#deps;
     const run = row.id;
@@ -143,7 +143,7 @@ export class Decisions {
       const { record, state } = await this.#inDoubt(row, step);
       const isRekeyed = resolution.action === "rerun" && resolution.newKey === true;
       if (isRekeyed && !record.newKey) throw new HoldfastError("HF-2173", { step });
-      // Nothing but undos begins in a run that is being cancelled, so nobody would learn what became of the first call.
+      // A run that is being cancelled only starts undos, so the outcome of the first call would never be learned.
       if (resolution.action === "rerun" && row.control === "compensating" && !isUndo(step)) {
         const fix = "Say whether it was done.";
         throw wrongStatus(row, `call ${step} again`, "It is being cancelled.", fix);
@@ -180,7 +180,7 @@ export class Decisions {
     return { record, state };
   }
 
-  /** A fenced worker's result: kept, and it settles the step if nothing else has yet. */
+  /** Records the late result of a fenced worker. It settles the step if nothing else has. */
   async evidence(
     runId: string,
     step: string,
@@ -190,7 +190,7 @@ export class Decisions {
     await actOn(this.#deps, runId, async (row) => {
       const { store, folds } = this.#deps;
       if (await isLosingAll(store, row)) return null;
-      // Evidence is kept whatever else of the run can be read.
+      // Evidence is kept even if other parts of the run can't be read.
       const state = await folds.at(row).catch(() => undefined);
       const event: EventDraft = {
         kind: "step_evidence",
@@ -209,7 +209,7 @@ export class Decisions {
   }
 }
 
-/** Why a gate of the run is not asked about any more, whatever the journal says of the gate itself. */
+/** Why a gate of the run is closed, regardless of the gate's own record. */
 function whyClosed({ status, control }: RunRow, gate: string): string | undefined {
   if (terminal(status)) return "The run has ended.";
   if (control === "compensating" && !isUndo(gate)) return "The run is being cancelled.";
@@ -241,7 +241,7 @@ function answered(run: string, gate: string, record: StepRecord, answer: GateAns
 const expired = (run: string, gate: string, { until = 0 }: StepRecord, became: string): HoldfastError =>
   new HoldfastError("HF-2150", { run, gate, until: new Date(until).toISOString(), became });
 
-/** A call number that gives a step a key which nothing of this run was called under. */
+/** A call number that gives the step a key this run has never used. */
 function unusedCall(state: RunState, step: string): number {
   const first = state.firstKey(step);
   const calls = [...state.steps()].flatMap(([key, record]) =>

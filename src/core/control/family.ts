@@ -13,7 +13,7 @@ const UNENDED: readonly RunStatus[] = ["queued", "running", "waiting", "paused",
 
 type Below = (child: RunRow) => Promise<unknown>;
 
-/** Runs and the runs they started: who is told when one of them ends, and acts that reach all of them. */
+/** Runs and the runs they started: passes on their ends, and applies acts to all of them. */
 export class Family {
   readonly #deps: EngineParts;
   readonly #control: Control;
@@ -25,7 +25,7 @@ export class Family {
     this.#control = control;
   }
 
-  /** Tells parent and children how a run ended, then notes on it that they were told. */
+  /** Tells parent and children how a run ended, then records on it that they were told. */
   async tell(run: RunRow): Promise<void> {
     const { status } = run;
     if (status === "cancelled") await this.cancelChildren(run.id, {});
@@ -43,10 +43,10 @@ export class Family {
     await this.#news.tell(parentId, child, ending);
   }
 
-  /** Cancels every child that has not ended, and through them theirs. May be done again at any time. */
+  /** Cancels every child that hasn't ended, and through them theirs. May be repeated at any time. */
   async cancelChildren(runId: string, { id: _, ...act }: CancelOptions): Promise<void> {
     for (const child of await this.children(runId)) {
-      // One that is being undone is on its way to being cancelled, and sees to those below it.
+      // A run that is being undone is about to be cancelled, and handles those below it.
       if (child.control === "compensating") continue;
       const told = { reason: `Run ${runId} was cancelled.`, actor: "parent", ...act };
       if (!terminal(child.status)) await asFarAsPossible(() => this.#control.cancel(child.id, told));
@@ -55,7 +55,7 @@ export class Family {
     }
   }
 
-  /** What runs below this one did that could be undone, and cannot any more: a run that has completed is not gone through again. */
+  /** Undoable work of runs below this one that can no longer be undone: a completed run isn't run again. */
   async doneBelow(runId: string): Promise<readonly string[]> {
     const { store, values } = this.#deps;
     const done: string[] = [];
@@ -69,12 +69,12 @@ export class Family {
   }
 
   /**
-   * Sees to it that a run does not go on where the run that started it was stopped while it was being made. Answers whether it may
-   * go on.
+   * Keeps a run from continuing if its parent was stopped while the run was being created. Returns whether it may
+   * continue.
    */
   async follows(run: RunRow): Promise<boolean> {
     if (run.parent === null || run.control === "compensating") return true;
-    // One that cannot be read says nothing about those below it.
+    // An unreadable parent says nothing about the runs below it.
     const parent = await rawRow(this.#deps.store, run.parent.runId);
     if (parent?.damage !== undefined) return true;
     if (parent?.status === "cancelled") {
@@ -85,7 +85,7 @@ export class Family {
     const { store } = this.#deps;
     const asked = await lastEvent(store, parent, ["pause_requested"]);
     if (asked?.kind !== "pause_requested" || !asked.meta.children) return true;
-    // Whoever has paused or resumed it by itself has decided for it.
+    // A separate pause or resume of this run takes precedence.
     if (await lastEvent(store, run, ["pause_requested", "run_resumed"])) return true;
     const { actor = "parent", meta } = asked;
     const { reason = `Run ${parent.id} was paused.` } = meta;
@@ -94,15 +94,15 @@ export class Family {
   }
 
   /**
-   * Does `act` to this run and to every run below it. Where the run itself is in no state for it, those below may be: then it counts
-   * as done, and what the run says to it is thrown only when there was none.
+   * Applies `act` to this run and to every run below it. If the run itself is in the wrong state but a run below it
+   * isn't, the act counts as done; the run's own error is thrown only when there was none.
    */
   async withChildren<T>(
     runId: string,
     act: (runId: string) => Promise<T>,
     below: Below,
   ): Promise<T | RunRow> {
-    // The parent first: after that it starts no more children.
+    // The parent comes first: after that it starts no more children.
     const own = await act(runId).catch((error: unknown) => {
       if (HoldfastError.is(error, "HF-1007")) return error;
       throw error;
@@ -115,7 +115,10 @@ export class Family {
     return row;
   }
 
-  /** Does `act` to every run below this one; answers to how many. A run that has ended, or can do nothing with it, is passed over. */
+  /**
+   * Applies `act` to every run below this one; returns how many. A run that has ended, or that the act doesn't apply
+   * to, is skipped.
+   */
   async below(runId: string, act: Below): Promise<number> {
     let count = 0;
     for (const child of await this.children(runId)) {
@@ -129,7 +132,7 @@ export class Family {
     return this.#list({ parent: runId });
   }
 
-  /** Does `act` to all runs of a workflow that are meant now, and says what became of each. */
+  /** Applies `act` to all selected runs of a workflow, and reports on each. */
   async all(
     workflow: string,
     act: (runId: string) => Promise<unknown>,
@@ -150,7 +153,7 @@ export class Family {
     return { done, refused };
   }
 
-  /** Read whole before anything is done, since acts move runs from one status to another. */
+  /** Read completely before acting, because acts move runs from one status to another. */
   async #list(query: {
     parent?: string;
     workflow?: string;
@@ -166,25 +169,25 @@ export interface OfWorkflow {
   readonly workflow: string;
 }
 
-/** Whether a run is paused, or is finishing what is under way to be. */
+/** True when a run is paused, or is finishing its calls before pausing. */
 export const isStopped = ({ status, control }: RunRow): boolean =>
   status === "paused" || control === "pausing";
 
-/** Which runs of a workflow an act is for: by their status, and of those the ones that `only` picks. */
+/** Selects the runs of a workflow: by status, then by `only`. */
 export interface Meant {
   readonly status?: readonly RunStatus[];
   readonly only?: (row: RunRow) => boolean;
 }
 
-/** What became of each run of a workflow. */
+/** The outcome for each run of a workflow. */
 export interface BulkReport {
   readonly done: readonly string[];
   readonly refused: readonly { readonly runId: string; readonly error: HoldfastError }[];
 }
 
 /**
- * A run below that has ended in the meantime, or has a limit of its own to be raised, does not undo what was done above it. Answers
- * whether it was done.
+ * A run below that has ended in the meantime, or needs its own limit raised, doesn't undo the act above. Returns
+ * whether the act was done.
  */
 async function asFarAsPossible(act: () => Promise<unknown>): Promise<boolean> {
   try {

@@ -4,13 +4,16 @@ import type { Control } from "./control.ts";
 import type { Family } from "./family.ts";
 
 export interface InjectOptions extends NamedAct {
-  /** The runs below it, too, as far as they are there by now. */
+  /** Includes the runs below it that exist by now. */
   readonly children?: boolean;
-  /** The agent it is meant for, by name. Default: every agent of the run. */
+  /** The name of the agent it is meant for. Default: every agent of the run. */
   readonly to?: string;
 }
 
-/** Puts context into the mailbox of a run, and where asked of those below it. Sent again under its id, it reaches who was missed. */
+/**
+ * Puts context into the mailbox of a run and, if asked, of the runs below it. Sending it again under its id reaches
+ * those that were missed.
+ */
 export async function injectInto(
   control: Control,
   family: Family,

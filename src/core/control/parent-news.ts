@@ -7,7 +7,7 @@ import type { RunState } from "../journal/state.ts";
 import type { Blob } from "../store/contract.ts";
 import { type RunRow, terminal } from "../types.ts";
 
-/** So many children are told of in one write. */
+/** The number of children reported in one write. */
 const MOST = 50;
 
 interface News {
@@ -23,8 +23,8 @@ interface Written {
 }
 
 /**
- * Tells runs how their children ended. Those that end while a run is being told of others are told of together, in one write: a run
- * with many children is read and written once for all of them, not once for each.
+ * Tells runs how their children ended. Children that end while a report is being written are combined in the next
+ * write: a run with many children is read and written once for all of them, not once for each.
  */
 export class ParentNews {
   readonly #parts: EngineParts;
@@ -75,7 +75,7 @@ export class ParentNews {
     }
   }
 
-  /** One that cannot be told of does not keep the others from being. */
+  /** A child that can't be reported doesn't block the others. */
   async #events(
     state: RunState,
     batch: readonly News[],
@@ -98,7 +98,7 @@ export class ParentNews {
     const { values } = this.#parts;
     const { id, status } = child;
     const message = child.error ?? "It was cancelled.";
-    // Encoded anew: blobs belong to one run.
+    // Encoded again, because blobs belong to one run.
     const value =
       status === "completed"
         ? await values.of(id, ending)
@@ -110,8 +110,8 @@ export class ParentNews {
 }
 
 /**
- * The step of the parent that waits for a child. By its id: migrations may have renamed the step, there and back, before and after the
- * child was made.
+ * The parent's step that waits for a child, found by the child's id: migrations may have renamed the step before and
+ * after the child was created.
  */
 function waitFor(state: RunState, { id, parent }: RunRow): [string, StepRecord] | undefined {
   const isOpen = ({ child, status }: StepRecord): boolean => child === id && status === "started";
@@ -121,7 +121,7 @@ function waitFor(state: RunState, { id, parent }: RunRow): [string, StepRecord] 
   return [...state.steps()].find(([, one]) => isOpen(one));
 }
 
-/** A child that failed and was resumed reports only what it has used since. */
+/** A child that failed and was resumed reports only its usage since then. */
 function usedSince(
   child: RunRow,
   { reported = {} }: StepRecord,

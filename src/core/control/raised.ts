@@ -3,12 +3,12 @@ import { actOn, type EngineParts } from "../journal/parts.ts";
 import { everyRun } from "../store/query.ts";
 import { ended, type RunRow } from "../types.ts";
 
-/** Says that the limits of a run above were changed. */
+/** Announces that the limits of a run above were changed. */
 const LOOK_AGAIN: EventDraft = { kind: "budget_set", step: "", meta: {} };
 
 /**
- * Tells every run below this one that its limits were changed, as far as it may wait for that. A limit is looked up where it was set, so
- * nothing but the waiting must end. May be done again at any time.
+ * Tells every run below this one that the limits were changed, if it may be waiting for that. Limits are read where
+ * they were set, so only the wait must end. May be repeated at any time.
  */
 export async function tellRaised(parts: EngineParts, runId: string): Promise<void> {
   const children: RunRow[] = [];

@@ -4,7 +4,7 @@ import { entryAt, entryPages } from "../journal/read.ts";
 import type { Entry, Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 
-/** The names of acts on so many runs are kept. */
+/** The number of runs whose act names are cached. */
 const KEPT = 64;
 
 type Act = "pause" | "resume" | "cancel" | "answer" | "resolve";
@@ -26,8 +26,8 @@ interface Named {
 const known = new WeakMap<Store, Map<string, Named>>();
 
 /**
- * The act that was written under this name before: somebody has clicked twice, or was not answered and asks again. Looked for in the
- * whole journal, since others may have acted in between; what was read once is not read again.
+ * Finds the act already written under this name: a person clicked twice, or got no answer and asks again. Searches the
+ * whole journal, because others may have acted in between; entries are read only once.
  */
 export async function sentBefore(
   store: Store,
@@ -62,16 +62,16 @@ async function namedActs(store: Store, row: RunRow): Promise<Named> {
 
 const after = (entry: Entry | undefined): number => (entry ? entry.seq + entry.count : 1);
 
-/** A store that was put back may hold another journal under the same id. */
+/** A restored store may hold another journal under the same id. */
 async function isStill(store: Store, row: RunRow, { last }: Named): Promise<boolean> {
   if (!last) return true;
   const entry = await entryAt(store, row.id, last.seq);
   return entry?.seq === last.seq && entry.head === last.head;
 }
 
-/** Without their values: these are read where they are needed. */
+/** Without values, which are read on demand. */
 function actsIn(runId: string, entry: Entry): JournalEvent[] {
-  // As it stands in a header: most need not be parsed.
+  // Matches the text in a head, so that most need not be parsed.
   if (!entry.head.includes('"id":')) return [];
   const events = parseEntry(runId, entry).events.filter(({ meta }) => "id" in meta);
   return events.map(({ data: _, ...event }) => event as JournalEvent);

@@ -13,7 +13,7 @@ export interface Changes {
   readonly blobs: readonly Blob[];
 }
 
-/** What a resume brings along, as events of the same append. */
+/** The changes that a resume makes, as events of the same append. */
 export async function resumeChanges(
   { store, values, ports }: Pick<EngineParts, "store" | "values" | "ports">,
   row: RunRow,

@@ -1,6 +1,6 @@
 import { type ErrorEntry, SAVED, UNCHANGED } from "./entry.ts";
 
-/** 1xxx: the call cannot be taken. */
+/** 1xxx: the call is refused. */
 export const callErrors = {
   "HF-1001": {
     what: "There is no run {run}.",

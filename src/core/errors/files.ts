@@ -1,6 +1,6 @@
 import { type ErrorEntry, SAVED, UNCHANGED } from "./entry.ts";
 
-/** 4xxx: a file, its settings or the command line is not as it must be. */
+/** 4xxx: a problem with a file, its settings or the command line. */
 export const fileErrors = {
   "HF-4001": {
     what: "{file} is not a workflow that can be run: {problems}",

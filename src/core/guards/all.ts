@@ -4,15 +4,15 @@ import type { Guard } from "./guard.ts";
 import { type Policy, policyGuard } from "./policy.ts";
 import type { GuardedRun } from "./port.ts";
 
-/** A run, and what it is given to be guarded by. */
+/** A run, and the configuration of its guards. */
 export interface Guarded extends GuardedRun {
   readonly code: (Guard & NonNullable<GuardedRun["code"]>) | undefined;
   readonly deps: GuardedRun["deps"] & { readonly policy: Policy | undefined };
 }
 
 /**
- * The guards that stand before this run's steps, in the order they are asked. The policy's looks at the budget again: while a person
- * decides, the rest of the run may use it up.
+ * The guards of this run's steps, in order. The policy's guard checks the budget again: while a person decides, the
+ * rest of the run may use it up.
  */
 export function guardsFor(execution: Guarded): readonly Guard[] {
   const { policy } = execution.deps;

@@ -8,18 +8,18 @@ import type { GuardedRun } from "./port.ts";
 import { itemOf, subjectDigest } from "./subject.ts";
 
 export interface ApprovalRequest {
-  /** What the person sees besides the step and its arguments: why it is asked, by which policy. */
+  /** Shown to the person besides the step and its arguments: the reason and the policy. */
   readonly about: Readonly<Record<string, unknown>>;
   readonly choices: readonly string[];
   readonly timeoutMs?: number | undefined;
-  /** The choice that counts as given when the time is up. */
+  /** The choice to assume when the time is up. */
   readonly onTimeout?: string | undefined;
 }
 
 /**
- * Asks a person before one call. The answer is bound to the store, the run, the step, its effect, its exact arguments and `about`, and
- * it is used up by the intent of this attempt: another attempt, other arguments, another store or a fork are asked about anew. So is
- * one that was not used before its time was up.
+ * Asks a person before one call. The answer is bound to the store, the run, the step, its effect, its exact arguments
+ * and `about`, and the intent of this attempt consumes it: another attempt, other arguments, another store or a fork
+ * ask again. So does an answer that wasn't used in time.
  */
 export function askApproval(
   { execution, place, options, intent, ask }: Admission,
@@ -49,8 +49,8 @@ export function askApproval(
 }
 
 /**
- * What the call is about. Where that is not declared, the question says so, and the answer holds only as long as neither the run nor the
- * workflow's own code is changed.
+ * Describes the call. If its arguments aren't declared, the question says so, and the answer is valid only as long as
+ * neither the run nor the workflow's code changes.
  */
 function subject(execution: GuardedRun, options: Admission["options"]): Readonly<Record<string, unknown>> {
   const { workflow, state } = execution;
@@ -64,6 +64,6 @@ function subject(execution: GuardedRun, options: Admission["options"]): Readonly
 const UNDECLARED =
   "This step does not declare its arguments (`input`): an approval covers whatever it does. Deny it unless you know the code.";
 
-/** Where the journal stands with the question before this call: the same as long as nothing is said about it. */
+/** The journal position of the question before this call: unchanged until something is said about it. */
 export const approvalAt = ({ execution, place, intent }: Admission): number | undefined =>
   execution.state.find(place.scope.prefix + approvalName(place.name, intent.attempt))?.seq;

@@ -6,7 +6,10 @@ import { dataDigest } from "../values/codec.ts";
 import type { GuardedPlace, GuardedRun } from "./port.ts";
 import { argsDigest } from "./subject.ts";
 
-/** Whether the step has ended, and was called with other arguments. A result that a person has set since answers for whatever is asked. */
+/**
+ * True when the step has ended and was called with other arguments. A result that a person has set since is valid for
+ * any arguments.
+ */
 function isForOthers(execution: GuardedRun, { scope, name }: GuardedPlace, input: unknown): boolean {
   const record = scope.node?.records.get(name);
   if (!record || record.decidedAt !== undefined || !hasEnded(record)) return false;
@@ -14,14 +17,14 @@ function isForOthers(execution: GuardedRun, { scope, name }: GuardedPlace, input
   const { state } = execution;
   const isOurs = record.seq > (state.facts.imported?.seq ?? 0);
   if (isOurs || input === undefined) return true;
-  // Another store may have made the digest with a secret of its own. What nobody has edited since asks for the same as it did there.
+  // Another store may have computed the digest with its own secret. Without an edit since, the arguments are the same.
   return record.args !== dataDigest(input) && isEditedSince(state, record.seq);
 }
 
 const hasEnded = ({ status, retryAt, reopened }: StepRecord): boolean =>
   status === "completed" || (status === "failed" && retryAt === undefined && !reopened);
 
-/** Leaves it to a person while what is recorded belongs to other arguments than those asked for. */
+/** Lets a person decide while the record belongs to other arguments than those asked for. */
 export async function settleArguments(
   execution: GuardedRun,
   place: GuardedPlace,

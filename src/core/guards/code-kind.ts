@@ -4,7 +4,7 @@ import { about } from "../journal/wait-reason.ts";
 import { planNote } from "../keys.ts";
 import type { GuardedPlace, GuardedRun } from "./port.ts";
 
-/** What code can mean by a name. */
+/** The kinds of records that a name can stand for. */
 export type Kind = StepType | "group" | "loop";
 
 const WORDS: Readonly<Record<Kind, string>> = {
@@ -20,13 +20,13 @@ const WORDS: Readonly<Record<Kind, string>> = {
 
 interface Recorded {
   readonly kind: Kind;
-  /** Somebody said: go on, whatever differs. */
+  /** True when a person said to continue despite the difference. */
   readonly isWaived: boolean;
-  /** Lets go of it: what the code asks for under this name begins afresh. */
+  /** Forgets the record: the code starts afresh under this name. */
   readonly forget: () => void;
 }
 
-/** What the journal holds under this name, if it is of another kind: it can neither answer for what is asked, nor wait for it. */
+/** The record under this name, if it has another kind: it can neither answer the call nor wait for it. */
 function recordedOther(
   { state: { facts } }: GuardedRun,
   { scope: { node }, name }: GuardedPlace,
@@ -35,7 +35,7 @@ function recordedOther(
   if (!node) return undefined;
   const record = node.records.get(name);
   if (record) {
-    // A value that somebody put there answers for whatever is asked.
+    // A value set by a person is valid for any kind.
     if (record.type === kind || record.decidedAt !== undefined) return undefined;
     const isWaived = record.waived ?? false;
     return { kind: record.type, isWaived, forget: () => node.records.delete(name) };
@@ -52,7 +52,7 @@ function recordedOther(
 export const isOtherKind = (execution: GuardedRun, place: GuardedPlace, kind: Kind): boolean =>
   recordedOther(execution, place, kind) !== undefined;
 
-/** Waits until somebody who knows what the change means has said so. */
+/** Waits until a person has decided what the change means. */
 export async function settleKind<P extends GuardedPlace>(
   execution: GuardedRun,
   place: P,

@@ -8,12 +8,12 @@ import { listed } from "../listed.ts";
 import type { Admission, Admitted, Guard } from "./guard.ts";
 import type { GuardedPlace, GuardedRun } from "./port.ts";
 
-/** Something with effects that the journal holds, and that the body must ask for when it comes to it again. */
+/** A recorded effect that the body must ask for when it reaches it again. */
 interface Recorded {
   readonly key: string;
-  /** The members of groups it lies in, as they were recorded: a group may be decided before it comes to all of them. */
+  /** The group members that contain it, as recorded: a group may be decided before it reaches all of them. */
   readonly members: readonly Member[];
-  /** Somebody said that it need not be asked for. */
+  /** True when a person said that it need not be asked for. */
   readonly isWaived: () => boolean;
 }
 
@@ -23,9 +23,10 @@ interface Member {
 }
 
 /**
- * Stands between a resumed run and code that has changed under it. A step with effects that has another name in the new code looks like
- * a new step, and would happen again. So while the journal holds effects that the body has not asked for, a new one is held back:
- * until they are asked for, or until nothing more happens; then the run waits for somebody who knows what the change means.
+ * Protects a resumed run from changed code. A step with effects that the new code has renamed looks like a new step,
+ * and would happen again. So while the journal holds effects that the body hasn't asked for, new ones are held back:
+ * until they are asked for, or until nothing more happens; then the run waits for a person who knows what the change
+ * means.
  */
 export class CodeGuard implements Guard {
   readonly #execution: GuardedRun;
@@ -38,18 +39,18 @@ export class CodeGuard implements Guard {
     this.#left = left;
   }
 
-  /** `undefined` for a run without recorded effects: there is nothing that could happen again. */
+  /** Returns `undefined` for a run without recorded effects: nothing could happen again. */
   static of(execution: GuardedRun, state: RunState): CodeGuard | undefined {
     const left = [...recordedEffects(state.root)];
     return left.length === 0 ? undefined : new CodeGuard(execution, left);
   }
 
-  /** The body has come to a call of this key. */
+  /** Called when the body reaches a call with this key. */
   asked(key: string): void {
     if (this.#left.length === 0) return;
     this.#asked.add(key);
     const last = this.#left.at(-1) as Recorded;
-    // The last one recorded is asked for last, as a rule: until then the others need not be gone through.
+    // The last recorded effect is usually asked for last: until then the others need not be checked.
     if (this.#held > 0 && !this.#isMissing(last) && this.#missing().length === 0)
       this.#execution.wakeGuards();
   }
@@ -59,7 +60,7 @@ export class CodeGuard implements Guard {
     return undefined;
   }
 
-  /** Holds back something new that has effects, while recorded ones are missing. */
+  /** Holds back a new effect while recorded ones are missing. */
   async hold({ key, scope }: GuardedPlace): Promise<void> {
     const { deps, workflow, compensating } = this.#execution;
     const isNew = workflow.migrations.some(({ add }) => add?.includes(plainPath(key)));
@@ -75,12 +76,12 @@ export class CodeGuard implements Guard {
     }
   }
 
-  /** Keys of recorded effects that the body has not asked for. */
+  /** The keys of recorded effects that the body hasn't asked for. */
   missing(): readonly string[] {
     return this.#missing().map(({ key }) => key);
   }
 
-  /** Those of them whose outcome is not known. */
+  /** Those of them with an unknown outcome. */
   unresolved(): readonly string[] {
     const { state } = this.#execution;
     return this.missing().filter((key) => {
@@ -102,7 +103,7 @@ export class CodeGuard implements Guard {
   }
 }
 
-/** Everything with effects that a body which has not changed asks for, or the step around it that answers for it. */
+/** Every effect that an unchanged body asks for, or the finished step that contains it. */
 function* recordedEffects(
   node: ScopeNode,
   prefix = "",
@@ -123,6 +124,6 @@ function* recordedEffects(
   }
 }
 
-/** It is answered from the journal, and what it did inside is not gone through again. */
+/** True when it is answered from the journal, without running its inside again. */
 const isSettled = ({ status, retryAt, reopened }: StepRecord): boolean =>
   status === "completed" || (status === "failed" && retryAt === undefined && !reopened);

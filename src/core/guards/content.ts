@@ -2,29 +2,29 @@ import { checkFunction } from "../check-options.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { HOOK_MS, inTime, LATE } from "./in-time.ts";
 
-/** A value on its way into a run: restored from the store, or put there by somebody outside. */
+/** A value on its way into a run: restored from the store, or supplied from outside. */
 export interface ContentItem {
   readonly runId: string;
-  /** `edit`: somebody put it in the place of a recorded value, or it is the run's config. */
+  /** `edit`: a replaced value, or the run's config. */
   readonly source: "step" | "loop" | "memory" | "signal" | "input" | "edit";
-  /** The step, loop, memory key or signal it belongs to, `input` or `config`. */
+  /** The step, loop, memory key or signal it belongs to; or `input` or `config`. */
   readonly name: string;
   readonly value: unknown;
 }
 
 export type ContentVerdict =
   | "allow"
-  /** The run sees a marker with the reason in its place. */
+  /** The run sees a marker with the reason instead. */
   | { readonly quarantine: string }
-  /** The run waits until somebody has looked at it. */
+  /** The run waits until a person has examined it. */
   | { readonly park: string };
 
-/** Looks at values before a run sees them. One that throws, or does not answer within five minutes, has parked the run. */
+/** Examines values before a run sees them. A check that throws, or takes longer than five minutes, parks the run. */
 export type ContentCheck = (item: ContentItem) => ContentVerdict | Promise<ContentVerdict>;
 
-/** What a run sees in the place of a value that the content check has quarantined. */
+/** Replaces a value that the content check has quarantined. */
 export interface Quarantined {
-  /** Why. */
+  /** The reason. */
   readonly quarantined: string;
 }
 
@@ -32,12 +32,12 @@ export interface Quarantined {
 export interface Incoming extends Pick<ContentItem, "source" | "name" | "value"> {
   /** Its position in this run's journal, if it is recorded there. */
   readonly seq?: number;
-  /** Records the marker in its place. Without this, the verdict names the position. */
+  /** Records the marker instead of the value. Without this, the verdict names the position. */
   readonly replace?: (marker: Quarantined) => void;
 }
 
 /**
- * Whether a value is the marker of a quarantined one.
+ * True when a value is the marker of a quarantined one.
  *
  * @example
  * ```ts
@@ -54,13 +54,13 @@ export function isQuarantined(value: unknown): value is Quarantined {
   return Object.keys(value).length === 1 && typeof (value as Partial<Quarantined>).quarantined === "string";
 }
 
-/** Refuses what is not a function (HF-1003). */
+/** Refuses a value that isn't a function (HF-1003). */
 export function checkContentCheck(check: ContentCheck | undefined): ContentCheck | undefined {
   if (check !== undefined) checkFunction("contentCheck", check);
   return check;
 }
 
-/** What the check says. A verdict that cannot be had, or is none, holds the value back. */
+/** The check's verdict. A missing or invalid verdict holds the value back. */
 export async function askCheck(
   check: ContentCheck,
   item: ContentItem,

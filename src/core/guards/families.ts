@@ -4,21 +4,21 @@ import { addSpent, NOTHING, reportOf, type Spent, savedSpent, spentAbove } from 
 import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 
-/** What a run and all runs below it have used up together, as saved. */
+/** The saved usage of a run and all runs below it. */
 export interface FamilyTotal {
   readonly row: RunRow;
   readonly spent: Spent;
-  /** Runs below it that may use up more. */
+  /** Runs below it that may use more. */
   readonly below: readonly RunRow[];
 }
 
-/** Journals that are kept in mind at most; one that was forgotten is read again. */
+/** The maximum number of cached journals; a forgotten one is read again. */
 const MOST_LEDGERS = 1_000;
 
 /**
- * Adds up families of runs. Nothing is kept for it besides what the runs record anyway, so there is nothing that a crash could get out
- * of step: a run's row says what it and its ended children have used, its journal says which of its children have not reported yet and
- * what the others had reported, both as of one position; and the rest is in the children's rows.
+ * Adds up the usage of families of runs. It uses only what the runs record anyway, so a crash can't leave anything
+ * inconsistent: a run's row states what it and its ended children have used; its journal states which of its children
+ * haven't reported yet and what the others had reported, both as of one position; the rest is in the children's rows.
  */
 export class Families {
   static readonly #known = new WeakMap<Store, Families>();
@@ -30,21 +30,21 @@ export class Families {
     this.#store = store;
   }
 
-  /** One for each store, so that all runs of a process share what was read. */
+  /** One per store, so that all runs of a process share its cache. */
   static of(store: Store): Families {
     const known = Families.#known.get(store) ?? new Families(store);
     Families.#known.set(store, known);
     return known;
   }
 
-  /** As of a moment after this was asked. Whoever asks while a reading is under way shares the next one. */
+  /** The total as of a moment after this call. Callers during a reading share the next one. */
   total(runId: string): Promise<FamilyTotal | null> {
     const reading = this.#readings.get(runId) ?? new Reading(() => this.#total(runId, true));
     this.#readings.set(runId, reading);
     return reading.ask(() => this.#readings.delete(runId));
   }
 
-  /** The runs above this one, the nearest first. */
+  /** The runs above this one, nearest first. */
   async above({ parent }: RunRow): Promise<RunRow[]> {
     const row = parent && (await this.#store.read(parent.runId));
     return row ? [row, ...(await this.above(row))] : [];
@@ -82,7 +82,7 @@ export class Families {
   }
 }
 
-/** One question, asked by many at the same time: an answer is never older than the question. */
+/** One question asked by many callers at once: an answer is never older than the question. */
 class Reading {
   readonly #read: () => Promise<FamilyTotal | null>;
   #current: Promise<FamilyTotal | null> | undefined;
@@ -111,11 +111,11 @@ class Reading {
 
 interface Known {
   readonly row: RunRow;
-  /** Children that may use up more than they have reported, with that. */
+  /** Children that may use more than they have reported, with what they have reported. */
   readonly unreported: readonly (readonly [string, Spent])[];
 }
 
-/** What a run's journal says about its children, read on from where it was left. */
+/** A run's journal entries about its children, read incrementally. */
 class Ledger {
   readonly #store: Store;
   readonly #runId: string;
@@ -128,7 +128,7 @@ class Ledger {
     this.#runId = runId;
   }
 
-  /** One after the other: row and children are of the same position. */
+  /** One at a time, so that row and children belong to the same position. */
   read(): Promise<Known | null> {
     const turn = this.#turn.then(() => this.#read());
     this.#turn = turn.catch(() => undefined);
@@ -138,7 +138,7 @@ class Ledger {
   async #read(): Promise<Known | null> {
     const row = await this.#store.read(this.#runId);
     if (!row) return null;
-    // A store that was put back.
+    // The store was restored.
     if (row.seq < this.#seq) this.#forget();
     for await (const { events } of headsOf(this.#store, row.id, this.#seq + 1, row.seq))
       for (const event of events) if (event.seq > this.#seq && event.seq <= row.seq) this.#take(event);
@@ -156,7 +156,7 @@ class Ledger {
     if (event.kind === "child_finished") {
       const { child, status } = event.meta;
       const reported = addSpent(this.#children.get(child)?.reported ?? NOTHING, reportOf(event.meta));
-      // One that has failed can be resumed by itself.
+      // A failed child can be resumed on its own.
       if (status === "completed") this.#children.delete(child);
       else this.#children.set(child, { reported, isOver: status === "cancelled" });
     }

@@ -1,11 +1,11 @@
 import type { Clock } from "../clock.ts";
 
-/** A hook that has not answered by then never will, as far as a run is concerned. */
+/** A hook that takes longer counts as never answering. */
 export const HOOK_MS = 300_000;
 
 export const LATE = Symbol("late");
 
-/** What `ask` answers, or `LATE` when it takes longer than `ms`. What it answers after that counts for nothing. */
+/** The result of `ask`, or `LATE` after `ms`. A later result is ignored. */
 export async function inTime<T>(
   clock: Clock,
   ms: number,

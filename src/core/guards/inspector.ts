@@ -7,15 +7,15 @@ import type { GuardedRun, ValueInspector } from "./port.ts";
 
 const MOST_REASON = 500;
 
-/** Asks the content check about what comes into one execution of a run, and records what it says. */
+/** Passes values that enter one execution of a run to the content check, and records its verdicts. */
 export class Inspector implements ValueInspector {
   readonly #execution: GuardedRun;
   readonly #check: ContentCheck;
-  /** Where the run stood when this process took it up. */
+  /** The run's position when this process took it up. */
   readonly #since: number;
-  /** Positions of outcomes that came from outside meanwhile. */
+  /** The positions of outcomes that came from outside in the meantime. */
   readonly #outside = new Set<number>();
-  /** Positions of values that were let in here. */
+  /** The positions of values that were let in here. */
   readonly #passed = new Set<number>();
   #allowed = 0;
   #parked = 0;
@@ -26,7 +26,7 @@ export class Inspector implements ValueInspector {
     this.#since = execution.writer.row.seq;
   }
 
-  /** Something is about to be written: says with it how many values were let in since the last time. */
+  /** Called before a write: adds the number of values let in since the last one. */
   note(): void {
     if (this.#allowed === 0) return;
     const meta = { verdict: "allow", items: this.#allowed } as const;
@@ -34,9 +34,9 @@ export class Inspector implements ValueInspector {
     this.#execution.record({ kind: "content_checked", step: "", meta });
   }
 
-  /** Recorded by this process: the record does not hold its own outcomes, and does hold what came from outside. */
+  /** True for outcomes recorded by this process. Their records hold no data, unlike those of outcomes from outside. */
   isOwn({ seq, data }: Pick<StepRecord, "seq" | "data">): boolean {
-    // Read once, the record holds that no longer either.
+    // Once read, the record no longer holds it either.
     if (data !== undefined) this.#outside.add(seq);
     return seq > this.#since && !this.#outside.has(seq);
   }
@@ -60,7 +60,7 @@ export class Inspector implements ValueInspector {
     }
   }
 
-  /** One write with whatever follows it: nothing that comes of the marker is durable before the verdict is. */
+  /** Written together with whatever follows: nothing derived from the marker is durable before the verdict. */
   #quarantine({ name, seq = 0, replace }: Incoming, reason: string): Quarantined {
     const marker = { quarantined: reason };
     replace?.(marker);
@@ -75,7 +75,7 @@ export class Inspector implements ValueInspector {
     const problem = new HoldfastError("HF-2117", { step: name, reason });
     const since = execution.deps.time.now();
     const wait = { kind: "content", step: name, since, ...about(problem) } as const;
-    // Not under the step's name: nobody is to answer for it.
+    // Not under the step's name, because nobody is meant to answer for it.
     await execution.wait(`content ${++this.#parked}`, wait, execution.scope().frame);
   }
 }
@@ -92,10 +92,10 @@ export function inspectOutcome(
   const { seq, status } = record;
   const isResult = status === "completed";
   const reason = quarantined.get(seq);
-  // A result was replaced by its marker; of a failure only the verdict is recorded.
+  // A result was replaced by its marker; for a failure only the verdict is recorded.
   if (reason !== undefined) return isResult ? value : heldBack(key, reason);
   if (!inspector || inspector.isOwn(record)) return value;
-  // What a person says about a call is for the engine, and the run does not see it.
+  // A person's approval is for the engine; the run doesn't see it.
   if (isApproval(key)) return value;
   const source = edits.get(`step ${key}`) === seq ? "edit" : "step";
   const replace = (marker: Quarantined) => edit(execution, "step", key, marker);
@@ -107,11 +107,11 @@ export function inspectOutcome(
   });
 }
 
-/** A value that another run has recorded and that becomes a step's result here: if not itself, then its marker does. */
+/** A value recorded by another run that becomes a step's result here, or its marker. */
 export const inspectForeign = (execution: GuardedRun, name: string, value: unknown): unknown =>
   execution.inspector ? execution.inspector.inspect({ source: "step", name, value }) : value;
 
-/** The state a loop goes on with. */
+/** The state that a loop continues with. */
 export async function inspectLoop(
   execution: GuardedRun,
   key: string,
@@ -124,7 +124,7 @@ export async function inspectLoop(
   if (!execution.inspector || (isEdit && quarantined.has(edited))) return state;
   const replace = (marker: Quarantined) => {
     record.state = { value: marker };
-    // The state is held here; the fold is not to apply it once more.
+    // The state is set here, so the fold must not apply it again.
     edit(execution, "loop", key, { state: marker }, () => (record.changes.length = 0));
   };
   const source = isEdit ? "edit" : "loop";

@@ -4,7 +4,7 @@ import type { Budget, RunRow } from "../types.ts";
 import { ALL_LIMITS } from "../types.ts";
 import { Families } from "./families.ts";
 
-/** What is left of limits, one by one. Nothing left is a limit of 0: it holds back at once. */
+/** The remainder of each limit. Nothing left is a limit of 0, which holds back at once. */
 function left(budget: Budget | null, spent: Spent): Budget | undefined {
   if (!budget) return undefined;
   const limits = ALL_LIMITS.flatMap((limit) => {
@@ -14,10 +14,10 @@ function left(budget: Budget | null, spent: Spent): Budget | undefined {
   return Object.fromEntries(limits);
 }
 
-/** What the limits of a run leave to whoever goes on from where it stands in this row. */
+/** What the run's limits leave for a continuation from this row. */
 export const leftOf = (row: RunRow): Budget | undefined => left(row.budget, savedSpent(row));
 
-/** What the runs above leave to one below them now: the least, limit by limit. */
+/** What the runs above leave for a run below them now: the minimum of each limit. */
 export async function leftAbove(store: Store, row: RunRow): Promise<Budget | undefined> {
   const families = Families.of(store);
   const above = (await families.above(row)).filter(({ budget }) => budget !== null);
@@ -27,7 +27,7 @@ export async function leftAbove(store: Store, row: RunRow): Promise<Budget | und
     .reduce(tighter, undefined);
 }
 
-/** The smaller of two limits, one by one. */
+/** The smaller of each limit. */
 export function tighter(one: Budget | undefined, other: Budget | undefined): Budget | undefined {
   if (!one || !other) return one ?? other;
   const limits = ALL_LIMITS.flatMap((limit) => {

@@ -11,7 +11,7 @@ import type { Admission, Admitted, Guard } from "./guard.ts";
 import { HOOK_MS, inTime, LATE } from "./in-time.ts";
 import { itemOf, subjectDigest } from "./subject.ts";
 
-/** What a policy is asked about: a call that is about to be made. */
+/** A policy's question: a call that is about to be made. */
 export interface PolicyRequest {
   readonly runId: string;
   readonly workflow: string;
@@ -19,29 +19,31 @@ export interface PolicyRequest {
   readonly step: string;
   readonly effect: Effect;
   readonly attempt: number;
-  /** The arguments the step declares (`input`), or the item of its group, and their digest. */
+  /** The arguments that the step declares (`input`), or the item of its group, and their digest. */
   readonly input: unknown;
   readonly args: string | undefined;
-  /** This process did not start the run: it was restored. */
+  /** True when this process didn't start the run. */
   readonly restored: boolean;
 }
 
 export type PolicyVerdict =
   | "allow"
   | { readonly deny: string }
-  /** A person must agree. The answer is bound to these very arguments and used up by this attempt. */
+  /** A person must agree. The answer is bound to these exact arguments and consumed by this attempt. */
   | { readonly ask: string; readonly timeoutMs?: number };
 
-/** Decides about calls. Asked anew before every one of them; a policy that throws, or does not answer in time, has denied. */
+/**
+ * Decides about calls. Called again before every one of them; a policy that throws, or is too slow, denies the call.
+ */
 export interface Policy {
-  /** Recorded with every intent; a new version voids approvals that are not used yet. */
+  /** Recorded with every intent; a new version voids unused approvals. */
   readonly version: string;
-  /** How long it may think about one call. Default: five minutes. */
+  /** How long it may take for one call. Default: five minutes. */
   readonly timeoutMs?: number;
   decide(request: PolicyRequest): PolicyVerdict | Promise<PolicyVerdict>;
 }
 
-/** Refuses what is not a policy (HF-1003). */
+/** Refuses a value that isn't a policy (HF-1003). */
 export function checkPolicy(policy: Policy | undefined): Policy | undefined {
   if (policy === undefined) return undefined;
   checkText("policy.version", policy?.version, 1);
@@ -50,13 +52,13 @@ export function checkPolicy(policy: Policy | undefined): Policy | undefined {
   return policy;
 }
 
-/** Whatever made the call wait, everything is asked anew after it: what was said before may not hold any more. */
+/** After any wait everything is asked again: an earlier verdict may no longer be valid. */
 export const policyGuard = (policy: Policy): Guard => ({
   async admit(admission): Promise<Admitted> {
     const { execution, place } = admission;
     for (;;) {
       const { version } = policy;
-      // The hook may take its time: the run is not let go meanwhile.
+      // The hook may be slow, so the run isn't released in the meantime.
       const asked = askPolicy(policy, requestOf(admission), execution.deps.ports.clock);
       const verdict = await execution.busy(asked);
       if (verdict !== "allow" && "deny" in verdict) {
@@ -74,7 +76,7 @@ export const policyGuard = (policy: Policy): Guard => ({
   },
 });
 
-/** Whether it was approved before. Where a person had to be waited for, they were asked about it as it stood then. */
+/** True when it was already approved. If a person had to be waited for, they saw it as it was then. */
 async function isApproved(
   admission: Admission,
   version: string,
@@ -93,7 +95,7 @@ async function isApproved(
 const APPROVE = "approve";
 const DENY = "deny";
 const CHOICES: readonly string[] = [APPROVE, DENY];
-/** Of a call whose arguments are not known: who does not look, denies it. */
+/** For a call with undeclared arguments: denying is the first choice, for a person who doesn't look. */
 const DENIES: readonly string[] = [DENY, APPROVE];
 
 function requestOf({ execution, place, options, intent }: Admission): PolicyRequest {
@@ -105,7 +107,7 @@ function requestOf({ execution, place, options, intent }: Admission): PolicyRequ
   return { runId: id, workflow, version, step: place.key, effect, attempt, input, args, restored };
 }
 
-/** Its verdict. One that cannot be had, or is none, is a no. */
+/** The policy's verdict. A missing or invalid one denies the call. */
 export async function askPolicy(
   policy: Policy,
   request: PolicyRequest,
@@ -136,8 +138,8 @@ const denied = ({ place }: Admission, policy: string, reason: string): HoldfastE
 const MOST_REASON = 500;
 
 /**
- * The step has failed without a call, and stays so on every replay. Intent and outcome are one write: nobody can find the one without
- * the other and take it for a call. Both are held back while the run is told to stop.
+ * Fails the step without a call, permanently. Intent and outcome are one write, so that no reader can mistake the
+ * intent for a call. Both are held back while the run is told to stop.
  */
 async function failDenied(
   { execution, place, intent }: Admission,

@@ -11,13 +11,13 @@ import type { StoreTime } from "../store/time.ts";
 import type { Waiting } from "../types.ts";
 import type { Incoming } from "./content.ts";
 
-/** A call of user code that is under way, as far as guards look at it. */
+/** The part of a running user call that guards see. */
 export interface GuardedFrame {
   readonly outer: GuardedFrame | undefined;
   readonly usage: UsageMeta | undefined;
 }
 
-/** Where a call is made. */
+/** The place of a call. */
 export interface GuardedPlace {
   readonly name: string;
   readonly key: string;
@@ -28,39 +28,39 @@ export interface GuardedPlace {
   };
 }
 
-/** What a run that was taken up again was asked for. */
+/** The records that the code of a resumed run has asked for. */
 export interface Asking {
-  /** Where the run stood when it was taken up. */
+  /** The run's position when it was taken up. */
   readonly since: number;
-  /** What the journal held, and was asked for. */
+  /** The records that were asked for. */
   readonly met: WeakSet<object>;
 }
 
-/** What the budget's guard remembers of a run. */
+/** The budget guard's notes about a run. */
 export interface BudgetNotes {
   /** Iterations that have begun and not ended. */
   turnsUnderWay: number;
   /**
-   * What the run had heard from outside when it was found to have no limit and to be below none. Whoever sets a limit above it tells it, so
-   * until it hears something there is nothing to look up.
+   * The outside events the run had seen when it was found to have no limit and none above it. Setting a limit above it
+   * notifies it, so until then there is nothing to look up.
    */
   freeSince: number | undefined;
 }
 
-/** Asks the content check about a value. */
+/** Passes a value to the content check. */
 export interface ValueInspector {
-  /** Recorded by this process, which has seen it before it was written. */
+  /** True for records of this process, which saw the value before it was written. */
   isOwn(record: Pick<StepRecord, "seq" | "data">): boolean;
   /** The value, or its marker; waits while it is held back. */
   inspect(incoming: Incoming): Promise<unknown>;
 }
 
-/** What guards see of a run that is being advanced, and what they may do to it. */
+/** The guards' view of a running run, and what they may do to it. */
 export interface GuardedRun {
   readonly runId: string;
   readonly workflow: Workflow;
   readonly state: RunState;
-  /** This process did not start the run. */
+  /** True when this process didn't start the run. */
   readonly restored: boolean;
   readonly compensating: boolean;
   readonly intents: number;
@@ -74,9 +74,9 @@ export interface GuardedRun {
     readonly values: Values;
     readonly policy: { readonly version: string } | undefined;
   };
-  /** What the journal holds and the code has not asked for. */
+  /** Records that the code hasn't asked for. */
   readonly code: { missing(): readonly string[] } | undefined;
-  /** Looks at values that come into the run, where the engine is given a content check. */
+  /** Examines values that enter the run, if the engine has a content check. */
   readonly inspector: ValueInspector | undefined;
   readonly budgetNotes: BudgetNotes;
   asking: Asking | undefined;

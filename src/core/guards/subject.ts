@@ -3,28 +3,28 @@ import type { StepStarted } from "../journal/events.ts";
 import { approvalName } from "../keys.ts";
 import type { GuardedPlace, GuardedRun } from "./port.ts";
 
-/** Digest of the arguments a call declares. */
+/** The digest of a call's declared arguments. */
 export const argsDigest = <T>({ deps }: GuardedRun, { input }: StepOptions<T>): string | undefined =>
   input === undefined ? undefined : deps.values.digest(input);
 
-/** Digest of what a call is about, where that can be told: its arguments, or the item of its group. */
+/** The digest of a call's subject, if known: its arguments, or the item of its group. */
 export function subjectDigest({ deps }: GuardedRun, options: Pick<StepOptions, "input">): string | undefined {
   const subject = options.input ?? itemOf(options);
   try {
     return subject === undefined ? undefined : deps.values.digest(subject);
   } catch (error) {
-    // Not every item of a group can be stored; nobody can agree to what cannot be shown.
+    // Not every item of a group can be stored, and a person can't agree to what can't be shown.
     if (options.input === undefined) return undefined;
     throw error;
   }
 }
 
-/** The item that a branch of a group is for. */
+/** The item of a group's branch. */
 export const itemOf = (options: object): unknown => ("item" in options ? options.item : undefined);
 
 /**
- * Whether what was admitted may still be called: its arguments, the policy and the answer it relies on are what they were. Asked with
- * the append that writes the intent, so that nothing comes between.
+ * True when an admitted call may still be made: its arguments, the policy and the answer it relies on are unchanged.
+ * Checked with the append that writes the intent, so that nothing comes in between.
  */
 export function stillAdmitted(
   execution: GuardedRun,
@@ -42,7 +42,7 @@ export function stillAdmitted(
   };
 }
 
-/** Whether the arguments are not those any more that somebody has agreed to. */
+/** True when the arguments are no longer those that a person has agreed to. */
 export const hasChanged = <T>(
   execution: GuardedRun,
   options: StepOptions<T>,
