@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { HoldfastError } from "./errors.ts";
 import { digest } from "./hash.ts";
 
-/** Where ids and chance come from: the system's randomness, or a seed in tests. */
+/** The source of ids and random numbers: the system's randomness, or a seed in tests. */
 export interface Ids {
   /** 20 characters, 100 random bits. */
   runId(): string;
-  /** 26 characters, 130 random bits: what a claim proves itself with. */
+  /** 26 characters, 130 random bits: proves ownership of a claim. */
   token(): string;
   /** 20 characters, 100 random bits, for anything else. */
   id(): string;
@@ -24,7 +24,7 @@ function base32(bytes: Uint8Array): string {
   return text;
 }
 
-// 53 bits are all a double in [0, 1) can hold.
+// A double in [0, 1) holds 53 bits.
 const fraction = (high32: number, low32: number): number => (high32 * 2 ** 21 + (low32 >>> 11)) / 2 ** 53;
 
 function idsFrom(bytes: (length: number) => Uint8Array): Ids {
@@ -45,7 +45,7 @@ function idsFrom(bytes: (length: number) => Uint8Array): Ids {
  */
 export const systemIds: Ids = idsFrom(randomBytes);
 
-/** The sfc32 generator: small, fast, and with enough state that two seeds never run into each other. */
+/** The sfc32 generator: small, fast, and with enough state that sequences of two seeds never overlap. */
 function sfc32(seed: Uint8Array): () => number {
   const view = new DataView(seed.buffer, seed.byteOffset, 16);
   let [a, b, c, d] = [view.getUint32(0), view.getUint32(4), view.getUint32(8), view.getUint32(12)];
@@ -59,9 +59,7 @@ function sfc32(seed: Uint8Array): () => number {
   };
 }
 
-/**
- * The same ids in the same order for the same seed. For tests and simulation only.
- */
+/** The same ids in the same order for the same seed. For tests and simulation only. */
 export function seededIds(seed: number): Ids {
   const next = sfc32(digestBytes(`seed ${seed}`));
   return idsFrom((length) => {
@@ -73,9 +71,7 @@ export function seededIds(seed: number): Ids {
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/**
- * Refuses anything that is not an id (HF-1004).
- */
+/** Refuses a value that isn't an id (HF-1004). */
 export function checkId(value: unknown): asserts value is string {
   if (typeof value === "string" && ID.test(value)) return;
   const shown =
@@ -87,18 +83,14 @@ function digestBytes(text: string): Uint8Array {
   return Buffer.from(digest(text), "base64url");
 }
 
-/**
- * A number in [0, 1) that is always the same for the same text: chance that survives replay.
- */
+/** A number in [0, 1) derived from the text, so that it survives replay. */
 export function derivedNumber(text: string): number {
   const bytes = digestBytes(text);
   const view = new DataView(bytes.buffer, bytes.byteOffset, 8);
   return fraction(view.getUint32(0), view.getUint32(4));
 }
 
-/**
- * A UUID of version 4 form that is always the same for the same text.
- */
+/** A version 4 UUID derived from the text. */
 export function derivedUuid(text: string): string {
   const bytes = digestBytes(text);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
@@ -107,9 +99,7 @@ export function derivedUuid(text: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/**
- * The id of the child run that a step starts: always the same for the same parent and step.
- */
+/** The id of the child run that a step starts, derived from parent and step. */
 export function childId(parentId: string, stepKey: string): string {
   // As JSON, so that no two pairs give the same text and lone surrogates are escaped.
   return base32(digestBytes(JSON.stringify([parentId, stepKey])).subarray(0, LONG));

@@ -14,20 +14,20 @@ export interface Act {
   readonly reason?: string;
 }
 
-/** An act with a name: sent twice under the same `id`, it is one, and both are answered alike. */
+/** An act with an id: sent twice under the same `id`, it counts once, and both calls get the same answer. */
 export interface NamedAct extends Act {
   readonly id?: string;
 }
 
 export const because = (act: Act): { reason?: string } => defined({ reason: act.reason });
 
-/** The same, with the name that it is known by when it comes a second time. */
+/** The reason and the id of an act, which identifies a repeated one. */
 export const told = (act: NamedAct): { reason?: string; id?: string } => ({
   ...because(act),
   ...defined({ id: act.id }),
 });
 
-/** Headers of the journal stay small and are kept for ever: what goes into them is plain text of some length. */
+/** Heads are small and kept for ever, so these texts are limited in length. */
 const LIMITS = { actor: 200, reason: 4_000, id: 200 } as const;
 
 export function checkAct(act: NamedAct): void {
@@ -42,8 +42,8 @@ export function checkAct(act: NamedAct): void {
 }
 
 /**
- * What is left to write of an act that finds nothing to do: with a name it is remembered, so that it does nothing either when it is
- * sent again after things have changed.
+ * The record of an act that has nothing to do: if it has an id, the id is remembered, so that sending it again later
+ * does nothing either.
  */
 export function noted(
   what: "pause" | "resume" | "cancel",
@@ -56,7 +56,7 @@ export function noted(
   return events.length === 0 ? null : { events, actor: act.actor };
 }
 
-/** One event, by whom. */
+/** A plan of one event with its actor. */
 export function plan(
   event: EventDraft,
   act: Act,

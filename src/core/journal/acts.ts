@@ -31,7 +31,7 @@ export interface ActPlan {
   readonly actor?: string | undefined;
 }
 
-/** What to write to the run as it stands; `null` for nothing. */
+/** Decides what to write to the run in its current state; `null` for nothing. */
 export type Decide = (row: RunRow) => Promise<ActPlan | null> | ActPlan | null;
 
 export interface Acted {
@@ -39,18 +39,18 @@ export interface Acted {
   readonly events: readonly JournalEvent[];
 }
 
-/** What a run is written with by the worker that advances it. */
+/** The worker's handle for writing to the run it advances. */
 export interface Pen {
   /**
-   * Waits until nothing is being written, and holds back what the worker would write next until the answer is called. So a run that
-   * writes all the time does not keep others from it. `undefined` where waiting would be of no use.
+   * Waits until no write is in progress, and holds back the worker's next one until the returned function is called. So
+   * a run that writes continuously doesn't block others. `undefined` when waiting would be useless.
    */
   borrow(): Promise<(() => void) | undefined>;
 }
 
 /**
- * Writing to a run without owning it. Each act reads the run, decides, and appends on condition that nothing changed in
- * between; when something did, it reads and decides again. So of two acts at the same time one sees the other. A damaged run takes
+ * Writes to a run without owning it. Each act reads the run, decides, and appends on condition that nothing changed in
+ * between; otherwise it reads and decides again. So of two simultaneous acts one sees the other. A damaged run accepts
  * none (HF-3010).
  */
 export class Acts {
@@ -58,7 +58,7 @@ export class Acts {
   readonly #queue: CommitQueue;
   readonly #time: StoreTime;
   readonly #redactor: Redactor | undefined;
-  /** The last act on each run that has not been answered. */
+  /** The last unanswered act on each run. */
   readonly #turns = new Map<string, Promise<void>>();
   #pen: (runId: string) => Pen | undefined = () => undefined;
 
@@ -69,12 +69,12 @@ export class Acts {
     this.#redactor = redactor;
   }
 
-  /** Where the run is advanced in this process, `pen` is what it is written with there. */
+  /** Sets the function that finds the `Pen` of a run advanced in this process. */
   lend(pen: (runId: string) => Pen | undefined): void {
     this.#pen = pen;
   }
 
-  /** One act at a time on each run: they would only refuse each other. */
+  /** One act at a time per run, because simultaneous ones would only refuse each other. */
   act(runId: string, decide: Decide): Promise<Acted> {
     const before = this.#turns.get(runId);
     const acted = before ? before.then(() => this.#act(runId, decide)) : this.#act(runId, decide);
@@ -104,17 +104,17 @@ export class Acts {
     }
   }
 
-  /** One conditional append to the run as it was read; `null` when it has moved on since. */
+  /** Makes one conditional append to the run as it was read; returns `null` when it has moved since. */
   write(row: RunRow, plan: ActPlan): Promise<Acted | null> {
     return this.#append(row, plan, { seq: row.seq, epoch: row.claim.epoch, token: null });
   }
 
-  /** Creates a run; `null` when the id is taken. */
+  /** Creates a run; returns `null` when the id is taken. */
   create(identity: NewRun, plan: ActPlan): Promise<Acted | null> {
     return this.#append(unwritten(identity), plan, null);
   }
 
-  /** Submits an append that was built elsewhere; answers whether it was taken. */
+  /** Submits a prepared append; returns whether it was accepted. */
   async submit(append: Append): Promise<boolean> {
     const hasValues = append.blobs.length > 0 || append.entries.some(({ data }) => data !== null);
     if (hasValues) await this.#store.prepare?.(append.run.id, append.expect === null);
@@ -122,7 +122,7 @@ export class Acts {
   }
 
   async #append(row: RunRow, plan: ActPlan, expect: Expected | null): Promise<Acted | null> {
-    // Nobody would ever drop it again: retention is done with this run.
+    // The value would never be dropped, because retention has finished with this run.
     if (row.prunedAt !== null && plan.events.some(({ data }) => data !== undefined))
       throw dropped(row.id, row.seq);
     const how = { at: this.#time.now(), blinding: this.#store.blinding, redactor: this.#redactor };
@@ -142,7 +142,7 @@ export class Acts {
   }
 }
 
-/** Whatever an act on a run without values would find fault with, it is that they are gone. */
+/** Any error of an act on a run without values is reported as missing values. */
 async function decided(row: RunRow, decide: Decide): Promise<ActPlan | null> {
   try {
     return await decide(row);
@@ -156,7 +156,7 @@ interface BuiltAct extends Acted {
   readonly append: Append;
 }
 
-/** The append that does what is planned to the run as it stands, and what the run is after it. */
+/** Builds the append for a plan, and the run's row after it. */
 export function buildAct(
   row: RunRow,
   plan: ActPlan,
@@ -172,7 +172,7 @@ export function buildAct(
   },
 ): BuiltAct {
   const claim = plan.claim ?? { kind: "keep" };
-  // Expiry is on the store's clock; this is as close as this process can know it.
+  // Expiry uses the store's clock; this is the closest estimate in this process.
   const after = claimAfter(row.claim, claim, at);
   const actor = plan.actor === undefined || !redactor ? plan.actor : redactor.text(plan.actor);
   const stamp = { at, epoch: after.epoch, ...defined({ actor }) };

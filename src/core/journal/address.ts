@@ -4,7 +4,7 @@ import { baseName, firstSegment, isAtTop } from "../keys.ts";
 import { checkNamed } from "../names.ts";
 import type { JournalEvent } from "./events.ts";
 
-/** What an address names: a position, a name given to one, or, with neither, the newest position of the run. */
+/** A parsed address: a position, a label, or, with neither, the newest position of the run. */
 export interface Address {
   readonly runId: string;
   readonly seq?: number;
@@ -15,7 +15,7 @@ const ADDRESS = /^([A-Za-z0-9_-]{1,64})(?:@([^\p{Cc}]{1,128}))?$/u;
 const POSITION = /^[1-9]\d{0,14}$/;
 
 /**
- * Reads `run`, `run@14` or `run@label`; anything else is refused (HF-1021).
+ * Parses `run`, `run@14` or `run@label`; refuses anything else (HF-1021).
  *
  * @example
  * ```ts
@@ -39,14 +39,14 @@ const shown = (text: unknown): string =>
 
 export const addressOf = (runId: string, seq: number): string => `${runId}@${seq}`;
 
-/** Refuses a name that an address could not hold, or would take for a position. */
+/** Refuses a label that an address couldn't hold, or would read as a position. */
 export function checkLabel(label: string): void {
   checkNamed("label", label);
   const fits = ADDRESS.test(`run@${label}`) && !/^\d+$/.test(label);
   if (!fits) throw badOption("label", "it must be a text of 1 to 128 printable characters, and not a number");
 }
 
-/** Whether the state after this event is one to come back to: something has ended, or somebody has marked it. */
+/** True when the state after this event is worth returning to: something has ended, or a mark was set. */
 export function isCheckpoint(event: JournalEvent): boolean {
   switch (event.kind) {
     case "step_completed":
@@ -79,7 +79,7 @@ const NOTES: readonly string[] = [
   "signals_taken",
 ];
 
-/** The outermost step, group or loop that an event belongs to, by its plain name; "" when it belongs to none. */
+/** The plain name of the outermost step, group or loop of an event; "" when there is none. */
 export function phaseOf({ kind, step }: JournalEvent): string {
   const isInStep = OF_STEPS.test(kind) || (!isAtTop(step) && NOTES.includes(kind));
   return isInStep ? baseName(firstSegment(step)) : "";

@@ -4,7 +4,7 @@ import { groupOf, isMember, isWithin, segmentsOf } from "../keys.ts";
 import type { Facts } from "./facts.ts";
 import { decidedAt, type MemoryWrite, type ScopeNode, type StepRecord } from "./records.ts";
 
-/** What a run knows, as far as answers depend on it. */
+/** The part of a run's state that answers depend on. */
 interface Known {
   readonly facts: Facts;
   readonly memory: readonly MemoryWrite[];
@@ -12,29 +12,29 @@ interface Known {
   steps(): Iterable<readonly [string, StepRecord]>;
 }
 
-/** Tells versions of a workflow's own function apart, as far as its text does. */
+/** Distinguishes versions of a workflow's function by its text. */
 export const codeMark = (workflow: Workflow): string =>
   fingerprint(`${workflow.version} ${workflow.body.toString()}`);
 
-/** Where somebody last edited a value of the run. */
+/** The position of the last edit to a value of the run. */
 function lastEdit({ facts: { edits }, memory }: Known): number {
   const written = memory.flatMap(({ step, seq }) => (step === "" ? [seq] : []));
   return Math.max(0, ...edits.values(), ...written);
 }
 
-/** Whether somebody has edited the run since. What a migration edits is part of the new code. */
+/** True when a person has edited the run since. Edits by a migration are part of the new code. */
 export const isEditedSince = (state: Known, seq: number): boolean =>
   state.facts.migratedAt <= seq && lastEdit(state) > seq;
 
-/** Where somebody last changed the run from outside: edited a value, carried it to other code, forked it. */
+/** The position of the last change from outside: an edit, a migration, a fork. */
 export function changedAt(state: Known): number {
   const { migratedAt, waivedAt, fork } = state.facts;
   return Math.max(migratedAt, waivedAt, fork?.seq ?? 0, lastEdit(state));
 }
 
 /**
- * Whether the run has gone on since the answer at `seq` to the gate `key`: something was decided after it in the gate's own scope or
- * around it. What happens in other branches says nothing.
+ * True when the run has continued since the answer at `seq` to the gate `key`: something was decided after it in the
+ * gate's own scope or around it. Other branches don't count.
  */
 export function isUsed(state: Known, key: string, seq: number): boolean {
   let node: ScopeNode | undefined = state.root;
@@ -46,7 +46,7 @@ export function isUsed(state: Known, key: string, seq: number): boolean {
   return false;
 }
 
-/** `segment`: the way to the gate from here. The other branches of its group go on without it. */
+/** `segment`: the path to the gate from here. The other branches of its group continue without it. */
 function hasGoneOn({ records, loops }: ScopeNode, segment: string, seq: number): boolean {
   const isBeside = (name: string): boolean =>
     isMember(segment) && isWithin(name, groupOf(segment)) && name !== segment;
@@ -55,7 +55,7 @@ function hasGoneOn({ records, loops }: ScopeNode, segment: string, seq: number):
   return [...loops.values()].some((loop) => loop.seq > seq);
 }
 
-/** The gates whose answers nothing has come of yet. */
+/** The gates with answers that haven't been used yet. */
 export const unusedAnswers = (state: Known): readonly string[] =>
   [...state.steps()].flatMap(([key, { type, status, seq }]) =>
     type === "gate" && status === "completed" && !isUsed(state, key, seq) ? [key] : [],

@@ -11,26 +11,27 @@ import { damagedRow, readableRow, unknownRow } from "./row-shape.ts";
 import { isDamage, isKeyAway } from "./unreadable.ts";
 
 /**
- * The one door to a stored run. A row is a copy of what its journal adds up to, and is never believed against it: whoever reads a
- * run, for whatever purpose, has its last entry compared with it. What does not verify comes as a damaged row, which waits for review
- * (HF-3010). For a healthy run that takes two reads, however long its journal is; the whole chain is checked when it is restored.
+ * The only way to read a stored run. A row is a copy of what its journal adds up to, and is never trusted over it:
+ * every read compares the row with the journal's last entry. A row that doesn't verify is returned as damaged, and
+ * waits for review (HF-3010). For a healthy run this takes two reads, however long its journal is; the whole chain is
+ * checked when the run is restored.
  */
 export async function readRun(store: Store, runId: string): Promise<RunRow | null> {
   const row = await rawRow(store, runId);
   return row && verified(store, row);
 }
 
-/** A row that was read already, as it stands now. */
+/** Verifies a row that was already read; returns the current one. */
 export async function verified(store: Store, row: RunRow): Promise<RunRow> {
   let now = readableRow({ id: row.id }, () => row);
   for (let tries = 1; ; tries++) {
     if (now.damage !== undefined) return now;
     const problem = rowProblem(now) ?? (await journalProblem(store, now));
     if (problem === undefined) return now;
-    // It may have moved on between the two reads; then it is looked at as it stands.
+    // The run may have moved between the two reads; then its new state is checked.
     const next = await rawRow(store, now.id);
     if (next === null || isSame(next, now)) return damagedRow(next ?? now, problem);
-    // A run that is written to faster than it can be read twice has a worker that compares every write with the head.
+    // A run that is written faster than it can be read twice has a worker that compares every write with the head.
     if (tries === MOST_TRIES) return next;
     now = next;
   }
@@ -41,7 +42,7 @@ const MOST_TRIES = 20;
 const isSame = (a: RunRow, b: RunRow): boolean =>
   a.seq === b.seq && a.head === b.head && a.status === b.status && a.control === b.control;
 
-/** The row as the store has it; a store that says that it is damaged instead has one of which nothing can be read. */
+/** The store's row. If the store reports damage, a row of which nothing is known. */
 export async function rawRow(store: Store, runId: string): Promise<RunRow | null> {
   try {
     const row = await store.read(runId);
@@ -52,14 +53,14 @@ export async function rawRow(store: Store, runId: string): Promise<RunRow | null
   }
 }
 
-/** A row of a list, as far as it can be judged without its journal. */
+/** A listed row, checked as far as possible without its journal. */
 export function listed(row: RunRow): RunRow {
   const seen = readableRow({ id: row.id }, () => row);
   const problem = seen.damage === undefined ? rowProblem(seen) : undefined;
   return problem === undefined ? seen : damagedRow(seen, problem);
 }
 
-/** What a row says that no journal adds up to. */
+/** A problem in the row that no journal could produce. */
 function rowProblem(row: RunRow): string | undefined {
   const { status, control, waiting, wakeAt, finishedAt, updatedAt, claim, seq, snapshotSeq } = row;
   const isOver = ended(status);
@@ -78,7 +79,7 @@ function rowProblem(row: RunRow): string | undefined {
   return undefined;
 }
 
-/** How the journal's end differs from the row. A run under way that was looked at before is followed from there on. */
+/** How the journal's end differs from the row. An active run that was checked before is followed from there. */
 async function journalProblem(store: Store, row: RunRow): Promise<string | undefined> {
   const isUnderWay = row.status === "running" || row.status === "queued";
   const before = isUnderWay ? knownRow(store, row.id) : undefined;
@@ -90,7 +91,10 @@ async function journalProblem(store: Store, row: RunRow): Promise<string | undef
   return problem;
 }
 
-/** What the journal makes of the row before, up to its very end; `undefined` where that is not known: others look for the reason. */
+/**
+ * The row that the journal makes of the previous one, up to its end; `undefined` when that can't be computed, and the
+ * other checks find the reason.
+ */
 async function following(store: Store, before: RunRow, row: RunRow): Promise<RunRow | undefined> {
   if (row.seq < before.seq) return undefined;
   try {
@@ -112,7 +116,7 @@ async function following(store: Store, before: RunRow, row: RunRow): Promise<Run
 const contrary = (row: RunRow, journal: RunRow): string =>
   `The run's row says ${stands(row)}, its journal says ${stands(journal)}.`;
 
-/** How the last entry of the journal, and what decided where the run stands, differ from its row. */
+/** How the last entry, and the event that decided the run's state, differ from its row. */
 async function tailProblem(store: Store, row: RunRow): Promise<string | undefined> {
   try {
     const [last, next] = await store.entries(row.id, { from: row.seq, limit: 2 });
@@ -123,13 +127,13 @@ async function tailProblem(store: Store, row: RunRow): Promise<string | undefine
     return await standingProblem(store, row, last);
   } catch (error) {
     if (HoldfastError.is(error, "HF-3010")) return error.why;
-    // Nothing is wrong with what cannot be opened now.
+    // A value whose key isn't available now isn't damaged.
     if (isKeyAway(error)) return undefined;
     throw error;
   }
 }
 
-/** Events after which it is known where a run stands, whatever was before. */
+/** Events that determine a run's state regardless of earlier ones. */
 const DECIDING: ReadonlySet<EventKind> = new Set<EventKind>([
   "run_created",
   "run_forked",
@@ -142,7 +146,7 @@ const DECIDING: ReadonlySet<EventKind> = new Set<EventKind>([
   "run_cancelled",
 ]);
 
-/** A run under way may have written for hours since anything decided where it stands: so far is looked back. */
+/** An active run may have written for hours since such an event; this limits how far to look back. */
 const FAR = 32;
 
 async function standingProblem(store: Store, row: RunRow, last: Entry): Promise<string | undefined> {
@@ -150,7 +154,7 @@ async function standingProblem(store: Store, row: RunRow, last: Entry): Promise<
   try {
     return await decidedProblem(store, row, last);
   } catch (error) {
-    // Whoever goes on with it reads all of it, and says more about damage before its end.
+    // The worker that continues the run reads all of it, and reports damage before its end in more detail.
     if (isDamage(error) && (row.status === "running" || row.status === "queued")) return undefined;
     throw error;
   }
@@ -168,14 +172,14 @@ async function decidedProblem(store: Store, row: RunRow, last: Entry): Promise<s
   return "Its journal does not say where it stands.";
 }
 
-/** Compares the row with what the deciding event, and all after it, make of it. */
+/** Compares the row with the result of the deciding event and all later ones. */
 function differs(
   row: RunRow,
   event: JournalEvent,
   after: readonly (readonly JournalEvent[])[],
 ): string | undefined {
   const hasParent = row.parent !== null;
-  // What the event leaves as it was can only be what the row says, or nothing.
+  // A field that the event leaves unchanged can only be as in the row, or empty.
   for (const control of new Set([row.control, "none"] as const)) {
     const before: RunRow = { ...row, status: "running", control, waiting: [], wakeAt: 0, error: null };
     let run = projectAll(before, [event], hasParent);
@@ -187,11 +191,11 @@ function differs(
   return undefined;
 }
 
-/** Where a run stands, to compare. Due is due, since whenever. */
+/** A run's state, for comparison. The due time itself doesn't matter. */
 const standing = ({ status, control, waiting, wakeAt, updatedAt }: RunRow): string =>
   encode([status, control, waiting, wakeAt !== null && wakeAt <= updatedAt ? 0 : wakeAt], { sorted: true });
 
-/** Nobody is told to stop, or to undo, who was not told so in the journal. */
+/** Checks that a stop or an undo in the row was requested in the journal. */
 async function controlProblem(store: Store, row: RunRow): Promise<string | undefined> {
   if (row.control === "none") return undefined;
   const asked = await lastEvent(store, row, ["cancel_requested", "pause_requested", "run_forked"]);
@@ -204,15 +208,15 @@ const stands = ({ status, control, waiting }: RunRow): string => {
   return `${status}${control === "none" ? "" : `, ${control}`}${waits === "" ? "" : ` (${waits})`}`;
 };
 
-/** So many entries are read at a time on the way back; more and more of them when it has gone far. */
+/** The number of entries per read on the way back; it grows with the distance. */
 const PAGE = 16;
 const MOST = 512;
 
-/** The entries of a run from its last one back, each held against the hash that the one after it names. */
+/** The entries of a run from the last one backwards, each checked against the hash that its successor names. */
 async function* backwards(store: Store, row: RunRow, known?: Entry): AsyncGenerator<ParsedEntry> {
   let [seq, hash] = [row.seq, row.head];
   let page: readonly Entry[] = known ? [known] : [];
-  // Most often one entry is all that is asked for; only a run under way has written more since what decided where it stands.
+  // Usually one entry is enough; only an active run has written more since the deciding event.
   let limit = known && row.status === "running" ? PAGE : 1;
   while (seq > 0) {
     if (page.length === 0) {
@@ -232,7 +236,7 @@ async function* backwards(store: Store, row: RunRow, known?: Entry): AsyncGenera
   }
 }
 
-/** The newest event of one of these kinds, looked for from the end of the journal and checked on the way. */
+/** The newest event of one of these kinds, searched from the end of the journal and verified on the way. */
 export async function lastEvent(
   store: Store,
   row: RunRow,
@@ -245,15 +249,14 @@ export async function lastEvent(
   return undefined;
 }
 
-/** Events after which values of what was before may be gone: a fork takes over what is left of its source. */
+/** Events after which earlier values may be gone: a fork inherits what is left of its source. */
 const DROPPING = ["values_dropped", "run_forked"] as const;
 
-/** What was found last: whoever tries one snapshot after the other asks the same each time. */
+/** The last result, because trying one snapshot after another asks the same question. */
 const lastDrops = new WeakMap<Store, { readonly id: string; readonly head: string; readonly seq: number }>();
 
 /**
- * Why a value that was recorded at `seq` is not there. Retention has dropped it only where a later event of the journal says so;
- * otherwise it was lost.
+ * Why a value recorded at `seq` is missing. Retention dropped it only if a later event says so; otherwise it was lost.
  */
 export async function missingValue(store: Store, runId: string, seq: number, what?: string): Promise<Error> {
   const row = await rawRow(store, runId);

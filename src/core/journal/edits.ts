@@ -28,7 +28,7 @@ function checkShape(edits: Edits): void {
   }
 }
 
-/** The events that make the edits, or HF-1024 when something cannot be edited. Nothing is written here. */
+/** The events that make the edits; throws HF-1024 when something can't be edited. Writes nothing. */
 export async function editEvents(
   values: Values,
   runId: string,
@@ -72,7 +72,7 @@ export async function editEvents(
 function checkStep(run: string, state: RunState, step: string): StepRecord {
   const record = state.find(step);
   if (!record) throw new HoldfastError("HF-1010", { run, step });
-  // Also of a gate that was answered, or edited since: it stands under a person's name.
+  // An answered gate stays in the name of a person, even if it was edited since.
   const isAnswer = record.type === "gate" && record.status === "completed";
   if (isApproval(step) || isAnswer) throw new HoldfastError("HF-1037", { run, step });
   if (record.status === "completed" || (record.status === "failed" && record.retryAt === undefined))
@@ -85,7 +85,7 @@ function checkStep(run: string, state: RunState, step: string): StepRecord {
   });
 }
 
-/** What is put in the place of an answer that nobody gave is the editor's, whatever it says itself. */
+/** An answer that the editor invents is the editor's, whatever its text says. */
 function answeredBy(actor: string, step: string, value: unknown): unknown {
   if (isRecord(value)) return { ...value, actor };
   throw badOption(`set.steps.${step}`, "it must be an answer to a gate, such as { choice }");

@@ -7,8 +7,8 @@ export interface Crossed {
 }
 
 /**
- * The journal's vocabulary: every kind of event and what its header says. Values of any size travel beside the
- * header as `data`; headers stay small, hold no user data but names, and are never pruned.
+ * The journal's vocabulary: every kind of event and the content of its head. Values of any size travel beside the head
+ * as `data`; heads stay small, hold no user data but names, and are never pruned.
  */
 export interface EventMeta {
   run_created: {
@@ -16,18 +16,24 @@ export interface EventMeta {
     version: string;
     schema?: number;
     lineage: string;
-    /** What its random values are made of, wherever it goes; the first format had none. */
+    /** The seed of its random values, wherever it goes; the first format had none. */
     seed?: string;
-    /** The incarnation of the store it was made on, fingerprinted; where it was not claimed at once, which says the same. */
+    /**
+     * The fingerprint of the incarnation of the store it was created on; omitted when it was claimed at once, because
+     * the claim says the same.
+     */
     store?: string;
     parent?: Parent;
     origin?: Origin;
   };
-  /** Everything before it was copied from `from`, a checkpoint made at `at`; what was under way there is as if it had never begun. */
+  /**
+   * Everything before it was copied from `from`, a checkpoint made at `at`. Calls in progress there count as never
+   * begun.
+   */
   run_forked: { from: Origin; at: number; effects: EffectPolicy; reason?: string };
   /**
-   * Everything before it came from another store (`from`, fingerprinted) in a bundle. What people had said there, and nothing had come
-   * of yet, does not count here. `held`: nobody here has said yet that it may go on; `waiting`: so it waits for that.
+   * Everything before it came from another store (`from`, fingerprinted) in a bundle. Unused answers of people there
+   * don't count here. `held`: nobody here has accepted it yet, so it is `waiting` for that.
    */
   run_imported: {
     from: string;
@@ -36,16 +42,17 @@ export interface EventMeta {
     held?: true;
     waiting?: readonly Waiting[];
   };
-  /** Somebody has seen the list of what an imported run would execute, and lets it go on. */
+  /** A person has seen the list of what an imported run would execute, and lets it continue. */
   import_accepted: { digest: string; paused?: true; reason?: string };
   run_migrated: Migrated;
   /**
-   * `store`: the incarnation of the store it was claimed on, fingerprinted. Without it: of an older version, or not to be relied on.
-   * `ms`: how long the claim lasts when it is not renewed. `keep`: how many checkpoints are left whenever one is added.
+   * `store`: the fingerprint of the incarnation of the store it was claimed on; missing in older versions, or when it
+   * isn't reliable. `ms`: how long the claim lasts without renewal. `keep`: how many checkpoints to keep whenever one
+   * is added.
    */
   run_claimed: { owner: string; recovery: number; store?: string; ms?: number; keep?: Keep };
   run_waiting: { waiting: readonly Waiting[] };
-  /** The worker let go in good order, at a shutdown: anyone may go on at once. */
+  /** The worker released the run cleanly, at a shutdown: any worker may continue at once. */
   run_released: Empty;
   run_paused: Empty;
   budget_set: Budget;
@@ -54,14 +61,14 @@ export interface EventMeta {
    * the run is.
    */
   run_resumed: { reason?: string; retryFailed?: boolean; now?: boolean; id?: string; attempt?: number };
-  /** `unasked`: finished steps that the code, when it went on after a stop, has not asked for again; the first hundred. */
+  /** `unasked`: finished steps that the code didn't ask for again after a stop; the first hundred. */
   run_completed: { unasked?: readonly string[] };
   run_failed: { message: string; steps: readonly string[]; compensated?: boolean };
   run_cancelled: Told;
-  /** `children`: the runs below it, too, those that are only being made included. */
+  /** `children`: includes the runs below it, even those that are just being created. */
   pause_requested: Told & { children?: true };
   cancel_requested: Told;
-  /** Somebody has asked for something that was so already. Nothing has changed; the name of their act counts as used. */
+  /** An act that asked for the current state. Nothing has changed; the act's id counts as used. */
   act_noted: Told & { act: "pause" | "resume" | "cancel" };
   /** Parent and children have been told how the run ended. */
   family_told: Empty;
@@ -76,29 +83,35 @@ export interface EventMeta {
     harmless?: true;
     notBefore?: number;
   };
-  /** `newKey`: the step allows it to be called under another key, should a person say so. */
+  /** `newKey`: the step may be called under another key, if a person says so. */
   step_in_doubt: { attempt: number; rerunAfter: number; newKey?: true };
-  /** `call`: the number it is called under from now on, which gives it another key. */
+  /** `call`: its new call number, which gives it another key. */
   step_resolved: Told & { action: "rerun" | "done" | "failed"; call?: number };
-  /** A result that came after its worker lost the claim: proof that the call was made. A late failure proves nothing. */
+  /**
+   * A result that arrived after its worker lost the claim: it proves that the call was made. A late failure proves
+   * nothing.
+   */
   step_evidence: { attempt: number };
   gate_answered: Told & { digest: string; choice: string };
-  /** With what it has used up since it last reported; of journals of older versions only `usage`. */
+  /** Includes its usage since the last report; journals of older versions only have `usage`. */
   child_finished: { child: string; status: RunStatus; usage?: UsageMeta; turns?: number; activeMs?: number };
   signal_received: { name: string; id: string; reason?: string };
-  /** The mailbox was looked into, and these were taken out. */
-  /** `kept`: they were read, and stay for others. */
+  /** The mailbox was read, and these messages were taken. */
+  /** `kept`: they were read, and stay for other readers. */
   signals_taken: { took: readonly number[]; kept?: true };
-  /** Somebody put another value in the place of a recorded one, which stays in the journal. */
+  /** A person replaced a recorded value, which stays in the journal. */
   value_edited: { what: "step" | "loop" | "input" | "config"; reason?: string };
-  /** A quarantined value is the one at `seq` (0: of another run); without that, its marker was recorded right before this. */
+  /**
+   * The quarantined value is the one at `seq` (0: from another run); without `seq`, its marker was recorded right
+   * before this.
+   */
   content_checked: {
     verdict: "allow" | "quarantine" | "park";
     items?: number;
     reason?: string;
     seq?: number;
   };
-  /** The steps expected in this place, by name or by number: what progress is measured against. */
+  /** The steps expected at this place, by name or number: progress is measured against it. */
   plan_made: { steps?: readonly string[]; of?: number };
   value_recorded: { value: number };
   memory_written: { name: string; deleted?: boolean };
@@ -106,39 +119,42 @@ export interface EventMeta {
   decision_made: Empty;
   agent_updated: { agent: string };
   checkpoint_marked: { label: string; trigger: string; crossed?: Crossed };
-  /** A name or a pin for the checkpoint at `seq`, given afterwards. */
+  /** A name or a pin for the checkpoint at `seq`, set afterwards. */
   checkpoint_tagged: { seq: number; label?: string; pinned?: boolean; pins: number; reason?: string };
-  /** A rotation has been here: the key of its values is wrapped by this one (`""`: it has none); the values are as they were. */
+  /** A rotation rewrapped the key of its values with this one (`""`: it has none); the values are unchanged. */
   key_wrapped: { kek: string };
-  /** `keep`: how many checkpoints it has left. Early ones do not say. */
+  /** `keep`: how many checkpoints it has left. Early events omit it. */
   values_dropped: { entries: number; blobs: number; all?: true; keep?: Keep; reason?: string };
-  /** `count`: iterations since the last one that was written, when more than one. */
+  /** `count`: iterations since the last written one, when more than one. */
   loop_advanced: { iteration: number; count?: number; done?: boolean };
-  /** `previous`: where the one before is; early ones do not say. `format`: the journal's at the time; without it, the first. */
+  /**
+   * `previous`: the position of the previous snapshot; early events omit it. `format`: the journal's format at the
+   * time; without it, the first.
+   */
   snapshot_taken: { previous?: number; format?: number };
 }
 
-/** How many checkpoints are left: the newest ones, and besides those the newest ones of each phase. */
+/** How many checkpoints to keep: the newest ones, and the newest ones of each phase. */
 export interface Keep {
   readonly last?: number;
   readonly perPhase?: number;
 }
 
-/** How a run was carried to another version of its workflow. */
+/** How a run was migrated to another version of its workflow. */
 export interface Migrated {
   readonly from: string;
   readonly to: string;
   readonly schema: number;
   readonly renamed?: Readonly<Record<string, string>>;
   readonly dropped?: readonly string[];
-  /** Somebody said: go on with the new code, whatever differs. */
+  /** A person said to continue with the new code despite any difference. */
   readonly asIs?: true;
   readonly reason?: string;
 }
 
 type Empty = Record<never, never>;
 
-/** What somebody gave as the reason, and the name under which their act counts once. */
+/** The reason of an act, and the id under which it counts once. */
 interface Told {
   readonly reason?: string;
   readonly id?: string;
@@ -150,40 +166,40 @@ export interface UsageMeta {
   readonly model?: string;
 }
 
-/** What a step is: a call of user code, or a wait of a certain kind. */
+/** The type of a step: a call of user code, or a kind of wait. */
 export type StepType = "call" | "gate" | "timer" | "signal" | "child" | "transaction";
 
-/** A step's intent. Durable before anything it announces may happen. */
+/** A step's intent. It is durable before anything it announces may happen. */
 export interface StepStarted {
   readonly type: StepType;
   readonly effect: Effect;
   readonly attempt: number;
-  /** Call number: part of the idempotency key. */
+  /** The call number, part of the idempotency key. */
   readonly call: number;
-  /** Fingerprint of the idempotency key; the key itself is never stored. */
+  /** The fingerprint of the idempotency key; the key itself is never stored. */
   readonly key?: string;
-  /** Digest of the arguments, or of what a gate shows. */
+  /** The digest of the arguments, or of what a gate shows. */
   readonly args?: string;
   readonly timeoutMs?: number;
-  /** It can be undone, so a cancel with compensation must undo it. */
+  /** The step can be undone, so a cancel with compensation must undo it. */
   readonly undo?: true;
-  /** Waits: when they give up or fire. */
+  /** When a wait gives up or fires. */
   readonly until?: number;
   readonly child?: string;
   readonly names?: readonly string[];
-  /** Version of the policy that allowed it. */
+  /** The version of the policy that allowed it. */
   readonly policy?: string;
-  /** An earlier attempt may have acted: no error of this one can prove that nothing was done. */
+  /** An earlier attempt may have taken effect, so no error of this one proves that nothing was done. */
   readonly unproven?: true;
-  /** Position of the answer by which a person approved this very call. */
+  /** The position of the answer with which a person approved exactly this call. */
   readonly approved?: number;
-  /** A question that is put anew: what was asked or answered there before does not count any more. */
+  /** Set when a question is asked again: earlier questions or answers there don't count any more. */
   readonly voids?: Voided;
 }
 
 export interface Voided {
   readonly seq: number;
-  /** It had been answered. */
+  /** True when it had been answered. */
   readonly answered?: true;
 }
 
@@ -191,13 +207,13 @@ export type EventKind = keyof EventMeta;
 
 type EventOf<K extends EventKind> = { readonly kind: K; readonly step: string; readonly meta: EventMeta[K] };
 
-/** A stored value: its encoded text, or the hash of the blob that holds that text. */
+/** A stored value: its encoded text, or the hash of the blob that holds the text. */
 export type Raw = string | { readonly blob: string };
 
-/** An event on its way into the journal. */
+/** An event to be written. */
 export type EventDraft = { [K in EventKind]: EventOf<K> & { readonly data?: Raw } }[EventKind];
 
-/** An event as the journal holds it. */
+/** An event as stored. */
 export type JournalEvent = EventDraft & Stamp;
 
 interface Stamp {

@@ -7,11 +7,11 @@ import { entryPages } from "./read.ts";
 import type { RunState } from "./state.ts";
 import type { Values } from "./values.ts";
 
-/** The state of so many runs is kept, as long as what it was read from is not longer than this. */
+/** The number of cached runs, and the longest journal to cache. */
 const KEPT = 16;
 const MOST_BYTES = 8_000_000;
 
-/** After these, what is kept may hold values that are not to be had any more. */
+/** After these events a cached state may hold values that are no longer available. */
 const VOIDS: ReadonlySet<EventKind> = new Set<EventKind>(["values_dropped", "key_wrapped"]);
 
 interface Fold {
@@ -20,15 +20,15 @@ interface Fold {
   readonly state: RunState;
 }
 
-/** A run that is advanced in this process: its row and what its journal says, as far as that is written. */
+/** A run advanced in this process: its row and the written part of its state. */
 export interface LiveRun {
   readonly row: RunRow;
   readonly state: RunState;
 }
 
 /**
- * What the journal says about runs, for those who only look. A run is read from its newest snapshot on once; after that only what was
- * written since. One that is advanced in this process is not read at all.
+ * The states of runs, for readers. A run is read once from its newest snapshot; after that only new entries are read. A
+ * run advanced in this process isn't read at all.
  */
 export class Folds {
   readonly #store: Store;
@@ -41,17 +41,17 @@ export class Folds {
     this.#values = values;
   }
 
-  /** Tells where to find the runs that are advanced in this process. */
+  /** Sets the function that finds runs advanced in this process. */
   watch(live: (runId: string) => LiveRun | undefined): void {
     this.#live = live;
   }
 
-  /** The run's state as of `row`. To be looked at only: it is not the caller's own. */
+  /** The run's state as of `row`. Read-only, because it is shared. */
   async at(row: RunRow): Promise<RunState> {
     const live = this.#live(row.id);
     if (live?.row.seq === row.seq && live.row.head === row.head) return live.state;
     const known = this.#kept.get(row.id);
-    // Whoever reads it meanwhile reads it anew: two must not bring one state up to date.
+    // A concurrent reader reads it from the start: two must not update one state.
     this.#kept.delete(row.id);
     const state =
       (known && (await this.#since(known, row))) ?? (await loadRun(this.#store, this.#values, row));
@@ -65,7 +65,7 @@ export class Folds {
     if (this.#kept.size > KEPT && oldest !== undefined) this.#kept.delete(oldest);
   }
 
-  /** What is kept, brought up to date; `undefined` where it has to be read anew. */
+  /** The cached state brought up to date; `undefined` when it must be read from the start. */
   async #since({ seq, head, state }: Fold, row: RunRow): Promise<RunState | undefined> {
     if (row.seq < seq) return undefined;
     const chain = new ChainCheck(row.id, seq + 1, head);
@@ -85,7 +85,7 @@ export class Folds {
       state.tailBytes += bytes;
       return state;
     } catch {
-      // Whoever reads all of it says what is wrong with it.
+      // Reading all of it reports what is wrong.
       return undefined;
     }
   }

@@ -3,12 +3,12 @@ import type { Waiting } from "../types.ts";
 import type { Facts } from "./facts.ts";
 import { isAbout } from "./wait-reason.ts";
 
-/** Runs that came from another store: they go on when somebody here has seen what they would execute, and has said so. */
+/** Runs from another store continue only after a person here has seen what they would execute and accepted it. */
 export const foreignProblem = (run: string): HoldfastError => new HoldfastError("HF-3060", { run });
 
-/** Whether a run waits for that. */
+/** True when a run waits for that. */
 export const isForeign = (wait: Waiting): boolean => wait.kind === "review" && isAbout(wait, "HF-3060");
 
-/** Whether nobody has accepted it yet, by what its journal says: the row only follows from it. */
+/** True when nobody has accepted it yet, according to its journal: the row only follows from it. */
 export const isUnaccepted = ({ imported }: Pick<Facts, "imported">): boolean =>
   imported !== undefined && !imported.accepted;

@@ -1,9 +1,9 @@
 import { hmac } from "../hash.ts";
 
 /**
- * In an encrypted store every head ends with a mark that only the store's key can make (`m`): over the run, the position and the head,
- * which names the hash of the one before. So whoever can write to the database and has no key can add no event, not even one without a
- * value. The mark is part of what is hashed.
+ * In an encrypted store every head ends with a mark (`m`) that only the store's key can produce: over the run, the
+ * position and the head, which names the hash of the previous one. So a writer to the database without the key can't
+ * add an event, not even one without a value. The mark is part of the hashed text.
  */
 const MARK = /,"m":"([\w-]{43})"\}$/;
 
@@ -23,7 +23,7 @@ const markOf = (secret: string, run: string, seq: number, head: string): string 
 export const marked = (secret: string, run: string, seq: number, head: string): string =>
   `${head.slice(0, -1)},"m":"${markOf(secret, run, seq, head)}"}`;
 
-/** Whether the head carries the mark of this store, for this run and position. */
+/** True when the head has this store's mark for this run and position. */
 export function isMarked(secret: string, run: string, seq: number, head: string): boolean {
   const found = MARK.exec(head);
   return found !== null && found[1] === markOf(secret, run, seq, `${head.slice(0, found.index)}}`);

@@ -13,10 +13,10 @@ import { marked } from "./head-mark.ts";
  *   m  in an encrypted store: the mark of whoever has its key, over all the rest
  *   v  the events: [kind, step, meta, value]; value = length within data, or the hash of a blob, or 0
  *
- * The values are the end of the data; where values are encrypted, a mark stands before them that blinds the digest.
+ * The values are at the end of the data; in an encrypted store a mark that blinds the digest precedes them.
  *
- * Each head names the hash of the one before, and the run row names the last, so a change anywhere breaks
- * the chain. Data can be dropped by retention without touching a head.
+ * Each head names the hash of the previous one, and the run row names the last, so a change anywhere breaks the chain.
+ * Retention can drop data without touching a head.
  */
 interface Head {
   readonly p: string;
@@ -35,13 +35,13 @@ export interface EntryContext {
   readonly epoch: number;
   readonly actor?: string | undefined;
   readonly blobs?: readonly string[];
-  /** The store's secret, where it has one; heads are marked with it then. */
+  /** The store's secret, if any, with which heads are marked. */
   readonly blinding?: string | undefined;
-  /** Whose it is: part of the mark. Without it, no mark fits. */
+  /** The run's id, part of the mark. Without it, no mark matches. */
   readonly run?: string;
 }
 
-/** Builds the entry that holds `events` and the hash that the run row will carry. */
+/** Builds the entry for `events`, and the hash for the run row. */
 export function buildEntry(
   events: readonly EventDraft[],
   context: EntryContext,
@@ -82,25 +82,25 @@ export function buildEntry(
   };
 }
 
-/** Blobs that the values of these events point into, besides those that are the values themselves. */
+/** Blobs that the values of these events point to, besides those that are the values themselves. */
 export function innerBlobs(events: readonly EventDraft[], blobs: readonly Blob[]): readonly string[] {
   if (blobs.length === 0) return [];
   const own = new Set(events.flatMap(({ data }) => (typeof data === "object" ? [data.blob] : [])));
   return [...new Set(blobs.flatMap(({ hash }) => (own.has(hash) ? [] : [hash])))];
 }
 
-/** The blobs that an entry's head names besides those that are values. */
+/** The blobs that an entry's head names, besides those that are values. */
 export const headBlobs = ({ head }: Pick<Entry, "head">): readonly string[] =>
   head.includes('"b":[') ? ((JSON.parse(head) as Head).b ?? []) : [];
 
 export interface ParsedEntry {
   readonly prev: string;
   readonly events: readonly JournalEvent[];
-  /** Whether values this entry once held have been dropped by retention. */
+  /** True when retention has dropped values of this entry. */
   readonly pruned: boolean;
 }
 
-/** Reads one entry back, checking its data against the digest in its head. */
+/** Parses one entry and checks its data against the digest in its head. */
 export function parseEntry(runId: string, entry: Entry): ParsedEntry {
   const head = parseHead(runId, entry);
   const pruned = head.d !== undefined && entry.data === null;
@@ -132,7 +132,7 @@ export function parseEntry(runId: string, entry: Entry): ParsedEntry {
 
 const SEALED_DAMAGE = "The record does not open with the run's key: it was changed, moved or replaced.";
 
-/** Where the values begin, behind the mark that blinds their digest. No value begins as a mark does. */
+/** Where the values begin, after the mark that blinds their digest. No value looks like a mark. */
 export const valuesStart = (data: string, { v }: Pick<Head, "v">): number =>
   looksBlinded(data)
     ? data.length - v.reduce((sum, [, , , value]) => sum + (typeof value === "number" ? value : 0), 0)
@@ -140,16 +140,16 @@ export const valuesStart = (data: string, { v }: Pick<Head, "v">): number =>
 
 const hasLength = ([, , , value]: Head["v"][number]): boolean => typeof value === "number" && value > 0;
 
-/** Values come one after the other, right to the end. */
+/** True when the values fill the data exactly. */
 const isWhole = (data: string, start: number, { v }: Pick<Head, "v">): boolean => {
   const length = v.reduce((sum, [, , , value]) => sum + (typeof value === "number" ? value : 0), 0);
   return start >= 0 && start + length === data.length && (start === 0 || start === MARK_LENGTH);
 };
 
-/** Kinds of events that had another name in the first format. */
+/** Kinds of events with another name in the first format. */
 const FORMER_NAMES: Readonly<Record<string, string>> = { parent_notified: "family_told" };
 
-/** What most intents say; only what differs is written. */
+/** The usual intent; only differences from it are written. */
 const PLAIN_START = { type: "call", effect: "repeatable", attempt: 1, call: 1 } as const;
 
 function shortened(meta: StepStarted): Partial<StepStarted> {
@@ -195,17 +195,17 @@ function parseHead(runId: string, entry: Entry): Head {
 export const damaged = (run: string, seq: number, problem: string): HoldfastError =>
   new HoldfastError("HF-3010", { run, seq, problem });
 
-/** Retention has dropped what is asked for. */
+/** Retention has dropped the requested value. */
 export const dropped = (run: string, seq: number): HoldfastError =>
   new HoldfastError("HF-1023", { run, seq });
 
-/** Checks that entries follow each other without a gap, and answers the hash of the last. */
+/** Checks that entries follow each other without a gap, and returns the hash of the last. */
 export class ChainCheck {
   #runId: string;
   #seq: number;
   #hash: string | undefined;
 
-  /** `seq` is the position the first entry must have; `hash` what it must name, if that is known. */
+  /** `seq` is the required position of the first entry; `hash` the hash that it must name, if known. */
   constructor(runId: string, seq: number, hash?: string) {
     this.#runId = runId;
     this.#seq = seq;
@@ -223,7 +223,7 @@ export class ChainCheck {
     return parsed;
   }
 
-  /** The chain must end where the run row says it does. */
+  /** The chain must end where the run row says. */
   end(seq: number, head: string): void {
     if (this.#seq - 1 !== seq || this.#hash !== head) {
       throw damaged(this.#runId, this.#seq, "The journal does not end where the run's head says.");

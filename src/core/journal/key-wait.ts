@@ -3,15 +3,18 @@ import type { RunRow, Waiting } from "../types.ts";
 import type { ActPlan } from "./acts.ts";
 import { about } from "./wait-reason.ts";
 
-/** How long a run waits for its key before it is tried again: as long as it has waited already, within these limits. */
+/** How long a run waits for its key before the next attempt: as long as it has waited already, within these limits. */
 const FIRST_MS = 5_000;
 const LONGEST_MS = 300_000;
 
-/** Since when a run waits for its key. */
+/** The time since when a run has waited for its key. */
 export const waitsForKey = ({ waiting }: RunRow): number | undefined =>
   waiting.find(({ kind }) => kind === "key")?.since;
 
-/** What to write to a claimed run whose key cannot be had: it is let go, says so, and is taken up again by itself. */
+/**
+ * The events for a claimed run whose key isn't available: it is released with the reason, and taken up again
+ * automatically.
+ */
 export function waitForKey({ control }: RunRow, problem: HoldfastError, now: number, since = now): ActPlan {
   const claim = { kind: "release" } as const;
   if (control === "pausing") return { events: [{ kind: "run_paused", step: "", meta: {} }], claim };

@@ -1,12 +1,12 @@
 import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 
-/** The rows of so many runs are kept: those last looked at. */
+/** The number of recently checked rows to keep. */
 const KEPT = 256;
 
 const known = new WeakMap<Store, Map<string, RunRow>>();
 
-/** The row of a run as it was when it was last found to be what its journal says. */
+/** The row of a run when it last matched its journal. */
 export const knownRow = (store: Store, runId: string): RunRow | undefined => known.get(store)?.get(runId);
 
 export function keepRow(store: Store, row: RunRow): void {

@@ -13,9 +13,9 @@ export { lastEvent } from "./door.ts";
 export { isKeyAway, isUnreadable } from "./unreadable.ts";
 
 /**
- * Restore: the newest snapshot and the tail after it, checked against the chain; or, with `upTo`, the state as of an
- * earlier position. A damaged snapshot is passed over for the one before it, and at last for the whole journal, unless `fallback`
- * is off; a damaged journal is an error, never a fresh start.
+ * Restores a run: the newest snapshot and the tail after it, checked against the chain; or, with `upTo`, the state at
+ * an earlier position. A damaged snapshot is skipped for the one before it, and finally for the whole journal, unless
+ * `fallback` is off; a damaged journal is an error, never a fresh start.
  */
 export async function loadRun(
   store: Store,
@@ -36,7 +36,7 @@ export async function loadRun(
   return loadFrom(store, values, row, { from: 1, upTo, fold });
 }
 
-/** Positions of the snapshots, newest first: each names the one before. */
+/** The positions of snapshots, newest first: each names the previous one. */
 export async function* snapshots(store: Store, row: RunRow): AsyncGenerator<number> {
   for (let seq = row.snapshotSeq; seq > 0; ) {
     yield seq;
@@ -49,7 +49,7 @@ export async function* snapshots(store: Store, row: RunRow): AsyncGenerator<numb
 interface Range {
   readonly from: number;
   readonly upTo: number;
-  /** Holds what is read against the row. */
+  /** Compares what is read with the row. */
   readonly fold: RowFold | undefined;
 }
 
@@ -65,7 +65,7 @@ async function loadFrom(
   for await (const entries of entryPages(store, row.id, from, upTo)) {
     for (const entry of entries) {
       const parsed = chain.take(entry);
-      // A run whose values are all gone can still say what happened in it.
+      // A run without any values can still report what happened in it.
       if (parsed.pruned && row.prunedAt === null) throw await missingValue(store, row.id, entry.seq);
       const isSnapshot = entry.seq === from && from > 1;
       if (isSnapshot) state = await restore(values, row, parsed, fold);
@@ -89,7 +89,7 @@ async function restore(
   if (event?.kind !== "snapshot_taken" || event.data === undefined)
     throw damaged(row.id, row.snapshotSeq, "There is no snapshot here.");
   const snapshot = (await values.decode(row.id, event.data)) as Snapshot;
-  // Of the first format, which knew less: the journal before it says the rest.
+  // A snapshot of the first format lacks facts, which are in the journal before it.
   if (!snapshot.facts) throw damaged(row.id, event.seq, "The snapshot is of an older format.");
   const state = restoreSnapshot(snapshot);
   fold?.begin(snapshot.row);

@@ -1,6 +1,6 @@
 import type { LoopRecord, MemoryWrite, ScopeNode } from "./records.ts";
 
-/** What a run has written to its memory, and where it stands. */
+/** A run's memory writes, and its position. */
 interface Written {
   readonly memory: readonly MemoryWrite[];
   readonly root: ScopeNode;
@@ -8,8 +8,8 @@ interface Written {
 }
 
 /**
- * The writes a replay may still ask for by address, and the last one of each name: now, and where each loop goes on from. Of what is
- * written later, none makes another one needed again.
+ * The writes that a replay may still read by position, and the last one of each name: now, and where each loop
+ * continues from. A later write never makes an earlier one necessary again.
  */
 export function neededMemory(state: Written): MemoryWrite[] {
   const asked = new Set(noteSeqs(state.root));

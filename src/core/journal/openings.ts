@@ -1,24 +1,24 @@
-/** The shortest time that a run stays unwritten now and then, for an act of another process to come in. */
+/** The shortest pause between writes, which lets an act of another process in. */
 const SHORTEST_MS = 20;
 
-/** Now and then it is twice, four times … as long: at most so many times doubled. */
+/** How often the pause may be doubled. */
 const MOST_DOUBLED = 5;
 
-/** So many times as long it writes before: what this costs a run is a fortieth of its time. */
+/** The ratio of writing time to pauses: they cost a run a fortieth of its time. */
 const SPACING = 40;
 
 /**
- * When a run that writes without a break has to leave one. An act of another process reads the run, decides and writes on condition that
- * nothing has changed since, and a run of instant steps would always be faster. Every second break is longer than the shortest, every
- * fourth longer still: whatever time an act takes, up to half a second or so, it finds a break that is long enough after about a hundred
- * attempts. A run that has something to wait for, as most have, leaves breaks by itself.
+ * Decides when a run that writes continuously must pause. An act of another process reads the run, decides, and writes
+ * on condition that nothing has changed since; a run of instant steps would always be faster. Every second pause is
+ * longer than the shortest, every fourth longer still: an act that takes up to about half a second finds a long enough
+ * pause after about a hundred attempts. Most runs have something to wait for and pause on their own.
  */
 export class Openings {
   #count = 1;
-  /** Since when it has written without such a break. */
+  /** The time since when it has written without such a pause. */
   #since: number | undefined;
 
-  /** For how long nothing may be written from now on, where the last write ended at `landedAt`. */
+  /** How long nothing may be written from now on, given that the last write ended at `landedAt`. */
   due(now: number, landedAt: number): number {
     this.#since ??= now;
     const ms = SHORTEST_MS * 2 ** Math.min(doublings(this.#count), MOST_DOUBLED);

@@ -8,7 +8,7 @@ import type { JournalEvent } from "./events.ts";
 import type { Folds } from "./folds.ts";
 import type { Values } from "./values.ts";
 
-/** What an engine is made of, for those who work on stored runs from outside. */
+/** The parts of an engine that work on stored runs from outside. */
 export interface EngineParts {
   readonly store: Store;
   readonly acts: Acts;
@@ -16,13 +16,13 @@ export interface EngineParts {
   readonly folds: Folds;
   readonly ports: Ports;
   readonly time: StoreTime;
-  /** The workflows whose code this process has. */
+  /** The workflows that this process has code for. */
   readonly workflows: ReadonlyMap<string, Workflow>;
-  /** Called with what was written to a run, once it is durable. */
+  /** Called with the events written to a run, once they are durable. */
   written(row: RunRow, events: readonly JournalEvent[]): void;
 }
 
-/** Acts on a run from outside, and lets everybody know who waits for it; answers the run as it then stands. */
+/** Acts on a run from outside and notifies all waiters; returns the run's new row. */
 export async function actOn(parts: EngineParts, runId: string, decide: Decide): Promise<RunRow> {
   const { row, events } = await parts.acts.act(runId, decide);
   if (events.length > 0) parts.written(row, events);

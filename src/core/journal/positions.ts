@@ -7,23 +7,25 @@ import type { JournalEvent } from "./events.ts";
 import { Facts } from "./facts.ts";
 import { entryPages, headEventAt, headEvents, headsOf } from "./read.ts";
 
-/** What is said about checkpoints after they were made. */
+/** Later remarks about checkpoints. */
 export interface Remarks {
-  /** Only its marks and tags count here. */
+  /** Only its marks and tags are used here. */
   readonly facts: Facts;
   /** What the positions are called. */
   readonly names: Names;
-  /** Where retention last dropped values; 0 when it has not. */
+  /** The position of the last drop of values; 0 when there is none. */
   readonly droppedAt: number;
 }
 
-/** Where a name points, and where that was said. */
+/** The position of a name, and of the event that set it. */
 interface Named {
   readonly seq: number;
   readonly said: number;
 }
 
-/** The names of checkpoints: marks carry their own, and each position may be given one afterwards. What was said last counts. */
+/**
+ * The names of checkpoints: marks carry their own, and each position may be named afterwards. The last event counts.
+ */
 class Names {
   readonly #marked = new Map<string, Named>();
   readonly #given = new Map<string, Named>();
@@ -31,17 +33,17 @@ class Names {
   take(event: JournalEvent): void {
     if (event.kind === "checkpoint_marked")
       this.#marked.set(event.meta.label, { seq: event.seq, said: event.seq });
-    // Names that were given to the source's checkpoints stay with the source.
+    // Names of the source's checkpoints stay with the source.
     if (event.kind === "run_forked") this.#given.clear();
     if (event.kind !== "checkpoint_tagged" || event.meta.label === undefined) return;
     const { label, seq } = event.meta;
     const before = this.given(seq);
     if (before !== undefined) this.#given.delete(before);
-    // A name that another position has is that one's no longer.
+    // Moves the name from another position.
     if (label !== "") this.#given.set(label, { seq, said: event.seq });
   }
 
-  /** The name that a position was given. */
+  /** The name that was set for a position. */
   given(seq: number): string | undefined {
     return [...this.#given].find(([, named]) => named.seq === seq)?.[0];
   }
@@ -52,10 +54,10 @@ class Names {
   }
 }
 
-/** Looked for in the text first: nearly all entries can be passed over unread. */
+/** Searched in the text first, so that nearly all entries can be skipped unparsed. */
 const REMARK = /"(?:checkpoint_tagged|checkpoint_marked|values_dropped|run_forked)"/;
 
-/** Everything said after a position; `after: 0` for all of it. */
+/** All remarks after a position; `after: 0` for everything. */
 export async function remarks(store: Store, row: RunRow, after: number): Promise<Remarks> {
   const facts = new Facts();
   const names = new Names();
@@ -75,7 +77,7 @@ export async function remarks(store: Store, row: RunRow, after: number): Promise
   return { facts, names, droppedAt };
 }
 
-/** The names of a checkpoint: its own, if it is a mark, and the one it was given afterwards. */
+/** The names of a checkpoint: its own, if it is a mark, and the one set afterwards. */
 export function labelsOf({ names }: Remarks, event: JournalEvent): readonly string[] {
   const own = event.kind === "checkpoint_marked" ? event.meta.label : undefined;
   return [...new Set([own, names.given(event.seq)])].filter((label) => label !== undefined);
@@ -87,7 +89,9 @@ export async function readRow(store: Store, runId: string): Promise<RunRow> {
   return row;
 }
 
-/** The position that an address names, or HF-1022. A position that was pinned or named is a checkpoint by that. */
+/**
+ * The position of an address; throws HF-1022 when there is none. Pinning or naming a position makes it a checkpoint.
+ */
 export async function resolve(store: Store, row: RunRow, { seq, label }: Address): Promise<number> {
   if (label !== undefined) return called(store, row, label);
   if (seq === undefined || seq === row.seq) return row.seq;
@@ -99,7 +103,10 @@ export async function resolve(store: Store, row: RunRow, { seq, label }: Address
   throw none(`What is there (${event.kind}) ends nothing that could be come back to.`);
 }
 
-/** The checkpoint with this label; else `last` or `first`; else the latest of the phase or the step that is called so. */
+/**
+ * The checkpoint with this label; otherwise `last` or `first`; otherwise the latest one of the phase or step with this
+ * name.
+ */
 async function called(store: Store, row: RunRow, place: string): Promise<number> {
   const { names, facts } = await remarks(store, row, 0);
   const labelled = names.find(place);

@@ -6,8 +6,8 @@ import { isDropped, renamedKey } from "./rename.ts";
 import { usageOf } from "./spent.ts";
 
 /**
- * The run row as a pure function of the journal: what each event does to status, wake time and totals. The
- * owner and acts from outside use the same function, so a row can always be rebuilt from its events.
+ * Computes the run row from the journal: the effect of each event on status, wake time and totals. The owner and
+ * outside acts use the same function, so a row can always be rebuilt from its events.
  */
 export function projectAll<R extends RunProjection>(
   run: R,
@@ -20,7 +20,7 @@ export function projectAll<R extends RunProjection>(
   return { ...run, ...next, updatedAt: events.at(-1)?.at ?? run.updatedAt };
 }
 
-/** What others write says nothing about whether the worker is still alive. */
+/** Events by others, which don't prove that the worker is alive. */
 const OUTSIDE: ReadonlySet<EventKind> = new Set<EventKind>([
   "run_claimed",
   "run_resumed",
@@ -49,10 +49,10 @@ function worked(run: RunProjection, [first]: readonly JournalEvent[]): RunProjec
   return { ...run, activeMs: run.activeMs + ms, activeAt: first.at };
 }
 
-/** Due at once. Not a time of this process's clock: the store's may be behind it. */
+/** Due at once. Not this process's time, because the store's clock may be behind it. */
 const NOW = 0;
 
-/** What happens to the run itself; everything else is about its steps. */
+/** Applies events about the run itself; all others concern its steps. */
 function project(run: RunProjection, event: JournalEvent, hasParent: boolean): RunProjection {
   switch (event.kind) {
     case "run_claimed":
@@ -75,7 +75,7 @@ function project(run: RunProjection, event: JournalEvent, hasParent: boolean): R
     case "run_paused":
       return paused(run);
     case "run_resumed":
-      // What was accepted as a cancel stays one: only its undoing is taken up again.
+      // An accepted cancel stays one: only its undoing is resumed.
       if (run.control === "compensating") return { ...resumed(run), control: "compensating" };
       return run.status === "running" ? { ...run, control: "none", error: null } : resumed(run);
     case "cancel_requested":
@@ -91,11 +91,11 @@ function project(run: RunProjection, event: JournalEvent, hasParent: boolean): R
   }
 }
 
-/** What is known about the run besides where it stands. */
+/** Applies events that record facts without changing the run's status. */
 function projectRecord(run: RunProjection, event: JournalEvent): RunProjection {
   switch (event.kind) {
     case "run_forked":
-      // What the source used up is on the source's bill.
+      // The source's usage stays with the source.
       return {
         ...run,
         ...blank(run.version, run.schema),
@@ -111,7 +111,7 @@ function projectRecord(run: RunProjection, event: JournalEvent): RunProjection {
     case "run_migrated":
       return migrated(run, event.meta);
     case "budget_set": {
-      // Without limits of its own it says that those of a run above were raised.
+      // Without its own limits, the event says that those of a run above were raised.
       const budget = Object.keys(event.meta).length === 0 ? run.budget : { ...run.budget, ...event.meta };
       return woken({ ...run, budget }, ofKind("budget"));
     }
@@ -126,7 +126,7 @@ function projectRecord(run: RunProjection, event: JournalEvent): RunProjection {
   }
 }
 
-/** What the run waits for has its new name; it goes on where nothing can end the wait any more. */
+/** Renames what the run waits for; it continues when nothing can end the wait any more. */
 function migrated(run: RunProjection, change: Migrated): RunProjection {
   const over = run.waiting.filter(({ kind, step }) => kind === "migration" || isDropped(step, change));
   const waiting = run.waiting.map((wait) =>
@@ -136,7 +136,7 @@ function migrated(run: RunProjection, change: Migrated): RunProjection {
   return woken(next, (wait) => over.includes(wait));
 }
 
-/** It goes on as it stood when it came: paused, if it was. */
+/** Continues in the state in which it came: paused, if it was. */
 function accepted(run: RunProjection, wasPaused: boolean): RunProjection {
   if (run.status !== "waiting" || !run.waiting.some(isForeign)) return run;
   if (wasPaused || run.control === "pausing") return paused(run);
@@ -178,7 +178,7 @@ function projectStep(before: RunProjection, event: JournalEvent): RunProjection 
   }
 }
 
-/** A run as it is before its first event. */
+/** A run before its first event. */
 export const newProjection = (at: number, version: string, schema: number): RunProjection => ({
   ...blank(version, schema),
   stepsDone: 0,
@@ -252,7 +252,7 @@ function ended(
   };
 }
 
-/** What it waited for is there. A run that was woken by something else before stays awake. */
+/** Called when what it waited for has arrived. A run that was already woken stays awake. */
 function woken(run: RunProjection, matches: (wait: Waiting) => boolean): RunProjection {
   if (!run.waiting.some(matches)) return run;
   const waiting = run.waiting.filter((wait) => !matches(wait));

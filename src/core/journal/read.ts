@@ -2,10 +2,10 @@ import type { Entry, Store } from "../store/contract.ts";
 import type { JournalEvent } from "./events.ts";
 import { parseEntry } from "./journal.ts";
 
-/** Few enough that nothing else in the process waits long, many enough that a page costs more than asking for it. */
+/** Small enough that nothing else in the process waits long, large enough that a page outweighs the request. */
 const PAGE = 500;
 
-/** Entries from the one that contains `from` to the one that contains `upTo`, a page at a time. */
+/** Entries from the one that contains `from` to the one that contains `upTo`, page by page. */
 export async function* entryPages(
   store: Pick<Store, "entries">,
   runId: string,
@@ -17,14 +17,14 @@ export async function* entryPages(
     const page = await store.entries(runId, { from: next, limit });
     const last = page.at(-1);
     if (!last) return;
-    // What was written after `upTo` was read belongs to a later state.
+    // Entries written after `upTo` was read belong to a later state.
     yield last.seq > upTo ? page.filter(({ seq }) => seq <= upTo) : page;
-    // A damaged entry may say that it ends where it began, or before: reading goes on all the same.
+    // A damaged entry may claim to end where it began, or before; reading continues anyway.
     next = Math.max(next + 1, last.seq + last.count);
   }
 }
 
-/** The same, one by one. */
+/** The entries of {@link entryPages} one by one. */
 export async function* entriesOf(
   store: Pick<Store, "entries">,
   runId: string,
@@ -34,7 +34,7 @@ export async function* entriesOf(
   for await (const page of entryPages(store, runId, from, upTo)) yield* page;
 }
 
-/** The entries up to `upTo` from the last one on. */
+/** The entries up to `upTo`, from the last one backwards. */
 export async function* entriesFromEnd(
   store: Pick<Store, "entries">,
   runId: string,
@@ -72,7 +72,7 @@ export async function* headsOf(
     for (const entry of page) yield { entry, events: headEvents(runId, entry) };
 }
 
-/** The event at a position, without its value; `undefined` where there is none. */
+/** The event at a position, without its value; `undefined` when there is none. */
 export async function headEventAt(
   store: Store,
   runId: string,
@@ -82,7 +82,7 @@ export async function headEventAt(
   return entry && headEvents(runId, entry).find((event) => event.seq === seq);
 }
 
-/** The event at a position, with its value; `undefined` where there is none that can be read. */
+/** The event at a position, with its value; `undefined` when there is none that can be read. */
 export async function eventAt(store: Store, runId: string, seq: number): Promise<JournalEvent | undefined> {
   const entry = await entryAt(store, runId, seq);
   try {

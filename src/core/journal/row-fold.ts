@@ -4,8 +4,9 @@ import type { JournalEvent } from "./events.ts";
 import { newProjection, projectAll } from "./project.ts";
 
 /**
- * What the journal adds up to while a run is restored, held against its row: who it is, what it may use up and has used, what it was
- * told. What counts time, or was counted otherwise by older versions, decides nothing and is left to whoever checks a whole store.
+ * Adds up the journal while a run is restored, and compares the result with its row: identity, limits, usage, requests.
+ * Fields that count time, or that older versions counted differently, decide nothing and are left to a check of the
+ * whole store.
  */
 export class RowFold {
   readonly #row: RunRow;
@@ -17,14 +18,14 @@ export class RowFold {
     this.#row = row;
   }
 
-  /** From the beginning, or from how the run stood at a snapshot. */
+  /** Starts at the beginning, or with the row from a snapshot. */
   begin(run?: RunProjection): void {
     this.#run = run;
     this.#created = undefined;
     this.#isFork = false;
   }
 
-  /** The events of one entry. */
+  /** Applies the events of one entry. */
   take(events: readonly JournalEvent[]): void {
     const [first] = events;
     if (first?.kind === "run_created") {
@@ -35,7 +36,7 @@ export class RowFold {
     if (this.#run) this.#run = projectAll(this.#run, events, this.#row.parent !== null);
   }
 
-  /** How the row differs; `undefined` where it does not, or where it cannot be said. */
+  /** How the row differs; `undefined` when it doesn't, or when that can't be determined. */
   get problem(): string | undefined {
     const row = this.#row;
     const run = this.#run;
@@ -53,7 +54,7 @@ export class RowFold {
     if (!this.#created) return [];
     const { meta } = this.#created;
     const isOther = workflow !== meta.workflow;
-    // Whose child a fork is, is not its source's to say; and its lineage is its own.
+    // A fork has its own parent and lineage, not its source's.
     if (this.#isFork) return isOther ? ["workflow"] : [];
     return [
       ...(isOther ? ["workflow"] : []),
@@ -67,7 +68,7 @@ const COMPARED = ["status", "control", "version", "schema", "usage", "budget", "
 
 const text = (value: unknown): string => encode(value, { sorted: true });
 
-/** What a row projects, without who the run is and who has it. */
+/** The projected part of a row, without the run's identity and claim. */
 export function projectionOf(row: RunRow): RunProjection {
   const { id: _, workflow: _w, lineage: _l, parent: _p, origin: _o, createdAt: _c, ...rest } = row;
   const { claim: _k, seq: _s, head: _h, damage: _d, ...projection } = rest;

@@ -4,8 +4,8 @@ import { damaged } from "./journal.ts";
 import { forReview } from "./wait-reason.ts";
 
 /**
- * A row as a store gives it. What cannot be one, because it does not parse, or says what no run can say, comes as a damaged row:
- * one bad row hides no other, and nobody acts on it. `known`: what is known of it apart from that.
+ * Builds a row from stored data. Data that doesn't parse, or says what no run can say, becomes a damaged row: one bad
+ * row hides no other, and nothing acts on it. `known`: what is known about it otherwise.
  */
 export function readableRow(known: Readonly<Record<string, unknown>>, build: () => RunRow): RunRow {
   let row: RunRow | undefined;
@@ -19,7 +19,7 @@ export function readableRow(known: Readonly<Record<string, unknown>>, build: () 
   return damagedRow({ ...BLANK, ...sane(row ?? {}), ...sane(known) }, problem ?? "");
 }
 
-/** The run as everybody sees it whose record does not verify: it waits for a person. */
+/** A run whose record doesn't verify, as shown to everyone: it waits for a person. */
 export function damagedRow(row: RunRow, problem: string): RunRow {
   const waiting = [forReview(damaged(row.id, row.seq, problem), row.updatedAt)];
   return {
@@ -34,7 +34,7 @@ export function damagedRow(row: RunRow, problem: string): RunRow {
   };
 }
 
-/** For what must not go on with a damaged run. */
+/** Throws for a damaged run, for callers that must not continue with one. */
 export function insistOn(row: RunRow): RunRow {
   if (row.damage !== undefined) throw damaged(row.id, row.seq, row.damage);
   return row;
@@ -80,7 +80,7 @@ type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === "string";
 const isNumber: Check = (value) => typeof value === "number" && Number.isFinite(value);
-/** What a date can be made of. */
+/** A number that fits into a Date. */
 const isTime: Check = (value) => isNumber(value) && Math.abs(Number(value)) <= 8.64e15;
 const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 const orNull =
@@ -102,7 +102,7 @@ const isWait = has({ kind: isText, step: isText, since: isTime });
 const isBudget: Check = (value) =>
   typeof value === "object" && value !== null && Object.values(value).every(isNumber);
 
-/** What each field must be. Those that came with later versions may be absent from older rows. */
+/** The type of each field. Fields of later versions may be missing from older rows. */
 const SHAPE: Readonly<Record<string, Check>> = {
   id: isText,
   workflow: isText,
@@ -147,7 +147,7 @@ function shapeProblem(row: RunRow): string | undefined {
   return bad.length === 0 ? undefined : `The run's row says what no run can say: ${bad.join(", ")}.`;
 }
 
-/** The fields that are what they should be. */
+/** The fields with valid values. */
 const sane = (row: object): Partial<RunRow> =>
   Object.fromEntries(
     Object.entries(row).filter(([key, value]) => (SHAPE[key] ?? LATER[key])?.(value) ?? false),

@@ -12,10 +12,10 @@ import type { RunRow } from "../types.ts";
 import type { Redactor } from "../values/redact.ts";
 import { Acts } from "./acts.ts";
 
-/** A run in memory: its row, and what was written on top of what the store below holds. */
+/** A run in memory: its row, and what was written on top of the store below. */
 interface Draft {
   row: RunRow;
-  /** Up to here its journal is the one below. */
+  /** Its journal up to here is in the store below. */
   readonly below: number;
   readonly entries: Entry[];
   readonly blobs: Map<string, string>;
@@ -24,18 +24,18 @@ interface Draft {
 interface ScratchOptions {
   readonly clock: Clock;
   readonly ids: Ids;
-  /** A stored run to go on with in memory, as it stood at its `seq`. */
+  /** A stored run to continue in memory, as it was at its `seq`. */
   readonly run?: RunRow;
 }
 
 /**
- * A store on top of another one, which it only reads: whatever is written stays in memory and is gone with the process. Runs that are
- * stored below can be read and not changed. It goes on while the one below fails.
+ * A store on top of another one, which it only reads: all writes stay in memory and end with the process. Runs stored
+ * below can be read but not changed. It keeps working while the one below fails.
  */
 export class ScratchStore implements Store {
   readonly name: string;
   readonly capabilities = { durability: "none", transactions: false } as const;
-  /** The same as below, so that what is recorded there is known again here. */
+  /** The same as below, so that digests recorded there match here. */
   readonly blinding?: string;
   readonly #base: Store;
   readonly #clock: Clock;
@@ -52,7 +52,7 @@ export class ScratchStore implements Store {
     if (run) this.#drafts.set(run.id, { row: run, below: run.seq, entries: [], blobs: new Map() });
   }
 
-  /** Whether a run is in the store below, so that it must be left alone. */
+  /** True when a run is in the store below, so that it must not be changed. */
   async isStored(runId: string): Promise<boolean> {
     return !this.#drafts.has(runId) && (await this.#readBelow(runId)) !== null;
   }
@@ -84,7 +84,7 @@ export class ScratchStore implements Store {
     const below = new Map<string, RunRow | null>();
     for (const { run, expect } of batch)
       if (expect === null && !this.#drafts.has(run.id)) below.set(run.id, await this.#readBelow(run.id));
-    // From here on without a pause: of two appends one sees the other.
+    // Synchronous from here on, so that of two appends one sees the other.
     const now = this.#time();
     return batch.map((append) => this.#apply(append, below.get(append.run.id) ?? null, now));
   }
@@ -181,7 +181,7 @@ export class ScratchStore implements Store {
   }
 }
 
-/** Acts on runs of a scratch store. What is stored below is refused, in words that say why. */
+/** Acts on runs of a scratch store. Acts on a run stored below are refused, with the reason. */
 class ScratchActs extends Acts {
   readonly #scratch: ScratchStore;
 
@@ -204,7 +204,7 @@ class ScratchActs extends Acts {
   }
 }
 
-/** The store an engine works on: the one it was given, or, with saving switched off, memory on top of it. */
+/** The store that an engine works on: the given one, or, with saving turned off, memory on top of it. */
 export function engineStore(
   store: Store,
   saving: boolean | undefined,

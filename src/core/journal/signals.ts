@@ -1,17 +1,19 @@
 import { digest } from "../hash.ts";
 import type { Signal } from "./records.ts";
 
-/** So long a message is held as it is: its digest is hardly shorter. */
+/** Messages up to this length are kept as they are: a digest is hardly shorter. */
 const SHORT = 200;
 
-/** Lets go of what a message says: it is read again where it was recorded. That it came, and under which id, stays known. */
+/** Releases a message's content, which can be read again from its position. Its arrival and its id stay known. */
 export function release(signal: Signal): void {
   if (typeof signal.data !== "string" || signal.data.length <= SHORT) return;
   signal.was = digest(signal.data);
   signal.data = undefined;
 }
 
-/** Whether a message with the same id says the same. Where it is not known any more what it said, it does. */
+/**
+ * True when a message with the same id has the same content. If the content is no longer known, it counts as the same.
+ */
 export function saysSame({ name, data, was }: Signal, other: Pick<Signal, "name" | "data">): boolean {
   if (name !== other.name) return false;
   if (data !== undefined) return JSON.stringify(data) === JSON.stringify(other.data);

@@ -6,9 +6,9 @@ import type { LoopRecord, ScopeNode, StepRecord } from "./records.ts";
 import { RunState } from "./state.ts";
 
 /**
- * A snapshot is the fold of everything before it, as plain data: step records by the position of their outcome (the
- * values stay where they are), loop states in full, memory and the mailbox. Loading it and then the
- * tail gives the same state as folding the whole journal.
+ * A snapshot is the fold of everything before it, as plain data: step records by the position of their outcome (values
+ * stay where they are), complete loop states, memory and the mailbox. Loading it and then the tail gives the same state
+ * as folding the whole journal.
  */
 export interface Snapshot {
   readonly input: Raw | null;
@@ -17,7 +17,7 @@ export interface Snapshot {
   readonly undoable: readonly (readonly [step: string, seq: number])[];
   readonly facts: SavedFacts;
   readonly memory: readonly [seq: number, step: string, name: string, data: Raw | null][];
-  /** The run's row as it stood, so that whoever goes on from here can tell whether it still is what its journal says. */
+  /** The run's row at that point, so that a reader can check that it still matches its journal. */
   readonly row?: RunProjection;
 }
 
@@ -41,7 +41,7 @@ interface NodeSnapshot {
   readonly was?: string;
 }
 
-/** Plain data that stands for `state`, or `undefined` while some loop's state is not known in full here. */
+/** Plain data for `state`, or `undefined` while some loop's state isn't completely known here. */
 export function takeSnapshot(state: RunState): Snapshot | undefined {
   const root = snapshotNode(state.root);
   if (!root) return undefined;
@@ -76,7 +76,7 @@ function snapshotNode(node: ScopeNode): NodeSnapshot | undefined {
   };
 }
 
-/** Whether its state is not known in full here: changes since were recorded, and have not been read. */
+/** True when its state isn't completely known here: changes were recorded since, and haven't been read. */
 export const isBehind = ({ live, state, changes }: LoopRecord): boolean =>
   !live && (state === undefined || changes.length > 0);
 

@@ -1,7 +1,7 @@
 import type { Budget, Limit, RunRow } from "../types.ts";
 import type { EventDraft, EventMeta, UsageMeta } from "./events.ts";
 
-/** What has been used up, in the words of the limits. */
+/** Usage, in the terms of the limits. */
 export type Spent = Required<Budget>;
 export const NOTHING: Spent = { turns: 0, tokens: 0, costUsd: 0, wallMs: 0 };
 
@@ -15,11 +15,11 @@ const each = (of: (limit: Limit) => number): Spent => ({
 export const addSpent = (one: Partial<Spent>, other: Partial<Spent>): Spent =>
   each((limit) => (one[limit] ?? 0) + (other[limit] ?? 0));
 
-/** What `total` is above `part`, nowhere below 0. */
+/** The excess of `total` over `part`, never below 0. */
 export const spentAbove = (total: Spent, part: Partial<Spent>): Spent =>
   each((limit) => Math.max(0, total[limit] - (part[limit] ?? 0)));
 
-/** By the run and those of its children that have ended, as saved. */
+/** The saved usage of the run and those of its children that have ended. */
 export const savedSpent = ({ turns, usage, activeMs }: RunRow): Spent => ({
   turns,
   tokens: usage.tokens,
@@ -27,7 +27,7 @@ export const savedSpent = ({ turns, usage, activeMs }: RunRow): Spent => ({
   wallMs: activeMs,
 });
 
-/** What a child has reported at its end. */
+/** The usage that a child reported at its end. */
 export const reportOf = ({ usage, turns, activeMs }: EventMeta["child_finished"]): Spent => ({
   turns: turns ?? 0,
   tokens: usage?.tokens ?? 0,

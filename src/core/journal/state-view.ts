@@ -39,8 +39,8 @@ async function viewLoops(values: Values, runId: string, state: RunState): Promis
 }
 
 /**
- * Stands for a state: equal for equal data, whichever run it belongs to and whenever it came about. What is under way is left out:
- * in a fork it has not begun.
+ * The digest of a state: equal for equal data, regardless of run and time. Calls in progress are left out, because in a
+ * fork they haven't begun.
  */
 export function stateDigest(view: StateView, state: RunState): string {
   const settled = [...state.steps()].filter(
@@ -64,14 +64,14 @@ const digests = (values: Readonly<Record<string, unknown>>): [string, string][] 
 
 const inOrder = (pairs: [string, string][]): [string, string][] => pairs.sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** A wait for a signal is answered by the signal's own value, unless somebody has put another in its place. */
+/** A signal's own value answers its wait, unless it was edited. */
 const answeredBy = (record: StepRecord, signals: ReadonlyMap<number, Signal>): Signal | StepRecord =>
   (record.decidedAt === undefined ? signals.get(record.took ?? 0) : undefined) ?? record;
 
-/** What an iteration writes: the state in full the first time, afterwards only what changed. */
+/** The changes of an iteration: the complete state the first time, then only differences. */
 export type Advance = { readonly state: object } | { readonly patches: readonly StatePatch[] };
 
-/** The state after the last finished iteration: the newest full one and the changes since. */
+/** The state after the last finished iteration: the newest complete one and the changes since. */
 export async function loopState(
   values: Values,
   runId: string,

@@ -25,43 +25,46 @@ import { changeSteps, isUnresolved, rekey, renamedKey } from "./rename.ts";
 import { release } from "./signals.ts";
 import { reasonOf } from "./wait-reason.ts";
 
-/** So many writes to memory are not worth looking through. */
+/** Fewer memory writes than this aren't worth pruning. */
 const SOME = 64;
 
 /**
- * What the journal says about a run, in the shape the engine asks for it: step records by scope and name, loop
- * positions, the mailbox and memory. Folding is pure; the same fold serves loading and living runs.
+ * The state of a run, folded from its journal: step records by scope and name, loop positions, the mailbox and memory.
+ * Folding is pure; the same fold serves loading and running runs.
  */
 export class RunState {
   readonly root = new ScopeNode();
   facts = new Facts();
   readonly signals: Signal[] = [];
   memory: MemoryWrite[] = [];
-  /** Finished steps that can be undone and have not been, with the position of their outcome. */
+  /** Finished steps that can be undone and haven't been, with the position of their outcome. */
   readonly undoable = new Map<string, number>();
-  /** Children that the run has waited for since it asked for them: they were made. Known of what was read since the last snapshot. */
+  /**
+   * Children that the run has waited for since requesting them, so they exist. Known only for events since the last
+   * snapshot.
+   */
   readonly begun = new Set<string>();
-  /** The run's input and the position it is stored at. */
+  /** The run's input and its position. */
   input: Raw | undefined;
   /** How the run ended, when it did. */
   outcome:
     | {
         readonly seq: number;
         readonly data: Raw | undefined;
-        /** Finished steps that the code did not ask for again. */
+        /** Finished steps that the code didn't ask for again. */
         readonly unasked?: readonly string[] | undefined;
       }
     | undefined;
-  /** Size of the newest snapshot and of the journal since: what decides when the next one is due. */
+  /** The sizes of the newest snapshot and of the journal since, which decide when the next one is due. */
   snapshotBytes = 0;
   tailBytes = 0;
-  /** Only a loop makes a snapshot worth its bytes: it lets go of what its finished iterations recorded. */
+  /** Only a loop makes a snapshot worthwhile: it discards the records of finished iterations. */
   looping = false;
   /** The steps the run failed on. */
   failedSteps: readonly string[] = [];
-  /** Keys that steps began under before a migration renamed them, with their call number. */
+  /** Original keys of steps that a migration renamed, with their call number. */
   #taken: Map<string, number> | undefined;
-  /** More writes than this are looked through. */
+  /** Memory is pruned above this number of writes. */
   #mostMemory = SOME;
 
   apply(event: JournalEvent): void {
@@ -109,7 +112,7 @@ export class RunState {
     }
   }
 
-  /** What happens in some place of the workflow: steps, iterations and notes. */
+  /** Applies events at a place in the workflow: steps, iterations and notes. */
   #applyStep(event: JournalEvent): void {
     switch (event.kind) {
       case "memory_written":
@@ -149,7 +152,7 @@ export class RunState {
     if (signal) release(signal);
   }
 
-  /** Lets go of writes that nobody asks for any more, whenever there are twice as many as were needed. */
+  /** Discards writes that nothing asks for any more, whenever there are twice as many as needed. */
   #forgetMemory(): void {
     this.memory = neededMemory(this);
     this.#mostMemory = 2 * this.memory.length + SOME;
@@ -164,12 +167,12 @@ export class RunState {
     return node?.records.get(name);
   }
 
-  /** What a step's idempotency key is made of: receivers know it by the key it began under. */
+  /** The key that a step's idempotency key is derived from: receivers know it by its original key. */
   firstKey(key: string): string {
     return this.find(key)?.first ?? key;
   }
 
-  /** Where a step is now that was begun as `key`: a migration may have renamed it since. */
+  /** The current key of a step that began as `key`: a migration may have renamed it. */
   keyNow(key: string): string {
     const renamed = [...this.steps()].find(
       ([, { first, status }]) => first === key && (status === "started" || status === "in_doubt"),
@@ -177,7 +180,7 @@ export class RunState {
     return renamed?.[0] ?? key;
   }
 
-  /** The same for a place in a scope, where nothing is recorded. */
+  /** The original key of a place without a record. */
   firstPlace(key: string): string {
     let node: ScopeNode | undefined = this.root;
     const segments: string[] = [];
@@ -188,7 +191,7 @@ export class RunState {
     return keyOf([...segments, name]);
   }
 
-  /** The call number a new step begins with: another step may have begun under this key, and have a new name now. */
+  /** The call number of a new step: a step that has been renamed since may have begun under this key. */
   freeCall(key: string): number {
     if (!this.#taken) {
       this.#taken = new Map();
@@ -198,7 +201,7 @@ export class RunState {
     return (this.#taken.get(key) ?? 0) + 1;
   }
 
-  /** The record of a loop by its full key, made on first use. */
+  /** The record of a loop by its full key, created on first use. */
   loop(key: string): LoopRecord {
     this.looping = true;
     const { node, name } = this.#place(key);
@@ -225,7 +228,7 @@ export class RunState {
     this.failedSteps = [];
   }
 
-  /** Somebody says: try now, whatever a policy or a receiver has asked for. */
+  /** Retries now, regardless of a policy's or a receiver's delay. */
   #hurry(at: number): void {
     for (const [, record] of this.steps()) {
       if (record.retryAt !== undefined) record.retryAt = Math.min(record.retryAt, at);
@@ -263,15 +266,15 @@ export class RunState {
     if (what === "loop" && data !== undefined) this.loop(step).changes.push(data);
     if (what !== "step") return;
     const { node, name } = this.#place(step);
-    // A fork has let go of the failures it was made to mend.
+    // A fork has discarded the failures that it was made to fix.
     const record = node.records.get(name) ?? editedRecord(event);
     applyEdit(record, event);
     node.records.set(name, record);
   }
 
   /**
-   * What was under way at the fork, or had failed so that the run failed, has not begun in this run. What the source did is not this
-   * run's to undo, and what it used up is on its own bill.
+   * Calls in progress at the fork, and failures that failed the run, count as never begun in this run. This run doesn't
+   * undo the source's work, and the source's usage stays with the source.
    */
   #fork({ meta }: JournalEvent & { kind: "run_forked" }): void {
     this.undoable.clear();
@@ -289,7 +292,7 @@ export class RunState {
     }
   }
 
-  /** What people have said, and nothing has come of yet, was said to somebody else. */
+  /** Unused answers of people were meant for someone else. */
   #forgetAnswers(): void {
     for (const key of unusedAnswers(this)) {
       const { node, name } = this.#place(key);
@@ -312,7 +315,7 @@ export class RunState {
     for (const [, loop] of this.loops()) loop.acted = false;
   }
 
-  /** An undo that was under way goes with its step. */
+  /** An undo in progress moves with its step. */
   #renameUndos(to: (key: string) => string): void {
     const undos = this.root.scopes.get(UNDO)?.records;
     const moved = [...(undos ? this.undoable.keys() : [])].flatMap((step) => {
@@ -334,7 +337,7 @@ export class RunState {
     if (event.meta.done) loop.done = true;
     loop.seq = event.seq;
     if (event.data !== undefined && !loop.live) loop.changes.push(event.data);
-    // What ran inside a finished iteration is never asked for again.
+    // Steps inside a finished iteration are never asked for again.
     const { iteration, count = 1 } = event.meta;
     for (let index = iteration - count + 1; index <= iteration; index++) {
       const segment = memberName(name, index);
@@ -346,7 +349,9 @@ export class RunState {
     }
   }
 
-  /** A call that an iteration did not wait for may have been done: it has to be undone, whatever becomes of the iteration. */
+  /**
+   * A call that an iteration didn't wait for may have happened: it must be undone, whatever happens to the iteration.
+   */
   #keepUnknown(scope: ScopeNode, prefix: string): void {
     for (const [key, { undo, status, seq }] of this.steps(scope, prefix))
       if (undo && (status === "started" || status === "in_doubt")) this.undoable.set(key, seq);

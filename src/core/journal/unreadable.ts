@@ -1,14 +1,14 @@
 import { HoldfastError } from "../errors.ts";
 
-/** What is stored is not as it was written: waiting will not mend that. */
+/** True when stored data isn't as it was written: waiting won't help. */
 export const isDamage = (error: unknown): error is HoldfastError =>
   HoldfastError.is(error, "HF-3010") || HoldfastError.is(error, "HF-3011");
 
-/** Damaged, or dropped: an older snapshot may still do. */
+/** True when it is damaged or dropped: an older snapshot may still work. */
 export const isUnreadable = (error: unknown): error is HoldfastError =>
   isDamage(error) || HoldfastError.is(error, "HF-1023");
 
-/** The key of the run's values cannot be had now: nothing is wrong with them. */
+/** True when the key of the run's values isn't available now; the values themselves are fine. */
 export const isKeyAway = (error: unknown): error is HoldfastError =>
   HoldfastError.is(error, "HF-3030") ||
   HoldfastError.is(error, "HF-3031") ||

@@ -10,13 +10,15 @@ import { missingValue } from "./door.ts";
 import type { Raw } from "./events.ts";
 import { damaged, parseEntry } from "./journal.ts";
 
-/** A value over this many characters lives once, as a blob under the digest of its text. */
+/** A value longer than this is stored once, as a blob under the digest of its text. */
 const INLINE_LIMIT = 8192;
-/** Strings from this length on are shared between the states of a loop, its steps and its snapshots. */
+/** Strings of this length or more are shared between the states of a loop, its steps and its snapshots. */
 const SHARED_LENGTH = 1024;
 const READ_AHEAD = 200;
 
-/** How an encoded text points into a blob. User data cannot look like it: its own "$" is escaped. */
+/**
+ * The text with which an encoded value points to a blob. User data can't look like it, because its own "$" is escaped.
+ */
 const POINTER = '{"$":["Blob","';
 
 /** The blobs that an encoded text points into. */
@@ -40,7 +42,7 @@ export interface ValueLimits {
   readonly warnBytes: number;
 }
 
-/** Turns values into what the journal holds and back. */
+/** Converts values to their stored form and back. */
 export class Values {
   readonly #store: Store;
   readonly #limits: ValueLimits;
@@ -55,12 +57,12 @@ export class Values {
     this.#redact = redactor && ((text) => redactor.text(text));
   }
 
-  /** Whether values are encrypted here, so that nothing of them may stand in a head. */
+  /** True when values are encrypted, so that a head must not contain any part of them. */
   get sealed(): boolean {
     return this.#store.blinding !== undefined;
   }
 
-  /** `shared` stores long strings once by content: for values that come back in later states. */
+  /** `shared` stores long strings once by content, for values that recur in later states. */
   encode(step: string, value: unknown, shared = false): Encoded {
     const encoded = this.#encode(value, shared);
     const own = typeof encoded.data === "string" ? encoded.text.length : 0;
@@ -84,13 +86,13 @@ export class Values {
     return { data: { blob: keep(text) }, blobs, text };
   }
 
-  /** What a head says of an error: its message, or where values are encrypted only what kind of error it is. */
+  /** An error's text for a head: its message, or in an encrypted store only the kind of error. */
   headline(error: Error): string {
     if (!this.sealed) return error.message.slice(0, 500);
     return HoldfastError.is(error) ? error.code : error.name.slice(0, 100);
   }
 
-  /** A value that the run goes on with unsaved, as it will be after a resume. */
+  /** An unsaved value that the run continues with, as it will be after a resume. */
   redacted<T>(step: string, value: T): T {
     return this.#redact ? (this.echo(this.encode(step, value)) as T) : value;
   }
@@ -102,13 +104,16 @@ export class Values {
     return { hash: digest(data), data };
   }
 
-  /** The digest by which a head names arguments, or what a gate shows. */
+  /** The digest with which a head names arguments, or what a gate shows. */
   digest(value: unknown): string {
     const { blinding } = this.#store;
     return blinding === undefined ? dataDigest(value) : hmac(blinding, encode(value, { sorted: true }));
   }
 
-  /** Whatever was thrown, as an Error with plain data. One over the limit is recorded in little space: a failure must not get lost. */
+  /**
+   * Encodes anything thrown as an Error with plain data. One over the limit is shortened, because a failure must not
+   * get lost.
+   */
   encodeError(step: string, thrown: unknown): Encoded {
     const error = toError(thrown);
     try {
@@ -131,7 +136,7 @@ export class Values {
     if (bytes > warnAt) this.#logger.warn("large value", { step, bytes, warnAt });
   }
 
-  /** The value that `raw` stands for; a promise only where blobs must be fetched. */
+  /** The value of `raw`; a promise only if blobs must be fetched. */
   decode(runId: string, raw: Raw | undefined): unknown {
     if (raw === undefined) return undefined;
     if (typeof raw === "string" && !raw.includes(POINTER)) return decode(raw);
@@ -158,18 +163,18 @@ export class Values {
     return found;
   }
 
-  /** How long a stored value's text is. */
+  /** The length of a stored value's text. */
   async size(runId: string, raw: Raw | undefined): Promise<number> {
     if (raw === undefined || typeof raw === "string") return raw?.length ?? 0;
     return (await this.#store.blobs(runId, [raw.blob])).get(raw.blob)?.length ?? 0;
   }
 
-  /** The value of something recorded: at hand, or read from where it stands. A promise only where it must be fetched. */
+  /** A recorded value: in memory, or read from its position. A promise only if it must be fetched. */
   of(runId: string, { data, seq }: { readonly data?: Raw | undefined; readonly seq: number }): unknown {
     return data === undefined ? this.at(runId, seq) : this.decode(runId, data);
   }
 
-  /** The value an event at `seq` carries, for records that were restored without it. Reads ahead. */
+  /** The value of the event at `seq`, for records restored without it. Reads ahead. */
   async at(runId: string, seq: number): Promise<unknown> {
     if (this.#ahead?.runId !== runId || !this.#ahead.values.has(seq)) {
       const entries = await this.#store.entries(runId, { from: seq, limit: READ_AHEAD });
@@ -189,7 +194,7 @@ function textOf(blobs: ReadonlyMap<string, string>, hash: string): string | unde
   return data === undefined ? undefined : unblinded(data);
 }
 
-/** What was thrown, if it is an Error, and else an Error that says so. */
+/** The thrown Error, or an Error that describes the thrown value. */
 export function toError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   return Object.assign(new Error(`Something other than an Error was thrown: ${describe(thrown)}`), {

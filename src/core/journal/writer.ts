@@ -15,41 +15,44 @@ import type { RunState } from "./state.ts";
 export interface PendingEvent {
   readonly event: EventDraft;
   readonly blobs?: readonly Blob[];
-  /** An intent is held back while the run is told to stop. */
+  /** True for an intent, which is held back while the run is told to stop. */
   intent?: boolean;
-  /** The claim is given up with this event. */
+  /** Releases the claim with this event. */
   readonly release?: boolean;
   readonly onDurable?: (event: JournalEvent) => void;
-  /** Given for what somebody else may decide or change first; called when they did, and then it is not written. */
+  /** For events that others may decide or change first; called when they did, and then it isn't written. */
   onOvertaken?: (() => void) | undefined;
-  /** What else than a word about its own step overtakes it. */
+  /** Additional events that overtake it, besides those about its own step. */
   readonly overtakenBy?: ((event: JournalEvent) => boolean) | undefined;
-  /** Asked when it is about to be written: where what it relies on does not hold any more, it is overtaken. */
+  /** Called right before it is written: if its basis is no longer valid, it counts as overtaken. */
   readonly holds?: (() => boolean) | undefined;
-  /** The intent of an undo: a cancel does not hold it back, a pause does. */
+  /** The intent of an undo: a pause holds it back, a cancel doesn't. */
   readonly undo?: boolean;
-  /** Given where the run may go on before this is saved; called when the store fails and runs go on regardless. */
+  /** For events that the run may continue without saving; called when the store fails and runs continue anyway. */
   onAhead?: (() => void) | undefined;
 }
 
-/** What an intent may bring along. */
+/** The optional parts of an intent. */
 export type IntentParts = Pick<PendingEvent, "blobs" | "holds">;
 
 export type Depart = (pending: PendingEvent[]) => Append;
 
-/** Why nothing more is written here: the claim is gone, the store stayed away, it takes others and not this run, or an error here. */
+/**
+ * Why nothing more is written here: the claim is lost, the store stayed down, the store accepts others but not this
+ * run, or an internal error.
+ */
 export type Stop = "fenced" | "lost" | "rejected" | "broken";
 
 export interface WriterHooks {
-  /** Events are durable, in order. */
+  /** Called when events are durable, in order. */
   durable(events: readonly JournalEvent[]): void;
-  /** Somebody else wrote to this run: a signal, an answer, a pause. */
+  /** Called when others wrote to this run: a signal, an answer, a pause. */
   outside(events: readonly JournalEvent[]): void;
-  /** This process may not write to the run any more. */
+  /** Called when this process may no longer write to the run. */
   stopped(reason: Stop, error: unknown): void;
-  /** Events that were to be written and could not be. */
+  /** Called with events that couldn't be written. */
   unsaved(pending: readonly PendingEvent[]): void;
-  /** Everything is durable and nothing is pending: the moment for a snapshot. */
+  /** Called when everything is durable and nothing is pending: the time for a snapshot. */
   quiet(): void;
 }
 
@@ -62,7 +65,7 @@ export interface WriterDeps {
   readonly ttlMs: number;
 }
 
-/** An append on its way, and what to do when it has landed. */
+/** An append in progress, and what to do when it has landed. */
 interface Flight {
   readonly pending: PendingEvent[];
   readonly events: JournalEvent[];
@@ -72,37 +75,37 @@ interface Flight {
 }
 
 /**
- * The owner's pen: collects a run's events and writes them, one append at a time, each proving the claim. When
- * an act from outside got in between, it reads that first, then writes what is still allowed.
+ * The owner's writer: collects a run's events and writes them, one append at a time, each proving the claim. When an
+ * outside act came first, it reads that act, then writes what is still allowed.
  */
 export class RunWriter implements AppendSource, Pen {
   row: RunRow;
   readonly state: RunState;
-  /** Monotonic time until which the claim is surely held. */
+  /** The monotonic time until which the claim is surely held. */
   deadline: number;
   readonly #deps: WriterDeps;
-  /** Appends of its own that have landed, and events from outside that were read. */
+  /** The number of its own landed appends and of events read from outside. */
   landed = 0;
   heard = 0;
   #pending: PendingEvent[] = [];
-  /** Notes that go with whatever is written next. */
+  /** Notes that are written with the next event. */
   #riders: PendingEvent[] = [];
   #held: PendingEvent[] = [];
   #flight: Flight | null = null;
   #catchingUp = false;
   #closed = false;
-  /** Somebody writes by itself. */
+  /** True during an exclusive write. */
   #reserved = false;
-  /** An act from outside is being written; those that wait for their turn. */
+  /** True while an outside act is written; the waiting ones follow. */
   #lent = false;
   #borrowers: (() => void)[] = [];
   #turns: Promise<unknown> = Promise.resolve();
-  /** Something came from outside while it could not be read. */
+  /** An outside event arrived while it couldn't be read. */
   #missed = false;
   #idlers: (() => void)[] = [];
   readonly #openings = new Openings();
   #landedAt = 0;
-  /** Ends a break that is left for others to write in. */
+  /** Ends a pause that was left for other writers. */
   #endBreak: (() => void) | null = null;
 
   constructor(deps: WriterDeps, row: RunRow, state: RunState, deadline: number) {
@@ -116,22 +119,22 @@ export class RunWriter implements AppendSource, Pen {
     return this.#pending.length === 0 && this.#flight === null && !this.#catchingUp && !this.#lent;
   }
 
-  /** Nothing is pending, and nobody writes by itself: what is known here is what is saved. */
+  /** True when nothing is pending and no exclusive write is in progress: the known state is saved. */
   get calm(): boolean {
     return this.idle && !this.#reserved;
   }
 
-  /** What is not durable yet, in order. */
+  /** Events that aren't durable yet, in order. */
   get unwritten(): readonly PendingEvent[] {
     return [...(this.#flight?.pending ?? []), ...this.#pending, ...this.#riders];
   }
 
-  /** For how long an append has been on its way. */
+  /** How long the current append has taken. */
   get inFlightMs(): number {
     return this.#flight ? this.#deps.ports.clock.monotonic() - this.#flight.sentAt : 0;
   }
 
-  /** Whether something may not be written because the run is told to stop. */
+  /** True when events are held back because the run is told to stop. */
   get holdsBack(): boolean {
     return this.#held.length > 0;
   }
@@ -147,22 +150,22 @@ export class RunWriter implements AppendSource, Pen {
     if (this.#deps.queue.health.failing) this.#goAhead();
   }
 
-  /** Whether it may not begin as things stand. */
+  /** True when it may not begin now. */
   #isHeld({ intent, undo }: PendingEvent): boolean {
     const { control } = this.row;
     return intent === true && control !== "none" && !(undo && control === "compensating");
   }
 
-  /** Records a note that is in no hurry: it goes with what is pending, or with whatever is written next. */
+  /** Records a note that isn't urgent: it is written with pending events, or with the next one. */
   ride(event: EventDraft): void {
     if (this.#closed) return;
     const company = this.#pending.length > 0 ? this.#pending : this.#riders;
-    // Nothing comes behind the run's last word here.
+    // No event may follow the release.
     const last = company.findIndex(({ release }) => release);
     company.splice(last < 0 ? company.length : last, 0, { event });
   }
 
-  /** The store fails: what may begin unsaved begins, and from then on its intent is a matter of record. */
+  /** Called when the store fails: events that may begin unsaved begin, and their intents become records. */
   #goAhead(): void {
     if (!this.#deps.queue.options.ahead || this.row.control !== "none") return;
     const { unwritten } = this;
@@ -184,12 +187,12 @@ export class RunWriter implements AppendSource, Pen {
     return queue.options.ahead || ports.clock.monotonic() - since < queue.options.patienceMs;
   }
 
-  /** Takes back events that are not on their way yet. */
+  /** Removes events that aren't being written yet. */
   withdraw(matches: (pending: PendingEvent) => boolean): void {
     this.#pending = this.#pending.filter((one) => !matches(one));
   }
 
-  /** Writes nothing more; what is pending is dropped. */
+  /** Writes nothing more and drops pending events. */
   close(): void {
     this.#closed = true;
     this.#endBreak?.();
@@ -204,7 +207,7 @@ export class RunWriter implements AppendSource, Pen {
     const pending = this.#stillHolding();
     if (pending.length === 0) return null;
     this.#pending = [];
-    // With its last word here the run is given up: what has not begun by then does not begin.
+    // The release gives up the run: whatever hasn't begun doesn't begin.
     if (pending.some((one) => one.release)) {
       this.#pending = pending.filter((one) => one.intent);
       return this.#depart(pending.filter((one) => !one.intent));
@@ -212,7 +215,10 @@ export class RunWriter implements AppendSource, Pen {
     return this.#depart(this.#riders.length === 0 ? pending : [...pending, ...this.#riders.splice(0)]);
   }
 
-  /** Whether others have their turn now. Nobody but this process can write to a store that is lost with it; and a last word is one. */
+  /**
+   * True when others should get a turn. A store that ends with this process has no other writers; and a release ends
+   * the run here.
+   */
   #leavesBreak(): boolean {
     const { store, ports } = this.#deps;
     const isAlone = store.capabilities.durability === "none";
@@ -243,8 +249,8 @@ export class RunWriter implements AppendSource, Pen {
   }
 
   /**
-   * Lets `commit` write by itself, with the pen in hand: nothing else of this run is written meanwhile. It is given `depart`,
-   * which builds its append; it answers the store's verdict. A refused append is not tried again here.
+   * Lets `commit` write exclusively: nothing else of this run is written meanwhile. It receives `depart`, which builds
+   * its append, and returns the store's verdict. A refused append isn't retried here.
    */
   exclusive(commit: (depart: Depart) => Promise<CommitResult>): Promise<CommitResult> {
     const turn = this.#turns.then(() => this.#alone(commit));
@@ -255,7 +261,7 @@ export class RunWriter implements AppendSource, Pen {
   async borrow(): Promise<(() => void) | undefined> {
     const { health } = this.#deps.queue;
     while (this.#flight || this.#catchingUp || this.#lent) {
-      // A transaction may itself be what the act waits for, and a failing store is the act's own affair.
+      // The act may be waiting for the transaction itself, and a failing store is the act's own problem.
       if (this.#closed || this.#reserved || health.failing) return undefined;
       await new Promise<void>((resolve) => this.#borrowers.push(resolve));
     }
@@ -271,13 +277,13 @@ export class RunWriter implements AppendSource, Pen {
     for (const look of this.#borrowers.splice(0)) look();
   }
 
-  /** Answers when everything recorded so far is durable. */
+  /** Resolves when everything recorded so far is durable. */
   async whenIdle(): Promise<void> {
     while (!this.idle && !this.#closed) await new Promise<void>((resolve) => this.#idlers.push(resolve));
   }
 
   async #alone(commit: (depart: Depart) => Promise<CommitResult>): Promise<CommitResult> {
-    // Once the run is paused or cancelled nothing tells it to stop any more, and it is not this process's to go on with.
+    // A paused or cancelled run is no longer told to stop, and this process must not continue it.
     while (!this.idle || this.row.control !== "none" || this.#closed)
       await new Promise<void>((resolve) => this.#idlers.push(resolve));
     this.#reserved = true;
@@ -297,21 +303,21 @@ export class RunWriter implements AppendSource, Pen {
     }
   }
 
-  /** What waits for a quiet moment looks again, and what is pending goes out. */
+  /** Wakes waiters for a quiet moment, and writes pending events. */
   #settled(): void {
     if (this.#pending.length > 0) this.#deps.queue.mark(this);
     for (const look of this.#idlers.splice(0)) look();
     this.#callBorrowers();
   }
 
-  /** Something that must not fail has failed: what is written stands, and nothing more is done with the run here. */
+  /** An internal failure: what is written stays, and this process does nothing more with the run. */
   broke(error: unknown): void {
     const flown = this.#flight?.pending ?? [];
     this.#flight = null;
     this.#stop("broken", error, flown);
   }
 
-  /** The claim is not ours any more. */
+  /** Called when the claim is lost. */
   fence(): void {
     this.#stop("fenced", undefined);
   }
@@ -380,12 +386,12 @@ export class RunWriter implements AppendSource, Pen {
     this.#settled();
   }
 
-  /** The same for those who do not wait for it. */
+  /** Catches up without making the caller wait. */
   hear(): void {
     detached(this.catchUp(), this.#deps.ports.logger, "reading what others wrote", { runId: this.row.id });
   }
 
-  /** Reads what others have written to the run since, and hands it to the execution. */
+  /** Reads what others have written to the run since, and passes it to the execution. */
   async catchUp(): Promise<void> {
     if (this.#catchingUp || this.#closed || this.#flight) return;
     this.#missed = this.#reserved;
@@ -409,7 +415,7 @@ export class RunWriter implements AppendSource, Pen {
     }
   }
 
-  /** Intents wait while the run is told to stop, and go out after all if it is told to go on before it has. */
+  /** Intents wait while the run is told to stop, and are written if it is told to continue before that. */
   #holdIntents(): void {
     const [held, pending] = [this.#held.splice(0), this.#pending];
     this.#pending = [...pending, ...held].filter((one) => !this.#isHeld(one));
@@ -429,7 +435,7 @@ export class RunWriter implements AppendSource, Pen {
     for (const one of overtaken) one.onOvertaken?.();
   }
 
-  /** What was written since; no row when the run is not ours any more. */
+  /** The events written since; no row when the run is no longer ours. */
   async #readNews(): Promise<{ row: RunRow | null; events: readonly JournalEvent[] }> {
     const row = await this.#deps.store.read(this.row.id);
     const mine = this.row.claim;
@@ -447,7 +453,7 @@ export class RunWriter implements AppendSource, Pen {
   }
 }
 
-/** Field by field: on the hot path, a spread of a union costs several times as much. */
+/** Field by field: on the hot path, spreading a union costs several times as much. */
 function stamped(
   { kind, step, meta, data }: EventDraft,
   seq: number,
@@ -457,14 +463,14 @@ function stamped(
   return { kind, step, meta, data, seq, at, epoch } as JournalEvent;
 }
 
-/** In a living run the body already has its outcomes; the record keeps only where they are. */
+/** In a running run the body already has its outcomes, so the record keeps only their positions. */
 function lighten(event: JournalEvent): JournalEvent {
   if (event.kind !== "step_completed" && event.kind !== "step_failed") return event;
   const { seq, at, epoch } = event;
   return stamped({ kind: event.kind, step: event.step, meta: event.meta } as EventDraft, seq, at, epoch);
 }
 
-/** So much may be unsaved while a run goes on without its store; then it waits. */
+/** The maximum number of unsaved events while a run continues without its store; then it waits. */
 const MAX_UNWRITTEN = 1_000;
 
 const NO_BLOBS: readonly Blob[] = [];
@@ -475,7 +481,7 @@ function distinctBlobs(pending: readonly PendingEvent[]): readonly Blob[] {
   return all.length < 2 ? all : [...new Map(all.map((blob) => [blob.hash, blob])).values()];
 }
 
-/** A snapshot points to what earlier entries have named already, and is read itself where that matters. */
+/** A snapshot points to blobs that earlier entries have named, and is itself read where that matters. */
 function namedBlobs(pending: readonly PendingEvent[]): readonly string[] {
   const parts = pending.filter((one) => one.blobs !== undefined && one.event.kind !== "snapshot_taken");
   return innerBlobs(
