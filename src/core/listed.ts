@@ -1,6 +1,6 @@
 const SHOWN = 12;
 
-/** Some of them, so that a wait stays readable. */
+/** Lists some of the names, so that a wait stays readable. */
 export function listed(names: readonly string[]): string {
   const more = names.length - SHOWN;
   if (more > 0) return `${names.slice(0, SHOWN).join(", ")} and ${more} more`;

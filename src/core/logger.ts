@@ -1,4 +1,4 @@
-/** Where Holdfast writes what an operator may want to read. Never receives values or keys. */
+/** Receives messages for operators. Never receives values or keys. */
 export interface Logger {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -9,7 +9,7 @@ export interface Logger {
 const nothing = (): void => undefined;
 export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-/** A logger whose own failures harm nobody: it is called where nothing may be thrown. */
+/** Wraps a logger so that its own failures do no harm: it is called where nothing may be thrown. */
 export function unfailing(logger: Logger): Logger {
   const safely =
     (level: keyof Logger): Logger["info"] =>
@@ -17,7 +17,7 @@ export function unfailing(logger: Logger): Logger {
       try {
         logger[level](message, fields);
       } catch {
-        // There is no other place to say it.
+        // There is nowhere else to report it.
       }
     };
   return { debug: safely("debug"), info: safely("info"), warn: safely("warn"), error: safely("error") };

@@ -8,36 +8,36 @@ import { PlanHooks } from "./plan/plan-hooks.ts";
 import { prepare } from "./plan/plan-replay.ts";
 import { type Met, replayRun } from "./replay/replay-run.ts";
 
-/** What a run does with the code at hand once it is taken up; one that is paused or has failed: once it is resumed. */
+/** What a run does with this code once it is taken up; for a paused or failed run, once it is resumed. */
 export interface Outlook {
   /**
-   * `goes on`: it starts the steps in `at`, or asks their `verify` hooks. `waits`: for what it waits at already, or comes to. `parks`:
-   * for a migration. `stays`: nothing can make it go on.
+   * `goes on`: it starts the steps in `at`, or calls their `verify` hooks. `waits`: for what it waits for already, or
+   * reaches. `parks`: for a migration. `stays`: nothing can make it continue.
    */
   readonly next: "goes on" | "waits" | "parks" | "completes" | "fails" | "stays";
-  /** Keys of the steps it comes to first. */
+  /** The keys of the steps it reaches first. */
   readonly at: readonly string[];
   /**
-   * Keys of recorded effects that the code has not asked for by then: the run parks before the next new effect, unless the code asks
-   * for them first. What lies inside the steps in `at` is not foreseen.
+   * The keys of recorded effects that the code hasn't asked for by then: the run parks before the next new effect,
+   * unless the code asks for them first. The inside of the steps in `at` can't be predicted.
    */
   readonly missing: readonly string[];
 }
 
 export interface Foreseen extends Outlook {
-  /** Why it parks, as the run will say it. */
+  /** Why it parks, in the run's own words. */
   readonly problem?: string;
 }
 
 const STAYS: Foreseen = { next: "stays", at: [], missing: [] };
 
-/** Finds out by taking a copy of it up. Nothing is called and nothing is changed. */
+/** Predicts by running a copy. Calls nothing and changes nothing. */
 export async function foreseen(deps: ExecutionDeps, row: RunRow, workflow: Workflow): Promise<Foreseen> {
   if (await isUndone(deps, row)) return STAYS;
   const { values, store, time } = deps;
   const prepared = await prepare(deps, row, workflow, {});
   const isStuck = prepared instanceof HoldfastError;
-  // Where no migration leads on, it is still told what the code would make of the run as it is.
+  // If no migration applies, this still predicts what the code would do with the run as it is.
   const taken = isStuck ? { row, state: await loadRun(store, values, row) } : prepared;
   const hooks = new PlanHooks(deps);
   const met = await replayRun(deps, { workflow, now: time.now(), hooks, ...taken });
@@ -50,7 +50,7 @@ export const said = ({ code, message, why }: HoldfastError): string => `${code} 
 
 const at = ({ stoppedAt }: Met): string[] => stoppedAt.flatMap(({ step }) => (step === "" ? [] : [step]));
 
-/** A step that is about to be called asks for what lies inside it, or does not: that is not known before. */
+/** A step about to be called may or may not ask for what lies inside it: that isn't known before. */
 function unasked({ missing, stoppedAt }: Met): string[] {
   const called = stoppedAt.filter(({ action }) => action === "start").map(({ step }) => step);
   return missing.filter((key) => !called.some((outer) => isInside(key, outer)));
@@ -68,7 +68,7 @@ function nextOf(met: Met): Omit<Foreseen, "missing"> {
   return { next: "parks", at: at(met), problem: problems.join(" ") };
 }
 
-/** Its steps were undone when it failed, or are being undone. */
+/** True when its steps were undone when it failed, or are being undone. */
 async function isUndone({ store }: ExecutionDeps, row: RunRow): Promise<boolean> {
   if (row.control === "compensating") return true;
   if (row.status !== "failed") return false;

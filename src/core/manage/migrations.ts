@@ -15,57 +15,57 @@ import type { Run } from "../types.ts";
 import { type RunRow, type RunStatus, terminal } from "../types.ts";
 import { foreseen, type Outlook, said } from "./migrations-outlook.ts";
 
-/** Which runs: those of one workflow or of all that are registered, newest first. */
+/** Selects runs: those of one workflow or of all registered ones, newest first. */
 export interface MigrationQuery {
   readonly workflow?: string;
-  /** Look at no more runs than this. */
+  /** The maximum number of runs to examine. */
   readonly limit?: number;
 }
 
-/** What becomes of one run when a process with the code at hand takes it up. */
+/** What happens to one run when a process with this code takes it up. */
 export interface RunMigration extends Partial<Outlook> {
   readonly runId: string;
   readonly workflow: string;
   readonly status: RunStatus;
-  /** The version the run is of, and the version of the code. */
+  /** The run's version, and the code's version. */
   readonly from: string;
   readonly to: string;
   /**
-   * `current`: nothing to do. `parks`: it waits, for the reason in `problem`: no way leads to the code's version, or the code does not
-   * fit what the run has recorded. What follows then is told by `next`, `at` and `missing`, in a dry run only.
+   * `current`: nothing to do. `parks`: it waits for the reason in `problem`: there is no path to the code's version, or
+   * the code doesn't match the run's records. `next`, `at` and `missing` tell what follows, in a dry run only.
    */
   readonly outcome: "current" | "migrates" | "parks";
-  /** The versions it goes through, the last one included; also where it parks after that. */
+  /** The versions it goes through, including the last one, even if it parks after that. */
   readonly hops: readonly string[];
   readonly changes: readonly StateChange[];
-  /** Paths of recorded steps that have another name afterwards. */
+  /** New paths of renamed steps, by the recorded path. */
   readonly renamed: Readonly<Record<string, string>>;
-  /** Paths of recorded steps that are not asked for any more. */
+  /** Paths of recorded steps that the new code no longer asks for. */
   readonly dropped: readonly string[];
-  /** Why it parks, as the run will say it. */
+  /** Why it parks, in the run's own words. */
   readonly problem?: string;
-  /** Whether it was migrated by this very call. */
+  /** True when this call migrated it. */
   readonly applied: boolean;
 }
 
 export interface MigrationReport {
   readonly runs: readonly RunMigration[];
   readonly totals: Readonly<Record<RunMigration["outcome"], number>>;
-  /** Whether `limit` left runs out. */
+  /** True when `limit` left runs out. */
   readonly more: boolean;
 }
 
 const UNENDED: readonly RunStatus[] = ["queued", "running", "waiting", "paused", "failed"];
 
-/** No way, a migration that fails, and what cannot be read. */
+/** No path, a failing migration, and unreadable data. */
 const PARKING: readonly string[] = ["HF-2114", "HF-2115", "HF-2161", "HF-3010", "HF-3011", "HF-1023"];
 
-/** Runs looked at side by side: whether nothing more happens in one is only known after a moment. */
+/** The number of runs examined at once: it takes a moment to know that nothing more happens in one. */
 const AT_ONCE = 64;
 
 /**
- * What a new version of the code means for the runs that are under way: to be looked at before a deploy, and done by hand where
- * waiting for the next worker is not wanted.
+ * Predicts what a new version of the code means for unfinished runs, for use before a deploy, and applies migrations
+ * without waiting for the next worker.
  *
  * @example
  * ```ts
@@ -95,8 +95,8 @@ export class Migrations {
   }
 
   /**
-   * Says what a worker with this code does with runs that have not ended, by doing everything but writing: each is migrated in memory,
-   * and its function is run against what is recorded, up to the first thing that would reach outside.
+   * Predicts what a worker with this code does with unfinished runs, by doing everything but writing: each is migrated
+   * in memory, and its function runs against its records, up to the first thing that would reach outside.
    */
   async check(which: string | MigrationQuery = {}): Promise<MigrationReport> {
     const deps = await this.#foresight();
@@ -113,14 +113,15 @@ export class Migrations {
     }
   }
 
-  /** Migrates the runs that nobody works on now. The others are migrated by the next worker that takes them up. */
+  /** Migrates the runs that no worker has now. The others are migrated by the next worker that takes them up. */
   async apply(which: string | MigrationQuery, act: Act = {}): Promise<MigrationReport> {
     return this.#report(which, (row) => this.#apply(row, act));
   }
 
   /**
-   * Goes on with the code registered here, whatever differs: the run counts as being of its version, and effects it recorded that the
-   * code does not ask for are not held against it. Except for such whose outcome is not known: that must be told first (`resolve`).
+   * Continues with the registered code despite any difference: the run counts as having its version, and recorded
+   * effects that the code doesn't ask for don't hold it back. Effects with an unknown outcome must be resolved first
+   * (`resolve`).
    */
   async asIs(runId: string, act: Act = {}): Promise<Run> {
     checkId(runId);
@@ -151,12 +152,12 @@ export class Migrations {
     });
     const applied = acted.events.length > 0;
     if (applied) this.#parts.written(acted.row, acted.events);
-    // It ended between the list and this look at it.
+    // It ended between the list and this check.
     report ??= (await this.#examine(row)).report;
     return { ...report, applied };
   }
 
-  /** What becomes of a run, and what to write for it. Writes nothing. */
+  /** The report on a run, and the events to write. Writes nothing. */
   async #examine(
     row: RunRow,
     reason?: string,
@@ -236,13 +237,13 @@ const outline = (row: RunRow, workflow: Workflow): Omit<RunMigration, "outcome">
   applied: false,
 });
 
-/** What keeps one run from being read is told with that run. Anything else is a trouble of the store. */
+/** A problem with reading one run is reported with that run. Anything else is a fault of the store. */
 function unreadable(error: unknown): HoldfastError {
   if (HoldfastError.is(error) && (PARKING.includes(error.code) || isKeyAway(error))) return error;
   throw error;
 }
 
-/** A worker whose claim has run out may still wake up, with other code: it must not go on. */
+/** A worker with an expired claim may still wake up, with other code: it must not continue. */
 const fencing = (row: RunRow): ClaimChange => ({ kind: row.claim.owner === null ? "keep" : "revoke" });
 
 const hasEnded = (row: RunRow): HoldfastError =>

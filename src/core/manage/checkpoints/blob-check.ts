@@ -6,20 +6,20 @@ import type { Problem } from "./problem.ts";
 
 const BATCH = 200;
 
-/** Where a blob is needed: by which event first, and by which last. */
+/** The first and the last event that need a blob. */
 interface Need {
   readonly first: number;
   readonly last: number;
 }
 
-/** A value that is not there, and the last position that needs it. */
+/** A missing value, and the last position that needs it. */
 export interface Missing extends Problem {
   readonly last: number;
 }
 
-/** Checks that every blob a run's values point to is there and is what its name says. */
+/** Checks that every blob a run's values point to exists and matches its name. */
 export class BlobCheck {
-  /** Blobs that are whole values, and such that are parts of one. */
+  /** Blobs that are whole values, and blobs that are parts of one. */
   readonly #values = new Map<string, Need>();
   readonly #parts = new Map<string, Need>();
 

@@ -3,7 +3,9 @@ import type { RunStatus } from "../../types.ts";
 import { encode } from "../../values/codec.ts";
 import type { Checkpoint, DecisionMade } from "./checkpoint-view.ts";
 
-/** A checkpoint in the interchange format of version 1.0: plain JSON. Times are ISO 8601, `elapsed_time` is in seconds. */
+/**
+ * A checkpoint in version 1.0 of the interchange format: plain JSON. Times are ISO 8601; `elapsed_time` is in seconds.
+ */
 export interface CheckpointJson {
   readonly version: "1.0";
   readonly checkpoint_id: string;
@@ -17,7 +19,7 @@ export interface CheckpointJson {
     readonly elapsed_time: number;
     readonly api_calls: number;
     readonly tokens_used: number;
-    /** In megabytes; `null` where nobody has measured it. */
+    /** In megabytes; `null` when it wasn't measured. */
     readonly memory_peak: number | null;
   };
 }
@@ -25,12 +27,12 @@ export interface CheckpointJson {
 export interface AgentJson {
   readonly status: string;
   readonly confidence: number | null;
-  /** What it last decided. */
+  /** Its last decision. */
   readonly last_decision: string | null;
-  /** Where its result is: a step of this checkpoint. */
+  /** The step of this checkpoint that holds its result. */
   readonly output_ref: string | null;
   readonly blockers: readonly string[];
-  /** Bytes as they are, anything else as the journal writes it; in base64. */
+  /** Bytes as they are, anything else in the journal's encoding; in base64. */
   readonly state: string | null;
 }
 
@@ -45,7 +47,7 @@ export interface DecisionJson {
 }
 
 /**
- * A checkpoint in the interchange format of version 1.0, for programs that read that.
+ * Converts a checkpoint to version 1.0 of the interchange format, for programs that read it.
  *
  * @example
  * ```ts
@@ -118,7 +120,7 @@ const decisionJson = (decision: DecisionMade): DecisionJson => ({
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** A part of a JSON Pointer. */
+/** Escapes a part of a JSON Pointer. */
 const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
 function base64(state: unknown): string {

@@ -25,9 +25,9 @@ import {
 import { readHistory, type Told } from "./history.ts";
 import { measure, openWaits, type Progress, type StepUnderWay, underWay } from "./progress.ts";
 
-/** A run as it stood at one position of its journal: everything that is known about it there. Plain data. */
+/** A run at one position of its journal: everything known about it there. Plain data. */
 export interface Checkpoint extends StateView {
-  /** Version of this shape. */
+  /** The version of this shape. */
   readonly format: 1;
   /** Its address, `run@seq`. */
   readonly id: string;
@@ -36,10 +36,10 @@ export interface Checkpoint extends StateView {
   readonly workflow: string;
   readonly version: string;
   readonly schema: number;
-  /** When the run was created, and when it stood here. */
+  /** When the run was created, and when it reached this position. */
   readonly createdAt: number;
   readonly at: number;
-  /** What happened here, to which step, why, and who did it if a person did. */
+  /** The event here: its kind, its step, the reason, and the actor if a person did it. */
   readonly kind: EventKind;
   readonly step: string;
   readonly trigger: string;
@@ -49,7 +49,7 @@ export interface Checkpoint extends StateView {
   readonly phase: string;
   readonly progress: Progress;
   readonly current: readonly StepUnderWay[];
-  /** Keys of finished steps, in the order of their outcomes; those of finished iterations are not here. */
+  /** Keys of finished steps, in the order of their outcomes; without those of finished iterations. */
   readonly completed: readonly string[];
   readonly failed: readonly string[];
   /** Planned steps without a result. */
@@ -58,7 +58,7 @@ export interface Checkpoint extends StateView {
   readonly budget: Budget | null;
   readonly usage: CheckpointUsage;
   readonly metrics: CheckpointMetrics;
-  /** Failed attempts of all steps, and takeovers from workers that had died. */
+  /** Failed attempts of all steps, and takeovers from dead workers. */
   readonly retries: number;
   readonly recoveries: number;
   readonly failure: Failure | null;
@@ -73,11 +73,11 @@ export interface Checkpoint extends StateView {
   readonly parent: Parent | null;
   /** Runs it had started. */
   readonly children: readonly string[];
-  /** What the run returned, once it has completed. */
+  /** The run's result, once it has completed. */
   readonly result?: unknown;
-  /** Equal for equal states, of whichever run: a fork has the digest of what it was forked from. */
+  /** Equal for equal states of any run: a fork has the digest of its source. */
   readonly digest: string;
-  /** Hash of the journal entry: what proves it. */
+  /** The hash of the journal entry, as proof. */
   readonly head: string;
 }
 
@@ -92,25 +92,25 @@ export interface CheckpointUsage {
   readonly costUsd: number;
   /** Finished loop iterations. */
   readonly turns: number;
-  /** Milliseconds in which a worker was at it. */
+  /** Milliseconds in which a worker had the run. */
   readonly activeMs: number;
 }
 
 export interface CheckpointMetrics {
   /** Milliseconds since the run's first event; in a fork since that of its source. */
   readonly elapsedMs: number;
-  /** Calls that the run has begun, every attempt counted. */
+  /** Calls that the run has begun, counting every attempt. */
   readonly calls: number;
 }
 
-/** A finished task. What is pending, under way or in doubt is none. */
+/** A finished task. Pending, running and doubtful ones aren't included. */
 export interface TaskDone {
-  /** Key of the step. */
+  /** The key of the step. */
   readonly taskId: string;
   readonly result: unknown;
-  /** When it came to its result. */
+  /** The time of its result. */
   readonly timestamp: number;
-  /** Milliseconds that it took. */
+  /** Its duration in milliseconds. */
   readonly duration: number;
 }
 
@@ -125,7 +125,7 @@ export interface Failure {
   readonly code?: string | number;
 }
 
-/** A decision that was recorded, with where and when. */
+/** A recorded decision, with its place and time. */
 export interface DecisionMade extends Decision {
   readonly seq: number;
   readonly at: number;
@@ -134,7 +134,7 @@ export interface DecisionMade extends Decision {
 
 type Reader = Pick<EngineParts, "store" | "values">;
 
-/** The fold at a position, refused where retention has dropped what it consists of. */
+/** The state at a position; throws when retention has dropped parts of it. */
 export async function stateAt({ store, values }: Reader, row: RunRow, seq: number): Promise<RunState> {
   if (row.prunedAt !== null) throw dropped(row.id, seq);
   return loadRun(store, values, row, seq);
@@ -189,7 +189,7 @@ export async function readCheckpoint(reader: Reader, row: RunRow, seq: number): 
   };
 }
 
-/** The finished tasks at a position, in the order of their results; those of finished iterations are not here. */
+/** The finished tasks at a position, in the order of their results; without those of finished iterations. */
 export async function readTasks(reader: Reader, row: RunRow, seq: number): Promise<readonly TaskDone[]> {
   const { view } = await viewAt(reader, row, seq);
   const { log, event } = await readHistory(reader.store, row, seq);
@@ -226,7 +226,7 @@ function identity(row: RunRow, seq: number, { run, event, phase, log, head }: To
   };
 }
 
-/** What made the checkpoint: the reason given for a mark, else what happened. */
+/** The reason for the checkpoint: the trigger of a mark, otherwise the event. */
 export const triggerOf = (event: JournalEvent): string =>
   event.kind === "checkpoint_marked" ? event.meta.trigger : event.kind;
 
@@ -240,7 +240,7 @@ function iterations(state: RunState): Record<string, Iterations> {
   return Object.fromEntries(begun.map(([key, { iteration, done }]) => [key, { iteration, done }]));
 }
 
-/** A value that tells about the past: where retention has dropped it, the rest of the record still stands. */
+/** A value about the past; if retention has dropped it, the rest of the record is still valid. */
 async function ifKept(values: Values, runId: string, seq: number): Promise<unknown> {
   try {
     return await values.at(runId, seq);

@@ -23,7 +23,7 @@ import type { CheckpointDiff } from "./diff.ts";
 import { findCheckpoint, isLeft, type Kept, keptFrom } from "./kept.ts";
 import { type Validation, validateRun } from "./validate.ts";
 
-/** A checkpoint in a list: what its header says. */
+/** A checkpoint in a list: the content of its head. */
 export interface CheckpointItem {
   /** Its address, `run@seq`. */
   readonly id: string;
@@ -38,12 +38,12 @@ export interface CheckpointItem {
   readonly pinned: boolean;
 }
 
-/** Events read at once when looking back from the end of a journal. */
+/** The number of events per read when searching backwards from the end of a journal. */
 const WINDOW = 200;
 const MOST_ITEMS = 1_000;
 
 /**
- * The checkpoints of runs: list them, look at one, compare two, check, name and keep them. An address is `run@seq`, `run@label`,
+ * The checkpoints of runs: lists, shows, compares, verifies, names and pins them. An address is `run@seq`, `run@label`,
  * `run@first`, `run@last`, `run@phase`, `run@step` (the latest of it), or `run` for its newest position.
  *
  * @example
@@ -66,9 +66,9 @@ export class Checkpoints {
   }
 
   /**
-   * Those that can be restored, newest first: one for each step, iteration, gate or child that has ended, each mark, and each position
-   * that somebody has named or pinned. `all`: what has ended inside ended iterations too, and the newest position. The next page is what
-   * comes `before` the last position of this one.
+   * The checkpoints that can be restored, newest first: one for each step, iteration, gate or child that has ended,
+   * each mark, and each named or pinned position. `all` includes what ended inside finished iterations, and the newest
+   * position. To get the next page, pass the last position of this one as `before`.
    */
   async list(
     runId: string,
@@ -102,7 +102,10 @@ export class Checkpoints {
     return page;
   }
 
-  /** Reads back from the end until there are `limit` checkpoints before a position, and the phase of the oldest is known. */
+  /**
+   * Reads back from the end until there are `limit` checkpoints before a position, and the phase of the oldest is
+   * known.
+   */
   async #readBack(
     row: RunRow,
     { before, limit, all }: { readonly before: number; readonly limit: number; readonly all: boolean },
@@ -129,8 +132,8 @@ export class Checkpoints {
   }
 
   /**
-   * The position that an address names, as `run@14`. An address is a run (its newest position), or a run and, after `@`, a position,
-   * a label, `first`, `last`, or the name of a phase or step (the latest of it).
+   * Resolves an address to a position, as `run@14`. An address is a run (its newest position), or a run and, after `@`,
+   * a position, a label, `first`, `last`, or the name of a phase or step (the latest of it).
    */
   async find(address: string): Promise<string> {
     const { row, seq } = await findCheckpoint(this.#parts, address);
@@ -143,32 +146,35 @@ export class Checkpoints {
     return readCheckpoint(this.#parts, row, seq);
   }
 
-  /** Its finished tasks, with what they answered, when, and how long they took. */
+  /** Its finished tasks, with their results, times and durations. */
   async tasks(address: string): Promise<readonly TaskDone[]> {
     const { row, seq } = await findCheckpoint(this.#parts, address);
     return readTasks(this.#parts, row, seq);
   }
 
-  /** Only its state: input, config, memory, states of loops, results of steps. */
+  /** Only its state: input, config, memory, loop states, step results. */
   async state(address: string): Promise<StateView> {
     const { row, seq } = await findCheckpoint(this.#parts, address);
     return (await viewAt(this.#parts, row, seq)).view;
   }
 
-  /** Equal for equal states, of whichever run. */
+  /** Equal for equal states of any run. */
   async digest(address: string): Promise<string> {
     const { row, seq } = await findCheckpoint(this.#parts, address);
     return (await viewAt(this.#parts, row, seq)).digest;
   }
 
-  /** What differs between two checkpoints, of one run or of two. */
+  /** The differences between two checkpoints, of one run or of two. */
   async diff(from: string, to: string): Promise<CheckpointDiff> {
-    // Loaded here, because it brings a library with it that most processes never need.
+    // Loaded on demand, because it needs a library that most processes never use.
     const { diffCheckpoints } = await import("./diff.ts");
     return diffCheckpoints(await this.show(from), await this.show(to));
   }
 
-  /** Checks a run from its first entry to its last, or only what counts for one checkpoint. Damage is told, not thrown. */
+  /**
+   * Checks a run from its first entry to its last, or only what matters for one checkpoint. Reports damage instead of
+   * throwing it.
+   */
   async validate(address: string): Promise<Validation> {
     const parsed = parseAddress(address);
     const row = await readRow(this.#parts.store, parsed.runId);
@@ -177,7 +183,7 @@ export class Checkpoints {
     return validateRun(this.#parts, row, upTo, !isWhole);
   }
 
-  /** Retention leaves the values of a pinned checkpoint alone. Answers its address. */
+  /** Pins a checkpoint, so that retention keeps its values. Returns its address. */
   pin(address: string, act: Act = {}): Promise<string> {
     return this.#tag(address, { pinned: true }, act);
   }
@@ -187,15 +193,15 @@ export class Checkpoints {
   }
 
   /**
-   * Gives a checkpoint a name, in the place of one that it was given before. Another checkpoint of the run that was given this name has
-   * it no longer. Answers its address.
+   * Names a checkpoint, replacing an earlier name and taking the name from any other checkpoint of the run. Returns its
+   * address.
    */
   async label(address: string, label: string, act: Act = {}): Promise<string> {
     checkLabel(label);
     return this.#tag(address, { label }, act);
   }
 
-  /** Takes the name away that a checkpoint was given. One that it was marked with stays. Answers its address. */
+  /** Removes the name that was set for a checkpoint. The name of a mark stays. Returns its address. */
   unlabel(address: string, act: Act = {}): Promise<string> {
     return this.#tag(address, { label: "" }, act);
   }
@@ -209,7 +215,7 @@ export class Checkpoints {
     const address = parseAddress(text);
     let position: number | undefined;
     await actOn(this.#parts, address.runId, async (row) => {
-      // Found once: the newest position is another one when this is tried again.
+      // Resolved once: on a retry the newest position would be another one.
       const seq = (position ??= await resolve(store, row, address));
       const said = await remarks(store, row, 0);
       const { tags } = said.facts;
@@ -229,7 +235,7 @@ export class Checkpoints {
     return addressOf(address.runId, position as number);
   }
 
-  /** Makes a checkpoint of the run as it stands now, and answers its address. */
+  /** Marks the run's current state as a checkpoint, and returns its address. */
   async mark(runId: string, label: string, act: Act = {}): Promise<string> {
     checkId(runId);
     checkLabel(label);

@@ -4,7 +4,7 @@ const MOST_LINES = 100;
 const MOST_CHARACTERS = 100;
 
 /**
- * A diff for people: one line per change, long values shortened, no more than 100 lines of a kind.
+ * Formats a diff for people: one line per change, long values shortened, at most 100 lines of a kind.
  *
  * @example
  * ```ts
@@ -63,7 +63,7 @@ function used({ usage, ms }: CheckpointDiff): string[] {
 
 const count = (value: number): string => value.toLocaleString("en-US", { maximumFractionDigits: 6 });
 
-/** One line per leaf of a delta; what arrays and objects have in common is passed over. */
+/** One line per leaf of a delta; unchanged parts of arrays and objects are skipped. */
 function* changes(path: string, delta: unknown): Generator<string> {
   if (Array.isArray(delta)) {
     const [first, second] = delta as unknown[];
@@ -82,7 +82,7 @@ function* changes(path: string, delta: unknown): Generator<string> {
 
 const join = (path: string, key: string): string => (path === "" ? name(key) : `${path}.${name(key)}`);
 
-/** As it is, or quoted where it would not be plain to read. */
+/** As it is, or quoted if it would be hard to read. */
 const name = (key: string): string => (/^[\w./#[\]:-]{1,200}$/.test(key) ? key : line(JSON.stringify(key)));
 
 /** On one line, and short. */
@@ -91,7 +91,7 @@ function short(value: unknown): string {
 }
 
 function line(text: string): string {
-  // Characters that would move the cursor or hide text are shown by their number.
+  // Shows characters that would move the cursor or hide text by their number.
   const safe = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => {
     const number = character.codePointAt(0) as number;
     return `\\u{${number.toString(16)}}`;

@@ -5,18 +5,18 @@ import { encode } from "../../values/codec.ts";
 import type { Checkpoint, CheckpointUsage, DecisionMade } from "./checkpoint-view.ts";
 
 /**
- * What differs between two checkpoints. Values are JSON: what JSON cannot say is written as the journal writes it, such as
- * `{"$":["Date",0]}`.
+ * The differences between two checkpoints. Values are JSON: what JSON can't express uses the journal's encoding, such
+ * as `{"$":["Date",0]}`.
  */
 export interface CheckpointDiff {
   readonly from: string;
   readonly to: string;
-  /** Whether the states are equal. */
+  /** True when the states are equal. */
   readonly same: boolean;
   readonly status: Change<RunStatus>;
   /** The difference of the states in the format of jsondiffpatch; `null` when there is none. */
   readonly state: StateDelta | null;
-  /** The same as a JSON Patch (RFC 6902), to be applied to the state of `from` as JSON. */
+  /** The difference as a JSON Patch (RFC 6902), to apply to the state of `from` as JSON. */
   readonly patch: readonly PatchOperation[];
   readonly steps: {
     readonly added: Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ export interface CheckpointDiff {
     readonly changed: Readonly<Record<string, Change<unknown>>>;
   };
   readonly decisions: { readonly added: readonly DecisionMade[]; readonly removed: readonly DecisionMade[] };
-  /** What `to` has used more than `from`. */
+  /** The usage of `to` beyond that of `from`. */
   readonly usage: CheckpointUsage;
   /** Milliseconds from one to the other. */
   readonly ms: number;
@@ -41,7 +41,7 @@ export type PatchOperation =
   | { readonly op: "add" | "replace"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string };
 
-/** Compares two checkpoints, of whichever runs. */
+/** Compares two checkpoints of any runs. */
 export function diffCheckpoints(a: Checkpoint, b: Checkpoint): CheckpointDiff {
   const [left, right] = [partsAsJson(a), partsAsJson(b)];
   const delta = differ.diff(joined(left), joined(right));
@@ -50,7 +50,7 @@ export function diffCheckpoints(a: Checkpoint, b: Checkpoint): CheckpointDiff {
     to: b.id,
     same: a.digest === b.digest,
     status: { from: a.status, to: b.status },
-    // Cloned: nothing is shared between the parts, and objects have their usual prototype again.
+    // Cloned, so that the parts share nothing and objects have their usual prototype again.
     state: structuredClone(delta ?? null) as StateDelta | null,
     patch: structuredClone(format(delta)) as PatchOperation[],
     steps: structuredClone(diffSteps(left.steps, right.steps)),
@@ -70,7 +70,7 @@ export function diffCheckpoints(a: Checkpoint, b: Checkpoint): CheckpointDiff {
 
 type Json = Record<string, unknown>;
 
-/** A state as JSON, nothing lost: what a diff's patch applies to. It is what the journal's codec reads. */
+/** A state as JSON without loss: the document that a diff's patch applies to. The journal's codec can read it. */
 export const stateAsJson = (view: StateView): Json => joined(partsAsJson(view));
 
 type Parts = { readonly [K in keyof StateView]: K extends "input" ? unknown : Json };
@@ -90,13 +90,13 @@ function partsAsJson({ input, config, memory, loops, steps }: StateView): Parts 
 const joined = ({ input, ...parts }: Parts): Json =>
   bare([["input", input], ...Object.entries(parts).map(([name, part]) => [name, untagged(part)] as const)]);
 
-/** With a key "$" it would be taken for a tag. */
+/** An object with a key "$" would look like a tag. */
 const untagged = (values: Json): Json =>
   "$" in values ? bare([["$", ["Object", Object.entries(values)]]]) : values;
 
 const asJson = (value: unknown): unknown => stripped(JSON.parse(encode(value, { sorted: true })));
 
-/** Without a prototype, or a key such as `toString` would be taken for one that is there. */
+/** Without a prototype, because a key such as `toString` would seem to exist. */
 function bare(entries: readonly (readonly [string, unknown])[]): Json {
   const object = Object.create(null) as Json;
   for (const [key, value] of entries) object[key] = value;
@@ -119,10 +119,10 @@ function diffSteps(before: Json, after: Json): CheckpointDiff["steps"] {
   };
 }
 
-/** Keys are in order, so equal data is equal text. */
+/** Keys are sorted, so equal data is equal text. */
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** By what was decided in which place: positions and times differ from run to run. */
+/** Compares decisions by content and place: positions and times differ from run to run. */
 function missingFrom(known: readonly DecisionMade[], given: readonly DecisionMade[]): DecisionMade[] {
   const content = ({ seq: _, at: __, ...decision }: DecisionMade): string =>
     encode(decision, { sorted: true });
@@ -130,13 +130,13 @@ function missingFrom(known: readonly DecisionMade[], given: readonly DecisionMad
   return given.filter((decision) => !seen.has(content(decision)));
 }
 
-/** Messages and the like are the same thing when they have the same id, else when they have the same content. */
+/** Messages and the like are identical when they have the same id, or else the same content. */
 function identityOf(item: unknown): string {
   const id = (item as { id?: unknown } | null)?.id;
   return typeof id === "string" || typeof id === "number" ? `id ${id}` : JSON.stringify(item);
 }
 
-/** Tags whose content is worth looking into; any other stands for one value. */
+/** Tags with content worth comparing; any other stands for one value. */
 const CONTAINERS: readonly unknown[] = ["Map", "Set", "Object"];
 
 function tagOf(value: unknown): unknown {
@@ -156,10 +156,10 @@ const wholeTags: Filter<DiffContext> = Object.assign(
   { filterName: "whole-tags" },
 );
 
-/** The comparison takes time and memory by the product of the lengths. */
+/** The comparison takes time and memory proportional to the product of the lengths. */
 const MOST_PAIRS = 4_000_000;
 
-/** Lists too long to be compared item by item: what is between the common beginning and the common end is exchanged. */
+/** For lists too long to compare item by item: replaces everything between the common beginning and the common end. */
 const longLists: Filter<DiffContext> = Object.assign(
   (context: DiffContext) => {
     if (!context.leftIsArray) return;
@@ -181,6 +181,6 @@ const longLists: Filter<DiffContext> = Object.assign(
 
 const textOf = (value: unknown): string => JSON.stringify(value);
 
-/** Moves are written as a removal and an addition, which every reader of patches agrees on. */
+/** Moves are written as a removal and an addition, which every patch reader supports. */
 const differ = create({ objectHash: identityOf, arrays: { detectMove: false } });
 differ.processor.pipes.diff.before("objects", wholeTags).before("arrays", longLists);

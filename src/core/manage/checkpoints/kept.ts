@@ -9,7 +9,7 @@ import { isWithin } from "../../keys.ts";
 import type { Store } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
 
-/** Where the pin of a whole run stands among those of its checkpoints: no event has this position. */
+/** The position that stands for a pin of the whole run: no event has it. */
 export const WHOLE_RUN = 0;
 
 const PHASES: readonly string[] = ["phase_started", "phase_completed"];
@@ -19,30 +19,31 @@ interface Place {
   readonly step: string;
   readonly isLoop: boolean;
   readonly isMark: boolean;
-  /** The phase that `keepPerPhase` counts it in. */
+  /** The phase in which `keepPerPhase` counts it. */
   readonly phase: string;
-  /** It is listed: something has ended here, and not inside an iteration that has ended too. */
+  /** True when it is listed: something has ended here, outside of any finished iteration. */
   isUnit: boolean;
 }
 
 /**
- * Which checkpoints of a run are left, as its journal tells: all of them, until a worker's claim says how many are kept from then on, or
- * retention says how many it has left. Whoever reads the journal from a position on comes to the same result for what is after it.
+ * The checkpoints of a run that are left, according to its journal: all of them, until a worker's claim says how many
+ * are kept from then on, or retention says how many it has left. Reading the journal from any position gives the same
+ * result for what follows it.
  */
 export class KeptCheckpoints {
-  /** Only its tags count here. */
+  /** Only its tags are used here. */
   readonly #facts = new Facts();
   #places: Place[] = [];
   #rule: Keep | undefined;
   #epoch: number | undefined;
   #phase = "";
   #from: number | undefined;
-  /** Nothing from before where the reading began is left, unless it is pinned. */
+  /** Nothing before the start of the reading is left, unless it is pinned. */
   isClosed = false;
-  /** Phases are counted, so that the journal has to be read from its first entry. */
+  /** Phases are counted, so the journal must be read from its first entry. */
   isByPhase = false;
 
-  /** `rule`: what the claim said under which the first event to come was written. */
+  /** `rule`: the rule of the claim under which the first event was written. */
   constructor(first?: { readonly rule: Keep | undefined; readonly epoch: number }) {
     this.#rule = first?.rule;
     this.#epoch = first?.epoch;
@@ -52,7 +53,7 @@ export class KeptCheckpoints {
     return this.#facts.tags;
   }
 
-  /** Positions that can be come back to, oldest first. */
+  /** Positions that can be restored, oldest first. */
   get positions(): readonly number[] {
     return this.#places.map(({ seq }) => seq);
   }
@@ -62,7 +63,7 @@ export class KeptCheckpoints {
     return this.#places.filter(({ seq, isUnit }) => isUnit || this.tags.has(seq)).map(({ seq }) => seq);
   }
 
-  /** Takes the events of the next entry. */
+  /** Adds the events of the next entry. */
   take(events: readonly JournalEvent[]): void {
     const [first] = events;
     this.#from ??= first?.seq;
@@ -95,12 +96,12 @@ export class KeptCheckpoints {
     if (this.#rule) this.#trim(this.#rule);
   }
 
-  /** A position that ends nothing is a checkpoint as long as somebody has named or pinned it. */
+  /** A position that ends nothing is a checkpoint as long as it is named or pinned. */
   #tagged({ seq, label = "", pinned = false }: EventMeta["checkpoint_tagged"]): void {
     if ((label !== "" || pinned) && seq >= (this.#from ?? 1)) this.hold(seq);
   }
 
-  /** Counts a position among the checkpoints from here on, whatever is there. */
+  /** Counts a position as a checkpoint from here on, whatever is there. */
   hold(seq: number): void {
     const at = this.#places.findLastIndex((place) => place.seq <= seq);
     if (this.#places[at]?.seq === seq) return;
@@ -108,7 +109,7 @@ export class KeptCheckpoints {
     this.#places.splice(at + 1, 0, place);
   }
 
-  /** What ended inside an iteration that has ended too is not listed by itself any more. */
+  /** Positions inside a finished iteration are no longer listed separately. */
   #closeIteration(loop: string): void {
     for (const place of this.#places.toReversed()) {
       if (place.isLoop && place.step === loop) return;
@@ -123,7 +124,7 @@ export class KeptCheckpoints {
     else if (this.#places.filter(({ isUnit }) => isUnit).length >= (rule.last ?? 0)) this.isClosed = true;
   }
 
-  /** The positions that are left now and would not be by this rule. */
+  /** The remaining positions that this rule would drop. */
   outside({ last = 0, perPhase = 0 }: Keep): ReadonlySet<number> {
     const lost = new Set<number>();
     if (this.tags.get(WHOLE_RUN)?.pinned) return lost;
@@ -146,7 +147,9 @@ const ruleIn = (events: readonly JournalEvent[]): Keep | undefined => {
   return claimed?.kind === "run_claimed" ? claimed.meta.keep : undefined;
 };
 
-/** Reads on from the entry that holds `from`; what is before it is not looked at. `held`: a position there that somebody asks for. */
+/**
+ * Reads on from the entry that holds `from`, ignoring what is before it. `held`: a position there that is asked for.
+ */
 export async function keptFrom(store: Store, row: RunRow, from: number, held?: number): Promise<Kept> {
   const events: JournalEvent[] = [];
   let kept: KeptCheckpoints | undefined;
@@ -166,7 +169,7 @@ export interface Kept {
   readonly kept: KeptCheckpoints;
 }
 
-/** What the claim said under which an event was written: it is in the first entry of its epoch. Epochs only grow. */
+/** The rule of the claim under which an event was written: it is in the first entry of its epoch. Epochs only grow. */
 async function ruleBefore(store: Store, runId: string, { seq, epoch }: JournalEvent) {
   let [low, high] = [1, seq];
   while (low < high) {
@@ -181,7 +184,7 @@ async function ruleBefore(store: Store, runId: string, { seq, epoch }: JournalEv
   return { epoch, rule: entry && ruleIn(headEvents(runId, entry)) };
 }
 
-/** The run and the position that an address names. HF-1023 when retention has let it go. */
+/** The run and the position of an address. Throws HF-1023 when retention has dropped it. */
 export async function findCheckpoint(
   { store }: { readonly store: Store },
   address: string,
@@ -193,13 +196,13 @@ export async function findCheckpoint(
   return { row, seq };
 }
 
-/** Whether a position has not been let go, as far as the journal can be read. The newest position never is. */
+/** True when a position hasn't been dropped, as far as the journal can be read. The newest position never is. */
 export async function isLeft(store: Store, row: RunRow, seq: number): Promise<boolean> {
   if (seq === row.seq) return true;
   try {
     return (await keptFrom(store, row, seq, seq)).kept.positions.includes(seq);
   } catch (error) {
-    // Damage after it does not touch it: whoever restores it finds out whether it is whole.
+    // Damage after it doesn't affect it; restoring it shows whether it is intact.
     if (isUnreadable(error)) return true;
     throw error;
   }

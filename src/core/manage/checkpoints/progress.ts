@@ -5,12 +5,12 @@ import type { RunState } from "../../journal/state.ts";
 import { countedName, groupOf, isMember } from "../../keys.ts";
 import type { RunStatus, Waiting, WaitKind } from "../../types.ts";
 
-/** How far a run is. `total` is known where it said what to expect: `ctx.plan`, and the members of its groups. */
+/** A run's progress. `total` is known if the run announced it: with `ctx.plan`, and by the members of its groups. */
 export interface Progress {
   readonly done: number;
   readonly total?: number;
   readonly percent?: number;
-  /** `3 of 5`, or `3 done` where no total is known. */
+  /** `3 of 5`, or `3 done` when no total is known. */
   readonly text: string;
 }
 
@@ -18,7 +18,7 @@ export interface Progress {
 export interface StepUnderWay {
   readonly step: string;
   readonly type: StepType;
-  /** `in_doubt`: whether it happened is not known. `failed`: it is tried again at `until`. */
+  /** `in_doubt`: it is unknown whether it happened. `failed`: it is retried at `until`. */
   readonly status: "started" | "in_doubt" | "failed";
   readonly attempt: number;
   readonly since: number;
@@ -31,7 +31,7 @@ export interface Measured {
   readonly pending: readonly string[];
 }
 
-/** Measures a state against its plans. What a finished iteration had planned is over and not among them. */
+/** Measures a state against its plans. The plans of finished iterations don't count. */
 export function measure(state: RunState, stepsDone: number, status?: RunStatus): Measured {
   const { plans } = state.facts;
   if (plans.size === 0) return { progress: { done: stepsDone, text: `${stepsDone} done` }, pending: [] };
@@ -52,14 +52,14 @@ export function measure(state: RunState, stepsDone: number, status?: RunStatus):
       else pending.push(key);
     }
   }
-  // What it had planned and never asked for, it did without.
+  // The run completed without the planned steps that it never asked for.
   if (status === "completed")
     return { progress: { done, total: done, percent: 100, text: `${done} of ${done}` }, pending: [] };
   const percent = total === 0 ? {} : { percent: Math.floor((100 * done) / total) };
   return { progress: { done, total, ...percent, text: `${done} of ${total}` }, pending };
 }
 
-/** A name that is planned twice is a step and the `#2` of it. */
+/** A name that is planned twice is a step and its `#2`. */
 function* numbered(prefix: string, names: readonly string[]): Generator<string> {
   const counts = new Map<string, number>();
   for (const name of names) {
@@ -69,7 +69,7 @@ function* numbered(prefix: string, names: readonly string[]): Generator<string> 
   }
 }
 
-/** How many members of each group have completed. */
+/** The number of completed members of each group. */
 function countMembers(state: RunState): ReadonlyMap<string, number> {
   const members = new Map<string, number>();
   for (const [key, { status }] of state.steps()) {
@@ -83,7 +83,7 @@ function countMembers(state: RunState): ReadonlyMap<string, number> {
 const isOpen = (record: StepRecord): boolean =>
   record.status === "started" || record.status === "in_doubt" || record.retryAt !== undefined;
 
-/** The steps under way, in the order they were begun. */
+/** The steps in progress, in the order they were begun. */
 export function underWay(state: RunState): StepUnderWay[] {
   const open = [...state.steps()].filter(([, record]) => isOpen(record));
   return open
@@ -108,7 +108,7 @@ const KINDS: Partial<Record<StepType, WaitKind>> = {
   child: "child",
 };
 
-/** Everything a run waits for: steps that wait by their nature or were interrupted, and what holds the run itself back. */
+/** Everything a run waits for: waiting or interrupted steps, and what holds the run itself back. */
 export function openWaits(state: RunState, waiting: readonly Waiting[]): Waiting[] {
   const waits: Waiting[] = [];
   for (const { step, type, status, since, until } of underWay(state)) {

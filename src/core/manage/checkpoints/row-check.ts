@@ -2,7 +2,7 @@ import type { JournalEvent } from "../../journal/events.ts";
 import type { Origin, RunProjection, RunRow } from "../../types.ts";
 import { encode } from "../../values/codec.ts";
 
-/** What the journal says about the run that its row says too, besides what is projected. */
+/** The facts in the journal that the row repeats, besides the projected ones. */
 export class RowCheck {
   #created: (JournalEvent & { kind: "run_created" }) | undefined;
   #forked: (JournalEvent & { kind: "run_forked" }) | undefined;
@@ -14,7 +14,7 @@ export class RowCheck {
     this.#epoch = Math.max(this.#epoch, event.epoch);
   }
 
-  /** The fields of the row that differ from what the journal adds up to: where they do, the journal is right. */
+  /** The fields of the row that differ from the journal, which is right. */
   differences(row: RunRow, run: RunProjection): string[] {
     const differs = Object.entries(run).flatMap(([key, value]) =>
       text(value) === text(row[key as keyof RunRow]) ? [] : [key],
@@ -26,7 +26,7 @@ export class RowCheck {
     if (!this.#created) return [];
     const { workflow, lineage, parent = null } = this.#created.meta;
     const forked = this.#forked;
-    // Whose child a fork is, is not its source's to say; nor is the lineage, which is its own.
+    // A fork has its own parent and lineage, not its source's.
     const known: Partial<RunRow> = forked
       ? { workflow, lineage: row.id, origin: originOf(row, forked.meta.from) }
       : { workflow, lineage, parent };
@@ -36,7 +36,7 @@ export class RowCheck {
   }
 }
 
-/** A child that only simulates has no source: it begins from itself. */
+/** A child that only simulates has no source: it originates from itself. */
 const originOf = ({ id }: RunRow, from: Origin): Origin | null => (from.runId === id ? null : from);
 
 const text = (value: unknown): string => encode(value, { sorted: true });

@@ -21,22 +21,22 @@ import type { Problem, ProblemKind } from "./problem.ts";
 import { RowCheck } from "./row-check.ts";
 
 export interface Validation {
-  /** Everything that is not dropped is as it was written, and a checkpoint that was named can be restored. */
+  /** True when everything that isn't dropped is as it was written, and a named checkpoint can be restored. */
   readonly ok: boolean;
-  /** Whether the state can be restored: at the checkpoint that was named, else where the run stands now. */
+  /** True when the state can be restored: at the named checkpoint, otherwise at the run's current position. */
   readonly restorable: boolean;
   readonly problems: readonly Problem[];
-  /** How many checkpoints are listed. */
+  /** The number of listed checkpoints. */
   readonly checkpoints: number;
-  /** The newest checkpoint that no damage has touched and that can be restored; `null` when there is none. */
+  /** The newest undamaged checkpoint that can be restored; `null` when there is none. */
   readonly lastGood: string | null;
 }
 
 type Reader = Pick<EngineParts, "store" | "values">;
 
 /**
- * Reads a whole run and checks everything that can be checked. Damage is an answer, never an exception. `isNamed`: it is asked about the
- * checkpoint at `upTo`, which must be one that can be restored.
+ * Reads a whole run and checks everything that can be checked. Returns damage instead of throwing it. `isNamed`: the
+ * question is about the checkpoint at `upTo`, which must be restorable.
  */
 export async function validateRun(
   reader: Reader,
@@ -54,7 +54,7 @@ class Inspection {
   readonly #row: RunRow;
   readonly #blobs = new BlobCheck();
   readonly #problems: Problem[] = [];
-  /** Values that are not there: no damage where retention, or that of a fork's source, may have dropped them. */
+  /** Missing values: no damage if retention, or that of a fork's source, may have dropped them. */
   readonly #missing: Missing[] = [];
   #droppedUntil = 0;
   readonly #kept = new KeptCheckpoints();
@@ -63,9 +63,9 @@ class Inspection {
   #next = 1;
   #hash = "";
   #lastEntry = 0;
-  /** What the headers add up to, as long as they can be relied on. */
+  /** The sum of the heads, as long as they can be trusted. */
   #history: History | null;
-  /** What the events add up to, as long as their values are there. Only snapshots are compared with it. */
+  /** The fold of the events, as long as their values exist. Only used to check snapshots. */
   #state: RunState | null;
   #snapshotSeq = 0;
 
@@ -88,7 +88,7 @@ class Inspection {
     }
   }
 
-  /** Checks an entry's place in the chain and its values; `undefined` when it cannot be read at all. */
+  /** Checks an entry's place in the chain and its values; returns `undefined` when it can't be read at all. */
   #link(entry: Entry): ParsedEntry | undefined {
     const runId = this.#row.id;
     if (entry.seq !== this.#next) this.#broken(this.#next, "An entry is missing.");
@@ -114,7 +114,7 @@ class Inspection {
     }
   }
 
-  /** From here on nothing can be added up any more. */
+  /** From here on nothing can be added up. */
   #broken(seq: number, problem: string, kind: ProblemKind = "chain"): void {
     this.#problems.push({ seq, kind, problem });
     this.#history = null;
@@ -149,7 +149,7 @@ class Inspection {
       });
     this.#snapshotSeq = event.seq;
     if (!state || event.data === undefined) return;
-    // What another version took of the same state may hold less, or more. Its text is as it was written: the chain says so.
+    // A snapshot by another version may hold less, or more. The chain proves that its text is as it was written.
     if (event.meta.format !== JOURNAL_FORMAT) {
       this.#state = null;
       return;
@@ -161,7 +161,7 @@ class Inspection {
       this.#problems.push({ seq: event.seq, kind: "snapshot", problem });
     } catch (error) {
       if (!HoldfastError.is(error)) throw error;
-      // A value that is missing or changed is reported by itself.
+      // A missing or changed value is reported separately.
       if (error.code === "HF-3011")
         this.#problems.push({ seq: event.seq, kind: "snapshot", problem: error.message });
     }
@@ -196,7 +196,7 @@ class Inspection {
     const restored = await this.#restore(Math.min(upTo, seq));
     const unkept = isNamed && restored?.kind === "dropped" ? [restored] : [];
     const problems = [...found, ...unkept, ...this.#rowProblems()].filter((one) => one.seq <= upTo);
-    // Whatever it is that is in the way, it is said.
+    // Reports the obstacle, whatever it is.
     if (restored && problems.length === 0 && restored.kind !== "dropped") problems.push(restored);
     const positions = [...new Set(this.#kept.positions).add(seq)].filter((one) => one <= upTo);
     const lastGood = await this.#lastGood(positions, (found[0]?.seq ?? Number.POSITIVE_INFINITY) - 1);
@@ -209,7 +209,7 @@ class Inspection {
     };
   }
 
-  /** What stands in the way of coming back to a position; `undefined` when nothing does. */
+  /** The obstacle to restoring a position; `undefined` when there is none. */
   async #restore(seq: number): Promise<Problem | undefined> {
     try {
       if (seq !== this.#row.seq && !this.#kept.positions.includes(seq)) throw dropped(this.#row.id, seq);
@@ -222,8 +222,8 @@ class Inspection {
   }
 
   /**
-   * Where retention has dropped values, one that is not there may have been dropped. But it leaves alone what the run needs to go on, and
-   * what is pinned.
+   * If retention has dropped values, a missing one may have been dropped. But retention keeps what the run needs to
+   * continue, and what is pinned.
    */
   async #lostForGood(): Promise<Problem[]> {
     if (this.#droppedUntil === 0 || (await isLosingAll(this.#reader.store, this.#row))) return [];
@@ -241,7 +241,7 @@ class Inspection {
     return lost;
   }
 
-  /** Retention may have dropped what no damage has touched; a few are tried. */
+  /** Retention may have dropped undamaged positions; tries a few. */
   async #lastGood(positions: readonly number[], good: number): Promise<number | undefined> {
     const newest = positions.filter((seq) => seq <= good).sort((a, b) => b - a);
     for (const seq of newest.slice(0, MOST_TRIED)) if (!(await this.#restore(seq))) return seq;
@@ -257,7 +257,7 @@ class Inspection {
   }
 }
 
-/** Each means reading the journal up to there. */
+/** Each try reads the journal up to there. */
 const MOST_TRIED = 100;
 
 const whyOf = (error: unknown): string => {
@@ -267,7 +267,7 @@ const whyOf = (error: unknown): string => {
 
 type Node = Snapshot["root"];
 
-/** Equal for snapshots that a restore could not tell apart: order, and places where nothing is, do not count. */
+/** Equal for snapshots that a restore can't distinguish: order and empty places don't count. */
 const canonical = ({ row: _, ...snapshot }: Snapshot): string =>
   dataDigest({ ...snapshot, root: canonicalNode(snapshot.root) });
 

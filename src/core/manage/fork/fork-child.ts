@@ -15,8 +15,8 @@ import { createFork } from "./fork.ts";
 
 /** A child that a fork asks for. */
 /**
- * Makes sure that the child of a fork is a fork too, of the child that the source had in its place: so the calls of that one are not
- * made again. Does nothing where the source had none, or where the child is there already.
+ * Makes sure that the child of a fork is itself a fork, of the source's child at that place, so that the calls of that
+ * one aren't repeated. Does nothing when the source had none, or when the child exists already.
  */
 export async function forkChild(parts: EngineParts, request: ChildRequest): Promise<void> {
   const { store } = parts;
@@ -42,7 +42,7 @@ export async function forkChild(parts: EngineParts, request: ChildRequest): Prom
   }
 }
 
-/** One that begins from its start is given what its parent gives it now. */
+/** A child that starts from the beginning gets its parent's current input. */
 async function otherBeginning(
   { store, values }: EngineParts,
   { source, seq }: Found,
@@ -57,11 +57,11 @@ async function otherBeginning(
 interface Found {
   readonly source: RunRow;
   readonly seq: number;
-  /** Given for a child that was under way at that moment; else it begins from its start. */
+  /** Set for a child that was in progress at that moment; otherwise it starts from the beginning. */
   readonly at?: number;
 }
 
-/** The child that the nearest ancestor of a fork had in this place, and where to fork it. */
+/** The child of the fork's nearest ancestor at this place, and the position to fork it at. */
 async function findSource(
   store: Store,
   under: ChildFork | undefined,
@@ -74,8 +74,8 @@ async function findSource(
 }
 
 /**
- * Where a child stood at a moment. One that had ended by then is taken from just before, so that it ends again, by replay: its parent
- * was not told yet.
+ * The position of a child at a given time. One that had ended by then is taken from just before, so that it ends again
+ * by replay: its parent hadn't been told yet.
  */
 export async function positionAt(store: Store, row: RunRow, { at, failed }: ChildFork): Promise<number> {
   let last = 1;
@@ -97,7 +97,7 @@ export async function positionAt(store: Store, row: RunRow, { at, failed }: Chil
 
 const ENDS: readonly string[] = ["run_completed", "run_failed", "run_cancelled"];
 
-/** A child that the source never had: a run of its own, but its effects are simulated like those of its parent. */
+/** A child that the source never had: a separate run whose effects are simulated like its parent's. */
 async function createSimulated(parts: EngineParts, request: ChildRequest): Promise<void> {
   const { acts, values, time, ports } = parts;
   const { id, workflow, input, parent } = request;

@@ -10,15 +10,15 @@ import { findCheckpoint } from "../checkpoints/kept.ts";
 import { checkEffects, type ForkOptions } from "./fork.ts";
 import { positionAt } from "./fork-child.ts";
 
-/** What a fork would begin with, and what would become of the calls that its source has made since. */
+/** The starting state of a fork, and the handling of the calls that its source has made since. */
 export interface ForkPreview {
   readonly from: Origin;
   readonly effects: EffectPolicy;
-  /** Calls with effects after the checkpoint, those of children included: what happens when the fork comes to them. */
+  /** Calls with effects after the checkpoint, including those of children: what happens when the fork reaches them. */
   readonly calls: readonly ForeseenCall[];
-  /** Runs that would be forked along when the fork comes to them. */
+  /** Runs that would be forked too when the fork reaches them. */
   readonly children: readonly ForeseenChild[];
-  /** What would be edited. */
+  /** The edits that would be made. */
   readonly edits: readonly { readonly what: string; readonly name: string }[];
 }
 
@@ -26,12 +26,12 @@ export interface ForeseenCall {
   readonly runId: string;
   readonly step: string;
   readonly effect: Effect;
-  /** What the source knows of it. */
+  /** The source's knowledge of the call. */
   readonly status: "started" | "completed" | "failed" | "in_doubt";
   readonly attempts: number;
-  /** Digest of its arguments; `null` when it declares none. */
+  /** The digest of its arguments; `null` when it declares none. */
   readonly args: string | null;
-  /** When it was last called. */
+  /** The time of the last call. */
   readonly at: number;
   readonly becomes: Foreseen;
 }
@@ -39,7 +39,7 @@ export interface ForeseenCall {
 export interface ForeseenChild {
   readonly step: string;
   readonly runId: string;
-  /** Where it would be forked. */
+  /** The position at which it would be forked. */
   readonly seq: number;
   /** `false`: its values are gone, and the step would fail (HF-1023). */
   readonly kept: boolean;
@@ -86,7 +86,7 @@ class Foresight {
     this.#at = at;
   }
 
-  /** What the run has done after the position, and after it the children it had under way or started since. */
+  /** Collects what the run has done after the position, then the children it had in progress or started since. */
   async look(row: RunRow, seq: number): Promise<void> {
     const { store } = this.#parts;
     const from = { runId: row.id, seq };

@@ -19,7 +19,7 @@ import { findCheckpoint } from "../checkpoints/kept.ts";
 import { type Copy, checkKept, copyJournal } from "../transfer/copy.ts";
 
 /**
- * How a run is forked.
+ * Options of a fork.
  *
  * @example
  * ```ts
@@ -36,43 +36,44 @@ import type { ForkOptions } from "holdfast/manage";
  * ```
  */
 export interface ForkOptions extends Act {
-  /** Id of the new run. The same id from the same checkpoint is the same fork. */
+  /** The id of the new run. The same id from the same checkpoint gives the same fork. */
   readonly id?: string;
-  /** Other values in the place of recorded ones. */
+  /** New values that replace recorded ones. */
   readonly set?: Edits;
-  /** What becomes of calls that the source has made already; see {@link EffectPolicy}. Default `reuse`. */
+  /** How to handle calls that the source has already made; see {@link EffectPolicy}. Default `reuse`. */
   readonly effects?: EffectPolicy;
   /**
-   * What the fork may use up, counted from zero. A limit that is not given is what the source's own, and those above it, leave: the
-   * source's limit less what it had used up to the checkpoint. A fork with nothing left waits until it is given more.
+   * The fork's limits, counted from zero. A limit that isn't given is what the source's own limits and those above it
+   * leave: the source's limit less its usage up to the checkpoint. A fork with nothing left waits until its limit is
+   * raised.
    */
   readonly budget?: Budget;
 }
 
-/** A fork that is to be made. */
+/** A fork to be created. */
 export interface Planned extends ForkOptions {
   readonly id: string;
   readonly effects: EffectPolicy;
   readonly parent: Parent | null;
   readonly source: RunRow;
   readonly seq: number;
-  /** The moment it goes back to, when that is not the time of the event at `seq`. */
+  /** The time it goes back to, when that isn't the time of the event at `seq`. */
   readonly at?: number;
-  /** What the limits above the source leave, where those do not hold for the fork by themselves. */
+  /** What the limits above the source leave, if those don't apply to the fork themselves. */
   readonly above?: Budget | undefined;
 }
 
 export const checkEffects = (effects: EffectPolicy = "reuse"): EffectPolicy =>
   checkOneOf("effects", effects, ["reuse", "block", "simulate", "allow"]);
 
-/** Makes a new run that goes on from a checkpoint of another one, which is not written to. */
+/** Creates a new run that continues from a checkpoint of another one, which isn't written to. */
 export async function forkRun(parts: EngineParts, address: string, options: ForkOptions): Promise<RunRow> {
   const effects = checkEffects(options.effects);
   const budget = checkBudget(options.budget);
   const id = options.id ?? parts.ports.ids.runId();
   checkId(id);
   const { row: source, seq } = await findCheckpoint(parts, address);
-  // It has nobody above it whose limits hold: what they leave to the child becomes its own.
+  // No run above it limits it, so what those leave to the child becomes its own limit.
   const above = await leftAbove(parts.store, source);
   return createFork(parts, {
     ...options,
@@ -86,7 +87,7 @@ export async function forkRun(parts: EngineParts, address: string, options: Fork
   });
 }
 
-/** One write: the fork is there as a whole, or not at all. One that is there already is answered. */
+/** Creates the fork in one write: it is complete or absent. Returns an existing one. */
 export async function createFork(parts: EngineParts, planned: Planned): Promise<RunRow> {
   const { store, acts } = parts;
   const known = await store.read(planned.id);
@@ -141,7 +142,7 @@ async function build(parts: EngineParts, planned: Planned): Promise<Built> {
   return { append, row: { ...run, seq: seq + events.length, head }, events };
 }
 
-/** Reads what the fork begins with. HF-1023 when something of it is not kept any more. */
+/** Reads the fork's starting state. Throws HF-1023 when part of it is gone. */
 async function begin(parts: EngineParts, planned: Planned): Promise<{ state: RunState; copy: Copy }> {
   const { store, values, time } = parts;
   const { id, source, seq, parent } = planned;

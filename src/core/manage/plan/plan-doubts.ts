@@ -7,23 +7,23 @@ import type { Effect, RunRow } from "../../types.ts";
 import { OwnTime } from "./own-time.ts";
 import type { DoubtfulStep, Reuse, Treatment } from "./plan-types.ts";
 
-/** Whether the outcome of a call is not known, as the run stands. */
+/** True when the outcome of a call is unknown in the run's current state. */
 export const isUnknown = ({ type, effect, status, reopened }: StepRecord): boolean =>
   type === "call" &&
   (status === "started" ||
     status === "in_doubt" ||
     (status === "failed" && reopened === true && effect === "once"));
 
-/** Steps whose outcome is not known. */
+/** Steps with an unknown outcome. */
 export const unknowns = (state: RunState): Map<string, StepRecord> =>
-  // Copies: a replay uses the records up.
+  // Copies, because a replay consumes the records.
   new Map([...state.steps()].filter(([, one]) => isUnknown(one)).map(([key, one]) => [key, { ...one }]));
 
-/** How a call is made again whose first outcome is not known. */
+/** How a call with an unknown first outcome is repeated. */
 export const again = (effect: Effect): Treatment =>
   effect === "keyed" ? "called again with the same key" : "called again";
 
-/** What becomes of an unknown outcome, as far as the record alone can tell. */
+/** The handling of an unknown outcome, as far as the record alone can tell. */
 export function byRecord(step: string, { effect, attempt, status, rerun }: StepRecord): DoubtfulStep {
   if (status === "in_doubt") return { step, effect, attempt, treatment: "asked of a person" };
   const isAsked = effect === "once" && !rerun;
@@ -31,10 +31,10 @@ export function byRecord(step: string, { effect, attempt, status, rerun }: StepR
   return { step, effect, attempt, treatment };
 }
 
-/** What the headers of a run's journal say about work that is done. */
+/** Finished work, according to the heads of a run's journal. */
 export interface Survey {
   readonly reuse: Reuse;
-  /** Steps whose outcome somebody has told since a worker last had the run. */
+  /** Steps whose outcome a person has given since a worker last had the run. */
   readonly told: ReadonlySet<string>;
 }
 
@@ -67,13 +67,13 @@ async function reuseOf(store: Store, log: StepLog): Promise<Reuse> {
   return reuse;
 }
 
-/** What the steps of a finished child took, and of those below it. */
+/** The total duration of the steps of a finished child, and of those below it. */
 async function timeOf(store: Store, runId: string): Promise<number> {
   const row = await store.read(runId);
   return row ? (await survey(store, row)).reuse.ms : 0;
 }
 
-/** Those of the told outcomes that count. */
+/** The given outcomes that count. */
 export function decided(told: ReadonlySet<string>, state: RunState): DoubtfulStep[] {
   return [...told].flatMap((step) => {
     const record = state.find(step);

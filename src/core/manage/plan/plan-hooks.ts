@@ -3,7 +3,7 @@ import { askPolicy, type Policy, type PolicyVerdict } from "../../guards/policy.
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
 import type { ContentReview, ResumePlan } from "./plan-types.ts";
 
-/** What a worker asks before it acts, with what was answered taken down. */
+/** A worker's questions before it acts, with the answers recorded. */
 export class PlanHooks {
   readonly policy: Policy | undefined;
   readonly contentCheck: ((item: ContentItem) => Promise<ContentVerdict>) | undefined;
@@ -28,7 +28,7 @@ export class PlanHooks {
 
   #look({ source, name }: ContentItem, verdict: ContentVerdict): ContentVerdict {
     const place = `${source} ${name}`;
-    // What is held back may be asked about again and again.
+    // A value that is held back may be asked about repeatedly.
     if (!this.#held.has(place)) this.#checked++;
     if (verdict === "allow") this.#held.delete(place);
     else this.#held.set(place, { source, name, verdict });

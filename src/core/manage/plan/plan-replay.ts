@@ -23,7 +23,7 @@ import { Sorting } from "./plan-sort.ts";
 import type { Changed, NextWait, PlanOptions, ResumePlan, View } from "./plan-types.ts";
 import { undoing } from "./plan-undo.ts";
 
-/** The run as it would be taken up: resumed, and of the version at hand. In memory only. */
+/** The run as it would be taken up: resumed, and at this code's version. In memory only. */
 interface Prepared {
   readonly store: ScratchStore;
   readonly row: RunRow;
@@ -62,7 +62,7 @@ export async function prepare(
   }
 }
 
-/** What a resume would write. */
+/** The events that a resume would write. */
 async function resumeEvents(deps: ExecutionDeps, run: RunRow, options: PlanOptions): Promise<ActPlan> {
   const limits = checkBudget(options.budget);
   const { events, blobs } = await resumeChanges(deps, run, options);
@@ -86,7 +86,7 @@ export async function withCode(
   workflow: Workflow,
   { changed, told }: { readonly changed: Changed; readonly told: ReadonlySet<string> },
 ): Promise<Partial<ResumePlan>> {
-  // Copies: a replay uses the records up.
+  // Copies, because a replay consumes the records.
   const records = new Map([...state.steps()].map(([key, record]) => [key, { ...record }]));
   const known = decided(told, state);
   const announced = measure(state, 0).pending;
@@ -111,7 +111,7 @@ export async function withCode(
   };
 }
 
-/** What a run that fails undoes, where its workflow says so. */
+/** The undos of a failing run, if its workflow has them. */
 function undos(met: Met, state: RunState, { compensateOnFailure }: Workflow): ReturnType<typeof undoing> {
   const isUndone = met.end === "failed" && compensateOnFailure;
   return isUndone ? undoing(state, met.undoable) : { runs: [], inDoubt: [] };
@@ -119,7 +119,7 @@ function undos(met: Met, state: RunState, { compensateOnFailure }: Workflow): Re
 
 const ENDS = { completed: "completes", failed: "fails", stopped: "open" } as const;
 
-/** Also when the function itself has ended, what it has begun and does not wait for goes on. */
+/** Even after the function has ended, calls that it began without waiting for them continue. */
 function viewOf({ end, stoppedAt }: Met, announced: readonly string[]): View {
   const after = stoppedAt.map(({ step }) => approvalOf(step)?.step ?? step);
   return {

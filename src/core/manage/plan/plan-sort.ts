@@ -12,12 +12,12 @@ import type { DoubtfulStep, NextStep, NextWait, Treatment } from "./plan-types.t
 
 interface Replayed {
   readonly met: Met;
-  /** As they were before it. */
+  /** As they were before the replay. */
   readonly records: ReadonlyMap<string, StepRecord>;
   readonly state: RunState;
 }
 
-/** Sorts what a replay stopped at by what it means. */
+/** Sorts the places where a replay stopped by their meaning. */
 export class Sorting {
   readonly #deps: ExecutionDeps;
   readonly #runId: string;
@@ -66,7 +66,7 @@ export class Sorting {
     }
   }
 
-  /** A call that somebody is asked about first. */
+  /** A call that a person is asked about first. */
   #asked(step: string): void {
     const intent = this.#met.intents.get(step);
     if (!intent) return;
@@ -84,7 +84,9 @@ export class Sorting {
     this.#runs.push({ step, type, effect, attempt: attempt + 1, ...defined({ at }) });
   }
 
-  /** Inside a step that is called again: its function is not gone through here, but it comes to what it had begun. */
+  /**
+   * Handles calls inside a step that is called again: its function isn't run here, but it will reach what it had begun.
+   */
   async #inside(): Promise<void> {
     const again = this.#met.stoppedAt.filter(({ action }) => action === "start").map(({ step }) => step);
     for (const [step, record] of this.#records) {
@@ -97,7 +99,7 @@ export class Sorting {
     }
   }
 
-  /** Whether a failed step may be called afresh without asking anybody. */
+  /** True when a failed step may be retried without asking a person. */
   async #isFree(record: StepRecord): Promise<boolean> {
     if (record.effect !== "once") return true;
     return provesNotDone(await this.#deps.values.of(this.#runId, record), record);
@@ -109,7 +111,7 @@ const isDecision = (stop: StopPoint): boolean => stop.action === "wait" && stop.
 function treatment({ asked, doubts }: Met, stop: StopPoint, { effect }: StepRecord): Treatment {
   if (!isDecision(stop)) return again(effect);
   const doubt = doubts.get(stop.step);
-  // Other arguments are a person's business: no hook is asked.
+  // Different arguments are a person's decision: no hook is called.
   if (doubt === undefined || HoldfastError.is(doubt, "HF-2104")) return "asked of a person";
   return asked.get(stop.step)?.hasVerify ? "verify hook asked first" : "asked of a person";
 }

@@ -5,12 +5,12 @@ import type { Foreseen } from "../../journal/ancestry.ts";
 import type { StepType } from "../../journal/events.ts";
 import type { Budget, Effect, RunStatus, WaitKind } from "../../types.ts";
 
-/** What a resume may bring along. */
+/** The changes that a resume may bring along. */
 export type PlanOptions = Pick<ResumeOptions, "set" | "inject" | "budget" | "retryFailed" | "now">;
 
 /**
- * What a resume would do now. Whatever it would start or ask first is here, and `view` says what comes after that which cannot be seen
- * beforehand. The policy and the content check are asked for it, as they are asked anew when the run goes on.
+ * What a resume would do now. It contains everything that the resume would start or ask first; `view` tells what can't
+ * be predicted after that. The policy and the content check are called for it, and again when the run continues.
  *
  * @example
  * ```ts
@@ -26,33 +26,38 @@ export type PlanOptions = Pick<ResumeOptions, "set" | "inject" | "budget" | "ret
 export interface ResumePlan {
   readonly runId: string;
   readonly status: RunStatus;
-  /** Whether the workflow's code is known here. Without it, only what the journal says can be told. */
+  /** True when the workflow's code is known here. Without it, the plan only has what the journal says. */
   readonly code: boolean;
-  /** Who has claimed the run and may be at it now: what is in doubt here may then just be under way. */
+  /** The worker that holds the claim and may be active now: what seems in doubt here may then be in progress. */
   readonly worker: { readonly owner: string; readonly until: number } | null;
-  /** Recorded work that is not done again, and what it had cost; that of finished children included. */
+  /** Recorded work that isn't repeated, and its cost; including that of finished children. */
   readonly reuse: Reuse;
-  /** Steps that were begun and whose outcome is, or was, not known; also such that were begun inside a step that is called again. */
+  /**
+   * Steps that were begun and whose outcome is, or was, unknown; also those begun inside a step that is called again.
+   */
   readonly inDoubt: readonly DoubtfulStep[];
-  /** What would be started first, and calls that something else would stand in for. What a step contains is not known before it is called. */
+  /**
+   * What would be started first, and calls that would be replaced. The inside of a step isn't known before it is
+   * called.
+   */
   readonly runs: readonly NextStep[];
-  /** What would be waited for. */
+  /** The waits that the run would reach. */
   readonly waits: readonly NextWait[];
-  /** How far this can be seen. */
+  /** How far the prediction reaches. */
   readonly view: View;
-  /** What the code does differently from what is recorded. */
+  /** How the code differs from the records. */
   readonly changed: Changed;
-  /** What the policy says now about the calls that would be made. */
+  /** The policy's current verdicts on the calls that would be made. */
   readonly policy: readonly { readonly step: string; readonly verdict: PolicyVerdict }[];
-  /** How it stands with the approvals those calls need. */
+  /** The state of the approvals that those calls need. */
   readonly approvals: readonly Approval[];
-  /** What the content check says now about the values that the run would go on with. */
+  /** The content check's current verdicts on the values that the run would continue with. */
   readonly content: ContentReview;
-  /** What is left of the budget; `null` when there is none. */
+  /** The rest of the budget; `null` when there is none. */
   readonly budget: Budget | null;
-  /** The children under way, each with a plan of its own. One that is paused goes on only when it is resumed itself. */
+  /** The children in progress, each with its own plan. A paused one continues only when it is resumed itself. */
   readonly children: readonly ResumePlan[];
-  /** Why it cannot go on; `null` when nothing is in the way. */
+  /** Why it can't continue; `null` when nothing prevents it. */
   readonly blocked: string | null;
 }
 
@@ -75,7 +80,7 @@ export type Treatment =
   | "called again"
   | "asked of a person"
   | "verify hook asked first"
-  /** Its code was not gone through, so that it is not known whether it has one. */
+  /** Its code wasn't run, so whether it has a hook is unknown. */
   | "verify hook asked first, or a person"
   | "outcome already decided";
 
@@ -84,9 +89,9 @@ export interface NextStep {
   readonly type: StepType;
   readonly effect: Effect;
   readonly attempt: number;
-  /** A failed attempt is tried again at this time. */
+  /** The time at which a failed attempt is retried. */
   readonly at?: number;
-  /** What happens first, or instead of the call: a person is asked, or in a fork something recorded stands in for it. */
+  /** What happens first, or instead of the call: a person is asked, or in a fork a record replaces it. */
   readonly instead?: Foreseen;
 }
 
@@ -97,29 +102,30 @@ export interface NextWait {
 }
 
 /**
- * How it ends. `completes`, `fails`, `is cancelled`: nothing happens that is not here. `open`: what comes after `after` depends on what
- * becomes of it. `does not move`: something is in the way.
+ * How it ends. `completes`, `fails`, `is cancelled`: nothing happens that isn't listed here. `open`: what comes after
+ * `after` depends on its outcome. `does not move`: something prevents it.
  */
 export interface View {
   readonly end: "completes" | "fails" | "is cancelled" | "open" | "does not move";
-  /** Steps of this plan behind which nothing can be seen. */
+  /** Steps of this plan whose consequences can't be predicted. */
   readonly after: readonly string[];
-  /** Steps that the run itself has said are to come behind them (`ctx.plan`). */
+  /** Steps that the run itself has announced after them (`ctx.plan`). */
   readonly announced: readonly string[];
 }
 
 export interface Changed {
   readonly version: { readonly from: string; readonly to: string } | null;
   readonly schema: { readonly from: number; readonly to: number } | null;
-  /** Recorded steps that the code does not ask for. */
+  /** Recorded steps that the code doesn't ask for. */
   readonly notAsked: readonly string[];
-  /** Steps that the code would start although others are recorded that it has not come to. */
+  /** Steps that the code would start although it hasn't reached other recorded ones. */
   readonly new: readonly string[];
 }
 
 /**
- * `needed`: somebody will be asked. `open`: somebody is being asked. `void`: what was answered does not count any more, since the call,
- * its arguments, the policy or the run are others; somebody is asked anew. `given`, `refused`: the answer counts.
+ * `needed`: a person will be asked. `open`: a person is being asked. `void`: the answer no longer counts, because the
+ * call, its arguments, the policy or the run has changed; a person is asked again. `given`, `refused`: the answer
+ * counts.
  */
 export interface Approval {
   readonly step: string;
@@ -128,9 +134,9 @@ export interface Approval {
 }
 
 export interface ContentReview {
-  /** Values that were looked at. */
+  /** The number of examined values. */
   readonly checked: number;
-  /** Those that the run would not see as they are. */
+  /** Values that the run wouldn't see as they are. */
   readonly held: readonly (Pick<ContentItem, "source" | "name"> & {
     readonly verdict: Exclude<ContentVerdict, "allow">;
   })[];

@@ -3,7 +3,7 @@ import { undoKey } from "../../keys.ts";
 import { byRecord, isUnknown } from "./plan-doubts.ts";
 import type { DoubtfulStep, NextStep } from "./plan-types.ts";
 
-/** What undoing these steps means, in this order: calls of their own, each of which is made once. */
+/** The calls that undo these steps, in this order; each is made once. */
 export function undoing(
   state: RunState,
   steps: readonly string[],

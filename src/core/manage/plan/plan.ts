@@ -60,7 +60,7 @@ function workerOf({ time }: ExecutionDeps, { claim, status }: RunRow): ResumePla
   return status === "running" && owner !== null && until > time.now() ? { owner, until } : null;
 }
 
-/** What stands in the way of any resume. */
+/** The reason that prevents any resume. */
 async function whyNot({ store }: ExecutionDeps, row: RunRow): Promise<string | null> {
   if (terminal(row.status)) return "It has ended.";
   if (await isLosingAll(store, row)) return "Its values are not kept any more.";
@@ -84,7 +84,7 @@ function left({ budget, turns, usage, activeMs }: RunRow): Budget | null {
   return Object.fromEntries(limits.map(([limit, most]) => [limit, Math.max(0, most - spent[limit])]));
 }
 
-/** The runs it has started that have not ended, or have failed and are tried again. */
+/** The runs it has started that haven't ended, or have failed and are retried. */
 async function childPlans(
   deps: ExecutionDeps,
   workflows: ReadonlyMap<string, Workflow>,
@@ -101,13 +101,13 @@ async function childPlans(
   return plans;
 }
 
-/** All that is left is to undo what it did. The code says how, and was not asked. */
+/** All that is left is to undo its work. The code defines how, and wasn't run. */
 function beingUndone(state: RunState, plan: ResumePlan): ResumePlan {
   const last = [...state.undoable].sort(([, a], [, b]) => b - a).map(([step]) => step);
   const { runs, inDoubt } = undoing(state, last);
-  // Whether to undo them must be known first.
+  // Whether to undo them depends on their outcome.
   const doubts = [...unknownSteps(state)].map(([step, record]) => byRecord(step, record));
-  // How to undo a step of a finished iteration is not known any more: somebody is asked.
+  // How to undo a step of a finished iteration is no longer known: a person is asked.
   const lost = last.filter((step) => !state.find(step));
   const after = [...runs, ...doubts, ...inDoubt, ...lost.map((step) => ({ step }))].map(({ step }) => step);
   return {
@@ -129,7 +129,7 @@ function withoutCode(state: RunState, row: RunRow, told: ReadonlySet<string>): P
   return {
     inDoubt: [...open, ...decided(told, state)],
     waits,
-    // Nothing can be told about what the code would do.
+    // What the code would do is unknown.
     view: { end: "open", after: [...open, ...waits].map(({ step }) => step), announced: [] },
     blocked: `${code} ${message}`,
   };

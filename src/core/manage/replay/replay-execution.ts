@@ -22,7 +22,9 @@ export class ReplayExecution extends Execution {
   readonly #watch: Watch;
   readonly #foretells: boolean;
 
-  /** `foretells`: it goes on from here as a worker would, up to the first thing that reaches outside: times that have passed count. */
+  /**
+   * `foretells`: it continues from here like a worker, up to the first thing that reaches outside: elapsed times count.
+   */
   constructor(
     deps: ExecutionDeps,
     workflow: Workflow,
@@ -59,7 +61,7 @@ export class ReplayExecution extends Execution {
     return super.decideUncalled(intent, outcome, blobs, frame);
   }
 
-  /** In a replay nobody decides anything: not even that a time has passed. */
+  /** A replay decides nothing, not even that a time has passed. */
   override async contest(event: EventDraft, blobs: readonly Blob[] = []): Promise<boolean> {
     const { step } = event;
     const isDoubt = event.kind === "step_in_doubt";
@@ -86,7 +88,7 @@ export class ReplayExecution extends Execution {
   }
 }
 
-/** A wait, as a place where a replay can go no further. */
+/** A wait, as a place where a replay can't continue. */
 export const waitStop = ({ kind, step, until, detail }: Waiting): StopPoint => ({
   step,
   action: "wait",
@@ -95,17 +97,17 @@ export const waitStop = ({ kind, step, until, detail }: Waiting): StopPoint => (
   ...(kind === "migration" && detail !== undefined ? { detail } : {}),
 });
 
-/** Takes down what is about to be called, before anybody holds it back. */
+/** Records a call before any guard holds it back. */
 export const notingGuard = ({ intents }: Watch): Guard => ({
   admit: ({ place, intent }) => void intents.set(place.key, intent),
 });
 
-/** The key that the next call of this name will have. */
+/** The key of the next call of this name. */
 function nextKey(scope: Scope, name: string): string {
   return scope.prefix + countedName(name, (scope.counts.get(name) ?? 0) + 1);
 }
 
-/** `ctx` without what reaches outside. */
+/** `ctx` without anything that reaches outside. */
 export class ReplayContext extends RunContext {
   readonly #execution: ReplayExecution;
   readonly #watch: Watch;
@@ -128,7 +130,7 @@ export class ReplayContext extends RunContext {
     return super.beginStep(name, this.#without(name, options));
   }
 
-  /** The hooks are taken away: they would reach outside. */
+  /** Removes the hooks, which would reach outside. */
   #without<T>(name: string, { verify, simulate, ...rest }: StepOptions<T> = {}): StepOptions<T> {
     const key = nextKey(this.#execution.scope(), name);
     this.#watch.asked.set(key, { hasVerify: verify !== undefined, hasSimulate: simulate !== undefined });
@@ -141,7 +143,7 @@ export class ReplayContext extends RunContext {
     this.#watch.answered(key, undefined);
   }
 
-  /** Whoever keeps the secrets is outside too. */
+  /** The secret provider is outside too. */
   override async secret(ref: SecretRef): Promise<string> {
     return this.#execution.foretells ? super.secret(ref) : `[redacted:${ref?.$secret}]`;
   }

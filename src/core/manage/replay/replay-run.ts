@@ -33,7 +33,7 @@ import {
 } from "./replay-watch.ts";
 
 /**
- * What a replay has shown.
+ * The result of a replay.
  *
  * @example
  * ```ts
@@ -46,39 +46,39 @@ import {
  * ```
  */
 export interface Replay {
-  /** How the workflow's function ended; `stopped`: it would have to do something that is not recorded. */
+  /** How the workflow's function ended; `stopped`: it would have to do something that isn't recorded. */
   readonly end: "completed" | "failed" | "stopped";
   readonly result?: unknown;
   readonly error?: unknown;
-  /** In the order the code asked for them. */
+  /** In the order in which the code asked for them. */
   readonly steps: readonly ReplayedStep[];
-  /** Where it stopped, branch by branch. */
+  /** Where it stopped, one per branch. */
   readonly stoppedAt: readonly StopPoint[];
-  /** Recorded steps that the code did not ask for. */
+  /** Recorded steps that the code didn't ask for. */
   readonly notAsked: readonly string[];
 }
 
 export interface ReplayOptions {
-  /** Other code than what is registered under the run's workflow. */
+  /** Replaces the code registered under the run's workflow. */
   readonly workflow?: Workflow<never, unknown>;
 }
 
-/** What a replay has met, for whoever plans with it. */
+/** Everything a replay met, for planning. */
 export interface Met extends Replay {
   readonly asked: ReadonlyMap<string, Asked>;
-  /** The calls that were about to be made, by step. */
+  /** The calls about to be made, by step. */
   readonly intents: ReadonlyMap<string, StepStarted>;
   readonly uncalled: readonly Uncalled[];
   readonly hasMet: (step: string) => boolean;
-  /** Recorded effects that the code has not asked for: while there are any, no new one is begun. */
+  /** Recorded effects that the code hasn't asked for: while there are any, no new one begins. */
   readonly missing: readonly string[];
-  /** Finished steps, the last one first, that the code has said how to undo. */
+  /** Finished steps with an undo, the last one first. */
   readonly undoable: readonly string[];
   /** Unknown outcomes that a person would be asked about, with the reason. */
   readonly doubts: ReadonlyMap<string, unknown>;
 }
 
-/** Replays a run up to a checkpoint, with the code at hand. Nothing is called and nothing is changed. */
+/** Replays a run up to a checkpoint, with this code. Calls nothing and changes nothing. */
 export async function replayCheckpoint(
   deps: ExecutionDeps,
   workflows: ReadonlyMap<string, Workflow>,
@@ -92,14 +92,14 @@ export async function replayCheckpoint(
   if (row.prunedAt !== null) throw dropped(row.id, seq);
   const state = await loadRun(store, values, row, seq);
   const now = (await headEventAt(store, row.id, seq))?.at ?? row.updatedAt;
-  // What the run may use up now does not concern what it had recorded then.
+  // The run's current limits don't affect its earlier records.
   const then = { ...row, seq, budget: null, parent: null };
   const met = await replayRun(deps, { workflow, row: then, state, now });
   const { steps, stoppedAt, notAsked } = met;
   return { ...ending(met), steps, stoppedAt, notAsked };
 }
 
-/** How it ended, with what belongs to that. */
+/** How it ended, with the result or the error. */
 const ending = ({ end, result, error }: Replay): Pick<Replay, "end" | "result" | "error"> => ({
   end,
   ...(end === "completed" ? { result } : {}),
@@ -108,20 +108,20 @@ const ending = ({ end, result, error }: Replay): Pick<Replay, "end" | "result" |
 
 export interface ReplayInput {
   readonly workflow: Workflow;
-  /** Where the run is, when that is not the engine's own store. */
+  /** The store of the run, if not the engine's own. */
   readonly store?: Store;
-  /** The run at the position that `state` stands at. */
+  /** The run at the position of `state`. */
   readonly row: RunRow;
   readonly state: RunState;
-  /** What time it is there. */
+  /** The current time there. */
   readonly now: number;
-  /** To foretell what a worker would do: what it asks before it acts. */
+  /** For predicting a worker: the checks that it makes before it acts. */
   readonly hooks?: Pick<ExecutionDeps, "policy" | "contentCheck">;
 }
 
 /**
- * Runs a workflow's function against what is recorded and nothing else: no function of a step is called, no child is started, and what
- * the function writes goes to memory. No hook is asked but those given with `hooks`.
+ * Runs a workflow's function against the records and nothing else: no step function is called, no child is started, and
+ * all writes stay in memory. Only the hooks given with `hooks` are called.
  */
 export async function replayRun(deps: ExecutionDeps, input: ReplayInput): Promise<Met> {
   const { workflow, state } = input;
@@ -195,7 +195,7 @@ async function runBody(execution: ReplayExecution, watch: Watch): Promise<unknow
   return result;
 }
 
-/** What would become of a run whose function throws here: it fails, or waits for code that does not. */
+/** What happens to a run whose function throws here: it fails, or waits for code that doesn't. */
 function failed(execution: ReplayExecution, watch: Watch, error: unknown): Pick<Replay, "end" | "error"> {
   const wait = execution.foretells ? failsOnRecord(execution, error) : undefined;
   if (!wait || watch.stops.length > 0) return { end: "failed", error };
@@ -203,7 +203,7 @@ function failed(execution: ReplayExecution, watch: Watch, error: unknown): Pick<
   return { end: "stopped" };
 }
 
-/** Time stands still for the run, and goes on for whoever waits until nothing more happens in it. */
+/** Time stands still for the run, but not for the caller who waits until nothing more happens in it. */
 const frozenClock = (clock: Clock, now: number): Clock => ({
   now: () => now,
   monotonic: () => clock.monotonic(),
@@ -258,7 +258,7 @@ function scratchDeps(
   };
 }
 
-/** A way into a scratch store, which does not fail. */
+/** A queue into a scratch store, which never fails. */
 export function scratchQueue(store: ScratchStore, ports: Ports): CommitQueue {
   const health = new StoreHealth(ports.clock, { failing: () => undefined, recovered: () => undefined });
   return new CommitQueue(store, ports, { patienceMs: 1, ahead: false, health, onFailure: () => undefined });

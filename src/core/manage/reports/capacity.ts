@@ -4,11 +4,11 @@ import type { Entry, Store } from "../../store/contract.ts";
 import type { Mutable, RunRow, RunStatus } from "../../types.ts";
 import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
 
-/** How much is stored: lengths of texts as the engine gives them to the store, before compression, indexes and free pages. */
+/** The amount of stored data: lengths of texts as given to the store, before compression, indexes and free pages. */
 export interface Stored {
   readonly runs: number;
   readonly entries: number;
-  /** Headers, which stay. */
+  /** Heads, which stay. */
   readonly headBytes: number;
   /** Values in entries and in blobs, which retention drops. */
   readonly valueBytes: number;
@@ -21,21 +21,21 @@ export interface CapacityDay {
   readonly day: string;
   readonly runs: number;
   readonly entries: number;
-  /** What was written that day and is still there. */
+  /** Bytes written that day that still exist. */
   readonly bytes: number;
   /** Runs that lost all their values that day, and entries and blobs whose values were dropped. */
   readonly expired: number;
   readonly dropped: number;
 }
 
-/** What a store holds, how it grows, and what retention takes away. */
+/** The content of a store, its growth, and what retention removes. */
 export interface CapacityReport extends Period {
   readonly total: Stored;
   readonly byStatus: Readonly<Partial<Record<RunStatus, number>>>;
   readonly byWorkflow: Readonly<Record<string, Stored>>;
   /** The ten that hold most. */
   readonly largest: readonly { readonly run: string; readonly workflow: string; readonly bytes: number }[];
-  /** Days of the period in which anything happened, oldest first. */
+  /** Days of the period with any activity, oldest first. */
   readonly days: readonly CapacityDay[];
 }
 
@@ -49,7 +49,7 @@ export async function capacityReport(store: Store, query: ReportQuery): Promise<
   const byWorkflow: Record<string, Mutable<Stored>> = {};
   const largest: { run: string; workflow: string; bytes: number }[] = [];
   const days = new Days(period);
-  // What was written before the period is part of what is there.
+  // Data written before the period is part of the content.
   for await (const row of runsIn(store, query, { since: 0, until: period.until })) {
     const stored = await measure(store, row, days);
     byStatus[row.status] = (byStatus[row.status] ?? 0) + 1;
@@ -65,7 +65,7 @@ async function measure(store: Store, row: RunRow, days: Days): Promise<Stored> {
   const stored = { ...nothing(), runs: 1 };
   const seen = new Set<string>();
   for await (const { entry, events, isCopied } of linksOf(store, row)) {
-    // A fork holds a copy of its source's entries since it was made, not since they were.
+    // A fork holds a copy of its source's entries since its own creation.
     const at = isCopied ? row.createdAt : (events[0]?.at ?? row.createdAt);
     const hashes = [...blobsOf(entry, events)].filter((hash) => !seen.has(hash));
     for (const hash of hashes) seen.add(hash);

@@ -6,11 +6,11 @@ import type { Entry, Store } from "../../store/contract.ts";
 import { everyRun } from "../../store/query.ts";
 import type { RunRow } from "../../types.ts";
 
-/** Which runs, and which time, a report is about. */
+/** The runs and the time that a report covers. */
 export interface ReportQuery {
-  /** Epoch milliseconds; from then on. Default: from the beginning. */
+  /** Start of the period in epoch milliseconds, inclusive. Default: the beginning. */
   readonly since?: number;
-  /** Up to and not including then. Default: up to now. */
+  /** End of the period, exclusive. Default: now. */
   readonly until?: number;
   readonly workflow?: string;
 }
@@ -22,16 +22,16 @@ export interface Period {
 
 export const isWithin = ({ since, until }: Period, at: number): boolean => at >= since && at < until;
 
-/** The period that is asked for, on the store's clock. */
+/** The requested period, on the store's clock. */
 export async function readPeriod(store: Store, { since, until }: ReportQuery): Promise<Period> {
-  // What happens in this very millisecond belongs to it.
+  // Includes events of this very millisecond.
   const period = { since: since ?? 0, until: until ?? (await store.now()) + 1 };
   if (Number.isFinite(period.since) && Number.isFinite(period.until) && period.since < period.until)
     return period;
   throw badOption("since", "it must be a time before the period ends, which is now unless it is said");
 }
 
-/** Runs that something may have happened to in the period, newest first. */
+/** Runs that may have events in the period, newest first. */
 export async function* runsIn(
   store: Store,
   { workflow }: ReportQuery,
@@ -45,7 +45,7 @@ export async function* runsIn(
 export interface Link {
   readonly entry: Entry;
   readonly events: readonly JournalEvent[];
-  /** A fork begins with a copy of its source's journal: what happened there did not happen in this run. */
+  /** A fork begins with a copy of its source's journal: those events didn't happen in this run. */
   readonly isCopied: boolean;
 }
 

@@ -5,48 +5,48 @@ import type { Effect, Mutable, RunRow } from "../../types.ts";
 import { History } from "../checkpoints/history.ts";
 import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
 
-/** What came of a recovery. `died again`: that worker was lost too. `under way`: nothing is recorded yet. */
+/** The result of a recovery. `died again`: that worker was lost too. `under way`: nothing is recorded yet. */
 export type RecoveryResult = "went on" | "waits" | "parked" | "died again" | "under way";
 
-/** A step that was under way when a worker was lost. */
+/** A step that was in progress when a worker was lost. */
 export interface Interrupted {
   readonly step: string;
   readonly effect: Effect;
 }
 
-/** A run that was taken over from a worker that had died or was stuck. */
+/** A takeover of a run from a worker that had died or was stuck. */
 export interface RecoveryIncident {
   readonly run: string;
   readonly workflow: string;
-  /** When it was taken over. */
+  /** The time of the takeover. */
   readonly at: number;
-  /** Where in the journal. */
+  /** Its position in the journal. */
   readonly seq: number;
-  /** The how manieth in a row without progress. */
+  /** The number of takeovers in a row without progress. */
   readonly attempt: number;
   readonly lost: string | null;
   readonly takenBy: string;
-  /** Time since the lost worker last wrote: the outage was at most so long. */
+  /** Time since the lost worker's last write: the outage took at most this long. */
   readonly silentMs: number;
-  /** From the takeover to the first thing that the run did afterwards; `null` when it has done nothing yet. */
+  /** From the takeover to the run's first action after it; `null` when there is none yet. */
   readonly resumedAfterMs: number | null;
   readonly interrupted: readonly Interrupted[];
   readonly result: RecoveryResult;
 }
 
-/** Recoveries of a period, and how the runs that ended in it fared. */
+/** Recoveries of a period, and the outcomes of the runs that ended in it. */
 export interface RecoveryReport extends Period {
   readonly incidents: readonly RecoveryIncident[];
   readonly runs: {
     readonly completed: number;
-    /** Of those, how many had lost a worker on their way. */
+    /** The number of those that had lost a worker on the way. */
     readonly completedAfterRecovery: number;
     readonly failed: number;
     readonly cancelled: number;
-    /** Completed of completed and failed, from 0 to 1; `null` when none ended. */
+    /** Completed runs divided by completed and failed ones, from 0 to 1; `null` when none ended. */
     readonly completionRate: number | null;
   };
-  /** Of the incidents: `silentMs` and `resumedAfterMs` together. */
+  /** For the incidents: `silentMs` and `resumedAfterMs` together. */
   readonly ms: { readonly p50: number; readonly p95: number; readonly most: number } | null;
 }
 
@@ -78,7 +78,7 @@ function spread(incidents: readonly RecoveryIncident[]): RecoveryReport["ms"] {
   return all.length === 0 ? null : { p50: at(0.5), p95: at(0.95), most: at(1) };
 }
 
-/** What others do to a run, and what says only that a wait is coming. */
+/** Acts of others, and events that only announce a wait. */
 const NOT_ITS_DOING: readonly EventKind[] = [
   "run_claimed",
   "run_resumed",
@@ -99,7 +99,7 @@ const NOT_ITS_DOING: readonly EventKind[] = [
   "family_told",
 ];
 
-/** Follows one run's journal. */
+/** Tracks one run's journal. */
 class RecoveryScan {
   readonly #row: RunRow;
   readonly #incidents: Mutable<RecoveryIncident>[] = [];
@@ -151,7 +151,7 @@ class RecoveryScan {
     return calls.map(({ step, record: { effect } }) => ({ step, effect }));
   }
 
-  /** The first thing the run does after it was taken over says what came of it. */
+  /** The run's first action after the takeover shows its result. */
   #settle(event: JournalEvent): void {
     const incident = this.#current;
     if (!incident || NOT_ITS_DOING.includes(event.kind)) return;

@@ -8,8 +8,8 @@ import { type RecoveryReport, recoveryReport } from "./recoveries.ts";
 import { type AuditTrail, auditTrail } from "./trail.ts";
 
 /**
- * What auditors and those who run a store ask for now and then. Made of the journals' headers, which retention never drops. All but
- * `trail` read the journals of every run of their period, a page at a time; `verify` also reads all values.
+ * Reports for auditors and operators, made from the heads of journals, which retention never drops. All but `trail`
+ * read the journals of every run in their period, page by page; `verify` also reads all values.
  *
  * @example
  * ```ts
@@ -31,28 +31,31 @@ export class Reports {
     this.#parts = parts;
   }
 
-  /** Everything that happened in a run, who did it and why, and whether the record is as it was written. */
+  /** Everything that happened in a run, who did it and why, and whether the record is intact. */
   async trail(runId: string): Promise<AuditTrail> {
     checkId(runId);
     return auditTrail(this.#parts, runId);
   }
 
-  /** Every takeover from a lost worker: how long, what was under way, what came of it. */
+  /** Every takeover from a lost worker: its duration, the interrupted steps, and the result. */
   recoveries(query: ReportQuery = {}): Promise<RecoveryReport> {
     return recoveryReport(this.#parts.store, query);
   }
 
-  /** `keyed` and `once` calls that were not plainly once, with their cause and how they were settled. */
+  /** `keyed` and `once` calls that weren't clearly made once, with the cause and the resolution. */
   effects(query: ReportQuery = {}): Promise<EffectReport> {
     return effectReport(this.#parts.store, query);
   }
 
-  /** Checks every run's row, chain, values and blobs, and what the store can say about itself. Damage is told, not thrown. */
+  /**
+   * Checks every run's row, chain, values and blobs, and the store's own integrity. Reports damage instead of throwing
+   * it.
+   */
   verify(options: VerifyOptions = {}): Promise<StoreVerification> {
     return verifyStore(this.#parts, options);
   }
 
-  /** What the store holds, how it grows, what retention takes away. */
+  /** The content of the store, its growth, and what retention removes. */
   capacity(query: ReportQuery = {}): Promise<CapacityReport> {
     return capacityReport(this.#parts.store, query);
   }

@@ -8,21 +8,21 @@ import type { Problem } from "../checkpoints/problem.ts";
 import { validateRun } from "../checkpoints/validate.ts";
 import { linksOf } from "./period.ts";
 
-/** Something that happened in a run. Of its header only: no value is in it, and it is there for as long as the run is. */
+/** An event of a run, from its head only: it contains no value, and exists as long as the run does. */
 export type TrailLine = JournalEvent & {
   readonly data?: never;
   readonly reason?: string;
-  /** Hash of the journal entry that holds it; each entry names the hash of the one before. */
+  /** The hash of the journal entry that holds it; each entry names the hash of the previous one. */
   readonly entry: string;
 };
 
-/** What one person, or one program from outside, did to a run. */
+/** The acts of one person, or one outside program, on a run. */
 export interface TrailActor {
   readonly actor: string;
   readonly acts: Readonly<Partial<Record<EventKind, number>>>;
 }
 
-/** Everything that happened in a run, who did it and why; and whether the record of it is as it was written. */
+/** Everything that happened in a run, who did it and why; and whether the record of it is intact. */
 export interface AuditTrail {
   readonly run: string;
   readonly workflow: string;
@@ -32,7 +32,7 @@ export interface AuditTrail {
   readonly finishedAt: number | null;
   readonly parent: Parent | null;
   readonly origin: Origin | null;
-  /** The end of the chain: whoever has written it down elsewhere can tell later whether anything before it was changed. */
+  /** The end of the chain: a copy kept elsewhere can prove later that nothing before it was changed. */
   readonly head: string;
   readonly verified: boolean;
   readonly problems: readonly Problem[];
@@ -56,7 +56,7 @@ export async function auditTrail(
   return { run: id, ...facts, verified: ok, problems, actors: actorsOf(lines), lines };
 }
 
-/** Headers are read without values; only where the entry has none are they really gone. */
+/** Heads are read without values; the values are really gone only if the entry has none. */
 function lineOf({ data: _, dropped, ...head }: JournalEvent, entry: string, isEmpty: boolean): TrailLine {
   const reason = "reason" in head.meta ? head.meta.reason : undefined;
   const gone = dropped && isEmpty ? { dropped } : {};

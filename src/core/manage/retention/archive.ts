@@ -5,8 +5,8 @@ import type { RunRow } from "../../types.ts";
 import type { Item } from "./plan.ts";
 
 /**
- * A run as it is stored, for keeping elsewhere. Entries come in order, and each of their heads names the hash of the one before;
- * `run.head` is the hash of the last. Both lists may be gone through more than once.
+ * A stored run, for archiving elsewhere. Entries come in order, and each head names the hash of the previous one;
+ * `run.head` is the hash of the last. Both lists may be iterated more than once.
  */
 export interface ArchiveBundle {
   readonly run: RunRow;
@@ -14,10 +14,16 @@ export interface ArchiveBundle {
   readonly blobs: AsyncIterable<Blob>;
 }
 
-/** Keeps a run elsewhere. `signal` is raised when it takes too long, or when retention is stopped: then nothing of the run is dropped. */
+/**
+ * Archives a run elsewhere. `signal` is aborted when it takes too long, or when retention is stopped: then nothing of
+ * the run is dropped.
+ */
 export type Archive = (bundle: ArchiveBundle, how: { readonly signal: AbortSignal }) => Promise<void>;
 
-/** The bundle of a run, of whose blobs all are listed in `items`. Read bit by bit: a run may be larger than memory. */
+/**
+ * The bundle of a run whose blobs are all listed in `items`. Read incrementally, because a run may be larger than
+ * memory.
+ */
 export function bundleOf(store: Store, run: RunRow, items: readonly Item[]): ArchiveBundle {
   return {
     run,
@@ -29,11 +35,11 @@ export function bundleOf(store: Store, run: RunRow, items: readonly Item[]): Arc
 interface Patience {
   readonly clock: Clock;
   readonly ms: number;
-  /** Raised when retention is to stop. */
+  /** Aborted when retention must stop. */
   readonly stop: AbortSignal | undefined;
 }
 
-/** Answers when the archive has taken the run. Throws when it has not: it failed, took too long, or retention was stopped. */
+/** Resolves when the archive has accepted the run. Throws when it failed, took too long, or retention was stopped. */
 export async function handOver(
   archive: Archive,
   bundle: ArchiveBundle,

@@ -4,8 +4,8 @@ import type { PolicyRules } from "./policy.ts";
 import type { RetentionReport } from "./report.ts";
 
 /**
- * Tells the store how long copies of runs stay in its cache. Where it has none, that is refused (HF-1033); where only a preset says it,
- * it is answered as without effect.
+ * Tells the store how long copies of runs stay in its cache. Without a cache, that is refused (HF-1033), or reported as
+ * having no effect if only a preset asks for it.
  */
 export function limitCopies(
   store: Store,

@@ -8,19 +8,19 @@ import { keepOf, type PolicyRules, type RetentionPolicy, readPolicy } from "./po
 import { retain } from "./retention.ts";
 
 const HOUR = 3_600_000;
-/** The first time comes early, so that processes that live shortly do their share. */
+/** The first pass comes early, so that short-lived processes do their share. */
 const FIRST_MS = 10_000;
 
 export interface RetentionLoopOptions {
   readonly policy: RetentionPolicy;
-  /** How long to wait from one time to the next. Default 1 h. */
+  /** The interval between passes. Default 1 h. */
   readonly sweepMs?: number | undefined;
 }
 
-/** How long after its end a run's turn comes: whoever waits for its result has it by then. */
+/** How long after its end a run is pruned: by then waiting callers have its result. */
 const SOON_MS = 1_000;
 
-/** After these something of a run may have become dispensable. */
+/** Events after which something in a run may have become dispensable. */
 const MOMENTS: readonly EventKind[] = [
   "run_completed",
   "run_failed",
@@ -30,8 +30,8 @@ const MOMENTS: readonly EventKind[] = [
 ];
 
 /**
- * Applies a policy in the background: to each run that ends here, or outgrows what is kept of it, a moment later, and to all runs again
- * and again. Several processes may do so at once.
+ * Applies a policy in the background: to each run that ends here, or outgrows its limit of checkpoints, a moment later,
+ * and to all runs periodically. Several processes may do this at once.
  */
 export class RetentionLoop {
   readonly #parts: EngineParts;
@@ -39,15 +39,18 @@ export class RetentionLoop {
   readonly #sweepMs: number;
   readonly #stop = new AbortController();
   readonly #settled = new Map<string, number>();
-  /** Runs whose turn comes soon. */
+  /** Runs to prune soon. */
   readonly #soon = new Set<string>();
-  /** Where each run stood when it was last looked at while it went on: the next look is worth it when it has grown by a quarter. */
+  /**
+   * The position of each active run when it was last checked: the next check is worthwhile when it has grown by a
+   * quarter.
+   */
   readonly #looked = new Map<string, number>();
   #cancelSoon: (() => void) | null = null;
   #cancel: (() => void) | null = null;
   #passing: Promise<void> = Promise.resolve();
 
-  /** Refuses a policy or a time that is not valid (HF-1003), or that the store can do nothing with (HF-1033). */
+  /** Refuses a policy or an interval that isn't valid (HF-1003), or that the store can't apply (HF-1033). */
   constructor(parts: EngineParts, { policy, sweepMs = HOUR }: RetentionLoopOptions) {
     this.#parts = parts;
     this.#rules = readPolicy(policy);
@@ -59,12 +62,12 @@ export class RetentionLoop {
     this.#sweepMs = checkNumber("retentionSweepMs", sweepMs, { above: 0, most: Infinity });
   }
 
-  /** How many checkpoints the policy leaves of a workflow's runs whenever one is added. */
+  /** How many checkpoints the policy keeps of a workflow's runs whenever one is added. */
   keep(workflow: string): Keep | undefined {
     return keepOf(this.#rules.of(workflow));
   }
 
-  /** Told of everything that is written to runs here. */
+  /** Called with everything that is written to runs here. */
   heard(runId: string, events: readonly JournalEvent[]): void {
     if (!this.#isPrompt || this.#cancel === null) return;
     const event = events.findLast(({ kind }) => MOMENTS.includes(kind));
@@ -80,7 +83,7 @@ export class RetentionLoop {
     });
   }
 
-  /** Whether the policy may take something from a run right after its end, or while it goes on. */
+  /** True when the policy may drop something right after a run's end, or while it is active. */
   get #isPrompt(): boolean {
     const isShort = (age = Infinity) => age < this.#sweepMs;
     return this.#rules.every.some(
@@ -101,7 +104,7 @@ export class RetentionLoop {
     }
   }
 
-  /** Begins. Does not keep the process alive. */
+  /** Starts the loop. Doesn't keep the process alive. */
   start(): void {
     if (this.#cancel === null) this.#later(Math.min(this.#sweepMs, FIRST_MS));
   }
@@ -129,7 +132,7 @@ export class RetentionLoop {
     }
   }
 
-  /** Ends it. Answers when nothing more is written. */
+  /** Stops the loop. Resolves when nothing more is written. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#cancel?.();
@@ -137,7 +140,7 @@ export class RetentionLoop {
     await this.#passing;
   }
 
-  /** Sees to the runs whose turn would have come, now that nothing else will be written. */
+  /** Prunes the pending runs now, because nothing else will be written. */
   async finish(): Promise<void> {
     await this.#runs();
   }

@@ -9,7 +9,7 @@ import { blobsIn, type Values } from "../../journal/values.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Holding, JournalScan } from "./scan.ts";
 
-/** Values that must stay: entries by their position, blobs by their hash, and the snapshots that count. */
+/** Values that must stay: entries by position, blobs by hash, and the snapshots that are used. */
 export interface Needed {
   readonly entries: ReadonlySet<number>;
   readonly blobs: ReadonlySet<string>;
@@ -18,20 +18,20 @@ export interface Needed {
 
 export const NOTHING: Needed = { entries: new Set(), blobs: new Set(), snapshots: new Set() };
 
-/** What a snapshot needs besides the entry that holds it. */
+/** What a snapshot needs besides its entry. */
 interface References {
-  /** Where the values stand that its state refers to. */
+  /** The positions of the values that its state refers to. */
   readonly positions: readonly number[];
   readonly blobs: readonly string[];
 }
 
-/** What a snapshot refers to; `null` when it cannot be read. */
+/** The references of a snapshot; `null` when it can't be read. */
 export type ReadSnapshot = (seq: number) => Promise<References | null>;
 
 /**
- * What restoring the `wanted` positions reads, and every value that the states there refer to. `null`: the newest state itself cannot be
- * restored, so that there is no telling what it needs. The newest snapshot may turn out to be damaged later, so there is always a second
- * way to the newest state.
+ * Everything that restoring the `wanted` positions reads, and every value that those states refer to. `null`: the
+ * newest state itself can't be restored, so its needs are unknown. The newest snapshot may later prove damaged, so
+ * there is always a second way to restore the newest state.
  */
 export async function neededFor(
   scan: JournalScan,
@@ -53,7 +53,7 @@ class Keeper implements Needed {
   readonly snapshots = new Set<number>();
   readonly #scan: JournalScan;
   readonly #read: ReadSnapshot;
-  /** How far everything after a beginning is kept. */
+  /** For each start, the position up to which everything is kept. */
   readonly #until = new Map<number, number>();
 
   constructor(scan: JournalScan, read: ReadSnapshot) {
@@ -61,7 +61,10 @@ class Keeper implements Needed {
     this.#read = read;
   }
 
-  /** Keeps what restoring `seq` reads. Answers where that begins; `undefined` when it cannot be restored any more. */
+  /**
+   * Keeps everything that restoring `seq` reads. Returns where that begins; `undefined` when it can't be restored any
+   * more.
+   */
   async keep(seq: number): Promise<number | undefined> {
     const { dropped, snapshots } = this.#scan;
     const gone = dropped.findLast((one) => one <= seq) ?? 0;
@@ -103,7 +106,7 @@ class Keeper implements Needed {
   }
 }
 
-/** Reads snapshots of one run and remembers what they refer to. */
+/** Reads snapshots of one run and caches their references. */
 export function snapshotReader(store: Store, values: Values, runId: string): ReadSnapshot {
   const known = new Map<number, References | null>();
   return async (seq) => {
@@ -137,7 +140,7 @@ async function restored(values: Values, runId: string, raw: Raw): Promise<RunSta
   try {
     snapshot = (await values.decode(runId, raw)) as Snapshot;
   } catch (error) {
-    // A store that fails is another matter.
+    // A failing store is another matter.
     if (isUnreadable(error)) return null;
     throw error;
   }
@@ -148,14 +151,14 @@ async function restored(values: Values, runId: string, raw: Raw): Promise<RunSta
   }
 }
 
-/** The blobs that a stored value is, or points into. */
+/** The blobs that a stored value is, or points to. */
 export async function blobsOf(store: Store, runId: string, raw: Raw): Promise<readonly string[]> {
   if (typeof raw === "string") return blobsIn(raw);
   const text = (await store.blobs(runId, [raw.blob])).get(raw.blob);
   return [raw.blob, ...blobsIn(text ?? "")];
 }
 
-/** Where the values stand that a state refers to without holding them. */
+/** The positions of values that a state refers to without holding them. */
 function* positions({ root, signals, undoable, facts }: RunState): Generator<number> {
   yield* inScope(root);
   for (const { seq, taken } of signals) if (!taken) yield seq;

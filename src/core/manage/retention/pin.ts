@@ -6,7 +6,7 @@ import { remarks } from "../../journal/positions.ts";
 import type { RunRow } from "../../types.ts";
 import { WHOLE_RUN } from "../checkpoints/kept.ts";
 
-/** Pins a run with everything it has, or lets it go; pins of single checkpoints are left alone. */
+/** Pins or unpins a run with all its values; pins of single checkpoints stay as they are. */
 export async function pinRun(parts: EngineParts, runId: string, pinned: boolean, act: Act): Promise<RunRow> {
   const { store } = parts;
   checkAct(act);

@@ -3,19 +3,19 @@ import type { Store } from "../../store/contract.ts";
 import { blobsOf, type Needed } from "./needed.ts";
 import type { JournalScan } from "./scan.ts";
 
-/** One thing to forget: the values of an entry, or a blob. */
+/** One thing to drop: the values of an entry, or a blob. */
 export type Item =
   | { readonly entry: number; readonly bytes: number }
   | { readonly blob: string; readonly bytes: number };
 
 const BLOBS_AT_ONCE = 20;
 
-/** Which blobs a run has, as far as somebody has asked. Holds while nobody else drops any. */
+/** The known blobs of a run. Valid as long as nothing else drops any. */
 export class Inventory {
   readonly #runId: string;
-  /** Their lengths; `null` for one that is not there. */
+  /** Their lengths; `null` for a missing one. */
   readonly #blobs = new Map<string, number | null>();
-  /** By position of a snapshot: the blobs that it is, or points into. */
+  /** By position of a snapshot: the blobs that it is, or points to. */
   readonly #snapshots = new Map<number, readonly string[]>();
 
   constructor(runId: string) {
@@ -36,7 +36,7 @@ export class Inventory {
     });
   }
 
-  /** The blobs of a snapshot, as far as it is still there. */
+  /** The blobs of a snapshot that still exists. */
   async ofSnapshot(store: Store, seq: number): Promise<readonly string[]> {
     const known = this.#snapshots.get(seq);
     if (known) return known;
@@ -48,8 +48,9 @@ export class Inventory {
 }
 
 /**
- * What is there and not needed, in an order that may be broken off anywhere. Only a snapshot itself names all the blobs it points into, so
- * it goes after them; and a run that loses everything loses its input first, which tells that it is being dropped.
+ * Everything present and not needed, in an order that may be interrupted anywhere. Only a snapshot itself names all the
+ * blobs it points to, so it goes after them; and a run that loses everything loses its input first, which shows that it
+ * is being dropped.
  */
 export async function itemsToDrop(
   store: Store,

@@ -18,36 +18,37 @@ export type Duration = number | `${number}${keyof typeof UNITS}`;
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 const WRITTEN = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
 
-/** How long values are kept. What is not given keeps them for ever. */
+/** How long values are kept. Without a rule they are kept for ever. */
 export interface RetentionRules {
-  /** Where to begin; the other keys come before what it says. */
+  /** The base policy; the other keys override it. */
   readonly preset?: RetentionPreset;
-  /** Completed and cancelled runs lose their values so long after they ended. */
+  /** How long completed and cancelled runs keep their values after their end. */
   readonly maxAge?: Duration;
-  /** The same for failed runs, which can be resumed until then. */
+  /** How long failed runs keep their values; they can be resumed until then. */
   readonly failedMaxAge?: Duration;
-  /** Inside a run, the newest so many checkpoints stay restorable; older ones lose the values that only they need. */
+  /** The number of newest checkpoints in a run that stay restorable; older ones lose the values that only they need. */
   readonly keepLast?: number;
-  /** Besides those, the newest so many checkpoints of each phase. */
+  /** In addition, the number of newest checkpoints of each phase. */
   readonly keepPerPhase?: number;
-  /** So many completed runs of each workflow, the latest to end, keep their values whatever their age; `true` is 1. */
+  /** The number of each workflow's latest completed runs that keep their values regardless of age; `true` is 1. */
   readonly keepSuccessful?: boolean | number;
   /**
-   * Given a run before its values are dropped for their age. When it throws, or takes too long, nothing of the run is dropped. After a
-   * crash it may be given the same run again, with the same content.
+   * Called with a run before its values are dropped because of their age. If it throws or takes too long, nothing of
+   * the run is dropped. After a crash it may get the same run again, with the same content.
    */
   readonly archive?: Archive;
-  /** How long the archive may take for one run before it is told to stop. Default 10 min. */
+  /** How long the archive may take for one run before it is aborted. Default 10 min. */
   readonly archiveTimeout?: Duration;
   /**
-   * On a store with a cache: copies of runs that are written from now on stay there so long; 0: none are kept. On a store without one it
-   * is refused (HF-1033), or without effect where only a preset says it. Default: what the store was opened with.
+   * On a store with a cache: how long new copies of runs stay there; 0 keeps none. On a store without one it is refused
+   * (HF-1033), or has no effect if it comes from a preset. Default: the setting with which the store was opened.
    */
   readonly cacheTtl?: Duration;
 }
 
 /**
- * Which values are kept and which are dropped: a preset's name, or rules. The record of what happened is always kept.
+ * Decides which values are kept and which are dropped: a preset's name, or rules. The record of what happened is always
+ * kept.
  *
  * @example
  * ```ts
@@ -63,7 +64,9 @@ export interface RetentionRules {
 export type RetentionPolicy =
   | RetentionPreset
   | (RetentionRules & {
-      /** Rules of their own for these workflows. The archive and its time serve them too, unless they name others. */
+      /**
+       * Separate rules for these workflows. The archive and its time limit apply to them too, unless they set others.
+       */
       readonly workflows?: Readonly<Record<string, RetentionPreset | RetentionRules>>;
     });
 
@@ -79,10 +82,10 @@ const PRESETS = {
   forever: {},
 } as const satisfies Record<string, Rules>;
 
-/** Policies with a name. */
+/** The named policies. */
 export type RetentionPreset = keyof typeof PRESETS;
 
-/** Rules as they are applied: times in milliseconds. */
+/** Rules in applied form: times in milliseconds. */
 export interface Rules {
   readonly maxAge?: number;
   readonly failedMaxAge?: number;
@@ -94,23 +97,23 @@ export interface Rules {
   readonly cacheTtl?: number;
 }
 
-/** How many checkpoints of a run the rules leave; `undefined` when they leave all. */
+/** How many checkpoints of a run the rules keep; `undefined` for all. */
 export const keepOf = ({ keepLast, keepPerPhase }: Rules): Keep | undefined =>
   keepLast === undefined && keepPerPhase === undefined
     ? undefined
     : defined({ last: keepLast, perPhase: keepPerPhase });
 
-/** A policy that was read. */
+/** A parsed policy. */
 export interface PolicyRules {
   /** The rules for a workflow, by its name. */
   of(workflow: string): Rules;
   /** Those of all workflows. */
   readonly every: readonly Rules[];
-  /** What was written out, not taken from a preset. */
+  /** Rules written explicitly, not taken from a preset. */
   readonly written: ReadonlySet<keyof Rules>;
 }
 
-/** Reads a policy, or refuses it (HF-1003). */
+/** Parses a policy, or refuses it (HF-1003). */
 export function readPolicy(policy: RetentionPolicy): PolicyRules {
   const { workflows, ...given } = asRules(policy, "policy") as Exclude<RetentionPolicy, string>;
   checkKeys(given, [...KEYS, "workflows"]);
@@ -194,10 +197,10 @@ export interface RetentionOptions extends Act {
   readonly workflow?: string;
   /** Only this run. */
   readonly run?: string;
-  /** Stop after so many runs have lost values. */
+  /** Stops after this many runs have lost values. */
   readonly limit?: number;
-  /** Entries and blobs dropped in one write. Default 500. */
+  /** Entries and blobs dropped per write. Default 500. */
   readonly batch?: number;
-  /** Stops between two writes. What is left is dropped by the next call. */
+  /** Stops between two writes. The next call drops the rest. */
   readonly signal?: AbortSignal;
 }

@@ -3,7 +3,7 @@ import type { Mutable, RunRow } from "../../types.ts";
 import type { Item } from "./plan.ts";
 import type { Rules } from "./policy.ts";
 
-/** The rules of a policy by which values are dropped. */
+/** The rules that cause values to be dropped. */
 export type RetentionReason = "maxAge" | "failedMaxAge" | "keepLast" | "keepPerPhase";
 
 /** A run that lost values. */
@@ -11,20 +11,20 @@ export interface RetentionRun {
   readonly runId: string;
   readonly workflow: string;
   readonly why: readonly RetentionReason[];
-  /** Checkpoints that were let go: they are not listed any more, and cannot be come back to. */
+  /** Dropped checkpoints: they are no longer listed, and can't be restored. */
   readonly checkpoints: number;
-  /** Entries whose values were dropped, blobs that were deleted, and the length of both. */
+  /** Entries whose values were dropped, deleted blobs, and the length of both. */
   readonly entries: number;
   readonly blobs: number;
   readonly bytes: number;
-  /** Nothing is left but the record of what happened. */
+  /** True when nothing is left but the record of what happened. */
   readonly pruned: boolean;
 }
 
 /**
- * A run that was left alone although its time had come. `in use`: its parent has not been told of its end, or can still be resumed and
- * would resume it too; or its children have not ended; or it changed again and again while it was looked at. `unreadable`: its journal
- * is damaged.
+ * A due run that was left alone. `in use`: its parent hasn't been told of its end, or can still be resumed and would
+ * resume it too; or its children haven't ended; or it kept changing while it was examined. `unreadable`: its journal is
+ * damaged.
  */
 export interface RetentionSkip {
   readonly runId: string;
@@ -37,22 +37,22 @@ export interface RetentionSkip {
 export interface RetentionReport {
   readonly runs: readonly RetentionRun[];
   readonly skipped: readonly RetentionSkip[];
-  /** Of all runs together. */
+  /** For all runs together. */
   readonly checkpoints: number;
   readonly entries: number;
   readonly blobs: number;
   readonly bytes: number;
-  /** `false`: it was stopped, or met its limit of runs; there may be more to drop. */
+  /** `false`: it was stopped, or reached its limit of runs; there may be more to drop. */
   readonly complete: boolean;
-  /** Rules of a preset that mean nothing on this store; left out where there is none. */
+  /** Rules of a preset that have no effect on this store; omitted when there are none. */
   readonly withoutEffect?: readonly "cacheTtl"[];
 }
 
-/** A report as it comes about. */
+/** A report in progress. */
 export class ReportDraft {
   complete = true;
   readonly #runs = new Map<string, Mutable<RetentionRun>>();
-  /** A run that changed meanwhile was looked at more than once. */
+  /** A run that changed in the meantime was examined more than once. */
   readonly #skipped = new Map<string, RetentionSkip>();
   readonly #withoutEffect: NonNullable<RetentionReport["withoutEffect"]>;
 
@@ -104,7 +104,7 @@ export class ReportDraft {
   }
 }
 
-/** The rules that ask for old checkpoints of a run to be let go. */
+/** The rules that drop old checkpoints of a run. */
 export const trimming = ({ keepLast, keepPerPhase }: Rules): readonly RetentionReason[] => [
   ...(keepLast === undefined ? [] : (["keepLast"] as const)),
   ...(keepPerPhase === undefined ? [] : (["keepPerPhase"] as const)),

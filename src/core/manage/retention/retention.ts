@@ -17,9 +17,9 @@ import { unhurried } from "./store.ts";
 const OPTIONS = ["workflow", "run", "limit", "batch", "signal", "actor", "reason"];
 
 /**
- * Drops values that a policy does not keep. Each write is an act on one run, on condition that the run is as it was read, and is recorded
- * in its journal (`values_dropped`). Headers stay, so the record of what happened still verifies. It may be broken off anywhere: what
- * should be kept is there, and the next call goes on.
+ * Drops values that a policy doesn't keep. Each write is an act on one run, on condition that the run is unchanged
+ * since it was read, and is recorded in its journal (`values_dropped`). Heads stay, so the record of what happened
+ * still verifies. It may be interrupted anywhere: whatever should be kept is there, and the next call continues.
  *
  * @example
  * ```ts
@@ -39,7 +39,7 @@ export class Retention {
     this.#parts = parts;
   }
 
-  /** What `prune` would do now. Changes nothing. */
+  /** Predicts what `prune` would do now. Changes nothing. */
   async preview(policy: RetentionPolicy, options: RetentionOptions = {}): Promise<RetentionReport> {
     return retain(this.#parts, readPolicy(policy), options, false);
   }
@@ -49,20 +49,20 @@ export class Retention {
     return retain(this.#parts, readPolicy(policy), options, true);
   }
 
-  /** Keeps all values of a run, those of all its checkpoints, whatever a policy says; those of the runs below it too. */
+  /** Keeps all values of a run and of the runs below it, for all checkpoints, regardless of any policy. */
   async pin(runId: string, act: Act = {}): Promise<Run> {
     checkId(runId);
     return pinRun(this.#parts, runId, true, act);
   }
 
-  /** Lets policies have the run again. Checkpoints that were pinned one by one stay pinned. */
+  /** Makes the run subject to policies again. Individually pinned checkpoints stay pinned. */
   async unpin(runId: string, act: Act = {}): Promise<Run> {
     checkId(runId);
     return pinRun(this.#parts, runId, false, act);
   }
 }
 
-/** Goes through all runs once. `settled` is carried on by whoever does that often: runs that stand still need not be read again. */
+/** Goes through all runs once. Repeated callers pass `settled` on, so that unchanged runs need not be read again. */
 export async function retain(
   parts: EngineParts,
   rules: PolicyRules,
@@ -95,7 +95,7 @@ export async function retain(
     const { aged, trims } = due(pass, row);
     if (aged || trims.length > 0) await new RunPruner(parts, pass, row.id).work();
   }
-  // Others may have dropped the rest.
+  // Another process may have dropped the rest.
   if (report.complete && options.run === undefined)
     for (const id of settled.keys()) if (!seen.has(id)) settled.delete(id);
   return report.finish();
@@ -108,7 +108,7 @@ async function* oneRun(store: Store, runId: string, workflow: string | undefined
 
 const inWorkflow = ({ workflow }: RetentionOptions): { workflow?: string } => defined({ workflow });
 
-/** The statuses of runs that may have to lose something, `null` for all: a store need not list the others. */
+/** The statuses of runs that may have to lose something, `null` for all, so that the store need not list the others. */
 function concerned({ every }: PolicyRules): readonly RunStatus[] | null {
   if (every.some((rules) => trimming(rules).length > 0)) return null;
   return [
@@ -117,7 +117,9 @@ function concerned({ every }: PolicyRules): readonly RunStatus[] | null {
   ];
 }
 
-/** The completed runs that are kept because they are the latest of their workflow. One that is being dropped is no use to anybody. */
+/**
+ * The completed runs that are kept as the latest of their workflow. A run that is already being dropped doesn't count.
+ */
 async function sparedRuns(
   store: Store,
   rules: PolicyRules,

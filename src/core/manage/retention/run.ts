@@ -15,34 +15,34 @@ import { type ReportDraft, type RetentionReason, type RetentionSkip, trimming } 
 import { JournalScan } from "./scan.ts";
 import { unhurried } from "./store.ts";
 
-/** A run that changes so often while it is looked at is left for the next time. */
+/** A run that changes this often while it is examined is left for the next time. */
 const ATTEMPTS = 10;
 const ARCHIVE_MS = 600_000;
 
-/** One call of retention: what it goes by, and what has come of it so far. */
+/** One call of retention: its rules, and its results so far. */
 export interface Pass {
   readonly rules: PolicyRules;
   readonly options: RetentionOptions;
   readonly batch: number;
   readonly now: number;
-  /** Completed runs that are kept whatever their age; found out when the first run's time has come. */
+  /** Completed runs that are kept regardless of age; determined when the first run is due. */
   readonly spared: () => Promise<ReadonlySet<string>>;
   readonly report: ReportDraft;
-  /** By run: the position at which there was nothing to drop between its checkpoints. */
+  /** By run: the position at which nothing could be dropped between its checkpoints. */
   readonly settled: Map<string, number>;
   readonly writes: boolean;
 }
 
-/** What is to become of a run: it loses everything, or what only its older checkpoints need; and by which rules. */
+/** What a run must lose: everything, or only what its older checkpoints need; and by which rules. */
 interface Verdict {
   readonly all: boolean;
   readonly why: readonly RetentionReason[];
 }
 
-/** What a run is to lose. */
+/** The items that a run loses. */
 interface Loss {
   readonly items: readonly Item[];
-  /** How many of its listed checkpoints. */
+  /** The number of its listed checkpoints that are dropped. */
   readonly checkpoints: number;
 }
 
@@ -66,7 +66,7 @@ export class RunPruner {
     this.#readSnapshot = snapshotReader(parts.store, parts.values, runId);
   }
 
-  /** Drops what there is to drop. When the run has changed in between, it is looked at again. */
+  /** Drops everything due. If the run has changed in between, it is examined again. */
   async work(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const row = await this.#parts.store.read(this.#runId);
@@ -78,7 +78,7 @@ export class RunPruner {
         if (!HoldfastError.is(error, "HF-3010") && !HoldfastError.is(error, "HF-3011")) throw error;
         return this.#pass.report.skip(row, "unreadable", error.message);
       }
-      // Only what is new must be read now, and the run may change again at any moment.
+      // Only new entries must be read now, and the run may change again at any moment.
       this.#store = this.#parts.store;
       if (attempt === ATTEMPTS) return this.#pass.report.skip(row, "in use", "It changes again and again.");
     }
@@ -95,7 +95,7 @@ export class RunPruner {
     return trims.length === 0 || hasPinnedParent ? null : { all: false, why: trims };
   }
 
-  /** A fork of a pinned checkpoint also needs the runs that were under way below it. */
+  /** A fork of a pinned checkpoint also needs the runs that were in progress below it. */
   async #isBelowPinned(row: RunRow): Promise<boolean> {
     for (let parent = row.parent; parent; ) {
       const above = await this.#parts.store.read(parent.runId);
@@ -108,19 +108,19 @@ export class RunPruner {
   async #whySpared(row: RunRow): Promise<RetentionSkip["why"] | undefined> {
     if (row.pinned) return "pinned";
     if ((await this.#pass.spared()).has(row.id)) return "keepSuccessful";
-    // Its parent is still to be given its result, or a child will still report to it.
+    // Its parent still needs its result, or a child will still report to it.
     if (row.wakeAt !== null || (row.status === "failed" && row.openChildren > 0)) return "in use";
     return row.status === "failed" && (await this.#mayBeResumed(row)) ? "in use" : undefined;
   }
 
-  /** A run that has failed goes on when its parent is resumed, as long as that can be. */
+  /** A failed run continues when its parent is resumed, as long as that is possible. */
   async #mayBeResumed({ parent }: RunRow): Promise<boolean> {
     const above = parent && (await this.#parts.store.read(parent.runId));
     if (!above || above.prunedAt !== null || terminal(above.status)) return false;
     return !due(this.#pass, above).aged || (await this.#whySpared(above)) !== undefined;
   }
 
-  /** Answers whether the run is done with. */
+  /** Returns true when the run is finished. */
   async #attempt(row: RunRow, { all, why }: Verdict): Promise<boolean> {
     const { report, settled, writes } = this.#pass;
     await this.#read(row);
@@ -144,7 +144,7 @@ export class RunPruner {
     return this.#drop(row, { all, why }, loss);
   }
 
-  /** The checkpoints that the policy lets go. Of a run that somebody wants to look at, none. */
+  /** The checkpoints that the policy drops. None for a run that a person wants to examine. */
   #outside({ workflow }: RunRow): ReadonlySet<number> {
     return this.#scan.checkpoints.outside(keepOf(this.#pass.rules.of(workflow)) ?? { last: Infinity });
   }
@@ -168,7 +168,7 @@ export class RunPruner {
     return needed && drop(needed);
   }
 
-  /** Hands the run to the archive, unless that was done before the first of its values was dropped. */
+  /** Passes the run to the archive, unless that was done before the first of its values was dropped. */
   async #archive(row: RunRow, items: readonly Item[]): Promise<boolean> {
     const { rules, report, options } = this.#pass;
     const { archive, archiveTimeout: ms = ARCHIVE_MS } = rules.of(row.workflow);
@@ -184,7 +184,7 @@ export class RunPruner {
     }
   }
 
-  /** Writes batch after batch; answers `false` when the run has moved on. */
+  /** Writes batch after batch; returns `false` when the run has moved. */
   async #drop(row: RunRow, { all, why }: Verdict, { items, checkpoints }: Loss): Promise<boolean> {
     const { options, report, batch, settled, rules } = this.#pass;
     const keep = all ? undefined : keepOf(rules.of(row.workflow));
@@ -217,7 +217,7 @@ export class RunPruner {
   }
 }
 
-/** The rules by which a run may have to lose values, as far as its row tells. */
+/** The rules by which a run may have to lose values, according to its row. */
 export function due(
   { rules: policy, now, settled }: Pick<Pass, "rules" | "now" | "settled">,
   row: RunRow,
@@ -228,7 +228,7 @@ export function due(
   return { aged: agedBy(rules, row, now), trims: isSettled ? [] : trimming(rules) };
 }
 
-/** The rule by which a run has ended so long ago that it loses its values. */
+/** The rule by which a run's age makes it lose its values. */
 function agedBy({ maxAge, failedMaxAge }: Rules, row: RunRow, now: number): RetentionReason | null {
   if (!ended(row.status) || row.finishedAt === null) return null;
   const hasFailed = row.status === "failed";

@@ -6,43 +6,46 @@ import type { Entry, Store } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
 import { KeptCheckpoints } from "../checkpoints/kept.ts";
 
-/** Few enough that nothing else in the process waits long. */
+/** Small enough that nothing else in the process waits long. */
 const PAGE = 250;
 
-/** One entry as retention sees it: what it holds and points to, not the values themselves. */
+/** An entry as retention sees it: what it holds and points to, not the values themselves. */
 export interface Holding {
   readonly seq: number;
-  /** Length of its values; 0 when it has none, or none any more. */
+  /** The length of its values; 0 when it has none, or none any more. */
   readonly bytes: number;
-  /** Blobs that are its values, or that its values point into; those of a snapshot are not among them. */
+  /** Blobs that are its values, or that its values point to; without those of a snapshot. */
   readonly blobs: readonly string[];
 }
 
 /**
- * What retention must know of a run's journal. Everything is read and checked once against the chain, so that nothing is ever dropped
- * from a journal that is not as it was written; kept is only where values are.
+ * Retention's view of a run's journal. Everything is read and checked once against the chain, so that nothing is ever
+ * dropped from a damaged journal; only the places of values are kept.
  */
 export class JournalScan {
   readonly entries: Holding[] = [];
   /** Entries that had values and have none any more. */
   readonly dropped: number[] = [];
-  /** The checkpoints that are left. */
+  /** The remaining checkpoints. */
   readonly checkpoints = new KeptCheckpoints();
-  /** Oldest first; `blob` is where its text is, when it is not in the entry. */
+  /** Oldest first; `blob` holds its text, if it isn't in the entry. */
   readonly snapshots: { readonly seq: number; readonly blob: string | undefined }[] = [];
-  /** Position of the newest event that was read. */
+  /** The position of the newest event read. */
   seq = 0;
   /** The blob that holds the run's input, when it is one. */
   inputBlob: string | undefined;
   readonly #chain: ChainCheck;
-  /** Positions of events that have a value, with the blobs that it points into; `undefined` when it is a blob itself. */
+  /** Positions of events with a value, and the blobs that it points to; `undefined` when it is a blob itself. */
   readonly #values = new Map<number, readonly string[] | undefined>();
 
   constructor(runId: string) {
     this.#chain = new ChainCheck(runId, 1, "");
   }
 
-  /** Reads on to where the run stands. `false`: somebody has dropped values since, and what was read before does not hold. */
+  /**
+   * Reads on to the run's current position. Returns `false` when values were dropped since, so that the earlier part is
+   * no longer valid.
+   */
   async extend(store: Store, row: RunRow): Promise<boolean> {
     const before = this.seq;
     let isSame = true;
@@ -86,12 +89,12 @@ export class JournalScan {
     }
   }
 
-  /** Whether the event at `seq` has a value, here or in a blob. */
+  /** True when the event at `seq` has a value, here or in a blob. */
   hasValue(seq: number): boolean {
     return this.#values.has(seq);
   }
 
-  /** The blobs that the value of the event at `seq` needs. What a blob points into is among the blobs of its entry. */
+  /** The blobs that the value of the event at `seq` needs. What a blob points to is among the blobs of its entry. */
   blobsAt(seq: number): readonly string[] {
     return this.#values.get(seq) ?? (this.entries[this.indexOf(seq)] as Holding).blobs;
   }

@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import type { Store } from "../../store/contract.ts";
 
-/** The store for work that has time: before each long read, whatever else the process has to do comes first. */
+/** The store for background work: before each long read, other work of the process comes first. */
 export function unhurried(store: Store, clock: Clock): Store {
   const turn = (): Promise<void> => new Promise((resolve) => clock.defer(resolve));
   return {

@@ -13,19 +13,19 @@ import { type StepUnderWay, underWay } from "../checkpoints/progress.ts";
 import { type Stall, stallOf } from "./stalled.ts";
 import { describeRun, type RunDetails, type RunSentence } from "./status.ts";
 
-/** A run, what it does or waits for in one sentence, and what is under way in it. */
+/** A run, a sentence about what it does or waits for, and its steps in progress. */
 export interface RunReport extends RunSentence {
   readonly run: Run;
   readonly open: readonly StepUnderWay[];
-  /** Why it gets nowhere; `null` when it gets on, has ended, or waits for something that has a name. */
+  /** Why it makes no progress; `null` when it does, has ended, or waits for something specific. */
   readonly stalled: Stall | null;
-  /** The last position that is saved, while this process cannot save what it has done since. */
+  /** The last saved position, while this process can't save. */
   readonly notSavedSince: number | null;
 }
 
 type Reader = Pick<EngineParts, "store" | "folds">;
 
-/** `held`: what the process that is at the run knows of it; it answers while the store does not. */
+/** `held`: the knowledge of the process that has the run, available even while the store is down. */
 export async function readStatus(reader: Reader, runId: string, held?: HeldRun): Promise<RunReport> {
   const known = await readRun(reader.store, runId).catch((error: unknown) => {
     if (!held) throw error;
@@ -55,7 +55,7 @@ async function readDetails({ store, folds }: Reader, row: RunRow): Promise<RunDe
 const isHeld = ({ status, waiting }: RunRow): boolean =>
   status === "waiting" && waiting.some(({ kind }) => kind === "budget");
 
-/** The runs below this one, at any depth, of which something holds. */
+/** The runs below this one, at any depth, that match. */
 async function below(
   store: Store,
   { id: parent, openChildren }: RunRow,
@@ -76,7 +76,7 @@ const TELLS: Partial<Record<RunStatus, readonly EventKind[]>> = {
   cancelled: ["cancel_requested", "run_cancelled"],
 };
 
-/** A run that is damaged is still in the list, with what its row says. */
+/** A damaged run is still listed, with what its row says. */
 async function ifReadable<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
   try {
     return await read();

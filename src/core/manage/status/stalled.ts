@@ -1,29 +1,30 @@
 import { ended, type RunRow } from "../../types.ts";
 
-/** A run that gets nowhere: since when, and in a few words why. */
+/** A run without progress: since when, and a short reason. */
 export interface Stall {
   /**
-   * `unclaimed`: it could go on, and no worker takes it. `abandoned`: its worker is gone, and its claim has still to run out. `quiet`: a
-   * worker has it, and nothing of it was saved for a long time. `ahead`: it is held, and was written at a time that the store's clock has
-   * not reached, because that clock was put back; a worker takes it when its claim has not been renewed for its length.
+   * `unclaimed`: it could continue, but no worker takes it. `abandoned`: its worker is dead, and its claim hasn't
+   * expired yet. `quiet`: a worker has it, and nothing was saved for a long time. `ahead`: it is held, and was written
+   * at a time that the store's clock hasn't reached, because that clock was set back; a worker takes it when its claim
+   * hasn't been renewed for its length.
    */
   readonly kind: "unclaimed" | "abandoned" | "quiet" | "ahead";
   readonly since: number;
   readonly reason: string;
 }
 
-/** A worker takes a run that is due within a second or so; later than this, there is none. */
+/** A worker takes a due run within about a second; after this time, there is none. */
 const GRACE_MS = 10_000;
-/** A call may take long. After this, somebody may want to know that it does. */
+/** A call may take long. After this, a person may want to know. */
 const QUIET_MS = 600_000;
-/** Clocks of the processes that write may be ahead of the store's by this much. */
+/** How far the clocks of writing processes may be ahead of the store's. */
 const AHEAD_MS = 60_000;
 
 type StallRow = Pick<RunRow, "status" | "wakeAt" | "claim" | "updatedAt">;
 
 /**
- * Why a run gets nowhere, or `null`: it gets on, has ended, or waits for something that has a name. `now` is the store's time;
- * `isGone` says of the run's owner that it is known to be dead.
+ * Why a run makes no progress, or `null` when it does, has ended, or waits for something specific. `now` is the store's
+ * time; `isGone`: the run's owner is known to be dead.
  *
  * @example
  * ```ts

@@ -5,20 +5,20 @@ import { ended, type RunRow, terminal, WAIT_KINDS, type Waiting } from "../../ty
 import type { StepUnderWay } from "../checkpoints/progress.ts";
 import type { Stall } from "./stalled.ts";
 
-/** What is known beyond the run's row. Each part makes the sentence more exact. */
+/** Knowledge beyond the run's row. Each part makes the sentence more precise. */
 export interface RunDetails {
   readonly open?: readonly StepUnderWay[];
   /** Who paused or cancelled it. */
   readonly by?: string | undefined;
-  /** It was undone when it failed, and cannot be resumed. */
+  /** It was undone when it failed, and can't be resumed. */
   readonly undone?: boolean;
-  /** Runs below it that are not paused yet, although it was said to them too. */
+  /** Runs below it that aren't paused yet, although they were told to. */
   readonly pausingBelow?: readonly string[];
-  /** Runs below it that wait because a budget is reached, where it has one. */
+  /** Runs below it that wait because its budget is reached. */
   readonly heldBelow?: readonly string[];
-  /** The last position that is saved, while saving fails. */
+  /** The last saved position, while saving fails. */
   readonly unsavedSince?: number | undefined;
-  /** Why it gets nowhere. */
+  /** Why it makes no progress. */
   readonly stalled?: Stall | null;
 }
 
@@ -42,11 +42,11 @@ export type Possible =
   | "cancel"
   | "fork";
 
-/** The row is all that is needed, so it costs nothing in a list. */
+/** Only the row is needed, so it costs nothing in a list. */
 export type DescribedRow = Omit<RunRow, "head">;
 
 /**
- * A run in one sentence, for lists and pages.
+ * Describes a run in one sentence, for lists and pages.
  *
  * @example
  * ```ts
@@ -86,7 +86,7 @@ function text(row: DescribedRow, { open = [], by, stalled, pausingBelow = [] }: 
   if (row.control === "compensating") return steps ? `cancelling: at ${steps}` : "cancelling";
   const below = pausingBelow.length === 0 ? "" : `; not paused yet below it: ${listed(pausingBelow)}`;
   if (row.control === "pausing") {
-    // Nobody finishes anything where no worker is at it.
+    // Without a worker, no call is being finished.
     const calls = stalled ? "" : named(open, true);
     return `${calls ? `pausing: finishing ${calls}` : "pausing"}${below}`;
   }
@@ -108,7 +108,7 @@ function text(row: DescribedRow, { open = [], by, stalled, pausingBelow = [] }: 
 
 const because = (what: string, why: string | null | undefined): string => (why ? `${what}: ${why}` : what);
 
-/** Innermost steps only: the ones around them are under way because of them. `calls`: without those that wait for something. */
+/** Only innermost steps: the ones around them are in progress because of them. `calls`: without waiting ones. */
 function named(open: readonly StepUnderWay[], calls = false): string {
   const inner = open.filter(({ step }) => !open.some((other) => isInside(other.step, step)));
   const isCall = ({ type, status }: StepUnderWay) => CALLS.includes(type) && status === "started";
@@ -120,7 +120,7 @@ const CALLS: readonly StepUnderWay["type"][] = ["call", "transaction"];
 const listed = (names: readonly string[]): string =>
   names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
 
-/** A run that is about to go on waits for nothing, whatever it has waited for. */
+/** A run that is about to continue waits for nothing, whatever it has waited for. */
 const pressing = ({ status, waiting }: DescribedRow): Waiting[] =>
   status === "waiting"
     ? [...waiting].sort((a, b) => WAIT_KINDS.indexOf(a.kind) - WAIT_KINDS.indexOf(b.kind))
@@ -159,7 +159,7 @@ function waitText(row: DescribedRow, wait: Waiting): string {
 
 const time = (at: number): string => new Date(at).toISOString();
 
-/** The limits that are reached, such as `tokens 1,200 of 1,000`. */
+/** The reached limits, such as `tokens 1,200 of 1,000`. */
 function reached({ budget, usage, turns, activeMs }: DescribedRow): string {
   const used = { turns, tokens: usage.tokens, costUsd: usage.costUsd, wallMs: activeMs };
   return Object.entries(used)

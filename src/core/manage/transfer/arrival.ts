@@ -10,21 +10,21 @@ import { ended, type RunRow } from "../../types.ts";
 import type { Bundle } from "./bundle.ts";
 import type { CheckedRun } from "./bundle-check.ts";
 
-/** How a run comes in: what it was taken from, and who answers for it here. */
+/** How a run arrives: its source, and who accepts it here. */
 export interface Arrival extends Pick<Bundle, "from" | "digest" | "isTrusted"> {
-  /** Somebody says with the import that it may go on. */
+  /** Set when it is accepted together with the import. */
   readonly accept?: Act | undefined;
 }
 
 export interface Arrived extends Acted {
   readonly append: Append;
-  /** It does nothing here before somebody has accepted it. */
+  /** True when it does nothing here until it is accepted. */
   readonly isHeld: boolean;
 }
 
 /**
- * The write that creates a run here: every entry as it was, and one more, which says where it came from. It is held by nobody, and
- * unless its signature is known or somebody answers for it, it waits until somebody has seen what it would execute.
+ * The write that creates a run here: every entry as it was, and one more that says where it came from. It is unclaimed,
+ * and unless its signature is trusted or a person accepts it, it waits until a person has seen what it would execute.
  */
 export function arrive(
   { store, time, ports }: Pick<EngineParts, "store" | "time" | "ports">,
@@ -45,7 +45,7 @@ export function arrive(
   return { ...acted, isHeld, append: { ...append, entries: [...run.entries, ...append.entries], blobs } };
 }
 
-/** Somebody lets it go on: what they have seen has this digest. */
+/** A person lets it continue; what they have seen has this digest. */
 export const accepted = (digest: string, was: Pick<RunRow, "status">, act: Act): EventDraft => ({
   kind: "import_accepted",
   step: "",

@@ -17,22 +17,25 @@ import { type BundledRow, type BundledRun, refusedBundle } from "./bundle.ts";
 import { Blobs } from "./copy.ts";
 import { measureJson } from "./measure-json.ts";
 
-/** A run that was found to be as its journal says, ready to be created. */
+/** A run that matches its journal, ready to be created. */
 export interface CheckedRun {
   readonly run: BundledRun;
   readonly row: RunRow;
   readonly relatives: Relatives;
 }
 
-/** What a run has to do with others. */
+/** A run's relations to others. */
 export interface Relatives {
   readonly origin: string | null;
-  /** All that it started itself, and those of them that have not reported back. */
+  /** All runs that it started itself, and those of them that haven't reported back. */
   readonly children: ReadonlySet<string>;
   readonly open: ReadonlySet<string>;
 }
 
-/** Checks everything that can be checked of a run from elsewhere: the chain, every value and blob, and that its row is what its events add up to. */
+/**
+ * Checks everything that can be checked of a foreign run: the chain, every value and blob, and that its row matches its
+ * events.
+ */
 export async function checkRun(run: BundledRun, { logger }: Ports): Promise<CheckedRun> {
   const { row } = run;
   try {
@@ -60,10 +63,10 @@ export async function checkRun(run: BundledRun, { logger }: Ports): Promise<Chec
   }
 }
 
-/** What headers call by names. Addresses of steps are made of several. */
+/** Fields of heads that hold names. Step addresses consist of several. */
 const NAMES = ["workflow", "version", "owner", "name", "label", "trigger", "model", "agent", "id"] as const;
 
-/** Names go through the same check as where they are given: a bundle must not bring in what nobody could have written. */
+/** Names get the same check as where they are given, so that a bundle can't bring in an impossible one. */
 function checkHeaders(events: readonly JournalEvent[]): void {
   for (const { step, actor, meta } of events) {
     if (step !== "") checkNamed("step", step, MOST_IN_ADDRESS);
@@ -77,7 +80,7 @@ function checkHeaders(events: readonly JournalEvent[]): void {
 
 const MOST_IN_ADDRESS = 4_096;
 
-/** What a run is, its first event says too; its place in lists is the one thing that only the digest vouches for. */
+/** The first event repeats a run's identity; only its place in lists is vouched for by the digest alone. */
 function checkIdentity(row: BundledRow, [created]: readonly JournalEvent[]): void {
   if (created?.kind !== "run_created") throw damaged(row.id, 1, "It does not begin with its creation.");
   const { workflow, lineage, parent = null, origin = null } = created.meta;
@@ -98,10 +101,10 @@ function checkIdentity(row: BundledRow, [created]: readonly JournalEvent[]): voi
     throw damaged(row.id, 1, "The run's row differs from its journal.");
 }
 
-/** Nobody claims a run so often; and the next claim must have room. */
+/** No run is claimed this often, and the next claim must have room. */
 const MOST_EPOCH = 2 ** 40;
 
-/** Epochs never fall, and whoever claims the run next must have a higher one. */
+/** Epochs never decrease, and the next claim must have a higher one. */
 function lastEpoch(runId: string, events: readonly JournalEvent[]): number {
   let last = 0;
   for (const { epoch, seq } of events) {
@@ -144,13 +147,13 @@ const inOrder = (row: BundledRow): RunIdentity & RunProjection & Pick<RunRow, "s
   head: row.head,
 });
 
-/** Every head and the row are small: what is nested deeper, or has more parts, was made to keep somebody busy. */
+/** Every head and the row are small: deeper nesting, or more parts, would be an attack. */
 function measure({ row, entries }: BundledRun): void {
   const budget = new ParseBudget(`run ${row.id} of the bundle`, { keys: 20_000_000, depth: 32 });
   for (const { head } of entries) measureJson(head, budget);
 }
 
-/** Nothing comes along that no entry speaks of. */
+/** Refuses blobs that no entry refers to. */
 async function checkBlobs({ row, entries, blobs }: BundledRun, store: Store): Promise<void> {
   const needed = new Blobs(store, row.id);
   for (const entry of entries) needed.of(entry, parseEntry(row.id, entry).events);
@@ -166,7 +169,7 @@ export function relativesOf(origin: RunRow["origin"], events: Iterable<JournalEv
       children.add(event.meta.child);
       open.add(event.meta.child);
     } else if (event.kind === "child_finished") open.delete(event.meta.child);
-    // What the source started is the source's.
+    // The source's children belong to the source.
     else if (event.kind === "run_forked") {
       children.clear();
       open.clear();
@@ -175,7 +178,7 @@ export function relativesOf(origin: RunRow["origin"], events: Iterable<JournalEv
   return { origin: origin?.runId ?? null, children, open };
 }
 
-/** A run of a bundle as a store to read it from. */
+/** Wraps a run of a bundle as a read-only store. */
 function readOnly({ entries, blobs }: BundledRun, row: RunRow): Store {
   const refuse = (): Promise<never> =>
     Promise.reject(new HoldfastError("HF-1017", { store: "bundle", feature: "anything but reading a run" }));

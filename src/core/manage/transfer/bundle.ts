@@ -8,12 +8,12 @@ import { plainJson } from "../../values/unseen.ts";
 import { measureJson } from "./measure-json.ts";
 
 /**
- * Runs as text, to be kept or carried to another store. One JSON object on each line: first what this is, then for each run its row,
- * its entries and its blobs exactly as stored, then how many there were and the digest of every line before. Who holds a run and what
- * its keys are made of is not part of it.
+ * Runs as text, to archive or to move to another store. One JSON object per line: first a header, then for each run its
+ * row, its entries and its blobs exactly as stored, then the counts and the digest of every line before. Claims and key
+ * material aren't part of it.
  */
 const FORMAT = "holdfast-bundle";
-/** Raised with the journal's format; the ones before can be read. */
+/** Raised together with the journal's format; earlier versions can be read. */
 const VERSION = 2;
 const KNOWN: readonly unknown[] = [1, VERSION];
 
@@ -22,7 +22,7 @@ interface Header {
   readonly version: number;
   readonly runs: readonly string[];
   readonly createdAt: number;
-  /** Of the store that it was taken from. */
+  /** The incarnation of the store that it was taken from. */
   readonly incarnation: string;
 }
 
@@ -40,11 +40,11 @@ export interface BundledRun {
   readonly blobs: ReadonlyMap<string, string>;
 }
 
-/** Why a bundle was not taken. Nothing of it was written. */
+/** The error for a refused bundle. Nothing of it was written. */
 export const refusedBundle = (problem: string, cause?: unknown): HoldfastError =>
   new HoldfastError("HF-3017", { problem }, defined({ cause }));
 
-/** Makes the lines of a bundle, each with its line break. */
+/** Produces the lines of a bundle, each with its line break. */
 export class BundleWriter {
   readonly #sum = digester();
   readonly #counts = { runs: 0, entries: 0, blobs: 0 };
@@ -87,19 +87,19 @@ export type Verify = (digest: string, signature: string) => boolean | Promise<bo
 
 export interface ReadOptions {
   readonly maxLength: number;
-  /** The bundle is refused unless it is signed so. */
+  /** The bundle is refused unless this accepts its signature. */
   readonly verify?: Verify | undefined;
-  /** Says whose signature is known. */
+  /** Decides whether a signature is trusted. */
   readonly trust?: Verify | undefined;
 }
 
-/** A bundle that is whole. What its runs are is checked elsewhere. */
+/** A complete bundle. Its runs are checked elsewhere. */
 export interface Bundle {
   readonly runs: readonly BundledRun[];
   readonly digest: string;
-  /** The incarnation of the store that it says it was taken from. */
+  /** The incarnation of the store that it claims to be from. */
   readonly from: string;
-  /** Its signature is one that is known here. */
+  /** True when its signature is trusted here. */
   readonly isTrusted: boolean;
 }
 
@@ -127,7 +127,7 @@ async function isSigned(by: Verify, digest: string, signature: string): Promise<
   }
 }
 
-/** The text may come cut anywhere. Each line is given with its line break. */
+/** The text may be split anywhere. Each line is returned with its line break. */
 async function* linesOf(text: AsyncIterable<string>, maxLength: number): AsyncGenerator<string> {
   let length = 0;
   let parts: string[] = [];
@@ -216,10 +216,10 @@ type Content = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Content =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** No half of a pair alone: not every store can keep one, and digests do not see the difference. */
+/** Refuses lone surrogates: not every store can keep one, and digests don't see the difference. */
 const isText = (text: string): boolean => !/\p{Surrogate}/u.test(text);
 
-/** Lines are long where values are, and plain otherwise: what is nested deeper, or has more parts, is no line of a bundle. */
+/** Lines are long only because of values: deeper nesting, or more parts, isn't a line of a bundle. */
 const LIMITS: Partial<ParseLimits> = { bytes: Infinity, keys: 20_000_000, depth: 32, work: Infinity };
 
 function parseLine(line: string, budget: ParseBudget): Content {
@@ -254,7 +254,7 @@ function checkEntry(content: unknown): Entry {
   return { seq: Number(seq), count: Number(count), head, data };
 }
 
-/** It is not part of the digest, so it must be written exactly as it is always written. */
+/** The digest doesn't cover it, so it must have exactly the canonical form. */
 function checkFooter(line: string, content: Content): Footer {
   const { end, digest, signature } = content;
   const { runs, entries, blobs } = isObject(end) ? end : {};

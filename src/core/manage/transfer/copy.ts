@@ -11,7 +11,7 @@ import type { RunIdentity, RunRow } from "../../types.ts";
 
 /** The beginning of a run, copied from another one. Nothing of it is written yet. */
 export interface Copy {
-  /** The new run as it stands after the copied entries. */
+  /** The new run after the copied entries. */
   readonly row: RunRow;
   readonly entries: readonly Entry[];
   /** By hash. */
@@ -20,8 +20,8 @@ export interface Copy {
 }
 
 /**
- * Copies a journal up to a position: the same events at the same positions, with the same times, chained anew. Only the first event
- * says whose it is now. What retention has dropped stays dropped.
+ * Copies a journal up to a position: the same events at the same positions, with the same times and new hashes. Only
+ * the first event names the new owner. What retention has dropped stays dropped.
  */
 export async function copyJournal(
   store: Store,
@@ -53,7 +53,7 @@ export async function copyJournal(
   return { row, entries, blobs: await needed.read(), events };
 }
 
-/** What a copy changes of an entry's head; the rest of the format is none of its business. */
+/** The fields of an entry's head that a copy changes. */
 interface Head {
   readonly p: string;
   readonly e: number;
@@ -63,7 +63,10 @@ interface Head {
   readonly v: readonly (readonly [kind: string, step: string, meta: unknown, value: number | string])[];
 }
 
-/** The first `count` events of an entry, as an entry that follows `prev`. `inner`: the blobs inside their values, when it is cut. */
+/**
+ * The first `count` events of an entry, as an entry that follows `prev`. `inner`: the blobs inside their values, when
+ * it is cut.
+ */
 function copyEntry(
   entry: Entry,
   count: number,
@@ -81,12 +84,12 @@ function copyEntry(
   const length = v.reduce((sum, [, , , value]) => sum + (typeof value === "number" ? value : 0), 0);
   const start = entry.data === null ? 0 : valuesStart(entry.data, head);
   const data = length === 0 ? null : (entry.data?.slice(0, start + length) ?? null);
-  // A blob that only a cut-off event was the value of is named nowhere else.
+  // A blob that was only the value of a cut-off event is named nowhere else.
   const named = inner ? [...inner] : b;
   const text = JSON.stringify({
     ...head,
     p: prev,
-    // Nobody has had a claim on this run yet.
+    // This run has never been claimed.
     e: 0,
     ...(length === 0 ? {} : { d: inner && data !== null ? digest(data) : d }),
     ...(named && named.length > 0 ? { b: named } : {}),
@@ -100,7 +103,7 @@ function ownedBy(meta: unknown, { lineage, parent, origin }: RunIdentity): Event
   return { ...kept, lineage, ...(parent ? { parent } : {}), ...(origin ? { origin } : {}) };
 }
 
-/** The blobs that copied entries point to, as far as they are still there. */
+/** The blobs that copied entries point to, as far as they still exist. */
 export class Blobs {
   readonly #store: Store;
   readonly #runId: string;
@@ -154,7 +157,7 @@ const BATCH = 500;
 const textOf = (raw: Raw, blobs: ReadonlyMap<string, string>): string | undefined =>
   typeof raw === "string" ? raw : blobs.get(raw.blob);
 
-/** Refuses (HF-1023) when a value is gone that a run in this state may still ask for. */
+/** Throws HF-1023 when a value is gone that a run in this state may still ask for. */
 export function checkKept(runId: string, state: RunState, { events, blobs }: Copy): void {
   for (const { seq, data } of askedFor(state)) {
     const event = data === undefined ? events.get(seq) : undefined;

@@ -3,8 +3,8 @@ import type { ParseBudget } from "../../values/parse-budget.ts";
 const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = [34, 92, 44, 91, 93, 123, 125];
 
 /**
- * Charges a JSON text's parts and depth to a budget before anything is made of it. Texts inside it are passed over, whatever is in them.
- * Throws HF-1040 where the budget does not reach; what is no JSON is for the parser to say.
+ * Charges a JSON text's parts and depth to a budget before it is parsed. String contents are skipped. Throws HF-1040
+ * when the budget is exceeded; invalid JSON is left to the parser.
  */
 export function measureJson(text: string, budget: ParseBudget): void {
   let depth = 0;
@@ -21,7 +21,7 @@ export function measureJson(text: string, budget: ParseBudget): void {
   }
 }
 
-/** Where the text that begins at a quotation mark ends. */
+/** The end of the string that begins at a quotation mark. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let slashes = 0;

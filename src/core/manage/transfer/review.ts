@@ -13,8 +13,8 @@ import { dataDigest } from "../../values/codec.ts";
 import { accepted } from "./arrival.ts";
 
 /**
- * What an imported run says about what it would execute. The code of a workflow is this process's own; what the run brings along are its
- * config and memory, which a workflow file's own text is part of, and what is recorded as done and answered.
+ * What an imported run would execute. The code of a workflow is this process's own; the run brings its config and
+ * memory, which include a workflow file's text, and its recorded results and answers.
  *
  * @example
  * ```ts
@@ -30,23 +30,23 @@ export interface ImportReview {
   readonly runId: string;
   readonly workflow: string;
   readonly version: string;
-  /** Whether somebody must still accept it. */
+  /** True when it must still be accepted. */
   readonly pending: boolean;
-  /** Where and when it came from: the other store and the bundle, by their digests. `null`: it was made here. */
+  /** Where and when it came from: the other store and the bundle, by their digests. `null`: it was created here. */
   readonly imported: { readonly from: string; readonly bundle: string; readonly at: number } | null;
   readonly config: Readonly<Record<string, unknown>>;
   readonly memory: Readonly<Record<string, unknown>>;
-  /** Steps with effects that are recorded, and how they stand: none that is done is done again. */
+  /** Recorded steps with effects, and their status: a finished one isn't repeated. */
   readonly effects: readonly { readonly step: string; readonly effect: string; readonly status: string }[];
-  /** Answers that the run has acted on already, and that therefore stand. */
+  /** Answers that the run has already acted on, and that therefore stand. */
   readonly answers: readonly { readonly gate: string; readonly choice: string; readonly actor: string }[];
-  /** Of all this, to be given with `accept`. */
+  /** The digest of all this, to pass to `accept`. */
   readonly digest: string;
 }
 
 /** Who accepts an imported run, and what they have seen. */
 export interface AcceptOptions extends Act {
-  /** Of the list that was looked at. */
+  /** The digest of the list that was examined. */
   readonly digest: string;
 }
 
