@@ -5,9 +5,9 @@ import { checkName, checkNamed } from "./names.ts";
 import type { Edits, StateView } from "./types.ts";
 
 /**
- * How runs of one version of a workflow become runs of another. Declared with the workflow; a run that is several versions behind goes
- * through several of them, by the shortest way. Steps, groups and loops are named by their path of plain names (`"pay"`,
- * `"turn/ask"`), as it was in `from`; every count and every iteration of it is meant.
+ * How runs of one version of a workflow become runs of another. Declared with the workflow; a run that is several
+ * versions behind goes through several of them, by the shortest path. Steps, groups and loops are named by their path
+ * of plain names (`"pay"`, `"turn/ask"`) as of `from`; every count and iteration is included.
  *
  * @example
  * ```ts
@@ -30,20 +30,23 @@ import type { Edits, StateView } from "./types.ts";
 export interface Migration {
   readonly from: string;
   readonly to: string;
-  /** New last names. What was recorded under the old name counts under the new one, and is not done again. */
+  /** New last names. Records under the old name count under the new one and aren't repeated. */
   readonly rename?: Readonly<Record<string, string>>;
-  /** What the new code does not ask for any more, on purpose. */
+  /** Steps that the new code deliberately no longer asks for. */
   readonly drop?: readonly string[];
-  /** Effects that the new code has before ones that a run may have had already: they are new, and not old ones under another name. */
+  /**
+   * New effects of the new code that come before effects a run may already have had: they are really new, not renamed
+   * ones.
+   */
   readonly add?: readonly string[];
   /**
-   * Other values for the new code, given what the run knows after `rename` and `drop`: answers only what changes. It is called again
-   * after a crash and in every dry run, so it must not do anything else.
+   * New values for the new code, given the run's state after `rename` and `drop`: returns only what changes. It is
+   * called again after a crash and in every dry run, so it must not have side effects.
    */
   readonly state?: (state: StateView) => Edits | undefined | Promise<Edits | undefined>;
 }
 
-/** HF-1003 unless it is a version that can be stored and compared. */
+/** Throws HF-1003 unless it is a version that can be stored and compared. */
 export function checkVersion(version: string, schema: number): void {
   checkNamed("version", checkText("version", version, 1, 128));
   checkWhole("schema", schema);
@@ -51,7 +54,7 @@ export function checkVersion(version: string, schema: number): void {
 
 const invalid = (problem: string): HoldfastError => badOption("migrations", problem);
 
-/** The migrations as given, or HF-1003 or HF-1005 when something in them cannot be meant. */
+/** Returns the migrations; throws HF-1003 or HF-1005 when something in them is invalid. */
 export function checkMigrations(migrations: readonly Migration[] = []): readonly Migration[] {
   if (!Array.isArray(migrations)) throw invalid("it is not a list");
   const seen = new Set<string>();

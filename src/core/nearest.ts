@@ -1,8 +1,8 @@
-/** The word of those known that is most like this one: what somebody who mistyped probably meant. */
+/** The known word that is most similar to this one, for suggestions. */
 export const nearest = (word: string, known: readonly string[]): string =>
   known.reduce((best, one) => (distance(word, one) < distance(word, best) ? one : best));
 
-/** How many letters must be added, left out or changed to make one word of the other, capitals aside. */
+/** The number of letters to add, remove or change to turn one word into the other, ignoring case. */
 function distance(a: string, b: string): number {
   const [from, to] = [a.slice(0, 64).toLowerCase(), b.toLowerCase()];
   let before = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -3,21 +3,24 @@ import { defined } from "./defined.ts";
 import { ALL_LIMITS, type Budget } from "./types.ts";
 
 export interface StartOptions {
-  /** The same id is the same run: starting it again never makes a second one. */
+  /** The same id means the same run: starting it again never creates a second one. */
   readonly id?: string;
-  /** What the run may use up; a limit given here comes before the workflow's own. */
+  /** The run's limits; a limit given here takes precedence over the workflow's own. */
   readonly budget?: Budget;
-  /** Model, parameters, context: plain data that belongs to the run and that `ctx.config` gives back, after every resume. */
+  /**
+   * Model, parameters, context: plain data that belongs to the run and that `ctx.config` returns after every resume.
+   */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * How often a loop saves its state: every so many iterations, or `adaptive`: after an iteration that began a `keyed` or `once` step, and
- * else when a second has passed since, or 100 iterations have. Effects never depend on it: what is saved before them is.
+ * How often a loop saves its state: every given number of iterations, or `adaptive`: after an iteration that began a
+ * `keyed` or `once` step, and otherwise when a second or 100 iterations have passed. Effects never depend on it: their
+ * intents are always saved before them.
  */
 export type SaveEvery = number | "adaptive";
 
-/** How runs are saved, where a loop does not say it itself. */
+/** How runs are saved, unless a loop sets it itself. */
 export interface CheckpointStrategy {
   readonly every?: SaveEvery;
 }
@@ -33,19 +36,19 @@ export function checkStrategy(given: CheckpointStrategy | undefined): Checkpoint
   return given;
 }
 
-/** How often, and how far apart, a failed step is tried again. */
+/** How often, and at what intervals, a failed step is retried. */
 export interface RetryPolicy {
-  /** Calls in total, the first one included. */
+  /** Calls in total, including the first one. */
   readonly attempts: number;
-  /** Longest wait before the second call; grows by `factor` with every further one, up to `maxMs`. */
+  /** The longest wait before the second call; it grows by `factor` with every further one, up to `maxMs`. */
   readonly baseMs: number;
   readonly factor: number;
   readonly maxMs: number;
-  /** Longest wait in total, over all attempts. */
+  /** The longest wait in total, over all attempts. */
   readonly maxWaitMs: number;
 }
 
-/** What a step's `retry` option takes: a policy or parts of one, a number of attempts, or `false` for one. */
+/** A step's `retry` option: a policy or parts of one, a number of attempts, or `false` for one. */
 export type RetryOption = Partial<RetryPolicy> | number | false;
 
 export const TRIGGERS = [
@@ -61,29 +64,39 @@ export const TRIGGERS = [
   "before_risky_operation",
 ] as const;
 
-/** Why a checkpoint was marked. The run gives any of them to `ctx.checkpoint`; the engine marks six by itself, see {@link Triggers}. */
+/**
+ * Why a checkpoint was marked. The run passes any of them to `ctx.checkpoint`; the engine sets six automatically, see
+ * {@link Triggers}.
+ */
 export type CheckpointTrigger = (typeof TRIGGERS)[number];
 
-/** When the engine marks a checkpoint by itself. Marks travel with other writes and never cause one. */
+/** When the engine marks a checkpoint automatically. Marks are written with other events and never cause a write. */
 export interface Triggers {
-  /** Mark `confidence_threshold_crossed` when what `ctx.agent` reports passes this, either way. Default 0.5. */
+  /**
+   * Marks `confidence_threshold_crossed` when a value reported by `ctx.agent` crosses this, in either direction.
+   * Default 0.5.
+   */
   readonly confidence?: number;
   /**
-   * Share of the heap that counts as too much. From then on no run is taken, and each one under way marks `memory_pressure_high` and
-   * saves a snapshot if it is in a loop, until the share has fallen again. Default 0.85, also where no triggers are given.
+   * The share of the heap that counts as too much. Above it no run is taken, and each active one marks
+   * `memory_pressure_high` and saves a snapshot if it is in a loop, until the share has fallen again. Default 0.85,
+   * even without triggers.
    */
   readonly memoryPressure?: number;
-  /** Mark `error_encountered` when a step fails for good. Default true. */
+  /** Marks `error_encountered` when a step fails for good. Default true. */
   readonly errors?: boolean;
-  /** Mark `phase_completed` when a step or a loop ends that `ctx.plan` has named. Default true. */
+  /** Marks `phase_completed` when a step or a loop named by `ctx.plan` ends. Default true. */
   readonly phases?: boolean;
-  /** Mark `specialist_finished` when an agent reports (`ctx.agent`) that it is `done`, `completed` or `finished`. Default true. */
+  /**
+   * Marks `specialist_finished` when an agent reports (`ctx.agent`) that it is `done`, `completed` or `finished`.
+   * Default true.
+   */
   readonly agents?: boolean;
-  /** Mark `evaluation_completed` for each `ctx.decide` of type `evaluation`. Default true. */
+  /** Marks `evaluation_completed` for each `ctx.decide` of type `evaluation`. Default true. */
   readonly evaluations?: boolean;
 }
 
-/** The limits given, or HF-1003 where one makes no sense. */
+/** Returns the limits; throws HF-1003 when one makes no sense. */
 export function checkBudget(budget: Budget | undefined, option = "budget"): Budget | undefined {
   if (budget === undefined) return undefined;
   checkObject(option, budget, "an object of limits");

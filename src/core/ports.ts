@@ -5,8 +5,8 @@ import type { Redactor } from "./values/redact.ts";
 import type { SecretProvider } from "./values/secrets.ts";
 
 /**
- * The named points of the protocol at which a crash test may strike, numbered as in docs/reliability.md. A probe is called
- * at each; production leaves it out.
+ * The named points of the protocol for crash tests, numbered as in docs/reliability.md. A probe is called at each;
+ * production has none.
  */
 export type Point =
   | "C01:before-create"
@@ -29,13 +29,13 @@ export type Point =
 
 export type Probe = (point: Point, where: { readonly runId: string; readonly step?: string }) => void;
 
-/** Everything impure the engine is given. */
+/** The impure parts that the engine is given. */
 export interface Ports {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
   readonly probe: Probe;
-  /** Keeps secrets out of what is written, where there is something to look for. */
+  /** Keeps secrets out of everything written, if there is anything to look for. */
   readonly redactor?: Redactor | undefined;
   readonly secrets?: SecretProvider | undefined;
 }

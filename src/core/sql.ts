@@ -1,20 +1,20 @@
-/** A statement is constant text in the store's own dialect; values are bound, and stand in it as `$1`, `$2` on every store. */
+/** Runs SQL: a statement is constant text in the store's own dialect with bound values `$1`, `$2` on every store. */
 export interface SqlHandle {
   run(sql: string, ...values: readonly SqlValue[]): void;
   all(sql: string, ...values: readonly SqlValue[]): readonly SqlRow[];
 }
 
-/** The same on a store that answers later: `capabilities.transactions` is `async`. */
+/** Runs SQL on an asynchronous store: `capabilities.transactions` is `async`. */
 export interface AsyncSqlHandle {
   run(sql: string, ...values: readonly SqlValue[]): Promise<void>;
-  /** Of types that `SqlValue` has none for, values come as PostgreSQL writes them. */
+  /** Values of types that `SqlValue` doesn't cover are returned as PostgreSQL writes them. */
   all(sql: string, ...values: readonly SqlValue[]): Promise<readonly AsyncSqlRow[]>;
 }
 
 /** The store's own connection inside a transaction. */
 export type AnySqlHandle = SqlHandle | AsyncSqlHandle;
 
-/** What is done in a transaction. Only with `async` may it be a promise. */
+/** The work of a transaction. It may be a promise only with `async`. */
 export type SqlWork<T, S extends AnySqlHandle = SqlHandle> = (sql: S) => T | Promise<T>;
 
 export type AsyncSqlRow = Readonly<Record<string, SqlValue | boolean>>;

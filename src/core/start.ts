@@ -13,18 +13,18 @@ import type { Worker } from "./worker/worker.ts";
 export interface StarterDeps {
   readonly parts: EngineParts;
   readonly family: Family;
-  /** Name of this process in claims. */
+  /** The name of this process in claims. */
   readonly owner: string;
   readonly claimMs: number;
-  /** The worker of this process, if it advances runs at all. */
+  /** This process's worker, if it advances runs. */
   readonly ownWorker: () => Promise<Worker | null>;
   readonly announce: (runId: string, events: readonly JournalEvent[]) => void;
 }
 
-/** For a child: what its run was made with stands, whatever a replay makes of its input. */
+/** For a child: the input it was created with stays, whatever a replay computes. */
 const NOT_GIVEN = Symbol("not given");
 
-/** Makes new runs: created, and claimed by this process where it can take one, in one write. */
+/** Creates new runs, and claims them for this process if it can take one, in one write. */
 export class Starter {
   readonly #deps: StarterDeps;
   #incarnation: string | undefined;
@@ -33,7 +33,7 @@ export class Starter {
     this.#deps = deps;
   }
 
-  /** Makes the run, or answers the one that has this id. */
+  /** Creates the run, or returns the existing one with this id. */
   async create(
     workflow: Workflow,
     id: string,
@@ -44,7 +44,7 @@ export class Starter {
     const { parts, family, owner, claimMs, ownWorker, announce } = this.#deps;
     const { clock, ids, probe } = parts.ports;
     const own = await ownWorker();
-    // With too little memory for one more, it is left to whoever has some.
+    // With too little memory for another run, it is left to other workers.
     const worker = own?.hasMemory() ? own : null;
     const { name, version, schema } = workflow;
     const encoded = parts.values.encode("input", input);
@@ -72,7 +72,7 @@ export class Starter {
     return acted.row;
   }
 
-  /** Asked for once: with some stores it takes several questions, and a start should not pay for them each time. */
+  /** Read once: with some stores it takes several queries, which a start shouldn't repeat. */
   async #store(): Promise<string> {
     this.#incarnation ??= fingerprint((await this.#deps.parts.store.identity()).incarnation);
     return this.#incarnation;
@@ -89,7 +89,7 @@ export class Starter {
     return row;
   }
 
-  /** Whether the run was surely made with another input. Where that cannot be read any more, it is not said. */
+  /** True when the run was certainly created with another input. False when that can no longer be read. */
   async #isOther(id: string, input: unknown): Promise<boolean> {
     const { store, values } = this.#deps.parts;
     try {

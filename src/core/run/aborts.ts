@@ -1,11 +1,11 @@
 import { HoldfastError } from "../errors.ts";
 
-/** The abort signals of one process's work on one run. Calls that undo others are not told to stop when the others are. */
+/** The abort signals of one process's work on one run. Undo calls aren't aborted together with the others. */
 export class Aborts {
   readonly #all = new AbortController();
   readonly #body = new AbortController();
 
-  /** For the workflow's function and what it calls. */
+  /** For the workflow's function and its calls. */
   get body(): AbortSignal {
     return this.#body.signal;
   }
@@ -15,14 +15,14 @@ export class Aborts {
     return this.#all.signal;
   }
 
-  /** This process must stop working on the run. */
+  /** Called when this process must stop working on the run. */
   stopAll(): void {
     const reason = new HoldfastError("HF-1009");
     this.#all.abort(reason);
     this.#body.abort(reason);
   }
 
-  /** The run is being cancelled: its calls are told, so that undoing what it did need not wait for them. */
+  /** Called when the run is being cancelled: its calls are aborted, so that the undo need not wait for them. */
   stopCalls(run: string): void {
     if (!this.#body.signal.aborted)
       this.#body.abort(new HoldfastError("HF-2110", { run, reason: "What it did is being undone." }));
@@ -30,13 +30,14 @@ export class Aborts {
 }
 
 /**
- * A signal of its own for what happens inside another's scope: raised with the outer one, also when that was raised before, or by itself.
- * By hand, because `AbortSignal.any` keeps something of every inner signal for as long as the outer one lives.
+ * Creates a signal for work inside another's scope: aborted with the outer one, even if that was aborted before, or on
+ * its own. Implemented by hand, because `AbortSignal.any` keeps a part of every inner signal for as long as the outer
+ * one lives.
  */
 export function innerAbort(outer: AbortSignal): {
   readonly signal: AbortSignal;
   abort(reason: unknown): void;
-  /** Lets go of the outer signal. */
+  /** Detaches from the outer signal. */
   end(): void;
 } {
   const controller = new AbortController();

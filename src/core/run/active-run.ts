@@ -14,13 +14,13 @@ import type { Calls } from "./calls.ts";
 import type { ExecutionDeps } from "./execution-deps.ts";
 import type { Frame, Scope } from "./scope.ts";
 
-/** How a process's work on a run came to an end. `stopped`: fenced, or the store stayed away. */
+/** How a process's work on a run ended. `stopped`: fenced, or the store stayed down. */
 export type ExecutionEnd = "completed" | "failed" | "waiting" | "paused" | "cancelled" | "stopped";
 
-/** Never settles: what a call gets when this process may not go on with the run. */
+/** Never settles: returned to calls when this process may not continue the run. */
 export const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
 
-/** A run that this process is advancing, as the verbs of `ctx` see it. {@link Execution} is what there is of it. */
+/** A run that this process is advancing, as the verbs of `ctx` see it. {@link Execution} implements it. */
 export interface ActiveRun extends GuardedRun {
   readonly deps: ExecutionDeps;
   readonly writer: RunWriter;
@@ -30,20 +30,20 @@ export interface ActiveRun extends GuardedRun {
   readonly aborts: Aborts;
   readonly blamed: Blame;
   readonly calls: Calls;
-  /** How to undo finished steps, as far as this process has met them. */
+  /** The undos of finished steps that this process has reached. */
   readonly undos: Map<string, (scope: Scope) => Promise<void>>;
   readonly config: Readonly<Record<string, unknown>>;
   compensating: boolean;
-  /** The workflow's function has returned or thrown. */
+  /** True when the workflow's function has returned or thrown. */
   readonly bodyEnded: boolean;
   readonly isWaiting: boolean;
   readonly isOpen: boolean;
   readonly closed: boolean;
   readonly rootScope: Scope;
   readonly memory: Memory & {
-    /** The run does something new: what memory holds from here on is its own. */
+    /** Called when the run does something new: from here on memory is its own. */
     live(): void;
-    /** The body has come to what was decided at this position. */
+    /** Called when the body reaches what was decided at this position. */
     met(seq: number): void;
     replayUntil(seq: number): void;
     replayStep(key: string, seq: number): void;

@@ -5,7 +5,7 @@ import type { ActiveRun } from "./active-run.ts";
 import { Handle, type StepPlace } from "./call.ts";
 import { gate } from "./waits.ts";
 
-/** A call as guards are asked about it. */
+/** Describes a call to the guards. */
 export const admissionOf = (
   execution: ActiveRun,
   place: StepPlace,

@@ -5,10 +5,10 @@ import { listed } from "../listed.ts";
 import type { ActiveRun } from "./active-run.ts";
 import type { Frame, Scope } from "./scope.ts";
 
-/** Something that the code has asked for, and that nobody has listened to yet. */
+/** A request of the code whose promise nobody has awaited yet. */
 interface Unheard {
   readonly key: string;
-  /** So far it must come before what has asked for it may end. */
+  /** Must settle before the requesting function may end. */
   readonly enough: Promise<unknown>;
   failure?: { readonly error: unknown };
 }
@@ -22,16 +22,16 @@ interface OpenCall {
 
 const isCall = (handle: object): handle is OpenCall => "frame" in handle && "place" in handle;
 
-/** A promise that knows whether anybody listens: `await`, `then`, and a group of promises all come here. */
+/** A promise that knows whether it is awaited: `await`, `then`, and combined promises all come here. */
 class Answer<T> extends Promise<T> {
   heard: () => void = () => undefined;
 
-  /** What is made of it is an ordinary promise. */
+  /** Promises derived from it are ordinary ones. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
   }
 
-  /** Listens to it on the run's behalf: a failure that nobody waits for is the run's, and must not end the process. */
+  /** Handles its failure for the run: a failure that nobody awaits belongs to the run and must not end the process. */
   keep(): void {
     super.then(undefined, () => undefined);
   }
@@ -49,7 +49,7 @@ class Answer<T> extends Promise<T> {
 const unheard = new WeakMap<Scope, Set<Unheard>>();
 const handles = new WeakMap<ActiveRun, Set<OpenCall>>();
 
-/** Remembers what was asked for in `scope`, until somebody listens to it or it is done; `enough`: or that far. */
+/** Records a request in `scope` until it is awaited or done; `enough`: or has got that far. */
 export function asked<T>(
   scope: Scope,
   key: string,
@@ -73,8 +73,9 @@ export function asked<T>(
 }
 
 /**
- * Holds the end of a function back until everything it has asked for without waiting has its outcome. A step that is left behind would
- * be dropped, or begun and never ended; a gate would let everybody pass. What fails meanwhile is a failure of the function.
+ * Delays the end of a function until everything it requested without awaiting has its outcome. An abandoned step would
+ * be dropped, or begun and never ended; an abandoned gate would stop nobody. A failure in the meantime fails the
+ * function.
  */
 async function untilAnswered(execution: ActiveRun, scope: Scope): Promise<void> {
   const open = unheard.get(scope);
@@ -83,7 +84,7 @@ async function untilAnswered(execution: ActiveRun, scope: Scope): Promise<void> 
   logger.warn("steps were not awaited", { runId: execution.runId, steps: keysOf(open) });
   while (open.size > 0) {
     await Promise.allSettled([...open].map(({ enough }) => enough));
-    // What follows on an answer may ask for more.
+    // Reactions to an answer may request more.
     await new Promise<void>((resolve) => clock.defer(resolve));
     const failed = [...open].filter(({ failure }) => failure !== undefined);
     if (failed.length > 0) throw notAwaited(execution, failed);
@@ -103,7 +104,7 @@ function notAwaited({ blamed }: ActiveRun, failed: readonly Unheard[]): Holdfast
   return problem;
 }
 
-/** Remembers a call that was begun by hand. */
+/** Records a call that was begun by hand. */
 export function opened<T>(execution: ActiveRun, handle: StepHandle<T>): StepHandle<T> {
   if (!isCall(handle)) return handle;
   const open = handles.get(execution) ?? new Set();
@@ -113,8 +114,8 @@ export function opened<T>(execution: ActiveRun, handle: StepHandle<T>): StepHand
 }
 
 /**
- * The function has ended, and nobody is left to end the calls it has begun by hand: they do not count as under way any more. Answers
- * what to say about them. Without a scope, all of the run's.
+ * Called when the function has ended, so that nothing can end the calls it has begun by hand: they no longer count as
+ * in progress. Returns the problem to report. Without a scope, for all of the run's.
  */
 export function leaveOpen(execution: ActiveRun, scope?: Scope): HoldfastError | undefined {
   const left = [...(handles.get(execution) ?? [])].filter(
@@ -128,13 +129,16 @@ export function leaveOpen(execution: ActiveRun, scope?: Scope): HoldfastError | 
   return problem;
 }
 
-/** What a function must have done when it returns; the function of the run, of a step or of an iteration. */
+/**
+ * Waits for everything that a function must have done when it returns; for a run's, a step's or an iteration's
+ * function.
+ */
 export async function untilDone(execution: ActiveRun, scope: Scope): Promise<void> {
   await untilAnswered(execution, scope);
   const problem = leaveOpen(execution, scope);
   if (problem) throw problem;
 }
 
-/** Whether there is anything to look at: the rule is a function that waits for what it asks for. */
+/** True when there is anything to wait for: most functions await everything. */
 export const hasLeft = (execution: ActiveRun, scope: Scope): boolean =>
   (unheard.get(scope)?.size ?? 0) > 0 || (handles.get(execution)?.size ?? 0) > 0;

@@ -1,8 +1,8 @@
-/** The steps behind errors, so that resuming a failed run reopens them and nothing else. */
+/** The steps behind errors, so that resuming a failed run reopens only those. */
 export class Blame {
   readonly #steps = new WeakMap<object, readonly string[]>();
 
-  /** The steps behind an error, its cause and the errors it sums up. */
+  /** The steps behind an error, its cause and the errors it combines. */
   of(error: unknown): readonly string[] {
     if (typeof error !== "object" || error === null) return [];
     const own = this.#steps.get(error);

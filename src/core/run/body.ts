@@ -9,12 +9,12 @@ import { RunContext } from "./run-context.ts";
 import { compensate, undoFailed } from "./undo.ts";
 import { untilResolved } from "./unresolved.ts";
 
-/** Calls the workflow's function with what the run was given, and ends the run as it ends. */
+/** Calls the workflow's function with the run's input, and ends the run accordingly. */
 export async function runBody(execution: Execution): Promise<void> {
   const { writer, workflow, deps, state, runId } = execution;
   if (writer.row.control !== "none") execution.considerEnding();
   if (writer.row.control === "pausing") {
-    // Its code may be of another version than the run is: told to go on, it is taken up anew.
+    // Its code may have another version than the run: told to continue, the run is taken up again.
     execution.onward = () => execution.finish("stopped", { kind: "run_released", step: "", meta: {} });
     return;
   }
@@ -54,7 +54,7 @@ async function failure(execution: Execution, error: unknown): Promise<() => void
   const compensated = execution.workflow.compensateOnFailure;
   let left: readonly string[] = [];
   try {
-    // What is still under way may have to be undone, too.
+    // Calls in progress may have to be undone, too.
     if (compensated) await execution.calls.none();
     if (compensated && !execution.closed) left = await compensate(execution);
   } catch (problem) {

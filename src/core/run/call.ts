@@ -6,12 +6,12 @@ import type { ActiveRun } from "./active-run.ts";
 import { hasLeft, untilDone } from "./asked.ts";
 import { type Address, type Frame, innerScope, type Scope } from "./scope.ts";
 
-/** Calls of user code: what they are told, and their time limit. */
+/** Calls of user code: their arguments and their time limit. */
 export interface StepPlace extends Address {
   readonly scope: Scope;
 }
 
-/** The right to act, with what is needed to end it. */
+/** The right to act, with everything needed to end the call. */
 export class Handle<T> implements OpenStep<T> {
   readonly done = false;
   readonly runId: string;
@@ -52,11 +52,11 @@ export class Handle<T> implements OpenStep<T> {
   }
 }
 
-/** The intent of a call that does no harm when it is made again, and of which nothing must be undone. */
+/** True for the intent of a call that can be repeated safely, and that needs no undo. */
 export const mayRepeat = ({ kind, meta }: EventDraft): boolean =>
   kind === "step_started" && meta.type === "call" && meta.effect === "repeatable" && !meta.undo;
 
-/** Calls the function in a scope of its own, until it ends or its time is up. */
+/** Calls the function in its own scope, until it ends or its time is up. */
 export async function callWork<T>(
   execution: ActiveRun,
   handle: Handle<T>,
@@ -87,7 +87,7 @@ export async function callWork<T>(
   }
 }
 
-/** The function with everything that it has asked for. */
+/** The function with everything that it has requested. */
 async function whole<T>(
   execution: ActiveRun,
   scope: Scope,

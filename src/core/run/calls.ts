@@ -1,8 +1,8 @@
 import type { Frame } from "./scope.ts";
 
 /**
- * Counts the calls of user code that are under way. A call that has nothing left to do but wait for something of the run's own (a
- * gate, a timer inside a branch) does not count: the run can be let go, and the call is made again when it goes on.
+ * Counts calls of user code in progress. A call that only waits for something of the run's own (a gate, a timer inside
+ * a branch) doesn't count: the run can be released, and the call is made again when it continues.
  */
 export class Calls {
   #active = 0;
@@ -11,7 +11,7 @@ export class Calls {
   readonly #turn: () => Promise<void>;
   #waiters: (() => void)[] = [];
 
-  /** `turn` lets everything else that is under way in the process have its turn. */
+  /** `turn` lets all other work in the process have its turn. */
   constructor(turn: () => Promise<void>) {
     this.#turn = turn;
   }
@@ -29,7 +29,7 @@ export class Calls {
     if (frame.waits === 0) this.#less();
   }
 
-  /** A wait begins inside `frame` and the calls around it. */
+  /** Called when a wait begins inside `frame` and the calls around it. */
   block(frame: Frame | undefined): void {
     for (let one = frame; one; one = one.outer) if (one.waits++ === 0 && !one.ended) this.#less();
   }
@@ -38,7 +38,7 @@ export class Calls {
     for (let one = frame; one; one = one.outer) if (--one.waits === 0 && !one.ended) this.#active++;
   }
 
-  /** Counts what is about to begin: its intent is being written, and it would be left without an outcome. */
+  /** Counts a call that is about to begin: its intent is being written, and would be left without an outcome. */
   async begin<T>(intent: Promise<T>): Promise<T> {
     this.#beginning++;
     try {
@@ -49,11 +49,11 @@ export class Calls {
     }
   }
 
-  /** Answers when none is under way or about to begin. */
+  /** Resolves when none is in progress or about to begin. */
   async none(): Promise<void> {
     while (this.#active + this.#beginning > 0) {
       await new Promise<void>((resolve) => this.#waiters.push(resolve));
-      // What has become durable begins within this turn.
+      // Calls whose intent has become durable begin within this turn.
       await this.#turn();
     }
   }

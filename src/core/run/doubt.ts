@@ -11,14 +11,14 @@ import { Handle, type StepPlace } from "./call.ts";
 import { keyAnswer, keyProblem } from "./key-answer.ts";
 import { mustSettle } from "./undo-doubts.ts";
 
-/** Unknown outcomes: the intent is there and the outcome is not. The effect class decides; nothing is guessed. */
+/** Unknown outcomes: there is an intent and no outcome. The effect class decides; nothing is guessed. */
 const DAY_MS = 86_400_000;
-/** A key may be forgotten a little before its declared time. */
+/** A key may be forgotten slightly before its declared time. */
 const WINDOW_MARGIN = 0.9;
 
 /**
- * `call`: it may be called (again). `decided`: it was in doubt, and somebody has said what happened. Else the value that
- * the verify hook found.
+ * `call`: it may be called (again). `decided`: it was in doubt, and was resolved. Otherwise the value that the verify
+ * hook found.
  */
 export type Settlement<T> = "call" | "decided" | { readonly value: T };
 
@@ -29,7 +29,7 @@ export async function settleUnknown<T>(
   record: StepRecord,
 ): Promise<Settlement<T>> {
   const effect = stricter(record.effect, options.effect ?? "repeatable");
-  // Where it would have to be undone, a run that is being cancelled does not call it again to learn what became of it.
+  // A run that is being cancelled doesn't repeat an undoable call to learn its outcome.
   const isUndone = mustSettle(execution, record);
   if (effect === "repeatable" && !isUndone) return "call";
   if (!isOwnKey(execution, place.key, record)) {
@@ -51,14 +51,14 @@ export async function settleUnknown<T>(
 
 const STRICT: readonly Effect[] = ["repeatable", "keyed", "once"];
 
-/** Code that has changed its mind about a call under way must not make it worse: the more careful of the two counts. */
+/** If the code has changed the effect of a call in progress, the stricter one counts. */
 const stricter = (recorded: Effect, now: Effect): Effect =>
   STRICT.indexOf(now) > STRICT.indexOf(recorded) ? now : recorded;
 
 /**
- * Whether the step was begun under the key that this store gives it. A run that comes from another store began it under a key that
- * nobody here can make again: the receiver would not know the next call for the same one, and a hook that looks for the key would
- * not find what was done.
+ * True when the step was begun under this store's key for it. A run from another store began it under a key that can't
+ * be reproduced here: the receiver wouldn't recognise the next call, and a hook that looks for the key wouldn't find
+ * the effect.
  */
 export function isOwnKey(execution: ActiveRun, step: string, { key, call }: StepRecord): boolean {
   return key === undefined || key === fingerprint(execution.idempotencyKey(step, call));
@@ -93,13 +93,13 @@ export async function askVerify<T>(
 export interface Doubt {
   /** Default: it was begun, and its outcome was not recorded. */
   readonly reason?: HoldfastError;
-  /** The call has ended, so that nobody can be at it still. */
+  /** Set when the call has ended, so that it can't still be in progress. */
   readonly ended?: true;
   /** A person may have it called under a new key. */
   readonly newKey?: true;
 }
 
-/** Says that the outcome is unknown, and waits until it is known. */
+/** Records that the outcome is unknown, and waits until it is known. */
 export async function enterDoubt(
   execution: ActiveRun,
   place: StepPlace,
@@ -118,7 +118,7 @@ export async function enterDoubt(
 const unknown = (step: string, { attempt }: StepRecord): HoldfastError =>
   new HoldfastError("HF-2103", { step, attempt });
 
-/** Parked until a person, or the late outcome itself, says what happened. */
+/** Waits until a person, or the late outcome itself, decides. */
 export async function awaitDecision(execution: ActiveRun, { key, scope }: StepPlace): Promise<void> {
   for (;;) {
     const record = execution.state.find(key);
@@ -133,7 +133,7 @@ export async function awaitDecision(execution: ActiveRun, { key, scope }: StepPl
   }
 }
 
-/** What was said when it became doubtful; nothing where that is not kept any more. */
+/** The reason recorded when it became doubtful; nothing if that has been dropped. */
 async function reasonOf({ deps, runId }: ActiveRun, { data, seq }: StepRecord): Promise<unknown> {
   try {
     return await deps.values.of(runId, { data, seq });
@@ -144,8 +144,8 @@ async function reasonOf({ deps, runId }: ActiveRun, { data, seq }: StepRecord): 
 }
 
 /**
- * What a failed `keyed` call's error says about its key, where that leaves the outcome open. A call that is in flight at the receiver
- * is waited for first.
+ * The doubt that a failed `keyed` call's error raises about its key. A call in flight at the receiver is waited for
+ * first.
  */
 export function keyDoubt<T>(
   execution: ActiveRun,
@@ -162,7 +162,7 @@ export function keyDoubt<T>(
   return { reason, ended: true, ...(mayRekey ? { newKey: true } : {}) };
 }
 
-/** A call that threw without proof that it did nothing. After a time limit it may still be at it. */
+/** A call that threw without proof that it did nothing. After a timeout it may still be running. */
 export function thrownDoubt({ deps }: ActiveRun, step: string, thrown: unknown): Doubt {
   if (HoldfastError.is(thrown, "HF-2102")) return { reason: thrown };
   const message = deps.values.headline(toError(thrown));

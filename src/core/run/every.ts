@@ -4,7 +4,7 @@ import type { SaveEvery } from "../options.ts";
 const LONGEST_MS = 1_000;
 const MOST = 100;
 
-/** Whether the iterations that are not saved yet must be. */
+/** True when the unsaved iterations must be saved. */
 export function isDue(
   every: SaveEvery,
   { count, ms, node }: { readonly count: number; readonly ms: number; readonly node: ScopeNode | undefined },

@@ -14,7 +14,7 @@ import type { StoreTime } from "../store/time.ts";
 import type { Parent, RunRow } from "../types.ts";
 import type { Given } from "./given.ts";
 
-/** What an execution is given: the same for all runs of an engine. */
+/** The dependencies of an execution, shared by all runs of an engine. */
 export interface ExecutionDeps {
   readonly store: Store;
   readonly identity: StoreIdentity;
@@ -23,27 +23,27 @@ export interface ExecutionDeps {
   readonly time: StoreTime;
   readonly values: Values;
   readonly settings: ExecutionSettings;
-  /** Decides about calls, where there is one. */
+  /** Decides about calls, if there is one. */
   readonly policy: Policy | undefined;
-  /** Asked about values that come into a run, where there is one. */
+  /** Examines values that enter a run, if there is one. */
   readonly contentCheck: ContentCheck | undefined;
-  /** What stands before the steps of a run. */
+  /** The guards of a run's steps. */
   guards(run: Guarded): readonly Guard[];
-  /** What an execution asks of the engine around it. */
+  /** An execution's links to the engine around it. */
   readonly engine: EngineLinks;
 }
 
 export interface ExecutionSettings {
   readonly claimMs: number;
-  /** A wait that ends within this time is sat out in memory; a longer one lets go of the run. */
+  /** A wait that ends within this time is kept in memory; a longer one releases the run. */
   readonly holdMs: number;
-  /** How long nothing must happen before a waiting run is let go. */
+  /** How long nothing must happen before a waiting run is released. */
   readonly quietMs: number;
-  /** Time limit assumed for steps that name none, when judging whether a lost worker may still be acting. */
+  /** The time limit assumed for steps without one, when judging whether a lost worker may still be acting. */
   readonly assumedStepMs: number;
-  /** How often loops save their state, where nothing else is said. */
+  /** How often loops save their state by default. */
   readonly every: SaveEvery;
-  /** When checkpoints are marked by themselves. */
+  /** When checkpoints are marked automatically. */
   readonly triggers: TriggerSettings;
 }
 
@@ -54,11 +54,11 @@ export interface ChildRequest {
   readonly input: unknown;
   readonly parent: Parent;
   readonly given: Given;
-  /** Those of the fork. */
+  /** The fork's own facts. */
   readonly facts: Pick<Facts, "fork" | "childForks" | "hops">;
 }
 
-/** When checkpoints are marked by themselves; `null`: never. */
+/** When checkpoints are marked automatically; `null`: never. */
 export interface TriggerSettings {
   readonly confidence: number | null;
   readonly memoryPressure: number | null;
@@ -83,13 +83,18 @@ export interface EngineLinks {
     parent: { runId: string; step: string },
     given: Given,
   ): Promise<RunRow>;
-  /** In a fork: makes the child a fork too, where the source had one in its place. HF-1023 when that is not kept any more. */
+  /**
+   * In a fork: makes the child a fork too, if the source had one at its place. Throws HF-1023 when that one's values
+   * are gone.
+   */
   forkChild(request: ChildRequest): Promise<void>;
   /** Resumes a failed child, once for each attempt at the step that it is. */
   resumeChild(runId: string, attempt: Attempt): Promise<void>;
-  /** Hands a child's outcome to its parent. */
+  /** Reports a child's outcome to its parent. */
   notifyParent(child: RunRow): Promise<void>;
-  /** Cancels what the run started and what has not ended, undoing it. Returns what runs below it did and cannot undo any more. */
+  /**
+   * Cancels the unfinished runs that the run started, with undo. Returns what runs below it did and can no longer undo.
+   */
   cancelChildren(runId: string): Promise<readonly string[]>;
   /** Keeps the result of a call whose worker lost the run. */
   evidence(runId: string, step: string, attempt: number, data: Pick<Encoded, "data" | "blobs">): void;

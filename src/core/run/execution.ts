@@ -36,12 +36,12 @@ interface Wait {
   cancelTimer: () => void;
 }
 
-/** The scope a ctx call was made in. One carrier serves all runs: it is keyed by the promise chain. */
+/** The scope of a ctx call. One carrier serves all runs: it is keyed by the promise chain. */
 const scopes = createCarrier<{ execution: Execution; scope: Scope }>();
 
 /**
- * One process's work on one claimed run, from claim to release. It owns the writer, knows which calls are under way and what
- * the run waits for, and decides when to let go: finished, parked, paused, fenced.
+ * One process's work on one claimed run, from claim to release. It owns the writer, knows the calls in progress and the
+ * run's waits, and decides when to release: finished, parked, paused, fenced.
  */
 export class Execution implements ActiveRun {
   readonly runId: string;
@@ -49,28 +49,28 @@ export class Execution implements ActiveRun {
   readonly deps: ExecutionDeps;
   readonly writer: RunWriter;
   readonly ended: Promise<ExecutionEnd>;
-  /** How to undo finished steps, as far as this process has met them. */
+  /** The undos of finished steps that this process has reached. */
   readonly undos = new Map<string, (scope: Scope) => Promise<void>>();
   readonly memory: RunMemory;
   readonly snapshots = new Snapshots(this);
   readonly calls: Calls;
-  /** Asked before every intent. */
+  /** Run before every intent. */
   readonly guards: readonly Guard[];
-  /** Where the journal holds effects: sees to it that the body asks for them before it has new ones. */
+  /** If the journal holds effects: makes sure that the body asks for them before it has new ones. */
   readonly code: CodeGuard | undefined;
-  /** Looks at values that come into the run, where the engine is given a content check. */
+  /** Examines values that enter the run, if the engine has a content check. */
   readonly inspector: Inspector | undefined;
-  /** This process did not start the run. */
+  /** True when this process didn't start the run. */
   restored = true;
   config: Readonly<Record<string, unknown>> = {};
   compensating = false;
-  /** Why the store does not take what the run has to write. */
+  /** Why the store refuses the run's writes. */
   rejection: unknown;
-  /** The workflow's function has returned or thrown. */
+  /** True when the workflow's function has returned or thrown. */
   bodyEnded = false;
-  /** What is left to do here when the run is told to go on before it has stopped: no code of its own is under way. */
+  /** What to do when the run is told to continue before it has stopped and none of its code is running. */
   onward: (() => void) | undefined;
-  /** Intents written so far: tells a loop whether an iteration has been made durable. */
+  /** The number of intents written so far: tells a loop whether an iteration has been made durable. */
   intents = 0;
   readonly aborts = new Aborts();
   asking: Asking | undefined;
@@ -97,7 +97,7 @@ export class Execution implements ActiveRun {
     const hooks = {
       durable: (events: readonly JournalEvent[]) => {
         deps.engine.durable(this.writer.row, events);
-        // A call given up at its time limit may still end what a later attempt waits for.
+        // A call abandoned at its time limit may still end what a later attempt waits for.
         if (this.#waits.size > 0)
           for (const event of events) if (event.kind === "step_completed") this.#wake(event.step);
       },
@@ -138,12 +138,12 @@ export class Execution implements ActiveRun {
     return this.#closed;
   }
 
-  /** Whether the run waits for anything here. */
+  /** True when the run waits for anything here. */
   get isWaiting(): boolean {
     return this.#waits.size > 0;
   }
 
-  /** What the body waits for does not count any more. */
+  /** Ignores the body's waits from now on. */
   dropWaits(): void {
     for (const wait of this.#waits.values()) wait.cancelTimer();
     this.#waits.clear();
@@ -164,36 +164,36 @@ export class Execution implements ActiveRun {
     return scopes.run({ execution: this, scope }, body);
   }
 
-  /** Whether a ctx call may go on at once. */
+  /** True when a ctx call may proceed at once. */
   get isOpen(): boolean {
     this.#activity++;
     return !this.#closed && !this.#parking;
   }
 
-  /** Every ctx call passes here: it goes on only while this process may work on the run. */
+  /** Every ctx call passes here: it proceeds only while this process may work on the run. */
   async enter(): Promise<void> {
     this.#activity++;
     while (this.#parking) await this.#parking.settled;
     if (this.#closed) await never();
   }
 
-  /** The same for calls that answer at once. */
+  /** Like `enter`, for synchronous calls. */
   enterNow(): void {
     this.#activity++;
     if (this.#closed) throw new HoldfastError("HF-1009");
   }
 
   /**
-   * Writes an intent; answers `true` when it is durable and the claim still surely held, `false` when somebody outside has decided the
-   * step in the meantime and the intent was not written. While the store fails and runs go on regardless, what may be repeated need
-   * not be durable.
+   * Writes an intent; returns `true` when it is durable and the claim is still surely held, `false` when the step was
+   * decided from outside in the meantime and the intent wasn't written. While the store fails and runs continue anyway,
+   * a repeatable call's intent need not be durable.
    */
   async intent(event: EventDraft, frame: Frame | undefined, more: IntentParts = {}): Promise<boolean> {
     this.intents++;
     this.memory.live();
     if (this.#draining) await never();
     this.inspector?.note();
-    // While the run is told to stop, an intent is held back, and the calls around it are as good as waiting.
+    // While the run is told to stop, an intent is held back, and the calls around it count as waiting.
     this.calls.block(frame);
     const written = new Promise<"durable" | "ahead" | "overtaken">((resolve) => {
       const undo = isUndo(event.step);
@@ -210,7 +210,7 @@ export class Execution implements ActiveRun {
     return became !== "overtaken";
   }
 
-  /** A step that is decided without a call: intent and outcome are one write, so that no crash finds the one without the other. */
+  /** Decides a step without a call: intent and outcome are one write, so that no crash separates them. */
   async decideUncalled(
     intent: EventDraft,
     outcome: EventDraft,
@@ -229,7 +229,7 @@ export class Execution implements ActiveRun {
     this.calls.unblock(frame);
   }
 
-  /** A frozen process wakes up here: it acts only if the store says the run is still its own. */
+  /** A frozen process wakes up here: it acts only if the store says that it still owns the run. */
   async #renewNow(): Promise<void> {
     const { token, epoch } = this.writer.row.claim;
     const sentAt = this.deps.ports.clock.monotonic();
@@ -240,7 +240,10 @@ export class Execution implements ActiveRun {
     else this.fence();
   }
 
-  /** The engine itself is at work for the run: it is not let go meanwhile, and a failing store is not the body's affair. */
+  /**
+   * Runs the engine's own work for the run: the run isn't released meanwhile, and a failing store isn't the body's
+   * concern.
+   */
   async busy<T>(work: Promise<T>): Promise<T> {
     this.#busy++;
     try {
@@ -253,7 +256,7 @@ export class Execution implements ActiveRun {
     }
   }
 
-  /** The same for what may be at hand already. */
+  /** Like `busy`, for values that may be available already. */
   read<T>(get: () => T | Promise<T>): T | Promise<T> {
     try {
       const value = get();
@@ -277,7 +280,7 @@ export class Execution implements ActiveRun {
     else if (event.kind === "step_completed") markPhase(this, event.step);
   }
 
-  /** Records an outcome that somebody outside may decide first, or make void; answers whether ours was taken. */
+  /** Records an outcome that may be decided or voided from outside first; returns whether ours was accepted. */
   contest(
     event: EventDraft,
     blobs: readonly Blob[] = [],
@@ -294,7 +297,7 @@ export class Execution implements ActiveRun {
     this.considerEnding();
   }
 
-  /** Waits until somebody decides the step or its time has come. */
+  /** Waits until the step is decided or its time has come. */
   wait(key: string, waiting: Waiting, frame: Frame | undefined): Promise<void> {
     this.calls.block(frame);
     return new Promise((resolve) => {
@@ -313,7 +316,7 @@ export class Execution implements ActiveRun {
     wait.cancelTimer = this.deps.ports.clock.setTimer(() => this.#wake(key), delay);
   }
 
-  /** Sets the timers of all waits anew: the store's clock may have been corrected since. */
+  /** Resets the timers of all waits, because the store's clock may have been corrected. */
   rearm(): void {
     for (const [key, wait] of this.#waits) this.#arm(key, wait);
   }
@@ -328,18 +331,18 @@ export class Execution implements ActiveRun {
     wait.resolve();
   }
 
-  /** The key receivers deduplicate by. Never stored, never logged. */
+  /** The key by which receivers deduplicate. Never stored, never logged. */
   idempotencyKey(step: string, call: number): string {
     const { id, lineage } = this.writer.row;
     return hmac(this.deps.identity.secret, [id, lineage, this.state.firstKey(step), call].join("|"));
   }
 
-  /** The claim is not ours any more. */
+  /** Called when the claim is lost. */
   fence(): void {
     this.writer.fence();
   }
 
-  /** Results that could not be written any more still prove what happened. */
+  /** Results that can't be written any more still prove what happened. */
   #keepEvidence(unsaved: readonly PendingEvent[]): void {
     for (const { event, blobs = [] } of unsaved) {
       const record = event.kind === "step_completed" ? this.state.find(event.step) : undefined;
@@ -349,7 +352,7 @@ export class Execution implements ActiveRun {
     }
   }
 
-  /** The store stayed away: stop before the next effect, and leave the rest to a later claim. */
+  /** Called when the store stayed down: stops before the next effect, and leaves the rest to a later claim. */
   giveUp(error: unknown): void {
     this.#stopped("lost", error);
   }
@@ -376,11 +379,11 @@ export class Execution implements ActiveRun {
     this.#end(end);
   }
 
-  /** Writes the run's last event here and gives up the claim. Whatever came from outside meanwhile is heard first. */
+  /** Writes the run's last event here and releases the claim. Events from outside are processed first. */
   finish(end: ExecutionEnd, event: EventDraft, blobs: readonly Blob[] = []): void {
     const onOvertaken = () => {
       const { control } = this.writer.row;
-      // A run that failed and was undone has not failed when it is told to stop before that is written.
+      // A run that failed and was undone hasn't failed if it is told to stop before that is written.
       const isUndoing = this.compensating && control === "compensating" && end === "waiting";
       const stands = end === "cancelled" || isUndoing || (end !== "paused" && control === "none");
       if (stands) return this.finish(end, event, blobs);
@@ -391,7 +394,7 @@ export class Execution implements ActiveRun {
     this.writer.record({ event, blobs, release: true, onDurable: () => this.close(end), onOvertaken });
   }
 
-  /** Lets calls under way finish, then gives the run up for anyone to go on with. */
+  /** Lets calls in progress finish, then releases the run for any worker. */
   drain(): void {
     this.deps.ports.probe("C22:draining", { runId: this.runId });
     this.#draining = true;
@@ -409,7 +412,7 @@ export class Execution implements ActiveRun {
     this.considerEnding();
   }
 
-  /** Whoever holds a step back looks again. */
+  /** Makes guards that hold a step back check again. */
   wakeGuards(): void {
     for (const [key, { waiting }] of this.#waits) if (isGuarded(waiting.kind)) this.#wake(key);
   }
@@ -425,12 +428,12 @@ export class Execution implements ActiveRun {
     this.#parking = null;
     this.writer.withdraw((one) => one === parking?.event);
     parking?.resume();
-    // Timers that fired meanwhile were passed over.
+    // Timers that fired in the meantime were skipped.
     const now = this.deps.time.now();
     for (const [key, { waiting }] of this.#waits) if ((waiting.until ?? Infinity) <= now) this.#wake(key);
   }
 
-  /** Looks again after a moment without activity: nothing may be under way when the run is let go. */
+  /** Checks again after a moment without activity: nothing may be in progress when the run is released. */
   considerEnding(): void {
     if (this.#closed || this.calls.active > 0 || this.#busy > 0) return;
     const { onward } = this;
@@ -478,7 +481,7 @@ export class Execution implements ActiveRun {
     this.writer.record(event);
   }
 
-  /** Work for the run that nobody waits for. When it fails, the run is left to a person: it must not stand there and do nothing. */
+  /** Runs work for the run that nothing awaits. If it fails, the run is left to a person instead of standing still. */
   detach(work: Promise<unknown>, what: string): void {
     const guarded = work.catch((error: unknown) => {
       this.parkForReview(HoldfastError.is(error) ? error : broken(this.runId, error));

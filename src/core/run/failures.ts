@@ -3,13 +3,13 @@ import type { StepRecord } from "../journal/records.ts";
 import { keyAnswer } from "./key-answer.ts";
 import { read, statusOf } from "./retry.ts";
 
-/** Errors of ours that say themselves that nobody knows: a time limit, and an answer that the call knows to be lost. */
+/** True for our own errors that declare the outcome unknown: a timeout, and a lost answer. */
 export const leavesOpen = (error: unknown): error is HoldfastError =>
   HoldfastError.is(error, "HF-2102") || HoldfastError.is(error, "HF-2140");
 
 /**
- * What the error that ended a call proves. A call with an effect that throws may have acted before it did, so only proof counts: every
- * other error leaves the outcome unknown, whatever it looks like.
+ * True when the error that ended a call proves that nothing was done. A call with an effect that throws may have acted
+ * first, so only proof counts: every other error leaves the outcome unknown, whatever it looks like.
  */
 export function provesNotDone(
   error: unknown,
@@ -18,24 +18,24 @@ export function provesNotDone(
   // That this attempt did nothing says nothing about an earlier one.
   if (record.unproven) return false;
   if (record.harmless) return true;
-  // An answer about the key tells of an earlier attempt that reached the receiver.
+  // An answer about the key proves that an earlier attempt reached the receiver.
   if (record.attempt > 1 && keyAnswer(error)) return false;
   return verdictOf(error, 0) === "not done";
 }
 
-/** Whether the last attempt of this step, or one before it, may have acted: the next one's error cannot prove the contrary for both. */
+/** True when the last attempt of this step, or an earlier one, may have acted: the next error can't disprove that. */
 export const leavesUnproven = ({ effect, status, harmless, rerun }: StepRecord): boolean => {
-  // Of a `once` call that is made again, somebody has found out that it was not done.
+  // A `once` call is only repeated after somebody has found out that it wasn't done.
   if (effect === "repeatable" || (rerun && effect === "once")) return false;
   return !(status === "failed" && harmless);
 };
 
 type Verdict = "not done" | "open" | "silent";
 
-/** Deeper chains than that prove nothing. */
+/** Longer chains prove nothing. */
 const MOST_CAUSES = 50;
 
-/** By the error itself, its causes and the errors it gathers. One of them that leaves it open is enough. */
+/** Judges the error itself, its causes and the errors it combines. One of them that leaves it open is enough. */
 function verdictOf(error: unknown, depth: number): Verdict {
   if ((typeof error !== "object" && typeof error !== "function") || error === null) return "silent";
   if (depth > MOST_CAUSES) return "open";
@@ -48,7 +48,7 @@ function verdictOf(error: unknown, depth: number): Verdict {
   return own === "silent" && cause === "silent" ? gathered : "not done";
 }
 
-/** Several tries behind one error, such as one for each address of a host: all of them must have done nothing. */
+/** Several attempts behind one error, such as one per address of a host: all of them must have done nothing. */
 function gatheredVerdict(errors: unknown, depth: number): Verdict {
   if (!Array.isArray(errors) || errors.length === 0) return "silent";
   const verdicts = errors.map((one) => verdictOf(one, depth));
@@ -65,7 +65,7 @@ function ownVerdict(error: object): Verdict {
   return isUnsent(error) ? "not done" : "silent";
 }
 
-/** Refusals that a gateway also gives for a request that it has passed on, or that speak of an earlier one. */
+/** Refusals that a gateway also gives for a request that it has passed on, or that refer to an earlier one. */
 const UNSURE_STATUS: ReadonlySet<number> = new Set([408, 409, 460, 499]);
 
 const LOST_NAMES: ReadonlySet<unknown> = new Set(["AbortError", "TimeoutError"]);
@@ -88,6 +88,6 @@ const UNSENT_CODES: ReadonlySet<unknown> = new Set([
 ]);
 const UNSENT_CALLS: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
 
-/** There was no connection that anything could have been sent over. */
+/** True when there was no connection over which anything could have been sent. */
 const isUnsent = (error: object): boolean =>
   UNSENT_CODES.has(read(error, "code")) || UNSENT_CALLS.has(read(error, "syscall"));

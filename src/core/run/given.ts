@@ -7,20 +7,23 @@ import { checkBudget } from "../options.ts";
 import type { Blob } from "../store/contract.ts";
 import type { Budget } from "../types.ts";
 
-/** What a run is given besides its input. */
+/** What a run gets besides its input. */
 export interface Given {
   readonly budget: Budget | undefined;
   readonly config: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** By whoever starts it: a limit given here comes before the workflow's own. */
+/** From the caller that starts it: a limit given here takes precedence over the workflow's own. */
 export function givenAtStart({ budget: own }: Workflow, { budget: limits, config }: StartOptions): Given {
   if (config !== undefined) checkObject("config", config);
   const given = checkBudget(limits);
   return { budget: own || given ? { ...own, ...given } : undefined, config };
 }
 
-/** By its parent: the config as it is. The limits of its own workflow hold besides those of the runs above, which are looked up there. */
+/**
+ * From its parent: the unchanged config. The limits of its own workflow apply besides those of the runs above, which
+ * are looked up there.
+ */
 export function givenByParent(
   { config }: { readonly config: Readonly<Record<string, unknown>> },
   { budget }: Workflow,

@@ -9,17 +9,17 @@ import type { ActiveRun } from "./active-run.ts";
 import { type Scope, siblingScope } from "./scope.ts";
 import { runStep } from "./steps.ts";
 
-/** A group: branches side by side, each a step of its own, addressed by its place in the group. */
+/** A group: parallel branches, each its own step, addressed by its index in the group. */
 type Options = EachOptions | SettledOptions;
 
 interface Branch {
   readonly segment: string;
-  /** What it is for: policies are asked with it, and approvals are bound to it. */
+  /** What it is for: policies receive it, and approvals are bound to it. */
   readonly about: { readonly item: unknown } | { readonly branch: string };
   readonly work: (call: StepCall) => unknown;
 }
 
-/** Runs the branches, at most `concurrency` at once, until the failure rule says the group is decided. */
+/** Runs the branches, at most `concurrency` at once, until the failure rule decides the group. */
 async function runGroup(
   execution: ActiveRun,
   scope: Scope,
@@ -61,7 +61,7 @@ async function runGroup(
   return results;
 }
 
-/** Says how many there are to be: progress is measured against it. Travels with the first branch's intent. */
+/** Announces the number of branches, against which progress is measured. Written with the first branch's intent. */
 function announce(execution: ActiveRun, scope: Scope, name: string, of: number): void {
   const note = planNote(name);
   if (of === 0 || scope.node?.notes.has(note)) return;
@@ -79,9 +79,9 @@ function branchOptions(options: Options): StepOptions<unknown> {
 
 interface GroupRule {
   decided: boolean;
-  /** Counts a result; answers whether it has decided the group. */
+  /** Counts a result; returns whether it has decided the group. */
   take(result: Settled<unknown>): boolean;
-  /** Throws what the group fails with, if it does. */
+  /** Throws the group's error, if it fails. */
   check(execution: ActiveRun, group: string, results: readonly Settled<unknown>[]): void;
 }
 
@@ -115,7 +115,7 @@ function groupRule(options: Options, total: number): GroupRule {
   };
 }
 
-/** Branches that were only told to stop are not the reason. */
+/** Branches that were only aborted aren't the cause. */
 const firstCause = (errors: readonly unknown[]): unknown =>
   errors.find(
     (error) =>

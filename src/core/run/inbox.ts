@@ -6,7 +6,7 @@ import type { ActiveRun } from "./active-run.ts";
 import { place } from "./scope.ts";
 import { received } from "./waits.ts";
 
-/** Takes out of the mailbox what has come under this name, without waiting. What was found is the same on every replay. */
+/** Takes the messages under this name out of the mailbox, without waiting. The result is the same on every replay. */
 export async function inbox<T>(execution: ActiveRun, name: string): Promise<ReceivedSignal<T>[]> {
   await execution.enter();
   const scope = execution.scope();
@@ -25,8 +25,9 @@ export async function inbox<T>(execution: ActiveRun, name: string): Promise<Rece
 }
 
 /**
- * What people have injected behind a position, for everybody or for one agent by name. It stays in the mailbox for the others. The last
- * look before an answer is durable before it counts: nothing that was acknowledged before it goes unseen.
+ * The context that people have injected after a position, for everyone or for one agent by name. It stays in the
+ * mailbox for the others. The last check before an answer is durable before it counts, so no message acknowledged
+ * before it goes unseen.
  */
 export async function injected(
   execution: ActiveRun,

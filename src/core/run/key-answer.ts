@@ -4,12 +4,13 @@ import { type ErrorCode, HoldfastError } from "../errors.ts";
 import { header, headersOf, read, statusOf } from "./retry.ts";
 
 /**
- * What a receiver says about the idempotency key itself. `in-flight`: a call under it has not ended there yet. `refused`: it does not
- * take the key, or has seen other arguments under it. `replayed`: it failed, and answers so for good.
+ * A receiver's statement about the idempotency key itself. `in-flight`: a call under it hasn't ended there yet.
+ * `refused`: it doesn't accept the key, or has seen other arguments under it. `replayed`: it failed, and will keep
+ * saying so.
  */
 export type KeyAnswer = "in-flight" | "refused" | "replayed";
 
-/** By name and fields, not by class. What the error itself says (`keyRejected`) counts most. */
+/** Decided by name and fields, not by class. The error's own `keyRejected` counts most. */
 export function keyAnswer(error: unknown): KeyAnswer | undefined {
   const own = read(error, "keyRejected");
   if (own === true) return "refused";

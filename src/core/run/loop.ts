@@ -64,7 +64,7 @@ export async function loop<S extends object>(
   return state;
 }
 
-/** Finished iterations that are not written yet. The loop's record stands where the journal does, and so do snapshots. */
+/** Finished iterations that aren't written yet. The loop's record matches the journal, and so do snapshots. */
 class Unwritten {
   count = 0;
   readonly #execution: ActiveRun;
@@ -72,7 +72,7 @@ class Unwritten {
   readonly #record: LoopRecord;
   #patches: StatePatch[] = [];
   #turns: (() => void)[] = [];
-  /** Intents written by the time of the last advance. */
+  /** The number of intents at the last advance. */
   #intents: number;
   #savedAt: number;
 
@@ -88,7 +88,7 @@ class Unwritten {
     return this.#execution.deps.ports.clock.monotonic();
   }
 
-  /** Since the last advance, or since this process is at the loop. */
+  /** Milliseconds since the last advance, or since this process took up the loop. */
   get ms(): number {
     return this.#now - this.#savedAt;
   }
@@ -107,7 +107,7 @@ class Unwritten {
     this.#patches.push(...patches);
   }
 
-  /** Writes all of them, and waits only where nothing else will be written soon. */
+  /** Writes all of them, and waits only if nothing else will be written soon. */
   async write(state: object, done: boolean): Promise<void> {
     const [execution, record, { count }] = [this.#execution, this.#record, this];
     const change: Advance = record.iteration === 0 ? { state } : { patches: this.#patches };
@@ -117,7 +117,7 @@ class Unwritten {
     const event: EventDraft = { kind: "loop_advanced", step: this.#place.key, meta, data };
     this.endTurns();
     Object.assign(record, { iteration: iteration + 1, done, state: { value: state } });
-    // Iterations without a step of their own have nothing to travel with: they are saved before the next begins.
+    // Iterations without their own step have nothing to be written with: they are saved before the next begins.
     const isAlone = execution.intents === this.#intents;
     [this.count, this.#patches, this.#intents, this.#savedAt] = [0, [], execution.intents, this.#now];
     const saved = new Promise<void>((resolve) => {

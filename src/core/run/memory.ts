@@ -10,8 +10,8 @@ import type { ActiveRun } from "./active-run.ts";
 import { place } from "./scope.ts";
 
 /**
- * Working memory as the body sees it. On a replay it is rebuilt at the same pace as the body goes through it: a write that
- * is recorded applies its recorded value, and a step or iteration answered from the journal brings the writes made inside it.
+ * Working memory as the body sees it. A replay rebuilds it at the body's pace: a recorded write applies its recorded
+ * value, and a step or iteration answered from the journal applies the writes made inside it.
  */
 export class RunMemory implements Memory {
   readonly #execution: ActiveRun;
@@ -21,16 +21,16 @@ export class RunMemory implements Memory {
   readonly #inside = new Map<string, MemoryWrite[]>();
   readonly #bySeq = new Map<number, MemoryWrite>();
   #writes: readonly MemoryWrite[] = [];
-  /** Writes from outside that the body has not come to yet, and the recorded position after which each counts. */
+  /** Writes from outside that the body hasn't reached yet, and the recorded position after which each counts. */
   #edits: Edit[] = [];
-  /** Positions of the edits that count already, by name. */
+  /** The positions of the edits that already count, by name. */
   readonly #edited = new Map<string, number>();
 
   constructor(execution: ActiveRun) {
     this.#execution = execution;
   }
 
-  /** Reads the recorded writes, so that memory can answer at once later. */
+  /** Reads the recorded writes, so that memory can answer synchronously later. */
   async load(): Promise<void> {
     const { state, deps, runId } = this.#execution;
     this.#writes = [...state.memory];
@@ -52,12 +52,12 @@ export class RunMemory implements Memory {
     this.met(0);
   }
 
-  /** The body has come to what is recorded at `seq`: what was changed from outside after that, and before anything else, counts now. */
+  /** Called when the body reaches the record at `seq`: outside changes right after it count now. */
   met(seq: number): void {
     while (this.#edits[0] && this.#edits[0].after <= seq) this.#apply((this.#edits.shift() as Edit).write);
   }
 
-  /** The body does something new: everything recorded lies behind it. */
+  /** Called when the body does something new: all records are behind it. */
   live(): void {
     if (this.#edits.length > 0) this.met(Number.POSITIVE_INFINITY);
   }
@@ -103,20 +103,20 @@ export class RunMemory implements Memory {
   }
 
   #apply(write: MemoryWrite): void {
-    // A step that was edited too is met early; what was recorded before the edit is still replaced by it.
+    // An edited step may be reached early; the edit still replaces what was recorded before it.
     if (write.seq < (this.#edited.get(write.name) ?? 0)) return;
     if (write.step === "") this.#edited.set(write.name, write.seq);
     if (this.#recorded.has(write.seq)) this.#values.set(write.name, this.#recorded.get(write.seq));
     else if (write.data === undefined) this.#values.delete(write.name);
   }
 
-  /** A step was answered from the journal: what it wrote inside counts too. */
+  /** Called when a step was answered from the journal: its inner writes count too. */
   replayStep(key: string, seq: number): void {
     for (const write of this.#inside.get(key) ?? []) this.#apply(write);
     this.met(seq);
   }
 
-  /** A loop goes on after its finished iterations: memory is as it was when the last of them ended. */
+  /** Called when a loop continues after its finished iterations: memory is as it was when the last of them ended. */
   replayUntil(seq: number): void {
     for (const write of this.#writes) if (write.seq <= seq) this.#apply(write);
     this.#edits = this.#edits.filter(({ write }) => write.seq > seq);
@@ -129,7 +129,7 @@ interface Edit {
   readonly after: number;
 }
 
-/** Where everything stands that a body is answered with, in order. */
+/** The positions of everything that a body is answered with, in order. */
 function recordedPositions(state: RunState): number[] {
   const steps = [...state.steps()].filter(([, record]) => record.status !== "started");
   const loops = [...state.loops()];

@@ -9,10 +9,12 @@ import type { ActiveRun } from "./active-run.ts";
 import { place, placeNote } from "./scope.ts";
 import { checkTrigger, markConfidence, markEvaluation, markFinished } from "./triggers.ts";
 
-/** Notes: facts written beside the steps. Each has an address, so a replay finds it and does not write it twice. */
+/**
+ * Notes: facts recorded beside the steps. Each has an address, so that a replay finds it and doesn't write it twice.
+ */
 type NoteKind = "usage_recorded" | "decision_made" | "agent_updated" | "plan_made";
 
-/** Answers whether it is new. */
+/** Returns true when it is new. */
 function note<K extends NoteKind>(
   execution: ActiveRun,
   name: string,
@@ -64,7 +66,7 @@ export function usage(execution: ActiveRun, report: UsageReport): void {
 
 const amount = (option: string, value = 0): number => checkNumber(option, value, { least: 0 });
 
-/** Marks a checkpoint and answers its address once it is durable. */
+/** Marks a checkpoint and returns its address once it is durable. */
 export async function checkpoint(
   execution: ActiveRun,
   label: string,
@@ -95,7 +97,7 @@ export function now(execution: ActiveRun): number {
   return value;
 }
 
-/** Derived, not recorded: the same run asks the same place and gets the same answer. */
+/** Derived, not recorded: the same run gets the same answer at the same place. */
 function derive<T>(execution: ActiveRun, name: string, from: (text: string) => T): T {
   execution.enterNow();
   const at = place(execution.scope(), name);

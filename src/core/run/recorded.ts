@@ -7,13 +7,13 @@ import type { StepPlace } from "./call.ts";
 /** The recorded outcome of a step. */
 export function recordedValue(execution: ActiveRun, key: string, record: StepRecord): unknown {
   const { data, seq, status } = record;
-  // A body asks for each outcome once; holding on to it would keep a long run's whole history in memory.
+  // A body asks for each outcome once; keeping it would hold a long run's whole history in memory.
   record.data = undefined;
   const value = execution.read(() => execution.deps.values.of(execution.runId, { data, seq }));
   return inspectOutcome(execution, key, { data, seq, status }, value);
 }
 
-/** Only a call that may be made again can contain calls and waits of the run's own. */
+/** Only a repeatable call can contain the run's own calls and waits. */
 export function refuseInside({ key, scope: { frame } }: StepPlace): void {
   if (!frame || frame.effect === "repeatable") return;
   throw new HoldfastError("HF-1019", { step: key, outer: frame.key, effect: frame.effect });

@@ -11,10 +11,7 @@ export const defaultRetry: RetryPolicy = {
   maxWaitMs: 120_000,
 };
 
-/**
- * The policy an option stands for, with the gaps filled from `fallback`. Refuses what makes no sense
- * (HF-1003).
- */
+/** The policy for an option, completed from `fallback`. Refuses invalid values (HF-1003). */
 export function retryPolicy(options: RetryOption | undefined, fallback: RetryPolicy): RetryPolicy {
   if (options === undefined) return fallback;
   if (options === false) return { ...fallback, attempts: 1 };
@@ -37,14 +34,14 @@ export function retryPolicy(options: RetryOption | undefined, fallback: RetryPol
 
 /** A failed attempt and what is known about it. */
 export interface FailedAttempt {
-  /** Which attempt failed; the first is 1. */
+  /** The number of the failed attempt; the first is 1. */
   readonly attempt: number;
   /** How long the step has waited between attempts so far. */
   readonly waitedMs: number;
   readonly error: unknown;
   /** Numbers in [0, 1). */
   readonly random: () => number;
-  /** Wall time in epoch milliseconds, to read a Retry-After date by. */
+  /** Wall time in epoch milliseconds, to interpret a Retry-After date. */
   readonly now: number;
 }
 
@@ -55,13 +52,13 @@ export type RetryDecision =
       readonly why: string;
       /** How long the receiver asks to wait. */
       readonly askedMs?: number;
-      /** That is longer than the policy allows. */
+      /** Set when that is longer than the policy allows. */
       readonly isTooLong?: true;
     };
 
 /**
- * Whether to try again after a failed attempt, and how long to wait: exponential back-off with full jitter,
- * and never sooner than the receiver asks for.
+ * Decides whether to retry after a failed attempt, and how long to wait: exponential back-off with full jitter, and
+ * never sooner than the receiver asks for.
  */
 export function nextRetry(policy: RetryPolicy, failed: FailedAttempt): RetryDecision {
   const { attempt, waitedMs, error, random, now } = failed;
@@ -76,7 +73,7 @@ export function nextRetry(policy: RetryPolicy, failed: FailedAttempt): RetryDeci
         : `All ${policy.attempts} attempts are used up.`;
     return { retry: false, why, ...askedMs };
   }
-  // NaN, from 0 times infinity, stands for no back-off.
+  // NaN, from 0 times infinity, means no back-off.
   const backOff = random() * Math.min(policy.maxMs, policy.baseMs * policy.factor ** (attempt - 1) || 0);
   const left = policy.maxWaitMs - waitedMs;
   const used = waitedMs > 0 ? `, ${seconds(waitedMs)} of it are used` : "";
@@ -97,8 +94,8 @@ const PROGRAMMING = new Set(["SyntaxError", "ReferenceError", "RangeError", "Eva
 const PASSING_STATUS = new Set([408, 409, 425, 429]);
 
 /**
- * Whether an error may pass by itself. Decided by name and fields, not by class, so that an error read back
- * from the store gets the same answer. What the error itself says (`retryable`) counts most.
+ * True when an error may be transient. Decided by name and fields, not by class, so that an error read from the store
+ * gets the same answer. The error's own `retryable` counts most.
  */
 export function retryable(error: unknown): boolean {
   const name = read(error, "name");
@@ -111,11 +108,13 @@ export function retryable(error: unknown): boolean {
   return status === undefined || PASSING_STATUS.has(status);
 }
 
-/** Nobody is to deal with such an error, neither by trying again nor by asking a model: the code is wrong, or says so itself. */
+/**
+ * True for an error that must not be handled, neither by a retry nor by a model: the code is wrong, or says so itself.
+ */
 export const isFatal = (error: unknown): boolean =>
   read(error, "fatal") === true || (HoldfastError.is(error) && error.code.startsWith("HF-1"));
 
-/** The status of the receiver's answer, where an error carries one of the kind that is looked for. */
+/** The status of the receiver's answer, if the error carries a matching one. */
 export function statusOf(error: unknown, matches: (status: number) => boolean): number | undefined {
   for (const holder of [error, read(error, "response")]) {
     for (const key of ["status", "statusCode"]) {
@@ -132,8 +131,7 @@ function isNetworkFailure(error: unknown): boolean {
 }
 
 /**
- * How long the receiver asks to wait, from the error's own fields or its response headers; `undefined` when
- * it does not say.
+ * How long the receiver asks to wait, from the error's fields or its response headers; `undefined` when it doesn't say.
  */
 export function retryAfterMs(error: unknown, now: number): number | undefined {
   const own = milliseconds(read(error, "retryAfterMs")) ?? delay(read(error, "retryAfter"), now);
@@ -146,7 +144,7 @@ export function retryAfterMs(error: unknown, now: number): number | undefined {
   return undefined;
 }
 
-/** Where the common clients keep the headers of an answer. */
+/** The places where common clients keep response headers. */
 export const headersOf = (error: unknown): readonly unknown[] => [
   read(error, "headers"),
   read(read(error, "response"), "headers"),
@@ -170,7 +168,7 @@ function delay(value: unknown, now: number): number | undefined {
 }
 
 function httpDate(text: string): number {
-  // The oldest of the three HTTP date forms leaves out its zone, which is always GMT.
+  // The oldest of the three HTTP date forms omits its zone, which is always GMT.
   return WEEKDAY.test(text) ? Date.parse(text.endsWith("GMT") ? text : `${text} GMT`) : Number.NaN;
 }
 
@@ -197,7 +195,7 @@ export function header(headers: unknown, name: string): unknown {
   }
 }
 
-/** Errors come from anywhere: a field that throws counts as absent. */
+/** Errors come from anywhere: a field that throws counts as missing. */
 export function read(value: unknown, key: string): unknown {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return undefined;
   try {

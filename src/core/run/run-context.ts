@@ -46,7 +46,7 @@ import { beginStep, completeStep, failStep, runStep } from "./steps.ts";
 import { transaction } from "./transaction.ts";
 import { child, gate, signal, sleep } from "./waits.ts";
 
-/** `ctx`: finds the scope a call was made in and hands it to the module that knows what to do. */
+/** `ctx`: finds the scope of a call and passes it to the module that implements it. */
 export class RunContext implements Context {
   readonly #execution: ActiveRun;
 
@@ -70,7 +70,7 @@ export class RunContext implements Context {
     return this.#execution.memory;
   }
 
-  /** Where a call of this name is made. A promise only where the journal holds something of another kind under it. */
+  /** The place of a call with this name. A promise only if the journal holds another kind under it. */
   protected place(name: string, kind: Kind): StepPlace | Promise<StepPlace> {
     const scope = this.#execution.scope();
     const place = { scope, ...address(scope, name) };
@@ -79,7 +79,7 @@ export class RunContext implements Context {
     return isOtherKind(this.#execution, place, kind) ? settleKind(this.#execution, place, kind) : place;
   }
 
-  /** What the code asks for here, so that it is not lost where nobody waits for it. */
+  /** Tracks a request of the code, so that it isn't lost if nobody awaits it. */
   #asked<T>(name: string, work: () => Promise<T>): Promise<T> {
     const scope = this.#execution.scope();
     return asked(scope, scope.prefix + nextName(scope, name), work());
@@ -87,7 +87,7 @@ export class RunContext implements Context {
 
   step<T>(name: string, work: (call: StepCall) => T | Promise<T>, options?: StepOptions<T>): Promise<T> {
     try {
-      // Not an async function: a promise less for every step of a long replay.
+      // Not an async function: this saves a promise for every step of a long replay.
       const place = this.place(name, "call");
       if (place instanceof Promise)
         return this.#asked(name, async () => runStep(this.#execution, await place, work, options));
@@ -189,7 +189,7 @@ export class RunContext implements Context {
     const scope = this.#execution.scope();
     const key = scope.prefix + nextName(scope, name);
     let begun = (): void => undefined;
-    // A child is a run of its own: whoever does not wait for it may end before it does.
+    // A child is a separate run: a function that doesn't await it may end first.
     const isBegun = new Promise<void>((resolve) => (begun = resolve));
     const work = async (): Promise<O> =>
       child(this.#execution, await this.place(name, "child"), { workflow, input, begun });

@@ -5,25 +5,25 @@ import { checkName } from "../names.ts";
 import type { Effect } from "../types.ts";
 import { countTogether } from "./note-counts.ts";
 
-/** A call of user code that is under way; usage reported inside it belongs to its outcome. */
+/** A running call of user code; usage reported inside it belongs to its outcome. */
 export interface Frame {
   readonly key: string;
   readonly effect: Effect;
-  /** The call it was made in. */
+  /** The call that contains it. */
   readonly outer: Frame | undefined;
   usage: UsageMeta | undefined;
-  /** Waits of the run's own that it sits in. */
+  /** The number of the run's own waits inside it. */
   waits: number;
   ended: boolean;
 }
 
 /**
- * Where a ctx call happens. Names are counted per scope, so that a branch, an item or an iteration has the same
+ * The scope of a ctx call. Names are counted per scope, so that a branch, an item or an iteration has the same
  * addresses whatever runs beside it.
  */
 export interface Scope {
   readonly prefix: string;
-  /** What the journal holds for this scope, if anything. */
+  /** The journal's records for this scope, if any. */
   readonly node: ScopeNode | undefined;
   readonly counts: Map<string, number>;
   readonly abort: AbortSignal;
@@ -33,9 +33,9 @@ export interface Scope {
 }
 
 export interface Address {
-  /** Name within the scope, `#2` and so on included. */
+  /** The name within the scope, including `#2` and so on. */
   readonly name: string;
-  /** Full key within the run. */
+  /** The full key within the run. */
   readonly key: string;
 }
 
@@ -45,10 +45,10 @@ export function address(scope: Scope, name: string): Address {
   return place(scope, name);
 }
 
-/** The same for names made by the engine, which may use reserved characters. */
+/** The address for a name made by the engine, which may use reserved characters. */
 export const place = (scope: Scope, name: string): Address => counted(scope, name, name);
 
-/** The address of a note. Notes are counted apart, so that a step may be called `plan` or `decision` as well. */
+/** The address of a note. Notes are counted separately, so that a step may also be called `plan` or `decision`. */
 export const placeNote = (scope: Scope, name: string): Address =>
   counted(scope, name, countTogether(scope.node, name) ? name : `\0${name}`);
 
@@ -58,13 +58,13 @@ function counted(scope: Scope, name: string, counter: string): Address {
   return { name: unique, key: scope.prefix + unique };
 }
 
-/** What the next call of this name will be called. */
+/** The name of the next call. */
 export function nextName({ counts }: Scope, name: string, counter = name): string {
   const before = counts.get(counter) ?? 0;
   return countedName(name, before + 1);
 }
 
-/** A scope below another. What the journal holds for it is looked up anew until found: a retried call meets its own past. */
+/** A scope below another. Its records are looked up again until found: a retried call meets its own past. */
 class InnerScope implements Scope {
   readonly prefix: string;
   readonly counts = new Map<string, number>();
@@ -95,7 +95,7 @@ type ScopeChange = Partial<Pick<Scope, "abort" | "frame" | "shared">>;
 export const innerScope = (outer: Scope, segment: string, change: ScopeChange): Scope =>
   new InnerScope(outer, segment, change);
 
-/** The same addresses under another abort signal. */
+/** The same addresses with another abort signal. */
 export const siblingScope = (scope: Scope, abort: AbortSignal): Scope => ({
   prefix: scope.prefix,
   get node() {

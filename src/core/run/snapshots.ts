@@ -9,7 +9,7 @@ import type { ActiveRun } from "./active-run.ts";
 
 const MIN_TAIL_BYTES = 32_768;
 
-/** Decides when a run's state is saved in full, and saves it. */
+/** Decides when to save a run's complete state, and saves it. */
 export class Snapshots {
   readonly #execution: ActiveRun;
   #wanted = false;
@@ -19,13 +19,13 @@ export class Snapshots {
     this.#execution = execution;
   }
 
-  /** As soon as everything is saved, however little has been written since the last one. */
+  /** Takes one as soon as everything is saved, however little has been written since the last one. */
   soon(): void {
     this.#wanted = true;
     if (this.#execution.writer.calm) this.ifDue();
   }
 
-  /** A full snapshot once the tail outweighs the last one: all of them together stay in proportion to the journal. */
+  /** Takes one once the tail outweighs the last one, so that all of them together stay in proportion to the journal. */
   ifDue(): void {
     const { state } = this.#execution.writer;
     const least = this.#wanted ? 1 : Math.max(MIN_TAIL_BYTES, 2 * state.snapshotBytes);
@@ -39,7 +39,7 @@ export class Snapshots {
     }
   }
 
-  /** The journal holds everything that it would. The next one is tried when as much again has been written. */
+  /** The journal has everything that it would contain. The next attempt comes when as much again has been written. */
   #skip(error: unknown): void {
     const { writer, deps, runId } = this.#execution;
     Object.assign(writer.state, { snapshotBytes: writer.state.tailBytes, tailBytes: 0 });
@@ -48,8 +48,8 @@ export class Snapshots {
   }
 
   /**
-   * After a resume, a loop's state is known when the body comes to it. To one inside a finished step it never comes, so that its state is
-   * read here; the loop itself still counts as not met.
+   * After a resume, a loop's state is known when the body reaches it. The body never reaches one inside a finished
+   * step, so its state is read here; the loop still counts as not reached.
    */
   async #catchUp(): Promise<void> {
     if (this.#isReading) return;
@@ -60,7 +60,7 @@ export class Snapshots {
         const { length } = loop.changes;
         if (!isBehind(loop) || !isInsideFinished(writer.state, key)) continue;
         const value = await loopState(deps.values, runId, loop);
-        // The body may have come to it meanwhile, or somebody may have edited it.
+        // The body may have reached it in the meantime, or it may have been edited.
         if (value === undefined || loop.live || loop.changes.length !== length) continue;
         Object.assign(loop, { state: { value }, changes: [] });
       }
@@ -77,7 +77,7 @@ export class Snapshots {
     const { probe } = deps.ports;
     probe("C12:before-snapshot", { runId });
     const { data, blobs, text } = deps.values.encode("snapshot", snapshot, true);
-    // Always apart: where it is damaged, the journal around it is not, and an older one will do.
+    // Always separate: if it is damaged, the journal around it isn't, and an older one will do.
     const own = typeof data === "string" ? deps.values.blob(text) : undefined;
     const meta = { previous: writer.row.snapshotSeq, format: JOURNAL_FORMAT };
     const event: EventDraft = {
@@ -94,7 +94,7 @@ export class Snapshots {
       event,
       blobs: own ? [...blobs, own] : blobs,
       onDurable: () => probe("C12:after-snapshot", { runId }),
-      // It stands for everything before it, and something from outside came first.
+      // It represents everything before it, and something from outside came first.
       onOvertaken: () => {
         Object.assign(state, before);
         this.#wanted = wasWanted;
@@ -103,7 +103,7 @@ export class Snapshots {
   }
 }
 
-/** Whether a step around it has its outcome: then nobody comes to it any more. */
+/** True when a step around it has its outcome: then the body never reaches it. */
 function isInsideFinished(state: RunState, key: string): boolean {
   return around(key).some((outer) => {
     const record = state.find(outer);

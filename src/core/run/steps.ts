@@ -29,7 +29,7 @@ import { hasUndosInside, isCancelling, isOpenFailure, mustSettle } from "./undo-
 
 /**
  * The step protocol: look up, decide what an unknown outcome allows, write the intent, call, write the outcome. The
- * outcome is not awaited: it travels with the next intent, and nothing acts before that append is durable.
+ * outcome isn't awaited: it is written with the next intent, and nothing acts before that append is durable.
  */
 export async function runStep<T>(
   execution: ActiveRun,
@@ -38,7 +38,7 @@ export async function runStep<T>(
   options: StepOptions<T> = {},
 ): Promise<T> {
   const known = place.scope.node?.records.get(place.name);
-  // The common case of a replay, without a detour: a long history is walked through on every resume.
+  // The common case of a replay, on a fast path: every resume walks through the whole history.
   if (known?.status === "completed" && execution.isOpen) {
     if (isCancelling(execution)) await meetUndos(execution, place, work, options, known);
     const value = recordedValue(execution, place.key, known);
@@ -67,7 +67,7 @@ export async function beginStep<T>(
   options: StepOptions<T> = {},
 ): Promise<StepHandle<T>> {
   await execution.enter();
-  // A call that was given up may still be running; what it starts now leads nowhere.
+  // An abandoned call may still be running; whatever it starts now leads nowhere.
   if (place.scope.frame?.ended) await never();
   refuseInside(place);
   const record = place.scope.node?.records.get(place.name);
@@ -76,7 +76,7 @@ export async function beginStep<T>(
     : startStep(execution, place, options, undefined);
 }
 
-/** What to do about a step the journal already knows. */
+/** Handles a step that the journal already knows. */
 async function continueStep<T>(
   execution: ActiveRun,
   place: StepPlace,
@@ -107,8 +107,9 @@ async function continueStep<T>(
 }
 
 /**
- * A run that is being undone must know how to undo what happened inside a step that has finished or was under way. That is code, so
- * the step's function is gone through once more; every call of the run's own inside it is answered from the journal, or does not begin.
+ * A run that is being undone must know how to undo what happened inside a step that has finished or was in progress.
+ * Only the code knows, so the step's function runs once more; every inner call of the run is answered from the journal,
+ * or doesn't begin.
  */
 async function meetUndos<T>(
   execution: ActiveRun,
@@ -124,12 +125,12 @@ async function meetUndos<T>(
   try {
     await callWork(execution, handle, work);
   } catch {
-    // Its outcome is in the journal; only what it met on the way counts here.
+    // Its outcome is in the journal; only the undos it registered count here.
   }
   execution.callEnded(handle.frame);
 }
 
-/** A step is answered from the journal: what belongs to its outcome comes with it. */
+/** Called when a step is answered from the journal: restores what belongs to its outcome. */
 function replayed<T>(
   execution: ActiveRun,
   place: StepPlace,
@@ -153,7 +154,7 @@ async function continueFailed<T>(
   if (record.retryAt !== undefined) {
     await waitForRetry(execution, place);
     const now = execution.state.find(place.key) ?? record;
-    // What may be done only once is not done again because it could be when it was begun.
+    // A call that has become `once` isn't repeated just because it was repeatable when it began.
     const isStricter = options.effect === "once" && now.effect !== "once";
     if (isStricter || !isOwnKey(execution, place.key, now))
       return continueUnknown(execution, place, options, now);
@@ -161,7 +162,8 @@ async function continueFailed<T>(
   }
   const error = await recordedValue(execution, place.key, record);
   if (record.reopened) {
-    // A failed `once` call is tried again only where the error itself says that nothing happened; so is one under a key of elsewhere.
+    // A failed `once` call is retried only if the error itself proves that nothing happened; the same goes for one
+    // under a foreign key.
     const isSafe = record.effect !== "once" && isOwnKey(execution, place.key, record);
     if (isSafe || provesNotDone(error, record)) {
       await waitForRetry(execution, place);
@@ -183,7 +185,7 @@ async function continueUnknown<T>(
   const { status } = record;
   const settled = await settleUnknown(execution, place, options, record);
   const again = () => continueStep(execution, place, options, execution.state.find(place.key) ?? record);
-  // While the hook was asked, the outcome itself may have come.
+  // The outcome itself may have arrived while the hook was running.
   if (settled === "decided" || execution.state.find(place.key)?.status !== status) return again();
   if (settled === "call" && mustSettle(execution, record)) {
     await execution.contest(notDone(execution, place, record));
@@ -198,7 +200,7 @@ async function continueUnknown<T>(
   return { done: true, value };
 }
 
-/** The hook says that nothing was done, and a run that is being cancelled does not call it. */
+/** The hook says that nothing was done, and a run that is being cancelled doesn't call it. */
 function notDone(execution: ActiveRun, { key: step }: StepPlace, { attempt }: StepRecord): EventDraft {
   const { data } = execution.deps.values.encode(step, new HoldfastError("HF-2188", { step }));
   return { kind: "step_failed", step, meta: { attempt, harmless: true }, data };
@@ -212,7 +214,7 @@ async function startStep<T>(
 ): Promise<StepHandle<T>> {
   const { probe } = execution.deps.ports;
   const where = { runId: execution.runId, step: place.key };
-  // Said before anything is done: once the step has failed it is too late.
+  // Checked before anything is done: once the step has failed it is too late.
   retryPolicy(options.retry, defaultRetry);
   checkKeyOption(options);
   const effect = options.effect ?? "repeatable";
@@ -245,7 +247,10 @@ async function startStep<T>(
   return new Handle(execution, place, options, started);
 }
 
-/** A guard knows the value: nothing is called, and the journal says so, in one write: an intent alone could be taken for a call. */
+/**
+ * A guard knows the value: nothing is called, and the journal records that in one write, because an intent alone could
+ * be taken for a call.
+ */
 export async function standIn<T>(
   execution: ActiveRun,
   place: StepPlace,
@@ -256,7 +261,7 @@ export async function standIn<T>(
   const { key: step, scope } = place;
   const encoded = values.encode(step, value, scope.shared);
   const { data, blobs } = encoded;
-  // No compensation: what was not done here is not undone here.
+  // No compensation: what wasn't done here isn't undone here.
   const { undo: _, ...meta } = intent;
   const started = { kind: "step_started", step, meta } as const;
   const completed = { kind: "step_completed", step, meta: { instead }, data } as const;
@@ -349,7 +354,9 @@ export async function failStep<T>(
   )) as OpenStep<T>;
 }
 
-/** The receiver asks for more patience than there is: both times are said, and a resume waits as long as it asks. */
+/**
+ * The receiver asks for a longer wait than allowed: the error names both times, and a resume waits as long as asked.
+ */
 function tooLong(step: string, thrown: unknown, next: RetryDecision): Error | undefined {
   if (next.retry || !next.isTooLong) return undefined;
   const detail = { step, message: toError(thrown).message, times: next.why };
@@ -358,7 +365,10 @@ function tooLong(step: string, thrown: unknown, next: RetryDecision): Error | un
   });
 }
 
-/** What became of a call that threw: somebody had to find out, and did, or it is a failure, with or without proof that nothing was done. */
+/**
+ * The outcome of a call that threw: it was in doubt and resolved, or it is a failure, with or without proof that
+ * nothing was done.
+ */
 async function settleThrown<T>(
   execution: ActiveRun,
   open: Handle<T>,
@@ -376,23 +386,25 @@ async function settleThrown<T>(
   if (verdict.status === "done")
     return { handle: { done: true, value: await completeStep(execution, open, verdict.value) } };
   const doubted = thrownDoubt(execution, open.step, thrown);
-  // What may still be at it can be done after the hook has looked.
+  // A call that is still running may act after the hook has looked.
   if (verdict.status === "not-done" && doubted.ended) return { isHarmless: true };
   return { handle: await leaveInDoubt(execution, open, doubted) };
 }
 
 /**
- * Whether an error that proves nothing leaves the outcome to be found out: of a `once` call always, of a `keyed` one when it is not made
- * again under its key. What was told to stop, or says that nobody is to deal with it, has failed: a resume finds it out.
+ * True when an error without proof leaves the outcome unknown: always for a `once` call, and for a `keyed` one when it
+ * isn't repeated under its key. An aborted call, or a fatal error, has failed: a resume finds out.
  */
 const isUnknown = <T>({ frame, place }: Handle<T>, thrown: unknown, isTriedAgain: boolean): boolean =>
   !(frame.effect === "keyed" && isTriedAgain) && !place.scope.abort.aborted && !isFatal(thrown);
 
-/** The run is being cancelled, and its calls were told: that may be why this one failed, so its failure says nothing. */
+/**
+ * The run is being cancelled and its calls were aborted, which may be why this one failed, so its failure says nothing.
+ */
 const isToldToStop = (execution: ActiveRun, { effect, undo }: StepRecord): boolean =>
   isCancelling(execution) && (effect !== "repeatable" || undo === true);
 
-/** The call has ended, and nobody knows what it did. */
+/** The call has ended with an unknown effect. */
 async function leaveInDoubt<T>(
   execution: ActiveRun,
   { frame, place, options, step }: Handle<T>,
@@ -403,7 +415,7 @@ async function leaveInDoubt<T>(
   return continueStep(execution, place, options, execution.state.find(step) as StepRecord);
 }
 
-/** Until the time of its next try has come, or somebody says that it is to be tried now. */
+/** Waits until the next attempt is due, or a person says to try now. */
 async function waitForRetry(execution: ActiveRun, { key, scope }: StepPlace): Promise<void> {
   const { time } = execution.deps;
   for (;;) {
@@ -422,7 +434,7 @@ function decideRetry<T>(
 ): ReturnType<typeof nextRetry> {
   const { time, ports } = execution.deps;
   if (open.place.scope.abort.aborted) return { retry: false, why: "The call was told to stop." };
-  // Our own errors are final, but for those: the next try may be quicker, or answered.
+  // Our own errors are final, except for these: the next attempt may be faster, or answered.
   const error = leavesOpen(thrown) ? new Error(thrown.message) : thrown;
   const fallback: RetryPolicy =
     open.frame.effect === "once" ? { ...defaultRetry, attempts: 1 } : defaultRetry;

@@ -16,8 +16,8 @@ import { type Frame, innerScope } from "./scope.ts";
 import { standIn } from "./steps.ts";
 
 /**
- * Exactly once: the user's writes and the step's outcome are one commit, so there is nothing to be in doubt about. Whoever guards steps
- * is asked before every try of the commit: an approval is used up by the one that comes in.
+ * Exactly once: the user's writes and the step's outcome are one commit, so nothing can be in doubt. Guards run before
+ * every attempt of the commit: the successful one consumes an approval.
  */
 export async function transaction<T, S extends AnySqlHandle>(
   execution: ActiveRun,
@@ -50,17 +50,17 @@ export async function transaction<T, S extends AnySqlHandle>(
     if (attempt.thrown) throw attempt.thrown.error;
     if (result.ok) return attempt.value as T;
     if (result.reason === "lost") execution.giveUp(result.error);
-    // Else somebody wrote to the run in between: everything was rolled back, so it may be done again.
+    // Otherwise the run was written to in between: everything was rolled back, so it may be repeated.
   }
 }
 
-/** What is recorded of it, or stands in for it; else what would be written with its commit, now that it may be tried. */
+/** The recorded outcome, or its stand-in; otherwise the intent to write with the commit, now that it may be tried. */
 export async function beginTransaction<T>(
   execution: ActiveRun,
   place: StepPlace,
   options: TransactionOptions,
 ): Promise<{ readonly value: T } | { readonly intent: StepStarted; readonly note?: Partial<StepStarted> }> {
-  // A commit that failed may have come in after all, before the attempt that was refused.
+  // A commit that seemed to fail may have succeeded before the attempt that was refused.
   const record = execution.state.find(place.key);
   if (record?.status === "completed")
     return { value: (await recordedValue(execution, place.key, record)) as T };
@@ -72,7 +72,7 @@ export async function beginTransaction<T>(
   return { intent, ...(admitted?.note ? { note: admitted.note } : {}) };
 }
 
-/** What would be written with the commit. */
+/** The intent to write with the commit. */
 function transactionIntent(
   execution: ActiveRun,
   options: TransactionOptions,
@@ -88,7 +88,7 @@ function transactionIntent(
   };
 }
 
-/** Somebody said no to it: nothing else leaves a transaction that has ended without its writes. */
+/** A person refused it: nothing else ends a transaction without its writes. */
 async function recordedFailure(
   execution: ActiveRun,
   { key }: StepPlace,
@@ -102,10 +102,10 @@ async function recordedFailure(
 
 const isStoreFault = (error: unknown): boolean => HoldfastError.is(error) && error.code.startsWith("HF-3");
 
-/** What it was admitted for has changed while it was under way: it is rolled back, and asked about again. */
+/** Its admission is no longer valid: it is rolled back, and admitted again. */
 const NOT_ADMITTED = new Error("not admitted any more");
 
-/** One transaction, and after an error of the store: what became of it. */
+/** One transaction and, after an error of the store, its outcome. */
 class Attempt<T, S extends AnySqlHandle> {
   value: T | undefined;
   thrown: { readonly error: unknown } | undefined;
@@ -134,14 +134,14 @@ class Attempt<T, S extends AnySqlHandle> {
 
   async run(depart: Depart): Promise<CommitResult> {
     const { store, queue } = this.#execution.deps;
-    // It may have come in while it waited for its turn.
+    // It may have committed while it waited for its turn.
     if (this.#execution.state.find(this.#place.key)?.status === "completed")
       return { ok: false, reason: "conflict", row: null };
     if (!store.transaction)
       throw new HoldfastError("HF-1017", { store: store.name, feature: "ctx.transaction" });
     this.#append = undefined;
     const turn = ++this.#turn;
-    // Once it has been given up, what a store does late must not be built on what the run has done since.
+    // After it was abandoned, a late store must not build on what the run has done since.
     const inTime = <R>(work: () => R): R => {
       if (turn === this.#turn) return work();
       throw new HoldfastError("HF-1009");
@@ -155,7 +155,7 @@ class Attempt<T, S extends AnySqlHandle> {
       return result;
     } catch (error) {
       this.#turn++;
-      // Before there is an append, nothing is kept: what is not the store's fault is the work's own.
+      // Before there is an append, nothing is committed: an error that isn't the store's is the work's own.
       if (this.#append === undefined && !isStoreFault(error) && error !== NOT_ADMITTED)
         this.thrown ??= { error };
       if (this.thrown || error === NOT_ADMITTED) return { ok: false, reason: "conflict", row: null };
@@ -163,7 +163,7 @@ class Attempt<T, S extends AnySqlHandle> {
     }
   }
 
-  /** In a scope of its own: steps of the run have no place in it. */
+  /** In its own scope, because steps have no place in it. */
   #call(sql: S): T | Promise<T> {
     const { scope, name } = this.#place;
     const { frame } = new Handle(this.#execution, this.#place, {}, this.#intent);
@@ -176,7 +176,7 @@ class Attempt<T, S extends AnySqlHandle> {
     }
   }
 
-  /** The run is not let go meanwhile. */
+  /** The run isn't released meanwhile. */
   async #underWay(done: Promise<T>, frame: Frame): Promise<T> {
     this.#execution.calls.start();
     try {
@@ -188,7 +188,7 @@ class Attempt<T, S extends AnySqlHandle> {
     }
   }
 
-  /** What the store did wrong is not the work's own failure, and is looked into. */
+  /** The store's fault isn't a failure of the work, and is investigated. */
   #failed(error: unknown): never {
     if (!isStoreFault(error)) this.thrown = { error };
     throw error;

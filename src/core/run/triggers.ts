@@ -23,7 +23,7 @@ const KEYS: readonly string[] = [
 const PRESSURE = 0.85;
 const NONE = { confidence: null, errors: false, phases: false, agents: false, evaluations: false } as const;
 
-/** Without a word about it, only what protects the process is on: nobody is surprised by marks they did not ask for. */
+/** By default only the protection of the process is on, so that nobody gets unexpected marks. */
 export function triggerSettings(given: Triggers | false | undefined): TriggerSettings {
   if (given === undefined) return { ...NONE, memoryPressure: PRESSURE };
   if (given === false) return { ...NONE, memoryPressure: null };
@@ -51,20 +51,20 @@ const mark = (
   meta: { label, trigger, ...more },
 });
 
-/** A step has failed: for good, unless it says when it is tried again. */
+/** Called when a step has failed: for good, unless the event says when it is retried. */
 export function markFailure(execution: ActiveRun, event: EventDraft & { kind: "step_failed" }): void {
   if (!execution.deps.settings.triggers.errors || event.meta.retryAt !== undefined) return;
   execution.writer.ride(mark(event.step, "error_encountered"));
 }
 
-/** Something has ended in this place. */
+/** Called when something has ended at this place. */
 export function markPhase(execution: ActiveRun, step: string): void {
   if (!execution.deps.settings.triggers.phases) return;
   const plan = execution.state.facts.plans.get(scopeOf(step));
   if (plan?.steps?.includes(lastSegment(step))) execution.writer.ride(mark(step, "phase_completed"));
 }
 
-/** Words of agents that have nothing more to do. */
+/** Status words of agents that are done. */
 const FINISHED: readonly string[] = ["done", "completed", "finished"];
 
 export function markFinished(execution: ActiveRun, agent: string, { status }: AgentState): void {
@@ -77,12 +77,12 @@ export function markEvaluation(execution: ActiveRun, { type, agent, description 
     execution.writer.ride(mark(agent ?? description.slice(0, LABEL_CHARS), "evaluation_completed"));
 }
 
-/** A description may be long. */
+/** Descriptions may be long, so labels are truncated. */
 const LABEL_CHARS = 80;
 
 const CROSSED: CheckpointTrigger = "confidence_threshold_crossed";
 
-/** What an agent reports for the first time, not on a replay. An agent that has said nothing yet is taken to be confident. */
+/** Called for a new report of an agent, not on a replay. An agent without a report counts as confident. */
 export function markConfidence(execution: ActiveRun, agent: string, { confidence }: AgentState): void {
   const limit = execution.deps.settings.triggers.confidence;
   if (limit === null || confidence === undefined || Number.isNaN(confidence)) return;
@@ -91,7 +91,7 @@ export function markConfidence(execution: ActiveRun, agent: string, { confidence
   execution.writer.ride(mark(`${agent}: ${to} ${limit}`, CROSSED, { crossed: { agent, to } }));
 }
 
-/** The marks themselves tell on which side an agent was last, after every resume too. */
+/** The marks themselves tell on which side an agent was last, even after a resume. */
 function sideOf({ state, writer }: ActiveRun, agent: string): Crossed["to"] {
   const unwritten = writer.unwritten.flatMap(({ event }) =>
     event.kind === "checkpoint_marked" ? [event.meta] : [],

@@ -7,7 +7,7 @@ import { awaitDecision, enterDoubt } from "./doubt.ts";
 import { innerScope } from "./scope.ts";
 import { openSteps, unknownSteps } from "./undo-doubts.ts";
 
-/** Whether the replay has come as far as it can: it has met every undo, or stands at something that is not recorded. */
+/** True when the replay has gone as far as it can: it has reached every undo, or something that isn't recorded. */
 export function knowsUndos({ state, undos, isWaiting, writer, bodyEnded }: ActiveRun): boolean {
   if (isWaiting || writer.holdsBack || bodyEnded) return true;
   return (
@@ -15,20 +15,20 @@ export function knowsUndos({ state, undos, isWaiting, writer, bodyEnded }: Activ
   );
 }
 
-/** Executions whose run is being undone to be cancelled. */
+/** Executions whose run is being undone in order to be cancelled. */
 const cancelling = new WeakSet<ActiveRun>();
 
-/** Whether nobody is at it yet: a run that undoes itself because it failed finishes that first. */
+/** True when no undo has begun: a run that undoes itself because it failed finishes that first. */
 export const mayUndo = (execution: ActiveRun): boolean =>
   !cancelling.has(execution) && (!execution.compensating || execution.bodyEnded);
 
-/** What must be decided before it can be known whether to undo it. */
+/** The waits that must be resolved before it is known what to undo. */
 export const undoDoubts = ({ state }: ActiveRun, waiting: readonly Waiting[]): readonly Waiting[] =>
   waiting.filter(({ kind, step }) => kind === "decision" && state.find(step)?.undo);
 
 /**
- * Undoes finished steps, the last one first; each undo is a step of its own. Answers the steps that could not be undone: how to do that
- * is code, and the code of a finished iteration is not run again to find it; or it is not known whether they were done.
+ * Undoes finished steps, the last one first; each undo is its own step. Returns the steps that couldn't be undone: only
+ * code knows how, and the code of a finished iteration isn't run again; or it is unknown whether they were done.
  */
 export async function compensate(execution: ActiveRun): Promise<readonly string[]> {
   execution.compensating = true;
@@ -59,7 +59,7 @@ export async function undoAndCancel(execution: ActiveRun): Promise<void> {
   }
 }
 
-/** The code does not come to these steps, so people are asked what became of them. */
+/** The code doesn't reach these steps, so people are asked for their outcome. */
 async function askAbout(execution: ActiveRun, open: readonly [string, StepRecord][]): Promise<void> {
   const ask = ([key, record]: [string, StepRecord]): Promise<void> => {
     const place = { key, name: lastSegment(key), scope: execution.rootScope };
@@ -71,7 +71,7 @@ async function askAbout(execution: ActiveRun, open: readonly [string, StepRecord
   execution.considerEnding();
 }
 
-/** An undo has failed for good. The run is left to a person with what was not undone. */
+/** An undo has failed for good. The run is left to a person, with what wasn't undone. */
 export function undoFailed(error: unknown): HoldfastError {
   const message = error instanceof Error ? error.message : "unknown";
   return new HoldfastError("HF-2111", { verb: "compensate", step: "A step", message }, { cause: error });

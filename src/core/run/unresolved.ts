@@ -7,8 +7,8 @@ import type { ActiveRun } from "./active-run.ts";
 import { enterDoubt } from "./doubt.ts";
 
 /**
- * Holds the end of a run back that has begun something and ends without asking what became of it. Whoever comes with code that asks
- * takes the run up; meanwhile people can say what happened, and children can tell.
+ * Delays the end of a run that has begun something and ends without asking for its outcome. Code that asks takes the
+ * run up; in the meantime people can resolve it, and children can report.
  */
 export async function untilResolved(execution: ActiveRun): Promise<void> {
   const left = (): readonly string[] => execution.code?.unresolved() ?? [];

@@ -43,13 +43,13 @@ async function open(
   };
   const isOpened = await execution.intent(event, place.scope.frame, encoded ? { blobs: encoded.blobs } : {});
   if (isOpened) return execution.state.find(place.key) as StepRecord;
-  // Somebody has decided it meanwhile: whether that counts for what is shown now is looked at again.
+  // It was decided in the meantime: checks again whether that is valid for what is shown now.
   return open(execution, place, meta, shown, strict);
 }
 
 /**
- * Whether a question must be put anew: an answer counts only for what was shown when it was given. An approval does not outlive its
- * time either, and an answer to a gate that shows nothing does not outlive an edit that came before it was acted on.
+ * True when a question must be asked again: an answer is valid only for what was shown. An approval also expires, and
+ * an answer to a gate that shows nothing doesn't survive an edit made before it was used.
  */
 function isVoided(
   execution: ActiveRun,
@@ -63,7 +63,7 @@ function isVoided(
 ): boolean {
   if (args === undefined) return false;
   if (strict && isOverdue(execution, known)) return true;
-  // What somebody put in the place of a failed gate was never shown.
+  // A value set for a failed gate was never shown.
   const isOther = known.args !== args && (known.args !== undefined || strict);
   if (isOther) return strict || known.status === "started" || known.status === "completed";
   if (!isBlank || known.args === undefined || known.status !== "completed") return false;
@@ -78,7 +78,7 @@ const voided = ({ seq, status }: StepRecord): Voided => ({
   ...(status === "completed" ? { answered: true } : {}),
 });
 
-/** It was answered, and its time is up. */
+/** True when it was answered, but its time is up. */
 const isOverdue = ({ deps }: ActiveRun, { status, until }: StepRecord): boolean =>
   status === "completed" && until !== undefined && deps.time.now() >= until;
 
@@ -106,7 +106,7 @@ async function untilDecided(
   return current;
 }
 
-/** Ends a wait for good, unless it is decided first, or `comes` is there first: that is not missed for being read late. */
+/** Fails a wait for good, unless it is decided first, or `comes` arrives first: a late read must not miss that. */
 async function failWait(
   execution: ActiveRun,
   place: StepPlace,
@@ -117,7 +117,7 @@ async function failWait(
   await execution.contest({ kind: "step_failed", step: place.key, meta: { attempt: 1 }, data }, blobs, comes);
 }
 
-/** The decided wait's value, or its failure thrown. */
+/** Returns the decided wait's value, or throws its failure. */
 async function outcome(execution: ActiveRun, place: StepPlace, record: StepRecord): Promise<unknown> {
   const value = await recordedValue(execution, place.key, record);
   if (record.status === "completed") return value;
@@ -125,7 +125,7 @@ async function outcome(execution: ActiveRun, place: StepPlace, record: StepRecor
   throw value;
 }
 
-/** `strict`: an answer counts only for exactly what was shown when it was given. */
+/** `strict`: an answer is valid only for exactly what was shown. */
 export async function gate(
   execution: ActiveRun,
   place: StepPlace,
@@ -160,7 +160,7 @@ export async function gate(
   )) as GateAnswer;
 }
 
-/** Says why somebody is asked a second time. */
+/** Explains why a person is asked again. */
 function anew({ key }: StepPlace, { voids }: StepRecord): Pick<Waiting, "code" | "detail"> {
   if (!voids?.answered) return {};
   const problem = new HoldfastError("HF-2190", { gate: key, seq: voids.seq });
@@ -229,7 +229,7 @@ export async function signal<T>(
   const taken = record.took === undefined ? undefined : signalAt(execution.state.signals, record.took);
   if (record.status === "completed" && taken) {
     if (record.decidedAt === undefined) return received(execution, taken);
-    // Somebody has put another message in its place.
+    // The message was edited.
     return {
       name: taken.name,
       payload: (await recordedValue(execution, place.key, record)) as T,
@@ -249,7 +249,7 @@ export async function received<T>(execution: ActiveRun, found: Signal): Promise<
 interface Offspring<I, O> {
   readonly workflow: Workflow<I, O>;
   readonly input: I;
-  /** Called when the child is there. */
+  /** Called when the child exists. */
   readonly begun: () => void;
 }
 
@@ -260,7 +260,7 @@ export async function child<I, O>(
 ): Promise<O> {
   await execution.enter();
   const known = place.scope.node?.records.get(place.name);
-  // What is recorded from before a fork was the source's child.
+  // A record from before a fork belongs to the source's child.
   const isOwn = known !== undefined && known.seq > (execution.state.facts.fork?.seq ?? 0);
   const id = (isOwn ? known.child : undefined) ?? childId(execution.runId, freeKey(execution, place.key));
   if (!known) await execution.code?.hold(place);
@@ -274,13 +274,16 @@ export async function child<I, O>(
   return (await outcome(execution, place, decided)) as O;
 }
 
-/** Another child may have begun under this key, and have a new name now. */
+/** A child that has been renamed since may have begun under this key. */
 function freeKey(execution: ActiveRun, key: string): string {
   const call = execution.state.freeCall(key);
   return call === 1 ? key : `${key}|${call}`;
 }
 
-/** Makes sure that the child is there and goes on. Said again on a replay, unless the journal says that the run has waited for it since. */
+/**
+ * Makes sure that the child exists and continues. Repeated on a replay, unless the journal says that the run has waited
+ * for it since.
+ */
 async function beginChild(
   execution: ActiveRun,
   place: StepPlace,
@@ -301,6 +304,6 @@ async function beginChild(
   const attempt = execution.state.find(place.key)?.attempt ?? 1;
   if (attempt > 1) await execution.busy(engine.resumeChild(id, { step: place.key, attempt }));
   const row = await execution.busy(engine.startChild(workflow, id, input, parent, given).then(insistOn));
-  // It may have ended, and told so, before this wait was opened anew.
+  // It may have ended, and reported that, before this wait was opened again.
   if (ended(row.status)) await execution.busy(engine.notifyParent(row));
 }

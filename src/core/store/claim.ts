@@ -1,13 +1,13 @@
 import type { Claim, RunRow } from "../types.ts";
 import type { Append, ClaimChange, Refusal } from "./contract.ts";
 
-/** The rules of claims, for stores that judge appends themselves and for whoever must know what a change will give. */
+/** The rules of claims, for stores that check appends themselves and for code that predicts the effect of a change. */
 const FREE = { owner: null, token: null, until: 0 } as const;
 
-/** Nobody has claimed the run yet. */
+/** The claim of a run that has never been claimed. */
 export const UNCLAIMED: Claim = { epoch: 0, ...FREE };
 
-/** The claim as it stands after the change. Epochs never fall. */
+/** The claim after the change. Epochs never decrease. */
 export function claimAfter(claim: Claim, change: ClaimChange, now: number): Claim {
   switch (change.kind) {
     case "keep":

@@ -6,30 +6,30 @@ import type { StoreHealth } from "./health.ts";
 import { FIRST_PAUSE_MS, isOut, LONGEST_PAUSE_MS } from "./pauses.ts";
 
 /**
- * What became of an append: the store's answer; `lost` when the store stayed away too long; `rejected` when it took others all the
- * while and not this one.
+ * The outcome of an append: the store's answer; `lost` when the store stayed down too long; `rejected` when it accepted
+ * others all the while and not this one.
  */
 export type CommitResult =
   | AppendResult
   | { readonly ok: false; readonly reason: "lost" | "rejected"; readonly error: unknown };
 
-/** A run with something to write. `take` is asked once per flush; `settle` is told what became of it. */
+/** A run with something to write. `take` is called once per flush; `settle` gets the outcome. */
 export interface AppendSource {
   take(): Append | null;
   settle(result: CommitResult): void;
-  /** Told when it has thrown: nothing more comes from it. */
+  /** Called when it has thrown: nothing more comes from it. */
   broke(error: unknown): void;
-  /** Told of every failed attempt while the store fails; `false` gives up on what is to be written. */
+  /** Called after every failed attempt while the store fails; `false` gives up. */
   failing(sinceMs: number): boolean;
 }
 
 export interface CommitOptions {
   /** How long to keep trying while the store fails, before the runs are stopped cleanly. */
   readonly patienceMs: number;
-  /** Runs go on while the store fails, as far as they only start what may be repeated. */
+  /** Runs continue while the store fails, as long as they only start repeatable calls. */
   readonly ahead: boolean;
   readonly health: StoreHealth;
-  /** Told of every failed flush: what could not be saved yet, and since when. */
+  /** Called after every failed flush with what couldn't be saved yet, and since when. */
   onFailure(failure: {
     readonly runIds: readonly string[];
     readonly error: unknown;
@@ -37,7 +37,7 @@ export interface CommitOptions {
   }): void;
 }
 
-/** For so long an act from outside waits for a failing store. One that comes later waits for a single attempt. */
+/** How long an outside act waits for a failing store. A later one waits for a single attempt. */
 const ACT_PATIENCE_MS = 2_000;
 
 interface Part {
@@ -45,13 +45,13 @@ interface Part {
   readonly append: Append;
 }
 
-/** What became of appends; `aside`: it is tried by itself from now on. */
+/** The outcomes of appends; `aside`: it is tried separately from now on. */
 type Attempted = Map<Append, CommitResult | "aside">;
 
 /**
- * The one way into the store for a process: whatever arrived while a flush was under way goes out in the next
- * one. A failed flush is never repeated blindly: each append is looked up first, by its place and its head. While the
- * store fails, nothing but these attempts is made.
+ * A process's only way to write to the store: everything that arrives during a flush goes out in the next one. A failed
+ * flush is never repeated blindly: each append is looked up first, by its position and its head. While the store fails,
+ * only these attempts are made.
  */
 export class CommitQueue {
   readonly health: StoreHealth;
@@ -61,7 +61,7 @@ export class CommitQueue {
   #dirty = new Set<AppendSource>();
   #scheduled = false;
   #writing = false;
-  /** Durable flushes so far: what the benchmarks count. */
+  /** The number of durable flushes so far, for benchmarks. */
   flushes = 0;
 
   constructor(store: Store, ports: Ports, options: CommitOptions) {
@@ -76,7 +76,7 @@ export class CommitQueue {
     this.#schedule();
   }
 
-  /** One append on its own, for acts from outside a run. They are not kept waiting for a store that fails. */
+  /** Writes one append on its own, for acts from outside. They don't wait for a failing store. */
   submit(append: Append): Promise<CommitResult> {
     return new Promise((resolve) => {
       let taken = false;
@@ -107,7 +107,7 @@ export class CommitQueue {
     });
   }
 
-  /** One run that cannot take its part is stopped by itself: the others are asked and told all the same. */
+  /** A run that throws here is stopped on its own: the others continue. */
   #ask<T>(source: AppendSource, question: () => T): T | undefined {
     try {
       return question();
@@ -133,7 +133,7 @@ export class CommitQueue {
     this.#schedule();
   }
 
-  /** Answers what tells the sources. */
+  /** Returns a function that tells the sources. */
   async #write(batch: readonly Part[]): Promise<() => void> {
     try {
       const results = await this.#store.append(batch.map(({ append }) => append));
@@ -144,7 +144,7 @@ export class CommitQueue {
     }
   }
 
-  /** After an unknown outcome: ask the store what it has, and write only what it does not have. */
+  /** After an unknown outcome: asks the store what it has, and writes only the rest. */
   async #lookUp(batch: readonly Part[], first: unknown): Promise<() => void> {
     let error = first;
     for (let attempt = 1; ; attempt++) {
@@ -154,7 +154,7 @@ export class CommitQueue {
       try {
         const missing: Part[] = [];
         for (const part of batch) if (!(await this.#landed(part.append))) missing.push(part);
-        // Where it answers, what came meanwhile is tried as well: whether it takes anything tells who is at fault.
+        // If the store answers, newer appends are tried as well: whether it accepts any shows where the fault is.
         const more = this.#takeAll();
         batch = [...batch, ...more];
         const results = await this.#together([...missing, ...more], attempt);
@@ -184,14 +184,14 @@ export class CommitQueue {
     return results;
   }
 
-  /** The first attempt may have been on its way still, and have come in before the second. */
+  /** The first attempt may still have been in transit, and have arrived before the second. */
   async #judged(append: Append, result: CommitResult): Promise<CommitResult> {
     return !result.ok && (await this.#landed(append)) ? { ok: true } : result;
   }
 
   /**
-   * The store answers and does not take them together: one of them may be at fault. As soon as it takes one, it is tried with each of
-   * the others; what it does not take then waits by itself. The first to be tried is another one each time.
+   * The store answers but refuses them together: one of them may be at fault. As soon as it accepts one, the others are
+   * tried one by one; those it refuses wait separately. The order changes with each attempt.
    */
   async #apart(parts: readonly Part[], attempt: number): Promise<Attempted> {
     const start = attempt % parts.length;
@@ -209,7 +209,7 @@ export class CommitQueue {
     return results;
   }
 
-  /** Tries one that the store does not take while it takes others. Nobody else waits for it. */
+  /** Retries one that the store refuses while it accepts others. Nothing else waits for it. */
   async #aside({ source, append }: Part, first: unknown): Promise<void> {
     const { clock } = this.#ports;
     const start = clock.monotonic();
@@ -230,7 +230,7 @@ export class CommitQueue {
     }
   }
 
-  /** An attempt has failed: whoever does not want to wait any longer is told, and the others are answered. */
+  /** Called after a failed attempt: sources that won't wait any longer are told, and the rest is returned. */
   #keep(batch: readonly Part[], error: unknown): readonly Part[] {
     const { health, options } = this;
     health.failed(error);
@@ -251,11 +251,11 @@ export class CommitQueue {
     return new Promise((resolve) => this.#ports.clock.setTimer(resolve, ms));
   }
 
-  /** What became of an append that was not sent through here: a `conflict` when it did not happen. */
+  /** The outcome of an append that wasn't sent through here: a `conflict` when it didn't happen. */
   async outcomeOf(append: Append | undefined, runId: string, first: unknown): Promise<CommitResult> {
     let landed = false;
     const error = await this.#patiently(runId, first, true, async () => {
-      // Also without an append: the store must answer before anything is tried again.
+      // Even without an append, the store must answer before anything is retried.
       await this.#store.read(runId);
       landed = append !== undefined && (await this.#landed(append));
     });
@@ -269,7 +269,7 @@ export class CommitQueue {
     return entry?.seq === last.seq && entry.head === last.head;
   }
 
-  /** Reads for a run that cannot go on without it, again and again while the store fails. */
+  /** Reads for a run that can't continue without it, repeatedly while the store fails. */
   async read<T>(runId: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -282,7 +282,7 @@ export class CommitQueue {
     }
   }
 
-  /** Repeats `work` with growing pauses until it succeeds (answers undefined) or patience ends (answers the error). */
+  /** Repeats `work` with growing pauses until it succeeds (returns undefined) or patience ends (returns the error). */
   async #patiently(
     runId: string,
     first: unknown,
@@ -309,6 +309,6 @@ export class CommitQueue {
   }
 }
 
-/** Or what it holds is damaged: waiting does not mend that. */
+/** The store is closed, or its data is damaged: waiting doesn't help. */
 const isFinal = (error: unknown): boolean =>
   isOut(error) || HoldfastError.is(error, "HF-3010") || HoldfastError.is(error, "HF-3011");

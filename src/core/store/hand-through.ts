@@ -1,7 +1,7 @@
 import { defined } from "../defined.ts";
 import type { Store } from "./contract.ts";
 
-/** What a store on top of another one hands through. */
+/** The optional parts that a wrapping store passes through. */
 export function sealOf(store: Store): Pick<Store, "blinding" | "prepare" | "setCacheTtl" | "check"> {
   const prepare = store.prepare?.bind(store);
   const check = store.check?.bind(store);

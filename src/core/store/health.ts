@@ -2,11 +2,11 @@ import type { Clock } from "../clock.ts";
 import type { HoldfastError } from "../errors.ts";
 import { FIRST_PAUSE_MS, isOut, LONGEST_PAUSE_MS } from "./pauses.ts";
 
-/** How a store stands. */
+/** The state of a store. */
 export interface StoreState {
-  /** `back`: it does not hold what it had acknowledged, and is not used here any more (HF-3020). */
+  /** `back`: it has lost acknowledged writes, and is no longer used here (HF-3020). */
   readonly state: "ok" | "failing" | "back";
-  /** Since when that is so. */
+  /** Since when. */
   readonly since: number | null;
   readonly error: string | null;
   /** When this engine last saved anything. */
@@ -18,11 +18,11 @@ interface Trouble {
   readonly at: number;
   readonly start: number;
   error: unknown;
-  /** A write has failed, so that only a write can prove that the store is back. */
+  /** A write has failed, so only a write can prove that the store is back. */
   isWrite: boolean;
   attempts: number;
   pause: number;
-  /** Monotonic time of the next attempt. */
+  /** The monotonic time of the next attempt. */
   until: number;
 }
 
@@ -32,8 +32,8 @@ interface HealthListener {
 }
 
 /**
- * What a process knows about its store: a circuit breaker. One failed attempt is a hiccup. When the next one fails too, the store counts
- * as failing: it is asked only now and then, with growing pauses, until a write succeeds.
+ * A process's knowledge of its store: a circuit breaker. One failed attempt is a hiccup. When the next one fails too,
+ * the store counts as failing: it is asked only occasionally, with growing pauses, until a write succeeds.
  */
 export class StoreHealth {
   readonly #clock: Clock;
@@ -55,12 +55,12 @@ export class StoreHealth {
     return this.#trouble !== null && this.#trouble.attempts > 1;
   }
 
-  /** For how long attempts have failed. */
+  /** How long attempts have failed. */
   get failingMs(): number {
     return this.#trouble ? Math.round(this.#clock.monotonic() - this.#trouble.start) : 0;
   }
 
-  /** For how long it has not failed any more; for ever where it never has. */
+  /** How long it has worked again; infinite if it never failed. */
   get soundMs(): number {
     return this.failing ? 0 : this.#clock.monotonic() - this.#recoveredAt;
   }
@@ -70,7 +70,7 @@ export class StoreHealth {
     return this.#trouble ? Math.max(0, this.#trouble.until - this.#clock.monotonic()) : 0;
   }
 
-  /** Whether the store went back in time. Nothing mends that while this process lives. */
+  /** True when the store went back in time, which is final for this process. */
   get isBack(): boolean {
     return this.#back !== null;
   }
@@ -103,12 +103,15 @@ export class StoreHealth {
     if (this.#trouble) this.#recover();
   }
 
-  /** The store has answered a question. */
+  /** Called when the store has answered a question. */
   answered(): void {
     if (this.#trouble && !this.#trouble.isWrite) this.#recover();
   }
 
-  /** Asks for somebody who can wait: while the store fails, one question at a time and after its pause. `undefined`: not asked. */
+  /**
+   * Asks for a caller that can wait: while the store fails, one question at a time and after its pause. `undefined`:
+   * not asked.
+   */
   async askGently<T>(question: () => Promise<T>): Promise<T | undefined> {
     const isGentle = this.failing;
     if (isGentle && (this.#isAsking || this.restMs > 0)) return undefined;
@@ -125,7 +128,7 @@ export class StoreHealth {
     }
   }
 
-  /** Answers when the store does not fail any more. */
+  /** Resolves when the store is no longer failing. */
   async whenBack(): Promise<void> {
     if (this.failing) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
@@ -150,7 +153,7 @@ export class StoreHealth {
     }
     trouble.error = error;
     trouble.isWrite ||= isWrite;
-    // One that was already under way says nothing new.
+    // An attempt that was already in progress says nothing new.
     if (now < trouble.until) return;
     trouble.attempts++;
     trouble.pause = Math.min(trouble.pause * 2, LONGEST_PAUSE_MS);

@@ -4,6 +4,6 @@ import { HoldfastError } from "../errors.ts";
 export const FIRST_PAUSE_MS = 20;
 export const LONGEST_PAUSE_MS = 2_000;
 
-/** The store is closed, or has gone back in time: nothing more is asked of it. */
+/** True when the store is closed, or has gone back in time: nothing more is asked of it. */
 export const isOut = (error: unknown): boolean =>
   HoldfastError.is(error, "HF-3012") || HoldfastError.is(error, "HF-3020");

@@ -15,20 +15,22 @@ import { Blobs } from "./copy.ts";
 import { type AcceptOptions, acceptImport, type ImportReview, isHeldImport, reviewImport } from "./review.ts";
 
 export interface ExportOptions {
-  /** With the runs that it started, and theirs. */
+  /** Includes the runs that it started, and theirs. */
   readonly children?: boolean;
-  /** Signs the digest of the bundle, so that whoever imports it can tell where it comes from. */
+  /** Signs the digest of the bundle, so that the importer can tell where it comes from. */
   readonly sign?: (digest: string) => string | Promise<string>;
 }
 
 export interface ImportOptions {
-  /** Checks the signature; a bundle that has none, or another one, is refused then. */
+  /** Checks the signature; a bundle without one, or with another one, is then refused. */
   readonly verify?: (digest: string, signature: string) => boolean | Promise<boolean>;
-  /** Says whether a signature is known. Runs of a bundle that has such a one go on without a review; of any other they wait for it. */
+  /** Decides whether a signature is trusted. Runs of a trusted bundle continue without a review; others wait for it. */
   readonly trust?: (digest: string, signature: string) => boolean | Promise<boolean>;
-  /** Who answers for these runs, such as when they are moved between stores of one's own: they go on without a review. */
+  /** Who accepts these runs, for example when they move between your own stores: they continue without a review. */
   readonly accept?: Act;
-  /** What to do about a run that is here already. `refuse` (default): import nothing. `skip`: leave it as it is, import the others. */
+  /**
+   * What to do about an existing run. `refuse` (default): import nothing. `skip`: leave it as it is, import the others.
+   */
   readonly onConflict?: "refuse" | "skip";
   /** A longer bundle is refused: all of it is in memory before the first run is written. Default 256 Mi characters. */
   readonly maxLength?: number;
@@ -36,20 +38,20 @@ export interface ImportOptions {
 
 export interface ImportReport {
   readonly imported: readonly string[];
-  /** They were here already. */
+  /** Runs that already existed. */
   readonly skipped: readonly string[];
-  /** Of the imported ones, those that wait until somebody accepts what they would execute; see `review`. */
+  /** The imported runs that wait until a person accepts what they would execute; see `review`. */
   readonly review: readonly string[];
 }
 
 const MAX_LENGTH = 256 * 1024 * 1024;
 
 /**
- * Carries runs from one store to another as text (JSON Lines), whatever they are doing. A bundle is a copy: where the run is to go on
- * elsewhere, see to it that it does not go on here as well, for example by pausing it first.
+ * Moves runs from one store to another as text (JSON Lines), in whatever state they are. A bundle is a copy: if the run
+ * is to continue elsewhere, make sure that it doesn't continue here as well, for example by pausing it first.
  *
- * Nothing secret is in a bundle, so another store gives other idempotency keys. A `keyed` or `once` step whose outcome was unknown when
- * the run was exported is therefore not called again by itself: it waits for a decision.
+ * A bundle contains no secrets, so another store produces other idempotency keys. A `keyed` or `once` step whose
+ * outcome was unknown at the export is therefore not repeated automatically: it waits for a decision.
  *
  * @example
  * ```ts
@@ -74,8 +76,8 @@ export class Transfer {
   }
 
   /**
-   * The run as text, line by line, as it stands now. The runs that it was forked from come along: without them a fork could not tell
-   * which calls they have made.
+   * The run in its current state as text, line by line. The runs that it was forked from are included: without them a
+   * fork couldn't tell which calls they have made.
    */
   async *exportRun(runId: string, options: ExportOptions = {}): AsyncGenerator<string, void, undefined> {
     checkId(runId);
@@ -89,11 +91,14 @@ export class Transfer {
     yield await writer.end(options.sign);
   }
 
-  /** The run and all that must go with it, parents first: what was read of a child is never older than what was read of its parent. */
+  /**
+   * The run and everything that must go with it, parents first: the copy of a child is never older than that of its
+   * parent.
+   */
   async #relatives(runId: string, withChildren: boolean): Promise<readonly RunRow[]> {
     const { store } = this.#parts;
     const found = new Map<string, RunRow>([[runId, await readRow(store, runId)]]);
-    // More are added while they are gone through.
+    // Grows during the loop.
     for (const row of found.values()) {
       const origin = row.origin && (await store.read(row.origin.runId));
       if (origin && !found.has(origin.id)) found.set(origin.id, origin);
@@ -116,16 +121,16 @@ export class Transfer {
     }
     chain.end(row.seq, row.head);
     for (const [hash, data] of await needed.read()) yield writer.blob({ hash, data });
-    // Values that went while they were read would be missing without a word.
+    // Values dropped during the read would be missing silently.
     const { droppedAt } = await remarks(store, await readRow(store, row.id), row.seq);
     if (droppedAt > 0) throw dropped(row.id, droppedAt);
   }
 
   /**
-   * Creates the runs of a bundle, each in one write with every entry as it was. Everything is checked before the first is written: form,
-   * digest, signature, and every run from its first entry to its last. `lines` may be cut anywhere. A run that has not ended waits for
-   * review (HF-3060) until somebody accepts what it would execute, unless `trust`, `verify` or `accept` says otherwise; answers that
-   * people gave at its gates elsewhere, and nothing has come of yet, do not count here.
+   * Creates the runs of a bundle, each in one write with every entry as it was. Everything is checked before the first
+   * write: form, digest, signature, and every run from its first entry to its last. `lines` may be split anywhere. An
+   * unfinished run waits for review (HF-3060) until a person accepts what it would execute, unless `trust`, `verify` or
+   * `accept` says otherwise; unused answers that people gave at its gates elsewhere don't count here.
    */
   async importRuns(lines: AsyncIterable<string>, options: ImportOptions = {}): Promise<ImportReport> {
     const { verify, trust, accept, onConflict = "refuse", maxLength = MAX_LENGTH } = options;
@@ -144,19 +149,19 @@ export class Transfer {
     return { imported: arrived.map(({ row }) => row.id), skipped, review };
   }
 
-  /** What an imported run would execute here, as far as the run itself says; see {@link ImportReview}. */
+  /** What an imported run would execute here, according to the run itself; see {@link ImportReview}. */
   review(runId: string): Promise<ImportReview> {
     checkId(runId);
     return reviewImport(this.#parts, runId);
   }
 
-  /** Whether it came from another store and nobody here has accepted it yet: until then it does nothing (HF-3060). */
+  /** True when it came from another store and hasn't been accepted here: until then it does nothing (HF-3060). */
   isHeld(runId: string): Promise<boolean> {
     checkId(runId);
     return isHeldImport(this.#parts, runId);
   }
 
-  /** Lets an imported run go on, as somebody who has seen what it would execute. Changes nothing where that was said before. */
+  /** Lets an imported run continue, for a person who has seen what it would execute. Repeating it changes nothing. */
   accept(runId: string, options: AcceptOptions): Promise<RunRow> {
     checkId(runId);
     return acceptImport(this.#parts, runId, options);
@@ -178,7 +183,7 @@ export class Transfer {
     return known;
   }
 
-  /** All at once: they go into the store together. */
+  /** All at once, so that they share a flush. */
   async #create(runs: readonly Arrived[]): Promise<readonly Arrived[]> {
     const { acts } = this.#parts;
     const taken = await Promise.all(runs.map(({ append }) => acts.submit(append)));
@@ -190,7 +195,10 @@ export class Transfer {
     return runs;
   }
 
-  /** A child may have ended and told so before its parent was exported, or came here: then nobody would tell it again. */
+  /**
+   * A child may have reported its end before its parent was exported or arrived here: nothing else would tell the
+   * parent.
+   */
   async #tell(runs: readonly CheckedRun[]): Promise<void> {
     for (const { relatives, row } of runs) {
       if (terminal(row.status)) continue;
@@ -202,7 +210,7 @@ export class Transfer {
   }
 }
 
-/** A run that goes on needs those that it waits for, and a fork those whose calls it must not make again. */
+/** A run that continues needs the runs it waits for, and a fork those whose calls it must not repeat. */
 class Needs {
   readonly #parts: EngineParts;
   readonly #bundle: ReadonlyMap<string, CheckedRun>;
@@ -221,7 +229,7 @@ class Needs {
     }
   }
 
-  /** A run with all that it started and was forked from. */
+  /** Adds a run with everything that it started and was forked from. */
   async #whole(id: string, why: string): Promise<void> {
     if (this.#seen.has(id)) return;
     this.#seen.add(id);

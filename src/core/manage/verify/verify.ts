@@ -7,41 +7,41 @@ import type { RunRow } from "../../types.ts";
 import type { Problem } from "../checkpoints/problem.ts";
 import { validateRun } from "../checkpoints/validate.ts";
 
-/** Which runs are looked at, and who is told of each. */
+/** The runs to check, and a progress callback. */
 export interface VerifyOptions {
-  /** Only so many, the newest first. Default: all of them. */
+  /** The maximum number of runs, newest first. Default: all of them. */
   readonly limit?: number;
-  /** Called after each run, for those who show how far it is. */
+  /** Called after each run, to show progress. */
   readonly onRun?: (runId: string) => void;
 }
 
-/** A run that is not as it was written. */
+/** A run that isn't as it was written. */
 export interface DamagedRun {
   readonly runId: string;
   readonly workflow: string;
   readonly problems: readonly Problem[];
-  /** The newest checkpoint that no damage has touched; `null` when there is none. */
+  /** The newest undamaged checkpoint; `null` when there is none. */
   readonly lastGood: string | null;
 }
 
-/** What `verify` found. */
+/** The result of `verify`. */
 export interface StoreVerification {
-  /** Everything that could be checked is as it was written. */
+  /** True when everything that could be checked is as it was written. */
   readonly ok: boolean;
-  /** How many runs were checked. */
+  /** The number of checked runs. */
   readonly runs: number;
   readonly damaged: readonly DamagedRun[];
-  /** What is wrong with the store besides its runs. */
+  /** Problems with the store besides its runs. */
   readonly store: readonly string[];
-  /** Runs whose values could not be opened, because their key is not at hand. */
+  /** Runs whose values couldn't be opened because their key isn't available. */
   readonly unchecked: readonly string[];
 }
 
 type Reader = Pick<EngineParts, "store" | "values">;
 
 /**
- * Checks a whole store: each run's row against its journal, its chain from the first entry to the last, every value and blob, and what
- * the store can say about itself. Damage is an answer, never an exception.
+ * Checks a whole store: each run's row against its journal, its chain from the first entry to the last, every value and
+ * blob, and the store's own integrity. Returns damage instead of throwing it.
  */
 export async function verifyStore(
   reader: Reader,
@@ -52,7 +52,7 @@ export async function verifyStore(
   const store: string[] = [];
   let runs = 0;
   try {
-    // A store that is not the one any more that was opened says so when it is asked who it is.
+    // A store that is no longer the one that was opened says so when asked for its identity.
     await reader.store.identity();
     store.push(...((await reader.store.check?.()) ?? []));
     for await (const row of everyRun(reader.store)) {
@@ -64,21 +64,21 @@ export async function verifyStore(
       onRun?.(row.id);
     }
   } catch (error) {
-    // The rest of it cannot be read at all.
+    // The rest of it can't be read at all.
     if (!isStoreDamage(error)) throw error;
     store.push(error.message);
   }
   return { ok: damaged.length + store.length === 0, runs, damaged, store, unchecked };
 }
 
-/** What is wrong with one run; `unchecked` where its key is not at hand. */
+/** The damage of one run; `unchecked` when its key isn't available. */
 export async function verifyRun(reader: Reader, listed: RunRow): Promise<DamagedRun | "unchecked"> {
   const { store } = reader;
   const row = await verified(store, listed);
   const told: Problem[] =
     row.damage === undefined ? [] : [{ seq: row.seq, kind: "row", problem: row.damage }];
   try {
-    // As it is stored, not as it is shown to those who must not go on with it.
+    // As stored, not as shown to callers that must not continue with it.
     const raw = (await rawRow(store, row.id)) ?? row;
     const { problems, lastGood } = await validateRun(reader, raw, Number.POSITIVE_INFINITY);
     return about(row, [...told, ...problems.filter(({ problem }) => problem !== row.damage)], lastGood);
