@@ -7,8 +7,8 @@ import type { ChildConfig } from "./config.ts";
 import { deedOf } from "./names.ts";
 
 /**
- * The people around the runs: they answer gates, send the one signal with the same delivery id each time, say what became
- * of steps in doubt by what the witness saw, cancel what is there to be cancelled. All of it can be done twice.
+ * Simulates the people around the runs: they answer gates, send the one signal with the same delivery id each time,
+ * resolve steps in doubt by what the witness saw, and cancel what should be cancelled. All of it can be repeated.
  */
 export class Responder {
   readonly #engine: Engine;
@@ -21,7 +21,7 @@ export class Responder {
     this.#config = config;
   }
 
-  /** Early on purpose: a signal that comes before the wait counts. */
+  /** Sent early on purpose: a signal that arrives before its wait counts. */
   async greet(runId: string): Promise<void> {
     await expected(this.#engine.signal(runId, "go", "now", { id: "delivery-1", actor: "tester" }));
   }
@@ -34,7 +34,7 @@ export class Responder {
     }
   }
 
-  /** As planned, by somebody who clicks twice. */
+  /** Resumes as planned, twice, like a person who double-clicks. */
   async resume(runId: string): Promise<void> {
     const { act } = this.#config;
     if (act?.kind !== "resume") return;
@@ -58,7 +58,7 @@ export class Responder {
     if (!approval) return void (await this.#engine.answer(runId, gate, { choice: "yes", actor: "tester" }));
     const asked = (await this.#engine.gates(runId)).find((one) => one.gate === gate);
     if (!asked || this.#config.until === "settled") return;
-    // Nobody lets a fork call what it has called itself.
+    // A person never lets a fork repeat a call that the fork has made itself.
     if (approval.isFork && (await this.#witness.seen(runId, deedOf(approval.step))) !== null) return;
     const { digest } = asked;
     const choice = approval.isFork ? "call" : "approve";
@@ -67,7 +67,7 @@ export class Responder {
 
   async #decide(runId: string, step: string): Promise<void> {
     const value = await this.#witness.seen(runId, deedOf(step));
-    // A run that is being cancelled calls nothing again but its undos.
+    // A run that is being cancelled repeats only its undo steps.
     const isOver = (await this.#engine.get(runId))?.control === "compensating" && !isUndo(step);
     const undone = isOver ? ({ action: "failed" } as const) : ({ action: "rerun" } as const);
     const resolution = value === null ? undone : ({ action: "done", value } as const);

@@ -11,7 +11,7 @@ import { moved } from "../../src/testing/invariants/step-names.ts";
 import { valueOf } from "./outside.ts";
 import type { SimulatedWorker, World } from "./world.ts";
 
-/** A step that somebody outside has to decide. */
+/** A step that needs a decision from outside. */
 interface OpenStep {
   readonly step: string;
   readonly kind: "gate" | "signal" | "decision";
@@ -20,14 +20,14 @@ interface OpenStep {
 const MOST_FORKS = 4;
 
 /**
- * The people around the runs: they start, pause, answer, resolve, fork, prune and cancel, say things, sometimes twice and at bad
- * moments.
+ * Simulates the people around the runs: they start, pause, answer, resolve, fork, prune, cancel and send messages,
+ * sometimes twice and at bad moments.
  */
 export class Operator {
   readonly #world: World;
   readonly #desk: SimulatedWorker;
   readonly #open = new Map<string, { readonly head: string; readonly steps: readonly OpenStep[] }>();
-  /** Acts that failed in a way no act may fail. */
+  /** Acts that failed in a way that no act may fail. */
   readonly broken: { readonly runId: string; readonly message: string }[] = [];
 
   constructor(world: World) {
@@ -64,7 +64,7 @@ export class Operator {
     this.#do(runId, () => engine.pause(runId, { reason: "a pause", children }));
   }
 
-  /** What is said and edited changes no result. */
+  /** Messages and edits change no result. */
   #resume({ id, seq }: RunRow, engine: Engine): void {
     const { random, without } = this.#world;
     const isPlain = without.has("injections") || random.chance(0.5);
@@ -80,7 +80,7 @@ export class Operator {
     this.#do(id, () => engine.inject(id, `said at #${seq}`, { id: `word-${seq}` }));
   }
 
-  /** The id follows from the place: the same fork may be made twice. */
+  /** The id is derived from the place, so the same fork may be created twice. */
   async #fork(runs: readonly RunRow[], engine: Engine): Promise<void> {
     const { random, store, without } = this.#world;
     const roots = runs.filter(({ parent }) => parent === null);
@@ -110,14 +110,14 @@ export class Operator {
     this.#do(runId, () => engine.cancel(runId, { compensate, reason: "not needed" }));
   }
 
-  /** Starts every wanted run once more: those that exist stay as they are. */
+  /** Starts every wanted run again: existing ones stay as they are. */
   startAgain(): void {
     for (const [id, input] of this.#world.wanted) {
       this.#do(id, () => this.#desk.engine.start(this.#desk.program, input, { id }));
     }
   }
 
-  /** Moves on everything that waits for people, without mistakes. */
+  /** Resolves everything that waits for people, without mistakes. */
   async tidyUp(): Promise<void> {
     const { engine } = this.#desk;
     const runs = await this.runs();
@@ -127,7 +127,7 @@ export class Operator {
       const review = row.waiting.some((wait) => wait.kind === "review");
       // Only the run itself is resumed: its children must follow.
       const failed = row.parent === null && stumbled(row, runs);
-      // What could not be undone was named; a person takes note and ends the run.
+      // The run named what couldn't be undone; a person takes note and ends it.
       const told = row.waiting.some((wait) => isAbout(wait, "HF-2113"));
       if (told) this.#do(row.id, () => engine.cancel(row.id));
       else if (row.status === "paused" || review || failed) this.#do(row.id, () => engine.resume(row.id));
@@ -156,7 +156,7 @@ export class Operator {
     }
   }
 
-  /** What people have to decide in a run; looked up again only when the run has moved. */
+  /** The decisions that a run waits for; read again only when the run has moved. */
   async #openSteps({ id, head }: RunRow): Promise<readonly OpenStep[]> {
     const known = this.#open.get(id);
     if (known?.head === head) return known.steps;
@@ -173,7 +173,7 @@ export class Operator {
       this.#do(runId, () => engine.resolve(runId, step, { action: random.chance(0.5) ? "rerun" : "failed" }));
   }
 
-  /** Nobody waits for the answer: the process that acts may die first. */
+  /** The result isn't awaited, because the acting process may die first. */
   #do(runId: string, act: () => Promise<unknown>): void {
     act().catch((error: unknown) => {
       if (HoldfastError.is(error)) return;
@@ -182,7 +182,10 @@ export class Operator {
   }
 }
 
-/** Whether the run failed because a step of it, or of a run below it, was meant to. A fork may have met its source's failure. */
+/**
+ * True when the run failed because one of its steps, or one in a run below it, was meant to fail. A fork may have
+ * inherited its source's failure.
+ */
 const stumbled = (row: RunRow, runs: readonly RunRow[]): boolean =>
   row.status === "failed" &&
   (row.error?.startsWith("planned failure") === true ||
@@ -206,7 +209,7 @@ function openSteps(events: readonly JournalEvent[]): OpenStep[] {
       open.clear();
       for (const one of entries) open.set(one.step, one);
     }
-    // What was under way at the fork has not begun.
+    // Calls in progress at the fork haven't begun in it.
     if (kind === "run_forked") open.clear();
     if (kind === "signal_received") unread += event.meta.name === "go" ? 1 : 0;
     else if (kind === "step_started") {
@@ -219,6 +222,6 @@ function openSteps(events: readonly JournalEvent[]): OpenStep[] {
       open.delete(step);
     }
   }
-  // A signal that was sent and not read yet is enough for one of those who wait.
+  // Each unread signal satisfies one of the waits.
   return [...open.values()].filter(({ kind }) => kind !== "signal" || unread-- <= 0);
 }

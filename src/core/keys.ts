@@ -104,14 +104,14 @@ export const plainPath = (key: string): string => keyOf(segmentsOf(key).map(base
 
 // The engine's own steps
 
-/** Two signs, since `pay#2` is the second step of that name, not the second attempt. */
+/** Two signs, because `pay#2` is the second step of that name, not the second attempt. */
 export const approvalName = (name: string, attempt: number): string =>
   `${APPROVAL}${name}${attempt > 1 ? `##${attempt}` : ""}`;
 
 /** What a fork asks about, which may not simply do again what its source did. */
 export const forkName = (name: string): string => name + FORK;
 
-/** Whether a step is the question to a person before a call. */
+/** True when a step is the question to a person before a call. */
 export const isApproval = (key: string): boolean => lastSegment(key).startsWith(APPROVAL);
 
 /** The step that a gate before a call is about, and whether a fork asks. */

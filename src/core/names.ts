@@ -2,14 +2,15 @@ import { HoldfastError } from "./errors.ts";
 import { isReserved, signalStep } from "./keys.ts";
 
 /**
- * The one rule for names that enter: of workflows, steps, signals, memory keys, labels, people, workers, models. Stores keep them in
- * columns and keys, people see them in terminals, so they are well-formed text of some length that is all on one line and in one direction.
+ * The rule for all names from outside: of workflows, steps, signals, memory keys, labels, people, workers, models.
+ * Stores keep them in columns and keys, and people see them in terminals, so they are well-formed text of limited
+ * length, on one line and in one direction.
  */
 const HIDDEN = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
-/** The same for texts that are read and never looked up: they may have several lines. */
+/** The rule for prose, which is never looked up: it may have several lines. */
 const HIDDEN_IN_TEXT = /[^\P{Cc}\t\n\r]/u;
 
-/** Why this is no name; `undefined` when it is one. */
+/** Why this isn't a valid name; `undefined` when it is one. */
 export function nameProblem(value: unknown, most = 128): string | undefined {
   if (typeof value !== "string" || value === "") return "It must be a text of at least one character.";
   return textProblem(value, most, HIDDEN);
@@ -24,7 +25,7 @@ function textProblem(text: string, most: number, hidden: RegExp): string | undef
   return `It has a control character in it (U+${code}).`;
 }
 
-/** Refuses what is no name. `what`: what it is the name of. */
+/** Refuses an invalid name. `what`: what it names. */
 export function checkNamed(what: string, value: unknown, most?: number): asserts value is string {
   const problem = nameProblem(value, most);
   if (problem !== undefined) throw refused(what, value, problem);
@@ -39,7 +40,7 @@ export function checkProse(what: string, value: string, most: number): void {
 const refused = (what: string, value: unknown, problem: string): HoldfastError =>
   new HoldfastError("HF-1050", { what, name: shown(value), problem });
 
-/** Escaped: what is wrong with it must not do its work in a terminal. */
+/** Escaped, so that a malicious name can't affect a terminal. */
 const shown = (value: unknown): string =>
   typeof value === "string" ? escaped(value.slice(0, 80)) : `A value of type ${typeof value}`;
 
@@ -49,14 +50,14 @@ const escaped = (text: string): string =>
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 
-/** Longest key of a run's memory. */
+/** The maximum length of a memory key. */
 export const MOST_IN_KEY = 256;
 
-/** Names that plain objects already have a meaning for. */
+/** Names that already have a meaning for plain objects. */
 export const isPrototypeKey = (name: string): boolean =>
   name === "__proto__" || name === "constructor" || name === "prototype";
 
-/** Refuses what cannot stand in the address of a step. */
+/** Refuses a name that can't be part of a step's address. */
 export function checkName(name: unknown): asserts name is string {
   const isName = typeof name === "string" && nameProblem(name) === undefined;
   if (!isName || isReserved(name) || isPrototypeKey(name))
@@ -71,8 +72,8 @@ export function checkSignal(name: unknown): asserts name is string {
   checkName(name);
 }
 
-/** The mailbox that injected context goes to. */
+/** The mailbox for injected context. */
 export const INJECT = "inject";
 
-/** The mailbox of what is meant for one agent. */
+/** The mailbox for one agent. */
 export const injectTo = (agent: string): string => `${INJECT}:${agent}`;

@@ -1,8 +1,8 @@
 import type { ErrorCode } from "./errors.ts";
 
-/** The words of Holdfast as types. Nothing here has behaviour. */
+/** The vocabulary of Holdfast as types. Nothing here has behaviour. */
 
-/** Something as long as it is being put together. */
+/** A type under construction. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** What may happen to a step whose outcome is unknown after a crash. */
@@ -18,12 +18,12 @@ export const RUN_STATUSES = [
   "cancelled",
 ] as const;
 
-/** Where a run stands. `failed` and `paused` can be resumed; `completed` and `cancelled` cannot. */
+/** The status of a run. `failed` and `paused` can be resumed; `completed` and `cancelled` can't. */
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
 /**
- * What becomes of `keyed` and `once` steps of a fork that its source has done already, or may have. `reuse`: what the source recorded is
- * taken over. `block`: the fork waits for a person. `simulate`: nothing is called. `allow`: called again, with a key of its own.
+ * How a fork handles `keyed` and `once` steps that its source has done, or may have done. `reuse`: takes over the
+ * source's record. `block`: waits for a person. `simulate`: calls nothing. `allow`: calls again, with its own key.
  */
 export type EffectPolicy = "reuse" | "block" | "simulate" | "allow";
 
@@ -46,13 +46,13 @@ export const WAIT_KINDS = [
 /** The named things a run can wait for. */
 export type WaitKind = (typeof WAIT_KINDS)[number];
 
-/** One thing a run waits for: what, since when, until when. */
+/** One thing that a run waits for: what, since when, until when. */
 export interface Waiting {
   readonly kind: WaitKind;
   readonly step: string;
   readonly since: number;
   readonly until?: number;
-  /** Names of the signals it waits for. */
+  /** The names of the signals it waits for. */
   readonly names?: readonly string[];
   /** What a person needs to see. Programs go by the fields below, which runs stored by earlier versions lack. */
   readonly detail?: string;
@@ -66,24 +66,24 @@ export interface Waiting {
 
 export const CONTROLS = ["none", "pausing", "compensating"] as const;
 
-/** A request that the owner of a run has still to obey. */
+/** A request that the owner of a run still has to obey. */
 export type Control = (typeof CONTROLS)[number];
 
-/** Where a child run came from. */
+/** The parent of a child run. */
 export interface Parent {
   readonly runId: string;
   readonly step: string;
 }
 
-/** Where a fork came from: a checkpoint of another run. */
+/** The origin of a fork: a checkpoint of another run. */
 export interface Origin {
   readonly runId: string;
   readonly seq: number;
 }
 
 /**
- * What a run and all runs below it may use up together. Reaching a limit is a wait with that name, never a failure. `turns` counts loop
- * iterations; `wallMs` counts only time in which a worker was at it, added up over the runs.
+ * The limits of a run and all runs below it together. Reaching a limit is a wait with that name, never a failure.
+ * `turns` counts loop iterations; `wallMs` counts only time in which a worker had a run, added up over the runs.
  */
 export interface Budget {
   readonly turns?: number;
@@ -109,7 +109,7 @@ export const addUsage = (total: Usage, more: Usage): Usage => ({
   costUsd: total.costUsd + more.costUsd,
 });
 
-/** What a run is: written once, when it is created. */
+/** A run's identity: written once, when it is created. */
 export interface RunIdentity {
   readonly id: string;
   readonly workflow: string;
@@ -120,9 +120,9 @@ export interface RunIdentity {
   readonly createdAt: number;
 }
 
-/** What changes with every append: a projection of the journal, so that lists need not read it. */
+/** The part of a row that changes with every append: a projection of the journal, so that lists need not read it. */
 export interface RunProjection {
-  /** The workflow's version and the version of its state's shape, as of the last migration. */
+  /** The version of the workflow and of its state's shape, as of the last migration. */
   readonly version: string;
   readonly schema: number;
   readonly status: RunStatus;
@@ -134,17 +134,17 @@ export interface RunProjection {
   readonly recoveries: number;
   readonly stepsDone: number;
   readonly usage: Usage;
-  /** Finished loop iterations, and milliseconds in which a worker was at it; with those of children that have ended. */
+  /** Finished loop iterations, and milliseconds in which a worker had the run; including those of ended children. */
   readonly turns: number;
   readonly activeMs: number;
-  /** Up to when that is counted, while a worker is at it. */
+  /** The time up to which that is counted, while a worker has the run. */
   readonly activeAt: number | null;
   readonly budget: Budget | null;
-  /** Children that were started and have not reported back. */
+  /** Children that were started and haven't reported back. */
   readonly openChildren: number;
-  /** The run, or a checkpoint of it, is pinned: it is not dropped for its age. */
+  /** True when the run, or a checkpoint of it, is pinned: it isn't dropped because of its age. */
   readonly pinned: boolean;
-  /** When retention dropped its values; what is left is the record that it happened. */
+  /** When retention dropped its values; only the record of what happened is left. */
   readonly prunedAt: number | null;
   /** Why it failed, was paused or waits for review, in one line. */
   readonly error: string | null;
@@ -165,37 +165,37 @@ export interface Claim {
 /** A run as the store keeps it. */
 export interface RunRow extends RunIdentity, RunProjection {
   readonly claim: Claim;
-  /** Position of the last event. */
+  /** The position of the last event. */
   readonly seq: number;
-  /** Hash of the last journal entry. */
+  /** The hash of the last journal entry. */
   readonly head: string;
-  /** What is wrong with what is stored of it. Such a run waits for review, and nothing is written to it. */
+  /** The problem with its stored data. Such a run waits for review, and nothing is written to it. */
   readonly damage?: string;
 }
 
-/** It can only be forked. */
+/** True when it can only be forked. */
 export const terminal = (status: RunStatus): boolean => status === "completed" || status === "cancelled";
 
-/** Nothing more happens by itself: it has ended for good, or failed and may be resumed. */
+/** True when nothing more happens on its own: it has ended for good, or failed and may be resumed. */
 export const ended = (status: RunStatus): boolean => terminal(status) || status === "failed";
 
 /** A run as seen from outside. */
 export type Run = Omit<RunRow, "head">;
 
-/** What a run knows at some position, as plain data: what people look at, compare, edit and migrate. */
+/** A run's state at some position, as plain data: for people to view, compare, edit and migrate. */
 export interface StateView {
   readonly input: unknown;
   readonly config: Readonly<Record<string, unknown>>;
   readonly memory: Readonly<Record<string, unknown>>;
   /** By key; only loops that have begun. */
   readonly loops: Readonly<Record<string, unknown>>;
-  /** Results of completed steps by key. Steps inside finished iterations are not asked for any more and not here. */
+  /** Results of completed steps by key. Steps inside finished iterations aren't needed any more and aren't included. */
   readonly steps: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Other values in the place of recorded ones. The old ones stay in the journal. A step's edited value is what a replay answers;
- * steps that have used the old one are not run again.
+ * New values that replace recorded ones. The old ones stay in the journal. A replay returns a step's edited value;
+ * steps that have used the old one aren't run again.
  */
 export interface Edits {
   /** By key; `undefined` deletes. */

@@ -4,7 +4,7 @@ import { checkMigrations, checkVersion } from "./migration.ts";
 import { checkName } from "./names.ts";
 import { checkBudget, checkStrategy } from "./options.ts";
 
-/** By its shape, so that a workflow made by another copy of the package is one too. */
+/** Checked by its shape, so that a workflow made by another copy of the package counts too. */
 export function isWorkflow(value: unknown): value is Workflow {
   if (typeof value !== "object" || value === null) return false;
   const { name, version, body } = value as Partial<Record<keyof Workflow, unknown>>;

@@ -15,7 +15,7 @@ const UNDOABLE = ["reserve", "pay", "ship"];
 const servers = (await startServers()) as Servers;
 afterAll(() => servers?.close());
 
-/** What the witness saw done and not undone, or undone though it was not done, or undone twice where that may be done only once. */
+/** Effects done and not undone, undone without having been done, or undone twice where only once is allowed. */
 function unbalanced(site: Site): string[] {
   const done = site.witness.calls().filter(({ outcome }) => outcome === "done");
   const count = (deed: string): number => done.filter((call) => call.deed === deed).length;
@@ -26,7 +26,9 @@ function unbalanced(site: Site): string[] {
   });
 }
 
-/** A worker dies at the first strike, somebody cancels with undoing, and the next worker dies at the second while it undoes. */
+/**
+ * One worker dies at the first place, a person cancels with undo, and the next worker dies at the second while undoing.
+ */
 async function cancelled(
   lab: Lab,
   first: Strike,

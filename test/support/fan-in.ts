@@ -11,7 +11,10 @@ const parent = workflow("parent", async (ctx, count: number) => {
   return doubled.reduce((sum, n) => sum + n, 0);
 });
 
-/** A run that starts so many children at once and waits for all of them: its result, and what was read for it. */
+/**
+ * Starts a run with this many children at once, which waits for all of them: returns its result and the number of
+ * reads.
+ */
 export async function fanIn(
   inner: Store,
   count: number,
@@ -29,10 +32,10 @@ export async function fanIn(
 
 export const sumOfDoubles = (count: number): number => count * (count - 1);
 
-/** So many children are tried; a thousand only when they are asked for. */
+/** The numbers of children to try; a thousand only on request. */
 export const FAN_INS: readonly number[] = isExhaustive ? [50, 200, 1_000] : [50, 200];
 
-/** What was read, rows and entries together, for each number of children. */
+/** The number of rows and entries read, for each number of children. */
 export async function fanIns(open: () => Promise<Store>): Promise<readonly number[]> {
   const reads: number[] = [];
   for (const count of FAN_INS) {
@@ -46,7 +49,7 @@ export async function fanIns(open: () => Promise<Store>): Promise<readonly numbe
   return reads;
 }
 
-/** How much more may be read for each number than for the one before: in proportion, and a few sweeps of a busy machine. */
+/** The allowed growth of reads: proportional, plus a few sweeps of a busy machine. */
 export const inProportion = (reads: readonly number[]): boolean =>
   reads.every((read, index) => {
     const count = FAN_INS[index] ?? 0;

@@ -19,17 +19,17 @@ import { tighter } from "./left.ts";
 import type { GuardedFrame, GuardedPlace, GuardedRun } from "./port.ts";
 
 /**
- * What a run and the runs below it may use up. A limit that is reached holds back what would come next, in every run of the family; what
- * is under way is finished.
+ * The limits of a run and the runs below it. A reached limit holds back whatever would come next, in every run of the
+ * family; calls in progress are finished.
  */
 
-/** A call is not a turn: it belongs to one that has begun, or to none. */
+/** A call isn't a turn: it belongs to one that has begun, or to none. */
 const OF_CALLS: readonly Limit[] = ["tokens", "costUsd", "wallMs"];
-/** Sums of prices miss their limit by less than this. */
+/** The rounding error that sums of prices may have. */
 const ROUNDING = 1e-9;
 
 /**
- * Refuses to let a run go on that would be held back at once, or whose children would be, with the limits raised as given (HF-1025).
+ * Refuses a resume after which the run or its children would be held back at once, given the raised limits (HF-1025).
  */
 export async function checkRaise(families: Families, row: RunRow, raise: Budget | undefined): Promise<void> {
   const own = row.waiting.some(({ kind }) => kind === "budget");
@@ -39,7 +39,7 @@ export async function checkRaise(families: Families, row: RunRow, raise: Budget 
     waiting.filter(({ kind }) => kind === "budget"),
   );
   if (!total || held.length === 0) return;
-  // A run that has ended its loops may stand at the last turn: only a loop is held back by that.
+  // A run that has ended its loops may be at the last turn, which only holds back a loop.
   const limits = held.some((wait) => reasonOf(wait).limits?.includes("turns")) ? ALL_LIMITS : OF_CALLS;
   const over = reached({ ...row.budget, ...raise }, total.spent, limits).map(said);
   if (own) over.push(...(await overAbove(families, row, limits)));
@@ -54,7 +54,7 @@ async function overAbove(families: Families, row: RunRow, limits: readonly Limit
   );
 }
 
-/** Whether these limits differ from those the run has. */
+/** True when these limits differ from the run's own. */
 export const differs = ({ budget }: RunRow, raise: Budget): boolean =>
   ALL_LIMITS.some((limit) => raise[limit] !== undefined && raise[limit] !== budget?.[limit]);
 
@@ -77,7 +77,7 @@ const said = ({ limit, used, most }: Reached): string => `${limit} ${amount(used
 
 const amount = (value: number): string => value.toLocaleString("en-US", { maximumFractionDigits: 6 });
 
-/** What the run has used up, with what is not durable yet and what the calls around `frame` have reported. */
+/** The run's usage, including what isn't durable yet and what the calls around `frame` have reported. */
 function spentBy(execution: GuardedRun, frame: GuardedFrame | undefined): Spent {
   const { row, unwritten } = execution.writer;
   let { usage, turns } = row;
@@ -100,13 +100,13 @@ function spentBy(execution: GuardedRun, frame: GuardedFrame | undefined): Spent 
 const ownUsage = (event: EventDraft): UsageMeta | undefined =>
   event.kind === "child_finished" ? undefined : usageOf(event);
 
-/** A run whose limits are reached, and which. */
+/** A run with reached limits, and those limits. */
 interface Over {
   readonly run: string;
   readonly limits: readonly Reached[];
 }
 
-/** Whether anything is reached here or above. Answers at once for a run without relatives. */
+/** The reached limits here or above. Synchronous for a run without relatives. */
 function overNow(
   execution: GuardedRun,
   frame: GuardedFrame | undefined,
@@ -118,7 +118,7 @@ function overNow(
   return row.parent === null && row.openChildren === 0 ? [] : overInFamily(execution, frame, limits);
 }
 
-/** Readings that do not show what others in the same run did meanwhile are made again so many times. */
+/** How often to repeat readings that miss what others in the same run did in the meantime. */
 const MOST_READINGS = 5;
 
 async function overInFamily(
@@ -135,7 +135,7 @@ async function overInFamily(
       execution.budgetNotes.freeSince = heard;
       return [];
     }
-    // Its relatives see what is saved: before it looks at them, they can see it.
+    // Relatives only see what is saved, so save before reading them.
     if (writer.unwritten.some(({ event }) => ownUsage(event)) && !deps.queue.options.ahead)
       await execution.busy(writer.whenIdle());
     const { seq } = writer.row;
@@ -145,20 +145,20 @@ async function overInFamily(
       const found = reached(row.budget, addSpent(spent, unsaved), limits);
       return found.length > 0 ? [{ run: row.id, limits: found }] : [];
     });
-    // A raise that came in between says so in this run's journal: nobody waits for what is over.
+    // A raise in the meantime is recorded in this run's journal, so it doesn't wait for a limit that is gone.
     const isCurrent = writer.row.seq === seq;
     if (isCurrent || (over.length === 0 && reading >= MOST_READINGS)) return over;
   }
 }
 
-/** A run that may go on without its store cannot know of the others then. */
+/** A run that may continue without its store can't know about the others then. */
 function readFor<T>(execution: GuardedRun, read: () => Promise<readonly T[]>): Promise<readonly T[]> {
   const { queue } = execution.deps;
   if (!queue.options.ahead) return execution.busy(queue.read(execution.runId, read));
   return queue.health.failing ? Promise.resolve([]) : execution.busy(read().catch(() => []));
 }
 
-/** The run and those above it, as far as they have limits. */
+/** The run and those above it that have limits. */
 const limitedRuns = async (families: Families, row: RunRow): Promise<readonly RunRow[]> =>
   [row, ...(await families.above(row))].filter(({ budget }) => budget !== null);
 
@@ -167,7 +167,7 @@ async function totalsOf(families: Families, runs: readonly RunRow[]): Promise<re
   return totals.filter((total) => total !== null);
 }
 
-/** Waits until none of these limits is reached; answers whether it had to. */
+/** Waits until none of these limits is reached; returns whether it had to wait. */
 async function untilWithin(
   execution: GuardedRun,
   { key, scope: { frame } }: GuardedPlace,
@@ -194,13 +194,13 @@ function becauseOf(over: readonly Over[]): Omit<Waiting, "kind" | "step" | "sinc
   };
 }
 
-/** Whether no limit can be reached by what this run does. */
+/** True when this run can't reach any limit. */
 function isUnlimited(execution: GuardedRun): boolean {
   const { row, heard } = execution.writer;
   return row.budget === null && (row.parent === null || execution.budgetNotes.freeSince === heard);
 }
 
-/** Nothing may start at this place while a limit is reached. Undoing what was done is not limited. */
+/** Nothing may start at this place while a limit is reached. Undoing work isn't limited. */
 export function waitedForBudget(execution: GuardedRun, place: GuardedPlace): boolean | Promise<boolean> {
   const isFree = isUnlimited(execution) || isUndo(place.key);
   return isFree ? false : untilWithin(execution, place, OF_CALLS);
@@ -214,8 +214,8 @@ export const budgetGuard: Guard = {
 };
 
 /**
- * Before an iteration: waits while a limit is reached, then counts it until the function that is answered is called. One that had
- * begun before a crash is gone on with.
+ * Called before an iteration: waits while a limit is reached, then counts the iteration until the returned function is
+ * called. An iteration that began before a crash continues.
  */
 export async function beginTurn(
   execution: GuardedRun,
@@ -229,7 +229,7 @@ export async function beginTurn(
   return () => void budgetNotes.turnsUnderWay--;
 }
 
-/** The limits that hold for a run: its own, and those of the runs above. */
+/** The limits that apply to a run: its own, and those of the runs above. */
 export async function limitsOf(store: Store, row: RunRow): Promise<Budget | undefined> {
   const above = await Families.of(store).above(row);
   return [row, ...above].map(({ budget }) => budget ?? undefined).reduce(tighter);

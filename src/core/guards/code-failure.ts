@@ -6,8 +6,9 @@ import type { Waiting } from "../types.ts";
 import type { GuardedRun } from "./port.ts";
 
 /**
- * What a run waits for whose code throws on what other code has recorded, before it does anything new. That is no failure of the run:
- * nothing is undone, and nobody has to revive it once the code is mended. `undefined` when the failure is the run's own.
+ * The wait of a run whose code throws on what other code has recorded, before it does anything new. That isn't a
+ * failure of the run: nothing is undone, and the run continues once the code is fixed. `undefined` when the failure is
+ * the run's own.
  */
 export function failsOnRecord(execution: GuardedRun, error: unknown): Waiting | undefined {
   const { restored, intents, writer, workflow, deps, state } = execution;
@@ -28,7 +29,7 @@ const lastRecorded = ({ state }: GuardedRun): number => {
   return last;
 };
 
-/** The journal holds what the code has not asked for: it went on from here once. */
+/** True when the journal holds records that the code hasn't asked for: the run once got further than this. */
 function hasComeFurther({ rootScope: { node, counts }, code }: GuardedRun): boolean {
   if (code && code.missing().length > 0) return true;
   const isAsked = (name: string): boolean => (counts.get(baseName(name)) ?? 0) >= countOf(name);

@@ -4,24 +4,24 @@ import { isApproval, prefixOf, UNDO } from "../keys.ts";
 import { listed } from "../listed.ts";
 import type { Asking, GuardedPlace, GuardedRun } from "./port.ts";
 
-/** So many are named in the journal. */
+/** The maximum number of names in the journal. */
 const MOST_NAMED = 100;
 
-/** From here on the code of a run that was taken up again is asked for all that it has done. */
+/** From here on, checks that the code of a resumed run asks for everything it has done. */
 export function watchAsking(execution: GuardedRun): void {
   if (execution.restored) execution.asking = { since: execution.writer.row.seq, met: new WeakSet() };
 }
 
-/** The code has come to this name. */
+/** Called when the code reaches this name. */
 export function met(execution: GuardedRun, { node }: GuardedPlace["scope"], name: string): void {
   const recorded = node?.records.get(name) ?? node?.loops.get(name);
   if (recorded) execution.asking?.met.add(recorded);
 }
 
 /**
- * Finished work that the code has ended without asking for. Nothing of it happens again under its own name, but what the code asked
- * for in its place was done besides: its names vary, or it was changed. That is said, and holds nobody up: effects that could happen
- * twice have been held back before (HF-2121).
+ * Finished work that the code never asked for. It doesn't happen again under its own name, but the code did something
+ * else instead: its names vary, or it was changed. This is recorded and blocks nothing: effects that could happen twice
+ * were held back before (HF-2121).
  */
 export function unasked(execution: GuardedRun): readonly string[] {
   const { rootScope, deps, runId, asking } = execution;
@@ -40,7 +40,7 @@ function* notMet(asking: Asking, node: ScopeNode, prefix = ""): Generator<string
     if (isDone(record) && isMissing(record) && !isApproval(name)) yield prefix + name;
   for (const [name, scope] of node.scopes) {
     const record = node.records.get(name);
-    // What lies inside a step that has ended is not gone through again.
+    // The inside of a finished step isn't run again.
     if ((record && !isUnfinished(record)) || prefix + name === UNDO) continue;
     yield* notMet(asking, scope, prefix + prefixOf(name));
   }
@@ -50,6 +50,6 @@ interface LeftBehind {
   readonly seq: number;
 }
 
-/** Neither what a person has put there, nor what they said need not be asked for. */
+/** Excludes what a person has set, and what they said need not be asked for. */
 const isDone = ({ status, waived, decidedAt }: StepRecord): boolean =>
   status === "completed" && !waived && decidedAt === undefined;

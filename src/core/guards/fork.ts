@@ -7,8 +7,8 @@ import { inspectForeign } from "./inspector.ts";
 import type { GuardedRun } from "./port.ts";
 
 /**
- * Stands before the `keyed` and `once` steps of a fork. What the source has done already, or may have done, is not done again unless
- * the fork's policy or a person says so. Asked anew for every attempt, since an intent alone proves no call.
+ * Guards the `keyed` and `once` steps of a fork. What the source has done, or may have done, isn't repeated unless the
+ * fork's policy or a person says so. Asked again for every attempt, because an intent alone doesn't prove a call.
  */
 export function forkGuard(execution: GuardedRun): Guard | undefined {
   const { fork } = execution.state.facts;
@@ -18,7 +18,7 @@ export function forkGuard(execution: GuardedRun): Guard | undefined {
   return {
     async admit(admission): Promise<Admitted> {
       const { effect } = admission.intent;
-      // What this run has done itself is undone by itself.
+      // Work of this run itself is undone by it.
       if (effect === "repeatable" || isUndo(admission.place.key)) return undefined;
       const past =
         source && (await execution.busy(source.find(admission.place.key, execution.state.facts.hops)));
@@ -57,7 +57,7 @@ async function simulate(admission: Admission, past: PastCall | undefined): Promi
 
 const GONE = "Its source has called it, and the result is not kept any more.";
 
-/** What the source recorded; `undefined` when retention has dropped it. */
+/** The source's recorded value; `undefined` when retention has dropped it. */
 async function taken(
   { execution, place }: Admission,
   { runId, seq }: PastCall,
@@ -72,7 +72,7 @@ async function taken(
   }
 }
 
-/** A hook that throws has not answered. */
+/** A hook that throws has given no answer. */
 async function callSimulation({ execution, place, simulate }: Admission): Promise<Admitted> {
   try {
     return { value: await simulate(), instead: "simulated" };
@@ -84,7 +84,7 @@ async function callSimulation({ execution, place, simulate }: Admission): Promis
   }
 }
 
-/** Whether to call it is for a person to say, once for this step and these arguments. */
+/** Asks a person, once for this step and these arguments. */
 async function ask(
   admission: Admission,
   past: PastCall | undefined,

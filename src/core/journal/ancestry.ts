@@ -12,9 +12,9 @@ export interface PastCall {
   readonly effect: Exclude<Effect, "repeatable">;
   readonly status: "started" | "completed" | "failed" | "in_doubt";
   readonly attempt: number;
-  /** Digest of its arguments. */
+  /** The digest of its arguments. */
   readonly args: string | undefined;
-  /** Position of what decided its status, and when it was last called. */
+  /** The position of the event that decided its status, and the time of the last call. */
   readonly seq: number;
   readonly at: number;
 }
@@ -22,13 +22,13 @@ export interface PastCall {
 export interface PastChild {
   readonly step: string;
   readonly runId: string;
-  /** Position of its intent. */
+  /** The position of its intent. */
   readonly seq: number;
 }
 
 /**
- * The calls with effects that a run has made, steps of finished iterations included. Read from the headers of its journal, on from where
- * the last reading ended: the run may still be at it.
+ * The calls with effects that a run has made, including those of finished iterations. Read incrementally from the heads
+ * of its journal, because the run may still be active.
  */
 export class CallLog {
   readonly #store: Store;
@@ -41,7 +41,7 @@ export class CallLog {
     this.#runId = runId;
   }
 
-  /** Answers the run as it stands; `null` when there is none. One reading at a time: each goes on where the last one ended. */
+  /** Returns the run's current row, or `null`. One reading at a time: each continues where the last one ended. */
   read(): Promise<RunRow | null> {
     const reading = this.#turns.then(() => this.#readOn());
     this.#turns = reading.catch(() => undefined);
@@ -56,7 +56,7 @@ export class CallLog {
     return row;
   }
 
-  /** The migrations it went through that gave steps other names. */
+  /** Its migrations that renamed steps. */
   get hops(): readonly Hop[] {
     return this.#log.hops;
   }
@@ -79,7 +79,7 @@ export class CallLog {
     return logged?.instead === "simulated" ? logged.record.seq : undefined;
   }
 
-  /** The call of a step of a fork. */
+  /** The call of a fork's step. */
   call(step: string, fork: Descent): PastCall | undefined {
     const logged = this.#find(step, fork);
     return logged && callOf(this.#runId, logged);
@@ -91,7 +91,9 @@ export class CallLog {
     return logged?.isCopied ? undefined : logged?.record.child;
   }
 
-  /** What this run calls now what a fork of it calls `step`: back to where they parted, and on from there. */
+  /**
+   * This run's current name for the step that a fork calls `step`: back to where they parted, and forward from there.
+   */
   #find(step: string, { hops, parted }: Descent): LoggedStep | undefined {
     const since = ({ seq }: Hop): boolean => seq > parted;
     const then = formerKey(step, hops.filter(since));
@@ -109,15 +111,15 @@ function callOf(runId: string, logged: LoggedStep): PastCall | undefined {
   return { runId, step, effect, status, attempt, args, seq, at: begun.startedAt };
 }
 
-/** How a fork came to be another run than one it comes from. */
+/** How a fork diverged from a run it descends from. */
 interface Descent {
-  /** The migrations that the fork went through. */
+  /** The fork's own migrations. */
   readonly hops: readonly Hop[];
-  /** Up to here its journal is a copy. */
+  /** Its journal is a copy up to here. */
   readonly parted: number;
 }
 
-/** The calls of the runs that a fork comes from, the nearest first. */
+/** The calls of the runs that a fork descends from, nearest first. */
 export class Ancestry {
   readonly #store: Store;
   readonly #logs: { readonly log: CallLog; readonly parted: number }[];
@@ -127,7 +129,7 @@ export class Ancestry {
     this.#logs = [{ log: new CallLog(store, runId), parted: seq }];
   }
 
-  /** `hops`: the migrations that the fork went through. */
+  /** `hops`: the fork's migrations. */
   async find(step: string, hops: readonly Hop[]): Promise<PastCall | undefined> {
     for await (const { log, parted } of this.#read()) {
       const call = log.call(step, { hops, parted });
@@ -136,7 +138,7 @@ export class Ancestry {
     return undefined;
   }
 
-  /** The child that the nearest of them had in this place. */
+  /** The nearest ancestor's child at this place. */
   async child(step: string, hops: readonly Hop[]): Promise<RunRow | undefined> {
     for await (const { log, parted } of this.#read()) {
       const child = log.child(step, { hops, parted });
@@ -169,8 +171,8 @@ export class Ancestry {
   }
 
   /**
-   * For a run that is no fork, but that a fork started before its own source came there: the one that the source has in its place by
-   * now. They have nothing in common but the place.
+   * For a run that isn't a fork, but that a fork started before its source reached that place: the source's child there
+   * by now. They share nothing but the place.
    */
   async #inItsPlace({ parent }: RunRow): Promise<Origin | undefined> {
     const above = parent && (await this.#store.read(parent.runId));
@@ -183,10 +185,10 @@ export class Ancestry {
   }
 }
 
-/** What becomes of a call in a fork, as far as it can be told beforehand. */
+/** The predicted handling of a call in a fork. */
 export type Foreseen = "reused" | "asked" | "simulated" | "called again";
 
-/** `args`: those of the call to come, when they are known. */
+/** `args`: the arguments of the future call, if known. */
 export function foresee(policy: EffectPolicy, past: PastCall, args = past.args): Foreseen {
   const isRecorded = past.status === "completed" && past.args === args;
   if (policy === "allow") return "called again";

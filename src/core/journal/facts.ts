@@ -4,7 +4,7 @@ import type { EventMeta, JournalEvent, Migrated, Raw } from "./events.ts";
 import { isDropped, rekey, renamedKey } from "./rename.ts";
 import { usageOf } from "./spent.ts";
 
-/** A recorded value by where it stands; `data` is at hand only when it was read with the tail. */
+/** A recorded value by its position; `data` is present only if it was read with the tail. */
 export interface Recorded {
   readonly seq: number;
   readonly data?: Raw | undefined;
@@ -20,19 +20,19 @@ export interface Hop extends Migrated {
   readonly seq: number;
 }
 
-/** The source's child, and the moment to fork it at. */
+/** The source's child, and the position to fork it at. */
 export interface ChildFork {
   readonly runId: string;
   readonly at: number;
-  /** It had failed, and the source with it: it is tried again from there. */
+  /** It had failed, and the source with it: it is retried from there. */
   readonly failed?: true;
 }
 
-/** What a run's last way into this store was. */
+/** A run's latest import into this store. */
 export interface Imported {
   readonly seq: number;
   readonly at: number;
-  /** The store that it came from, fingerprinted, and the digest of the bundle. */
+  /** The fingerprint of the store that it came from, and the digest of the bundle. */
   readonly from: string;
   readonly bundle: string;
   /** Its status there. */
@@ -46,41 +46,41 @@ interface Planned {
 }
 
 /**
- * What the journal says about a run besides its steps: what it used up, who decided what, how its agents stand, what is
- * expected, where it was forked. Inside finished iterations these outlive the steps they were noted beside.
+ * Facts about a run besides its steps: usage, decisions, agents, plans, its fork. Inside finished iterations they
+ * outlive the steps they were recorded beside.
  */
 export class Facts {
-  /** Tokens and money, children included. */
+  /** Tokens and money, including children. */
   usage: Usage = NO_USAGE;
   turns = 0;
-  /** Failed attempts, all steps together. */
+  /** Failed attempts of all steps. */
   failures = 0;
   /** The newest failed attempt. */
   failure: (Recorded & { readonly step: string; readonly at: number }) | undefined;
-  /** Positions of the decisions made. */
+  /** The positions of decisions. */
   readonly decisions: number[] = [];
   readonly agents = new Map<string, Recorded>();
   /** By the scope (prefix) they were made in, or the key of a group. */
   readonly plans = new Map<string, Planned>();
   /** Checkpoints marked by the run itself. */
   readonly marks: ({ readonly seq: number } & EventMeta["checkpoint_marked"])[] = [];
-  /** Names and pins given to checkpoints afterwards. */
+  /** Names and pins set on checkpoints afterwards. */
   readonly tags = new Map<number, Tag>();
   config: Recorded | undefined;
   seed: string | undefined;
-  /** The migrations it went through that renamed steps. */
+  /** Its migrations that renamed steps. */
   readonly hops: Hop[] = [];
-  /** Where it last came to another version, and where somebody last said: go on, whatever differs. */
+  /** The positions of the last migration, and of the last decision to continue despite differences. */
   migratedAt = 0;
   waivedAt = 0;
-  /** Positions of the newest edits, by what was edited and its name. */
+  /** The positions of the newest edits, by kind and name. */
   readonly edits = new Map<string, number>();
-  /** Positions of values that the run sees a marker for (or that are the marker), with the reason. */
+  /** The positions of quarantined values (or of their markers), with the reason. */
   readonly quarantined = new Map<number, string>();
   fork: { readonly from: Origin; readonly effects: EffectPolicy; readonly seq: number } | undefined;
-  /** Where it came from another store, and whether somebody here lets it go on. */
+  /** Where it came from, and whether a person here lets it continue. */
   imported: Imported | undefined;
-  /** Children under way where the run was forked, by step. */
+  /** Children in progress where the run was forked, by step. */
   readonly childForks = new Map<string, ChildFork>();
 
   apply(event: JournalEvent): void {
@@ -96,7 +96,7 @@ export class Facts {
         return;
       case "loop_advanced":
         this.turns += event.meta.count ?? 1;
-        // What was expected in an iteration is of no interest once it has ended.
+        // The plan of an iteration is irrelevant once it has ended.
         for (const key of this.plans.keys()) if (isWithin(key, event.step)) this.plans.delete(key);
         return;
       case "decision_made":
@@ -124,7 +124,7 @@ export class Facts {
       case "checkpoint_tagged": {
         const { seq, label, pinned } = event.meta;
         const before = this.tags.get(seq);
-        // An empty name takes the one away that was given before.
+        // An empty name removes the previous one.
         const name = label === "" ? undefined : (label ?? before?.label);
         this.tags.set(seq, { label: name, pinned: pinned ?? before?.pinned ?? false });
         return;
@@ -171,7 +171,7 @@ export class Facts {
     rekey(this.edits, (edited) => edited.replace(/(?<= ).*/, to));
   }
 
-  /** Plain data that stands for all of it. Values stay where they are. */
+  /** Plain data for a snapshot. Values stay where they are. */
   save(): SavedFacts {
     const { usage, turns, failures, decisions, marks, fork } = this;
     return {
@@ -230,7 +230,7 @@ export interface SavedFacts
   readonly childForks: readonly (readonly [string, ChildFork])[];
   readonly failure: { readonly step: string; readonly seq: number; readonly at: number } | null;
   readonly config: number | null;
-  /** Not in snapshots of before these were kept. */
+  /** Missing in older snapshots. */
   readonly migratedAt?: number;
   readonly waivedAt?: number;
   readonly edits: readonly (readonly [string, number])[];

@@ -3,71 +3,71 @@ import type { Effect, RunStatus } from "../types.ts";
 import type { JournalEvent, Raw, StepStarted, StepType, Voided } from "./events.ts";
 import { addSpent, reportOf, type Spent } from "./spent.ts";
 
-/** What the journal says about one step. */
+/** The journal's record of one step. */
 export interface StepRecord {
   status: "started" | "completed" | "failed" | "in_doubt";
   type: StepType;
   effect: Effect;
   attempt: number;
   call: number;
-  /** When its first intent under this key was written: waits count from here. */
+  /** The time of its first intent under this key; waits count from here. */
   since: number;
-  /** Position of the event that decided the status; its value is there when `data` is not held here. */
+  /** The position of the event that decided the status; its value is there when `data` isn't held here. */
   seq: number;
-  /** Where it was first decided, when somebody has put another value in its place since. */
+  /** The position of the original decision, if the value was edited since. */
   decidedAt?: number | undefined;
   data?: Raw | undefined;
   args?: string | undefined;
-  /** Fingerprint of its idempotency key. */
+  /** The fingerprint of its idempotency key. */
   key?: string | undefined;
   timeoutMs?: number | undefined;
   undo?: true | undefined;
   until?: number | undefined;
   child?: string | undefined;
   names?: readonly string[] | undefined;
-  /** Failed attempts in this round of tries, and how long was waited between them. */
+  /** Failed attempts in this round, and the total delay between them. */
   failures: number;
   waitedMs: number;
-  /** A failed attempt that may be tried again, and when. */
+  /** When a failed attempt may be retried. */
   retryAt?: number | undefined;
   /** The run failed on this step and was resumed since: it may be tried afresh. */
   reopened?: boolean | undefined;
-  /** Position of the signal that ended a wait. */
+  /** The position of the signal that ended a wait. */
   took?: number | undefined;
   rerunAfter?: number | undefined;
-  /** Failed with an error that proves that nothing was done outside. */
+  /** Set when it failed with an error that proves that nothing was done outside. */
   harmless?: true | undefined;
   /** The receiver asked for no further call until then. */
   notBefore?: number | undefined;
-  /** An earlier attempt may have acted. */
+  /** An earlier attempt may have taken effect. */
   unproven?: true | undefined;
   /** In doubt, and may be called under a new key if a person says so. */
   newKey?: true | undefined;
-  /** A person said: call it again, whatever became of the first call. */
+  /** A person said to call it again, whatever the outcome of the first call. */
   rerun?: boolean | undefined;
-  /** A child ended as this, and has reported so much. */
+  /** The final status of a child, and its reported usage. */
   childStatus?: RunStatus | undefined;
   reported?: Partial<Spent> | undefined;
-  /** The key it began under, before migrations changed it. */
+  /** Its original key, before migrations changed it. */
   first?: string | undefined;
-  /** Somebody said: go on, whether the code still asks for it or not. */
+  /** A person said to continue, whether or not the code still asks for it. */
   waived?: true | undefined;
-  /** A question that was put anew: what it took the place of. */
+  /** The question that this one replaces. */
   voids?: Voided | undefined;
 }
 
 export interface LoopRecord {
-  /** Finished iterations: the next one to run has this index. */
+  /** The number of finished iterations, which is the index of the next one. */
   iteration: number;
   done: boolean;
-  /** Position of the last advance. */
+  /** The position of the last advance. */
   seq: number;
-  /** The newest state known in full, and the changes recorded since. */
+  /** The newest complete state, and the changes recorded since. */
   state?: { readonly value: unknown } | undefined;
   changes: Raw[];
-  /** The loop runs in this process, which keeps `state` up to date itself. */
+  /** The loop runs in this process, which updates `state` itself. */
   live: boolean;
-  /** Its finished iterations had effects. */
+  /** True when its finished iterations had effects. */
   acted?: boolean;
 }
 
@@ -76,14 +76,14 @@ export interface Signal {
   readonly id: string;
   readonly name: string;
   readonly at: number;
-  /** Held until it was read, or what took it is behind; after that it is where it was recorded. */
+  /** Held until it was read, or until its reader is done; after that it is read from its position. */
   data: Raw | undefined;
-  /** Digest of what was held. */
+  /** The digest of the released data. */
   was?: string;
   taken: boolean;
 }
 
-/** The message that came at this position. They are in order. */
+/** The message at this position. Messages are sorted. */
 export function signalAt(signals: readonly Signal[], seq: number): Signal | undefined {
   let [low, high] = [0, signals.length];
   while (low < high) {
@@ -96,13 +96,13 @@ export function signalAt(signals: readonly Signal[], seq: number): Signal | unde
 
 export interface MemoryWrite {
   readonly seq: number;
-  /** Key of the note that wrote it; "" when somebody outside did. */
+  /** The key of the note that wrote it; "" for a write from outside. */
   readonly step: string;
   readonly name: string;
   readonly data: Raw | undefined;
 }
 
-/** The position in the order of things that happened, for what counts before and after it. */
+/** The position in the order of events, for comparisons. */
 export const decidedAt = (record: StepRecord): number => record.decidedAt ?? record.seq;
 
 export interface NoteRecord {
@@ -116,11 +116,11 @@ export interface NoteRecord {
 /** Everything recorded under one prefix. */
 export class ScopeNode {
   readonly records = new Map<string, StepRecord>();
-  /** Notes (memory, usage, decisions…) already written, with the value of those that have one. */
+  /** Notes (memory, usage, decisions…) already written, with their values, if any. */
   readonly notes = new Map<string, NoteRecord>();
   readonly loops = new Map<string, LoopRecord>();
   readonly scopes = new Map<string, ScopeNode>();
-  /** Its first name, before migrations changed it. */
+  /** Its original name, before migrations changed it. */
   was?: string;
 
   child(segment: string): ScopeNode {
@@ -249,18 +249,18 @@ export function reopen(
   }
 }
 
-/** Whether something may have happened outside because of it. That a call has failed does not say by itself that it did nothing. */
+/** True when it may have had an effect outside. A failed call alone doesn't prove that it did nothing. */
 export const mayHaveActed = ({ effect, type, status, harmless }: StepRecord): boolean =>
   type === "child" || (effect !== "repeatable" && !(status === "failed" && harmless));
 
-/** The same of everything recorded in a scope. */
+/** True when anything recorded in a scope may have had an effect. */
 export const hasActed = (node: ScopeNode | undefined): boolean =>
   node !== undefined &&
   ([...node.records.values()].some(mayHaveActed) ||
     [...node.loops.values()].some((loop) => loop.acted ?? false) ||
     [...node.scopes.values()].some(hasActed));
 
-/** Positions of the messages that were taken in a scope. */
+/** The positions of messages taken in a scope. */
 export function* tookIn(node: ScopeNode): Generator<number> {
   for (const { took } of node.records.values()) if (took !== undefined) yield took;
   for (const { took } of node.notes.values()) if (took) yield* took;

@@ -1,7 +1,9 @@
 import { baseName, besideOf, isMemoryNote, keyOf, lastSegment, prefixOf, segmentsOf } from "../keys.ts";
 import type { ScopeNode, StepRecord } from "./records.ts";
 
-/** What a migration does to recorded steps. Paths are of plain names, whatever the count or the iteration: "pay", "turn/ask". */
+/**
+ * A migration's changes to recorded steps. Paths consist of plain names, without count or iteration: "pay", "turn/ask".
+ */
 export interface StepChange {
   readonly renamed?: Readonly<Record<string, string>>;
   readonly dropped?: readonly string[];
@@ -10,7 +12,7 @@ export interface StepChange {
 const stepPath = (path: string, segment: string): string =>
   path + baseName(segment).slice(besideOf(segment).length);
 
-/** All names are changed at once, by what they were before: two steps may swap theirs. */
+/** All names change at once, based on the old ones: two steps may swap theirs. */
 function renamedSegment({ renamed = {} }: StepChange, path: string, segment: string): string {
   const from = stepPath(path, segment);
   if (!Object.hasOwn(renamed, from) || isMemoryNote(segment)) return segment;
@@ -28,7 +30,7 @@ export function renamedKey(key: string, change: StepChange): string {
   return keyOf(segments);
 }
 
-/** The key that became `key` by these changes, one after the other; `undefined` when none did. */
+/** The key that became `key` through these changes; `undefined` when there is none. */
 export function formerKey(key: string, changes: readonly StepChange[]): string | undefined {
   const former = changes.reduceRight((now, { renamed = {} }) => {
     const back = Object.entries(renamed).map(([path, to]) => {
@@ -49,13 +51,13 @@ export function rekey<T>(map: Map<string, T>, to: (key: string) => string): void
 }
 
 /**
- * Something may have happened outside, or is happening, and the journal does not say what became of it. Nobody can say that it does
- * not matter without saying what it is.
+ * True when something may have happened outside, or is happening, and the journal doesn't have the outcome. Dropping it
+ * needs an explicit decision.
  */
 export const isUnresolved = ({ type, effect, status }: StepRecord): boolean =>
   (status === "started" || status === "in_doubt") && (type === "child" || effect !== "repeatable");
 
-/** Whether the step, or one around it, is dropped by the change. */
+/** True when the change drops the step, or one around it. */
 export function isDropped(key: string, { dropped = [] }: StepChange): boolean {
   if (dropped.length === 0) return false;
   let path = "";
@@ -66,7 +68,7 @@ export function isDropped(key: string, { dropped = [] }: StepChange): boolean {
   });
 }
 
-/** What was recorded under a dropped name is not asked for any more; what was recorded under a changed one counts under the new one. */
+/** Records under a dropped name are discarded; records under a renamed one move to the new name. */
 export function changeSteps(node: ScopeNode, change: StepChange, path = ""): void {
   const { dropped = [] } = change;
   for (const map of [node.records, node.loops, node.scopes] as Map<string, unknown>[])

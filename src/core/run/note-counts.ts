@@ -4,8 +4,9 @@ import { isLaterOf, unplaced } from "../keys.ts";
 const known = new WeakMap<ScopeNode, Map<string, boolean>>();
 
 /**
- * Whether a scope was recorded when steps and notes of one name were still counted together: then only one of the two has a first, and
- * the other begins with a higher number. Such a run goes on as it began. Asked once for each name, of what was read from the journal.
+ * True when a scope was recorded while steps and notes of one name were still counted together: then only one of the
+ * two has a first, and the other begins with a higher number. Such a run continues the way it began. Checked once per
+ * name, on what was read from the journal.
  */
 export function countTogether(node: ScopeNode | undefined, name: string): boolean {
   if (!node) return false;
@@ -26,7 +27,7 @@ function isMixed(node: ScopeNode, name: string): boolean {
 function* stepNames(node: ScopeNode): Generator<string> {
   yield* node.records.keys();
   yield* node.loops.keys();
-  // Of groups and loops there may be nothing yet but what is inside them.
+  // For groups and loops there may be nothing yet but their inside.
   for (const segment of node.scopes.keys()) yield unplaced(segment);
 }
 

@@ -6,33 +6,33 @@ import type { ActiveRun } from "./active-run.ts";
 import { leavesOpen, provesNotDone } from "./failures.ts";
 
 /**
- * What a run that is being cancelled has to know before it undoes anything. The journal says which steps can be undone and may have
- * been done, whatever their effect class, and whether the code comes to them again or not.
+ * What a run that is being cancelled must know before it undoes anything. The journal says which steps can be undone
+ * and may have been done, whatever their effect class, and whether or not the code reaches them again.
  */
 
-/** The run is being cancelled with compensation, and its undos have not begun. */
+/** True when the run is being cancelled with compensation, and its undos haven't begun. */
 export const isCancelling = ({ writer, compensating }: ActiveRun): boolean =>
   writer.row.control === "compensating" && !compensating;
 
-/** A step that would have to be undone is not called again in a run that is being cancelled: its outcome must be learned. */
+/** An undoable step isn't repeated in a run that is being cancelled: its outcome must be found out. */
 export const mustSettle = (execution: ActiveRun, { undo }: StepRecord): boolean =>
   undo === true && isCancelling(execution);
 
 const isUnknown = ({ status }: StepRecord): boolean => status === "started" || status === "in_doubt";
 
-/** Steps that were begun, can be undone, and have no outcome. */
+/** Undoable steps that were begun and have no outcome. */
 export function* unknownSteps(state: RunState): Generator<[string, StepRecord]> {
   for (const [step, record] of state.steps())
     if (record.undo && isUnknown(record) && !isUndo(step)) yield [step, record];
 }
 
-/** Whether something inside the step was done or may have been, and only the step's function knows how to undo it. */
+/** True when something inside the step was done or may have been, and only the step's function knows how to undo it. */
 export function hasUndosInside(state: RunState, outer: string): boolean {
   const steps = [...state.undoable.keys(), ...[...unknownSteps(state)].map(([step]) => step)];
   return steps.some((step) => isInside(step, outer));
 }
 
-/** Everything that has to be asked about: also calls that failed in a way that does not say whether they did something. */
+/** Everything to ask about, including failed calls that may have had an effect. */
 export async function openSteps(execution: ActiveRun): Promise<readonly [string, StepRecord][]> {
   const open = [...unknownSteps(execution.state)];
   for (const [step, record] of execution.state.steps())
@@ -40,7 +40,7 @@ export async function openSteps(execution: ActiveRun): Promise<readonly [string,
   return open;
 }
 
-/** Whether a call failed in a way that leaves open what it did. What a person said about it is not asked again. */
+/** True when a call failed without showing what it did. A person's decision about it isn't asked for again. */
 export async function isOpenFailure({ deps, runId }: ActiveRun, record: StepRecord): Promise<boolean> {
   if (record.status !== "failed" || record.harmless) return false;
   const event = await eventAt(deps.store, runId, record.seq);

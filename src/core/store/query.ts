@@ -3,7 +3,7 @@ import { checkNamed } from "../names.ts";
 import type { RunRow, RunStatus } from "../types.ts";
 import type { DueQuery, RunPage, RunQuery, Store } from "./contract.ts";
 
-/** What every store's `list` and `due` agree on: which filters there are, in what order runs come, how pages go on. */
+/** Rules shared by every store's `list` and `due`: the filters, the order of runs, and paging. */
 const FILTERS: readonly string[] = ["status", "workflow", "parent", "pruned", "cursor", "limit"];
 const STATUSES: Readonly<Record<RunStatus, true>> = {
   queued: true,
@@ -17,7 +17,7 @@ const STATUSES: Readonly<Record<RunStatus, true>> = {
 const MOST_RUNS = 1000;
 const PAGE = 200;
 
-/** All runs that fit, newest first, a page at a time as long as somebody asks for more; `first`: how many to begin with. */
+/** All matching runs, newest first, page by page on demand; `first` is the size of the first page. */
 export async function* everyRun(
   store: Pick<Store, "list">,
   query: Omit<RunQuery, "limit" | "cursor"> = {},
@@ -37,7 +37,7 @@ export interface PagePosition {
   readonly id: string;
 }
 
-/** Refuses what it does not know, so that a mistyped filter never widens the answer. Gives where the page starts. */
+/** Refuses an unknown filter, so that a misspelled one never widens the result. Returns where the page starts. */
 export function checkQuery(query: RunQuery): PagePosition | null {
   checkKeys(query, FILTERS, undefined, "filter");
   checkLimit(query.limit, MOST_RUNS);
@@ -62,21 +62,21 @@ export function checkLimit(limit: number, most?: number): void {
   checkWhole("limit", limit, 1, most);
 }
 
-/** Where the page after the one that ends with this run starts. */
+/** The start of the page after this run. */
 export const cursorAfter = ({ createdAt, id }: RunRow): string => `${createdAt}.${id}`;
 
 /** Newest first; ids decide between runs of the same millisecond. */
 export const byAge = (a: PagePosition, b: PagePosition): number =>
   b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1);
 
-/** Whether a run is one of those that are asked for. */
+/** True when a run matches the query. */
 export const matches = (row: RunRow, { status, workflow, parent, pruned }: RunQuery): boolean =>
   (status?.includes(row.status) ?? true) &&
   (workflow === undefined || row.workflow === workflow) &&
   (pruned === undefined || (row.prunedAt !== null) === pruned) &&
   (parent === undefined || row.parent?.runId === parent);
 
-/** Of runs in memory: one page of those that match. */
+/** One page of the matching runs in memory. */
 export function listRows(rows: Iterable<RunRow>, query: RunQuery): RunPage {
   const after = checkQuery(query);
   const found = [...rows]
@@ -88,7 +88,7 @@ export function listRows(rows: Iterable<RunRow>, query: RunQuery): RunPage {
   return { runs, cursor: last ? cursorAfter(last) : null };
 }
 
-/** Of runs in memory: those that may be claimed at this time, longest due first. */
+/** The runs in memory that may be claimed at this time, longest due first. */
 export function dueRows(rows: Iterable<RunRow>, { workflows, limit }: DueQuery, time: number): RunRow[] {
   checkLimit(limit);
   const wake = (row: RunRow): number => row.wakeAt ?? Number.POSITIVE_INFINITY;

@@ -17,24 +17,24 @@ import type {
 import { sealOf } from "./hand-through.ts";
 import { refuseSealed } from "./refuse-sealed.ts";
 
-/** How far a run was, as far as this process has seen it acknowledged. */
+/** A run's last position that was acknowledged to this process. */
 interface Mark {
   readonly epoch: number;
   readonly seq: number;
   readonly head: string;
-  /** It has ended for good, so that a store may forget it. */
+  /** True when it has ended for good, so that a store may forget it. */
   readonly isOver: boolean;
 }
 
 const ANOTHER = "it was restored or made anew";
 
-/** Of so many runs, those last seen. */
+/** The number of runs to remember, most recent first. */
 const MOST_MARKS = 20_000;
 
 /**
- * The store of an engine, with a memory of what it has acknowledged here. What was acknowledged before a question was asked must be in
- * the answer; where it is not, the store went back (HF-3020), and is not used any more: whoever went on from there would do again
- * what the lost part had done.
+ * Wraps an engine's store and remembers what it has acknowledged here. Whatever was acknowledged before a question must
+ * be in the answer; if it isn't, the store went back in time (HF-3020) and is no longer used: continuing from there
+ * would repeat what the lost part had done.
  */
 export class SeenStore implements Store {
   readonly name: string;
@@ -48,7 +48,7 @@ export class SeenStore implements Store {
   readonly #marks = new Map<string, Mark>();
   #incarnation: string | undefined;
   #back: HoldfastError | undefined;
-  /** That the store is opened as it must be was looked at, or is being looked at. */
+  /** The check that the store is opened correctly: done, or in progress. */
   #opened: Promise<void> | true | undefined;
 
   constructor(base: Store, onBack: (error: HoldfastError) => void) {
@@ -87,7 +87,7 @@ export class SeenStore implements Store {
     for (const [index, { runId }] of batch.entries()) {
       const row = rows[index];
       if (row) this.#see(runId, row, before[index]);
-      // A claim that is not there any more was taken by somebody, or by a store that went back.
+      // A missing claim was taken by another worker, or by a store that went back.
       else if (before[index]) await this.read(runId);
     }
     return rows;
@@ -113,7 +113,7 @@ export class SeenStore implements Store {
   }
 
   /**
-   * Lists may be behind by a moment, so that a run which seems to have gone back is looked at itself. One that has only moved on is left
+   * Lists may lag by a moment, so a run that seems to have gone back is read directly. One that has only moved is left
    * out: it may be paused by now, and the next list says whether it is still due.
    */
   async due(query: Parameters<Store["due"]>[0]): Promise<readonly RunRow[]> {
@@ -154,7 +154,7 @@ export class SeenStore implements Store {
     }
   }
 
-  /** Once, before anything is asked of it. A store that does not answer now is looked at again. */
+  /** Runs once, before anything else is asked. If the store doesn't answer now, it is checked again later. */
   async #open(): Promise<void> {
     this.#opened ??= refuseSealed(this.#base);
     try {
@@ -182,7 +182,7 @@ export class SeenStore implements Store {
   }
 
   #see(runId: string, row: RunRow | null, before: Mark | undefined): void {
-    // What it says of itself cannot be relied on.
+    // Its own statements can't be trusted.
     if (row?.damage !== undefined) return;
     if (row && !isBehind(row, before)) {
       const { claim, seq, head, status } = row;
@@ -210,7 +210,7 @@ export class SeenStore implements Store {
   }
 }
 
-/** At the same position there is one history. */
+/** There is only one history at the same position. */
 const isBehind = ({ seq, head, claim }: RunRow, mark: Mark | undefined): boolean =>
   mark !== undefined &&
   (seq < mark.seq || claim.epoch < mark.epoch || (seq === mark.seq && head !== mark.head));

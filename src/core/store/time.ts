@@ -2,8 +2,9 @@ import type { Clock } from "../clock.ts";
 import type { Store } from "./contract.ts";
 
 /**
- * The store's time as this process knows it: read from the store now and then, carried on by the monotonic clock in between. Claims and
- * wake times are judged by the store, so whoever waits must go by the same clock, whatever the wall clock here says.
+ * The store's time as known to this process: read from the store periodically, and advanced by the monotonic clock in
+ * between. The store decides about claims and wake times, so waits must use the same clock, whatever the wall clock
+ * here says.
  */
 export class StoreTime {
   readonly #store: Store;

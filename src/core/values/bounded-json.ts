@@ -8,8 +8,8 @@ const COLON = 58;
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125];
 
 /**
- * JSON from outside, within a budget: one look at the text counts its values and levels before anything is made of them. A number that
- * would not be the same afterwards (9007199254740993, 1e999) stays text. Throws what `JSON.parse` throws, and HF-1040.
+ * Parses JSON from outside within a budget: one pass over the text counts its values and levels before anything is
+ * built. A number that would change (9007199254740993, 1e999) stays text. Throws what `JSON.parse` throws, and HF-1040.
  */
 export function parseJson(text: string, budget: ParseBudget): unknown {
   budget.spend("bytes", text.length);
@@ -19,7 +19,7 @@ export function parseJson(text: string, budget: ParseBudget): unknown {
 
 type Span = readonly [start: number, end: number];
 
-/** Answers where the numbers stand that would be changed. */
+/** Returns the positions of numbers that would change. */
 function lookThrough(text: string, budget: ParseBudget): readonly Span[] {
   const inexact: Span[] = [];
   let depth = 0;
@@ -45,7 +45,7 @@ const isNumeric = (code: number): boolean =>
 
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
-/** Short ones cannot be; what is no number at all is for the parser to say. */
+/** Short numbers can't change; invalid ones are left to the parser. */
 const isChanged = (text: string): boolean =>
   (text.length > 15 || /[eE]/.test(text)) && JSON_NUMBER.test(text) && exactNumber(text) === undefined;
 

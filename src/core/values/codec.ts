@@ -6,34 +6,34 @@ import { ownValue, type PartsLeft, partsLeft, plainParts, read } from "./error-p
 export { decode } from "./decode.ts";
 
 /**
- * The one codec: JSON, plus tags for what JSON cannot say. A tag is an object whose only key is "$", with an
- * array: `{"$":["Date",123]}`. User objects that own a key "$" are themselves written as a tag, so user data
- * can never be read as one. Everything else is refused when it is written, never changed in silence.
+ * The codec: JSON, plus tags for what JSON can't express. A tag is an object whose only key is "$", with an array:
+ * `{"$":["Date",123]}`. User objects with a key "$" are themselves written as a tag, so user data can never be read as
+ * one. Everything else is refused when it is written, never changed silently.
  */
 export interface EncodeOptions {
-  /** Write object keys in code-unit order, so that equal data gives equal text. */
+  /** Writes object keys in code-unit order, so that equal data gives equal text. */
   readonly sorted?: boolean;
-  /** Offered every long string and all long bytes (as base64); answers the hash to write in its place. */
+  /** Called with every long string and all long bytes (as base64); returns the hash to write instead. */
   readonly spill?: (text: string) => string | undefined;
-  /** From this many characters on `spill` is asked. Default 1024. */
+  /** The length from which `spill` is called. Default 1024. */
   readonly spillAt?: number;
-  /** Applied to every text on its way in, keys and the parts of errors included. */
+  /** Applied to every text on its way in, including keys and the parts of errors. */
   readonly redact?: (text: string) => string;
 }
 
 const DEFAULT_SPILL_AT = 1024;
 const STACK_LINES = 10;
-/** Errors inside errors: longer chains are cut, so that reading one back never runs out of stack. */
+/** The maximum chain of errors inside errors: longer chains are cut, so that reading one never overflows the stack. */
 const MAX_CHAIN = 32;
 
-/** Outcomes of a scan, as bits: all plain JSON; needs the writer; cannot be saved. */
+/** Results of a scan, as bits: all plain JSON; needs the writer; can't be saved. */
 const PLAIN = 0;
 const WRITE = 1;
 const BAD = 2;
 
 /**
- * Printable ASCII needs no escape, and finding that out is several times faster than JSON.stringify: enough
- * to pay for writing by hand from WRITE_FROM on. PRINTABLE_TO keeps the pattern's backtracking stack small.
+ * Printable ASCII needs no escape, and detecting that is several times faster than JSON.stringify: enough to make
+ * writing by hand worthwhile from WRITE_FROM on. PRINTABLE_TO keeps the pattern's backtracking stack small.
  */
 const PRINTABLE = /^[ !#-[\]-~]*$/;
 const PRINTABLE_TO = 65_536;
@@ -51,21 +51,21 @@ interface State {
   readonly spillAt: number;
   readonly writeAt: number;
   readonly redact: EncodeOptions["redact"];
-  /** The containers around the value in hand, outermost first. */
+  /** The containers around the current value, outermost first. */
   readonly above: unknown[];
   problem: string;
-  /** The way to the problem, innermost first: filled only while a problem is on its way out. */
+  /** The path to the problem, innermost first: filled only while a problem is being reported. */
   path: string[];
-  /** How many errors are around the value in hand. */
+  /** The number of errors around the current value. */
   chain: number;
   spilling: boolean;
-  /** Set once a field of an error could not be saved whole. */
+  /** Set once a field of an error couldn't be saved completely. */
   parts: PartsLeft | undefined;
 }
 
 /**
- * Writes plain data as text; refuses anything that would not come back the same (HF-2001, with its path).
- * Of the fields of an Error only the parts that can be saved are kept, so that a failure can always be recorded.
+ * Writes plain data as text; refuses anything that wouldn't come back the same (HF-2001, with its path). For the fields
+ * of an Error only the parts that can be saved are kept, so that a failure can always be recorded.
  */
 export function encode(value: unknown, options?: EncodeOptions): string {
   const spill = options?.spill;
@@ -86,7 +86,7 @@ export function encode(value: unknown, options?: EncodeOptions): string {
   const found = scan(state, value, 0);
   if (found >= BAD) throw refusal(state);
   try {
-    // JSON.stringify would call a toJSON that somebody put on a built-in prototype.
+    // JSON.stringify would call a toJSON on a modified built-in prototype.
     if (found === PLAIN && !state.redact && !("toJSON" in Array.prototype)) return JSON.stringify(value);
     return write(state, value, 0);
   } catch (error) {
@@ -97,9 +97,7 @@ export function encode(value: unknown, options?: EncodeOptions): string {
   }
 }
 
-/**
- * The digest of a value's data: equal for equal data, whatever the order of object keys.
- */
+/** The digest of a value's data: equal for equal data, regardless of key order. */
 export function dataDigest(value: unknown): string {
   return digest(encode(value, { sorted: true }));
 }
@@ -192,8 +190,8 @@ function scanPlain(state: State, object: object, depth: number): number {
 }
 
 /**
- * Whether a key can be written as a JSON key. "$" means a tag. Keys that need an escape are listed in a tag
- * as well: JSON.parse of Node 24 and 26 may read an escaped key as another one (nodejs/node#63785).
+ * True when a key can be written as a JSON key. "$" means a tag. Keys that need an escape are listed in a tag as well:
+ * JSON.parse of Node 24 and 26 may read an escaped key as another one (nodejs/node#63785).
  */
 function tame(key: string): boolean {
   for (let i = 0; i < key.length; i++) {
@@ -222,7 +220,7 @@ function scanArray(state: State, array: readonly unknown[], depth: number): numb
 }
 
 function scanSpecial(state: State, value: object, proto: unknown, depth: number): number {
-  // Checked on writing: whatever of an error cannot be saved is left out there.
+  // Checked on writing: parts of an error that can't be saved are left out there.
   if (isError(value)) return state.chain < MAX_CHAIN ? WRITE : bad(state, "its chain of causes is too long");
   if (isBytes(value, proto)) return WRITE;
   const known = proto === Date.prototype || proto === Map.prototype || proto === Set.prototype;
@@ -248,7 +246,7 @@ function scanSpecial(state: State, value: object, proto: unknown, depth: number)
   return WRITE;
 }
 
-/** Also true for errors of another realm, as Node's own are inside a `vm` context. */
+/** Also true for errors of another realm, such as Node's own inside a `vm` context. */
 function isError(value: object): boolean {
   return value instanceof Error || Object.prototype.toString.call(value) === "[object Error]";
 }
@@ -270,7 +268,7 @@ function quote(text: string): string {
 
 function writeText(state: State, given: string): string {
   const text = state.redact ? state.redact(given) : given;
-  // What a store may not keep exactly stays in the value, where it is escaped.
+  // Text that a store may not keep exactly stays in the value, where it is escaped.
   if (text.length >= state.spillAt && !UNSTORABLE.test(text)) {
     state.spilling = true;
     const hash = state.spill?.(text);
@@ -351,7 +349,7 @@ function writePlain(state: State, given: any, depth: number): string {
   return `${text}}`;
 }
 
-/** Two keys that are alike now are told apart by a number. */
+/** Two keys that have become equal are told apart by a number. */
 function redactKeys(redact: (text: string) => string, object: any): any {
   const keys = Object.keys(object);
   if (keys.every((key) => redact(key) === key)) return object;
@@ -368,7 +366,7 @@ function redactKeys(redact: (text: string) => string, object: any): any {
 
 // ---- errors: always storable, so that a failure can be recorded
 
-/** Read also where inherited or hidden; the rest of an error is its own enumerable data. */
+/** Read even if inherited or hidden; the rest of an error is its own enumerable data. */
 const ALWAYS = ["code", "retryable", "retryAfterMs", "status", "statusCode", "cause", "errors"];
 
 function writeError(state: State, error: object, depth: number): string {

@@ -1,19 +1,19 @@
 import { HoldfastError } from "../errors.ts";
 
-/** The reading half of the codec; the format is described in codec.ts. */
+/** The reading half of the codec; codec.ts describes the format. */
 export interface DecodeOptions {
-  /** Gives back the text that was spilled under a hash. */
+  /** Returns the text that was spilled under a hash. */
   readonly blob?: (hash: string) => string | undefined;
 }
 
-/** Containers inside containers: deeper data is refused on both sides, long before the stack runs out. */
+/** The maximum nesting: deeper data is refused on both sides, long before the stack overflows. */
 export const MAX_DEPTH = 1000;
 
 /** Keys that could reach a prototype. */
 export const forbidden = (key: string): boolean =>
   key === "__proto__" || key === "constructor" || key === "prototype";
 
-/** The parts of an error that have a place of their own in its tag. */
+/** The parts of an error with their own place in its tag. */
 export const NAMED: ReadonlySet<string> = new Set(["name", "message", "stack"]);
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
@@ -23,8 +23,8 @@ const INTEGER = /^-?\d+$/;
 type Blobs = DecodeOptions["blob"];
 
 /**
- * Reads what `encode` wrote, as fresh plain data. Anything else is refused (HF-3011); no class is ever
- * revived and nothing is put in the place of what cannot be read.
+ * Reads what `encode` wrote, as fresh plain data. Anything else is refused (HF-3011); no class is ever revived, and
+ * unreadable parts are never replaced.
  */
 export function decode(text: string, options?: DecodeOptions): unknown {
   if (typeof text !== "string") throw unreadable("it is not text");
@@ -45,7 +45,7 @@ export function decode(text: string, options?: DecodeOptions): unknown {
 const unreadable = (problem: string, cause?: unknown): HoldfastError =>
   new HoldfastError("HF-3011", { problem }, cause === undefined ? undefined : { cause });
 
-/** A key that matters shows in the text as it is, or is hidden behind a \u escape. */
+/** A key that matters appears in the text as it is, or behind a \u escape. */
 function needsWalk(text: string): boolean {
   return (
     text.includes('$"') ||
@@ -79,7 +79,7 @@ function revive(value: unknown, depth: number, blobs: Blobs): unknown {
   return object;
 }
 
-/** How many entries the array of each tag has, its name included. */
+/** The length of each tag's array, including its name. */
 const LENGTHS: ReadonlyMap<unknown, number> = new Map([
   ["undefined", 1],
   ["Number", 2],
@@ -143,7 +143,7 @@ function blobText(hash: unknown, blobs: Blobs): string {
   return text;
 }
 
-// Loops, not map(): at full depth every frame on the stack counts.
+// Loops, not map(): at full depth every stack frame counts.
 function items(list: unknown, depth: number, blobs: Blobs): unknown[] {
   must(Array.isArray(list));
   for (let i = 0; i < list.length; i++) list[i] = revive(list[i], depth + 1, blobs);

@@ -1,6 +1,6 @@
 import { forbidden } from "./decode.ts";
 
-/** What may still be kept of fields that cannot be saved whole: one budget for a whole value. */
+/** The remaining budget for parts of fields that can't be saved completely, shared by a whole value. */
 export interface PartsLeft {
   items: number;
   characters: number;
@@ -9,12 +9,12 @@ export interface PartsLeft {
 export const partsLeft = (): PartsLeft => ({ items: 500, characters: 32_768 });
 
 const MOST_DEPTH = 8;
-/** What says what kind of failure it was, even on an instance of a class such as `Response`. */
+/** Fields that show the kind of failure, even on an instance of a class such as `Response`. */
 const TELLING: readonly string[] = ["code", "status", "statusCode", "statusText"];
-/** Requests and answers hang on errors, and with them what gave access. Redaction may be off. */
+/** Requests and responses are attached to errors, and with them credentials. Redaction may be off. */
 const CREDENTIAL = /auth|cookie|credential|passw|secret|signature|token|api[-_]?key|private[-_]?key/i;
 
-/** A property's value, or nothing when reading it fails. */
+/** A property's value, or nothing when reading it throws. */
 export function read(object: object, key: string): unknown {
   try {
     return Reflect.get(object, key);
@@ -27,8 +27,8 @@ export const ownValue = (object: object, key: string): boolean =>
   Object.getOwnPropertyDescriptor(object, key)?.writable !== undefined;
 
 /**
- * A copy of the parts of an error's field that can be saved, for a field that cannot be saved whole: plain objects and lists, dates,
- * errors, and of instances of classes what tells the kind of failure. `undefined` when nothing is left.
+ * Copies the savable parts of an error's field that can't be saved completely: plain objects and lists, dates, errors,
+ * and for class instances the fields that show the kind of failure. `undefined` when nothing is left.
  */
 export function plainParts(value: unknown, left: PartsLeft, isSavable: (value: object) => boolean): unknown {
   const above: object[] = [];
@@ -87,10 +87,10 @@ function primitive(value: unknown, left: PartsLeft): unknown {
 const MOST_MESSAGE = 4_096;
 const MOST_STACK = 4_096;
 const MOST_FIELD = 256;
-/** The fields that decide what happens next, or say what kind of failure it was. */
+/** The fields that decide what happens next, or show the kind of failure. */
 const KEPT: readonly string[] = ["code", "status", "statusCode", "retryable", "retryAfterMs"];
 
-/** The same error in little space, for one that is too large to save. Texts are redacted before they are cut. */
+/** A compact form of an error that is too large to save. Texts are redacted before they are cut. */
 export function smallError(error: Error, redact: (text: string) => string = (text) => text): Error {
   const cut = (key: string, most: number): string => {
     const value = read(error, key);

@@ -1,8 +1,8 @@
-/** As JSON, YAML and people write numbers. */
+/** Numbers as JSON, YAML and people write them. */
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const WHOLE = /^[+-]?\d+$/;
 
-/** The number that a text stands for, or nothing where it is no number or a number cannot hold it as it is written. */
+/** The number in a text, or nothing when it isn't a number or can't be represented exactly. */
 export function exactNumber(text: string): number | undefined {
   if (!NUMBER.test(text)) return undefined;
   const value = Number(text);

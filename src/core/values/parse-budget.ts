@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts";
 
-/** The most that reading one untrusted text may take. All are totals over the text and everything it refers to. */
+/** Limits for reading one untrusted text. All are totals over the text and everything it refers to. */
 export interface ParseLimits {
   /** UTF-16 units of text read, all files together. */
   readonly bytes: number;
@@ -22,13 +22,13 @@ const DEFAULT: ParseLimits = {
 };
 
 /**
- * What is left for reading one untrusted text: a workflow file and its includes, a template, text from a model that is
- * parsed, a bundle. Whoever parses spends from it, and the first limit that is passed ends the parsing with HF-1040, so
- * that no text can hold up a process for long. Work is counted, not timed: the same text always ends at the same place.
+ * The remaining budget for reading one untrusted text: a workflow file and its includes, a template, a parsed model
+ * answer, a bundle. The parser spends from it, and the first exceeded limit ends the parsing with HF-1040, so that no
+ * text can block a process for long. Work is counted, not timed: the same text always ends at the same place.
  */
 export class ParseBudget {
   readonly limits: ParseLimits;
-  /** What the text is, for the error: `flow.yaml`, `the answer of planner`. */
+  /** Names the text in the error: `flow.yaml`, `the answer of planner`. */
   readonly source: string;
   readonly #spent = { bytes: 0, keys: 0, reads: 0, work: 0 };
   #depth = 0;
@@ -47,7 +47,7 @@ export class ParseBudget {
     return this.#spent[kind];
   }
 
-  /** For those that keep count of the depth themselves. */
+  /** For parsers that track the depth themselves. */
   reach(depth: number): void {
     if (depth > this.limits.depth) throw this.#exceeded("depth");
   }

@@ -1,13 +1,13 @@
 import { apply, create, type Patches } from "mutative";
 
-/** What one iteration changed: operation, path, value. */
+/** A change made by an iteration: operation, path, value. */
 export type StatePatch = readonly [
   op: "add" | "replace" | "remove",
   path: readonly (string | number)[],
   value?: unknown,
 ];
 
-/** A draft to mutate, and the function that ends it with the next state and what changed. */
+/** Opens a draft to mutate; the function ends it with the next state and the changes. */
 export function openDraft<S extends object>(
   state: S,
 ): { draft: S; finish: () => { next: S; patches: StatePatch[] } } {

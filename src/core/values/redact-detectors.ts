@@ -1,8 +1,8 @@
 import type { RedactionPattern } from "./redact-pattern.ts";
 
 /**
- * What secrets of well-known kinds look like. Each begins with fixed letters and repeats up to a limit, so that looking for it takes time
- * in proportion to the text.
+ * Patterns of well-known kinds of secrets. Each begins with fixed letters and repeats up to a limit, so that the search
+ * takes time proportional to the text.
  */
 export const DETECTORS: readonly RedactionPattern[] = [
   {

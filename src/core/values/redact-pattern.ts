@@ -1,17 +1,17 @@
 import { HoldfastError } from "../errors.ts";
 
 export interface RedactionPattern {
-  /** What stands in the place of a match: letters, digits, `-` and `_`. */
+  /** Names the kind in the replacement: letters, digits, `-` and `_`. */
   readonly kind: string;
   readonly pattern: RegExp;
 }
 
-/** In how many ways a match may be tried from one place, besides one repetition without a limit. */
+/** The maximum number of ways to try a match at one place, besides one unlimited repetition. */
 const MOST_WAYS = 4_096;
 
 /**
- * Refuses an expression (HF-1032) that could take far longer than its text is long: one that repeats a group, refers back, looks ahead
- * or behind, or in which several repetitions can share out the same text in too many ways.
+ * Refuses an expression (HF-1032) that could take far longer than its text is long: one that repeats a group, refers
+ * back, looks ahead or behind, or in which several repetitions can divide the same text in too many ways.
  */
 export function checkPattern(kind: string, pattern: RegExp): void {
   if (!(pattern instanceof RegExp)) throw refused(kind, "it is not a regular expression");
@@ -43,7 +43,7 @@ interface Repeat {
 const TOKEN = /\\k<[^>]*>|\\u\{[^}]*\}|\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\(\?<?[:=!A-Za-z]?|\(|[^\\]/y;
 const REPEAT = /(?:\*|\+|\?|\{(\d+)(,?)(\d*)\})\??/y;
 
-/** The parts of an expression, each with how often it is repeated. */
+/** The parts of an expression, each with its repetition. */
 function* tokens(source: string): Generator<{ readonly token: string; readonly repeat?: Repeat }> {
   for (let at = 0; at < source.length; ) {
     TOKEN.lastIndex = at;

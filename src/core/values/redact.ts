@@ -6,8 +6,8 @@ import { DETECTORS } from "./redact-detectors.ts";
 import { checkPattern, type RedactionPattern } from "./redact-pattern.ts";
 
 /**
- * What is kept out of the journal, the log and error texts. In the place of what is found stands `[redacted:kind]`, for the run itself
- * too: it sees the same while it runs and after a resume.
+ * What to keep out of the journal, the log and error texts. A match is replaced with `[redacted:kind]`, for the run
+ * itself too: it sees the same while it runs and after a resume.
  *
  * @example
  * ```ts
@@ -22,15 +22,18 @@ import { checkPattern, type RedactionPattern } from "./redact-pattern.ts";
 export interface Redaction {
   /** Keys of well-known services, bearer tokens, JSON Web Tokens and private keys. Default true. */
   readonly builtIn?: boolean;
-  /** What else to look for. An expression that could take very long on some text is refused (HF-1032). */
+  /** Additional patterns. An expression that could take very long on some text is refused (HF-1032). */
   readonly patterns?: readonly RedactionPattern[];
-  /** Secrets that are known; from 6 characters on. */
+  /** Known secrets of at least 6 characters. */
   readonly values?: readonly string[];
 }
 
-/** A shorter secret would be found everywhere. */
+/** A shorter secret would match everywhere. */
 export const LEAST_SECRET = 6;
-/** User patterns see a long text in pieces, so that none takes long; a match up to `OVERLAP` long is found wherever it stands. */
+/**
+ * User patterns see a long text in pieces, so that none takes long; a match up to `OVERLAP` long is found wherever it
+ * is.
+ */
 const PIECE = 4_096;
 const OVERLAP = 512;
 
@@ -41,7 +44,7 @@ export class Redactor {
   readonly #detectors: readonly RedactionPattern[];
   readonly #any: RegExp | undefined;
   readonly #patterns: readonly RedactionPattern[];
-  /** Every form of each known secret, the longest first. */
+  /** Every form of each known secret, longest first. */
   #known: { readonly text: string; readonly mark: string }[] = [];
 
   constructor({ builtIn = true, patterns = [], values = [] }: Redaction) {
@@ -51,7 +54,7 @@ export class Redactor {
     for (const value of values) this.know("value", value);
   }
 
-  /** From now on `value` is kept out. */
+  /** Keeps `value` out from now on. */
   know(kind: string, value: string): void {
     if (typeof value !== "string" || value.length < LEAST_SECRET)
       throw new HoldfastError("HF-1031", { name: kind, least: LEAST_SECRET });
@@ -71,7 +74,7 @@ export class Redactor {
     return clean;
   }
 
-  /** The free text of an event's header; names stay. */
+  /** Redacts the free text of an event's head; names stay. */
   event<E extends { readonly meta: object }>(event: E): E {
     const meta: FreeText = event.meta;
     const { message, reason, waiting, model, usage } = meta;
@@ -91,7 +94,7 @@ export class Redactor {
     return wait.detail === undefined ? wait : { ...wait, detail: this.text(wait.detail) };
   }
 
-  /** A logger that is given only clean texts. */
+  /** Wraps a logger so that it only receives clean texts. */
   logger(inner: Logger): Logger {
     const through = (level: keyof Logger) => (message: string, fields?: Readonly<Record<string, unknown>>) =>
       inner[level](this.text(message), fields && this.#fields(fields));
@@ -125,7 +128,7 @@ function prepared({ kind, pattern }: RedactionPattern): RedactionPattern {
   return { kind, pattern: new RegExp(pattern.source, flags) };
 }
 
-/** As it is, and as it stands in a URL, inside JSON, in hexadecimal, and in base64, alone or inside something longer. */
+/** The secret as it is, and in a URL, inside JSON, in hexadecimal, and in base64, alone or inside something longer. */
 function formsOf(value: string): readonly string[] {
   const bytes = new TextEncoder().encode(value);
   const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -146,7 +149,7 @@ function formsOf(value: string): readonly string[] {
 const base64Of = (bytes: Uint8Array, before: number): string =>
   btoa("\0".repeat(before) + Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 
-/** What base64 makes of it behind so many other bytes, without the letters that say something about those around it. */
+/** Its base64 after `before` other bytes, without the letters that depend on the bytes around it. */
 function insideBase64(bytes: Uint8Array, before: number): string {
   const from = Math.ceil((before * 8) / 6);
   const to = Math.floor(((before + bytes.length) * 8) / 6);
@@ -161,7 +164,7 @@ function inPieces(text: string, pattern: RegExp, mark: string): string {
   let from = 0;
   while (from < text.length) {
     const end = Math.min(text.length, from + PIECE);
-    // A match that begins in the overlap may go on behind the piece: the next piece begins with it.
+    // A match that begins in the overlap may continue after the piece: the next piece begins with it.
     const limit = end === text.length ? end : end - OVERLAP;
     let at = from;
     pattern.lastIndex = 0;

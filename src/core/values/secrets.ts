@@ -2,12 +2,12 @@ import { badOption } from "../check-options.ts";
 import { HoldfastError } from "../errors.ts";
 import { LEAST_SECRET, type Redactor } from "./redact.ts";
 
-/** The name of a secret, in the place of the secret: plain data that may stand in input, config and state. */
+/** The name of a secret instead of the secret: plain data that may be part of input, config and state. */
 export interface SecretRef {
   readonly $secret: string;
 }
 
-/** Where secrets are looked up when a run asks for one with `ctx.secret`. */
+/** Looks up secrets when a run asks for one with `ctx.secret`. */
 export interface SecretProvider {
   get(name: string): string | undefined | Promise<string | undefined>;
 }
@@ -15,7 +15,7 @@ export interface SecretProvider {
 const NAME = /^[\w.:/-]{1,200}$/;
 
 /**
- * Names a secret without holding it. `ctx.secret` gives the secret itself, at the moment of a call.
+ * Names a secret without holding it. `ctx.secret` returns the secret itself, at the moment of a call.
  *
  * @example
  * ```ts

@@ -4,11 +4,11 @@ import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from "../store/pauses.ts";
 
 const AWAY: readonly ErrorCode[] = ["HF-3002", "HF-3003", "HF-3009", "HF-3013", "HF-3024", "HF-3030"];
 
-/** The store cannot be used now, and may be there again later. */
+/** True when the store can't be used now, and may be back later. */
 export const isAway = (error: unknown): boolean =>
   !HoldfastError.is(error) || AWAY.some((code) => HoldfastError.is(error, code));
 
-/** Does what begins work; while the store is away, again and again. */
+/** Runs the start of work, and repeats it while the store is down. */
 export async function untilThere({ clock, logger }: Ports, begin: () => Promise<unknown>): Promise<void> {
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     try {

@@ -5,7 +5,7 @@ import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow } from "../types.ts";
 
 export interface ClaimSettings {
-  /** How many checkpoints are left of a workflow's runs whenever one is added. */
+  /** How many checkpoints of a workflow's runs are kept whenever one is added. */
   readonly keep: (workflow: string) => Keep | undefined;
 }
 
@@ -17,7 +17,7 @@ interface Claimer {
   readonly settings: ClaimSettings;
 }
 
-/** What a worker's claim says: whose it is, on which store, for how long, and how many checkpoints are kept under it. */
+/** The content of a worker's claim: the owner, the store, its length, and how many checkpoints are kept under it. */
 export function claimMeta(
   { owner, execution: { identity, settings }, settings: { keep } }: Claimer,
   { workflow, recoveries }: Claimable,

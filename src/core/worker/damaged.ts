@@ -12,8 +12,8 @@ interface DamagedDeps {
 }
 
 /**
- * Due runs whose record does not verify. Nothing is written to them: they are left as they are for a person to look at. A run that
- * waits for one of them waits for review too.
+ * Due runs whose record doesn't verify. Nothing is written to them: they are left for a person. A run that waits for
+ * one of them waits for review too.
  */
 export class DamagedRuns {
   readonly #deps: DamagedDeps;
@@ -23,7 +23,7 @@ export class DamagedRuns {
     this.#deps = deps;
   }
 
-  /** Whether a due run may be taken. */
+  /** True when a due run may be taken. */
   async isSound(row: RunRow): Promise<boolean> {
     const { damage, ...now } = await verified(this.#deps.execution.store, row);
     if (damage !== undefined) await this.meet(row, damaged(row.id, row.seq, damage));
@@ -31,10 +31,10 @@ export class DamagedRuns {
     return damage === undefined && now.seq === row.seq;
   }
 
-  /** Says it once, and lets the run that started it know. */
+  /** Reports it once, and tells the run that started it. */
   async meet(row: RunRow, problem: HoldfastError): Promise<void> {
     const { logger } = this.#deps.execution.ports;
-    // It may be the run that started it that is damaged.
+    // The damaged run may be its parent.
     const damagedRun = String(problem.detail["run"] ?? row.id);
     if (!this.#known.has(damagedRun)) logger.error(problem.message, { runId: row.id, why: problem.why });
     this.#known.add(damagedRun);

@@ -8,7 +8,7 @@ import { checkEventType, type EngineEvent, type EngineEventType } from "./event-
 
 type Listener = (event: EngineEvent) => unknown;
 
-/** Typed events, by listener or as an async iterable. A listener that throws harms nobody. */
+/** Typed events, by listener or as an async iterable. A listener that throws does no harm. */
 export class Emitter {
   readonly #listeners = new Map<EngineEventType | "*", Set<Listener>>();
   readonly #logger: Logger;
@@ -26,7 +26,7 @@ export class Emitter {
     return () => set.delete(listener);
   }
 
-  /** The events of one append, in order. */
+  /** Emits the events of one append, in order. */
   journal(runId: string, events: readonly JournalEvent[]): void {
     if (this.#listeners.size === 0) return;
     for (const event of events) {
@@ -39,7 +39,7 @@ export class Emitter {
         step,
         ...defined({ actor }),
       } as EngineEvent);
-      // One that is put aside in the same write is not going on.
+      // A run that is put aside in the same write doesn't continue.
       const isAside = event.kind === "run_claimed" && events.some((one) => one.kind === "run_waiting");
       for (const more of isAside ? [] : derived(runId, event)) this.emit(more);
     }
@@ -50,7 +50,7 @@ export class Emitter {
       for (const listener of this.#listeners.get(type) ?? []) {
         try {
           const answer = listener(event);
-          // One that answers later harms nobody, either.
+          // A rejected promise of a listener does no harm, either.
           if (answer instanceof Promise)
             detached(answer, this.#logger, "an event listener", { type: event.type });
         } catch (error) {
@@ -75,7 +75,7 @@ export class Emitter {
   readonly #streams = new Set<EventStream>();
   #closed = false;
 
-  /** How many readers there are. */
+  /** The number of readers. */
   get readers(): number {
     return this.#streams.size;
   }

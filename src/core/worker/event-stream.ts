@@ -1,11 +1,11 @@
 import { checkWhole } from "../check-options.ts";
 import type { EngineEvent } from "./event-types.ts";
 
-/** How an iterator of events is kept within bounds. */
+/** Limits of an event iterator. */
 export interface EventsOptions {
   /**
-   * So many events wait for whoever reads them. Beyond that the oldest are dropped, and the next event read is `events_missed`, with
-   * their number. Default 10,000.
+   * The number of events that may wait for the reader. Beyond that the oldest are dropped, and the next event read is
+   * `events_missed`, with their number. Default 10,000.
    */
   readonly most?: number;
 }
@@ -14,7 +14,7 @@ const MOST = 10_000;
 
 type Read = IteratorResult<EngineEvent, undefined>;
 
-/** Events from the moment it is made, for one reader at its own pace. */
+/** Events from its creation on, for one reader at its own pace. */
 export class EventStream implements AsyncIterableIterator<EngineEvent, undefined> {
   readonly #most: number;
   readonly #stop: () => void;
@@ -23,7 +23,7 @@ export class EventStream implements AsyncIterableIterator<EngineEvent, undefined
   #readers: ((read: Read) => void)[] = [];
   #ended = false;
 
-  /** `stop` is called once, when nothing more is to be pushed. */
+  /** `stop` is called once, when nothing more will be pushed. */
   constructor({ most = MOST }: EventsOptions, stop: () => void) {
     this.#most = checkWhole("most", most);
     this.#stop = stop;
@@ -38,7 +38,7 @@ export class EventStream implements AsyncIterableIterator<EngineEvent, undefined
     const reader = this.#readers.shift();
     if (reader) return reader({ done: false, value: event });
     this.#queue.push(event);
-    // Many at a time: one from the front of a long list costs as much.
+    // Drops many at a time: removing one from the front of a long list costs as much.
     if (this.#queue.length >= 2 * this.#most) this.#drop();
   }
 
@@ -60,7 +60,7 @@ export class EventStream implements AsyncIterableIterator<EngineEvent, undefined
     return new Promise((resolve) => this.#readers.push(resolve));
   }
 
-  /** Nothing more comes; what waits can still be read. */
+  /** Ends the stream; waiting events can still be read. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -68,7 +68,7 @@ export class EventStream implements AsyncIterableIterator<EngineEvent, undefined
     for (const reader of this.#readers.splice(0)) reader({ done: true, value: undefined });
   }
 
-  /** The reader has had enough. */
+  /** Called when the reader stops. */
   return(): Promise<Read> {
     this.end();
     this.#queue = [];

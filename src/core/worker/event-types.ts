@@ -11,7 +11,7 @@ interface JournaledEvent<K extends EventKind> {
   readonly actor?: string;
 }
 
-/** What listeners are told. Sent only after the append behind it is durable. */
+/** Events for listeners. Sent only after the append behind them is durable. */
 export type EngineEvent =
   | { [K in EventKind]: JournaledEvent<K> }[EventKind]
   | {
@@ -29,7 +29,10 @@ export type EngineEvent =
       readonly at: number;
       readonly recovery: number;
     }
-  /** A run keeps losing its worker: this is its takeover number `recovery` without progress; after `limit` it waits for review. */
+  /**
+   * A run keeps losing its worker: this is takeover number `recovery` without progress; after `limit` it waits for
+   * review.
+   */
   | {
       readonly type: "recovery_alarm";
       readonly runId: string;
@@ -61,19 +64,19 @@ export type EngineEvent =
     }
   | EngineStateEvent;
 
-/** What happens to the engine itself, not to one of its runs. */
+/** Events about the engine itself, not about one of its runs. */
 type EngineStateEvent =
-  /** Writes fail. Runs wait at their next step; starts and acts are refused (HF-3002) until it is back. */
+  /** Writes fail. Runs wait at their next step; starts and acts are refused (HF-3002) until the store is back. */
   | { readonly type: "store_failing"; readonly at: number; readonly error: unknown }
   | { readonly type: "store_recovered"; readonly at: number; readonly sinceMs: number }
-  /** Told to one reader of `engine.events()`: it reads too slowly, and so many events before the next one were dropped. */
+  /** Sent to one reader of `engine.events()` that is too slow: this many events before the next one were dropped. */
   | { readonly type: "events_missed"; readonly at: number; readonly count: number }
-  /** `high`: no run is taken any more; `false` when things are as usual again. `used`: the share of the heap in use. */
+  /** `high`: no more runs are taken; `false` when memory is back to normal. `used`: the share of the heap in use. */
   | { readonly type: "memory_pressure"; readonly at: number; readonly used: number; readonly high: boolean };
 
 export type EngineEventType = EngineEvent["type"];
 export type EngineEventOf<T extends EngineEventType> = Extract<EngineEvent, { type: T }>;
-/** Every type of event there is: the compiler sees to it that none is missing. */
+/** Every event type: the compiler makes sure that none is missing. */
 const TYPES: Readonly<Record<EngineEventType, true>> = {
   run_created: true,
   run_forked: true,

@@ -9,32 +9,32 @@ import { isOut } from "../store/pauses.ts";
 import type { RunRow } from "../types.ts";
 import type { Emitter } from "./emitter.ts";
 
-/** How an engine stands: its store, what it could not save yet, and its worker. */
+/** The state of an engine: its store, its unsaved runs, and its worker. */
 export interface Health {
   readonly store: StoreState;
-  /** Runs in this process with something that is not saved yet. */
+  /** Runs in this process with unsaved events. */
   readonly runs: readonly UnsavedRun[];
-  /** Runs this process is at; `waiting`: those of them that wait for something. */
+  /** Runs of this process; `waiting`: those of them that wait for something. */
   readonly worker: { readonly running: number; readonly waiting: number };
 }
 
 export interface UnsavedRun {
   readonly runId: string;
-  /** Everything up to this position is saved, and was at this time. */
+  /** The last saved position, and its time. */
   readonly notSavedSince: { readonly seq: number; readonly at: number };
-  /** Steps that have ended and whose outcome is not saved yet. */
+  /** Finished steps whose outcome isn't saved yet. */
   readonly steps: number;
 }
 
 const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What an engine is told about a store that fails. */
+/** An engine's settings for a failing store. */
 interface SavingOptions {
   readonly storePatienceMs?: number;
   readonly onSaveFailure?: "stop" | "continue";
 }
 
-/** The way into an engine's store, which tells listeners when it fails and when it is back. */
+/** Creates the engine's queue into its store, which tells listeners when the store fails and when it is back. */
 export function openQueue(
   store: Store,
   ports: Ports,
@@ -66,7 +66,7 @@ export function openQueue(
   });
 }
 
-/** Does `work`; where the store fails, once more when it is back. */
+/** Runs `work`; if the store fails, again when it is back. */
 export async function oncePossible(health: StoreHealth, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -77,7 +77,7 @@ export async function oncePossible(health: StoreHealth, work: () => Promise<void
   }
 }
 
-/** Reads for somebody who waits: a look that fails says nothing about the run, until the patience ends. */
+/** Reads for a waiting caller: a failed read says nothing about the run, until patience ends. */
 export function patientRead(
   store: Store,
   { options, health }: CommitQueue,
@@ -98,14 +98,14 @@ export function patientRead(
   };
 }
 
-/** What this process knows of a run that it is at. */
+/** This process's knowledge of a run that it has. */
 export interface HeldRun {
   readonly row: RunRow;
-  /** The last position that is saved, where saving takes longer than it should. */
+  /** The last saved position, when saving takes longer than it should. */
   readonly unsavedSince: number | undefined;
 }
 
-/** So long a write may be on its way without a word about it. */
+/** How long a write may take without being mentioned. */
 const SLOW_MS = 1_000;
 
 export function heldRun(

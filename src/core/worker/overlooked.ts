@@ -5,10 +5,10 @@ import type { EventMeta } from "../journal/events.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow } from "../types.ts";
 
-/** So many runs are looked at in one go; the next look goes on after them. */
+/** The number of runs examined at once; the next round continues after them. */
 const PAGE = 100;
 
-/** A worker takes a run that is due within a second or so; later than this, the store's list of due runs has missed it. */
+/** A worker takes a due run within about a second; after this time, the store's list of due runs has missed it. */
 const GRACE_MS = 10_000;
 
 interface OverlookedDeps {
@@ -27,14 +27,14 @@ interface OverlookedDeps {
 interface Held {
   readonly epoch: number;
   readonly until: number;
-  /** When it was first seen so, on a clock that nobody can set. */
+  /** When it was first seen in this state, on a clock that can't be set. */
   readonly since: number;
 }
 
 /**
- * Finds the runs that no sweep would ever find: those that the store's list of due runs has lost, and those whose claim ends further
- * ahead than it can last, because the store's clock was put back after their worker died. A page of runs is looked at once in every
- * claim's length, so that this costs next to nothing however many there are.
+ * Finds the runs that no sweep would ever find: those missing from the store's list of due runs, and those whose claim
+ * ends later than it can last, because the store's clock was set back after their worker died. One page of runs is
+ * examined per claim length, so the cost is negligible however many there are.
  */
 export class Overlooked {
   readonly #deps: OverlookedDeps;
@@ -60,7 +60,7 @@ export class Overlooked {
     }
   }
 
-  /** The next page, and those that are watched. */
+  /** The next page, and the watched runs. */
   async #rows(): Promise<readonly RunRow[]> {
     const { store, time } = this.#deps.execution;
     const query = { status: ["queued", "running", "waiting"], limit: PAGE } as const;
@@ -89,7 +89,7 @@ export class Overlooked {
     else if (Math.max(wakeAt, claim.until, updatedAt) < now - GRACE_MS) await take(row);
   }
 
-  /** A claim that was not renewed for its own length is over, whatever the store's clock says. */
+  /** A claim that wasn't renewed for its own length is over, whatever the store's clock says. */
   async #watch(row: RunRow): Promise<void> {
     const { store, ports } = this.#deps.execution;
     const { epoch, until } = row.claim;
@@ -99,11 +99,11 @@ export class Overlooked {
       return void this.#held.set(row.id, { epoch, until, since: now });
     const claimed = await lastEvent(store, row, ["run_claimed"]);
     const ms = claimed?.kind === "run_claimed" ? claimed.meta.ms : undefined;
-    // Of an older version, which did not say: it cannot be longer than this.
+    // An older version didn't record the length, but it can't exceed this.
     if (now - held.since >= (ms ?? until - (row.activeAt ?? 0))) await this.#free(row);
   }
 
-  /** Takes it from its dead owner; the next sweep finds it, and counts a worker that died. */
+  /** Takes it from its dead owner; the next sweep finds it, and counts a dead worker. */
   async #free(row: RunRow): Promise<void> {
     const { acts, claimed, execution } = this.#deps;
     const event =

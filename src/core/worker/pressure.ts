@@ -6,10 +6,12 @@ export function heapPressure(): number {
   return used / limit;
 }
 
-/** The share must fall this far below the limit before things are as usual again: near it, it goes up and down all the time. */
+/**
+ * The share must fall this far below the limit before it counts as normal again, because it fluctuates near the limit.
+ */
 const RELIEF = 0.9;
 
-/** Whether this process is short of memory. */
+/** Tracks whether this process is short of memory. */
 export class Pressure {
   readonly #limit: number | null;
   readonly #measure: () => number;
@@ -24,7 +26,7 @@ export class Pressure {
     return this.#isHigh;
   }
 
-  /** Measures. Answers the share when that has changed anything. */
+  /** Measures. Returns the share when the state has changed. */
   look(): number | undefined {
     if (this.#limit === null) return undefined;
     const share = this.#measure();

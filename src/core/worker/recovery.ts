@@ -13,17 +13,20 @@ import type { Execution } from "../run/execution.ts";
 import type { Entry, Store, StoreIdentity } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 
-/** What becomes of a run whose worker died. */
+/** How to handle a run whose worker died. */
 export interface RecoveryOptions {
-  /** `false`: it waits for a person instead of going on. Timers, answers and resumed runs go on regardless. Default true. */
+  /**
+   * `false`: it waits for a person instead of continuing. Timers, answers and resumed runs continue anyway. Default
+   * true.
+   */
   readonly auto?: boolean;
-  /** Takeovers without progress before it waits for review. Default 3. */
+  /** The number of takeovers without progress before it waits for review. Default 3. */
   readonly maxAttempts?: number;
-  /** A taken-over run that has written nothing after this time waits for review. Default 5 min. */
+  /** A recovered run that has written nothing after this time waits for review. Default 5 min. */
   readonly timeoutMs?: number;
-  /** Passes over a damaged snapshot for the one before it, and at last for the whole journal. Default true. */
+  /** Falls back from a damaged snapshot to the previous one, and finally to the whole journal. Default true. */
   readonly fallbackToPrevious?: boolean;
-  /** From this takeover on, each is told as `recovery_alarm`. Default 2. */
+  /** The takeover from which each is reported as `recovery_alarm`. Default 2. */
   readonly alarmAfter?: number;
 }
 
@@ -51,7 +54,7 @@ export function recoveryPolicy(given: RecoveryOptions = {}): RecoveryPolicy {
   };
 }
 
-/** Why a run whose worker died may not simply go on. `recovery`: which takeover this is. */
+/** Why a run whose worker died may not simply continue. `recovery`: the number of this takeover. */
 export function recoveryProblem(
   { auto, maxAttempts }: RecoveryPolicy,
   run: string,
@@ -65,8 +68,9 @@ export function recoveryProblem(
 const POSITIONS = 200;
 
 /**
- * Why a run may not go on after the store was put back to an older state: what it did in the part that was lost could happen again. It
- * may when it was made since, or was claimed since (clocks may disagree about that, what the journal names does not): a run that is put aside is claimed by that, so that a resume is enough.
+ * Why a run may not continue after the store was restored to an older state: what it did in the lost part could happen
+ * again. It may continue if it was created or claimed since (clocks may disagree about that, but the journal names the
+ * incarnation): putting a run aside claims it, so that a resume is enough.
  */
 export async function restoreProblem(
   store: Store,
@@ -79,7 +83,7 @@ export async function restoreProblem(
   return new HoldfastError("HF-2130", { run: row.id, at: new Date(at).toISOString() });
 }
 
-/** When the last thing happened that is in the backup: what was written to the run since tells nothing about that. */
+/** The time of the last event in the backup: later writes to the run say nothing about that. */
 async function knownUntil(store: Store, row: RunRow, restoredAt: number): Promise<number> {
   if (row.updatedAt <= restoredAt) return row.updatedAt;
   for await (const events of eventsFromEnd(store, row)) {
@@ -89,7 +93,7 @@ async function knownUntil(store: Store, row: RunRow, restoredAt: number): Promis
   return restoredAt;
 }
 
-/** Which incarnation of which store the newest claim names, or the beginning of a run that was never claimed. */
+/** The incarnation of the store that the newest claim names, or the beginning of a run that was never claimed. */
 async function claimedOn(store: Store, row: RunRow): Promise<string | undefined> {
   for await (const events of eventsFromEnd(store, row))
     for (const { kind, meta } of events.toReversed())
@@ -97,13 +101,13 @@ async function claimedOn(store: Store, row: RunRow): Promise<string | undefined>
   return undefined;
 }
 
-/** The events of each entry that can be read, from the last one on. */
+/** The events of each readable entry, from the last one backwards. */
 async function* eventsFromEnd(store: Store, row: RunRow): AsyncGenerator<ParsedEntry["events"]> {
   for await (const entry of entriesFromEnd(store, row.id, row.seq, POSITIONS))
     yield parse(row.id, entry)?.events ?? [];
 }
 
-/** Leaves a taken-over run to a person when it does not get anywhere: it has written nothing, and waits for nothing. */
+/** Leaves a recovered run to a person when it makes no progress: it has written nothing, and waits for nothing. */
 export function limitRecovery(execution: Execution, ms: number): void {
   const { clock } = execution.deps.ports;
   const cancel = clock.setTimer(() => {
@@ -114,7 +118,7 @@ export function limitRecovery(execution: Execution, ms: number): void {
   detached(execution.ended.then(cancel), execution.deps.ports.logger, "ending a recovery");
 }
 
-/** The run's state; or, where what is stored cannot be read, what a person needs to know about that. */
+/** The run's state; or, if stored data can't be read, what a person needs to know about that. */
 export async function restoreRun(
   store: Store,
   values: Values,
@@ -122,7 +126,7 @@ export async function restoreRun(
   { fallbackToPrevious }: Pick<RecoveryPolicy, "fallbackToPrevious">,
 ): Promise<RunState | HoldfastError> {
   let problem: HoldfastError | undefined;
-  // What is wrong with the newest is told, not that the older ones do not help.
+  // Reports the problem with the newest, not that the older ones don't help.
   for (const fallback of fallbackToPrevious ? [true, false] : [false]) {
     try {
       const fold = new RowFold(row);
@@ -173,8 +177,8 @@ async function isLoadable(store: Store, values: Values, row: RunRow, seq: number
 }
 
 /**
- * The newest checkpoint in what is as it was written: the run's end, or where something ended. Where two entries do not fit, either may
- * be the wrong one.
+ * The newest checkpoint in the verified part: the run's end, or where something ended. When two entries don't match,
+ * either may be the wrong one.
  */
 async function verifiedFrom(store: Store, row: RunRow, start: number): Promise<number> {
   let [end, before, good] = [0, 0, 0];

@@ -1,73 +1,73 @@
 import type { Clock } from "../clock.ts";
 import type { RunRow } from "../types.ts";
 
-/** So many due runs are looked at in one go. */
+/** The number of due runs examined at once. */
 const PAGE = 100;
 
-/** Clocks of other processes, which say when a run was written to, may be ahead by this much. */
+/** How far the clocks of other processes, which date their writes, may be ahead. */
 const LATER_MS = 60_000;
 
-/** So many that nothing can be done about are looked past, to find those behind them. */
+/** The number of stuck runs to look past, to find those behind them. */
 const MOST_PASSED = 6_400;
 
-/** For so long, runs that are being seen to may stand before others. */
+/** How long runs in progress may block the front of the list. */
 const IN_HAND_MS = 5_000;
 
 export interface SweeperDeps {
   readonly clock: Clock;
-  /** The store's time, as far as it is known here. */
+  /** The store's time, as known here. */
   readonly now: () => number;
-  /** Whether runs may be taken at this time at all. */
+  /** True when runs may be taken at all. */
   readonly mayTake: () => boolean;
   /** For how many more runs there is room. */
   readonly room: () => number;
-  /** What is done before a sweep asks for due runs. */
+  /** Called before a sweep asks for due runs. */
   readonly prepare: () => Promise<void>;
-  /** A store that was put back under this process must not be worked on: asked for who it is, it tells. */
+  /** Asks the store for its identity: a store that was restored under this process must not be used. */
   readonly check: () => Promise<unknown>;
   readonly due: (limit: number) => Promise<readonly RunRow[]>;
-  /** Somebody is at it here already. */
+  /** True when this process already has it. */
   readonly isTaken: (row: RunRow) => boolean;
-  /** Takes a run, or does what is due about it. */
+  /** Takes a run, or does what is due for it. */
   readonly take: (row: RunRow) => Promise<Take>;
   readonly failed: (error: unknown) => void;
 }
 
-/** What became of a due run: it is advanced here from now on; all that was due is done; or it is due as before. */
+/** The outcome for a due run: it is advanced here from now on; everything due is done; or it is still due. */
 export type Take = "taken" | "done" | "left";
 
 interface Sweep {
-  /** Runs that this sweep has tried to take: it does not try again what it could not. */
+  /** Runs that this sweep has tried to take, so that it doesn't try again. */
   readonly tried: Set<string>;
   readonly taken: string[];
-  /** Given where all that is due is to be taken: what was written to after this moment is left to other sweeps. */
+  /** Set to take everything due: runs written to after this moment are left to other sweeps. */
   readonly until?: number;
 }
 
 /**
- * Looks for due runs and has them taken, a page at a time. It looks again only as long as it finds runs that it has not tried, and lets
- * everything else of the process have its turn after every page.
+ * Looks for due runs and takes them, page by page. It continues only as long as it finds runs that it hasn't tried, and
+ * lets other work of the process run after every page.
  */
 export class Sweeper {
   readonly #deps: SweeperDeps;
   #sweeping: Promise<string[]> | null = null;
   #again = false;
   #stopped = false;
-  /** The longest due of those that were all being seen to here when last looked at, and since when it was. */
+  /** The longest due run of those that were all in progress here at the last check, and since when. */
   #inHand: { readonly id: string; readonly since: number } | undefined;
-  /** Those who wait for room. */
+  /** Callers that wait for room. */
   #waiting: (() => void)[] = [];
 
   constructor(deps: SweeperDeps) {
     this.#deps = deps;
   }
 
-  /** The sweep that is under way. */
+  /** The current sweep. */
   get sweeping(): Promise<string[]> | null {
     return this.#sweeping;
   }
 
-  /** Looks for due runs now; answers the ids of those taken, also by a sweep that was already under way. */
+  /** Looks for due runs now; returns the ids of those taken, including by a sweep already in progress. */
   sweep(): Promise<string[]> {
     this.#again = true;
     this.#sweeping ??= this.#whileAsked().finally(() => {
@@ -77,8 +77,8 @@ export class Sweeper {
   }
 
   /**
-   * Takes every run that is due at this time. Where there are more of them than there is room for, it goes on as room is made, and
-   * answers when the last has been taken. Runs that were written to later are left to other sweeps.
+   * Takes every run that is due at this time. If there are more than there is room for, it continues as room becomes
+   * available, and resolves when the last has been taken. Runs written to later are left to other sweeps.
    */
   async all(): Promise<string[]> {
     const taken = this.#sweeping ? [...(await this.#sweeping)] : [];
@@ -90,7 +90,7 @@ export class Sweeper {
     return sweep.taken;
   }
 
-  /** Takes a run that is known to be due, without looking for others. With no room for it, a later sweep sees to it. */
+  /** Takes a run that is known to be due, without looking for others. Without room, a later sweep takes it. */
   async one(row: RunRow): Promise<void> {
     const { mayTake, room, isTaken, check, take, failed } = this.#deps;
     if (this.#stopped || !mayTake() || room() <= 0 || isTaken(row)) return;
@@ -102,7 +102,7 @@ export class Sweeper {
     }
   }
 
-  /** A run that was advanced here is let go. */
+  /** Called when a run that was advanced here is released. */
   freed(): void {
     for (const resume of this.#waiting.splice(0)) resume();
   }
@@ -143,18 +143,18 @@ export class Sweeper {
         const isAll = rows.length < limit && tried.length === fresh.length;
         const isEnough = until === undefined && this.#isInHand(rows);
         if (isAll || isEnough || (fresh.length === 0 && passed >= MOST_PASSED)) return "done";
-        // What stays in the list stands before what comes next.
+        // Runs that stay in the list precede the next ones.
         passed = Math.min(Math.max(rows.length - gone, fresh.length === 0 ? 2 * passed : 0), MOST_PASSED);
         await this.#breathe();
       }
     } catch (error) {
-      // Whoever stops a worker may close its store next.
+      // Stopping a worker may be followed by closing its store.
       if (!this.#stopped) this.#deps.failed(error);
     }
     return "done";
   }
 
-  /** Answers how many are not due any more. */
+  /** Returns how many are no longer due. */
   async #take({ tried, taken }: Sweep, rows: readonly RunRow[]): Promise<number> {
     for (const { id } of rows) tried.add(id);
     const done = await Promise.all(rows.map((row) => this.#deps.take(row)));
@@ -163,8 +163,8 @@ export class Sweeper {
   }
 
   /**
-   * Whether all of them are being seen to here, and will be gone before long: a sweep need not look past them, which would mean to read
-   * all of a thousand children again and again until the last has ended. Where the first of them stays, it does.
+   * True when all of them are in progress here, and will be gone soon: a sweep need not look past them, which would
+   * mean reading a thousand children again and again until the last has ended. If the first of them stays, it does.
    */
   #isInHand([first, ...others]: readonly RunRow[]): boolean {
     const { clock, isTaken } = this.#deps;
@@ -174,7 +174,7 @@ export class Sweeper {
     return this.#inHand !== undefined && clock.monotonic() - this.#inHand.since < IN_HAND_MS;
   }
 
-  /** Lets others have their turn: a store that answers at once would leave them none. */
+  /** Lets other work run, which a synchronous store would starve. */
   #breathe(): Promise<void> {
     return new Promise((resolve) => this.#deps.clock.defer(resolve));
   }

@@ -9,7 +9,7 @@ import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import { patientRead } from "./health.ts";
 
-/** Waits for runs: at once for what happens in this process, in short rounds for what others do. */
+/** Waits for runs: immediately for events in this process, by polling for those of others. */
 export class RunWatch {
   readonly #store: Store;
   readonly #queue: CommitQueue;
@@ -24,11 +24,11 @@ export class RunWatch {
     this.#roundMs = roundMs;
   }
 
-  /** The run once `done` says so. `goOn` throws when there is no point in waiting any longer. */
+  /** Resolves with the run once `done` returns true. `goOn` throws when waiting is pointless. */
   async until(runId: string, done: (row: RunRow) => boolean, goOn: () => void): Promise<RunRow> {
     const read = patientRead(this.#store, this.#queue, this.#ports);
     for (;;) {
-      // Watch first: a change between the read and the wait must not be missed.
+      // Watches first, so that a change between the read and the wait isn't missed.
       let wake = (): void => undefined;
       const changed = new Promise<void>((resolve) => {
         wake = resolve;
@@ -58,7 +58,7 @@ export class RunWatch {
     };
   }
 
-  /** Something was written to a run: whoever waits looks again when it concerns the run itself. */
+  /** Called when a run was written to: waiters check again if it concerns the run itself. */
   changed(runId: string, events: readonly JournalEvent[]): void {
     const watchers = this.#watchers.get(runId);
     if (watchers && events.some((event) => event.kind.startsWith("run_")))
@@ -66,7 +66,7 @@ export class RunWatch {
   }
 }
 
-/** The result of an ended run, or the error it ended with thrown. */
+/** Returns the result of an ended run, or throws its error. */
 export async function readResult(store: Store, values: Values, row: RunRow): Promise<unknown> {
   if (row.prunedAt !== null) throw dropped(row.id, row.seq);
   if (row.status === "cancelled")

@@ -13,7 +13,7 @@ export interface WorkerSettings extends ClaimSettings {
   readonly recovery: RecoveryPolicy;
 }
 
-/** The runs around one: the worker tells them that it has ended, and asks whether it is to follow them. */
+/** The runs around one: the worker tells them that it has ended, and asks whether it must follow them. */
 interface FamilyLinks {
   tell(run: RunRow): Promise<void>;
   follows(run: RunRow): Promise<boolean>;

@@ -21,24 +21,24 @@ import { limitRecovery, recoveryProblem, restoreProblem, restoreRun } from "./re
 import { Sweeper, type SweeperDeps, type Take } from "./sweeper.ts";
 import type { WorkerDeps } from "./worker-deps.ts";
 
-/** For so long a worker that stops waits for its last words to be saved. */
+/** How long a stopping worker waits for its last events to be saved. */
 const HAND_OVER_MS = 1_000;
 
-/** With every renewal a worker hears what others have written. A tool is told of a cancel within 2 s. */
+/** With every renewal a worker reads what others have written, so that a tool learns of a cancel within 2 s. */
 const HEAR_MS = 1_500;
 
 interface ExecuteOptions {
-  /** The run's whole journal, where it is at hand. */
+  /** The run's whole journal, if available. */
   readonly events?: readonly JournalEvent[];
-  /** Its worker died: this is a recovery. */
+  /** True when its worker died: this is a recovery. */
   readonly died?: boolean;
   /** Since when it has waited for its key. */
   readonly keyless?: number | undefined;
 }
 
 /**
- * Claims runs and advances them. Recovery is a continuous sweep: whatever is due and not held by a live claim is taken, whether
- * its worker died, its timer fired or a person answered. Claims are renewed on a timer of their own.
+ * Claims runs and advances them. Recovery is a continuous sweep: whatever is due and not held by a live claim is taken,
+ * whether its worker died, its timer fired or a person answered. Claims are renewed on a separate timer.
  */
 export class Worker {
   readonly #deps: WorkerDeps;
@@ -47,9 +47,12 @@ export class Worker {
   readonly #active = new Map<string, Execution>();
   readonly #claiming = new Set<string>();
   readonly #loading = new Set<string>();
-  /** Runs that have ended, whose families are being told. */
+  /** Ended runs whose families are being told. */
   readonly #telling = new Set<string>();
-  /** Runs that were stopped here because the store stayed away, by the epoch they were held in: their worker did not die. */
+  /**
+   * Runs that were stopped here because the store stayed down, by the epoch in which they were held: their worker
+   * didn't die.
+   */
   readonly #leftOff = new Map<string, number>();
   #cancelSweep: (() => void) | null = null;
   #inBackground = true;
@@ -86,7 +89,7 @@ export class Worker {
     return [...this.#active.values()];
   }
 
-  /** Begins sweeping. `background`: does not keep the process alive by itself; a later call without it does. */
+  /** Starts sweeping. `background`: doesn't keep the process alive; a later call without it does. */
   start(background: boolean): void {
     if (this.#stopped || (this.#cancelSweep && (background || !this.#inBackground))) return;
     this.#cancelSweep?.();
@@ -108,17 +111,17 @@ export class Worker {
     if (mayLook && !(store instanceof ScratchStore)) await this.#overlooked.look();
   }
 
-  /** Looks for due runs now; answers the ids of those taken, also by a sweep that was already under way. */
+  /** Looks for due runs now; returns the ids of those taken, including by a sweep already in progress. */
   sweep(): Promise<string[]> {
     return this.#sweeper.sweep();
   }
 
-  /** A run was written to from outside, and may be due now. */
+  /** Called when a run was written to from outside, and may be due now. */
   async seeTo(row: RunRow): Promise<void> {
     if (row.wakeAt !== null && row.wakeAt <= this.#deps.execution.time.now()) await this.#sweeper.one(row);
   }
 
-  /** Takes every run that is due now, as room is made for it; answers their ids. */
+  /** Takes every run that is due now, as room becomes available; returns their ids. */
   takeAll(): Promise<string[]> {
     return this.#sweeper.all();
   }
@@ -131,13 +134,13 @@ export class Worker {
       clock: ports.clock,
       now: () => time.now(),
       mayTake: () => !health.isBack && this.hasMemory() && !(health.failing && health.restMs > 0),
-      // One is enough to see whether a failing store is back.
+      // One run is enough to see whether a failing store is back.
       room: () => (health.failing ? Math.min(this.#room, 1) : this.#room),
       prepare: async () => {
-        // With saving switched off, stored runs are left to wait.
+        // With saving turned off, stored runs keep waiting.
         if (!(store instanceof ScratchStore)) await this.#upgrades.look();
       },
-      // What happens from here on is dated by the store's clock, which may have moved while nothing was done.
+      // From here on events are dated by the store's clock, which may have moved in the meantime.
       check: async () => {
         await time.read();
         return store.identity();
@@ -186,8 +189,8 @@ export class Worker {
   }
 
   /**
-   * Whether a due run is left to others: to those who know its version, or, right after an outage, to the worker that could not renew
-   * its claim meanwhile and may well be alive.
+   * True when a due run is left to others: to those that know its version, or, right after an outage, to the worker
+   * that couldn't renew its claim and may well be alive.
    */
   #leaves(row: RunRow): boolean {
     const { owner, execution } = this.#deps;
@@ -204,13 +207,13 @@ export class Worker {
     const died = row.status === "running" && this.#leftOff.get(row.id) !== row.claim.epoch;
     const recovery = died ? row.recoveries + 1 : row.recoveries;
     this.#leftOff.delete(row.id);
-    // Nothing of it is called when all that is left to do is to pause.
+    // Nothing is called when the run only has to pause.
     const isTried = died && row.control !== "pausing";
     const problem = isTried ? recoveryProblem(this.#deps.settings.recovery, row.id, recovery) : undefined;
     if (problem) return this.#putAside(row, problem, recovery);
     const deadline = ports.clock.monotonic() + settings.claimMs;
     const acted = await acts.write(row, {
-      // One that is only told to stop is none the wiser after that.
+      // A run that only has to pause doesn't record this store.
       events: [
         { kind: "run_claimed", step: "", meta: lost ? { owner, recovery } : this.claimed(row, recovery) },
       ],
@@ -230,14 +233,14 @@ export class Worker {
     return true;
   }
 
-  /** What a claim by this worker says. */
+  /** The content of this worker's claim. */
   claimed(row: Claimable, recovery?: number): EventMeta["run_claimed"] {
     return claimMeta(this.#deps, row, recovery);
   }
 
   /**
-   * Leaves it to a person, in the same write with a claim: after their resume it goes on, and whatever kills this process cannot come in
-   * between.
+   * Leaves the run to a person, in the same write as a claim: after a resume it continues, and a crash of this process
+   * can't come in between.
    */
   async #putAside(row: RunRow, problem: HoldfastError, recovery = 0): Promise<false> {
     const { acts, execution } = this.#deps;
@@ -257,7 +260,9 @@ export class Worker {
     return false;
   }
 
-  /** The store takes others and not this one: trying again would not mend that. What it takes is the word that somebody must look. */
+  /**
+   * The store accepts others and not this one: retrying wouldn't help. It does accept the note that a person must look.
+   */
   async #rejected({ writer: { row }, rejection, runId }: Execution): Promise<void> {
     const message = rejection instanceof Error ? rejection.message : String(rejection);
     const isOurs = HoldfastError.is(rejection, "HF-2189");
@@ -267,7 +272,7 @@ export class Worker {
     });
   }
 
-  /** A run's worker died. Somebody hears of it when that happens again and again. */
+  /** Reports repeated deaths of a run's workers. */
   #alarm(runId: string, recovery: number): void {
     const { settings, tell, execution } = this.#deps;
     const { alarmAfter, maxAttempts: limit } = settings.recovery;
@@ -276,7 +281,10 @@ export class Worker {
     tell({ type: "recovery_alarm", runId, at: this.#clock.now(), recovery, limit });
   }
 
-  /** Advances a claimed run in the background. If that cannot even begin, the run is taken up again when its claim has run out. */
+  /**
+   * Advances a claimed run in the background. If that can't even begin, the run is taken up again when its claim has
+   * expired.
+   */
   begin(claimed: RunRow, deadline: number, options: ExecuteOptions = {}): void {
     const { id, claim } = claimed;
     const work = this.#execute(claimed, deadline, options).catch((error: unknown) => {
@@ -292,7 +300,7 @@ export class Worker {
     detached(work, this.#deps.execution.ports.logger, what);
   }
 
-  /** Until it ends, parks or is taken away. */
+  /** Runs until it ends, parks or is taken away. */
   async #execute(claimed: RunRow, deadline: number, options: ExecuteOptions = {}): Promise<ExecutionEnd> {
     const { execution: deps, workflows, settings } = this.#deps;
     const workflow = workflows.get(claimed.workflow) as Workflow;
@@ -311,7 +319,7 @@ export class Worker {
     if (end === "stopped" && deps.queue.health.failing) this.#leftOff.set(row.id, row.claim.epoch);
     if (execution.rejection !== undefined) await this.#rejected(execution);
     this.#active.delete(row.id);
-    // Nothing left to renew: the timer must not keep the process alive.
+    // Nothing is left to renew, and the timer must not keep the process alive.
     if (this.#active.size === 0) this.#cancelRenew?.();
     if (row.parent && (end === "completed" || end === "failed" || end === "cancelled"))
       this.#detach(this.#take(execution.writer.row), "telling the family");
@@ -320,12 +328,12 @@ export class Worker {
     return end;
   }
 
-  /** Runs were left for want of room, and there is some for the next few. The sweep that comes anyhow sees to the rest. */
+  /** True when runs were left for lack of room, and there is some now. The next regular sweep handles the rest. */
   #isRoomAgain(concurrency: number): boolean {
     return this.#room === Math.min(Math.ceil(concurrency / 10), 100);
   }
 
-  /** Takes up room while it is read. */
+  /** Occupies room while it is being read. */
   async #prepare(row: RunRow, workflow: Workflow, options: ExecuteOptions): Promise<Prepared> {
     this.#loading.add(row.id);
     try {
@@ -337,7 +345,7 @@ export class Worker {
     }
   }
 
-  /** The run's state, or why it may not go on; `undefined` when the store did not answer. */
+  /** The run's state, or why it may not continue; `undefined` when the store didn't answer. */
   async #load(
     row: RunRow,
     { events, keyless }: ExecuteOptions,
@@ -357,7 +365,9 @@ export class Worker {
     }
   }
 
-  /** Whether there is memory for another run. When it gets short, runs under way make a crash cheap. */
+  /**
+   * True when there is memory for another run. When it gets short, active runs save snapshots to make a crash cheap.
+   */
   hasMemory(): boolean {
     const { pressure, tell, execution } = this.#deps;
     const used = pressure.look();
@@ -409,7 +419,7 @@ export class Worker {
         if (!row || row.damage !== undefined) return execution.fence();
         execution.writer.deadline = Math.max(execution.writer.deadline, sentAt + settings.claimMs);
         execution.rearm();
-        // Said at once: what it has in hand, such as a transaction, may keep it from reading more.
+        // Reported at once: a transaction in progress, for example, may keep it from reading more.
         if (row.seq <= execution.writer.row.seq) return;
         if (row.control === "compensating" && !execution.compensating) execution.aborts.stopCalls(row.id);
         execution.writer.hear();
@@ -419,7 +429,10 @@ export class Worker {
     }
   }
 
-  /** Takes nothing new, lets calls under way finish, gives the runs back; after `drainMs` it lets go, with 0 without a word. */
+  /**
+   * Takes nothing new, lets calls in progress finish and releases the runs; after `drainMs` it stops, with 0 without
+   * writing anything.
+   */
   async stop(drainMs: number): Promise<void> {
     this.#stopped = true;
     this.#sweeper.stop();
@@ -433,8 +446,8 @@ export class Worker {
   }
 
   /**
-   * Calls that do not end in time are left, and their runs say so: it is no crash that whoever goes on has met. The claims are kept, for
-   * as long as they last: a call may still be acting.
+   * Calls that don't end in time are abandoned, and their runs record that, so that the next worker doesn't count a
+   * crash. The claims are kept until they expire, because a call may still be acting.
    */
   async #handOver(): Promise<void> {
     const left = this.running;
@@ -445,7 +458,7 @@ export class Worker {
     );
   }
 
-  /** One that is told to stop stands for itself; word of that may come while it is being left. */
+  /** A run that is told to stop needs no record; that request may arrive while it is being left. */
   #leave(execution: Execution): void {
     if (execution.closed) return;
     if (execution.writer.row.control === "pausing") return execution.close("stopped");
@@ -454,7 +467,7 @@ export class Worker {
     execution.writer.record({ event, onDurable, onOvertaken });
   }
 
-  /** Waits until all of it has ended, or the time is up. */
+  /** Waits until all work has ended, or the time is up. */
   async #within(ms: number, work: readonly unknown[]): Promise<void> {
     let cancel = (): void => undefined;
     const limit = new Promise<void>((resolve) => {

@@ -2,18 +2,18 @@ import type { JournalEvent, Migrated } from "../../core/journal/events.ts";
 import { renamedKey } from "../../core/journal/rename.ts";
 import { isUndo, keyOf, segmentsOf, undoKey, undoneBy } from "../../core/keys.ts";
 
-/** What happened in the run itself: in a fork, all that comes after the copy. */
+/** The run's own events: in a fork, everything after the copy. */
 export const ownEvents = (events: readonly JournalEvent[]): readonly JournalEvent[] =>
   events.slice(events.findLastIndex(({ kind }) => kind === "run_forked") + 1);
 
-/** A key after a migration; the step that undoes another is named after that. */
+/** A key after a migration. The step that undoes another is named after it. */
 export function moved(key: string, change: Migrated): string {
   if (!isUndo(key)) return renamedKey(key, change);
   const [, step = "", ...inside] = segmentsOf(key);
   return keyOf([undoKey(renamedKey(undoneBy(step), change)), ...inside]);
 }
 
-/** Which step is which in a journal whose steps were renamed on the way: each is known by the key it had first. */
+/** Identifies steps in a journal that renames them: each is known by its first key. */
 export class StepNames {
   #first = new Map<string, string>();
   readonly #taken = new Set<string>();
@@ -29,7 +29,7 @@ export class StepNames {
     const known = this.#first.get(key);
     if (known !== undefined) return known;
     let first = key;
-    // Another step may have begun under this key, and have a new one now.
+    // Another step may have begun under this key and have a new key now.
     while (this.#taken.has(first)) first += "'";
     this.#taken.add(first);
     this.#first.set(key, first);

@@ -8,7 +8,7 @@ import { StepLog } from "../../journal/step-log.ts";
 import type { Entry, Store } from "../../store/contract.ts";
 import type { RunProjection, RunRow } from "../../types.ts";
 
-/** What the headers of a run's entries say up to a position. Values are not needed for it, so it is there for every run. */
+/** A summary of a run's heads up to a position. It needs no values, so it is available for every run. */
 export class History {
   /** The run's row as it stood then. */
   run: RunProjection | undefined;
@@ -17,14 +17,14 @@ export class History {
   /** Hash of the last entry. */
   head = "";
   phase = "";
-  /** How often a run under way was taken over from a worker that had died. */
+  /** How often the run was taken over from a dead worker. */
   recoveries = 0;
   readonly decisions: JournalEvent[] = [];
-  /** The newest failure of a step, or of the run where no step was to blame. */
+  /** The newest failure of a step, or of the run if no step caused it. */
   failure: JournalEvent | undefined;
   /** When its first event was written. */
   beganAt = 0;
-  /** Calls that were begun, every attempt counted. */
+  /** The number of calls begun, counting every attempt. */
   calls = 0;
   /** What became of its steps. */
   readonly log = new StepLog();
@@ -34,7 +34,7 @@ export class History {
     this.#hasParent = hasParent;
   }
 
-  /** Takes in the events of one entry. The row depends on where entries begin, so they must be given as a whole. */
+  /** Adds the events of one entry. The row depends on where entries begin, so they must be given as a whole. */
   take(entry: Pick<Entry, "head">, events: readonly JournalEvent[]): void {
     const [first] = events;
     if (first?.kind === "run_created")

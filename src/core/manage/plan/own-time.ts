@@ -1,10 +1,10 @@
 import { outerOf } from "../../keys.ts";
 
-/** How long steps took, without what the steps inside them took: those have been counted when they ended. */
+/** The durations of steps without those of the steps inside them, which were counted when they ended. */
 export class OwnTime {
   readonly #inside = new Map<string, number>();
 
-  /** To be told of each step when it has ended, in the order of the journal. */
+  /** Must be called for each step when it has ended, in the order of the journal. */
   of(step: string, ms: number): number {
     const inside = this.#inside.get(step) ?? 0;
     this.#inside.delete(step);

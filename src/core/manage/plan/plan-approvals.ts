@@ -3,7 +3,7 @@ import { approvalOf } from "../../keys.ts";
 import type { Met } from "../replay/replay-run.ts";
 import type { Approval } from "./plan-types.ts";
 
-/** How it stands with the approvals that a replay has come to. `records`: as they were before it. */
+/** The state of the approvals that a replay has reached. `records`: as they were before it. */
 export function approvals(met: Met, records: ReadonlyMap<string, StepRecord>): Approval[] {
   const stops = new Map(met.stoppedAt.map((stop) => [stop.step, stop]));
   const refused = new Set(met.uncalled.flatMap(({ step, became }) => (became === "refused" ? [step] : [])));
@@ -14,7 +14,7 @@ export function approvals(met: Met, records: ReadonlyMap<string, StepRecord>): A
     const stop = stops.get(gate);
     if (stop?.action === "wait") return [{ step, gate, state: "open" }];
     if (stop) return [{ step, gate, state: records.has(gate) ? "void" : "needed" }];
-    // One that led to a call was used up by it.
+    // An approval that led to a call was consumed by it.
     if (!met.intents.has(step)) return [];
     return [{ step, gate, state: refused.has(step) ? "refused" : "given" }];
   });

@@ -12,11 +12,11 @@ export interface ReplayedStep {
   readonly step: string;
   readonly from: "journal";
   readonly status: "completed" | "failed";
-  /** Its result, or what it failed with. */
+  /** Its result, or its error. */
   readonly value: unknown;
 }
 
-/** Where a replay can go no further: a step that would be started, or something that would be waited for. */
+/** Where a replay can't continue: a step that would be started, or a wait. */
 export type StopPoint =
   | {
       readonly step: string;
@@ -30,31 +30,31 @@ export type StopPoint =
       readonly action: "wait";
       readonly for: WaitKind;
       readonly until?: number;
-      /** Why the code at hand cannot go on, where it waits for a migration. */
+      /** Why this code can't continue, when it waits for a migration. */
       readonly detail?: string;
     };
 
-/** The hooks that a step was asked with, which are not called here. */
+/** The hooks of a step, which aren't called here. */
 export interface Asked {
   readonly hasVerify: boolean;
   readonly hasSimulate: boolean;
 }
 
-/** A step that was decided without a call: a value stood in for it, or a person had refused it. */
+/** A step that was decided without a call: a value replaced it, or a person had refused it. */
 export interface Uncalled {
   readonly step: string;
   readonly intent: StepStarted;
   readonly became: "reused" | "simulated" | "refused";
 }
 
-/** Takes down what a replay meets. */
+/** Records what a replay meets. */
 export class Watch {
   readonly asked = new Map<string, Asked>();
-  /** The calls that were about to be made, by step. */
+  /** The calls about to be made, by step. */
   readonly intents = new Map<string, StepStarted>();
   readonly uncalled: Uncalled[] = [];
   readonly doubts = new Map<string, unknown>();
-  /** What is stored cannot be read. */
+  /** Set when stored data can't be read. */
   problem: { readonly error: unknown } | undefined;
   readonly #steps: (Omit<ReplayedStep, "value"> & { value: unknown })[] = [];
   readonly #recorded: ReadonlyMap<string, { readonly status: string }>;
@@ -68,7 +68,7 @@ export class Watch {
     for (const [key, { seq, took }] of recorded) this.#places.set(seq, key).set(took ?? seq, key);
   }
 
-  /** What is recorded at `seq` was asked for. */
+  /** Called when the record at `seq` was asked for. */
   read(seq: number, value: unknown): void {
     const step = this.#places.get(seq);
     if (step !== undefined) this.answered(step, value);
@@ -85,19 +85,19 @@ export class Watch {
     return [...this.#stops.values()];
   }
 
-  /** The newest stop of a step counts: whoever holds it back may look again. */
+  /** The newest stop of a step counts: the guard that holds it back may check again. */
   stopped(stop: StopPoint): void {
     this.#met.add(stop.step);
     this.#stops.delete(placeOf(stop));
     this.#stops.set(placeOf(stop), stop);
   }
 
-  /** It goes on behind a stop. */
+  /** Called when it continues after a stop. */
   passed(stop: StopPoint): void {
     if (this.#stops.get(placeOf(stop)) === stop) this.#stops.delete(placeOf(stop));
   }
 
-  /** Whether the code came to it. */
+  /** True when the code reached it. */
   hasMet(step: string): boolean {
     return this.#met.has(step);
   }
@@ -122,11 +122,11 @@ export class Watch {
   }
 }
 
-/** A value that is held back has the name of what it belongs to, which may be a step's. */
+/** A value that is held back has the name of its owner, which may be a step's. */
 const placeOf = (stop: StopPoint): string =>
   stop.action === "wait" && stop.for === "content" ? `content ${stop.step}` : stop.step;
 
-/** Everything the body is answered with passes here. */
+/** Every value returned to the body passes through here. */
 export class WatchedValues extends Values {
   readonly #watch: Watch;
 

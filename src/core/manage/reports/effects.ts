@@ -8,15 +8,16 @@ import type { Effect, Mutable, RunRow } from "../../types.ts";
 import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
 
 /**
- * What may have gone wrong with an effect.
+ * A possible problem with an effect.
  *
  * - `unknown`: it was begun and no outcome is recorded.
- * - `called again`: a second call was made while the outcome of the first was unknown; under the same key where it has one.
- * - `repeated by a fork`: a fork was told to make its source's calls again.
- * - `carried out twice`: somebody had it run again, and then the first call's result arrived.
+ * - `called again`: a second call was made while the outcome of the first was unknown; under the same key if it has
+ *   one.
+ * - `repeated by a fork`: a fork was told to repeat its source's calls.
+ * - `carried out twice`: a person had it run again, and then the first call's result arrived.
  * - `other key`: a second call of the same intent carried another key or other arguments.
- * - `asked for again`: an agent's model asked for a `once` call, or one that had answered with an error, a second time with the same
- *   arguments, and a person allowed it.
+ * - `asked for again`: an agent's model asked a second time, with the same arguments, for a `once` call or one that had
+ *   returned an error, and a person allowed it.
  * - `after its end`: it was called although its outcome was recorded.
  */
 export type EffectConcern =
@@ -28,7 +29,7 @@ export type EffectConcern =
   | "other key"
   | "after its end";
 
-/** The last three break a promise; the others are what the promise is made for. */
+/** The last three break a guarantee; the guarantees exist for the others. */
 const VIOLATIONS: readonly EffectConcern[] = ["carried out twice", "other key", "after its end"];
 
 export interface EffectFinding {
@@ -37,15 +38,15 @@ export interface EffectFinding {
   /** Empty for a fork as a whole. */
   readonly step: string;
   readonly effect: Effect;
-  /** Fingerprint of the idempotency key. */
+  /** The fingerprint of the idempotency key. */
   readonly key?: string;
   readonly concern: EffectConcern;
   readonly isViolation: boolean;
   readonly at: number;
   readonly seq: number;
-  /** What the journal shows as the cause. */
+  /** The cause according to the journal. */
   readonly cause: string;
-  /** How an unknown outcome was settled; absent while it is not. */
+  /** How an unknown outcome was resolved; absent while it isn't. */
   readonly settled?: {
     readonly how: "done" | "failed" | "rerun" | "known after all";
     readonly at: number;
@@ -54,7 +55,7 @@ export interface EffectFinding {
   };
 }
 
-/** `keyed` and `once` calls of a period: how many, and those that were not plainly once. */
+/** `keyed` and `once` calls of a period: how many, and those that weren't clearly made once. */
 export interface EffectReport extends Period {
   /** Steps that were begun. */
   readonly begun: { readonly keyed: number; readonly once: number };
@@ -90,7 +91,7 @@ export async function effectReport(store: Store, query: ReportQuery): Promise<Ef
 
 const TOOL = /^tool:./;
 
-/** Which tool of which agent a step calls, without the turn: `clerk/tool:pay` of `clerk[3]/tool:pay#2`. */
+/** The agent and tool that a step calls, without the turn: `clerk/tool:pay` for `clerk[3]/tool:pay#2`. */
 function toolCall(step: string): string | undefined {
   const [turn, tool] = [outerOf(step), baseName(lastSegment(step))];
   return isIteration(turn) && TOOL.test(tool) ? prefixOf(groupOf(turn)) + tool : undefined;
@@ -104,11 +105,11 @@ interface Watched {
   readonly record: StepRecord;
   readonly isDone: boolean;
   readonly isOpen: boolean;
-  /** Its worker, which may be lost by now. */
+  /** Its worker, which may be dead by now. */
   readonly owner: string;
 }
 
-/** Follows the effects of one run. */
+/** Tracks the effects of one run. */
 class EffectScan {
   readonly findings: Mutable<EffectFinding>[] = [];
   readonly #row: RunRow;
@@ -160,7 +161,7 @@ class EffectScan {
     if (meta.effect === "once") this.#askedAgain(event, meta, isCopied || before !== undefined);
   }
 
-  /** Calls of a tool are steps of their own; only their arguments tell that one repeats another. */
+  /** Each tool call is its own step; only equal arguments show that one repeats another. */
   #askedAgain(event: JournalEvent, meta: StepStarted, isKnown: boolean): void {
     const call = toolCall(event.step);
     if (call === undefined || meta.args === undefined) return;
