@@ -7,14 +7,14 @@ import type { RunRow } from "../core/types.ts";
 import { usage } from "./globals.ts";
 import { readOrigin } from "./run-origin.ts";
 
-/** What stands on a command line: `run`, `run:step` or `run@place`, the run still as it was written. */
+/** An address on a command line: `run`, `run:step` or `run@place`, with the run as typed. */
 export interface Written {
   readonly run: string;
   readonly step?: string;
   readonly place?: string;
 }
 
-/** Takes an address apart. `@last` is the newest run of all. */
+/** Splits an address. `@last` is the newest run of all. */
 export function splitAddress(text: string): Written {
   const from = text.startsWith("@") ? 1 : 0;
   const at = text.slice(from).search(/[:@]/);
@@ -26,11 +26,11 @@ export function splitAddress(text: string): Written {
   return text[from + at] === ":" ? { run, step: rest } : { run, place: rest };
 }
 
-/** So many of the newest runs are asked for the name they were started with. */
+/** How many of the newest runs are searched by their name. */
 const NAMED = 1_000;
 const MOST_CANDIDATES = 8;
 
-/** Finds what addresses name. One grammar for every command. */
+/** Resolves addresses. One grammar for every command. */
 export class Addresses {
   readonly #store: Store;
   readonly #where: string;
@@ -42,7 +42,10 @@ export class Addresses {
     this.#checkpoints = checkpoints;
   }
 
-  /** The run that is meant: by id, name, workflow (its latest), beginning of an id, or `@last`. Else HF-4302 or HF-4303. */
+  /**
+   * The run of an address: by id, name, workflow (its latest), beginning of an id, or `@last`. Throws HF-4302 or
+   * HF-4303.
+   */
   async run(text: string): Promise<RunRow> {
     if (text === "@last") {
       const [last] = (await this.#store.list({ limit: 1 })).runs;
@@ -59,7 +62,7 @@ export class Addresses {
     return only;
   }
 
-  /** The run and, of it, the step: `run:step`. */
+  /** The run and its step: `run:step`. */
   async step(text: string): Promise<{ run: RunRow; step: string | undefined }> {
     const { run, step, place } = splitAddress(text);
     if (place !== undefined)
@@ -72,8 +75,8 @@ export class Addresses {
   }
 
   /**
-   * The checkpoint that `run@place` names, as `run@seq`. A place is a position, a label, a phase or a step (the latest of it), `first`,
-   * or `last`, which also is what a run alone means.
+   * The checkpoint that `run@place` names, as `run@seq`. A place is a position, a label, a phase or a step (the latest
+   * of it), `first`, or `last`, which is also the default.
    */
   async checkpoint(text: string): Promise<{ run: RunRow; address: string }> {
     const { run: written, place = "last", step } = splitAddress(text);
@@ -84,13 +87,13 @@ export class Addresses {
     return { run, address: await (await this.#checkpoints()).find(`${run.id}@${place}`) };
   }
 
-  /** Runs that have this name, and those whose id begins so. */
+  /** Runs with this name, and runs whose id begins with it. */
   async #search(text: string, andBegun: boolean): Promise<{ named: RunRow[]; begun: RunRow[] }> {
     const [named, begun]: [RunRow[], RunRow[]] = [[], []];
     let seen = 0;
     for await (const row of everyRun(this.#store)) {
       if (andBegun && row.id.startsWith(text)) begun.push(row);
-      // A fork begins with what its source was started with; the name stays the source's.
+      // A fork begins with its source's input; the name stays the source's.
       if (row.origin === null && seen++ < NAMED && (await readOrigin(this.#store, row.id)).name === text)
         named.push(row);
       if (!andBegun && seen >= NAMED) break;

@@ -14,7 +14,7 @@ import { Output } from "./output.ts";
 import { shielded } from "./sink.ts";
 import { wantsAscii } from "./surroundings.ts";
 
-/** Runs one command line and answers the exit code. */
+/** Runs one command line and returns the exit code. */
 export async function runCli(argv: readonly string[], given: Host): Promise<number> {
   let host = shielded(given, wantsAscii(given.env, false));
   let output = new Output(host, takeGlobals([]).globals);
@@ -59,9 +59,9 @@ function find(verb: string): Listed {
 }
 
 interface Chosen {
-  /** `undefined` when a group was named and none of its commands. */
+  /** `undefined` when only a group was named. */
   readonly command: Command | undefined;
-  /** As it is called: `config show`. */
+  /** The command as typed: `config show`. */
   readonly path: string;
   readonly args: readonly string[];
 }
@@ -141,7 +141,7 @@ function parse(command: Command, path: string, words: readonly string[]) {
 const isParserError = (error: unknown): error is CommanderError =>
   error instanceof Error && "code" in error && String(error.code).startsWith("commander.");
 
-/** What the parser says, in the words of every other error. */
+/** Converts the parser's message to one of our errors. */
 function misread({ message }: CommanderError, command: Command, path: string): HoldfastError {
   const [said = "", meant = ""] = message.replace(/^error: /, "").split("\n");
   const form = ["holdfast", path, ...(command.args ?? [])].join(" ");

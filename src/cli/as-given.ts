@@ -1,6 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 
-/** Options of the library that a flag of the command line stands for. */
+/** Maps options of the library to command-line flags. */
 const FLAGS: Readonly<Record<string, string>> = {
   url: "--store",
   since: "--since",
@@ -12,7 +12,10 @@ const FLAGS: Readonly<Record<string, string>> = {
   "budget.costUsd": "--budget-usd",
 };
 
-/** An option that is not valid, under the name it was given by: a flag of this command line, or else a setting from elsewhere. */
+/**
+ * Rewords an invalid option under the name it was given by: a flag of this command line, or else a setting from
+ * elsewhere.
+ */
 export function asGiven(error: unknown, argv: readonly string[]): unknown {
   if (!HoldfastError.is(error, "HF-1003")) return error;
   const { option = "", problem = "" } = error.detail;

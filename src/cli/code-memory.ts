@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "
 import { dirname, join, resolve } from "node:path";
 
 /**
- * Which file has which version of a workflow, as `migrate` has seen it. A run names the file it was started from, which after a migration
- * is not the one it goes on with.
+ * The file of each version of a workflow, as seen by `migrate`. A run names the file it was started from, which after a
+ * migration isn't the one it continues with.
  */
 const FILE = join(".holdfast", "code.json");
 
@@ -17,7 +17,7 @@ export function rememberCode(root: string, workflow: string, version: string, fi
   renameSync(draft, path);
 }
 
-/** The file, if it is still there. */
+/** The file, if it still exists. */
 export function knownCode(root: string, workflow: string, version: string): string | undefined {
   const file = read(root)[keyOf(workflow, version)];
   return typeof file === "string" && existsSync(resolve(root, file)) ? file : undefined;

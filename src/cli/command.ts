@@ -6,10 +6,10 @@ export interface OptionSpec {
   /** As in help: `-i, --input <k=v>`, `--detach`, `--no-checkpoint`. */
   readonly flag: string;
   readonly summary: string;
-  /** May be given again and again. */
+  /** May be repeated. */
   readonly list?: true;
   readonly choices?: readonly string[];
-  /** Turns the text into a value; throws `usage(…)` for one that is not valid. */
+  /** Converts the text to a value; throws `usage(…)` for an invalid one. */
   readonly parse?: (text: string) => unknown;
 }
 
@@ -21,7 +21,7 @@ type Single<S extends OptionSpec> = S extends { readonly parse: (text: string) =
     ? C
     : string;
 
-/** What a command finds under its options: texts, parsed values, lists; `true` for a switch that was given. */
+/** A command's parsed options: texts, values, lists; `true` for a switch. */
 export type Values<S extends OptionSpecs> = {
   readonly [K in keyof S]: S[K]["flag"] extends `${string}<${string}`
     ? (S[K] extends { readonly list: true } ? readonly Single<S[K]>[] : Single<S[K]>) | undefined
@@ -46,12 +46,12 @@ export interface Command<S extends OptionSpecs = OptionSpecs> extends Described 
 /** A command that only groups others. */
 export interface CommandGroup extends Described {
   readonly commands: readonly Command[];
-  /** Which one is meant when none is named. */
+  /** The default command. */
   readonly otherwise?: string;
 }
 
 /**
- * Writes a command down so that its options are typed.
+ * Defines a command with typed options.
  *
  * ```
  * export const command = defineCommand({
@@ -66,11 +66,11 @@ export interface CommandGroup extends Described {
 export const defineCommand = <const S extends OptionSpecs>(command: Command<S>): Command =>
   command as unknown as Command;
 
-/** A command as the help text lists it. */
+/** A command as listed in the help text. */
 export interface Listed {
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly summary: string;
-  /** Commands are loaded when they are used, so that the others cost no start-up time. */
+  /** Commands are loaded on use, so that the others cost no start-up time. */
   load(): Promise<Command | CommandGroup>;
 }

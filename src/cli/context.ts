@@ -25,18 +25,18 @@ interface Given<O> {
   readonly globals: Globals;
   readonly host: Host;
   readonly output: Output;
-  /** The command as it was called: `config show`. */
+  /** The command as typed: `config show`. */
   readonly path: string;
 }
 
 interface StoreWanted {
   readonly create?: boolean;
   readonly workflow?: string;
-  /** What a workflow file says about it. Counts where nothing else has said anything. */
+  /** The store that a workflow file names. Used when nothing else is configured. */
   readonly place?: { readonly storage?: string; readonly path?: string } | undefined;
 }
 
-/** What a command is given. Whatever costs time is made when it is asked for, and closed when the command has ended. */
+/** The context of a command. Expensive parts are created on demand, and closed when the command has ended. */
 export class CommandContext<O = unknown> {
   readonly args: readonly string[];
   readonly options: O;
@@ -47,9 +47,9 @@ export class CommandContext<O = unknown> {
   #settings: Promise<Settings> | undefined;
   #store: Promise<Store> | undefined;
   #where = "";
-  /** Why nothing of what the command runs is saved, where that is so. */
+  /** Why nothing that the command runs is saved, if so. */
   unsaved: string | undefined;
-  /** The workflow's file says where its runs are, and not the configuration. */
+  /** True when the workflow's file, not the configuration, names the store. */
   #isElsewhere = false;
   readonly #engines: Engine[] = [];
   readonly #ends: (() => Promise<void>)[] = [];
@@ -68,13 +68,13 @@ export class CommandContext<O = unknown> {
     return this.#settings;
   }
 
-  /** The store. `create`: make it where there is none. `workflow`, `place`: for one that depends on what is run. */
+  /** The store. `create`: creates it if missing. `workflow`, `place`: for one that depends on what is run. */
   store(options: StoreWanted = {}): Promise<Store> {
     this.#store ??= this.#openStore(options);
     return this.#store;
   }
 
-  /** Where runs are kept, as it may be shown. */
+  /** The location of runs, in a form that may be shown. */
   get where(): string {
     return this.#where;
   }
@@ -85,7 +85,7 @@ export class CommandContext<O = unknown> {
     const url = storeUrl(settings, this.host.cwd, workflow);
     this.#isElsewhere = place !== undefined && settings.origins["store"] === undefined;
     this.#where = withoutPassword(url);
-    // One that was asked for by name is not taken for one that is only empty still.
+    // A store that was named explicitly must exist; a missing one isn't treated as empty.
     if (!create && /^(env|flag) /.test(settings.origins["store"] ?? "") && isAbsent(url))
       throw new HoldfastError("HF-3052", { place: this.#where });
     const store = await this.#open(url, settings, create);
@@ -107,7 +107,10 @@ export class CommandContext<O = unknown> {
     return store;
   }
 
-  /** Among the configured store and those that files have named: the one that holds what the command is about, or all to look into. */
+  /**
+   * Finds, among the configured store and those that files have named, the one that the command is about, or returns
+   * all of them.
+   */
   async #findStore(settings: Settings): Promise<Store> {
     const own = hasPlaceholder(settings) ? undefined : storeUrl(settings, this.host.cwd);
     const urls = [...(own === undefined ? [] : [own]), ...knownPlaces(settings.root)];
@@ -120,7 +123,7 @@ export class CommandContext<O = unknown> {
     return found ?? this.#open("memory:", settings, true);
   }
 
-  /** A command to copy, with the flags that are needed to find the same runs. */
+  /** A command to copy, with the flags needed to find the same runs. */
   cli(command: string): string {
     const { config, profile } = this.globals;
     const store = this.globals.store ?? (this.#isElsewhere ? this.#where : undefined);
@@ -132,7 +135,7 @@ export class CommandContext<O = unknown> {
     ].join(" ");
   }
 
-  /** An engine on the store. It advances no runs unless told to. */
+  /** Creates an engine on the store. It advances no runs unless told to. */
   async engine(options: Partial<EngineOptions> = {}): Promise<Engine> {
     const store = options.store ?? (await this.store());
     const [{ createEngine }, { engineSettings }] = await Promise.all([
@@ -152,44 +155,44 @@ export class CommandContext<O = unknown> {
     return engine;
   }
 
-  /** Finds what an address on the command line names. */
+  /** Resolves addresses on the command line. */
   async addresses(): Promise<Addresses> {
     const store = await this.store();
     return new Addresses(store, this.where, async () => (await this.engine()).checkpoints);
   }
 
-  /** Finds code: by file, by name, or what a stored run goes on with. */
+  /** Finds code: by file, by name, or for a stored run. */
   async workflows(said: Said = {}): Promise<Workflows> {
     const { Workflows } = await import("./workflows.ts");
     return new Workflows(await this.settings(), this.host, (end) => this.#ends.push(end), said);
   }
 
-  /** The code that a stored run goes on with; `file` where somebody named it, `changed` to take it as it is now. */
+  /** The code of a stored run; `file` if one was named, `changed` to use the file as it is now. */
   async codeOf(
     run: Pick<RunRow, "id" | "workflow" | "version">,
     wanted: { file?: string | undefined; changed?: boolean } = {},
   ): Promise<Code> {
     const store = await this.store();
     const engine = await this.engine();
-    // Loading code executes it: what came from elsewhere says which, and nobody here may have seen it yet.
+    // Loading code executes it: a foreign run names its own file, which may not have been reviewed here.
     if (await engine.transfer.isHeld(run.id)) throw new HoldfastError("HF-3060", { run: run.id });
     const memory = async () => (await engine.checkpoints.state(run.id)).memory;
     return (await this.workflows()).ofRun({ store, run, memory }, wanted);
   }
 
-  /** Who is at the keyboard: as configured, or the user of this machine. */
+  /** The user's name: as configured, or from this machine. */
   async actor(): Promise<string> {
     return (await this.settings()).values.actor ?? userName();
   }
 
-  /** What becomes of a run that can go on now: who has it, or how to go on with it. */
+  /** What happens to a run that can continue now: who has it, or how to continue it. */
   async goesOn({ id, claim }: Pick<RunRow, "id" | "claim">): Promise<string> {
     const owner = ownerOf({ claim }, await (await this.store()).now());
     if (owner && !owner.isDead) return `It goes on in ${owner.name}.`;
     return `Go on: ${this.cli(`resume ${id}`)}   (a process of yours that works on this store takes it up by itself)`;
   }
 
-  /** Runs of this version go on with this file, wherever they were started from. */
+  /** Remembers that runs of this version use this file, wherever they were started. */
   async rememberCode({ workflow, file }: Code): Promise<void> {
     if (file === undefined) return;
     const { root } = await this.settings();
@@ -197,7 +200,7 @@ export class CommandContext<O = unknown> {
     rememberCode(root, workflow.name, workflow.version, shown);
   }
 
-  /** Who does this, and why; `said`: what counts as the reason where none is given. Refused without a reason where one is needed. */
+  /** Who acts, and why; `said` is the default reason. Refused without a reason if one is required. */
   async act(verb: string, said?: string): Promise<Act & { actor: string }> {
     const { values } = await this.settings();
     const { reason = said } = this.globals;
@@ -207,7 +210,10 @@ export class CommandContext<O = unknown> {
     return { actor, ...defined({ reason }) };
   }
 
-  /** Before what cannot be undone: `what` says how much of what. A person is asked, a script says `--yes`, an agent needs consent. */
+  /**
+   * Asks before something irreversible: `what` describes its extent. A person is asked, a script needs `--yes`, an
+   * agent needs consent.
+   */
   async confirm(verb: string, what: string): Promise<void> {
     const { values } = await this.settings();
     const { agent } = this.out;
@@ -219,7 +225,7 @@ export class CommandContext<O = unknown> {
     if (!/^y(es)?$/i.test(answer ?? "")) throw new HoldfastError("HF-4314", { verb, count: what });
   }
 
-  /** What the engine has to say beside the run itself; values and keys are never in it. */
+  /** The engine's messages besides the run itself; they never contain values or keys. */
   #logger(): Logger {
     const tell = (message: string, fields?: Readonly<Record<string, unknown>>): string =>
       [message, ...Object.entries(fields ?? {}).map(([key, value]) => `${key}=${String(value)}`)].join(" ");
@@ -231,7 +237,7 @@ export class CommandContext<O = unknown> {
     };
   }
 
-  /** What is still to be done when the command is over, before its store is closed. */
+  /** Registers work for the end of the command, before its store is closed. */
   atEnd(end: () => Promise<void>): void {
     this.#ends.push(end);
   }
@@ -239,7 +245,7 @@ export class CommandContext<O = unknown> {
   async close(): Promise<void> {
     for (const engine of this.#engines) await engine.close({ drainMs: 0 });
     for (const end of this.#ends) await end();
-    // A store that could not be opened has been told of already.
+    // A store that couldn't be opened has already been reported.
     await (await this.#store?.catch(() => undefined))?.close();
   }
 }

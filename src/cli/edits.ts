@@ -6,7 +6,10 @@ import { readJson, splitPair } from "./inputs.ts";
 const KEYED: readonly string[] = ["memory", "steps", "loops", "config"];
 const PARTS: readonly string[] = ["input", ...KEYED];
 
-/** `memory.customer="C-17"`, `steps.load=[1]`, `config.model="larger"`, `input={"batch":2}`: what comes after the first dot is the key. */
+/**
+ * `memory.customer="C-17"`, `steps.load=[1]`, `config.model="larger"`, `input={"batch":2}`: the key follows the first
+ * dot.
+ */
 export function readEdits(given: readonly string[] | undefined): Edits | undefined {
   if (given === undefined) return undefined;
   const edits: Record<string, unknown> = {};

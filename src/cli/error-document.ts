@@ -8,11 +8,11 @@ export interface ErrorDocument {
   readonly why: string;
   readonly safe: string;
   readonly fix: readonly string[];
-  /** Where there is more about it. */
+  /** A link to more information. */
   readonly docs: string;
 }
 
-/** An error as every program gets it. */
+/** Describes an error for programs. */
 export function describe(error: unknown): ErrorDocument {
   if (HoldfastError.is(error)) {
     const { code, message, why, safe, fix } = error;

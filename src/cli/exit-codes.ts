@@ -1,32 +1,32 @@
 import type { ErrorCode } from "../core/errors.ts";
 
-/** What the process ends with. Stable: schedulers and scripts rely on it. */
+/** The exit codes of the process. Stable: schedulers and scripts rely on them. */
 export const EXIT = {
   done: 0,
   /** The run failed for good. */
   failed: 1,
   usage: 2,
-  /** A workflow or the configuration is not valid. */
+  /** A workflow or the configuration isn't valid. */
   invalid: 3,
   /** Not found, or ambiguous. */
   notFound: 4,
-  /** The store cannot be reached or used. */
+  /** The store can't be reached or used. */
   store: 5,
-  /** What is stored is not what was written. */
+  /** Stored data is damaged. */
   integrity: 6,
   /** Another live process has the run. */
   owned: 7,
-  /** A role, a reason or consent is missing, or the run's state does not allow it. */
+  /** A role, a reason or consent is missing, or the run's state doesn't allow it. */
   refused: 8,
-  /** Not finished, but resumable: a scheduler may simply try again. */
+  /** Not finished, but resumable: a scheduler may simply retry. */
   resumable: 75,
-  /** Ctrl-C; what was done is saved. */
+  /** Ctrl-C; finished work is saved. */
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** By the thousands of the code: what is true of most errors of a kind. */
+/** By the first digit of the code: true for most errors of a kind. */
 const BY_KIND: Readonly<Record<string, ExitCode>> = {
   "HF-1": EXIT.refused,
   "HF-2": EXIT.resumable,
@@ -100,7 +100,7 @@ const EXCEPTIONS: Partial<Record<ErrorCode, ExitCode>> = {
   "HF-4360": EXIT.store,
 };
 
-/** The exit code that an error ends the process with. */
+/** The exit code for an error. */
 export function exitCodeOf(code: ErrorCode): ExitCode {
   return EXCEPTIONS[code] ?? BY_KIND[code.slice(0, 4)] ?? EXIT.failed;
 }

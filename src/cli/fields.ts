@@ -7,8 +7,8 @@ const isObject = (value: unknown): value is Data =>
 const isList = (value: unknown): value is readonly Data[] => Array.isArray(value) && value.every(isObject);
 
 /**
- * Of a document, the fields that were asked for: its own, and, where it holds a list, those of the items (`list --json=id,status`). A field
- * that neither has is refused; one that is not there this time is `null`.
+ * Selects the requested fields of a document: its own and, if it holds a list, those of the items
+ * (`list --json=id,status`). An unknown field is refused; one that is missing this time is `null`.
  */
 export function chosenFields(data: Data, fields: readonly string[]): Data {
   const lists = Object.entries(data).filter((entry): entry is [string, readonly Data[]] => isList(entry[1]));

@@ -17,7 +17,7 @@ export function duration(ms: number): string {
   return h > 0 ? `${h}h${two(m)}m` : `${m}m${two(s)}s`;
 }
 
-/** For what is counted down or up on a screen: no fractions. */
+/** For counters on a screen: no fractions. */
 export const seconds = (ms: number): string =>
   ms < 59_500 ? `${Math.max(0, Math.round(ms / 1_000))}s` : duration(ms);
 
@@ -29,14 +29,14 @@ export const count = (value: number): string => value.toLocaleString("en-US");
 export const tokens = (value: number): string =>
   value < 100_000 ? `${count(value)} tok` : `${Math.round(value / 1_000)}k tok`;
 
-/** `$1.42`; cents that would be shown as nothing get more digits. */
+/** `$1.42`; small amounts get more digits. */
 export const usd = (value: number): string =>
   `$${value === 0 || value >= 0.01 ? value.toFixed(2) : value.toPrecision(2)}`;
 
 export const plural = (amount: number, word: string): string =>
   `${count(amount)} ${word}${amount === 1 ? "" : "s"}`;
 
-/** What is not nothing, joined as in `18.2s · 6,120 tok · $0.04`. */
+/** The non-zero parts, joined as in `18.2s · 6,120 tok · $0.04`. */
 export const spent = (used: { ms?: number; tokens?: number; costUsd?: number }): string =>
   [
     used.ms === undefined ? "" : duration(used.ms),
@@ -61,7 +61,7 @@ export function coarse(ms: number): string {
   return ms < 86_400_000 ? `${Math.round(ms / 3_600_000)}h` : `${Math.round(ms / 86_400_000)}d`;
 }
 
-/** How many columns a text takes; colours take none, accents neither, and letters of some scripts two. */
+/** The number of columns of a text; colours and accents take none, letters of some scripts two. */
 export const width = (text: string): number => {
   let columns = 0;
   for (const letter of withoutMarks(text)) columns += widthOf(letter);
@@ -76,14 +76,14 @@ function widthOf(letter: string): number {
   return /[\p{Mn}\p{Me}\u200d]/u.test(letter) ? 0 : eastAsianWidth(code);
 }
 
-/** Text from elsewhere as part of a line: no line breaks, nothing that a terminal would obey. */
+/** Foreign text as part of a line: without line breaks or anything that a terminal would obey. */
 export const oneLine = (text: string): string => replaceUnseen(text.replace(/\s+/g, " "), () => "").trim();
 
-/** As one word of a command to copy: quoted where a shell would read more into it. */
+/** One word of a command to copy, quoted if necessary. */
 export const word = (text: string): string =>
   /^[\w.:@/#[\]-]+$/.test(text) ? text : `'${oneLine(text).replaceAll("'", "'\\''")}'`;
 
-/** Cut to so many columns, with `…` where something is missing. Colours are kept. */
+/** Cuts a text to this many columns, with `…` at the end. Keeps colours. */
 export function fit(text: string, columns: number): string {
   if (width(text) <= columns) return text;
   let [out, used] = ["", 0];
@@ -101,7 +101,7 @@ export function fit(text: string, columns: number): string {
   return `${out}…`;
 }
 
-/** The same with the end kept too, which often is what tells one name from another. */
+/** Cuts in the middle, because the end often distinguishes names. */
 export function fitMiddle(text: string, columns: number): string {
   if (width(text) <= columns) return text;
   const letters = Array.from(
@@ -117,7 +117,7 @@ export function fitMiddle(text: string, columns: number): string {
   return fit(text, columns - used) + end;
 }
 
-/** Broken at spaces so that no line is longer than `columns`. */
+/** Wraps at spaces so that no line is longer than `columns`. */
 export function wrap(text: string, columns: number): string[] {
   return text.split("\n").flatMap((line) => {
     const lines: string[] = [];
@@ -134,7 +134,7 @@ export function wrap(text: string, columns: number): string[] {
   });
 }
 
-/** Columns as wide as their widest cell; the last one is left as it is. */
+/** Pads columns to their widest cell; the last one stays as it is. */
 export function columns(rows: readonly (readonly string[])[], gap = "  "): string[] {
   const widths: number[] = [];
   for (const row of rows)

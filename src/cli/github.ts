@@ -5,7 +5,7 @@ import type { Host } from "./host.ts";
 import type { Output } from "./output.ts";
 import { visible } from "./sink.ts";
 
-/** What GitHub Actions makes of a run: its lines in a group, a failure at the top of the job, and a summary page. */
+/** Output for GitHub Actions: a run's lines in a group, a failure at the top of the job, and a summary page. */
 export class GithubLog {
   readonly #isOn: boolean;
   readonly #summary: string | undefined;
@@ -41,6 +41,6 @@ export class GithubLog {
   }
 }
 
-/** The rest of the line is one message, and these letters would end it. */
+/** The rest of the line is one message, which these characters would end. */
 const escaped = (text: string): string =>
   text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");

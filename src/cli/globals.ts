@@ -1,10 +1,10 @@
 import { HoldfastError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 
-/** What every command takes, before or after its name. */
+/** Options of every command, before or after its name. */
 export interface Globals {
   readonly json: boolean;
-  /** Of the document, only these. */
+  /** Selects these fields of the document. */
   readonly fields: readonly string[] | undefined;
   readonly jsonl: boolean;
   readonly quiet: boolean;
@@ -58,11 +58,11 @@ function checkUi(value: string): Globals["ui"] {
   throw usage(`--ui cannot be ${value}`, `It is one of ${UI.join(", ")}.`, `--ui ${nearest(value, UI)}`);
 }
 
-/** An error of whoever typed it (exit code 2). */
+/** A mistake on the command line (exit code 2). */
 export const usage = (problem: string, why: string, fix: string): HoldfastError =>
   new HoldfastError("HF-4300", { problem, why, fix });
 
-/** Takes the global flags out of the arguments, wherever they stand; after `--` nothing is one. */
+/** Extracts the global flags from the arguments, wherever they are; none after `--`. */
 export function takeGlobals(argv: readonly string[]): { globals: Globals; rest: readonly string[] } {
   const draft: Draft = {
     json: false,
@@ -94,7 +94,7 @@ export function takeGlobals(argv: readonly string[]): { globals: Globals; rest: 
   return { globals: draft, rest };
 }
 
-/** Answers how many words more than this one it has used. */
+/** Returns how many additional words it used. */
 function take(draft: Draft, rest: string[], word: string, next: string | undefined): 0 | 1 {
   const equals = word.startsWith("--") ? word.indexOf("=") : -1;
   const name = equals < 0 ? word : word.slice(0, equals);

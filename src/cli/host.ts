@@ -1,30 +1,30 @@
-/** Where text goes. */
+/** An output stream. */
 export interface Sink {
-  /** `control`: what a terminal is to obey first. Only movements that are written in this program belong there. */
+  /** `control`: sequences for the terminal to obey first. Only cursor movements of this program belong there. */
   write(text: string, control?: string): void;
   readonly isTTY: boolean;
   readonly columns: number;
-  /** Calls back when the terminal changed its size; answers a function that ends it. */
+  /** Calls back when the terminal changes its size; returns a function that ends it. */
   onResize(listener: () => void): () => void;
 }
 
 export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-/** Everything the command line needs of the process it runs in. Tests hand in their own. */
+/** Everything the command line needs from its process. Tests replace it. */
 export interface Host {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly stdout: Sink;
   readonly stderr: Sink;
-  /** Whether somebody can be asked. */
+  /** True when a person can be asked. */
   readonly canAsk: boolean;
-  /** One line from whoever sits there; `undefined` when they have gone. */
+  /** One line from the person; `undefined` when they have gone. */
   ask(question: string): Promise<string | undefined>;
-  /** Everything on standard input. */
+  /** Reads all of standard input. */
   readInput(): Promise<string>;
   onSignal(listener: (signal: StopSignal) => void): () => void;
   /** Ends the process at once. */
   exit(code: number): void;
-  /** Starts `holdfast` with these arguments in a process that outlives this one; answers its process id. */
+  /** Starts `holdfast` with these arguments in a process that outlives this one; returns its process id. */
   detach(args: readonly string[], log: string): number | undefined;
 }

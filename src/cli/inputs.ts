@@ -5,7 +5,7 @@ import { usage } from "./globals.ts";
 import type { Host } from "./host.ts";
 import { messageOf, noFile } from "./modules.ts";
 
-/** `7`, `true`, `[1,2]`, `"7"` as JSON says; anything that is no JSON is a text. */
+/** Parses `7`, `true`, `[1,2]`, `"7"` as JSON; anything else is a text. */
 export function readLoose(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -14,14 +14,14 @@ export function readLoose(text: string): unknown {
   }
 }
 
-/** `k=v` taken apart at the first `=`. */
+/** Splits `k=v` at the first `=`. */
 export function splitPair(text: string, flag: string): readonly [key: string, value: string] {
   const at = text.indexOf("=");
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
   throw usage(`${flag} ${text} has no name`, "It is written as name=value.", `${flag} name=value`);
 }
 
-/** JSON, or a message that says what is wrong with it. */
+/** Parses JSON, or throws an explanation. */
 export function readJson(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
@@ -30,7 +30,7 @@ export function readJson(text: string, what: string): unknown {
   }
 }
 
-/** A number, a truth value or null: an input by itself. */
+/** A number, a boolean or null: an input on its own. */
 const SCALAR = /^\s*(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false|null)\s*$/;
 
 export interface GivenInput {
@@ -39,8 +39,8 @@ export interface GivenInput {
 }
 
 /**
- * The input as it was written: a file (`-` is standard input) with single values on top of it; or one JSON value. `undefined` when
- * nothing was given. `asText`: single values are left as they were written, for whoever knows what they should be.
+ * The given input: a file (`-` is standard input) overridden by single values; or one JSON value. `undefined` when
+ * nothing was given. `asText`: single values stay texts, for a caller that knows their types.
  */
 export async function writtenInput(given: GivenInput, host: Host, asText = false): Promise<unknown> {
   const { input = [], inputFile } = given;
@@ -66,7 +66,7 @@ async function readInputFile(path: string, host: Host): Promise<unknown> {
   return isYaml ? (await import("yaml")).parse(text) : readJson(text, path);
 }
 
-/** The text of a file that was named on the command line. */
+/** The text of a file named on the command line. */
 export function readText(file: string): string {
   if (!existsSync(file)) throw noFile(file);
   try {

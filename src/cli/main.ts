@@ -3,5 +3,5 @@ import { runCli } from "./app.ts";
 import { processHost } from "./process-host.ts";
 
 const code = await runCli(process.argv.slice(2), processHost());
-// A call that was given up may still be open, so the process does not end by itself; what was printed must be out first.
+// An abandoned call may still be open, so the process doesn't end on its own; flush the output first.
 process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));

@@ -12,10 +12,10 @@ type Ready = ModelProvider | ((settings: ProviderSettings) => ModelProvider);
 type Scripted = Extract<Configured, { readonly script: unknown }>;
 type Reached = Exclude<Configured, Ready | Scripted>;
 
-/** Those that need nothing but a key in the environment. */
+/** Providers that only need a key in the environment. */
 const KNOWN: Readonly<Record<string, Reached>> = { openai: {}, anthropic: {}, google: {} };
 
-/** The models that YAML workflows may ask for: as configured, or, where nothing is, those known by name. */
+/** The models for YAML workflows: as configured, otherwise the known providers. */
 export async function providersOf(
   given: ConfigValues["providers"],
   env: Host["env"],
@@ -48,7 +48,7 @@ export async function providersOf(
   );
 }
 
-/** Answers from the configuration or from a file beside it, for trying a workflow without a model. */
+/** Answers from the configuration or a file beside it, to try a workflow without a model. */
 async function scripted({ script }: Scripted, root: string): Promise<ModelProvider> {
   const [{ scriptedProvider }, { readData }] = await Promise.all([
     import("../agent/index.ts"),
@@ -58,7 +58,7 @@ async function scripted({ script }: Scripted, root: string): Promise<ModelProvid
   return scriptedProvider(said as Script, { crash: () => process.kill(process.pid, "SIGKILL") });
 }
 
-/** Connects to the MCP servers that a file names. `onEnd` is given what ends the connection. */
+/** Connects to the MCP servers that a file names. `onEnd` receives a function that closes the connection. */
 export const mcpConnect =
   (onEnd: (end: () => Promise<void>) => void): McpConnect =>
   async ({ name, command, args, env, url, headers, timeoutMs, workingDir }) => {

@@ -10,14 +10,14 @@ type TsImport = (specifier: string, parent: string) => Promise<Module>;
 type Read = (url: string) => Promise<Module>;
 
 const TYPESCRIPT = [".ts", ".mts", ".cts"];
-/** A file that only defines is loaded in a moment. */
+/** A file with only definitions loads in a moment. */
 const SLOW_MS = 3_000;
 const PATIENCE_MS = 30_000;
 
 interface Loading {
-  /** Told once when the file takes long. */
+  /** Called once when the file takes long. */
   readonly onSlow?: (line: string) => void;
-  /** What Node makes of TypeScript by itself; `undefined` where it cannot load it. */
+  /** Loads TypeScript with Node itself; `undefined` if Node can't. */
   readonly native?: Read | undefined;
   readonly slowMs?: number;
   readonly patienceMs?: number;
@@ -28,7 +28,7 @@ const plain: Read = async (url) => (await import(url)) as Module;
 const stripsTypes = (): boolean =>
   Boolean((process.features as { readonly typescript?: false | "strip" | "transform" }).typescript);
 
-/** Loads a file of the project: JavaScript as it is, TypeScript by whatever this machine has for it. */
+/** Loads a file of the project: JavaScript as it is, TypeScript with whatever is available. */
 export async function loadModule(file: string, loading: Loading = {}): Promise<Module> {
   if (!existsSync(file)) throw noFile(file);
   const native = "native" in loading ? loading.native : stripsTypes() ? plain : undefined;
@@ -45,7 +45,7 @@ export async function loadModule(file: string, loading: Loading = {}): Promise<M
 
 export const noFile = (file: string): HoldfastError => new HoldfastError("HF-4321", { file });
 
-/** What a file awaits at its top level keeps it from being loaded, for ever if it is a run that waits for a person. */
+/** A top-level await delays the loading, for ever if it waits for a run that needs a person. */
 async function inTime(loaded: Promise<Module>, file: string, loading: Loading): Promise<Module> {
   const { onSlow, slowMs = SLOW_MS, patienceMs = PATIENCE_MS } = loading;
   const late = new HoldfastError("HF-4320", { file, after: `${patienceMs / 1_000} s` });
@@ -69,8 +69,8 @@ async function inTime(loaded: Promise<Module>, file: string, loading: Loading): 
 }
 
 /**
- * Node takes types away and does nothing else: `enum`, decorators, `./helper.js` for `./helper.ts` and paths of a tsconfig are beyond it.
- * What it refuses is refused before any of the file has run, so that tsx can take over.
+ * Node only strips types: `enum`, decorators, `./helper.js` for `./helper.ts` and tsconfig paths don't work. It refuses
+ * them before any of the file has run, so that tsx can take over.
  */
 async function typescriptReader(file: string, native: Read | undefined): Promise<Read> {
   const path = [file, import.meta.url].map(findTsx).find((found) => found !== undefined);
@@ -102,7 +102,7 @@ const codeOf = (error: unknown): string =>
 
 const isBeyondNode = (error: unknown): boolean => [...SYNTAX, ...NOT_FOUND].includes(codeOf(error));
 
-/** Whether tsx would have done it: a file that is nowhere is nowhere for tsx, too. */
+/** True when tsx would have succeeded: a missing file is missing for tsx, too. */
 function isForTsx(error: unknown): boolean {
   if (SYNTAX.includes(codeOf(error))) return true;
   const [, missing = ""] = /'(.+?)\.[cm]?js'/.exec(messageOf(error)) ?? [];
@@ -110,7 +110,10 @@ function isForTsx(error: unknown): boolean {
   return NOT_FOUND.includes(codeOf(error)) && TYPESCRIPT.some((kind) => existsSync(`${path}${kind}`));
 }
 
-/** As the file itself would find it: `import.meta.resolve` knows no other starting point, and `require` finds the other build. */
+/**
+ * Resolved from the file itself: `import.meta.resolve` knows no other starting point, and `require` finds the other
+ * build.
+ */
 function findTsx(from: string): string | undefined {
   try {
     const manifest = createRequire(from).resolve("tsx/package.json");

@@ -14,7 +14,7 @@ export function addOption(parser: Parser, { flag, summary, list, choices, parse 
   parser.addOption(option);
 }
 
-/** A value that is refused is refused with the flag it was given to, and the fix is one that can be typed. */
+/** Refuses a value with its flag, and with a fix that can be typed. */
 function named(option: Option, text: string, parse: (text: string) => unknown): unknown {
   try {
     return parse(text);
@@ -31,7 +31,7 @@ function named(option: Option, text: string, parse: (text: string) => unknown): 
   }
 }
 
-/** Under the names the command gave them. `--no-…` is `true` when it was written. */
+/** The options under the command's names. `--no-…` is `true` when given. */
 export function readOptions(parser: Parser, specs: OptionSpecs): Record<string, unknown> {
   const given: Record<string, unknown> = parser.opts();
   return Object.fromEntries(

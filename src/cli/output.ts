@@ -11,7 +11,7 @@ import type { Outcome } from "./outcome.ts";
 import { createPaint, type Paint } from "./paint.ts";
 import { detectAgent, hasColor, wantsAscii } from "./surroundings.ts";
 
-/** What stands for a glyph where only ASCII may be used. */
+/** ASCII replacements for glyphs. */
 const PLAIN: Readonly<Record<string, string>> = {
   "✓": "+",
   "✗": "x",
@@ -43,7 +43,7 @@ export class Output {
   readonly #globals: Globals;
   readonly #ascii: boolean;
   #log: ((line: string) => void) | undefined;
-  /** Whoever draws on the terminal moves out of the way for a line. */
+  /** Lets the live display move out of the way for a line. */
   #through: ((text: string) => void) | undefined;
 
   constructor(host: Host, globals: Globals) {
@@ -65,12 +65,12 @@ export class Output {
     if (!this.#globals.quiet) this.#progress(line);
   }
 
-  /** Shown although it was asked to be quiet. */
+  /** Shown even with `--quiet`. */
   warn(line: string): void {
     this.#progress(`${this.note.yellow("!")} ${line}`);
   }
 
-  /** A line for those who want to know more. */
+  /** A line for `--verbose`. */
   detail(line: string): void {
     if (this.#globals.verbose) this.#progress(this.note.dim(line));
   }
@@ -81,29 +81,29 @@ export class Output {
     else this.#host.stderr.write(text);
   }
 
-  /** From now on lines of progress go through `write`; answers a function that ends it. */
+  /** Sends lines of progress through `write` from now on; returns a function that ends it. */
   drawThrough(write: (text: string) => void): () => void {
     this.#through = write;
     return () => (this.#through = undefined);
   }
 
-  /** The text with ASCII in the place of glyphs, where that is needed. */
+  /** Replaces glyphs with ASCII if necessary. */
   plain(text: string): string {
     return this.#ascii ? text.replace(GLYPHS, (glyph) => PLAIN[glyph] as string) : text;
   }
 
-  /** With `--jsonl`, one line of a stream; else nothing. */
+  /** With `--jsonl`, writes one line of the stream. */
   record(line: Readonly<Record<string, unknown>>): void {
     this.#log?.(`${toJson(line)}\n`);
     if (this.#globals.jsonl) this.#host.stdout.write(`${toJson(line)}\n`);
   }
 
-  /** Every record goes here as well. */
+  /** Also passes every record to `write`. */
   logTo(write: (line: string) => void): void {
     this.#log = write;
   }
 
-  /** What a command answered. */
+  /** Prints a command's result. */
   finish(command: string, { data, text, error, next = [], exit = EXIT.done }: Outcome): ExitCode {
     const { fields } = this.#globals;
     if (this.isJson) {
@@ -118,7 +118,7 @@ export class Output {
     return exit;
   }
 
-  /** Why a command could not do it. */
+  /** Prints why a command failed. */
   fail(command: string, error: unknown): ExitCode {
     const told = describe(error);
     if (this.isJson) this.#document({ schema: schemaOf(command), ok: false, error: told });
@@ -133,7 +133,7 @@ export class Output {
     this.#host.stdout.write(`${toJson(document, this.#globals.jsonl ? undefined : 2)}\n`);
   }
 
-  /** What, why, what is safe, how to fix it; the code stands at the right of the first line. */
+  /** What, why, what is safe, how to fix it; the code is at the right of the first line. */
   errorText({ code, message, at = "", why, safe, fix, docs }: ErrorDocument): string[] {
     const { note } = this;
     const line = Math.max(60, Math.min(this.#host.stderr.columns, 110));
@@ -156,13 +156,13 @@ export class Output {
 
 export const schemaOf = (command: string): string => `holdfast/${command.replaceAll(" ", "-")}/v1`;
 
-/** With that of what it was caused by, which is where user code is. */
+/** Includes the cause's stack, which is where user code is. */
 const stackOf = (error: Error): string =>
   [error.stack ?? "", error.cause instanceof Error ? `caused by ${error.cause.stack ?? ""}` : ""]
     .filter((text) => text !== "")
     .join("\n");
 
-/** Values of runs may be more than JSON knows. */
+/** Values of runs may contain more than JSON supports. */
 function toJson(value: unknown, indent?: number): string {
   return plainJson(JSON.stringify(value, (_, one: unknown) => portable(one), indent));
 }

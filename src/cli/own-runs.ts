@@ -3,8 +3,8 @@ import { everyRun } from "../core/store/query.ts";
 import { ended, type RunRow } from "../core/types.ts";
 
 /**
- * The store as somebody sees it who came for one run: only that run and those below it are ever due. Without this, a command that was
- * asked to go on with one run would take up every crashed run of the same workflow.
+ * Wraps the store so that only one run and those below it are ever due. Without this, a command for one run would take
+ * up every crashed run of the same workflow.
  */
 export function onlyFamilyOf(store: Store, runId: string): Store {
   const due = async ({ workflows, limit }: DueQuery): Promise<readonly RunRow[]> => {
@@ -29,7 +29,7 @@ export function onlyFamilyOf(store: Store, runId: string): Store {
   });
 }
 
-/** A run, the runs it started, and those that they started. */
+/** A run, the runs it started, and theirs. */
 async function* family(store: Store, row: RunRow): AsyncGenerator<RunRow> {
   yield row;
   if (row.openChildren === 0 && ended(row.status)) return;

@@ -1,14 +1,14 @@
 import { hostname } from "node:os";
 import type { Run } from "../core/types.ts";
 
-/** This process's name in claims: whoever meets it on the same machine can see whether it still lives. */
+/** This process's name in claims, from which others on the same machine can see whether it is alive. */
 export const ownerName = (): string => `${hostname()}:${process.pid}`;
 
 /** Who advances a run now; `undefined` when nobody does. `now` is the store's time. */
 export interface Owner {
   readonly name: string;
   readonly until: number;
-  /** It was a process of this machine, and that is gone: its claim only has to run out. */
+  /** True when it was a process of this machine that is gone: its claim only has to expire. */
   readonly isDead: boolean;
 }
 
@@ -24,7 +24,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Somebody else's process cannot be signalled, and lives.
+    // Another user's process can't be signalled, but is alive.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

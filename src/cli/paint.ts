@@ -1,8 +1,8 @@
 import { randomInt } from "node:crypto";
 
 /**
- * Colours are written with a number in front that only this process knows. So the sink can tell them from colour codes in the text of a
- * run, which are not obeyed.
+ * Colours are written with a secret number, so that the sink can tell them from colour codes in the text of a run,
+ * which aren't obeyed.
  */
 const OURS = `${randomInt(1, 2 ** 47)}`;
 
@@ -11,12 +11,12 @@ const SPLIT = new RegExp(`(\u001b\\[${OURS};\\d+m)`);
 
 export const isMark = (text: string): boolean => text.startsWith(`\u001b[${OURS};`);
 
-/** Text and colour marks by turns. */
+/** Text and colour marks in turn. */
 export const splitMarks = (text: string): string[] => text.split(SPLIT);
 
 export const withoutMarks = (text: string): string => text.replace(MARK, "");
 
-/** The mark as terminals know it. */
+/** Converts the mark to an escape sequence. */
 export const toSgr = (mark: string): string => mark.replace(MARK, "\u001b[$1m");
 
 const STYLES = {
@@ -34,7 +34,7 @@ const style =
   ([on, off]: readonly [number, number]) =>
   (text: string): string => {
     const [begin, end] = [`\u001b[${OURS};${on}m`, `\u001b[${OURS};${off}m`];
-    // What ends a style inside ends the one around it, too.
+    // The end of an inner style also ends the outer one, which is therefore restarted.
     return `${begin}${text.replaceAll(end, end + begin)}${end}`;
   };
 

@@ -9,14 +9,14 @@ import type { Settings } from "./config/settings.ts";
 import { hasPlaceholder } from "./config/store-url.ts";
 
 /**
- * Stores that workflow files or paths with a workflow's name in them have put runs into. A project remembers them, so that commands which
- * name a run, or nothing at all, look there as well.
+ * Stores that workflow files, or paths with a workflow's name in them, have put runs into. A project remembers them, so
+ * that other commands look there as well.
  */
 const FILE = join(".holdfast", "places.json");
 const MOST_PLACES = 200;
 const LOCAL = /^(sqlite|pglite|file):(.+)$/;
 
-/** Remembers a store in the file system; others are named by whoever uses them. */
+/** Remembers a store in the file system; others are named explicitly. */
 export function rememberPlace(root: string, url: string): void {
   const [, kind, path] = LOCAL.exec(url) ?? [];
   if (kind === undefined || path === undefined) return;
@@ -30,7 +30,7 @@ export function rememberPlace(root: string, url: string): void {
   renameSync(draft, file);
 }
 
-/** The URLs of those that are still there. */
+/** The URLs of those that still exist. */
 export function knownPlaces(root: string): readonly string[] {
   return readPlaces(root).flatMap((entry) => {
     const [, kind, path] = LOCAL.exec(entry) ?? [];
@@ -45,12 +45,12 @@ function readPlaces(root: string): readonly string[] {
     const { places } = JSON.parse(readFileSync(join(root, FILE), "utf8")) as { places?: unknown };
     return Array.isArray(places) ? places.filter((one) => typeof one === "string") : [];
   } catch {
-    // None was remembered, or somebody has edited the file: then only the configured store is looked at.
+    // None was remembered, or the file was edited: only the configured store is used.
     return [];
   }
 }
 
-/** Whether runs may be elsewhere than in the configured store: nobody has named one, or its path depends on the workflow. */
+/** True when runs may be outside the configured store: none is named, or its path depends on the workflow. */
 export function hasPlaces(settings: Settings): boolean {
   if (hasPlaceholder(settings)) return true;
   const { store, storage, path } = settings.origins;
@@ -62,7 +62,7 @@ export function hasPlaces(settings: Settings): boolean {
   );
 }
 
-/** The store with the run that is meant (the newest, where several have one), or all of them to look into. */
+/** The store with the run in question (the newest, if several have one), or all of them for reading. */
 export async function chooseStore(
   address: string | undefined,
   urls: readonly string[],
@@ -81,7 +81,7 @@ export async function chooseStore(
   return { found, url: urls[index] };
 }
 
-/** The run that an address names in one store; `undefined` where there is none. */
+/** The run of an address in one store; `undefined` when there is none. */
 async function newest(store: Store, address: string): Promise<RunRow | undefined> {
   const addresses = new Addresses(store, "", () => Promise.reject(new Error("no checkpoints are asked for")));
   try {
@@ -89,12 +89,12 @@ async function newest(store: Store, address: string): Promise<RunRow | undefined
   } catch (error) {
     if (!HoldfastError.is(error)) throw error;
     if (error.code !== "HF-4302") return undefined;
-    // Several: whoever goes on with it says so.
+    // Ambiguous: the command that uses it reports that.
     return (await store.list({ limit: 1 })).runs[0];
   }
 }
 
-/** Several stores to look into. What a run holds comes from its own store; nothing can be written. */
+/** Combines several stores for reading. A run's data comes from its own store; nothing can be written. */
 export function lookingInto(stores: readonly [Store, ...Store[]]): Store {
   const [first] = stores;
   const owners = new Map<string, Store>();
@@ -127,7 +127,7 @@ export function lookingInto(stores: readonly [Store, ...Store[]]): Store {
   };
 }
 
-/** Runs of all of them, newest first. The cursor says how many of each were seen. */
+/** Runs of all of them, newest first. The cursor holds how many of each were seen. */
 async function listAll(stores: readonly Store[], { limit, cursor, ...query }: RunQuery): Promise<RunPage> {
   const seen = cursor === undefined ? stores.map(() => 0) : cursor.split(",").map(Number);
   const lists = await Promise.all(

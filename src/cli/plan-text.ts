@@ -4,7 +4,7 @@ import type { Run } from "../core/types.ts";
 import { columns, duration, plural, spent, tokens, usd } from "./format.ts";
 import type { Paint } from "./paint.ts";
 
-/** What is left to do, guessed from how runs of this workflow went before. */
+/** The remaining work, estimated from earlier runs of this workflow. */
 export interface Estimate {
   readonly ms: number;
   readonly costUsd: number;
@@ -31,7 +31,7 @@ function median(values: readonly number[]): number {
     : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 }
 
-/** A resume before it is done: what is reused, verified, run, changed, allowed. */
+/** Describes a resume before it is done: what is reused, verified, run, changed, allowed. */
 export function planText(
   given: ResumePlan,
   guess: Estimate | undefined,
@@ -61,7 +61,7 @@ export function planText(
   return columns(rows.map(([label = "", ...rest]) => [`  ${paint.bold(label)}`, ...rest])).join("\n");
 }
 
-/** The plan with steps as people call them; what must be decided stays exact. */
+/** The plan with steps under their displayed names; steps to decide about keep their exact names. */
 function named(plan: ResumePlan, name: (step: string) => string): ResumePlan {
   const { runs, changed, view: seen, policy: verdicts } = plan;
   return {
@@ -135,7 +135,7 @@ function content({ content: { checked, held } }: ResumePlan): string[][] {
   return [["content", plural(checked, "value"), [`${checked - held.length} allowed`, ...told].join(" · ")]];
 }
 
-/** Where it cannot be seen any further. */
+/** How far the prediction reaches. */
 function view({ view: { end, after, announced } }: ResumePlan): string[][] {
   if (end !== "open") return end === "does not move" ? [] : [["then", "", `it ${end}`]];
   const told = announced.length === 0 ? "" : `; announced: ${announced.join(", ")}`;

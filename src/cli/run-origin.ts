@@ -4,14 +4,14 @@ import { Values } from "../core/journal/values.ts";
 import { silentLogger } from "../core/logger.ts";
 import type { Store } from "../core/store/contract.ts";
 
-/** The key of a run's config that the command line keeps its own notes under. */
+/** The config key under which the command line keeps its own notes. */
 export const ORIGIN_KEY = "$holdfast";
 
 export type OnFailure = "pause" | "continue" | "rollback";
 
-/** How a run was started from the command line. Part of the run, so it is found again wherever the run goes. */
+/** How a run was started from the command line. Part of the run, so it moves with the run. */
 export interface RunOrigin {
-  /** The file its workflow is in, relative to the project's folder where it lies inside. */
+  /** The file of its workflow, relative to the project's folder if inside. */
   readonly file?: string;
   readonly name?: string;
   readonly labels?: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface RunOrigin {
 
 const NOTHING: RunOrigin = {};
 
-/** What its first entry says; nothing for runs that a program has started. */
+/** The origin from its first entry; empty for runs that a program started. */
 export async function readOrigin(store: Store, runId: string): Promise<RunOrigin> {
   const entry = await entryAt(store, runId, 1);
   if (!entry || entry.data === null || !entry.data.includes(ORIGIN_KEY)) return NOTHING;

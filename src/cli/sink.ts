@@ -3,13 +3,13 @@ import { fit, width } from "./format.ts";
 import type { Host, Sink } from "./host.ts";
 import { isMark, splitMarks, toSgr } from "./paint.ts";
 
-/** A terminal gets no longer line than this; files and pipes get all of it. */
+/** The longest line for a terminal; files and pipes get all of it. */
 const LONGEST = 4_000;
 
 /**
- * The one way out. Whatever a command prints goes through here, so that nothing a run, a file or a server contains is obeyed by the
- * terminal: only colours and cursor movements of the command line itself pass. One character stands in the place of one, so that
- * columns stay columns.
+ * The only way out. Everything a command prints goes through here, so that the terminal obeys nothing that a run, a
+ * file or a server contains: only the command line's own colours and cursor movements pass. One character replaces one,
+ * so that columns stay aligned.
  */
 export function shielded(host: Host, ascii: boolean): Host {
   const shown = (text: string): string => (ascii ? visible(text, "?") : visible(text));
@@ -38,7 +38,7 @@ const cut = (text: string): string =>
         .map((line) => (line.length > LONGEST && width(line) > LONGEST ? fit(line, LONGEST) : line))
         .join("\n");
 
-/** Text with colours as the terminal knows them, and a sign in the place of every character that it would obey. */
+/** Text with colours as escape sequences, and a sign instead of every character that a terminal would obey. */
 export function visible(text: string, sign?: string): string {
   return splitMarks(text)
     .map((part) =>
@@ -49,7 +49,7 @@ export function visible(text: string, sign?: string): string {
     .join("");
 }
 
-/** Control characters have pictures of their own: ␛, ␇, ␍. */
+/** Control characters have their own pictures: ␛, ␇, ␍. */
 function signOf(character: string): string {
   const code = character.charCodeAt(0);
   if (code < 0x20) return String.fromCharCode(0x2400 + code);

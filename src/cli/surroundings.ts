@@ -3,8 +3,8 @@ import type { Host } from "./host.ts";
 type Env = Host["env"];
 
 /**
- * Variables that coding agents set for the commands they run. `AI_AGENT` names any other one; `HOLDFAST_AGENT=0` says that it is a
- * person after all.
+ * Variables that coding agents set for the commands they run. `AI_AGENT` names any other one; `HOLDFAST_AGENT=0` means
+ * that a person is there after all.
  */
 const AGENTS: readonly (readonly [name: string, variables: readonly string[]])[] = [
   ["claude", ["CLAUDECODE", "CLAUDE_CODE"]],
@@ -18,7 +18,7 @@ const AGENTS: readonly (readonly [name: string, variables: readonly string[]])[]
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== "";
 
-/** The coding agent that runs this command, by name; `undefined` when a person or a script does. */
+/** The coding agent that runs this command, by name; `undefined` for a person or a script. */
 export function detectAgent(env: Env): string | undefined {
   const said = env["HOLDFAST_AGENT"];
   if (isSet(said)) return said === "0" || said === "false" ? undefined : said;
@@ -31,7 +31,7 @@ export const isCi = (env: Env): boolean => isSet(env["CI"]) && env["CI"] !== "fa
 
 const isDumb = (env: Env): boolean => env["TERM"] === "dumb";
 
-/** Whether a stream is shown in colour. `NO_COLOR` counts before `FORCE_COLOR`, and a flag before both. */
+/** True when a stream is shown in colour. `NO_COLOR` takes precedence over `FORCE_COLOR`, and a flag over both. */
 export function hasColor(env: Env, isTTY: boolean, flag: boolean | undefined): boolean {
   if (flag !== undefined) return flag;
   if (isSet(env["NO_COLOR"])) return false;
@@ -40,7 +40,7 @@ export function hasColor(env: Env, isTTY: boolean, flag: boolean | undefined): b
   return isTTY && !isDumb(env);
 }
 
-/** Whether only letters that every terminal has may be used. */
+/** True when only ASCII may be used. */
 export function wantsAscii(env: Env, flag: boolean): boolean {
   if (flag || isDumb(env) || env["TERM"] === "linux") return true;
   const locale = env["LC_ALL"] || env["LC_CTYPE"] || env["LANG"] || "";
@@ -49,7 +49,7 @@ export function wantsAscii(env: Env, flag: boolean): boolean {
 
 export type Display = "live" | "lines" | "none";
 
-/** How a run under way is shown. */
+/** How a running run is displayed. */
 export function displayFor(env: Env, isTTY: boolean, asked: "auto" | Display, quiet: boolean): Display {
   if (quiet) return "none";
   if (asked !== "auto") return asked;

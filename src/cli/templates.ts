@@ -1,4 +1,4 @@
-/** What `holdfast init` begins with. Each runs as it is, without a key or a server. */
+/** The templates of `holdfast init`. Each runs as it is, without a key or a server. */
 export const TEMPLATES = {
   hello: `import { workflow } from "holdfast";
 

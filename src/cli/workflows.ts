@@ -13,27 +13,27 @@ import { loadModule } from "./modules.ts";
 import { type OnFailure, readOrigin } from "./run-origin.ts";
 import { readYaml, restoreYaml, type YamlPart } from "./yaml-code.ts";
 
-/** Code that was found: the workflow that is meant, and those that came with it, which it may start. */
+/** Loaded code: the requested workflow, and those loaded with it, which it may start. */
 export interface Code {
   readonly workflow: Workflow;
   readonly all: readonly Workflow[];
-  /** Absolute; `undefined` for a workflow that the configuration holds itself. */
+  /** Absolute; `undefined` for a workflow defined in the configuration itself. */
   readonly file: string | undefined;
   readonly yaml?: YamlPart;
 }
 
-/** What is needed of a run to find its code. */
+/** The parts of a run needed to find its code. */
 interface Stored {
   readonly store: Store;
   readonly run: Pick<RunRow, "id" | "workflow" | "version">;
-  /** What the run keeps in its memory: a YAML run has its file there. */
+  /** The run's memory: a YAML run has its file there. */
   readonly memory: () => Promise<Readonly<Record<string, unknown>>>;
 }
 
 interface Wanted {
   /** The file that was named. */
   readonly file?: string | undefined;
-  /** The file as it is now, not as the run was started with it. */
+  /** The file as it is now, not as it was when the run was started. */
   readonly changed?: boolean;
 }
 
@@ -45,7 +45,7 @@ const YAML = [".yaml", ".yml"];
 const isYaml = (path: string): boolean => YAML.includes(extname(path));
 const isFile = (text: string): boolean => [...MODULES, ...YAML].includes(extname(text.split("#")[0] ?? ""));
 
-/** What was said on the command line about how a workflow file is read. */
+/** Command-line options for reading a workflow file. */
 export type Said = NonNullable<Parameters<typeof readYaml>[1]["said"]>;
 
 /** Finds workflows by file (`flow.ts`, `flow.ts#name`) or by name. */
@@ -54,7 +54,7 @@ export class Workflows {
   readonly #host: Surroundings;
   readonly #given: Parameters<typeof readYaml>[1];
 
-  /** `onEnd` is given what must be ended once the workflows are not needed any more. */
+  /** `onEnd` receives functions to call once the workflows aren't needed any more. */
   constructor(
     settings: Settings,
     host: Surroundings,
@@ -66,7 +66,7 @@ export class Workflows {
     this.#given = { values: settings.values, root: settings.root, env: host.env, onEnd, said };
   }
 
-  /** What was written after `run`. */
+  /** Finds the workflow named after `run`. */
   async find(text: string): Promise<Code> {
     if (isFile(text)) return this.fromFile(text, this.#host.cwd);
     const found = await this.#configured(text);
@@ -86,8 +86,8 @@ export class Workflows {
   }
 
   /**
-   * The code that a stored run goes on with: the file given, or the one it was started from, or what the configuration lists. A YAML run
-   * goes on with the file as it was at its start.
+   * The code of a stored run: the given file, or the one it was started from, or what the configuration lists. A YAML
+   * run continues with the file as it was at its start.
    */
   async ofRun(stored: Stored, wanted: Wanted = {}): Promise<Code> {
     const { file: remembered, onFailure } = await readOrigin(stored.store, stored.run.id);
@@ -119,7 +119,7 @@ export class Workflows {
     throw new HoldfastError("HF-4310", { run: run.id, workflow: run.workflow, why });
   }
 
-  /** The same code, told what to do when its run fails: as was said at the start, or in its file, or in the configuration. */
+  /** The code with its handling of a failed run: from the start command, its file, or the configuration. */
   withOnFailure(code: Code, said: OnFailure | undefined): Code {
     const { workflow, yaml } = code;
     const how = said ?? yaml?.checkpoint.onFailure ?? this.#settings.values.on_failure;
@@ -134,7 +134,7 @@ export class Workflows {
     return { ...code, workflow: changed, all: code.all.map((one) => (one === workflow ? changed : one)) };
   }
 
-  /** How a file is remembered with a run: relative to the project where it lies inside, so that both can move. */
+  /** How a file is stored with a run: relative to the project if inside, so that both can move. */
   remembered(file: string): string {
     const inside = relative(this.#settings.root, file);
     return inside.startsWith("..") || isAbsolute(inside) ? file : inside.replaceAll("\\", "/");

@@ -10,7 +10,10 @@ interface Asked {
   readonly workspaceInstructions: boolean;
 }
 
-/** Texts that every agent of a workflow file is given before its prompt: those of the workspace, outermost first, then files that were named. */
+/**
+ * Texts that every agent of a workflow file gets before its prompt: those of the workspace, outermost first, then named
+ * files.
+ */
 export function instructionTexts({ instructions = [], workspaceInstructions }: Asked, cwd: string): string[] {
   const found = workspaceInstructions ? workspaceFiles(cwd) : [];
   return [...found, ...instructions.map((file) => resolve(cwd, file))].map(textOf);

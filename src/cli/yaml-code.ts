@@ -8,11 +8,11 @@ import type { Host } from "./host.ts";
 import { mcpConnect, providersOf } from "./models.ts";
 import { noFile } from "./modules.ts";
 
-/** What a YAML file brings along besides its workflow. */
+/** The parts of a YAML file besides its workflow. */
 export interface YamlPart {
-  /** Texts and values of an input as the file declares them. */
+  /** Converts texts and values of an input as the file declares them. */
   readonly parseInputs: YamlWorkflow["parseInputs"];
-  /** What is worth a second look in it, a line each. */
+  /** Warnings, one line each. */
   readonly warnings: readonly string[];
   readonly checkpoint: CheckpointSettings;
 }
@@ -22,15 +22,15 @@ export interface YamlCode {
   readonly yaml: YamlPart;
 }
 
-/** What files may use. */
+/** The resources that files may use. */
 interface Given {
   readonly values: Pick<ConfigValues, "providers" | "aliases">;
-  /** Relative paths of the configuration start here. */
+  /** The base of relative paths in the configuration. */
   readonly root: string;
   readonly env: Host["env"];
-  /** What whoever starts a run says about its file. */
+  /** Options for the file given at the start of a run. */
   readonly said?: Pick<LoadOptions, "provider" | "instructions">;
-  /** Is given what must be ended with the command. */
+  /** Receives functions to call at the end of the command. */
   readonly onEnd: (end: () => Promise<void>) => void;
 }
 
@@ -80,7 +80,7 @@ async function codeOf(loaded: YamlWorkflow): Promise<YamlCode> {
   };
 }
 
-/** What a file asks for and only the configuration can give is not passed over in silence. */
+/** A file's request that only the configuration can fulfil isn't ignored silently. */
 export function checkSealing({ checkpoint }: YamlPart, file: string, isEncrypted: boolean): void {
   if (checkpoint.encryption !== true || isEncrypted) return;
   throw new HoldfastError("HF-4305", {

@@ -1,7 +1,7 @@
 import { defineCommand } from "../command.ts";
 import { importList, importListText } from "../view/import-list.ts";
 
-/** `holdfast accept <run>`: lets an imported run go on, after its list was seen. */
+/** `holdfast accept <run>`: lets an imported run continue, after its list was seen. */
 export const command = defineCommand({
   name: "accept",
   summary: "see what an imported run would execute, and let it go on",

@@ -10,7 +10,7 @@ const options = {
   file: { flag: "--file <file>", summary: "where its workflow is, for --compensate" },
 } as const;
 
-/** `holdfast cancel <run>`: ends it for good. What is recorded is kept. */
+/** `holdfast cancel <run>`: ends it for good. Its record is kept. */
 export const command = defineCommand({
   name: "cancel",
   summary: "end a run for good; its checkpoints are kept",

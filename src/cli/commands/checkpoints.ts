@@ -8,7 +8,7 @@ import { command as exportRun } from "./export.ts";
 import { command as importRuns } from "./import.ts";
 import { command as validate } from "./validate.ts";
 
-/** `holdfast checkpoints …`: positions of runs to come back to. */
+/** `holdfast checkpoints …`: positions of runs to return to. */
 export const command: CommandGroup = {
   name: "checkpoints",
   summary: "positions of runs: look at them, compare, name, keep and drop them",

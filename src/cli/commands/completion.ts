@@ -5,10 +5,10 @@ import { usage } from "../globals.ts";
 import { candidates } from "./completion/candidates.ts";
 import { SCRIPTS } from "./completion/scripts.ts";
 
-/** What the scripts call with the words typed so far; not for people. */
+/** Called by the scripts with the words typed so far; not for people. */
 const ASK = "__complete";
 
-/** `holdfast completion bash`: what makes the Tab key know commands, options and runs. */
+/** `holdfast completion bash`: prints a shell completion script for commands, options and runs. */
 export const completionFor = (catalog: readonly Listed[]): Command =>
   defineCommand({
     name: "completion",

@@ -31,7 +31,7 @@ const validate = defineCommand({
   name: "validate",
   summary: "whether the configuration is valid",
   async run(context) {
-    // Whatever is wrong is thrown while it is read.
+    // Reading it throws whatever is wrong.
     const { file } = await context.settings();
     return {
       data: { file: file ?? null, valid: true },
@@ -58,13 +58,13 @@ export const command: CommandGroup = {
   otherwise: "show",
 };
 
-/** Objects of plain values are shown key by key. */
+/** Shows objects of plain values key by key. */
 function flat(key: string, value: unknown): [string, unknown][] {
   const isGroup = typeof value === "object" && value !== null && !Array.isArray(value);
   return isGroup ? Object.entries(value).map(([inner, one]) => [`${key}.${inner}`, one]) : [[key, value]];
 }
 
-/** What is secret is not shown, and what has no text is named. */
+/** Hides secrets, and names values without a text form. */
 function shownValue(key: string, value: unknown): unknown {
   if (key === "store" && typeof value === "string") return withoutPassword(value);
   if (key === "encryption" && typeof value === "object") return "keys given";

@@ -22,7 +22,7 @@ import { type Column, roomOf, table } from "../view/table.ts";
 const WAYS = ["workflow", "step", "model", "label"] as const;
 type Way = (typeof WAYS)[number];
 
-/** `holdfast cost`: what was spent, what of it on failed attempts, and what recovery has saved. */
+/** `holdfast cost`: what was spent, how much of it on failed attempts, and what recovery has saved. */
 export const command = defineCommand({
   name: "cost",
   summary: "tokens and money: spent, wasted on retries, saved by resume",

@@ -45,7 +45,10 @@ function readWhole(text: string): number {
   throw usage(`${text} is no whole number`, "It is written in digits.", "--limit 20");
 }
 
-/** `holdfast crash-test <workflow>`: kills it at every durable boundary and says whether anything was done twice, lost or stuck. */
+/**
+ * `holdfast crash-test <workflow>`: kills it at every durable boundary and reports whether anything was done twice,
+ * lost or stuck.
+ */
 export const command = defineCommand({
   name: "crash-test",
   summary: "kill a workflow at every boundary; count what was done twice or lost",
@@ -89,7 +92,7 @@ const STOPPED = new Error("stopped");
 async function planOf(context: Given): Promise<CrashTestOptions> {
   const { options: given, globals, host } = context;
   const [named = ""] = context.args;
-  // A YAML workflow knows what its inputs should be.
+  // A YAML workflow declares the types of its inputs.
   const input = await writtenInput(given, host, /\.ya?ml$/.test(named));
   const { at, fault, limit, seed, lanes, claim, patience } = given;
   return {
@@ -115,7 +118,7 @@ function signalOf(text: string): readonly [string, unknown] {
 const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The command that repeats one case: everything that was given and matters for it. */
+/** The command that repeats one case, with every relevant option. */
 function repeat({ options: given, globals }: Given, named: string, id: string): string {
   const flags: readonly (readonly [string, string | number | undefined])[] = [
     ...(given.input ?? []).map((text) => ["-i", text] as const),
@@ -152,7 +155,10 @@ function reportFile(text: string): ReportFile {
   return { kind: kind as ReportKind, file: file === "" ? FILES[kind as ReportKind] : file };
 }
 
-/** Writes them and answers their names. The digest in a Markdown report is of a file, so that file comes with it. */
+/**
+ * Writes the reports and returns their names. The digest in a Markdown report refers to a file, so that file is written
+ * too.
+ */
 function writeReports({ host }: Given, report: CrashTestReport, files: readonly ReportFile[]): string[] {
   const texts: Readonly<Record<ReportKind, (report: CrashTestReport) => string>> = {
     junit: reportToJunit,

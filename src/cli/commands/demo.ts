@@ -19,7 +19,9 @@ interface Line {
   readonly ran?: readonly string[];
 }
 
-/** `holdfast demo`: ten agents, a rate limit at the ninth, SIGKILL, resume. Everything happens for real, on this machine. */
+/**
+ * `holdfast demo`: ten agents, a rate limit at the ninth, SIGKILL, resume. Everything really happens, on this machine.
+ */
 export const command = defineCommand({
   name: "demo",
   summary: "ten agents, a rate limit, kill -9, resume: nothing is paid twice",
@@ -36,7 +38,7 @@ export const command = defineCommand({
   },
 });
 
-/** It is told as it happens, not when it is over. */
+/** Reports events as they happen, not at the end. */
 interface Stage {
   readonly say: (line: string) => void;
   readonly paint: Paint;
@@ -65,7 +67,10 @@ async function perform(file: string, witness: Witness, stage: Stage): Promise<Ou
   return { data: report, text: summary(report, paint), exit: isRight ? EXIT.done : EXIT.failed };
 }
 
-/** Effects beyond one per agent that the witness carried out. A repeated call with the same key is not carried out again. */
+/**
+ * The number of effects beyond one per agent that the witness carried out. A repeated call with the same key isn't
+ * carried out again.
+ */
 function countDuplicates(witness: Witness): number {
   const calls = witness.calls().filter((call) => call.outcome === "done");
   return calls.length - new Set(calls.map((call) => call.step)).size;
@@ -91,7 +96,7 @@ function summary(
   ].join("\n");
 }
 
-/** Runs the first process until it meets the rate limit, then kills it. Answers the agents that had finished. */
+/** Runs the first process until it meets the rate limit, then kills it. Returns the finished agents. */
 async function untilRateLimit(file: string, port: number, { say, paint }: Stage): Promise<Set<string>> {
   const completed = new Set<string>();
   const child = startProcess(file, port);

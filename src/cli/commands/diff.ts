@@ -10,7 +10,7 @@ import { maskedDiff } from "./diff/mask.ts";
 const PARTS = ["state", "steps", "decisions", "cost"] as const;
 type Part = (typeof PARTS)[number];
 
-/** `holdfast diff`: two checkpoints, of one run or of two. */
+/** `holdfast diff`: compares two checkpoints, of one run or of two. */
 export const command = defineCommand({
   name: "diff",
   summary: "what differs between two checkpoints, also of two runs",
@@ -51,7 +51,7 @@ export const command = defineCommand({
 
 const NO_USAGE = { tokens: 0, costUsd: 0, turns: 0, activeMs: 0 };
 
-/** Only what was asked for; the rest counts as equal. */
+/** Only the requested part; the rest counts as equal. */
 function narrowed(diff: CheckpointDiff, path: string | undefined, only: Part | undefined): CheckpointDiff {
   const has = (part: Part): boolean => only === undefined || only === part;
   const pointer =
@@ -87,7 +87,7 @@ function narrowed(diff: CheckpointDiff, path: string | undefined, only: Part | u
   };
 }
 
-/** A pointer's parts as a path would write them. */
+/** A pointer's parts as a path. */
 const plain = (pointer: string): string => pointer.replaceAll("~1", "/").replaceAll("~0", "~");
 
 function stepsBelow(steps: CheckpointDiff["steps"], path: string | undefined): CheckpointDiff["steps"] {
@@ -102,7 +102,7 @@ function stepsBelow(steps: CheckpointDiff["steps"], path: string | undefined): C
   return { added: only(steps.added), removed: only(steps.removed), changed: only(steps.changed) };
 }
 
-/** The part of a delta below a path, still under the same names. Keys may hold dots, so the longest that fits is taken. */
+/** The part of a delta below a path, under the same names. Keys may contain dots, so the longest match is used. */
 function below(delta: unknown, path: string | undefined): CheckpointDiff["state"] {
   if (path === undefined || delta === null) return delta as CheckpointDiff["state"];
   const rest = path.replace(/^state\./, "");
@@ -137,7 +137,7 @@ function statOf({ steps, patch, decisions, usage }: CheckpointDiff): Stat {
   };
 }
 
-/** One line, and the names of steps that came or went. */
+/** One line, and the names of added and removed steps. */
 function statText(diff: CheckpointDiff, stat: Stat): string {
   const { steps, state } = stat;
   const signed = (value: number, text: string): string =>

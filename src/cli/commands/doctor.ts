@@ -12,7 +12,7 @@ import { bad, type Check, ok } from "./doctor/checks.ts";
 import { checkDisk, checkIgnored, checkKeys, checkNode, checkRights, checkSqlite } from "./doctor/machine.ts";
 import { checkClock, checkDamage, checkReads, checkRuns, checkWrites, sizeOf } from "./doctor/store.ts";
 
-/** `holdfast doctor`: whether everything is in order, and what to do where it is not. Uses nothing but the store. */
+/** `holdfast doctor`: checks whether everything is in order, and says how to fix it. Uses only the store. */
 export const command = defineCommand({
   name: "doctor",
   summary: "store, latency, clock, versions, keys, disk, interrupted runs",

@@ -9,7 +9,7 @@ import { usage } from "../globals.ts";
 import type { Outcome } from "../outcome.ts";
 import { roomOf } from "../view/table.ts";
 
-/** `holdfast explain 2101`: an error code in four lines, offline. */
+/** `holdfast explain 2101`: explains an error code in four lines, offline. */
 export const command = defineCommand({
   name: "explain",
   summary: "what an error code means, what is safe and how to fix it",
@@ -55,7 +55,9 @@ export const command = defineCommand({
 
 const shownEntry = (entry: ErrorEntry | undefined): ErrorEntry | undefined => entry && withNames(entry);
 
-/** A template in words: what differs from case to case stands in angle brackets, and what differs as a whole is said to. */
+/**
+ * A template in words: variable parts appear in angle brackets, and completely variable texts are described as such.
+ */
 const withNames = ({ what, why, safe, fix }: ErrorEntry): ErrorEntry => {
   const words = (text: string): string =>
     /^\{\w+\}$/.test(text)

@@ -9,7 +9,7 @@ import { usage } from "../globals.ts";
 import { signer } from "../view/bundle-keys.ts";
 import { bytes } from "../view/sizes.ts";
 
-/** `holdfast export`: a run as a portable bundle. */
+/** `holdfast export`: writes a run as a portable bundle. */
 export const command = defineCommand({
   name: "export",
   summary: "a run as a bundle that another store can take in",
@@ -48,7 +48,7 @@ export const command = defineCommand({
   },
 });
 
-/** The file is there as a whole or not at all. */
+/** Writes the file atomically. */
 async function write(file: string, lines: AsyncIterable<string>): Promise<number> {
   const draft = join(dirname(file), `.${basename(file)}.${randomUUID()}`);
   let size = 0;
@@ -59,7 +59,7 @@ async function write(file: string, lines: AsyncIterable<string>): Promise<number
     }
   };
   try {
-    // It holds what the run knows.
+    // The file contains what the run knows, so it is private.
     await pipeline(Readable.from(counted()), createWriteStream(draft, { mode: 0o600, flush: true }));
     renameSync(draft, file);
   } catch (error) {

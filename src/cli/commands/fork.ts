@@ -11,7 +11,7 @@ import { columns, plural, when } from "../format.ts";
 import { usage } from "../globals.ts";
 import { editState } from "./fork/edit-state.ts";
 
-/** `holdfast fork`: a new run from a checkpoint of another, which stays as it is. */
+/** `holdfast fork`: creates a run from a checkpoint of another, which stays as it is. */
 export const command = defineCommand({
   name: "fork",
   summary: "a new run that goes on from a checkpoint, with other values if you like",
@@ -96,7 +96,7 @@ async function editsOf(
   return editState(context.host, context.out, await engine.checkpoints.state(address));
 }
 
-/** A fork before it is made. */
+/** Describes a fork before it is created. */
 export function previewText(
   { from, effects, calls, children, edits }: ForkPreview,
   now: number,

@@ -6,7 +6,7 @@ import { bundleText } from "../view/bundle-files.ts";
 import { verifier } from "../view/bundle-keys.ts";
 import { importList, importListText } from "../view/import-list.ts";
 
-/** `holdfast import`: takes in what `export` wrote. */
+/** `holdfast import`: imports what `export` wrote. */
 export const command = defineCommand({
   name: "import",
   summary: "take in the runs of a bundle",
@@ -65,7 +65,7 @@ function importedText({ imported, skipped }: ImportReport): string {
   return `✓ imported ${plural(imported.length, "run")}${list}${here}`;
 }
 
-/** Nothing that came from elsewhere is run before somebody has said so. */
+/** Nothing foreign runs before a person has accepted it. */
 function reviewText({ review }: ImportReport, isTrustGiven: boolean): string[] {
   if (review.length === 0) return [];
   const why = isTrustGiven

@@ -11,7 +11,7 @@ const options = {
   },
 } as const;
 
-/** `holdfast init [dir]`: a workflow to begin with and a configuration. What is there already is left as it is. */
+/** `holdfast init [dir]`: creates a first workflow and a configuration. Existing files stay as they are. */
 export const command = defineCommand({
   name: "init",
   summary: "a first workflow and a configuration, also in an existing project",
@@ -95,10 +95,10 @@ export const config = defineConfig({
 });
 `;
 
-/** The templates' only types are of their inputs. */
+/** The only types in the templates are those of their inputs. */
 const withoutTypes = (text: string): string => text.replace(/, input: \{[^}]*\}/g, ", input");
 
-/** Stored runs do not belong into version control. Answers whether it had to be said. */
+/** Stored runs don't belong in version control. Returns whether the entry had to be added. */
 function ignoreRuns(folder: string): boolean {
   const file = join(folder, ".gitignore");
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";

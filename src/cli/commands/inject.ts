@@ -15,7 +15,7 @@ const options = {
   workflow: { flag: "--workflow <name>", summary: "every run of this workflow" },
 } as const;
 
-/** `holdfast inject <run>`: gives a run something to go on with. It finds it with `ctx.inbox()`, and the journal says who gave it. */
+/** `holdfast inject <run>`: gives a run context, which it reads with `ctx.inbox()`; the journal records who gave it. */
 export const command = defineCommand({
   name: "inject",
   summary: "give a run context; it is applied at its next step",
@@ -55,7 +55,7 @@ export const command = defineCommand({
     const { id } = await (await context.addresses()).run(named as string);
     if (!edits) await engine.inject(id, content, { ...act, ...(children ? { children } : {}) });
     else {
-      // Values are changed while nothing is under way: at a pause, which this makes and ends.
+      // Values are changed while nothing is in progress: during a pause, which this starts and ends.
       await engine.pause(id, act);
       context.out.say("‖ pausing it to change values");
       await engine.settled(id);

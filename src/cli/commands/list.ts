@@ -65,7 +65,7 @@ export const command = defineCommand({
 
 interface Found {
   readonly items: readonly RunItem[];
-  /** Whether `limit` left runs out. */
+  /** True when `limit` left runs out. */
   readonly more: boolean;
 }
 
@@ -117,7 +117,7 @@ async function find(store: Store, filters: Filters): Promise<Found> {
   return { items, more: false };
 }
 
-/** Rows that fit, page by page, as long as somebody asks for more. What a row says is judged before anything else is read. */
+/** Matching rows, page by page on demand. The row is checked before anything else is read. */
 async function* rows(store: Store, filters: Filters, at: number): AsyncGenerator<RunRow> {
   const { workflow, label } = filters;
   const oldest = filters.since?.(at) ?? 0;
@@ -200,7 +200,7 @@ function textOf(
   return [out.paint.dim(head), ...lines, ...rest].join("\n");
 }
 
-/** The sentence without what the status column has said already. */
+/** The sentence without what the status column already says. */
 function whyOf({ standing, row }: RunItem, at: number): string {
   const { headline, stalledSince: since } = standing;
   const isPlain = headline === row.status || headline.startsWith("queued");

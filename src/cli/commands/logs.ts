@@ -44,7 +44,7 @@ export const command = defineCommand({
     const { since, attempt } = options;
     const store = await context.store();
     const tail = new Tail(context, store, { step, level: options.level ?? "info", since, attempt });
-    // A stream prints as it goes; a document is made of everything there is now.
+    // A stream prints as it goes; a document contains everything so far.
     const isStream = !context.globals.json || context.globals.jsonl;
     const look = async (): Promise<boolean> => {
       const row = await readRow(store, run.id);
@@ -73,7 +73,7 @@ class Tail {
   readonly #context: CommandContext<unknown>;
   readonly #store: Store;
   readonly #wanted: Wanted;
-  /** The attempt that each step is at. */
+  /** The current attempt of each step. */
   readonly #attempts = new Map<string, number>();
   #next = 1;
 
@@ -138,6 +138,6 @@ class Tail {
   }
 }
 
-/** The step, what is inside it, and the members of a group of that name. */
+/** The step, its inner steps, and the members of a group of that name. */
 const isOf = (step: string, wanted: string): boolean =>
   step === wanted || isInside(step, wanted) || isWithin(step, wanted) || isLaterOf(step, wanted);

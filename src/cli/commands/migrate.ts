@@ -10,7 +10,9 @@ import type { Outcome } from "../outcome.ts";
 
 const MOST_RUNS = 40;
 
-/** `holdfast migrate`: what new code means for stored runs, before a deploy or instead of waiting for the next worker. */
+/**
+ * `holdfast migrate`: what new code means for stored runs, before a deploy or instead of waiting for the next worker.
+ */
 export const command = defineCommand({
   name: "migrate",
   summary: "what new code means for stored runs, and carry them over",
@@ -101,7 +103,7 @@ function rowOf({
   return [`  ${glyph} ${runId}`, `${from} → ${to}`, facts.join("; ")];
 }
 
-/** Without code: which versions are stored. */
+/** Without code: lists the stored versions. */
 async function versions(context: CommandContext<unknown>): Promise<Outcome> {
   const store = await context.store();
   const found = new Map<string, { workflow: string; version: string; schema: number; runs: number }>();

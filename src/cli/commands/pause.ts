@@ -32,7 +32,7 @@ export const command = defineCommand({
     const isPaused = run.status === "paused";
     return {
       data: { run: id, status: run.status, control: run.control, headline },
-      // Never a pause that is none yet.
+      // Never reports a pause that isn't complete.
       text: isPaused
         ? `‖ Paused at #${run.seq} · resume: ${context.cli(`resume ${id}`)}`
         : `‖ ${headline}; it pauses after that`,
@@ -41,7 +41,7 @@ export const command = defineCommand({
   },
 });
 
-/** What became of each of many runs. */
+/** The outcome for each of many runs. */
 export function bulkOutcome({ out }: CommandContext<unknown>, verb: string, report: BulkReport): Outcome {
   const { done, refused } = report;
   for (const { runId, error } of refused) out.warn(`${runId}: ${error.message}`);

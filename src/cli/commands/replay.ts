@@ -14,10 +14,10 @@ import { type Fetched, fetched, shownValue, summary, valuesOf } from "../view/st
 import { journalOf, type Story, storyOf, tookMs } from "../view/stories.ts";
 import { Patience } from "../view/watch.ts";
 
-/** However long a run had waited, whoever looks on does not. */
+/** Long waits of the run are shortened for the viewer. */
 const LONGEST_PAUSE_MS = 3_000;
 
-/** `holdfast replay`: walks through what is stored. Nothing is called. */
+/** `holdfast replay`: walks through what is stored. Calls nothing. */
 export const command = defineCommand({
   name: "replay",
   summary: "walk through stored results up to a checkpoint; nothing is called",
@@ -170,7 +170,9 @@ function lineOf(
 
 type Checked = { readonly replay: Replay } | { readonly missing: string };
 
-/** Runs the workflow's function over what is stored, where its code can be found. Its steps are answered, never called. */
+/**
+ * Runs the workflow's function over the stored data, if its code can be found. Its steps are answered, never called.
+ */
 async function check(
   context: CommandContext<unknown>,
   run: RunRow,

@@ -4,7 +4,7 @@ import { effects } from "./report/effects.ts";
 import { recoveries } from "./report/recoveries.ts";
 import { trail } from "./report/trail.ts";
 
-/** `holdfast report …`: what auditors and those who run a store ask for. */
+/** `holdfast report …`: reports for auditors and operators. */
 export const command: CommandGroup = {
   name: "report",
   summary: "for auditors and operators: trail of a run, recoveries, effects, capacity",

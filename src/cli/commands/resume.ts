@@ -65,7 +65,7 @@ function readTime(text: string): number {
   throw usage(`${text} is no time`, "It is a number with a unit.", "--after 10m");
 }
 
-/** `holdfast resume <run>`: goes on with a stored run. Finished work is not done again. */
+/** `holdfast resume <run>`: continues a stored run. Finished work isn't repeated. */
 export const command = defineCommand({
   name: "resume",
   summary: "go on with a run; what is done is not done again",
@@ -103,11 +103,11 @@ const codeOf = (context: Given, run: RunRow): Promise<Code> =>
 
 interface Target {
   readonly run: RunRow | undefined;
-  /** It was made by this very command, edits and all. */
+  /** True when this command created it, including its edits. */
   readonly isFork: boolean;
 }
 
-/** The checkpoint that is to be gone on from, as it was written. */
+/** The checkpoint to continue from, as typed. */
 function placeOf({
   args: [named],
   options: { checkpointId, from = checkpointId },
@@ -132,7 +132,7 @@ async function target(context: Given, store: Store): Promise<Target> {
   );
 }
 
-/** An earlier checkpoint is gone on from as a new run: what came after it stays as it happened. */
+/** An earlier checkpoint is continued as a new run: what came after it stays recorded. */
 async function fork(context: Given, place: string): Promise<RunRow> {
   const { run, address } = await (await context.addresses()).checkpoint(place);
   const act = await context.act("resume from a checkpoint");
@@ -142,7 +142,7 @@ async function fork(context: Given, place: string): Promise<RunRow> {
   return (await (await context.store()).read(id)) as RunRow;
 }
 
-/** What it is to go on with instead of what is recorded. */
+/** The values that replace recorded ones. */
 function changesOf({ options: { set, budgetUsd } }: Given): Pick<ForkOptions, "set" | "budget"> {
   const edits = readEdits(set);
   return {
@@ -151,7 +151,7 @@ function changesOf({ options: { set, budgetUsd } }: Given): Pick<ForkOptions, "s
   };
 }
 
-/** What a fork would begin with, and what would become of the calls made since. Nothing is made. */
+/** Previews a fork: its starting state, and the handling of calls made since. Creates nothing. */
 async function planFork(context: Given, place: string): Promise<Outcome> {
   const { address } = await (await context.addresses()).checkpoint(place);
   const preview = await (await context.engine()).previewFork(address, changesOf(context));
@@ -196,7 +196,7 @@ async function goOn(context: Given, engine: Engine, { run, code, act, isFork }: 
   await engine.recover();
 }
 
-/** A run that waits for others goes on when they do. */
+/** A run that waits for others continues when they do. */
 async function resumeBelow(engine: Engine, runId: string, act: Act): Promise<void> {
   try {
     await engine.resume(runId, { ...act, children: true });

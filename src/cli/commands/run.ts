@@ -71,7 +71,7 @@ export function readAmount(text: string): number {
   throw usage(`${text} is no amount`, "It must be a number above 0.", "--budget-usd 2.50");
 }
 
-/** `holdfast run <workflow>`: starts a run, or goes on with the one that has this id, and stays with it. */
+/** `holdfast run <workflow>`: starts a run, or continues the one with this id, and stays with it. */
 export const command = defineCommand({
   name: "run",
   summary: "start a workflow and stay with it",
@@ -146,7 +146,7 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
     config: { [ORIGIN_KEY]: origin },
     ...(budgetUsd === undefined ? {} : { budget: { costUsd: budgetUsd } }),
   });
-  // Somebody else has started it since it was looked for.
+  // Another process has started it in the meantime.
   if (run.claim.owner !== null && run.claim.owner !== ownerName())
     return goOn(context, { store, code, run, act, hasInput: isGiven });
   if (keep) await engine.checkpoints.pin(runId, { ...act, reason: act.reason ?? "run --keep" });
@@ -156,13 +156,13 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
   return ending(context, engine, driven, { code });
 }
 
-/** A start has no reason to be given: it is what was asked for. */
+/** A start needs no reason: it was asked for. */
 async function actor(context: Given): Promise<Act> {
   const { reason } = context.globals;
   return { actor: await context.actor(), ...defined({ reason }) };
 }
 
-/** Where the run is kept; in memory only when saving is switched off. */
+/** The store of the run; in memory only when saving is turned off. */
 async function placeFor(context: Given, { workflow, yaml, file }: Code): Promise<Store> {
   const { enabled, encryption } = (await context.settings()).values;
   if (yaml) checkSealing(yaml, file ?? workflow.name, encryption !== false);
@@ -182,7 +182,7 @@ async function placeFor(context: Given, { workflow, yaml, file }: Code): Promise
 
 const MOST_OF_NAME = 40;
 
-/** `ten-agents-7k2m9x4q`: to be read, typed in part, and never met twice. */
+/** `ten-agents-7k2m9x4q`: readable, easy to type in part, and unique. */
 function newId(workflow: string): string {
   const name = workflow
     .toLowerCase()
@@ -217,7 +217,7 @@ async function goOn(context: Given, { store, code, run, act, hasInput }: Known):
   return advance(context, { store, code, runId: id, act, breakAt, go, decide: { how: "ask", act } });
 }
 
-/** Another process goes on with it. */
+/** Leaves the run to another process. */
 async function leave(context: Given, runId: string): Promise<Outcome> {
   const { root, values } = await context.settings();
   const folder = join(root, ".holdfast");

@@ -6,7 +6,7 @@ import { validateBundle } from "./validate/bundle.ts";
 import { validateConfig, validateModule, validateYaml } from "./validate/files.ts";
 import { validateStored } from "./validate/stored.ts";
 
-/** `holdfast validate`: a workflow, the configuration, a bundle, a run or a checkpoint. */
+/** `holdfast validate`: checks a workflow, the configuration, a bundle, a run or a checkpoint. */
 export const command = defineCommand({
   name: "validate",
   summary: "check a workflow file, a run, a checkpoint, a bundle or the configuration",
@@ -22,7 +22,7 @@ export const command = defineCommand({
     if (what === "config") return validateConfig(context);
     const path = resolve(host.cwd, what.split("#")[0] ?? "");
     if (what !== "-" && !(existsSync(path) && statSync(path).isFile())) {
-      // What ends like a file and is none would only be looked for in the store in vain.
+      // A name that looks like a missing file would be searched in the store in vain.
       if (/\.(ya?ml|[mc]?[tj]s|jsonl?)$/.test(splitAddress(what).run)) return validateModule(context, what);
       return validateStored(context, what, options.file);
     }

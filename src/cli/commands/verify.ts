@@ -11,7 +11,7 @@ const wholeNumber = (text: string): number => {
   throw usage("--limit must be a whole number above 0", `It was ${text}.`, "holdfast verify --limit 100");
 };
 
-/** `holdfast verify`: whether a whole store is as it was written. Changes nothing and calls no code. */
+/** `holdfast verify`: checks whether a whole store is intact. Changes nothing and calls no code. */
 export const command = defineCommand({
   name: "verify",
   summary: "check a whole store: every run's row, journal, values and blobs",

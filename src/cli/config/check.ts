@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { nearest } from "../../core/nearest.ts";
 import { type ConfigInput, configSchema } from "./schema.ts";
 
-/** What is wrong with a configuration, one sentence each; empty when nothing is. */
+/** The problems of a configuration, one sentence each. */
 export function checkConfig(value: unknown): { config: ConfigInput; problems: readonly string[] } {
   const parsed = configSchema.safeParse(value);
   if (parsed.success) return { config: parsed.data, problems: [] };
@@ -23,7 +23,7 @@ function explain(issue: Issue): string[] {
   return [`${where}: ${lower(issue.message)}`];
 }
 
-/** Of the alternatives, the one that was meant: whichever accepts the kind of value and only minds a detail. */
+/** The alternative that was probably meant: the one that accepts the kind of value and only objects to a detail. */
 function alternative(issue: Issue & { code: "invalid_union" }, path: readonly string[]): string {
   const where = path.join(".");
   const near = issue.errors.find((issues) =>
@@ -36,7 +36,7 @@ function alternative(issue: Issue & { code: "invalid_union" }, path: readonly st
   return near.flatMap((one) => explain({ ...one, path: [...issue.path, ...one.path] } as Issue)).join("; ");
 }
 
-/** The keys that an object of the schema has at this place. */
+/** The keys that the schema allows at this place. */
 function knownKeys(path: readonly string[]): readonly string[] {
   let type: unknown = configSchema;
   for (const part of path) type = below(type, part);

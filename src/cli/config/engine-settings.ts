@@ -9,7 +9,7 @@ import type { Settings } from "./settings.ts";
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 const BYTES = { b: 1, kb: 1_000, mb: 1_000_000, gb: 1_000_000_000 } as const;
 
-/** Milliseconds of `15s`, `10m` or a number; `undefined` for anything else. */
+/** Parses `15s`, `10m` or a number to milliseconds; `undefined` for anything else. */
 export function readDuration(value: string | number): number | undefined {
   if (typeof value === "number") return value;
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/.exec(value) ?? [];
@@ -22,7 +22,7 @@ function readSize(value: string | number): number {
   return Number(amount) * BYTES[unit.toLowerCase() as keyof typeof BYTES];
 }
 
-/** What the configuration means for an engine. */
+/** Converts the configuration to engine options. */
 export function engineSettings({ values }: Settings): Omit<EngineOptions, "store"> {
   const { triggers } = values;
   return {
@@ -41,7 +41,7 @@ export function engineSettings({ values }: Settings): Omit<EngineOptions, "store
   };
 }
 
-/** What a workflow's file says about keeping and recovering its runs, before what the configuration says. */
+/** A workflow file's settings for keeping and recovering its runs, which take precedence over the configuration. */
 export function fileSettings(
   settings: Settings,
   workflow: string,
@@ -71,7 +71,7 @@ function retentionOf(given: NonNullable<ConfigValues["retention"]>): RetentionPo
   });
 }
 
-/** A list names the marks that are wanted; only six of them the engine makes by itself. */
+/** A list names the wanted marks; the engine sets only six of them automatically. */
 function triggersOf(given: NonNullable<ConfigValues["triggers"]>): Triggers | false {
   if (given === false) return false;
   if (Array.isArray(given))

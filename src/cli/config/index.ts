@@ -3,7 +3,7 @@ import type { ConfigInput } from "./schema.ts";
 export type { ConfigInput as HoldfastConfig } from "./schema.ts";
 
 /**
- * Writes a configuration down so that an editor knows what may be in it. Goes into `holdfast.config.ts`.
+ * Defines a configuration with editor support. Use it in `holdfast.config.ts`.
  *
  * @example
  * ```ts

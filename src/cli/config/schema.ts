@@ -142,7 +142,7 @@ const optional = <T extends Record<string, z.ZodType>>(shape: T): { [K in keyof 
     [K in keyof T]: z.ZodOptional<T[K]>;
   };
 
-/** What a configuration file may say. */
+/** The schema of a configuration file. */
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
   ...optional(settings),

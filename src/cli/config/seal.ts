@@ -3,7 +3,7 @@ import type { Store } from "../../core/store/contract.ts";
 import type { Keyring } from "../../security/index.ts";
 import type { Settings } from "./settings.ts";
 
-/** The store as the configuration wants it: values compressed, encrypted, both or neither. */
+/** Wraps the store according to the configuration: values compressed, encrypted, both or neither. */
 export async function seal(store: Store, { values, origins, root }: Settings): Promise<Store> {
   const { compression, encryption } = values;
   if (!compression && !encryption) return store;

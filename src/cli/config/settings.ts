@@ -26,9 +26,9 @@ const DEFAULTS = {
   agent_consent: true,
 } as const satisfies ConfigValues;
 
-/** What counts for this command, and where each value comes from. */
+/** The effective settings of this command, and the origin of each value. */
 export interface Settings {
-  /** Relative paths of the configuration start here: its folder, or where the command was given. */
+  /** The base of relative paths in the configuration: its folder, or the current one. */
   readonly root: string;
   readonly file: string | undefined;
   readonly values: ConfigValues & Defaulted;
@@ -42,7 +42,7 @@ type Defaulted = {
 
 const NAMES = ["ts", "mts", "js", "mjs", "json", "yaml", "yml"].map((kind) => `holdfast.config.${kind}`);
 
-/** The configuration that counts in a folder: its own, or that of the nearest folder above. */
+/** The configuration that applies to a folder: its own, or that of the nearest folder above. */
 export function findConfig(folder: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const found = NAMES.map((name) => join(at, name)).find((file) => existsSync(file));
@@ -91,7 +91,7 @@ function chosen(profiles: NonNullable<ConfigInput["profiles"]>, name: string, fi
   });
 }
 
-/** Later layers count. Which kind of store is one decision: a layer that says something about it says all of it. */
+/** Later layers win. The kind of store is one decision: a layer that sets any part of it sets all of it. */
 function merge(layers: readonly (readonly [string, ConfigValues])[]): Pick<Settings, "values" | "origins"> {
   const values: Record<string, unknown> = {};
   const origins: Record<string, string> = {};
@@ -113,7 +113,7 @@ function merge(layers: readonly (readonly [string, ConfigValues])[]): Pick<Setti
 
 const isCode = (file: string): boolean => ![".json", ".yaml", ".yml"].includes(extname(file));
 
-/** What a file says, checked. */
+/** Reads and checks a file. */
 async function readConfig(file: string, env: Host["env"]): Promise<ConfigInput> {
   const value = await readValue(file, env);
   const { checkConfig } = await import("./check.ts");
@@ -127,7 +127,7 @@ async function readValue(file: string, env: Host["env"]): Promise<unknown> {
   return filled((await readData(file)) ?? {}, env, file);
 }
 
-/** The export called `config`, or the default one; a file that was read as CommonJS has either inside its default export. */
+/** The export called `config`, or the default one; a file read as CommonJS has either inside its default export. */
 function exported(module: Readonly<Record<string, unknown>>): unknown {
   const { config, default: main } = module;
   if (config !== undefined) return config;
@@ -135,7 +135,7 @@ function exported(module: Readonly<Record<string, unknown>>): unknown {
   return isWrapped ? exported(main as Readonly<Record<string, unknown>>) : (main ?? {});
 }
 
-/** What a JSON or YAML file holds. */
+/** Reads a JSON or YAML file. */
 export async function readData(file: string): Promise<unknown> {
   const [text, kind] = [readText(file), extname(file)];
   try {
@@ -158,7 +158,7 @@ function readText(file: string): string {
 const unreadable = (file: string, problem: string, why: string, fix: string): HoldfastError =>
   new HoldfastError("HF-4304", { file, problem, why, fix });
 
-/** `${NAME}` in a text is a variable of the environment; secrets need not be in the file. */
+/** Replaces `${NAME}` in a text with an environment variable, so that secrets need not be in the file. */
 function filled(value: unknown, env: Host["env"], file: string): unknown {
   if (Array.isArray(value)) return value.map((one) => filled(one, env, file));
   if (typeof value === "object" && value !== null)

@@ -5,11 +5,11 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { ConfigValues } from "./schema.ts";
 import type { Settings } from "./settings.ts";
 
-/** Kinds of store that are a place in the file system. */
+/** Kinds of store in the file system. */
 const LOCAL = /^(sqlite|pglite|file):(?!\/\/)(.+)$/i;
 const PLACEHOLDER = /\$\{workflow\.name\}|\{TASK\}/g;
 
-/** The settings with a place that a workflow file names, where nobody else has named one. */
+/** The settings with the store that a workflow file names, unless another one is set. */
 export function withPlace(
   settings: Settings,
   place: { storage?: string; path?: string } | undefined,
@@ -32,17 +32,17 @@ export function withPlace(
   };
 }
 
-/** Whether where runs are kept depends on the workflow. */
+/** True when the store depends on the workflow. */
 export const hasPlaceholder = ({ values }: Settings): boolean =>
   values.store === undefined && values.path !== undefined && values.path.search(PLACEHOLDER) >= 0;
 
-/** Kinds of store that are reached over a network, and the addresses they are reached by. */
+/** Kinds of store reached over a network, and their address formats. */
 const REMOTE: Readonly<Record<string, RegExp>> = {
   postgres: /^postgres(ql)?:\/\//i,
   redis: /^rediss?:\/\//i,
 };
 
-/** The store that the settings name. `cwd`: what a path on the command line or in a variable is relative to. */
+/** The URL of the configured store. `cwd`: the base of a path on the command line or in a variable. */
 export function storeUrl({ values, origins, root }: Settings, cwd: string, workflow?: string): string {
   const { store, storage = "sqlite", path = "./.holdfast/" } = values;
   const from =
@@ -75,11 +75,11 @@ function absolute(url: string, base: string): string {
   return /^[a-z][a-z0-9+.-]+:/i.test(url) ? url : resolve(base, url);
 }
 
-/** Whether there is nothing there yet: whoever only looks should not make it. */
+/** True when nothing is there yet: a read-only command shouldn't create it. */
 export function isAbsent(url: string): boolean {
   const place = LOCAL.exec(url)?.[2] ?? (/^[a-z][a-z0-9+.-]+:/i.test(url) ? undefined : url);
   return place !== undefined && !existsSync(place);
 }
 
-/** Without what must not be shown. */
+/** Removes what must not be shown. */
 export const withoutPassword = (url: string): string => url.replace(/\/\/([^/@]*?):[^/@]*@/, "//$1:…@");

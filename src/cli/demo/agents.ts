@@ -2,7 +2,7 @@ import type { StepCall, Workflow } from "../../core/context.ts";
 import { workflow } from "../../core/workflow.ts";
 import type { WitnessClient } from "../../testing/witness/witness.ts";
 
-/** Ten agents and what each of them spends. The ninth meets a rate limit. */
+/** Ten agents and their usage. The ninth meets a rate limit. */
 export const agents = [
   { name: "planner", tokens: 3_120 },
   { name: "market-research", tokens: 9_480 },
@@ -16,13 +16,13 @@ export const agents = [
   { name: "publisher", tokens: 2_400 },
 ] as const;
 
-/** A made-up price, so that the sums mean something: dollars per token. */
+/** An invented price, so that the sums mean something: dollars per token. */
 export const PRICE = 0.000_008;
 export const THINKING_MS = 250;
 
 export const RUN_ID = "ten-agents";
 
-/** The demo's workflow: each agent is one step, and its effect on the world is written down by the witness. */
+/** The demo's workflow: each agent is one step, and the witness records its effect. */
 export function tenAgents(
   witness: WitnessClient,
   think: () => Promise<void>,

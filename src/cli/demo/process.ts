@@ -11,7 +11,7 @@ const store = await openSqliteStore({ file });
 const witness = createWitnessClient(Number(port));
 const think = () => new Promise<void>((resolve) => setTimeout(resolve, THINKING_MS));
 const flow = tenAgents(witness, think);
-// A short claim, so that the demo need not wait long for a dead process's claim to run out.
+// A short claim, so that the demo doesn't wait long for a dead process's claim to expire.
 const engine = createEngine({ store, workflows: [flow], claimMs: 1_500, sweepMs: 100 });
 
 const started = new Set<string>();

@@ -15,15 +15,15 @@ interface Advance {
   readonly runId: string;
   readonly act: Act;
   readonly breakAt?: readonly string[] | undefined;
-  /** What makes it go; by default it is only taken up. */
+  /** Starts it; by default it is only taken up. */
   readonly go?: (engine: Engine) => Promise<unknown>;
-  /** It is being cancelled: that it ends so is what was asked for. */
+  /** True when it is being cancelled, so that a cancelled end is the expected one. */
   readonly isCancel?: boolean;
-  /** How steps whose outcome is unknown are decided. */
+  /** How to decide about steps with an unknown outcome. */
   readonly decide?: Decide;
 }
 
-/** Takes a stored run up in this process and stays with it. Refused while another live process has it (HF-4311). */
+/** Takes up a stored run in this process and stays with it. Refused while another live process has it (HF-4311). */
 export async function advance(context: CommandContext<unknown>, wanted: Advance): Promise<Outcome> {
   const { store, runId, act, decide } = wanted;
   const row = await waitForOwner(context, store, runId);

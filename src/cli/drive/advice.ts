@@ -1,12 +1,12 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { placeInCode } from "../view/code-place.ts";
 
-/** What the code did wrong by itself: it does it again until somebody changes it. */
+/** Errors of the code itself, which repeat until it is changed. */
 const MISTAKES = ["TypeError", "ReferenceError", "SyntaxError", "RangeError", "AssertionError"];
-/** Values that cannot be saved, and names that cannot be used. */
+/** Values that can't be saved, and names that can't be used. */
 const REFUSED = ["HF-2001", "HF-1005", "HF-1018", "HF-1019"] as const;
 
-/** The error that user code threw, where one did. */
+/** The error that user code threw, if any. */
 export function thrownBy(error: unknown): Error | undefined {
   if (!HoldfastError.is(error)) return error instanceof Error ? error : undefined;
   return error.cause instanceof Error ? error.cause : undefined;
@@ -15,7 +15,7 @@ export function thrownBy(error: unknown): Error | undefined {
 interface Advice {
   /** Where in the user's code it was thrown. */
   readonly at: string | undefined;
-  /** What to do first; `undefined` where going on without a change makes sense. */
+  /** What to fix first; `undefined` when continuing without a change makes sense. */
   readonly mend: string | undefined;
 }
 

@@ -9,7 +9,7 @@ import { readJson } from "../inputs.ts";
 import { doubtWays, type Rerun, rerunNote } from "../view/doubt-ways.ts";
 import { RunView } from "../view/run-view.ts";
 
-/** What is to become of steps whose outcome is unknown. */
+/** How to resolve steps with an unknown outcome. */
 export interface Decide {
   readonly how: "ask" | "rerun" | "verify" | "mark-done";
   /** The result to record, with `mark-done`. */
@@ -23,8 +23,8 @@ const doubtful = (row: RunRow): readonly string[] =>
     : [];
 
 /**
- * Decides about every step that waits for that. Answers whether it did: then the run can be taken up again. Where nobody can be asked
- * the run is left as it is (HF-4315); with `verify` only what the steps' own hooks find out counts.
+ * Resolves every step in doubt. Returns whether it did, so that the run can be taken up again. If no person can be
+ * asked, the run is left as it is (HF-4315); with `verify`, only the steps' own hooks decide.
  */
 export async function settleDoubts(
   context: CommandContext<unknown>,
@@ -55,7 +55,7 @@ export async function settleDoubts(
 const resolutionOf = ({ how, value }: Decide): Resolution =>
   how === "rerun" ? { action: "rerun" } : { action: "done", value };
 
-/** From when on all of them may be called again. */
+/** The time from which all of them may be called again. */
 async function rerunOf(store: Store, runId: string, steps: readonly string[]): Promise<Rerun> {
   const view = new RunView(store, runId);
   await view.catchUp();

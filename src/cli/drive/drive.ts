@@ -17,38 +17,38 @@ import { RunDisplay } from "../view/display.ts";
 import { RunView, type Work } from "../view/run-view.ts";
 import { Stopper } from "./stopper.ts";
 
-/** How often the journal is looked at for what other processes write. */
+/** How often to poll the journal for writes of other processes. */
 const LOOK_MS = 500;
-/** How long a store may be away; the engine is as patient by default. */
+/** How long the store may be down; the engine's default patience. */
 const PATIENCE_MS = 60_000;
 
-/** How a run was left. */
+/** How the command left a run. */
 export interface Driven {
   readonly view: RunView;
   readonly store: Store;
-  /** What was done before this command, and the position it stood at. */
+  /** The work done before this command, and the position at that time. */
   readonly before: Readonly<Work>;
   readonly from: number;
   readonly ms: number;
-  /** From the takeover to the first thing done anew. */
+  /** From the takeover to the first new work. */
   readonly recoveredMs: number | undefined;
-  /** Ctrl-C or SIGTERM came, and asks for this exit code. */
+  /** The exit code requested by Ctrl-C or SIGTERM. */
   readonly exit: number | undefined;
-  /** Let go in the middle of something. */
+  /** True when the run was released in the middle of something. */
   readonly isCut: boolean;
 }
 
 interface Driving {
   readonly engine: Engine;
-  /** Where the engine keeps the run. */
+  /** The store of the run. */
   readonly store: Store;
   readonly runId: string;
   readonly act: Act;
-  /** Makes the run go, once everything is ready to watch it. */
+  /** Starts the run, once everything is ready to watch it. */
   readonly go?: () => Promise<unknown>;
 }
 
-/** Stays with a run until it has ended, is paused or waits for somebody, and shows what happens. */
+/** Stays with a run until it has ended, is paused or waits for a person, and shows its progress. */
 export async function drive(context: CommandContext<unknown>, driving: Driving): Promise<Driven> {
   const { engine, store, runId, act } = driving;
   const { out, host } = context;
@@ -97,7 +97,7 @@ export async function drive(context: CommandContext<unknown>, driving: Driving):
   }
 }
 
-/** A store that fails is told at once: what is done meanwhile is not saved yet. */
+/** Reports a failing store at once: work in the meantime isn't saved yet. */
 function tellFailures(engine: Engine, view: RunView, out: Output): (() => void)[] {
   return [
     engine.on("store_failing", ({ error }) =>
@@ -117,7 +117,7 @@ interface Following {
   readonly seen: (events: readonly JournalEvent[]) => void;
 }
 
-/** Answers whether it was let go in the middle. */
+/** Returns true when it was released in the middle. */
 async function follow(view: RunView, display: RunDisplay, following: Following): Promise<boolean> {
   const { engine, store, stopper, stays, seen } = following;
   const values = new Values(store, { valueBytes: Infinity, warnBytes: Infinity }, silentLogger);
@@ -138,7 +138,7 @@ async function follow(view: RunView, display: RunDisplay, following: Following):
   } finally {
     bell.end();
   }
-  // Not as in a crash: it is handed over, so that pressing Ctrl-C often is not taken for a run that kills its workers.
+  // Not like a crash: the run is handed over, so that repeated Ctrl-C isn't taken for a run that kills its workers.
   await engine.close({ drainMs: 1 });
   seen(await view.catchUp());
   return !isSettled(view, false);
@@ -150,7 +150,7 @@ function isSettled({ row }: RunView, stays: boolean): boolean {
   return row.status === "waiting" && !row.waiting.some(({ kind }) => goesOn(kind));
 }
 
-/** Sits out a store that does not answer, as long as the engine does; what is stored wrongly is told at once. */
+/** Tolerates a store that doesn't answer, as long as the engine does; damage is reported at once. */
 class Patience {
   #since: number | undefined;
 
@@ -167,7 +167,7 @@ class Patience {
   }
 }
 
-/** Rings when something was written to a run here, and every so often for what others write. */
+/** Rings when a run was written to here, and periodically for writes of others. */
 class Bell {
   #ring = (): void => undefined;
   #isDue = false;
@@ -175,7 +175,7 @@ class Bell {
 
   constructor(engine: Engine, runId: string) {
     this.#timer = setInterval(() => this.#sound(), LOOK_MS);
-    // Whatever it cannot hear, the clock above makes up for.
+    // The timer above makes up for anything it misses.
     this.#listen(engine, runId).catch(() => undefined);
   }
 
@@ -199,7 +199,7 @@ class Bell {
   }
 }
 
-/** Why attempts have failed, in a line, by position. */
+/** The reasons of failed attempts, one line each, by position. */
 async function reasonsOf(
   values: Values,
   runId: string,

@@ -5,7 +5,7 @@ import { columns } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import type { Code } from "../workflows.ts";
 
-/** Runs the workflow's function in memory up to the first calls, none of which is made. */
+/** Runs the workflow's function in memory up to the first calls, without making any. */
 export async function dryRun(context: CommandContext<unknown>, code: Code, input: unknown): Promise<Outcome> {
   const { workflow } = code;
   const asked: PolicyRequest[] = [];

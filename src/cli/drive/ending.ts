@@ -21,7 +21,7 @@ import type { Code } from "../workflows.ts";
 import { adviceFor, thrownBy } from "./advice.ts";
 import type { Driven } from "./drive.ts";
 
-/** What a command that went on with a run answers: its result, or why there is none yet and what to do about it. */
+/** The outcome of a command that advanced a run: its result, or why there is none yet and what to do about it. */
 export async function ending(
   context: CommandContext<unknown>,
   engine: Engine,
@@ -39,7 +39,7 @@ export async function ending(
   return paused(context, driven);
 }
 
-/** A run that was not saved and did not end well: nothing of it is left, so nothing can be gone on with. */
+/** An unsaved run that didn't end well: nothing of it is left to continue. */
 async function lost(context: CommandContext<unknown>, engine: Engine, driven: Driven): Promise<Outcome> {
   const { row } = driven.view;
   const isFailed = row.status === "failed" || row.status === "cancelled";
@@ -66,7 +66,7 @@ async function lost(context: CommandContext<unknown>, engine: Engine, driven: Dr
   };
 }
 
-/** Whether a failure is to leave nothing behind: what a workflow file means by `on_failure: rollback`. */
+/** True when a failure should leave nothing behind: `on_failure: rollback` in a workflow file. */
 const isRolledBack = ({ yaml, workflow }: Code): boolean =>
   yaml !== undefined && workflow.compensateOnFailure && yaml.checkpoint.onFailure !== "continue";
 
@@ -95,7 +95,7 @@ async function rolledBack(
   return { data: { ...runData(driven), checkpoint: null, rolledBack: true }, error: told, exit: EXIT.failed };
 }
 
-/** What programs want to know about a run, as plain data. */
+/** The facts about a run for programs, as plain data. */
 export function runData({ view, before, ms }: Driven): Readonly<Record<string, unknown>> {
   const { row, progress } = view;
   return {
@@ -132,7 +132,7 @@ function completed(context: CommandContext<unknown>, result: unknown, driven: Dr
   return { data, text: shown(result), exit: EXIT.done };
 }
 
-/** As was asked for. */
+/** It ended as requested. */
 function cancelled({ out }: CommandContext<unknown>, driven: Driven): Outcome {
   const { row } = driven.view;
   const undone = [...driven.view.state.steps()].filter(
@@ -170,7 +170,7 @@ async function failed(
   return { data: runData(driven), error: told, exit: isWorthwhile ? EXIT.resumable : EXIT.failed, next };
 }
 
-/** The workflow's own word that it ends in failure (HF-4011): to go on would come to the same. */
+/** The workflow itself ended in failure (HF-4011): continuing would have the same result. */
 function meantEnd(error: unknown): HoldfastError | undefined {
   const cause = HoldfastError.is(error) ? error.cause : undefined;
   return HoldfastError.is(cause) && cause.code === "HF-4011" ? cause : undefined;
@@ -215,7 +215,7 @@ function failure(
   };
 }
 
-/** `10m`, where the error says how long to wait. */
+/** `10m`, if the error says how long to wait. */
 function retryAfter(cause: unknown): string | undefined {
   const ms = (cause as { readonly retryAfterMs?: unknown } | undefined)?.retryAfterMs;
   if (typeof ms !== "number" || ms <= 0) return undefined;

@@ -23,7 +23,7 @@ interface Wanted {
   readonly breakAt?: readonly string[] | undefined;
 }
 
-/** An engine that advances one run, and the runs that it starts, and no others. */
+/** Creates an engine that advances one run and the runs that it starts, and no others. */
 export async function engineFor(context: CommandContext<unknown>, wanted: Wanted): Promise<Engine> {
   const { store, code, runId, act, breakAt = [] } = wanted;
   const pause = async (step: string): Promise<void> => {
@@ -33,7 +33,7 @@ export async function engineFor(context: CommandContext<unknown>, wanted: Wanted
     execute: true,
     store: onlyFamilyOf(store, runId),
     workflows: code.all,
-    // A person looks on: what others do to the run is seen soon.
+    // A person is watching, so acts of others should be seen soon.
     sweepMs: 250,
     ...fileSettings(await context.settings(), code.workflow.name, code.yaml?.checkpoint),
     ...(breakAt.length === 0 ? {} : { policy: breakpoints(breakAt, pause) }),
@@ -43,7 +43,7 @@ export async function engineFor(context: CommandContext<unknown>, wanted: Wanted
   return engine;
 }
 
-/** A command ends sooner than any sweep comes: it sees to its own run before it goes. */
+/** A command ends before any sweep, so it applies retention to its own run before it exits. */
 async function retained(
   { out }: CommandContext<unknown>,
   engine: Engine,
@@ -57,7 +57,7 @@ async function retained(
   }
 }
 
-/** A pause that is written before a step's intent keeps that intent from being written. */
+/** A pause written before a step's intent prevents the intent. */
 const breakpoints = (steps: readonly string[], pause: (step: string) => Promise<void>): Policy => ({
   version: "breakpoints",
   async decide({ step }): Promise<PolicyVerdict> {
@@ -71,8 +71,8 @@ const heldBy = ({ name, until }: Owner, left: number): string =>
   `${name} had this run and is gone; its claim holds until ${new Date(until).toISOString().slice(11, 19)} UTC, so it goes on in ${seconds(left)}`;
 
 /**
- * Refuses a run that another process is at (HF-4311). One whose process has died on this machine is waited for: its claim runs out
- * by itself, and until then nobody can tell a dead process from a slow one but us.
+ * Refuses a run that another process has (HF-4311). If that process has died on this machine, waits for its claim to
+ * expire: until then only this machine can tell a dead process from a slow one.
  */
 export async function waitForOwner(
   context: CommandContext<unknown>,

@@ -10,7 +10,7 @@ import { ownerOf } from "../owner.ts";
 import type { Code } from "../workflows.ts";
 import { waitForOwner } from "./ready.ts";
 
-/** Takes up every run that a crash has interrupted, or that has come due, and stays until each has settled. */
+/** Takes up every run that a crash has interrupted, or that is due, and stays until each has settled. */
 export async function recoverAll(context: CommandContext<unknown>): Promise<Outcome> {
   const { out } = context;
   const store = await context.store();
@@ -44,7 +44,7 @@ export async function recoverAll(context: CommandContext<unknown>): Promise<Outc
   };
 }
 
-/** Runs that should be going on, and that no live process has. */
+/** Runs that should be running, and that no live process has. */
 async function interrupted(store: Store): Promise<readonly RunRow[]> {
   const found: RunRow[] = [];
   const now = await store.now();

@@ -13,13 +13,13 @@ interface Driving {
 }
 
 const LOOK_MS = 250;
-/** What goes on without saying anything, where a gate offers it. */
+/** Choices that proceed without saying anything, if a gate offers them. */
 const PASSING = ["finish", "skip", "proceed", "stop"];
 
-/** Stays with a run whose questions to people are answered by their first choice. Approvals of calls are never given so. */
+/** Stays with a run and answers its questions with the first choice. Approvals of calls are never given this way. */
 export async function driveSkipping(context: CommandContext<unknown>, driving: Driving): Promise<Driven> {
   const { engine, runId } = driving;
-  // Somebody at a terminal stays at a gate: it is answered while they look on.
+  // On a terminal the command stays at a gate, which is answered while the person watches.
   let answering = Promise.resolve(false);
   const timer = setInterval(() => {
     answering = answering.then(() => answerAll(driving)).catch(() => false);

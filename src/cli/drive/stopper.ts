@@ -5,7 +5,7 @@ import type { Host, StopSignal } from "../host.ts";
 import { messageOf } from "../modules.ts";
 import { namesOf } from "../view/step-lines.ts";
 
-/** How long a container's stop may take before the run is let go as it is. */
+/** How long a container's stop may take before the run is released as it is. */
 const TERMINATE_MS = 25_000;
 
 interface Stopping {
@@ -13,13 +13,13 @@ interface Stopping {
   readonly runId: string;
   readonly act: Act;
   readonly host: Host;
-  /** `soon`: something more exact follows at once. */
+  /** `soon`: a more exact message follows at once. */
   readonly say: (text: string, soon?: boolean) => void;
 }
 
 /**
- * What Ctrl-C and SIGTERM do to a run under way. First: it is paused, durably, after the step it is at. Again: it is let go now, and what
- * was under way counts as unknown. A third time: the process ends at once; what is recorded is as consistent as ever.
+ * Handles Ctrl-C and SIGTERM. First: the run is paused, durably, after its current step. Again: it is released now, and
+ * calls in progress count as unknown. A third time: the process ends at once; the record is as consistent as ever.
  */
 export class Stopper {
   readonly #given: Stopping;
@@ -28,7 +28,7 @@ export class Stopper {
   #timer: NodeJS.Timeout | undefined;
   #stopNow = (): void => undefined;
   #exit: typeof EXIT.interrupted | typeof EXIT.resumable = EXIT.interrupted;
-  /** Fulfilled when nothing more is waited for. */
+  /** Resolves when nothing more is waited for. */
   readonly now = new Promise<"stopped">((resolve) => {
     this.#stopNow = () => resolve("stopped");
   });

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Host } from "../host.ts";
 import { noFile } from "../modules.ts";
 
-/** The text of a bundle, in pieces; `-` is standard input. */
+/** The text of a bundle in pieces; `-` is standard input. */
 export async function* bundleText(file: string, host: Host): AsyncGenerator<string> {
   if (file === "-") {
     yield await host.readInput();

@@ -7,7 +7,7 @@ const NOT_THEIRS = [/^node:/, /[\\/]node_modules[\\/]/];
 /** `at work (file:///p/flow.ts:12:5)`, `at file:///p/flow.ts?tsx-namespace=1:12:5`, and `/p/flow.ts:3` above a syntax error. */
 const FRAME = /^\s*at (?:.*\()?(.+?):(\d+):(\d+)\)?$|^(\/.+|file:.+):(\d+)$/;
 
-/** Where in somebody's own code an error was thrown: `flow.ts:12:5`, relative to the folder the command was given in. */
+/** Where in the user's code an error was thrown: `flow.ts:12:5`, relative to the current folder. */
 export function placeInCode(error: unknown, cwd = process.cwd()): string | undefined {
   const stack = error instanceof Error && typeof error.stack === "string" ? error.stack : "";
   for (const line of stack.split("\n")) {

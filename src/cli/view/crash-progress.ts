@@ -4,11 +4,11 @@ import type { Globals } from "../globals.ts";
 import type { Sink } from "../host.ts";
 import type { Output } from "../output.ts";
 
-/** What a log is told: the beginning, every tenth part, and each case that broke. */
+/** A log gets the beginning, every tenth part, and each failed case. */
 const PARTS = 10;
 const ERASE = "\r\u001b[2K";
 
-/** One line on a terminal that always says where it stands; a few lines in a log. */
+/** One line on a terminal that is always current; a few lines in a log. */
 export function progressLine(
   stderr: Sink,
   out: Output,

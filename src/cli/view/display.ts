@@ -10,17 +10,17 @@ import { lineOf, openLine } from "./step-lines.ts";
 
 const MOST_OPEN = 8;
 const MOST_PENDING = 3;
-/** How often the clock in the block goes on. */
+/** How often the clock in the block is updated. */
 const TICK_MS = 1_000;
 
 interface Given {
   readonly host: Host;
   readonly display: Display;
-  /** A command to copy; nothing where the run is not saved, so that none could find it. */
+  /** Builds a command to copy; missing when the run isn't saved, because no command could find it. */
   readonly cli: ((command: string) => string) | undefined;
 }
 
-/** Shows a run under way on standard error: as a block that changes, as one line per step, or not at all. */
+/** Shows a running run on standard error: as a changing block, as one line per step, or not at all. */
 export class RunDisplay {
   readonly #view: RunView;
   readonly #out: Output;
@@ -31,7 +31,7 @@ export class RunDisplay {
   readonly #offDraw: (() => void) | undefined;
   readonly #ticker: NodeJS.Timeout | undefined;
   readonly #startedAt: number;
-  /** Said below the block until something else is: how to stop, that it pauses. */
+  /** Shown below the block until it is replaced: how to stop, that it pauses. */
   #hint = "Ctrl-C pauses after the current step";
   #gates = new Set<string>();
   #isOver = false;
@@ -58,7 +58,7 @@ export class RunDisplay {
     return isTTY ? columns : Number.POSITIVE_INFINITY;
   }
 
-  /** What has happened, with the reasons of failures by position. */
+  /** Shows events, with the reasons of failures by position. */
   tell(events: readonly JournalEvent[], reasons: ReadonlyMap<number, string>): void {
     const isSaved = this.#cli !== undefined;
     for (const event of events) {
@@ -72,7 +72,7 @@ export class RunDisplay {
     this.draw();
   }
 
-  /** Where nothing is drawn anew, a wait for a person is said once. */
+  /** Without a block, a wait for a person is reported once. */
   #tellGates(): void {
     if (this.#block || !this.#isShown) return;
     for (const open of this.#view.open) {
@@ -82,7 +82,7 @@ export class RunDisplay {
     }
   }
 
-  /** `soon`: something more exact follows, so that only a block that is drawn anew shows it. */
+  /** `soon`: a more exact message follows, so only a block shows this one. */
   hint(text: string, soon = false): void {
     this.#hint = text;
     if (this.#isOver) return;
@@ -123,7 +123,7 @@ export class RunDisplay {
     return [head, ...shown, ...more, ...next, `  ${note.dim(this.#hint)}`];
   }
 
-  /** Nothing is drawn or said after this, whatever is still under way. */
+  /** Nothing is drawn or printed after this. */
   end(): void {
     this.#isOver = true;
     if (this.#ticker) clearInterval(this.#ticker);

@@ -2,12 +2,12 @@ import type { ImportReview } from "../../core/manage/transfer/review.ts";
 import type { Definition, Executes } from "../../yaml/index.ts";
 import { ORIGIN_KEY } from "../run-origin.ts";
 
-/** What an imported run would execute, in full: what it says itself, and what its workflow file says. */
+/** What an imported run would execute, in full: according to the run itself, and to its workflow file. */
 export interface ImportList {
   readonly review: ImportReview;
   /** The file that its code would be loaded from. */
   readonly file: string | undefined;
-  /** Of a workflow file; `undefined` for code. */
+  /** For a workflow file; `undefined` for code. */
   readonly executes: Executes | undefined;
 }
 
@@ -27,7 +27,7 @@ function isDefinition(value: unknown): value is Definition {
   return Object.values(value["files"]).every((text) => typeof text === "string");
 }
 
-/** A line for each thing that it would execute or that it claims. */
+/** One line for each thing that it would execute or that it claims. */
 export function importListText({ review, file, executes }: ImportList): string {
   const { runId, workflow, version, effects, answers, imported } = review;
   const from = imported ? `from store ${imported.from}, bundle ${imported.bundle.slice(0, 12)}` : "made here";

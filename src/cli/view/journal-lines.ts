@@ -27,7 +27,7 @@ const INFO: readonly EventKind[] = [
 ];
 const WARN: readonly EventKind[] = ["pause_requested", "cancel_requested", "run_cancelled", "values_dropped"];
 
-/** How much an event matters. Intents, claims, notes and snapshots are for those who look closely. */
+/** The importance of an event. Intents, claims, notes and snapshots are details. */
 export function levelOf(event: JournalEvent): Level {
   switch (event.kind) {
     case "run_failed":
@@ -73,7 +73,7 @@ export function glyphOf(event: JournalEvent): string {
   return GLYPHS[event.kind] ?? (toneOf(event) === "good" ? "✓" : "·");
 }
 
-/** What happened, in a few words: of the header only, so no value is in it. */
+/** A short description of an event, from its head only, so it contains no value. */
 export function wordsOf(event: JournalEvent): string {
   const by = event.actor === undefined ? "" : ` by ${event.actor}`;
   const reason = "reason" in event.meta && event.meta.reason !== undefined ? `: ${event.meta.reason}` : "";

@@ -7,8 +7,9 @@ const HIDE = "\u001b[?25l";
 const SHOW = "\u001b[?25h";
 
 /**
- * A few lines at the bottom of the terminal that are drawn anew in place. Everything printed meanwhile goes above it and stays: no other
- * screen is used, so selection and scroll-back work. No line may be as wide as the terminal, or counting lines would go wrong.
+ * A few lines at the bottom of the terminal that are redrawn in place. Everything printed meanwhile goes above it and
+ * stays: no alternate screen is used, so selection and scroll-back work. No line may be as wide as the terminal, or the
+ * line count would be wrong.
  */
 export class LiveBlock {
   readonly #sink: Sink;
@@ -21,8 +22,8 @@ export class LiveBlock {
   constructor(sink: Sink) {
     this.#sink = sink;
     this.#offResize = sink.onResize(() => {
-      // Lines that do not fit any more were broken by some terminals and cut by others, so where the block begins is not known: it is
-      // left, and drawn below.
+      // After a resize, some terminals wrap long lines and others cut them, so the start of the block is unknown: it is
+      // left, and redrawn below.
       if (this.#widest >= sink.columns) this.#height = 0;
       this.draw(this.#lines);
     });
@@ -45,7 +46,7 @@ export class LiveBlock {
     this.draw(this.#lines);
   }
 
-  /** Takes the block away. */
+  /** Removes the block. */
   end(): void {
     this.#sink.write("", `${this.#erased()}${this.#hidden ? SHOW : ""}`);
     this.#height = 0;

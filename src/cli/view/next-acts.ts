@@ -21,7 +21,7 @@ export function nextActs(
   return [...new Set(acts)];
 }
 
-/** Waits that end by themselves need nobody. */
+/** Waits that end on their own need nobody. */
 function waysOf(id: string, wait: RunRow["waiting"][number], rerun: Rerun): string[] {
   if (wait.kind === "retry") return [`resume ${id} --now`];
   return needsPerson(wait.kind) ? waysOut(id, wait, rerun) : [];

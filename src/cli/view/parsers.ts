@@ -12,14 +12,14 @@ export function readCount(text: string): number {
   );
 }
 
-/** Milliseconds of `7d`, `12h`, `30m`. */
+/** Parses `7d`, `12h`, `30m` to milliseconds. */
 export function readSpan(text: string): number {
   const ms = readDuration(text);
   if (ms !== undefined) return ms;
   throw usage(`${text} is no length of time`, "It is a number with a unit: ms, s, m, h, d or w.", "7d");
 }
 
-/** A moment: so long before now, or a date. */
+/** A time: a duration before now, or a date. */
 export type Since = (now: number) => number;
 
 /** `2h`, `7d`, `2026-01-19` or `2026-01-19T02:14Z`. */

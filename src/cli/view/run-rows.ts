@@ -13,21 +13,21 @@ import { usageData } from "./spending.ts";
 import { type Standing, standingOf } from "./standing.ts";
 import { fetched, summary, valuesOf } from "./stored-values.ts";
 
-/** A run as it stands in a list. */
+/** A run in a list. */
 export interface RunItem {
   readonly row: RunRow;
   readonly standing: Standing;
   readonly progress: Progress;
   readonly origin: RunOrigin;
-  /** A few words of its input. */
+  /** A short form of its input. */
   readonly input: string;
 }
 
-/** So many positions of journals are read for one list, newest runs first; the rest is told by what the rows say. */
+/** The maximum number of journal positions read for one list, newest runs first; the rest relies on the rows. */
 const MOST_POSITIONS = 20_000;
 const INPUT_COLUMNS = 40;
 
-/** Fills in what a row does not say, only for the rows that are shown. */
+/** Adds what a row doesn't say, only for the rows that are shown. */
 export class RunItems {
   readonly #store: Store;
   readonly #now: number;
@@ -54,7 +54,7 @@ export class RunItems {
     };
   }
 
-  /** Nothing of it is told but that. */
+  /** Shows nothing but the damage. */
   #damaged(row: RunRow): RunItem {
     const standing = standingOf(row, this.#now);
     return { row, standing, progress: { done: row.stepsDone, text: "damaged" }, origin: {}, input: "" };
@@ -68,7 +68,7 @@ export class RunItems {
     return "gone" in isRead ? undefined : view;
   }
 
-  /** Whether a failed run was undone, and so cannot be resumed. */
+  /** True when a failed run was undone, and so can't be resumed. */
   async #undone(row: RunRow): Promise<{ undone?: boolean }> {
     if (row.status !== "failed") return {};
     const found = await fetched(() => lastEvent(this.#store, row, ["run_failed"]));
@@ -77,7 +77,7 @@ export class RunItems {
   }
 }
 
-/** The row with names that its author knows, for sentences. What must be decided is named exactly. */
+/** The row with the author's names, for sentences. Steps to decide about keep their exact names. */
 const spoken = (row: RunRow, view: RunView | undefined): RunRow =>
   view
     ? {
@@ -88,13 +88,13 @@ const spoken = (row: RunRow, view: RunView | undefined): RunRow =>
       }
     : row;
 
-/** How it was started; nothing where that cannot be read: one damaged run does not hide the others. */
+/** How it was started; empty when that can't be read: one damaged run doesn't hide the others. */
 export async function originOf(store: Store, row: RunRow): Promise<RunOrigin> {
   const found = await fetched(() => readOrigin(store, row.id));
   return "gone" in found ? {} : (found.value as RunOrigin);
 }
 
-/** What the run was started with, in a few words; "" when that cannot be read any more. */
+/** A short form of the run's input; "" when it can't be read any more. */
 async function inputOf(store: Store, row: RunRow): Promise<string> {
   if (row.prunedAt !== null) return "";
   const found = await fetched(async () => {

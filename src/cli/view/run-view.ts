@@ -43,21 +43,21 @@ export class RunView {
   /** What a step is called. */
   readonly nameOf: (step: string) => string;
 
-  /** `everyStep`: what agents do inside is told as well. */
+  /** `everyStep`: includes the inner steps of agents. */
   constructor(store: Store, runId: string, everyStep = false) {
     this.#store = store;
     this.runId = runId;
     this.nameOf = namesIn(this.state, everyStep);
   }
 
-  /** What is known of an agent, a member or a step by its name. */
+  /** The record of an agent, a member or a step by its name. */
   unit(
     name: string,
   ): { readonly since: number; readonly tokens: number; readonly costUsd: number } | undefined {
     return this.#units.get(name);
   }
 
-  /** Reads what was written since; answers it. */
+  /** Reads and returns what was written since. */
   async catchUp(): Promise<readonly JournalEvent[]> {
     const row = await readRun(this.#store, this.runId);
     if (!row) throw new HoldfastError("HF-1001", { run: this.runId });
@@ -111,10 +111,10 @@ export class RunView {
     return this.#seq;
   }
 
-  /** What can be chosen at open gates, as far as it is known; see {@link learnChoices}. */
+  /** The known choices at open gates; see {@link learnChoices}. */
   readonly choices = new Map<string, readonly string[]>();
 
-  /** Reads what the open gates offer. */
+  /** Reads the choices of the open gates. */
   async learnChoices(values: Values): Promise<void> {
     for (const { step, type } of this.open) {
       const record = this.state.find(step);
@@ -135,7 +135,7 @@ export class RunView {
     return measure(this.state, this.row.stepsDone, this.row.status).progress;
   }
 
-  /** Planned steps that have not begun. */
+  /** Planned steps that haven't begun. */
   get pending(): readonly string[] {
     const begun = new Set([...this.state.steps()].map(([step]) => this.nameOf(step)));
     return measure(this.state, this.row.stepsDone, this.row.status).pending.filter(
@@ -143,13 +143,13 @@ export class RunView {
     );
   }
 
-  /** Steps that have begun, innermost only: those around them are under way because of them. */
+  /** Steps that have begun, innermost only: those around them are in progress because of them. */
   get open(): readonly StepUnderWay[] {
     const all = underWay(this.state);
     const inner = all.filter(({ step }) => !all.some((other) => isInside(other.step, step)));
     const named = new Map<string, StepUnderWay>();
     for (const one of inner) {
-      // What a person must decide about is named exactly.
+      // Steps that a person must decide about keep their exact names.
       const step = one.status === "in_doubt" || one.type === "gate" ? one.step : this.nameOf(one.step);
       if (!named.has(step)) named.set(step, { ...one, step });
     }

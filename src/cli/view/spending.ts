@@ -1,7 +1,7 @@
 import type { Cost } from "../../core/manage/reports/costs.ts";
 import { spent, tokens, usd } from "../format.ts";
 
-/** What it cost; "" when nothing was used. What nobody knows the price of is said to be so, never shown as nothing. */
+/** The cost; "" when nothing was used. An unknown price is shown as such, never as zero. */
 export function money({ costUsd, unpriced }: Readonly<Cost>): string {
   const open = unpriced > 0 ? `${tokens(unpriced)} unpriced` : "";
   if (costUsd === 0) return open;
@@ -12,13 +12,13 @@ export function money({ costUsd, unpriced }: Readonly<Cost>): string {
 export const used = (usage: { readonly tokens: number; readonly costUsd: number }): string =>
   `${spent(usage)}${usage.tokens > 0 && usage.costUsd === 0 ? " · unpriced" : ""}`;
 
-/** For programs: money that nobody knows is `null`, never 0. */
+/** For programs: an unknown cost is `null`, never 0. */
 export const usageData = <T extends { readonly tokens: number; readonly costUsd: number }>(usage: T) => ({
   ...usage,
   costUsd: usage.tokens > 0 && usage.costUsd === 0 ? null : usage.costUsd,
 });
 
-/** The same in one word, for a column. */
+/** The cost in one word, for a column. */
 export function costWord({
   tokens: some,
   costUsd,

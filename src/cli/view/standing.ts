@@ -7,13 +7,16 @@ import { coarse, seconds } from "../format.ts";
 import { ownerOf } from "../owner.ts";
 import type { Paint } from "../paint.ts";
 
-/** How a run stands, in a glyph and a few words; what a person is needed for; and since when nobody advances it although it could go on. */
+/**
+ * A run's state as a glyph and a few words; whether a person is needed; and since when it has made no progress although
+ * it could.
+ */
 export interface Standing extends RunSentence {
   readonly glyph: string;
   readonly words: string;
   readonly tone: Tone;
   readonly needsYou: boolean;
-  /** Since when it is stalled; `null` when it is not. */
+  /** Since when it is stalled; `null` when it isn't. */
   readonly stalledSince: number | null;
 }
 
@@ -51,7 +54,7 @@ const stalled = (ms: number): Words => ({
   needsYou: true,
 });
 
-/** Since when nobody advances a run that could go on: its worker died, or none takes it. `null` when that is not so. */
+/** Since when a run that could continue has had no worker: its worker died, or none takes it. `null` otherwise. */
 export function stalledSince(row: RunRow, now: number): number | null {
   const stall = stallOf(row, now, ownerOf(row, now)?.isDead);
   return stall && stall.kind !== "quiet" ? stall.since : null;
@@ -111,13 +114,13 @@ export function toned(paint: Paint, tone: Tone): (text: string) => string {
   return colours[tone];
 }
 
-/** Glyph and words, in the colour of what they say. */
+/** Glyph and words in their colour. */
 export const badge = ({ glyph, words: text, tone }: Standing, paint: Paint): string =>
   toned(paint, tone)(`${glyph} ${text}`);
 
 const MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
-/** Moments in a sentence as people say them: `since 2h ago` is `for 2h`. */
+/** Times in a sentence in spoken form: `since 2h ago` becomes `for 2h`. */
 export const spoken = (text: string, now: number): string =>
   text
     .replace(

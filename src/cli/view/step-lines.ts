@@ -7,15 +7,18 @@ import type { Paint } from "../paint.ts";
 import type { RunView } from "./run-view.ts";
 import { endedAgent } from "./units.ts";
 
-/** How wide the names of steps are, so that what follows stands in columns. */
+/** The width of step names, so that what follows is aligned. */
 const NAME = 18;
-/** A longer name pushes the rest of its line aside, up to here. */
+/** A longer name shifts the rest of its line, up to this width. */
 const LONGEST_NAME = 48;
 
-/** How wide the names are on a terminal: always the same, so that everything after them is in line, and short enough for it to fit. */
+/**
+ * The width of names on a terminal: constant, so that everything after them is aligned, and small enough for that to
+ * fit.
+ */
 const nameRoom = (columns: number): number => Math.min(30, Math.max(NAME, columns - 46));
 
-/** A step's name as the first column of a line on a terminal of so many columns; in a file, as long as it likes. */
+/** A step's name as the first column of a line on a terminal of this width; unlimited in a file. */
 const nameIn = (step: string, columns: number): string => {
   if (columns === Number.POSITIVE_INFINITY) return nameColumn(step);
   const room = nameRoom(columns);
@@ -33,11 +36,11 @@ interface Told {
   /** Why it failed. */
   readonly why?: string | undefined;
   readonly isSaved?: boolean;
-  /** How wide the terminal is; without one, lines are as long as they like. */
+  /** The width of the terminal; without one, lines are unlimited. */
   readonly columns?: number;
 }
 
-/** What is left on the screen of an event: one line for each step that ended, failed or began to wait for a person. */
+/** The permanent line for an event: one for each step that ended, failed or began to wait for a person. */
 export function lineOf(event: JournalEvent, view: RunView, how: Told): string | undefined {
   const { paint, why, isSaved = true, columns = Number.POSITIVE_INFINITY } = how;
   const { step, seq } = event;
@@ -61,7 +64,7 @@ export function lineOf(event: JournalEvent, view: RunView, how: Told): string | 
     return width(line + place) <= columns ? line + place : fit(line, columns);
   }
   if (event.kind === "step_failed") {
-    // What failed inside a unit fails the unit, which says so itself.
+    // A failure inside a unit fails the unit, which reports it itself.
     if (unit !== step && event.meta.retryAt === undefined && view.state.find(unit)) return undefined;
     const { attempt, retryAt } = event.meta;
     const then = retryAt === undefined ? "" : ` · retry in ${seconds(retryAt - event.at)}`;
@@ -78,7 +81,7 @@ export function lineOf(event: JournalEvent, view: RunView, how: Told): string | 
   return undefined;
 }
 
-/** A run that does nothing but wait for its next try says until when, and how to have it now. */
+/** A run that only waits for its next attempt says until when, and how to retry now. */
 function retryLine(
   { meta, at }: JournalEvent & { kind: "run_waiting" },
   view: RunView,
@@ -106,12 +109,12 @@ export function answersTo(runId: string, gate: string, choices: readonly string[
 interface Line {
   readonly now: number;
   readonly paint: Paint;
-  /** A command to copy; nothing where no command could find the run. */
+  /** Builds a command to copy; missing when no command could find the run. */
   readonly cli: ((command: string) => string) | undefined;
   readonly columns?: number;
 }
 
-/** A step under way: what it does, or what it waits for. */
+/** A step in progress: what it does, or what it waits for. */
 export function openLine(
   open: StepUnderWay,
   view: RunView,
@@ -134,7 +137,7 @@ export function openLine(
   return `${paint.cyan("●")} ${name} ${again}running ${age}`;
 }
 
-/** Names of what is under way, for sentences: `load, match and 3 more`. */
+/** The names of steps in progress, for sentences: `load, match and 3 more`. */
 export function namesOf(open: readonly StepUnderWay[]): string {
   const names = open
     .filter(({ type }) => type === "call" || type === "child")

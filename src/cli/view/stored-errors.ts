@@ -4,7 +4,7 @@ import { type Fetched, withoutSecrets } from "./stored-values.ts";
 const errorIn = (found: Fetched | undefined): Error | undefined =>
   found && "value" in found && found.value instanceof Error ? found.value : undefined;
 
-/** Where in the user's code a stored error was thrown: the innermost of its causes that says so. */
+/** Where in the user's code a stored error was thrown: taken from its innermost cause that has a place. */
 export function placeOf(found: Fetched | undefined): string | undefined {
   let place: string | undefined;
   for (let error = errorIn(found); error; error = error.cause instanceof Error ? error.cause : undefined)

@@ -13,7 +13,7 @@ export const valuesOf = (store: Store): Values =>
     silentLogger,
   );
 
-/** A value of a run, or why it cannot be had: dropped by retention, damaged, or its key is away. */
+/** A value of a run, or why it isn't available: dropped by retention, damaged, or its key is missing. */
 export type Fetched = { readonly value: unknown } | { readonly gone: string };
 
 export async function fetched(read: () => unknown): Promise<Fetched> {
@@ -27,19 +27,19 @@ export async function fetched(read: () => unknown): Promise<Fetched> {
 
 const redactor = new Redactor({});
 
-/** Keys of well-known services and the like are never printed by accident. */
+/** Removes keys of well-known services and the like, so that they aren't printed by accident. */
 export const withoutSecrets = (text: string): string => redactor.text(text);
 
-/** What a field's name says about its value. */
+/** Field names that indicate a secret. */
 const SECRET_NAME =
   /pass(word|wd|phrase)?$|secret|token$|api_?key|authorization|credential|private_?key|^key$/i;
 
 export const isSecretName = (name: string): boolean => SECRET_NAME.test(name);
 
-/** In the place of what is not shown without `--reveal`. */
+/** Replaces what is hidden without `--reveal`. */
 export const MASK = "***";
 
-/** One line of a value, secrets left out, cut to `columns`. */
+/** One line of a value without secrets, cut to `columns`. */
 export function summary(value: unknown, columns: number): string {
   return fit(oneLine(redactor.text(brief(value, 0))), columns);
 }
@@ -61,7 +61,7 @@ function brief(value: unknown, depth: number): string {
 const listed = (values: readonly unknown[], depth: number): string =>
   `[${values.map((one) => brief(one, depth + 1)).join(", ")}]`;
 
-/** A value as data, every text of it shortened and secrets left out: enough to recognise it by. */
+/** A value as data with shortened texts and without secrets: enough to recognise it. */
 export function masked(value: unknown, longest = 60): unknown {
   if (typeof value === "string") return fit(redactor.text(value), longest);
   if (typeof value !== "object" || value === null) return value;
@@ -85,5 +85,5 @@ function cutList(values: readonly unknown[], longest: number): unknown[] {
   return values.length > MOST_ITEMS ? [...shown, `… ${count(values.length - MOST_ITEMS)} more`] : shown;
 }
 
-/** As it is with `--reveal`, else masked. */
+/** The value with `--reveal`, otherwise its masked form. */
 export const shownValue = (value: unknown, reveal: boolean): unknown => (reveal ? value : masked(value));

@@ -12,7 +12,7 @@ export interface Attempt {
   readonly endedAt?: number;
   /** `undefined`: no outcome is recorded. */
   readonly outcome?: Exclude<State, "under way">;
-  /** Position of the outcome, where its value is. */
+  /** The position of the outcome, where its value is. */
   readonly seq?: number;
   readonly ms?: number;
   readonly usage?: UsageMeta;
@@ -28,14 +28,14 @@ export interface Story {
   readonly effect: Effect;
   readonly attempts: readonly Attempt[];
   readonly state: State;
-  /** Fingerprint of its idempotency key. */
+  /** The fingerprint of its idempotency key. */
   readonly key?: string | undefined;
   readonly args?: string | undefined;
   readonly child?: string | undefined;
   readonly until?: number | undefined;
-  /** In doubt: from when on it may be called again. */
+  /** In doubt: the time from which it may be called again. */
   readonly rerunAfter?: number | undefined;
-  /** What a person chose at a gate, and who. */
+  /** A person's choice at a gate, and the person. */
   readonly choice?: string | undefined;
   readonly actor?: string | undefined;
   /** Position of what decided its state. */
@@ -57,12 +57,12 @@ export function storyOf({ step, record, attempts, choice, actor }: LoggedStep): 
 const attemptOf = ({ begun: _, owner: __, outcome, ...attempt }: LoggedAttempt): Attempt =>
   outcome === undefined ? attempt : { ...attempt, outcome: WORDS[outcome] };
 
-/** The headers of a run's journal, a page at a time. */
+/** The heads of a run's journal, page by page. */
 export async function* journalOf(store: Store, row: RunRow, from = 1): AsyncGenerator<JournalEvent> {
   for await (const { events } of headsOf(store, row.id, from, row.seq))
     for (const event of events) if (event.seq >= from) yield event;
 }
 
-/** How long an attempt took; until now when it has not ended. */
+/** The duration of an attempt; until now if it hasn't ended. */
 export const tookMs = ({ startedAt, endedAt, ms }: Attempt, now: number): number =>
   ms ?? Math.max(0, (endedAt ?? now) - startedAt);

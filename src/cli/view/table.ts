@@ -4,25 +4,25 @@ import type { Host } from "../host.ts";
 export interface Column {
   readonly title: string;
   readonly align?: "right";
-  /** How narrow it may become when the terminal is; columns without it are never cut. */
+  /** The minimum width on a narrow terminal; columns without it are never cut. */
   readonly least?: number;
-  /** Its texts differ at their ends: they are cut in the middle. */
+  /** Set for texts that differ at their ends: they are cut in the middle. */
   readonly isName?: true;
   /** Left out before anything is cut to less than `least`, the last such column first. */
   readonly spare?: true;
 }
 
 const GAP = 2;
-/** Also where there is room for everything. */
+/** The limit even if there is room for everything. */
 const WIDEST = 200;
 
-/** How wide a text may be: as the terminal; without one, as it likes. */
+/** The width available for text: the terminal's; unlimited without one. */
 export const roomOf = ({ stdout }: Pick<Host, "stdout">): number =>
   stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY;
 
 /**
- * Rows under titles. Where the terminal is too narrow, the widest of the columns that may be cut gives way, then those that can be
- * spared; a column that is empty in every row is left out.
+ * Rows under titles. On a narrow terminal, the widest column that may be cut gives way, then those that can be spared;
+ * a column that is empty in every row is left out.
  */
 export function table(
   columns: readonly Column[],
@@ -50,7 +50,7 @@ export function table(
       .join(" ".repeat(GAP))
       .trimEnd();
   const all = [line(columns.map(({ title }) => title)), ...rows.map(line)];
-  // What can neither be cut nor spared is cut at the edge: a broken line would take the columns with it.
+  // What can be neither cut nor spared is cut at the edge: a wrapped line would break the columns.
   return room === Number.POSITIVE_INFINITY ? all : all.map((text) => fit(text, room));
 }
 

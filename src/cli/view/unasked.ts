@@ -1,11 +1,11 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { RunState } from "../../core/journal/state.ts";
 
-/** Finished steps that the code of a completed run did not ask for again when it went on. */
+/** Finished steps that the code of a completed run didn't ask for again when it continued. */
 export const unaskedOf = ({ outcome }: Pick<RunState, "outcome">): readonly string[] =>
   outcome?.unasked ?? [];
 
-/** What to say about them, if there are any. */
+/** The note about them, if there are any. */
 export function unaskedText(steps: readonly string[]): string | undefined {
   if (steps.length === 0) return undefined;
   const { code, message, why } = new HoldfastError("HF-2292", { steps: named(steps) });

@@ -17,11 +17,11 @@ import { DEFINITION_KEY } from "../../yaml/source.ts";
 import type { Attempt, Story } from "./stories.ts";
 
 /**
- * Steps as the author of a workflow file knows them: agents, members of groups, items of lists. What an agent does inside them (turns,
- * model calls, tools) is theirs, and is told apart only for those who ask for steps.
+ * Steps as the author of a workflow file knows them: agents, members of groups, items of lists. An agent's inner steps
+ * (turns, model calls, tools) belong to it, and are shown separately only on request.
  */
 
-/** What happens in a turn of an agent. */
+/** Steps inside a turn of an agent. */
 const INNER = /^(?:model|tool:.*)$/s;
 const TOOL = /^tool:/;
 
@@ -42,28 +42,30 @@ function isInner(step: string): boolean {
   return approval ? TOOL.test(lastSegment(approval.step)) : INNER.test(lastSegment(step));
 }
 
-/** An agent with a validator or a time limit is a step of its own with both inside. */
+/** An agent with a validator or a time limit is its own step with both inside. */
 function isOwn(agent: string, holder: string): boolean {
   return baseName(agent).replace(/ \((?:validator|dialog)\)$/, "") === baseName(holder);
 }
 
-/** Whether a run is one of a workflow file: it keeps the file in its memory. */
+/** True when a run belongs to a workflow file: it keeps the file in its memory. */
 export const isFileRun = (state: RunState): boolean =>
   state.memory.some(({ name }) => name === DEFINITION_KEY);
 
-/** How a run's steps are called; as they are where it is no file's, or where every step is asked for. */
+/** The displayed names of a run's steps; unchanged without a workflow file, or when every step is requested. */
 export const namesIn =
   (state: RunState, everyStep = false): ((step: string) => string) =>
   (step) =>
     !everyStep && isFileRun(state) ? unitOf(step) : step;
 
-/** The agent that has ended with this event, where it has no step of its own that says so. */
+/** The agent that ended with this event, if it has no step of its own that says so. */
 export function endedAgent(event: JournalEvent): string | undefined {
   if (event.kind !== "loop_advanced" || !event.meta.done) return undefined;
   return unitOf(`${prefixOf(memberName(event.step, 0))}model`) === event.step ? event.step : undefined;
 }
 
-/** The same stories with what agents did inside folded into one for each. `ended`: agents that have answered, and where. */
+/**
+ * Stories with the inner steps of agents folded into one each. `ended`: agents that have answered, and the position.
+ */
 export function unitStories(
   stories: readonly Story[],
   ended: ReadonlyMap<string, { readonly seq: number; readonly at: number }>,
@@ -89,7 +91,7 @@ function folded(
   end: { readonly seq: number; readonly at: number } | undefined,
 ): Story {
   const last = inner.at(-1) as Story;
-  // The last word is the unit's own; before that, what is the matter inside it.
+  // The unit's own end counts; before that, the state inside it.
   const state = end
     ? "done"
     : own && own.state !== "under way"

@@ -1,6 +1,6 @@
 import type { Host } from "../host.ts";
 
-/** Time to pass between two looks, which Ctrl-C cuts short. */
+/** A pause between two checks, which Ctrl-C ends early. */
 export class Patience {
   #isOver = false;
   #wake: () => void = () => undefined;
@@ -13,7 +13,7 @@ export class Patience {
     });
   }
 
-  /** Answers whether to go on. */
+  /** Returns whether to continue. */
   async rest(ms: number): Promise<boolean> {
     if (!this.#isOver)
       await new Promise<void>((resolve) => {
@@ -31,7 +31,7 @@ export class Patience {
   }
 }
 
-/** Looks again and again until `look` answers that there is nothing more to see, or somebody presses Ctrl-C. */
+/** Repeats `look` until it says that there is nothing more to see, or the user presses Ctrl-C. */
 export async function watching(host: Host, everyMs: number, look: () => Promise<boolean>): Promise<void> {
   const patience = new Patience(host);
   try {

@@ -6,7 +6,7 @@ import type { Outcome } from "../../outcome.ts";
 
 const ALL = { flag: "--all", summary: "the run itself, with all its checkpoints" } as const;
 
-/** The whole run, whichever of its checkpoints was named. */
+/** Pins the whole run, whichever of its checkpoints was named. */
 async function pinRun(context: CommandContext<unknown>, act: Act, pinned: boolean): Promise<Outcome> {
   const { id } = await (await context.addresses()).run(context.args[0] ?? "");
   const { retention } = await context.engine();

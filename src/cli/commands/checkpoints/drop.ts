@@ -69,7 +69,7 @@ interface Dropping {
   readonly dryRun: boolean;
 }
 
-/** How much first, then consent, then the deed. */
+/** Shows how much, asks for consent, then drops. */
 async function drop(
   context: CommandContext<unknown>,
   { verb, policy, workflow, dryRun }: Dropping,
@@ -90,7 +90,7 @@ async function drop(
   return { data: { ...done, dryRun, dropped: true, unended: left }, text: textOf(done, left, true) };
 }
 
-/** Runs that have not ended lose nothing for their age. */
+/** Unfinished runs lose nothing because of their age. */
 async function unended(engine: Engine, workflow: string | undefined): Promise<number> {
   const status = ["queued", "running", "waiting", "paused"] as const;
   const which = defined({ workflow });

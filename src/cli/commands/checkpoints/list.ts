@@ -77,7 +77,7 @@ const rowOf = (
   id,
   made,
   `${trigger.replaceAll("_", " ")}${actor === undefined ? "" : ` by ${actor}`}`,
-  // A mark is not made in a step of its own: its label says what it is.
+  // A mark isn't a step: its label describes it.
   step.startsWith("checkpoint:") ? "" : step,
   phase === step ? "" : phase,
   labels.join(", "),

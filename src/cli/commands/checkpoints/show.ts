@@ -64,7 +64,7 @@ function textOf(
   ].join("\n");
 }
 
-/** What is said about it line by line, each with its label. */
+/** The facts of a checkpoint, one labelled line each. */
 function factsOf(checkpoint: Checkpoint, room: number, made: string): string[][] {
   const { progress, usage, failure, labels } = checkpoint;
   return [

@@ -6,7 +6,7 @@ import { GLOBAL_HELP, takeGlobals } from "../../globals.ts";
 
 const MOST_RUNS = 50;
 
-/** What may stand in the place of the last word. Nothing, when nothing is known: the shell then offers files. */
+/** Candidates for the last word. Empty when nothing is known: the shell then offers files. */
 export async function candidates(
   context: CommandContext<unknown>,
   catalog: readonly Listed[],
@@ -26,7 +26,7 @@ function withoutGlobals(words: readonly string[]): readonly string[] {
   try {
     return takeGlobals(words).rest;
   } catch (error) {
-    // A flag whose value is still to come.
+    // A flag still waits for its value.
     if (HoldfastError.is(error)) return words.filter((word) => !word.startsWith("-"));
     throw error;
   }
@@ -49,7 +49,7 @@ async function below(
   return ofCommand(context, command, sub === command.name ? more : others, last);
 }
 
-/** The command that is meant when none is named, once an option of it is being typed. */
+/** The default command, once one of its options is being typed. */
 const otherwise = (
   { commands, otherwise: name }: CommandGroup,
   words: readonly string[],
@@ -78,7 +78,7 @@ const takesValue = (flag: string): boolean => flag.includes("<");
 const flagsOf = (flag: string): string[] => flag.split(/[ ,]+/).filter((word) => word.startsWith("-"));
 const globalFlags = (): string[] => [...new Set(GLOBAL_HELP.match(/(?<=[\s,])--[a-z-]+/g) ?? [])];
 
-/** Runs; after `@` the labels of one, after `:` what it waits at. A store that cannot be read has none. */
+/** Runs; after `@` the labels of one, after `:` what it waits at. A store that can't be read has none. */
 async function addresses(context: CommandContext<unknown>, last: string): Promise<string[]> {
   try {
     const store = await context.store();

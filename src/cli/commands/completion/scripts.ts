@@ -1,4 +1,7 @@
-/** What each shell must be told. All of them ask the program itself, so nothing here grows old. Errors are no help on a Tab key. */
+/**
+ * The completion script of each shell. All of them ask the program itself, so they never go stale. Errors are
+ * suppressed, because a Tab key can't show them.
+ */
 export const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `# holdfast: completion for bash
 _holdfast() {

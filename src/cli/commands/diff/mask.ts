@@ -1,7 +1,7 @@
 import type { Change, CheckpointDiff, PatchOperation } from "../../../core/manage/checkpoints/diff.ts";
 import { isSecretName, MASK, masked } from "../../view/stored-values.ts";
 
-/** The same difference without secrets, every text cut to `longest`: what differs can be told, and not what it was. */
+/** The difference without secrets, every text cut to `longest`: shows that a value differs, not what it was. */
 export function maskedDiff(diff: CheckpointDiff, longest?: number): CheckpointDiff {
   const { state, patch, steps, decisions } = diff;
   const shown = (value: unknown): unknown => masked(value, longest);
@@ -29,7 +29,7 @@ const mapped = <T, R>(
 ): Record<string, R> =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, change(key, value)]));
 
-/** A delta holds values only in lists: what came, what went, or both. */
+/** A delta holds values only in lists: added, removed, or both. */
 function maskedDelta(delta: unknown, shown: (value: unknown) => unknown): unknown {
   if (Array.isArray(delta)) return delta.map(shown);
   if (typeof delta !== "object" || delta === null) return delta;
@@ -38,7 +38,7 @@ function maskedDelta(delta: unknown, shown: (value: unknown) => unknown): unknow
   );
 }
 
-/** The zeros of a delta say what became of the value before them. */
+/** The zeros of a delta say what happened to the value before them. */
 const hidden = (value: unknown): unknown => (value === 0 ? value : MASK);
 
 function maskedOperation(operation: PatchOperation, shown: (value: unknown) => unknown): PatchOperation {

@@ -1,12 +1,12 @@
 import { defined } from "../../../core/defined.ts";
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Check {
   readonly name: string;
   readonly state: "ok" | "warn" | "bad";
   readonly text: string;
-  /** What to do about it: a command without the leading `holdfast`, or a sentence. */
+  /** How to fix it: a command without the leading `holdfast`, or a sentence. */
   readonly fix?: { readonly command: string } | { readonly advice: string };
-  /** What `--fix` would do: only what changes no run and calls no code. */
+  /** What `--fix` would do: only repairs that change no run and call no code. */
   readonly repair?: { readonly text: string; run(): void };
 }
 

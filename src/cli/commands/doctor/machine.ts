@@ -7,7 +7,7 @@ import type { Host } from "../../host.ts";
 import { bytes } from "../../view/sizes.ts";
 import { bad, type Check, ok, warn } from "./checks.ts";
 
-/** As package.json says; later ones are better. */
+/** From package.json; later versions are better. */
 const OLDEST_NODE = [20, 19] as const;
 const FULL = 0.9;
 const VERY_FULL = 0.98;
@@ -46,7 +46,7 @@ function existingFolder(place: string): string {
   for (let at = place; ; at = dirname(at)) if (existsSync(at) && statSync(at).isDirectory()) return at;
 }
 
-/** Others on the machine should not read what runs know. */
+/** Other users of the machine shouldn't read what runs know. */
 export function checkRights(file: string): Check {
   const mode = statSync(file).mode & 0o777;
   if (process.platform === "win32" || (mode & 0o077) === 0)
@@ -57,7 +57,7 @@ export function checkRights(file: string): Check {
   };
 }
 
-/** A store inside a repository does not belong into it. */
+/** A store inside a repository shouldn't be committed. */
 export function checkIgnored(file: string, root: string): Check | undefined {
   const folder = dirname(file);
   const ignore = join(folder, ".gitignore");
@@ -70,7 +70,7 @@ export function checkIgnored(file: string, root: string): Check | undefined {
   };
 }
 
-/** Whether keys are at hand where values are encrypted. Their ids are shown, never they. */
+/** Checks that keys are available if values are encrypted. Shows their ids, never the keys. */
 export function checkKeys({ values, root }: Settings, { env }: Host): Check {
   const { encryption } = values;
   if (!encryption) return ok("encryption", "off: values are stored as they are");

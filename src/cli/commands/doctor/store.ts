@@ -12,7 +12,7 @@ import { bad, type Check, ok, warn } from "./checks.ts";
 
 const READS = 20;
 const WRITES = 20;
-/** From here on an alert is due. */
+/** The duration from which to warn. */
 const SLOW_WRITE_MS = 50;
 const SLOW_READ_MS = 250;
 const SKEW_MS = 1_000;
@@ -21,7 +21,7 @@ const BAD_SKEW_MS = 10_000;
 const p95 = (times: readonly number[]): number =>
   [...times].sort((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? 0;
 
-/** Reading is what can be measured without leaving a trace. */
+/** Measures reads, which leave no trace. */
 export async function checkReads(store: Store): Promise<Check> {
   const times: number[] = [];
   for (let n = 0; n < READS; n++) {
@@ -33,7 +33,7 @@ export async function checkReads(store: Store): Promise<Check> {
   return p95(times) > SLOW_READ_MS ? warn("reads", `${text}: slow`) : ok("reads", text);
 }
 
-/** How long the disk beside the store takes to make something durable. The store itself is not written to. */
+/** How long the disk beside the store takes to make something durable. The store itself isn't written to. */
 export function checkWrites(file: string): Check {
   const beside = join(dirname(file), `.holdfast-doctor-${randomUUID()}`);
   const times: number[] = [];
@@ -57,7 +57,7 @@ export function checkWrites(file: string): Check {
     : ok("writes", text);
 }
 
-/** Claims are judged by the store's clock. */
+/** The store's clock decides about claims. */
 export async function checkClock(store: Store): Promise<Check> {
   const before = Date.now();
   const theirs = await store.now();
@@ -77,10 +77,10 @@ export const sizeOf = (file: string): string =>
     ),
   );
 
-/** So many of the newest runs are checked in full. */
+/** The number of newest runs to check completely. */
 const SAMPLE = 20;
 
-/** A glance: `holdfast verify` checks all of it. */
+/** A quick check; `holdfast verify` checks everything. */
 export async function checkDamage(engine: Engine): Promise<Check> {
   const { ok: isSound, runs, damaged, store } = await engine.reports.verify({ limit: SAMPLE });
   const [problem] = [...store, ...damaged.map(({ runId, problems }) => `${runId}: ${problems[0]?.problem}`)];
@@ -88,7 +88,7 @@ export async function checkDamage(engine: Engine): Promise<Check> {
   return bad("integrity", problem ?? "the store is damaged", { command: "verify" });
 }
 
-/** Runs that nobody advances, and what waits for a person. */
+/** Runs without a worker, and runs that wait for a person. */
 export async function checkRuns(store: Store): Promise<Check[]> {
   const now = await store.now();
   const [stalled, needing]: [RunRow[], RunRow[]] = [[], []];

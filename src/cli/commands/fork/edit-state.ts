@@ -11,7 +11,7 @@ import type { Host } from "../../host.ts";
 import { messageOf } from "../../modules.ts";
 import type { Output } from "../../output.ts";
 
-/** Lets a person change the state in their editor; answers what they have changed, or `undefined` for nothing. */
+/** Lets a person change the state in their editor; returns the changes, or `undefined` for none. */
 export function editState(host: Host, out: Output, view: StateView): Edits | undefined {
   const editor = host.env["VISUAL"] || host.env["EDITOR"];
   if (!host.canAsk || out.isJson)
@@ -79,7 +79,7 @@ function changes(before: Json, after: Json): Edits | undefined {
   return Object.keys(edits).length === 0 ? undefined : edits;
 }
 
-/** Only memory can forget: a step that has finished has a result. */
+/** Only memory keys can be deleted: a finished step has a result. */
 function changedKeys(part: string, before: Json, after: Json): Json {
   const gone = Object.keys(before).filter((key) => !(key in after));
   if (gone.length > 0 && part !== "memory")
@@ -93,5 +93,5 @@ function changedKeys(part: string, before: Json, after: Json): Json {
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** What JSON cannot say was written as the journal writes it. */
+/** Values that JSON can't express use the journal's encoding. */
 const restored = (value: unknown): unknown => decode(JSON.stringify(value));

@@ -11,7 +11,7 @@ import type { Outcome } from "../../outcome.ts";
 import { shownText } from "../show/run-text.ts";
 import { findGate } from "./find.ts";
 
-/** Choices that mean what the verb says, whatever else a gate offers. */
+/** Choices that a verb stands for, whatever else a gate offers. */
 const MEANT = {
   approve: /^(approved?|yes|ok|okay|accept(ed)?|allow|go|continue|proceed)$/i,
   reject: /^(reject(ed)?|no|deny|denied|declined?|refuse|stop|abort)$/i,
@@ -69,7 +69,7 @@ async function decide(context: CommandContext<unknown>, verb: Verb, given: Given
   const choice =
     given.choice ?? (verb === "answer" ? await ask(context, gate, address) : meant(gate, verb, address));
   const text = await wordsOf(context, given, gate, address);
-  // Bound to what was read just now: when the gate shows something else meanwhile, the answer is refused.
+  // Bound to what was just read: if the gate shows something else by now, the answer is refused.
   const answered = await engine.answer(gate.runId, gate.gate, {
     ...act,
     choice,
@@ -85,7 +85,7 @@ async function decide(context: CommandContext<unknown>, verb: Verb, given: Given
   };
 }
 
-/** Exactly one of the choices must mean it. */
+/** Exactly one of the choices must match. */
 function meant({ choices }: OpenGate, verb: keyof typeof MEANT, address: string): string {
   const fitting = choices.filter((choice) => MEANT[verb].test(choice));
   const [only, ...others] = fitting;

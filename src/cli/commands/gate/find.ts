@@ -8,14 +8,14 @@ import type { RunRow } from "../../../core/types.ts";
 import { splitAddress } from "../../addresses.ts";
 import type { CommandContext } from "../../context.ts";
 
-/** Every run that waits at a gate. Only rows are read. */
+/** Every run that waits at a gate. Reads only rows. */
 async function* runsAtGates(context: CommandContext<unknown>): AsyncGenerator<RunRow> {
   const store = await context.store();
   for await (const row of everyRun(store, { status: ["waiting"] }))
     if (row.waiting.some(({ kind }) => kind === "gate")) yield row;
 }
 
-/** `run:gate`; or the name of a gate that only one run waits at; or a run that waits at one gate. */
+/** `run:gate`; or a gate that only one run waits at; or a run that waits at one gate. */
 export async function findGate(
   context: CommandContext<unknown>,
   engine: Engine,

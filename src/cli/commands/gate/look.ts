@@ -69,7 +69,8 @@ export const show = defineCommand({
     const shown = shownValue(gate.show, !context.options.masked);
     const value = typeof shown === "string" ? shown : JSON.stringify(shown, null, 2);
     return {
-      // Who decides must see what about: what the gate shows was made to be shown. The bar at its left says which words are the run's.
+      // A decision needs its context: what the gate shows was meant to be shown. The bar on the left marks the run's
+      // own words.
       data: { ...gateData(gate, !context.options.masked), progress: progress.text },
       text: [
         `${paint.bold(oneLine(address))}   ${paint.yellow(`‖ waiting for you ${coarse(Math.max(0, now - gate.since))}`)}`,

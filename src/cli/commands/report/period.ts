@@ -35,7 +35,7 @@ export const spanData = ({ since, until }: { since: number; until: number }) => 
   until: iso(until),
 });
 
-/** A title with the period, and below it what was found. */
+/** A title with the period, followed by the content. */
 export function framed(
   { out }: CommandContext<unknown>,
   title: string,
@@ -48,7 +48,7 @@ export function framed(
   );
 }
 
-/** A table as wide as the terminal, its head dimmed; nothing where there are no rows. */
+/** A table as wide as the terminal with a dimmed head; empty without rows. */
 export function tabled(
   { host, out }: CommandContext<unknown>,
   columns: readonly Column[],

@@ -9,7 +9,7 @@ import { validateYaml } from "../validate/files.ts";
 export const isWorkflowFile = ({ host }: CommandContext<unknown>, text: string): boolean =>
   [".yaml", ".yml"].includes(extname(text)) && existsSync(resolve(host.cwd, text));
 
-/** What a workflow file is, and what it is started with. */
+/** Describes a workflow file and its inputs. */
 export async function showFile(context: CommandContext<unknown>, text: string): Promise<Outcome> {
   const { checkWorkflow } = await import("../../../yaml/index.ts");
   const path = resolve(context.host.cwd, text);

@@ -22,7 +22,7 @@ export interface ShowOptions {
   readonly decisions: boolean;
   readonly lineage: boolean;
   readonly all: boolean;
-  /** What agents of workflow files do inside, step by step. */
+  /** Includes the inner steps of workflow-file agents. */
   readonly steps: boolean;
   readonly reveal: boolean;
 }
@@ -34,24 +34,24 @@ export interface RunReading {
   readonly now: number;
   readonly standing: Standing;
   readonly progress: Progress;
-  /** Tokens whose price nobody knows. */
+  /** Tokens without a known price. */
   readonly unpriced: number;
-  /** As they are shown: agents of a workflow file with what they did inside folded in, unless every step is asked for. */
+  /** As shown: workflow-file agents with their inner steps folded in, unless every step is requested. */
   readonly stories: readonly Story[];
   readonly every: readonly Story[];
-  /** Planned steps that have not begun. */
+  /** Planned steps that haven't begun. */
   readonly pending: readonly string[];
   readonly acts: readonly string[];
   readonly lineage: Lineage;
-  /** Finished steps that its code did not ask for again. */
+  /** Finished steps that its code didn't ask for again. */
   readonly unasked: readonly string[];
   readonly input?: Fetched;
   readonly output?: Fetched;
-  /** What the run itself failed with. */
+  /** The run's own error. */
   readonly failure?: Fetched;
-  /** What steps returned, by step. */
+  /** The values that steps returned, by step. */
   readonly outputs: ReadonlyMap<string, Fetched>;
-  /** What attempts failed with, by position. */
+  /** The errors of attempts, by position. */
   readonly errors: ReadonlyMap<number, Fetched>;
   readonly decisions: readonly Decided[];
 }
@@ -63,13 +63,13 @@ export interface Decided extends Partial<Decision> {
 }
 
 export interface Lineage {
-  /** Taken over after a crash, and let go on by somebody. */
+  /** Takeovers after a crash, and resumes by people. */
   readonly recoveries: number;
   readonly resumes: number;
   readonly children: readonly { readonly step: string; readonly runId: string }[];
 }
 
-/** So many steps are shown with what they returned, unless all are asked for. */
+/** The number of steps shown with their value, unless all are requested. */
 const MOST_OUTPUTS = 50;
 
 export async function readRun(store: Store, runId: string, options: ShowOptions): Promise<RunReading> {
@@ -136,13 +136,13 @@ async function values(store: Store, row: RunRow, fold: Fold, options: ShowOption
   };
 }
 
-/** What the headers add up to. */
+/** The sum of the heads. */
 class Fold {
   readonly state = new RunState();
   readonly log = new StepLog();
   readonly ledger = new Ledger();
   readonly decisions: JournalEvent[] = [];
-  /** Agents that have answered, and where. */
+  /** Agents that have answered, and the position. */
   readonly ended = new Map<string, { readonly seq: number; readonly at: number }>();
   /** Who paused or cancelled it last. */
   by: string | undefined;
@@ -168,7 +168,7 @@ class Fold {
     }
   }
 
-  /** Positions of failures worth a word: of all attempts, or the last of each step that is not done. */
+  /** The positions of failures worth showing: of all attempts, or the last of each unfinished step. */
   failures(all: boolean): number[] {
     return [...this.log.steps()].flatMap((step) => {
       const failed = step.attempts.filter(({ outcome }) => outcome === "failed");

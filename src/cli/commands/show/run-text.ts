@@ -27,7 +27,7 @@ import { type Column, roomOf, table } from "../../view/table.ts";
 import { unaskedText } from "../../view/unasked.ts";
 import type { RunReading, ShowOptions } from "./read-run.ts";
 
-/** So many steps are listed, the latest, unless all are asked for. */
+/** The number of latest steps to list, unless all are requested. */
 const MOST_STEPS = 30;
 
 export function runText(context: CommandContext<unknown>, reading: RunReading, options: ShowOptions): string {
@@ -58,7 +58,7 @@ const block = (title: string, lines: readonly string[], paint: Paint): string[] 
     ? []
     : [paint.bold(title), ...lines.flatMap((line) => line.split("\n")).map((line) => `  ${line}`)];
 
-/** What it is, how it stands in one sentence, how far it is and what it has used. */
+/** The run, its state in one sentence, its progress and its usage. */
 function head(
   { row, origin, standing, progress, now, unpriced, failure, unasked }: RunReading,
   paint: Paint,
@@ -142,7 +142,7 @@ function storyRows(story: Story, reading: RunReading, { attempts }: ShowOptions,
   return [main, ...all.map((one) => attemptRow(one, reading, paint))];
 }
 
-/** Glyph, words and colour of a step. */
+/** The glyph, words and colour of a step. */
 export function stateOf(
   story: Story,
   { row, now }: Pick<RunReading, "row" | "now">,

@@ -16,7 +16,7 @@ import { type Story, tookMs } from "../../view/stories.ts";
 import { type RunReading, readRun, type ShowOptions } from "./read-run.ts";
 import { shownText, stateOf, storyData } from "./run-text.ts";
 
-/** One step: every attempt, what it returned, and what can be done about it. */
+/** One step: every attempt, its value, and what can be done about it. */
 export async function showStep(
   context: CommandContext<unknown>,
   run: RunRow,
@@ -71,7 +71,7 @@ function find({ stories, every, pending }: RunReading, run: string, step: string
   });
 }
 
-/** What the last attempt failed with, where the step has not succeeded since. */
+/** The last attempt's error, if the step hasn't succeeded since. */
 function lastError({ attempts, state }: Story, { errors }: RunReading): Fetched | undefined {
   const failed = attempts.findLast(({ outcome }) => outcome === "failed");
   return state === "done" || failed?.seq === undefined ? undefined : errors.get(failed.seq);

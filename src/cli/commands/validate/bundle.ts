@@ -7,7 +7,7 @@ import { bundleText } from "../../view/bundle-files.ts";
 import { verifier } from "../../view/bundle-keys.ts";
 import { damaged } from "./invalid.ts";
 
-/** Takes the bundle into a store in memory: everything that an import checks is checked, and nothing is kept. */
+/** Imports the bundle into a store in memory: everything that an import checks is checked, and nothing is kept. */
 export async function validateBundle(
   context: CommandContext<unknown>,
   file: string,

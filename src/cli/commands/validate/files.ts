@@ -8,7 +8,7 @@ import { noFile } from "../../modules.ts";
 import type { Outcome } from "../../outcome.ts";
 import { invalid } from "./invalid.ts";
 
-/** A YAML workflow: every problem with its line. */
+/** Checks a YAML workflow: every problem with its line. */
 export async function validateYaml(context: CommandContext<unknown>, path: string): Promise<Outcome> {
   const { host, out } = context;
   const { paint } = out;
@@ -40,7 +40,7 @@ export async function validateYaml(context: CommandContext<unknown>, path: strin
         `Correct it, then holdfast validate ${shown}`,
       ),
     };
-  // A place that cannot be used is told now, not at the first run.
+  // Reports an unusable store now, not at the first run.
   if (workflow?.checkpoint.saving)
     storeUrl(withPlace(await context.settings(), workflow.checkpoint), host.cwd, workflow.name);
   const agents = workflow
@@ -52,7 +52,7 @@ export async function validateYaml(context: CommandContext<unknown>, path: strin
   };
 }
 
-/** In GitHub Actions, each problem is put beside its line. */
+/** In GitHub Actions, annotates each problem's line. */
 function annotations(
   { host }: CommandContext<unknown>,
   problems: readonly Problem[],
@@ -65,11 +65,11 @@ function annotations(
   );
 }
 
-/** A module: the workflows it exports. */
+/** Checks a module: the workflows it exports. */
 export async function validateModule(context: CommandContext<unknown>, what: string): Promise<Outcome> {
   const workflows = await context.workflows();
   const [file = "", name] = what.split("#");
-  // Any of its workflows will do to read it: one that is not there is told with those that are.
+  // Any of its workflows will do to load it; the error for a missing one lists the existing ones.
   const code = await workflows.fromFile(name === undefined ? file : what, context.host.cwd, "any");
   const all = code.all.map(({ name: one, version, schema }) => ({ name: one, version, schema }));
   const rows = all.map((one) => [`  ${one.name}`, `version ${one.version}`, `schema ${one.schema}`]);
@@ -79,7 +79,7 @@ export async function validateModule(context: CommandContext<unknown>, what: str
   };
 }
 
-/** The configuration: the one that counts here, or a file. */
+/** Checks the configuration: the active one, or a file. */
 export async function validateConfig(context: CommandContext<unknown>, path?: string): Promise<Outcome> {
   const { loadSettings } = await import("../../config/settings.ts");
   const globals = path === undefined ? context.globals : { ...context.globals, config: path };

@@ -3,7 +3,7 @@ import { describe } from "../../error-document.ts";
 import { EXIT } from "../../exit-codes.ts";
 import type { Outcome } from "../../outcome.ts";
 
-/** What was written is not as it must be. */
+/** The outcome for invalid input. */
 export const invalid = (
   subject: string,
   count: string,
@@ -14,7 +14,7 @@ export const invalid = (
   exit: EXIT.invalid,
 });
 
-/** What is stored is not what was written. */
+/** The outcome for damaged data. */
 export const damaged = (
   subject: string,
   count: string,

@@ -11,7 +11,10 @@ import { bytes } from "../../view/sizes.ts";
 import { fetched } from "../../view/stored-values.ts";
 import { damaged } from "./invalid.ts";
 
-/** A run or a checkpoint: its chain and values, its size, whether it can be read, and whether the code at hand can go on with it. */
+/**
+ * Checks a run or a checkpoint: its chain and values, its size, whether it can be read, and whether the current code
+ * can continue it.
+ */
 export async function validateStored(
   context: CommandContext<unknown>,
   what: string,
@@ -82,7 +85,7 @@ interface Migratability {
   readonly text: string;
 }
 
-/** What the code at hand would make of it. */
+/** What the current code would do with it. */
 async function migratability(
   context: CommandContext<unknown>,
   run: RunRow,
