@@ -4,6 +4,8 @@ import { createLab, hangs, type Lab, signalled } from "../../../test/support/lab
 import { type Budget, type Engine, workflow } from "../../index.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { parseEntry } from "../journal/journal.ts";
+import { checkRaise } from "./budget.ts";
+import { Families } from "./families.ts";
 
 async function journal(lab: Lab, runId: string): Promise<JournalEvent[]> {
   const entries = await lab.store.entries(runId, { from: 1, limit: 10_000 });
@@ -60,7 +62,8 @@ describe("a budget", () => {
     const engine = lab.engine([flow]);
     const run = await started(lab, engine, flow, { tokens: 1_000, costUsd: 5 });
     expect(calls).toEqual([1, 2]);
-    expect(run.waiting).toMatchObject([{ kind: "budget", step: "ask#3" }]);
+    const reason = { code: "HF-2119", limits: ["tokens"] };
+    expect(run.waiting).toMatchObject([{ kind: "budget", step: "ask#3", ...reason }]);
     expect(run.waiting[0]?.detail).toBe("HF-2119 Run r has reached its budget: tokens 1,000 of 1,000.");
     for (const budget of [undefined, { tokens: 1_000 }, { costUsd: 50 }]) {
       const raise = budget ? { budget } : {};
@@ -282,6 +285,26 @@ describe("turns", () => {
     );
     return { flow, begun };
   };
+
+  it("hold back a run that an earlier version stopped, which told the limit in a sentence only", async () => {
+    const lab = createLab();
+    const { flow } = looping(9);
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r", budget: { turns: 3 } }));
+    await lab.drive(engine.settled("r"));
+    const row = await lab.store.read("r");
+    if (!row) throw new Error("gone");
+    const stopped = (detail: string) => ({
+      ...row,
+      waiting: [{ kind: "budget", step: "turn", since: 1, detail } as const],
+    });
+    const families = Families.of(lab.store);
+    const atTurns = stopped("HF-2119 Run r has reached its budget: turns 3 of 3.");
+    expect(await code(checkRaise(families, atTurns, undefined))).toBe("HF-1025");
+    expect(await code(checkRaise(families, atTurns, { turns: 4 }))).toBe("taken");
+    const atTokens = stopped("HF-2119 Run r has reached its budget: tokens 10 of 10.");
+    expect(await code(checkRaise(families, atTokens, undefined))).toBe("taken");
+  });
 
   it("are held back when they are used up; a raise goes on with the same state", async () => {
     const lab = createLab();

@@ -67,6 +67,8 @@ export const exactValues: Behaviour = {
         waiting: [
           { kind: "gate", step: "approve", since: 5 },
           { kind: "timer", step: "é 🦊", since: 0, until: 9_007_199_254_740_991, detail: "" },
+          { kind: "budget", step: "", since: 1, code: "HF-2119", limits: ["turns", "costUsd"] },
+          { kind: "child", step: "sub", since: 2, child: "456", detail: "456" },
         ],
         wakeAt: 1_900_000_000_000,
         recoveries: 3,
