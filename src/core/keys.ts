@@ -21,7 +21,7 @@ const FORK = "#fork";
 export const UNDO = "compensate";
 const UNDOS = UNDO + SLASH;
 
-/** Whether the grammar has a use for a name, so that no step may have it. */
+/** True when the grammar reserves the name, so that no step may have it. */
 export const isReserved = (name: string): boolean => /[/#[\]]|^approve:/.test(name) || name === UNDO;
 
 // Places
@@ -37,10 +37,10 @@ export const firstSegment = (key: string): string => {
   return slash < 0 ? key : key.slice(0, slash);
 };
 
-/** What the keys of a scope begin with. */
+/** The prefix of the keys in a scope. */
 export const prefixOf = (outer: string): string => outer + SLASH;
 
-/** What a key begins with before its last segment; "" at the top. */
+/** The part of a key before its last segment; "" at the top. */
 export const scopeOf = (key: string): string => key.slice(0, key.lastIndexOf(SLASH) + 1);
 
 /** The key of the step around it; "" at the top. */
@@ -54,7 +54,7 @@ export function around(key: string): string[] {
   return segments.slice(1).map((_, index) => keyOf(segments.slice(0, index + 1)));
 }
 
-/** Goes down the scopes around a key; what is left is its name in the inmost one. */
+/** Walks down the scopes around a key; returns its name in the innermost one. */
 export function descend(key: string, into: (segment: string) => void): string {
   let start = 0;
   for (let slash = key.indexOf(SLASH); slash >= 0; slash = key.indexOf(SLASH, start)) {
@@ -66,7 +66,7 @@ export function descend(key: string, into: (segment: string) => void): string {
 
 export const isInside = (key: string, outer: string): boolean => key.startsWith(prefixOf(outer));
 
-/** Whether `key` is what somebody means by the end of a key: its last segments. */
+/** True when `key` ends with these segments. */
 export const endsIn = (key: string, end: string): boolean => key.endsWith(SLASH + end);
 
 // Counts and members
@@ -77,20 +77,20 @@ export const countedName = (name: string, nth: number): string =>
 
 export const countOf = (segment: string): number => Number(/#(\d+)/.exec(segment)?.[1] ?? 1);
 
-/** Whether it is a step of that name, but not the first. */
+/** True for a step of that name other than the first. */
 export const isLaterOf = (segment: string, name: string): boolean => segment.startsWith(name + COUNT);
 
 export const memberName = (name: string, member: string | number): string => `${name}[${member}]`;
 
 export const isMember = (segment: string): boolean => segment.endsWith("]");
 
-/** Whether it is an iteration of a loop, or a branch without a name. */
+/** True for an iteration of a loop, or a branch without a name. */
 export const isIteration = (segment: string): boolean => /.\[\d+\]$/s.test(segment);
 
 /** The group or loop that a key is a member of; the key itself where it is none. */
 export const groupOf = (key: string): string => (isMember(key) ? key.slice(0, key.lastIndexOf("[")) : key);
 
-/** Whether it lies in a member of that group or loop, or is one. */
+/** True for a member of that group or loop, or anything inside one. */
 export const isWithin = (key: string, group: string): boolean => key.startsWith(`${group}[`);
 
 /** A name without its place in a group and its count: `match[3]` and `pay#2` are `match` and `pay`. */
@@ -108,7 +108,7 @@ export const plainPath = (key: string): string => keyOf(segmentsOf(key).map(base
 export const approvalName = (name: string, attempt: number): string =>
   `${APPROVAL}${name}${attempt > 1 ? `##${attempt}` : ""}`;
 
-/** What a fork asks about, which may not simply do again what its source did. */
+/** The gate of a fork that may not simply repeat what its source did. */
 export const forkName = (name: string): string => name + FORK;
 
 /** True when a step is the question to a person before a call. */
@@ -128,12 +128,12 @@ export const signalStep = (name: string): string => `signal:${name}`;
 
 export const inboxNote = (name: string): string => `inbox:${name}`;
 
-/** What memory keys may have in them and names may not. */
+/** Memory keys may contain characters that names may not. */
 export const memoryNote = (name: string): string => MEMORY + name.replace(/[/#[\]]/g, "_");
 
 export const planNote = (group: string): string => `${PLAN}:${group}`;
 
-/** What a plan is for: the scope (its prefix) that it was made in, or the key of a group. */
+/** The owner of a plan: the scope (its prefix) that it was made in, or the key of a group. */
 export const plannedBy = (note: string): string => note.replace(/plan(#\d+$|:|$)(?!.*\/)/, "");
 
 /** The gate before a step and the plan of a group go where the step or the group goes: what their names begin with. */

@@ -64,7 +64,7 @@ export function checkName(name: unknown): asserts name is string {
     throw new HoldfastError("HF-1005", { name: shown(name) });
 }
 
-/** What the name of the step that waits for it leaves for the signal's own. */
+/** The length that the name of its waiting step leaves for a signal's own name. */
 const MOST_IN_SIGNAL = 128 - signalStep("").length;
 
 export function checkSignal(name: unknown): asserts name is string {

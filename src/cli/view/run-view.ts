@@ -18,7 +18,7 @@ import type { Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { namesIn } from "./units.ts";
 
-/** Work that is recorded, and what it cost. */
+/** Recorded work, and its cost. */
 export interface Work {
   steps: number;
   ms: number;
@@ -35,12 +35,12 @@ export class RunView {
   #row: RunRow | undefined;
   #seq = 0;
   readonly #time = new OwnTime();
-  /** Where steps had their results. */
+  /** The positions of steps' results. */
   readonly #results = new Set<number>();
   readonly #work: Work = { steps: 0, ms: 0, tokens: 0, costUsd: 0 };
   /** When each agent, member or step began, and what it has used. */
   readonly #units = new Map<string, { readonly since: number; tokens: number; costUsd: number }>();
-  /** What a step is called. */
+  /** The displayed name of a step. */
   readonly nameOf: (step: string) => string;
 
   /** `everyStep`: includes the inner steps of agents. */
@@ -88,7 +88,7 @@ export class RunView {
     this.#work.ms += this.#time.of(step, attempts.at(-1)?.ms ?? 0);
   }
 
-  /** Whether a step had its result by this event. */
+  /** True when a step got its result with this event. */
   isResult({ seq }: JournalEvent): boolean {
     return this.#results.has(seq);
   }

@@ -22,7 +22,7 @@ export interface Standing extends RunSentence {
 
 export type Tone = "good" | "bad" | "waits" | "busy" | "calm";
 
-/** What a wait is called. */
+/** The names of waits. */
 const WORDS: Readonly<Record<WaitKind, string>> = {
   review: "review",
   decision: "in doubt",

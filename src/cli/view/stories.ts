@@ -21,7 +21,7 @@ export interface Attempt {
 
 type State = "under way" | "done" | "failed" | "in doubt";
 
-/** What became of one step, in the words it is shown with. */
+/** The history of one step, in the words that are shown. */
 export interface Story {
   readonly step: string;
   readonly type: StepType;
@@ -38,7 +38,7 @@ export interface Story {
   /** A person's choice at a gate, and the person. */
   readonly choice?: string | undefined;
   readonly actor?: string | undefined;
-  /** Position of what decided its state. */
+  /** The position of the event that decided its state. */
   readonly seq: number;
 }
 

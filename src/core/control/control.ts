@@ -148,7 +148,7 @@ export class Control {
     return resumeChanges(this.#deps, row, options);
   }
 
-  /** Resumes a failed child, unless that was done for this very attempt of its parent before. */
+  /** Resumes a failed child, unless that was already done for this attempt of its parent. */
   async resumeOnce(runId: string, { step, attempt }: Attempt): Promise<void> {
     await actOn(this.#deps, runId, async (row) => {
       if (row.status !== "failed" || (await isLosingAll(this.#deps.store, row))) return null;

@@ -73,7 +73,7 @@ export class CallLog {
       yield { step, runId, seq: attempts.at(-1)?.begun ?? 0 };
   }
 
-  /** Where a step was answered without a call of this run or of one before it. */
+  /** The position at which a step was answered without a call by this run or an ancestor. */
   simulated(step: string): number | undefined {
     const logged = this.#log.find(step);
     return logged?.instead === "simulated" ? logged.record.seq : undefined;
@@ -106,7 +106,7 @@ function callOf(runId: string, logged: LoggedStep): PastCall | undefined {
   const { type, effect, status, attempt, args, seq } = record;
   const begun = attempts.at(-1);
   if (effect === "repeatable" || (type !== "call" && type !== "transaction") || !begun) return undefined;
-  // Nothing was called, or the source tells what became of it there.
+  // No call was made, or the source reports its outcome.
   if (instead === "simulated" || (isCopied && !isDone(logged))) return undefined;
   return { runId, step, effect, status, attempt, args, seq, at: begun.startedAt };
 }

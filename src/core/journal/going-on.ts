@@ -1,9 +1,12 @@
 import type { RunProjection, Waiting, WaitKind } from "../types.ts";
 import type { EventKind } from "./events.ts";
 
-/** Where a run may go on from here: who ends each kind of wait, and what a resume does about it. The engine, acts and the CLI ask here. */
+/**
+ * Where a run may continue from here: what ends each kind of wait, and what a resume does about it. The engine, acts
+ * and the CLI use these rules.
+ */
 
-/** What a person can do about a wait. */
+/** The acts of a person that end a wait. */
 type WaitAct = "answer" | "resolve" | "signal" | "raise budget" | "migrate" | "resume";
 
 interface WaitRule {
@@ -14,7 +17,7 @@ interface WaitRule {
   readonly isAsked?: true;
   /** A resume ends it: whatever stood in the way is looked at again. */
   readonly isResumable?: true;
-  /** It holds one step back, and is looked at again after the events in {@link REOPENS}. */
+  /** Set when it holds one step back, which is checked again after the events in {@link REOPENS}. */
   readonly isGuarded?: true;
 }
 
@@ -35,14 +38,14 @@ const RULES: Readonly<Record<WaitKind, WaitRule>> = {
 
 const REOPENS: readonly EventKind[] = ["budget_set", "run_resumed", "run_migrated"];
 
-/** Nothing happens before a person does something. */
+/** True when nothing happens before a person acts. */
 export const needsPerson = (kind: WaitKind): boolean => RULES[kind].endedBy === "person";
 
-/** It ends by itself. */
+/** True when it ends on its own. */
 export const isPassing = (kind: WaitKind): boolean =>
   RULES[kind].endedBy === "time" || RULES[kind].endedBy === "run";
 
-/** It ends in the course of things: by itself, or by an answer that the workflow asked for. */
+/** True when it ends in the normal course: on its own, or by an answer that the workflow asked for. */
 export const isExpected = (kind: WaitKind): boolean => isPassing(kind) || RULES[kind].isAsked === true;
 
 export const actOf = (kind: WaitKind): WaitAct | undefined => RULES[kind].act;
@@ -50,32 +53,32 @@ export const actOf = (kind: WaitKind): WaitAct | undefined => RULES[kind].act;
 /** A guard or a retry has put a step into it. */
 export const isGuarded = (kind: WaitKind): boolean => RULES[kind].isGuarded === true;
 
-/** After it, whoever holds a step back looks again. */
+/** True for events after which guards that hold a step back check again. */
 export const isReopening = (kind: EventKind): boolean => REOPENS.includes(kind);
 
 type Standing = Pick<RunProjection, "status" | "control" | "waiting">;
 
-/** It was stopped, or stops: a resume lets it go on. */
+/** True when it was stopped, or is stopping: a resume lets it continue. */
 export const isStopped = ({ status, control }: Omit<Standing, "waiting">): boolean =>
   status === "paused" || status === "failed" || control === "pausing";
 
-/** It waits for something that a resume ends. */
+/** True when it waits for something that a resume ends. */
 export const isHeld = ({ status, waiting }: Omit<Standing, "control">): boolean =>
   status === "waiting" && waiting.some(({ kind }) => RULES[kind].isResumable === true);
 
-/** It waits for its next try, which a resume with `now` makes at once. */
+/** True when it waits for its next attempt, which a resume with `now` makes at once. */
 export const isRetrying = ({ waiting }: Pick<Standing, "waiting">): boolean =>
   waiting.some(({ kind }) => kind === "retry");
 
-/** It goes on by itself, and is told not to wait for its next try. */
+/** True when it continues on its own, and is only told not to wait for its next attempt. */
 export const isHurried = (run: Standing, { now }: { readonly now?: boolean }): boolean =>
   now === true &&
   run.control === "none" &&
   (run.status === "queued" || run.status === "running" || isRetrying(run));
 
-/** When a worker may claim a run that waits so; `null` while only an outside act can move it. */
+/** When a worker may claim a run with these waits; `null` while only an outside act can move it. */
 export function dueAt(waiting: readonly Waiting[]): number | null {
-  // From then on a doubtful call may be made again: that is for a person to say.
+  // From then on a doubtful call may be repeated, but only if a person says so.
   const times = waiting.flatMap(({ kind, until }) =>
     until === undefined || kind === "decision" ? [] : [until],
   );

@@ -3,8 +3,8 @@ import { ALL_LIMITS, type Limit, type WaitKind } from "../types.ts";
 import type { Crossed } from "./events.ts";
 
 /**
- * What earlier versions wrote down in sentences only, and is data now. This is the one place that takes apart a text that Holdfast wrote:
- * nothing is added here, and a sentence may be changed without looking here.
+ * Parses facts that earlier versions recorded only as sentences, and that are data now. This is the only place that
+ * parses Holdfast's own text: nothing is added here, and sentences may be changed without looking here.
  */
 
 interface Told {

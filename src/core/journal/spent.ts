@@ -35,7 +35,7 @@ export const reportOf = ({ usage, turns, activeMs }: EventMeta["child_finished"]
   wallMs: activeMs ?? 0,
 });
 
-/** What was used up, as an event tells it: by a call, or by a child that has ended. */
+/** The usage that an event reports: of a call, or of an ended child. */
 export function usageOf(event: EventDraft): UsageMeta | undefined {
   switch (event.kind) {
     case "usage_recorded":

@@ -17,41 +17,44 @@ import { usageOf } from "./spent.ts";
 /** One call of a step, or one wait. */
 export interface LoggedAttempt {
   readonly attempt: number;
-  /** When its intent was written, where, and by which worker. */
+  /** When its intent was written, at which position, and by which worker. */
   readonly startedAt: number;
   readonly begun: number;
   readonly owner: string;
   /** `undefined`: no outcome is recorded. */
   outcome?: Exclude<StepRecord["status"], "started">;
   endedAt?: number;
-  /** Position of the outcome, where its value is. */
+  /** The position of the outcome, where its value is. */
   seq?: number;
-  /** How long the call took by its worker's clock. */
+  /** The duration of the call by its worker's clock. */
   ms?: number;
   usage?: UsageMeta;
   retryAt?: number;
 }
 
-/** What became of one step, from its first intent on. */
+/** The history of one step, from its first intent on. */
 export interface LoggedStep {
   step: string;
-  /** As the engine has it, by the same rules; without values. Its status says what became of the step, `completed` that it is done. */
+  /**
+   * The engine's record, by the same rules and without values. Its status is the step's outcome; `completed` means
+   * done.
+   */
   record: StepRecord;
   readonly attempts: LoggedAttempt[];
-  /** When its status was decided, and who did it where that was no worker. */
+  /** When its status was decided, and by whom if not by a worker. */
   at: number;
   actor?: string;
-  /** It was not called: its result is that of the run it was forked from, or made up. */
+  /** Set when it wasn't called: its result is that of the run it was forked from, or simulated. */
   instead?: "reused" | "simulated";
-  /** What a person chose at a gate. */
+  /** A person's choice at a gate. */
   choice?: string;
-  /** It was decided before this run was forked, so by another run. */
+  /** Set when it was decided before this run was forked, so by another run. */
   isCopied?: true;
   /** A migration let go of it: the code does not ask for it any more. */
   isDropped?: true;
 }
 
-/** What an event says about a step. */
+/** The meaning of an event for a step. */
 export interface StepNews {
   readonly step: LoggedStep;
   /** The step has its result by this event, and had none before. */
@@ -74,7 +77,7 @@ export class StepLog {
   #failed: readonly string[] = [];
   #seq = 0;
 
-  /** Position of the last event it was told. */
+  /** The position of the last event taken. */
   get seq(): number {
     return this.#seq;
   }
@@ -88,7 +91,7 @@ export class StepLog {
     return this.#steps.values();
   }
 
-  /** To be told of all events, in the order of the journal. One that it knows changes nothing. */
+  /** Must be called with all events, in the order of the journal. A known event changes nothing. */
   take(event: JournalEvent): StepNews | undefined {
     if (event.seq <= this.#seq) return undefined;
     this.#seq = event.seq;
@@ -117,7 +120,7 @@ export class StepLog {
     }
   }
 
-  /** What is recorded under a name that a migration dropped is of another step. */
+  /** A record under a name that a migration dropped belongs to another step. */
   #known(key: string): LoggedStep | undefined {
     const step = this.#steps.get(key);
     return step?.isDropped ? undefined : step;
@@ -167,7 +170,7 @@ export class StepLog {
     this.#failed = [];
   }
 
-  /** What was under way at the fork, or had failed so that the run failed, has not begun in this run. */
+  /** Calls in progress at the fork, and failures that failed the run, count as never begun in this run. */
   #fork(): void {
     this.#reopen(false);
     this.children.clear();
@@ -214,11 +217,14 @@ export const isDone = ({ record }: Pick<LoggedStep, "record">): boolean => recor
 export const isOpen = ({ record: { status, rerun } }: Pick<LoggedStep, "record">): boolean =>
   status === "in_doubt" || (status === "started" && !rerun);
 
-/** When a step came to its result, and how long that took: calls say it themselves, a wait took from its beginning to its end. */
+/**
+ * When a step got its result, and how long it took: a call records that itself, a wait took from its beginning to its
+ * end.
+ */
 export function doneIn(step: LoggedStep): { readonly at: number; readonly ms: number } | undefined {
   if (!isDone(step)) return undefined;
   const last = step.attempts.at(-1);
-  // Somebody has put a value in its place.
+  // The value was edited.
   if (last?.outcome !== "completed" || last.endedAt === undefined) return { at: step.at, ms: 0 };
   return { at: last.endedAt, ms: last.ms ?? last.endedAt - last.startedAt };
 }

@@ -23,14 +23,14 @@ export const forReview = (problem: HoldfastError, since: number): Waiting => ({
   ...about(problem, problem.why),
 });
 
-/** Another run has to end. */
+/** A wait for the end of another run. */
 export const forChild = (child: string): Pick<Waiting, "kind" | "child" | "detail"> => ({
   kind: "child",
   child,
   detail: child,
 });
 
-/** Why a run waits, whichever version wrote it down. */
+/** Why a run waits, whichever version recorded it. */
 export function reasonOf({ kind, detail, code, limits, child }: Waiting): Reason {
   const isData = code !== undefined || child !== undefined;
   return isData || detail === undefined ? { code, limits, child } : toldByDetail(kind, detail);
@@ -41,7 +41,7 @@ export const isAbout = (wait: Waiting, ...codes: readonly ErrorCode[]): boolean 
   return code !== undefined && codes.includes(code);
 };
 
-/** What a person is told, without the code. */
+/** The sentence for a person, without the code. */
 export function sentenceOf(wait: Waiting): string | undefined {
   const { code } = reasonOf(wait);
   const { detail } = wait;

@@ -14,7 +14,7 @@ export class History {
   run: RunProjection | undefined;
   /** The last event. */
   event: JournalEvent | undefined;
-  /** Hash of the last entry. */
+  /** The hash of the last entry. */
   head = "";
   phase = "";
   /** How often the run was taken over from a dead worker. */
@@ -26,7 +26,7 @@ export class History {
   beganAt = 0;
   /** The number of calls begun, counting every attempt. */
   calls = 0;
-  /** What became of its steps. */
+  /** The histories of its steps. */
   readonly log = new StepLog();
   readonly #hasParent: boolean;
 
@@ -46,7 +46,7 @@ export class History {
     this.head = digest(entry.head);
   }
 
-  /** Whether the run is taken from a worker that has died, by an entry that begins with this event. */
+  /** True when an entry that begins with this event takes the run from a dead worker. */
   isTakeover(first: JournalEvent | undefined): first is JournalEvent & { kind: "run_claimed" } {
     return first?.kind === "run_claimed" && this.run?.status === "running";
   }
@@ -65,7 +65,7 @@ export class History {
         if (event.meta.type === "call" || event.meta.type === "transaction") this.calls++;
         return;
       case "run_forked":
-        // What the source called is the source's.
+        // The source's calls belong to the source.
         this.calls = 0;
         return;
       case "decision_made":

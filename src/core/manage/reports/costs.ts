@@ -4,7 +4,7 @@ import type { LoggedStep, StepNews } from "../../journal/step-log.ts";
 import { outerOf, plainPath } from "../../keys.ts";
 import { OwnTime } from "../plan/own-time.ts";
 
-/** Tokens and money; `unpriced`: of the tokens, those whose price nobody knows. They are not free. */
+/** Tokens and money; `unpriced`: tokens without a known price. They aren't free. */
 export interface Cost {
   tokens: number;
   costUsd: number;
@@ -12,9 +12,9 @@ export interface Cost {
 }
 
 export interface Account extends Cost {
-  /** Used by attempts that failed. */
+  /** The usage of failed attempts. */
   readonly wasted: Cost;
-  /** What would have been used again, had a resume or a takeover started from the beginning. */
+  /** What would have been spent again if each resume or takeover had started from the beginning. */
   readonly saved: Cost & { steps: number; ms: number };
   runs: number;
   steps: number;
@@ -56,7 +56,7 @@ export function mergeAccount(to: Account, more: Account): void {
   to.steps += more.steps;
 }
 
-/** After these nobody is at the run; a claim that follows is no takeover. */
+/** After these no worker has the run, so a following claim isn't a takeover. */
 const RESTS: readonly EventKind[] = [
   "run_waiting",
   "run_released",
@@ -71,16 +71,16 @@ export class Ledger {
   readonly total = newAccount();
   readonly bySteps = new Map<string, Account>();
   readonly byModels = new Map<string, Account>();
-  /** What the runs it started have reported: theirs, and part of what it cost to get its result. */
+  /** The usage reported by the runs it started: theirs, and part of the cost of its result. */
   readonly children = nothing();
-  /** How often it was taken over from a worker that was lost, and let go on by somebody. */
+  /** Takeovers from a lost worker, and resumes by people. */
   takeovers = 0;
   resumes = 0;
   readonly #done = { ...nothing(), steps: 0, ms: 0 };
   readonly #time = new OwnTime();
   #isRunning = false;
 
-  /** `news`: what the run's step log has made of the event. */
+  /** `news`: the step log's interpretation of the event. */
   take(event: JournalEvent, news: StepNews | undefined): void {
     switch (event.kind) {
       case "run_forked":
@@ -108,7 +108,7 @@ export class Ledger {
     this.total.steps++;
     this.#done.steps++;
     this.#done.ms += this.#time.of(step, attempts.at(-1)?.ms ?? 0);
-    // People and other runs did the others.
+    // People and other runs did the rest.
     if (type !== "gate" && type !== "child") this.#of(this.bySteps, plainPath(step)).steps++;
   }
 
@@ -138,7 +138,7 @@ export class Ledger {
     mergeWork(this.total.saved, this.#done);
   }
 
-  /** What the source used up is on the source's bill. */
+  /** The source's usage stays with the source. */
   #forget(): void {
     Object.assign(this.total, nothing());
     Object.assign(this.total.wasted, nothing());

@@ -99,7 +99,7 @@ function toolCall(step: string): string | undefined {
 
 type Risky = Exclude<Effect, "repeatable">;
 
-/** What was known of a call before an event. */
+/** The knowledge of a call before an event. */
 interface Watched {
   readonly step: LoggedStep;
   readonly record: StepRecord;
@@ -134,7 +134,7 @@ class EffectScan {
     } else if (before && !isCopied) this.#told(event, before, news);
   }
 
-  /** What is known of a call so far. What the source had tried is as if it had never begun. */
+  /** The knowledge of a call so far. The source's attempts count as never begun. */
   #watched(key: string): Watched | undefined {
     const step = this.#log.find(key);
     const last = step?.attempts.at(-1);
