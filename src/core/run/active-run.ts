@@ -34,6 +34,8 @@ export interface ActiveRun extends GuardedRun {
   readonly undos: Map<string, (scope: Scope) => Promise<void>>;
   readonly config: Readonly<Record<string, unknown>>;
   compensating: boolean;
+  /** True when the run is being undone in order to be cancelled. */
+  cancelling: boolean;
   /** True when the workflow's function has returned or thrown. */
   readonly bodyEnded: boolean;
   readonly isWaiting: boolean;

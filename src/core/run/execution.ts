@@ -8,11 +8,17 @@ import { Inspector } from "../guards/inspector.ts";
 import type { Asking, BudgetNotes } from "../guards/port.ts";
 import { hmac } from "../hash.ts";
 import type { EventDraft, JournalEvent } from "../journal/events.ts";
-import { isGuarded, isReopening } from "../journal/going-on.ts";
+import { isReopening } from "../journal/going-on.ts";
 import type { RunState } from "../journal/state.ts";
 import { isDamage } from "../journal/unreadable.ts";
 import { forReview } from "../journal/wait-reason.ts";
-import { type IntentParts, type PendingEvent, RunWriter, type Stop } from "../journal/writer.ts";
+import {
+  type IntentParts,
+  type PendingEvent,
+  RunWriter,
+  type Stop,
+  type WriterHooks,
+} from "../journal/writer.ts";
 import { isUndo } from "../keys.ts";
 import type { Blob } from "../store/contract.ts";
 import type { RunRow, Waiting } from "../types.ts";
@@ -28,13 +34,17 @@ import type { Frame, Scope } from "./scope.ts";
 import { Snapshots } from "./snapshots.ts";
 import { markFailure, markPhase } from "./triggers.ts";
 import { knowsUndos, mayUndo, undoAndCancel, undoDoubts } from "./undo.ts";
+import { OpenWaits } from "./waiting.ts";
 
-interface Wait {
-  readonly waiting: Waiting;
-  readonly frame: Frame | undefined;
-  readonly resolve: () => void;
-  cancelTimer: () => void;
-}
+/** `parking`: the event that releases the run is being written, and new ctx calls wait to see whether it lands. */
+type Phase =
+  | { readonly is: "open" | "closed" }
+  | {
+      readonly is: "parking";
+      readonly settled: Promise<void>;
+      readonly resume: () => void;
+      readonly event: PendingEvent;
+    };
 
 /** The scope of a ctx call. One carrier serves all runs: it is keyed by the promise chain. */
 const scopes = createCarrier<{ execution: Execution; scope: Scope }>();
@@ -64,6 +74,7 @@ export class Execution implements ActiveRun {
   restored = true;
   config: Readonly<Record<string, unknown>> = {};
   compensating = false;
+  cancelling = false;
   /** Why the store refuses the run's writes. */
   rejection: unknown;
   /** True when the workflow's function has returned or thrown. */
@@ -77,12 +88,11 @@ export class Execution implements ActiveRun {
   readonly budgetNotes: BudgetNotes = { turnsUnderWay: 0, freeSince: undefined };
   readonly blamed = new Blame();
   readonly #root: Scope;
-  readonly #waits = new Map<string, Wait>();
+  readonly #waits: OpenWaits;
+  #phase: Phase = { is: "open" };
   #draining = false;
   #busy = 0;
   #activity = 0;
-  #closed = false;
-  #parking: { settled: Promise<void>; resume: () => void; event: PendingEvent } | null = null;
   #quietTimer: (() => void) | null = null;
   #end!: (end: ExecutionEnd) => void;
 
@@ -91,27 +101,21 @@ export class Execution implements ActiveRun {
     this.calls = new Calls(() => new Promise((resolve) => deps.ports.clock.defer(resolve)));
     this.runId = row.id;
     this.workflow = workflow;
+    this.#waits = new OpenWaits({
+      clock: deps.ports.clock,
+      time: deps.time,
+      mayWake: () => this.#phase.is === "open",
+      woken: (frame) => {
+        this.calls.unblock(frame);
+        this.#activity++;
+      },
+    });
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
-    const hooks = {
-      durable: (events: readonly JournalEvent[]) => {
-        deps.engine.durable(this.writer.row, events);
-        // A call abandoned at its time limit may still end what a later attempt waits for.
-        if (this.#waits.size > 0)
-          for (const event of events) if (event.kind === "step_completed") this.#wake(event.step);
-      },
-      outside: (events: readonly JournalEvent[]) => this.#outside(events),
-      stopped: (reason: Stop, error: unknown) => this.#stopped(reason, error),
-      unsaved: (pending: readonly PendingEvent[]) => this.#keepEvidence(pending),
-      quiet: () => {
-        this.snapshots.ifDue();
-        this.considerEnding();
-      },
-    };
     const { store, queue, ports, settings, time } = deps;
     this.writer = new RunWriter(
-      { store, queue, ports, time, hooks, ttlMs: settings.claimMs },
+      { store, queue, ports, time, hooks: this.#hooks(), ttlMs: settings.claimMs },
       row,
       state,
       deadline,
@@ -130,12 +134,30 @@ export class Execution implements ActiveRun {
     };
   }
 
+  #hooks(): WriterHooks {
+    return {
+      durable: (events: readonly JournalEvent[]) => {
+        this.deps.engine.durable(this.writer.row, events);
+        // A call abandoned at its time limit may still end what a later attempt waits for.
+        if (this.#waits.size > 0)
+          for (const event of events) if (event.kind === "step_completed") this.#waits.wake(event.step);
+      },
+      outside: (events: readonly JournalEvent[]) => this.#outside(events),
+      stopped: (reason: Stop, error: unknown) => this.#stopped(reason, error),
+      unsaved: (pending: readonly PendingEvent[]) => this.#keepEvidence(pending),
+      quiet: () => {
+        this.snapshots.ifDue();
+        this.considerEnding();
+      },
+    };
+  }
+
   get state(): RunState {
     return this.writer.state;
   }
 
   get closed(): boolean {
-    return this.#closed;
+    return this.#phase.is === "closed";
   }
 
   /** True when the run waits for anything here. */
@@ -145,8 +167,7 @@ export class Execution implements ActiveRun {
 
   /** Ignores the body's waits from now on. */
   dropWaits(): void {
-    for (const wait of this.#waits.values()) wait.cancelTimer();
-    this.#waits.clear();
+    this.#waits.drop();
   }
 
   /** The run's own scope, for steps made by the engine. */
@@ -167,20 +188,20 @@ export class Execution implements ActiveRun {
   /** True when a ctx call may proceed at once. */
   get isOpen(): boolean {
     this.#activity++;
-    return !this.#closed && !this.#parking;
+    return this.#phase.is === "open";
   }
 
   /** Every ctx call passes here: it proceeds only while this process may work on the run. */
   async enter(): Promise<void> {
     this.#activity++;
-    while (this.#parking) await this.#parking.settled;
-    if (this.#closed) await never();
+    while (this.#phase.is === "parking") await this.#phase.settled;
+    if (this.closed) await never();
   }
 
   /** Like `enter`, for synchronous calls. */
   enterNow(): void {
     this.#activity++;
-    if (this.#closed) throw new HoldfastError("HF-1009");
+    if (this.closed) throw new HoldfastError("HF-1009");
   }
 
   /**
@@ -206,7 +227,7 @@ export class Execution implements ActiveRun {
     this.calls.unblock(frame);
     const isLate = this.deps.ports.clock.monotonic() >= this.writer.deadline;
     if (isLate && became !== "ahead") await this.#renewNow();
-    if (this.#closed) await never();
+    if (this.closed) await never();
     return became !== "overtaken";
   }
 
@@ -300,35 +321,14 @@ export class Execution implements ActiveRun {
   /** Waits until the step is decided or its time has come. */
   wait(key: string, waiting: Waiting, frame: Frame | undefined): Promise<void> {
     this.calls.block(frame);
-    return new Promise((resolve) => {
-      const wait: Wait = { waiting, frame, resolve, cancelTimer: () => undefined };
-      this.#waits.set(key, wait);
-      this.#arm(key, wait);
-      this.considerEnding();
-    });
-  }
-
-  #arm(key: string, wait: Wait): void {
-    const { until } = wait.waiting;
-    if (until === undefined) return;
-    wait.cancelTimer();
-    const delay = Math.max(0, until - this.deps.time.now());
-    wait.cancelTimer = this.deps.ports.clock.setTimer(() => this.#wake(key), delay);
+    const decided = this.#waits.add(key, waiting, frame);
+    this.considerEnding();
+    return decided;
   }
 
   /** Resets the timers of all waits, because the store's clock may have been corrected. */
   rearm(): void {
-    for (const [key, wait] of this.#waits) this.#arm(key, wait);
-  }
-
-  #wake(key: string): void {
-    const wait = this.#waits.get(key);
-    if (!wait || this.#parking || this.#closed) return;
-    this.#waits.delete(key);
-    this.calls.unblock(wait.frame);
-    wait.cancelTimer();
-    this.#activity++;
-    wait.resolve();
+    this.#waits.rearm();
   }
 
   /** The key by which receivers deduplicate. Never stored, never logged. */
@@ -358,7 +358,7 @@ export class Execution implements ActiveRun {
   }
 
   #stopped(reason: Stop, error: unknown): void {
-    if (this.#closed) return;
+    if (this.closed) return;
     if (reason === "rejected") this.rejection = error;
     if (reason === "broken") this.rejection = broken(this.runId, error);
     this.deps.ports.logger.warn(`run ${reason}`, {
@@ -370,8 +370,8 @@ export class Execution implements ActiveRun {
 
   /** Ends the work here. Whatever the body still awaits never settles. */
   close(end: ExecutionEnd): void {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.closed) return;
+    this.#phase = { is: "closed" };
     this.writer.close();
     this.#quietTimer?.();
     this.dropWaits();
@@ -402,10 +402,10 @@ export class Execution implements ActiveRun {
   }
 
   #outside(events: readonly JournalEvent[]): void {
-    if (this.#parking) this.#unpark();
+    if (this.#phase.is === "parking") this.#unpark(this.#phase);
     for (const event of events) {
-      if (event.kind === "signal_received") this.#wakeForSignal(event.meta.name);
-      else if (event.step !== "") this.#wake(event.step);
+      if (event.kind === "signal_received") this.#waits.wakeForSignal(event.meta.name);
+      else if (event.step !== "") this.#waits.wake(event.step);
       else if (isReopening(event.kind)) this.wakeGuards();
       else if (event.kind === "cancel_requested") this.aborts.stopCalls(this.runId);
     }
@@ -414,28 +414,19 @@ export class Execution implements ActiveRun {
 
   /** Makes guards that hold a step back check again. */
   wakeGuards(): void {
-    for (const [key, { waiting }] of this.#waits) if (isGuarded(waiting.kind)) this.#wake(key);
+    this.#waits.wakeGuards();
   }
 
-  #wakeForSignal(name: string): void {
-    for (const [key, { waiting }] of this.#waits) {
-      if (waiting.names?.includes(name)) return this.#wake(key);
-    }
-  }
-
-  #unpark(): void {
-    const parking = this.#parking;
-    this.#parking = null;
-    this.writer.withdraw((one) => one === parking?.event);
-    parking?.resume();
-    // Timers that fired in the meantime were skipped.
-    const now = this.deps.time.now();
-    for (const [key, { waiting }] of this.#waits) if ((waiting.until ?? Infinity) <= now) this.#wake(key);
+  #unpark({ event, resume }: Phase & { readonly is: "parking" }): void {
+    this.#phase = { is: "open" };
+    this.writer.withdraw((one) => one === event);
+    resume();
+    this.#waits.wakeDue();
   }
 
   /** Checks again after a moment without activity: nothing may be in progress when the run is released. */
   considerEnding(): void {
-    if (this.#closed || this.calls.active > 0 || this.#busy > 0) return;
+    if (this.closed || this.calls.active > 0 || this.#busy > 0) return;
     const { onward } = this;
     const isFree = this.writer.row.control === "none";
     if (isFree) this.onward = undefined;
@@ -444,7 +435,7 @@ export class Execution implements ActiveRun {
     this.#quietTimer?.();
     const seen = this.#activity;
     this.#quietTimer = this.deps.ports.clock.setTimer(() => {
-      if (this.#closed || this.calls.active > 0 || this.#busy > 0 || this.#parking) return;
+      if (this.#phase.is !== "open" || this.calls.active > 0 || this.#busy > 0) return;
       if (seen !== this.#activity || !this.writer.idle) return this.considerEnding();
       this.#letGo();
     }, this.deps.settings.quietMs);
@@ -453,7 +444,7 @@ export class Execution implements ActiveRun {
   #letGo(): void {
     const { control } = this.writer.row;
     if (control === "pausing") return this.finish("paused", { kind: "run_paused", step: "", meta: {} });
-    const waiting = [...this.#waits.values()].map((wait) => wait.waiting);
+    const waiting = this.#waits.all();
     if (control === "compensating" && mayUndo(this)) {
       const doubts = undoDoubts(this, waiting);
       if (doubts.length > 0) return this.#park(doubts);
@@ -476,7 +467,7 @@ export class Execution implements ActiveRun {
       release: true,
       onDurable: () => this.close("waiting"),
     };
-    this.#parking = { settled, resume, event };
+    this.#phase = { is: "parking", settled, resume, event };
     this.inspector?.note();
     this.writer.record(event);
   }

@@ -15,12 +15,9 @@ export function knowsUndos({ state, undos, isWaiting, writer, bodyEnded }: Activ
   );
 }
 
-/** Executions whose run is being undone in order to be cancelled. */
-const cancelling = new WeakSet<ActiveRun>();
-
 /** True when no undo has begun: a run that undoes itself because it failed finishes that first. */
-export const mayUndo = (execution: ActiveRun): boolean =>
-  !cancelling.has(execution) && (!execution.compensating || execution.bodyEnded);
+export const mayUndo = ({ cancelling, compensating, bodyEnded }: ActiveRun): boolean =>
+  !cancelling && (!compensating || bodyEnded);
 
 /** The waits that must be resolved before it is known what to undo. */
 export const undoDoubts = ({ state }: ActiveRun, waiting: readonly Waiting[]): readonly Waiting[] =>
@@ -42,11 +39,11 @@ export async function compensate(execution: ActiveRun): Promise<readonly string[
 }
 
 export async function undoAndCancel(execution: ActiveRun): Promise<void> {
-  cancelling.add(execution);
+  execution.cancelling = true;
   try {
     const open = await execution.busy(openSteps(execution));
     if (open.length > 0) {
-      cancelling.delete(execution);
+      execution.cancelling = false;
       return askAbout(execution, open);
     }
     const below = await execution.busy(execution.deps.engine.cancelChildren(execution.runId));
