@@ -6,7 +6,7 @@ import { filePatient, postgresPatient, sqlitePatient } from "./patients.ts";
 import { expectations, type Patient, trial, type Verdict } from "./trial.ts";
 
 /** 300 bits and 100 rows of each store in an exhaustive run; else a sample. `HOLDFAST_DAMAGE_SEED` for others. */
-const [FLIPS, EDITS] = isExhaustive ? [300, 100] : [40, 20];
+const [FLIPS, EDITS] = isExhaustive ? [300, 100] : [20, 12];
 const SEED = Number(process.env["HOLDFAST_DAMAGE_SEED"] ?? 10);
 
 const newFolder = useFolders("damage");

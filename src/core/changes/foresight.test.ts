@@ -16,7 +16,7 @@ import type { RunRow } from "../types.ts";
 
 const RUNS = 100;
 const DEPLOYS = 4;
-const SEEDS = Array.from({ length: sampled(6, 120) }, (_, i) => i + 1);
+const SEEDS = Array.from({ length: sampled(12, 120) }, (_, i) => i + 1);
 
 const ids = Array.from({ length: RUNS }, (_, i) => `run-${String(i).padStart(3, "0")}`);
 

@@ -170,14 +170,13 @@ type Pair = readonly [Verb, Verb];
 const pairs = (...verbs: readonly Verb[]): Pair[] =>
   verbs.flatMap((one, index) => verbs.slice(index + 1).map((other): Pair => [one, other]));
 
+/** The pairs that are left out of a sample are among the random orders of races.test.ts. */
 const AT_STEP: readonly Verb[] = [
   "pause",
-  "resume",
   "cancel",
-  "inject",
-  ...(isLong ? (["undo"] as const) : []),
+  ...(isLong ? (["resume", "inject", "undo"] as const) : (["resume"] as const)),
 ];
-const AT_GATE: readonly Verb[] = [...AT_STEP, "yes", "expire"];
+const AT_GATE: readonly Verb[] = [...(isLong ? AT_STEP : (["pause", "cancel"] as const)), "yes", "expire"];
 
 describe("two people who act on one run", () => {
   const counted = { orders: 0, outcomes: 0 };
@@ -207,8 +206,8 @@ describe("two people who act on one run", () => {
     for (const pair of [...pairs(...AT_GATE), ["yes", "no"] as const]) await explore(pair, "gate");
   });
 
-  it("were tried in thousands of orders", () => {
-    expect(counted.orders).toBeGreaterThan(5_000);
-    expect(counted.outcomes).toBeGreaterThan(50);
+  it("were tried in many orders, with many outcomes", () => {
+    expect(counted.orders).toBeGreaterThan(isLong ? 5_000 : 500);
+    expect(counted.outcomes).toBeGreaterThan(isLong ? 50 : 15);
   });
 });
