@@ -45,6 +45,7 @@ export class Worker {
   readonly #upgrades: Upgrades;
   readonly #damaged: DamagedRuns;
   readonly #active = new Map<string, Execution>();
+  readonly #taking = new Set<Promise<Take>>();
   readonly #claiming = new Set<string>();
   readonly #loading = new Set<string>();
   /** Ended runs whose families are being told. */
@@ -165,7 +166,14 @@ export class Worker {
   }
 
   async #take(row: RunRow): Promise<Take> {
-    if (this.#isTaken(row)) return "left";
+    const isLate = this.#stopped && !ended(row.status);
+    if (isLate || this.#isTaken(row)) return "left";
+    const taking = this.#seeToDue(row);
+    this.#taking.add(taking);
+    return taking.finally(() => this.#taking.delete(taking));
+  }
+
+  async #seeToDue(row: RunRow): Promise<Take> {
     const isOver = ended(row.status);
     const under = isOver ? this.#telling : this.#claiming;
     under.add(row.id);
@@ -439,8 +447,10 @@ export class Worker {
     this.#cancelSweep?.();
     const open = this.running;
     for (const execution of open) execution.drain();
-    await this.#within(drainMs, [this.#sweeper.sweeping, ...open.map(({ ended }) => ended)]);
+    await this.#within(drainMs, [this.#sweeper.sweeping, ...this.#taking, ...open.map(({ ended }) => ended)]);
     if (drainMs > 0) await this.#handOver();
+    // The store may be closed afterwards, so nothing may still be on its way to it.
+    if (drainMs > 0) await this.#within(HAND_OVER_MS, [...this.#taking]);
     for (const execution of this.running) execution.close("stopped");
     this.#cancelRenew?.();
   }
