@@ -2,6 +2,7 @@
 // `--omit dev` also leaves out what a development tool happens to share.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { BUILT_IN } from "./built-in.mjs";
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8"));
 const whole = execFileSync("npm", ["sbom", "--sbom-format", "cyclonedx"], {
@@ -17,8 +18,6 @@ const needs = new Map(
     one.dependsOn ?? [],
   ]),
 );
-/** Part of the build itself. */
-const BUILT_IN = ["get-east-asian-width", "mutative"];
 const roots = [...Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }), ...BUILT_IN];
 
 /** @type {Set<string>} */

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { BUILT_IN } from "../scripts/built-in.mjs";
 import {
   COMPUTED,
   findCycles,
@@ -107,9 +108,6 @@ const STORE_PARTS: readonly string[] = [
   "read-only",
   "restoration",
 ];
-
-/** Libraries that the build puts into the package itself, with their licence beside it. */
-const BUILT_IN = ["get-east-asian-width", "mutative"];
 
 const IMPURE_ALLOWED = ["core/clock.ts", "core/ids.ts"];
 const ANY_ALLOWED = ["core/values/codec.ts"];

@@ -1,8 +1,6 @@
-const SHOWN = 12;
-
-/** Lists some of the names, so that a wait stays readable. */
-export function listed(names: readonly string[]): string {
-  const more = names.length - SHOWN;
-  if (more > 0) return `${names.slice(0, SHOWN).join(", ")} and ${more} more`;
+/** Lists some of the names, so that a text stays readable. */
+export function listed(names: readonly string[], shown = 12): string {
+  const more = names.length - shown;
+  if (more > 0) return `${names.slice(0, shown).join(", ")} and ${more} more`;
   return names.join(", ") || "none of them";
 }

@@ -1,4 +1,5 @@
 import { isMarked } from "../core/journal/head-mark.ts";
+import { keepRecent } from "../core/recent.ts";
 import type { Entry, Store } from "../core/store/contract.ts";
 import { UNREADABLE } from "../core/values/blind.ts";
 
@@ -47,10 +48,7 @@ export class HeadCheck {
 
   #known(runId: string): Known {
     const known = this.#runs.get(runId) ?? { upTo: 0, first: Infinity };
-    this.#runs.delete(runId);
-    this.#runs.set(runId, known);
-    const [oldest] = this.#runs.keys();
-    if (this.#runs.size > MOST && oldest !== undefined) this.#runs.delete(oldest);
+    keepRecent(this.#runs, runId, known, MOST);
     return known;
   }
 

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
+import { dropOldest } from "../core/recent.ts";
 import type { Blob, Store } from "../core/store/contract.ts";
 import type { Keyring } from "./keyring.ts";
 import { type DataKey, isSealed, newDataKey } from "./record.ts";
@@ -103,7 +104,7 @@ export class RunKeys {
   #keep(runId: string, known: Known): void {
     this.#known.delete(runId);
     this.#known.set(runId, known);
-    trim(this.#known, this.#source.most);
+    dropOldest(this.#known, this.#source.most);
   }
 
   forget(runId: string): void {
@@ -118,7 +119,7 @@ export class RunKeys {
     const key = newDataKey();
     const made = { key, blob: await wrapKey(keyring, storeId, runId, key) };
     this.#minted.set(runId, made);
-    trim(this.#minted, most);
+    dropOldest(this.#minted, most);
     return made;
   }
 
@@ -131,11 +132,6 @@ export class RunKeys {
     this.#minted.delete(runId);
     if (isTaken) this.learn(runId, key);
   }
-}
-
-function trim(map: Map<string, unknown>, most: number): void {
-  const [oldest] = map.keys();
-  if (map.size > most && oldest !== undefined) map.delete(oldest);
 }
 
 /** True when the run's first entries hold encrypted values. */

@@ -1,7 +1,7 @@
 import { defined } from "../../core/defined.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { everyRun } from "../../core/store/query.ts";
-import type { RunRow, RunStatus } from "../../core/types.ts";
+import { RUN_STATUSES, type RunRow, type RunStatus } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { coarse, oneLine } from "../format.ts";
@@ -15,7 +15,6 @@ import { badge, spoken, stalledSince, standingOf } from "../view/standing.ts";
 import { type Column, roomOf, table } from "../view/table.ts";
 import { watching } from "../view/watch.ts";
 
-const STATUSES = ["queued", "running", "waiting", "paused", "completed", "failed", "cancelled"] as const;
 const LIMIT = 50;
 const PAGE = 200;
 const WATCH_MS = 1_000;
@@ -37,7 +36,7 @@ export const command = defineCommand({
   summary: "runs, newest first: what they do, what they wait for",
   args: ["[workflow]"],
   options: {
-    status: { flag: "--status <status>", summary: "only these", choices: STATUSES, list: true },
+    status: { flag: "--status <status>", summary: "only these", choices: RUN_STATUSES, list: true },
     workflow: { flag: "--workflow <name>", summary: "only runs of this workflow" },
     label: { flag: "--label <k=v>", summary: "only runs with this label", list: true },
     since: { flag: "--since <time>", summary: "started since: 2h, 7d, a date", parse: readSince },

@@ -1,5 +1,7 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { RunState } from "../../core/journal/state.ts";
+import { about } from "../../core/journal/wait-reason.ts";
+import { listed } from "../../core/listed.ts";
 
 /** Finished steps that the code of a completed run didn't ask for again when it continued. */
 export const unaskedOf = ({ outcome }: Pick<RunState, "outcome">): readonly string[] =>
@@ -8,9 +10,6 @@ export const unaskedOf = ({ outcome }: Pick<RunState, "outcome">): readonly stri
 /** The note about them, if there are any. */
 export function unaskedText(steps: readonly string[]): string | undefined {
   if (steps.length === 0) return undefined;
-  const { code, message, why } = new HoldfastError("HF-2292", { steps: named(steps) });
-  return `${code} ${message} ${why}`;
+  const problem = new HoldfastError("HF-2292", { steps: listed(steps, 5) });
+  return about(problem, problem.why).detail;
 }
-
-const named = (steps: readonly string[]): string =>
-  steps.length > 5 ? `${steps.slice(0, 5).join(", ")} and ${steps.length - 5} more` : steps.join(", ");

@@ -5,6 +5,7 @@ import { loadRun } from "../journal/load.ts";
 import { RunState } from "../journal/state.ts";
 import { isDamage } from "../journal/unreadable.ts";
 import { about } from "../journal/wait-reason.ts";
+import { dropOldest } from "../recent.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow, Waiting } from "../types.ts";
 import { isFailed, planMigration, STATE_MS } from "./migration-plan.ts";
@@ -123,8 +124,7 @@ export class Upgrades {
     if (!awaitsMigration(row)) return;
     this.#tried.set(row.id, workflow);
     // A forgotten run is tried once more, and waits again.
-    const [oldest] = this.#tried.keys();
-    if (this.#tried.size > MOST_TRIED && oldest !== undefined) this.#tried.delete(oldest);
+    dropOldest(this.#tried, MOST_TRIED);
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { EventKind, JournalEvent } from "../journal/events.ts";
 import { parseEntry } from "../journal/journal.ts";
 import { entryAt, entryPages } from "../journal/read.ts";
+import { keepRecent } from "../recent.ts";
 import type { Entry, Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 
@@ -54,9 +55,7 @@ async function namedActs(store: Store, row: RunRow): Promise<Named> {
     for (const entry of entries) named.acts.push(...actsIn(row.id, entry));
     named.last = entries.at(-1);
   }
-  runs.set(row.id, named);
-  const [oldest] = runs.keys();
-  if (runs.size > KEPT && oldest !== undefined) runs.delete(oldest);
+  keepRecent(runs, row.id, named, KEPT);
   return named;
 }
 

@@ -1,6 +1,6 @@
 import type { HoldfastError } from "../errors.ts";
 import { isEditedSince } from "../journal/answers.ts";
-import type { StepRecord } from "../journal/records.ts";
+import { isSettled } from "../journal/records.ts";
 import { about } from "../journal/wait-reason.ts";
 import { dataDigest } from "../values/codec.ts";
 import type { GuardedPlace, GuardedRun } from "./port.ts";
@@ -12,7 +12,7 @@ import { argsDigest } from "./subject.ts";
  */
 function isForOthers(execution: GuardedRun, { scope, name }: GuardedPlace, input: unknown): boolean {
   const record = scope.node?.records.get(name);
-  if (!record || record.decidedAt !== undefined || !hasEnded(record)) return false;
+  if (!record || record.decidedAt !== undefined || !isSettled(record)) return false;
   if (record.args === argsDigest(execution, { input })) return false;
   const { state } = execution;
   const isOurs = record.seq > (state.facts.imported?.seq ?? 0);
@@ -20,9 +20,6 @@ function isForOthers(execution: GuardedRun, { scope, name }: GuardedPlace, input
   // Another store may have computed the digest with its own secret. Without an edit since, the arguments are the same.
   return record.args !== dataDigest(input) && isEditedSince(state, record.seq);
 }
-
-const hasEnded = ({ status, retryAt, reopened }: StepRecord): boolean =>
-  status === "completed" || (status === "failed" && retryAt === undefined && !reopened);
 
 /** Lets a person decide while the record belongs to other arguments than those asked for. */
 export async function settleArguments(

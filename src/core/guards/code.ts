@@ -1,5 +1,5 @@
 import { HoldfastError } from "../errors.ts";
-import { hasActed, mayHaveActed, type ScopeNode, type StepRecord } from "../journal/records.ts";
+import { hasActed, isSettled, mayHaveActed, type ScopeNode, type StepRecord } from "../journal/records.ts";
 import { isUnresolved } from "../journal/rename.ts";
 import type { RunState } from "../journal/state.ts";
 import { about } from "../journal/wait-reason.ts";
@@ -123,7 +123,3 @@ function* recordedEffects(
     yield* recordedEffects(scope, prefix + prefixOf(name), [...members, ...member]);
   }
 }
-
-/** True when it is answered from the journal, without running its inside again. */
-const isSettled = ({ status, retryAt, reopened }: StepRecord): boolean =>
-  status === "completed" || (status === "failed" && retryAt === undefined && !reopened);

@@ -1,6 +1,7 @@
 import type { JournalEvent } from "../journal/events.ts";
 import { headsOf } from "../journal/read.ts";
 import { addSpent, NOTHING, reportOf, type Spent, savedSpent, spentAbove } from "../journal/spent.ts";
+import { keepRecent } from "../recent.ts";
 import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 
@@ -74,10 +75,7 @@ export class Families {
 
   #ledger(runId: string): Ledger {
     const ledger = this.#ledgers.get(runId) ?? new Ledger(this.#store, runId);
-    this.#ledgers.delete(runId);
-    this.#ledgers.set(runId, ledger);
-    const [oldest] = this.#ledgers.keys();
-    if (this.#ledgers.size > MOST_LEDGERS && oldest !== undefined) this.#ledgers.delete(oldest);
+    keepRecent(this.#ledgers, runId, ledger, MOST_LEDGERS);
     return ledger;
   }
 }

@@ -55,6 +55,17 @@ export interface ValueInspector {
   inspect(incoming: Incoming): Promise<unknown>;
 }
 
+/** What a run is given of its engine, as far as guards need it. */
+export interface GuardDeps {
+  readonly store: Store;
+  readonly identity: StoreIdentity;
+  readonly queue: CommitQueue;
+  readonly ports: Ports;
+  readonly time: StoreTime;
+  readonly values: Values;
+  readonly policy: { readonly version: string } | undefined;
+}
+
 /** The guards' view of a running run, and what they may do to it. */
 export interface GuardedRun {
   readonly runId: string;
@@ -65,15 +76,7 @@ export interface GuardedRun {
   readonly compensating: boolean;
   readonly intents: number;
   readonly writer: Pick<RunWriter, "row" | "unwritten" | "heard" | "whenIdle">;
-  readonly deps: {
-    readonly store: Store;
-    readonly identity: StoreIdentity;
-    readonly queue: CommitQueue;
-    readonly ports: Ports;
-    readonly time: StoreTime;
-    readonly values: Values;
-    readonly policy: { readonly version: string } | undefined;
-  };
+  readonly deps: GuardDeps;
   /** Records that the code hasn't asked for. */
   readonly code: { missing(): readonly string[] } | undefined;
   /** Examines values that enter the run, if the engine has a content check. */

@@ -1,3 +1,4 @@
+import { keepRecent } from "../recent.ts";
 import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import type { EventKind, JournalEvent } from "./events.ts";
@@ -60,9 +61,7 @@ export class Folds {
   }
 
   #keep({ id, seq, head }: RunRow, state: RunState): void {
-    this.#kept.set(id, { seq, head, state });
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > KEPT && oldest !== undefined) this.#kept.delete(oldest);
+    keepRecent(this.#kept, id, { seq, head, state }, KEPT);
   }
 
   /** The cached state brought up to date; `undefined` when it must be read from the start. */

@@ -1,3 +1,4 @@
+import { keepRecent } from "../recent.ts";
 import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 
@@ -12,8 +13,5 @@ export const knownRow = (store: Store, runId: string): RunRow | undefined => kno
 export function keepRow(store: Store, row: RunRow): void {
   const rows = known.get(store) ?? new Map<string, RunRow>();
   known.set(store, rows);
-  rows.delete(row.id);
-  rows.set(row.id, row);
-  const [oldest] = rows.keys();
-  if (rows.size > KEPT && oldest !== undefined) rows.delete(oldest);
+  keepRecent(rows, row.id, row, KEPT);
 }

@@ -130,6 +130,10 @@ export class ScopeNode {
   }
 }
 
+/** True when it is answered from the journal: nothing inside it is executed again. */
+export const isSettled = ({ status, retryAt, reopened }: StepRecord): boolean =>
+  status === "completed" || (status === "failed" && retryAt === undefined && !reopened);
+
 export const isUnfinished = ({ status, retryAt, reopened }: StepRecord): boolean =>
   status === "started" || status === "in_doubt" || retryAt !== undefined || reopened === true;
 

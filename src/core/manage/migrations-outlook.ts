@@ -1,6 +1,7 @@
 import type { Workflow } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { lastEvent, loadRun } from "../journal/load.ts";
+import { about } from "../journal/wait-reason.ts";
 import { isInside } from "../keys.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow } from "../types.ts";
@@ -46,7 +47,7 @@ export async function foreseen(deps: ExecutionDeps, row: RunRow, workflow: Workf
   return { ...nextOf(met), missing };
 }
 
-export const said = ({ code, message, why }: HoldfastError): string => `${code} ${message} ${why}`;
+export const said = (problem: HoldfastError): string => about(problem, problem.why).detail;
 
 const at = ({ stoppedAt }: Met): string[] => stoppedAt.flatMap(({ step }) => (step === "" ? [] : [step]));
 

@@ -3,25 +3,16 @@ import type { Guarded } from "../guards/all.ts";
 import type { ContentCheck } from "../guards/content.ts";
 import type { Guard } from "../guards/guard.ts";
 import type { Policy } from "../guards/policy.ts";
+import type { GuardDeps } from "../guards/port.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import type { Facts } from "../journal/facts.ts";
-import type { Encoded, Values } from "../journal/values.ts";
+import type { Encoded } from "../journal/values.ts";
 import type { SaveEvery } from "../options.ts";
-import type { Ports } from "../ports.ts";
-import type { CommitQueue } from "../store/commit.ts";
-import type { Store, StoreIdentity } from "../store/contract.ts";
-import type { StoreTime } from "../store/time.ts";
 import type { Parent, RunRow } from "../types.ts";
 import type { Given } from "./given.ts";
 
 /** The dependencies of an execution, shared by all runs of an engine. */
-export interface ExecutionDeps {
-  readonly store: Store;
-  readonly identity: StoreIdentity;
-  readonly queue: CommitQueue;
-  readonly ports: Ports;
-  readonly time: StoreTime;
-  readonly values: Values;
+export interface ExecutionDeps extends GuardDeps {
   readonly settings: ExecutionSettings;
   /** Decides about calls, if there is one. */
   readonly policy: Policy | undefined;

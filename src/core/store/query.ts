@@ -1,19 +1,10 @@
 import { badOption, checkKeys, checkWhole } from "../check-options.ts";
 import { checkNamed } from "../names.ts";
-import type { RunRow, RunStatus } from "../types.ts";
+import { RUN_STATUSES, type RunRow } from "../types.ts";
 import type { DueQuery, RunPage, RunQuery, Store } from "./contract.ts";
 
 /** Rules shared by every store's `list` and `due`: the filters, the order of runs, and paging. */
 const FILTERS: readonly string[] = ["status", "workflow", "parent", "pruned", "cursor", "limit"];
-const STATUSES: Readonly<Record<RunStatus, true>> = {
-  queued: true,
-  running: true,
-  waiting: true,
-  paused: true,
-  completed: true,
-  failed: true,
-  cancelled: true,
-};
 const MOST_RUNS = 1000;
 const PAGE = 200;
 
@@ -51,11 +42,10 @@ export function checkQuery(query: RunQuery): PagePosition | null {
 
 function checkStatuses(statuses: unknown): void {
   if (statuses === undefined) return;
-  const known = Object.keys(STATUSES);
   if (!Array.isArray(statuses)) throw badOption("status", "it must be a list");
-  const unknown: unknown = statuses.find((one) => !known.includes(one));
+  const unknown: unknown = statuses.find((one) => !RUN_STATUSES.includes(one));
   if (unknown !== undefined)
-    throw badOption("status", `there is no ${JSON.stringify(unknown)}; there are ${known.join(", ")}`);
+    throw badOption("status", `there is no ${JSON.stringify(unknown)}; there are ${RUN_STATUSES.join(", ")}`);
 }
 
 export function checkLimit(limit: number, most?: number): void {

@@ -1,5 +1,6 @@
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
+import { keepRecent } from "../recent.ts";
 import type { AnySqlHandle, SqlWork } from "../sql.ts";
 import { type RunRow, terminal } from "../types.ts";
 import { claimAfter, UNCLAIMED } from "./claim.ts";
@@ -196,10 +197,8 @@ export class SeenStore implements Store {
 
   #mark(runId: string, mark: Mark, isNew = false): void {
     const known = this.#marks.get(runId);
-    this.#marks.delete(runId);
-    this.#marks.set(runId, known && known.seq > mark.seq && !isNew ? known : mark);
-    const [oldest] = this.#marks.keys();
-    if (this.#marks.size > MOST_MARKS && oldest !== undefined) this.#marks.delete(oldest);
+    const newest = known && known.seq > mark.seq && !isNew ? known : mark;
+    keepRecent(this.#marks, runId, newest, MOST_MARKS);
   }
 
   #wentBack(problem: string, cause?: unknown): HoldfastError {

@@ -45,11 +45,10 @@ export class Worker {
   readonly #upgrades: Upgrades;
   readonly #damaged: DamagedRuns;
   readonly #active = new Map<string, Execution>();
-  readonly #taking = new Set<Promise<Take>>();
   readonly #claiming = new Set<string>();
   readonly #loading = new Set<string>();
-  /** Ended runs whose families are being told. */
-  readonly #telling = new Set<string>();
+  /** Due runs that are being claimed, and ended ones whose families are being told. */
+  readonly #taking = new Map<string, Promise<Take>>();
   /**
    * Runs that were stopped here because the store stayed down, by the epoch in which they were held: their worker
    * didn't die.
@@ -169,14 +168,13 @@ export class Worker {
     const isLate = this.#stopped && !ended(row.status);
     if (isLate || this.#isTaken(row)) return "left";
     const taking = this.#seeToDue(row);
-    this.#taking.add(taking);
-    return taking.finally(() => this.#taking.delete(taking));
+    this.#taking.set(row.id, taking);
+    return taking;
   }
 
   async #seeToDue(row: RunRow): Promise<Take> {
     const isOver = ended(row.status);
-    const under = isOver ? this.#telling : this.#claiming;
-    under.add(row.id);
+    if (!isOver) this.#claiming.add(row.id);
     try {
       if (!(await this.#damaged.isSound(row))) return "left";
       if (isOver) return await this.#deps.family.tell(row).then(() => "done");
@@ -186,14 +184,15 @@ export class Worker {
       if (isDamage(error)) await this.#damaged.meet(row, error).catch(() => undefined);
       else this.#deps.execution.ports.logger.error("claim failed", { runId: row.id, error: String(error) });
     } finally {
-      under.delete(row.id);
+      this.#claiming.delete(row.id);
+      this.#taking.delete(row.id);
       this.#sweeper.freed();
     }
     return "left";
   }
 
   #isTaken({ id }: RunRow): boolean {
-    return [this.#claiming, this.#telling, this.#loading, this.#active].some((runs) => runs.has(id));
+    return [this.#taking, this.#loading, this.#active].some((runs) => runs.has(id));
   }
 
   /**
@@ -447,10 +446,14 @@ export class Worker {
     this.#cancelSweep?.();
     const open = this.running;
     for (const execution of open) execution.drain();
-    await this.#within(drainMs, [this.#sweeper.sweeping, ...this.#taking, ...open.map(({ ended }) => ended)]);
+    await this.#within(drainMs, [
+      this.#sweeper.sweeping,
+      ...this.#taking.values(),
+      ...open.map(({ ended }) => ended),
+    ]);
     if (drainMs > 0) await this.#handOver();
     // The store may be closed afterwards, so nothing may still be on its way to it.
-    if (drainMs > 0) await this.#within(HAND_OVER_MS, [...this.#taking]);
+    if (drainMs > 0) await this.#within(HAND_OVER_MS, [...this.#taking.values()]);
     for (const execution of this.running) execution.close("stopped");
     this.#cancelRenew?.();
   }

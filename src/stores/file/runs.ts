@@ -1,5 +1,6 @@
 import { damaged } from "../../core/journal/journal.ts";
 import { damagedRow, unknownRow } from "../../core/journal/row-shape.ts";
+import { keepRecent } from "../../core/recent.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { Disk } from "../disk.ts";
 import type { Layout } from "./layout.ts";
@@ -74,9 +75,7 @@ export class Runs {
     if (known) this.#names.delete(row.id);
     const names = known ?? (await this.#list(row));
     if (this.#rows.get(row.id) !== row) return names;
-    this.#names.set(row.id, names);
-    const [oldest] = this.#names.keys();
-    if (this.#names.size > MOST_LISTED && oldest !== undefined) this.#names.delete(oldest);
+    keepRecent(this.#names, row.id, names, MOST_LISTED);
     return names;
   }
 

@@ -1,3 +1,4 @@
+import { keepRecent } from "../../core/recent.ts";
 import type { Append, AppendResult, Refusal, Renewal } from "../../core/store/contract.ts";
 import { type RunRow, terminal } from "../../core/types.ts";
 import type { Commands } from "./commands.ts";
@@ -73,7 +74,7 @@ async function appendOne(to: Writing, append: Append): Promise<AppendResult> {
       continue;
     }
     if (String(answer) !== "ok") return { ok: false, reason: String(answer) as Refusal, row: toRow(rest[0]) };
-    remember(to, id, { workflow: from.workflow, place });
+    keepRecent(to.standings, id, { workflow: from.workflow, place }, MOST_STANDINGS);
     return { ok: true };
   }
 }
@@ -86,20 +87,13 @@ async function renewOne(to: Writing, { runId, epoch, token, ttlMs }: Renewal): P
     const [answer, ...rest] = (await to.commands.run(RENEW, keys, args)) as readonly unknown[];
     if (String(answer) !== "elsewhere") return String(answer) === "ok" ? toRow(rest[0]) : null;
     from = standing(rest);
-    remember(to, runId, from);
+    keepRecent(to.standings, runId, from, MOST_STANDINGS);
   }
 }
 
 function standing(reply: readonly unknown[]): Standing {
   const [workflow, place] = texts(reply);
   return { workflow: workflow ?? "", place: place ?? "" };
-}
-
-function remember({ standings }: Writing, id: string, now: Standing): void {
-  standings.delete(id);
-  standings.set(id, now);
-  const [oldest] = standings.keys();
-  if (standings.size > MOST_STANDINGS && oldest !== undefined) standings.delete(oldest);
 }
 
 function keysOf(bucket: Bucket, { run }: Append, { workflow, place }: Standing): readonly string[] {

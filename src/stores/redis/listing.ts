@@ -7,7 +7,7 @@ import {
   matches,
   type PagePosition,
 } from "../../core/store/query.ts";
-import type { RunRow, RunStatus } from "../../core/types.ts";
+import { RUN_STATUSES, type RunRow } from "../../core/types.ts";
 import type { Commands } from "./commands.ts";
 import { texts } from "./commands.ts";
 import { allBuckets, type Bucket, bucketOf, type Layout, place } from "./keys.ts";
@@ -18,16 +18,6 @@ export interface Reading {
   readonly commands: Commands;
   readonly layout: Layout;
 }
-
-const STATUSES: Readonly<Record<RunStatus, true>> = {
-  queued: true,
-  running: true,
-  waiting: true,
-  paused: true,
-  completed: true,
-  failed: true,
-  cancelled: true,
-};
 
 export async function readRow({ commands, layout }: Reading, runId: string): Promise<RunRow | null> {
   const [key] = bucketOf(layout, runId).run(runId);
@@ -74,7 +64,7 @@ function listsFor(bucket: Bucket, { status, workflow, parent, pruned }: RunQuery
   if (parent !== undefined) return [bucket.under(parent)];
   if (status === undefined && pruned === undefined)
     return [workflow === undefined ? bucket.all : bucket.of(workflow)];
-  const statuses = status ? new Set(status) : Object.keys(STATUSES);
+  const statuses = status ? new Set(status) : RUN_STATUSES;
   const places = [...statuses].flatMap((one) =>
     pruned === undefined ? [place(one, false), place(one, true)] : [place(one, pruned)],
   );
@@ -104,10 +94,7 @@ export async function dueRuns(from: Reading, { workflows, limit }: DueQuery): Pr
 
 /** A bucket's lists by status: together they name as many runs as the list of all. */
 export const placesOf = (bucket: Bucket): readonly string[] =>
-  Object.keys(STATUSES).flatMap((status) => [
-    bucket.at(place(status, false)),
-    bucket.at(place(status, true)),
-  ]);
+  RUN_STATUSES.flatMap((status) => [bucket.at(place(status, false)), bucket.at(place(status, true))]);
 
 /** The rows of these runs, in the same order. An expired run is removed from the lists that named it. */
 async function rowsOf(

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { fingerprint } from "../../core/hash.ts";
+import type { CallPlace } from "../witness/log.ts";
 import { WitnessConnection } from "../witness/wire.ts";
-import type { CallPlace } from "./notes.ts";
 
 /** The witness's port and log: `4100 /path/of/the/log`. Set for processes under crash-test. */
 export const WITNESS_ENV = "HOLDFAST_WITNESS";

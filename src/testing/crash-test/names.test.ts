@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { CallPlace } from "../witness/log.ts";
 import { type Baseline, baselineOf } from "./baseline.ts";
 import type { SceneResult } from "./config.ts";
-import type { CallPlace, Note } from "./notes.ts";
+import type { Note } from "./notes.ts";
 import { type Facts, judge, judgeBaseline } from "./rules.ts";
 
 type Effect = CallPlace["effect"];

@@ -1,19 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { Effect } from "../../core/types.ts";
-
-/** Identifies a call of a step. */
-export interface CallPlace {
-  readonly runId: string;
-  /** Empty in the workflow's function, outside all steps. */
-  readonly step: string;
-  readonly effect: Effect;
-  readonly attempt: number;
-  readonly epoch: number;
-  /** The fingerprint of the idempotency key. */
-  readonly key: string;
-  /** The digest of the declared arguments; empty when there are none. */
-  readonly args: string;
-}
+import type { CallPlace } from "../witness/log.ts";
 
 /** Recorded before a step's function is called. */
 export type Begun = CallPlace & { readonly type: "begun" };

@@ -3,8 +3,8 @@ import { defined } from "../../core/defined.ts";
 import { fingerprint } from "../../core/hash.ts";
 import { baseName, lastSegment, memberName, unplaced } from "../../core/keys.ts";
 import { dataDigest, encode } from "../../core/values/codec.ts";
+import type { CallPlace } from "../witness/log.ts";
 import type { Stage } from "./effect.ts";
-import type { CallPlace } from "./notes.ts";
 import type { Scene } from "./scene.ts";
 
 type Work<T> = (call: StepCall) => T | Promise<T>;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { CallPlace } from "../witness/log.ts";
 import { type Baseline, baselineOf, differences } from "./baseline.ts";
 import type { SceneResult } from "./config.ts";
 import { tally } from "./effects.ts";
-import { attributed, type Begun, type CallPlace, type Effected, type Ended, type Note } from "./notes.ts";
+import { attributed, type Begun, type Effected, type Ended, type Note } from "./notes.ts";
 import { seenOf } from "./people.ts";
 import { type Facts, judge, judgeBaseline } from "./rules.ts";
 

@@ -1,18 +1,23 @@
 import type { Effect } from "../../core/types.ts";
 
-/** One effect as the outside world saw it. The witness records it before it answers. */
-export interface WitnessCall {
-  /** Order of arrival. */
-  readonly n: number;
+/** Identifies a call of a step. */
+export interface CallPlace {
   readonly runId: string;
+  /** Empty in the workflow's function, outside all steps. */
   readonly step: string;
   readonly effect: Effect;
   readonly attempt: number;
   readonly epoch: number;
-  /** The fingerprint of the call's idempotency key. */
+  /** The fingerprint of the idempotency key. */
   readonly key: string;
-  /** The digest of the call's arguments. */
+  /** The digest of the declared arguments; empty when there are none. */
   readonly args: string;
+}
+
+/** One effect as the outside world saw it. The witness records it before it answers. */
+export interface WitnessCall extends CallPlace {
+  /** Order of arrival. */
+  readonly n: number;
   /** The calling process. */
   readonly caller: string;
 }
