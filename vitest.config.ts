@@ -11,7 +11,7 @@ const SERVED = [
 export default defineConfig({
   test: {
     passWithNoTests: false,
-    reporters: ["default", "./scripts/summary-reporter.mjs"],
+    reporters: ["default", "./test/support/requirements/reporter.ts", "./scripts/summary-reporter.mjs"],
     projects: [
       {
         test: {
@@ -51,6 +51,10 @@ export default defineConfig({
           hookTimeout: 300_000,
           sequence: { groupOrder: 2 },
         },
+      },
+      {
+        // Asks what the tests above have proven, so it runs after all of them.
+        test: { name: "proven", include: ["test/proven.test.ts"], sequence: { groupOrder: 3 } },
       },
     ],
   },
