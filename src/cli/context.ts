@@ -11,7 +11,16 @@ import type { RunRow } from "../core/types.ts";
 import { Addresses } from "./addresses.ts";
 import { rememberCode } from "./code-memory.ts";
 import { loadSettings, type Settings } from "./config/settings.ts";
-import { hasPlaceholder, isAbsent, storeUrl, withoutPassword, withPlace } from "./config/store-url.ts";
+import {
+  hasPlaceholder,
+  isAbsent,
+  type Sealing,
+  type StorePlace,
+  storeUrl,
+  withoutPassword,
+  withPlace,
+  withSealing,
+} from "./config/store-url.ts";
 import type { Globals } from "./globals.ts";
 import type { Host } from "./host.ts";
 import type { Output } from "./output.ts";
@@ -33,7 +42,7 @@ interface StoreWanted {
   readonly create?: boolean;
   readonly workflow?: string;
   /** The store that a workflow file names. Used when nothing else is configured. */
-  readonly place?: { readonly storage?: string; readonly path?: string } | undefined;
+  readonly place?: StorePlace | undefined;
 }
 
 /** The context of a command. Expensive parts are created on demand, and closed when the command has ended. */
@@ -83,13 +92,15 @@ export class CommandContext<O = unknown> {
     const settings = withPlace(await this.settings(), place);
     if (!create && workflow === undefined && hasPlaces(settings)) return this.#findStore(settings);
     const url = storeUrl(settings, this.host.cwd, workflow);
-    this.#isElsewhere = place !== undefined && settings.origins["store"] === undefined;
+    this.#isElsewhere = settings.origins["path"] === "the workflow file";
     this.#where = withoutPassword(url);
     // A store that was named explicitly must exist; a missing one isn't treated as empty.
     if (!create && /^(env|flag) /.test(settings.origins["store"] ?? "") && isAbsent(url))
       throw new HoldfastError("HF-3052", { place: this.#where });
     const store = await this.#open(url, settings, create);
-    if (create && (this.#isElsewhere || hasPlaceholder(settings))) rememberPlace(settings.root, url);
+    const sealing = sealingOf(settings);
+    if (create && (this.#isElsewhere || hasPlaceholder(settings) || Object.keys(sealing).length > 0))
+      rememberPlace(settings.root, { url, ...sealing });
     return store;
   }
 
@@ -97,7 +108,9 @@ export class CommandContext<O = unknown> {
     if (!create && isAbsent(url)) return (await import("../stores/memory.ts")).createMemoryStore();
     const { openStore } = await import("../stores/open.ts");
     const { seal } = await import("./config/seal.ts");
-    const store = await seal(await openStore(url, { logger: this.#logger() }), settings);
+    const kept = knownPlaces(settings.root).find((place) => place.url === url);
+    const how = withSealing(settings, kept);
+    const store = await seal(() => openStore(url, { logger: this.#logger() }), how);
     try {
       await refuseSealed(store);
     } catch (error) {
@@ -113,7 +126,7 @@ export class CommandContext<O = unknown> {
    */
   async #findStore(settings: Settings): Promise<Store> {
     const own = hasPlaceholder(settings) ? undefined : storeUrl(settings, this.host.cwd);
-    const urls = [...(own === undefined ? [] : [own]), ...knownPlaces(settings.root)];
+    const urls = [...(own === undefined ? [] : [own]), ...knownPlaces(settings.root).map(({ url }) => url)];
     const there = [...new Set(urls)].filter((url) => !isAbsent(url));
     const { found, url } = await chooseStore(this.path === "list" ? undefined : this.args[0], there, (one) =>
       this.#open(one, settings, false),
@@ -248,6 +261,15 @@ export class CommandContext<O = unknown> {
     // A store that couldn't be opened has already been reported.
     await (await this.#store?.catch(() => undefined))?.close();
   }
+}
+
+/** How a workflow file, not the configuration, has values written. */
+function sealingOf({ values: { compression, encryption }, origins }: Settings): Sealing {
+  const isOfFile = (key: string): boolean => origins[key] === "the workflow file";
+  return {
+    ...(isOfFile("compression") ? { compression } : {}),
+    ...(isOfFile("encryption") && typeof encryption === "boolean" ? { encryption } : {}),
+  };
 }
 
 function userName(): string {

@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { isRecord } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { RunPage, RunQuery, Store } from "../core/store/contract.ts";
 import { everyRun } from "../core/store/query.ts";
 import type { RunRow } from "../core/types.ts";
 import { Addresses, splitAddress } from "./addresses.ts";
 import type { Settings } from "./config/settings.ts";
-import { hasPlaceholder } from "./config/store-url.ts";
+import { hasPlaceholder, type Sealing } from "./config/store-url.ts";
 
 /**
  * Stores that workflow files, or paths with a workflow's name in them, have put runs into. A project remembers them, so
@@ -16,38 +17,64 @@ const FILE = join(".holdfast", "places.json");
 const MOST_PLACES = 200;
 const LOCAL = /^(sqlite|pglite|file):(.+)$/;
 
+/** A remembered store: its URL, and how values are written there if the file that named it says so. */
+export interface Place extends Sealing {
+  readonly url: string;
+}
+
 /** Remembers a store in the file system; others are named explicitly. */
-export function rememberPlace(root: string, url: string): void {
+export function rememberPlace(root: string, { url, ...sealing }: Place): void {
   const [, kind, path] = LOCAL.exec(url) ?? [];
   if (kind === undefined || path === undefined) return;
-  const entry = `${kind}:${relative(root, path).replaceAll("\\", "/")}`;
+  const at = `${kind}:${relative(root, path).replaceAll("\\", "/")}`;
+  const entry = Object.keys(sealing).length === 0 ? at : { at, ...sealing };
   const known = readPlaces(root);
-  if (known.includes(entry)) return;
+  if (known.some((one) => JSON.stringify(one) === JSON.stringify(entry))) return;
+  const others = known.filter((one) => atOf(one) !== at);
   const file = join(root, FILE);
   mkdirSync(dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify({ places: [entry, ...known].slice(0, MOST_PLACES) }, null, 2)}\n`);
+  writeFileSync(draft, `${JSON.stringify({ places: [entry, ...others].slice(0, MOST_PLACES) }, null, 2)}\n`);
   renameSync(draft, file);
 }
 
-/** The URLs of those that still exist. */
-export function knownPlaces(root: string): readonly string[] {
+/** Those that still exist. */
+export function knownPlaces(root: string): readonly Place[] {
   return readPlaces(root).flatMap((entry) => {
-    const [, kind, path] = LOCAL.exec(entry) ?? [];
+    const [, kind, path] = LOCAL.exec(atOf(entry)) ?? [];
     if (kind === undefined || path === undefined) return [];
     const place = resolve(root, path);
-    return existsSync(place) ? [`${kind}:${place}`] : [];
+    if (!existsSync(place)) return [];
+    const { at: _, ...sealing } = typeof entry === "string" ? { at: entry } : entry;
+    return [{ url: `${kind}:${place}`, ...sealing }];
   });
 }
 
-function readPlaces(root: string): readonly string[] {
+type Entry = string | (Sealing & { readonly at: string });
+
+const atOf = (entry: Entry): string => (typeof entry === "string" ? entry : entry.at);
+
+function readPlaces(root: string): readonly Entry[] {
   try {
     const { places } = JSON.parse(readFileSync(join(root, FILE), "utf8")) as { places?: unknown };
-    return Array.isArray(places) ? places.filter((one) => typeof one === "string") : [];
+    return Array.isArray(places) ? places.flatMap(readEntry) : [];
   } catch {
     // None was remembered, or the file was edited: only the configured store is used.
     return [];
   }
+}
+
+function readEntry(given: unknown): Entry[] {
+  if (typeof given === "string") return [given];
+  if (!isRecord(given) || typeof given["at"] !== "string") return [];
+  const { at, compression, encryption } = given;
+  return [
+    {
+      at,
+      ...(typeof compression === "boolean" || typeof compression === "number" ? { compression } : {}),
+      ...(typeof encryption === "boolean" ? { encryption } : {}),
+    },
+  ];
 }
 
 /** True when runs may be outside the configured store: none is named, or its path depends on the workflow. */

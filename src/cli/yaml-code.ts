@@ -4,6 +4,7 @@ import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { CheckpointSettings, Definition, LoadOptions, YamlWorkflow } from "../yaml/index.ts";
 import type { ConfigValues } from "./config/schema.ts";
+import type { Settings } from "./config/settings.ts";
 import type { Host } from "./host.ts";
 import { mcpConnect, providersOf } from "./models.ts";
 import { noFile } from "./modules.ts";
@@ -80,11 +81,12 @@ async function codeOf(loaded: YamlWorkflow): Promise<YamlCode> {
   };
 }
 
-/** A file's request that only the configuration can fulfil isn't ignored silently. */
-export function checkSealing({ checkpoint }: YamlPart, file: string, isEncrypted: boolean): void {
-  if (checkpoint.encryption !== true || isEncrypted) return;
+/** A configuration that turns encryption off doesn't silently overrule a file that asks for it. */
+export function checkSealing({ checkpoint }: YamlPart, file: string, { values, origins }: Settings): void {
+  const isOff = values.encryption === false && origins["encryption"] !== "default";
+  if (checkpoint.encryption !== true || !isOff) return;
   throw new HoldfastError("HF-4305", {
-    problems: `${file} asks for encryption, and the store is opened without it; set encryption in holdfast.config.`,
+    problems: `${file} asks for encryption, and ${origins["encryption"]} turns it off; set encryption there.`,
     source: file,
   });
 }

@@ -1,4 +1,6 @@
+import { defined } from "../core/defined.ts";
 import type { RetentionRules } from "../core/manage/retention/policy.ts";
+import { type SeedConfig, type SeedSettings, seedSettings } from "../core/seed-config.ts";
 import type { RecoveryOptions } from "../core/worker/recovery.ts";
 import type { WorkflowFile } from "./schema/workflow.ts";
 
@@ -15,38 +17,57 @@ export interface CheckpointSettings {
   readonly onFailure: "pause" | "continue" | "rollback";
   readonly retention?: RetentionRules;
   readonly recovery?: RecoveryOptions;
-  readonly compression?: boolean;
+  /** Whether values are compressed, or how hard (1 to 9). */
+  readonly compression?: boolean | number;
   readonly encryption?: boolean;
   /** The largest value that may be saved. */
   readonly valueBytes?: number;
+  readonly onSaveFailure?: "stop" | "continue";
 }
 
 const MIB = 1_048_576;
 
-export function checkpointSettings({ workflow }: WorkflowFile): CheckpointSettings {
-  const { checkpoint: given, name } = workflow;
-  const retention = retentionOf(workflow);
-  const recovery = present<RecoveryOptions>({
-    auto: given.auto_recovery,
-    maxAttempts: given.max_recovery_attempts,
-    timeoutMs:
-      typeof given.recovery_timeout_seconds === "number" ? given.recovery_timeout_seconds * 1_000 : undefined,
-    fallbackToPrevious: given.fallback_to_previous,
-  });
+/** The keys under `checkpoint` take precedence over the blocks of the checkpoint system design. */
+export function checkpointSettings(file: WorkflowFile): CheckpointSettings {
+  const { checkpoint: given, name } = file.workflow;
+  const { notes: _, ...blocks } = blockSettings(file);
+  const retention = { ...blocks.retention, ...retentionOf(file.workflow) };
+  const recovery = {
+    ...blocks.recovery,
+    ...present<RecoveryOptions>({
+      auto: given.auto_recovery,
+      maxAttempts: given.max_recovery_attempts,
+      timeoutMs:
+        typeof given.recovery_timeout_seconds === "number"
+          ? given.recovery_timeout_seconds * 1_000
+          : undefined,
+      fallbackToPrevious: given.fallback_to_previous,
+    }),
+  };
   return {
-    saving: given.enabled,
+    saving: given.enabled ?? blocks.saving ?? true,
     onFailure: given.on_failure,
     ...present({
-      storage: given.storage,
-      path: given.path?.replaceAll("${workflow.name}", name),
-      compression: given.compression,
-      encryption: given.encryption,
-      valueBytes: typeof given.size_limit_mb === "number" ? Math.floor(given.size_limit_mb * MIB) : undefined,
+      storage: given.storage ?? blocks.storage,
+      path: (given.path ?? blocks.path)?.replaceAll("${workflow.name}", name).replaceAll("{TASK}", name),
+      compression: given.compression ?? blocks.compression,
+      encryption: given.encryption ?? blocks.encryption,
+      valueBytes:
+        typeof given.size_limit_mb === "number" ? Math.floor(given.size_limit_mb * MIB) : blocks.valueBytes,
+      onSaveFailure: blocks.onSaveFailure,
     }),
     ...(Object.keys(retention).length > 0 ? { retention } : {}),
     ...(Object.keys(recovery).length > 0 ? { recovery } : {}),
   };
 }
+
+/** The blocks of the checkpoint system design that a file has. */
+export const blockSettings = ({
+  checkpoint_config,
+  recovery_config,
+  performance_config,
+}: SeedConfig): SeedSettings =>
+  seedSettings(defined({ checkpoint_config, recovery_config, performance_config }));
 
 /** A rolled-back run leaves nothing but the record that it happened. */
 function retentionOf({ checkpoint, runtime }: WorkflowFile["workflow"]): RetentionRules {

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 import { checkName } from "../core/names.ts";
+import { blockSettings, checkpointSettings } from "./checkpoint.ts";
 import { WAIT_RULE, waitMs } from "./duration.ts";
 import { END, endingUnits, reachableFrom, type Unit, unitsOf } from "./graph.ts";
 import { didYouMean, type Path, type Problems } from "./problems.ts";
@@ -200,7 +201,9 @@ function warnEffort(effort: string | null | undefined, path: Path, problems: Pro
     problems.warning(path, `${effort} is asked for as high: providers are asked for low, medium or high.`);
 }
 
-function checkSettings({ workflow: { runtime, cost, checkpoint } }: WorkflowFile, problems: Problems): void {
+function checkSettings(file: WorkflowFile, problems: Problems): void {
+  const { runtime, cost, checkpoint } = file.workflow;
+  for (const note of blockSettings(file).notes) problems.warning(["performance_config"], note);
   warnEffort(runtime.default_reasoning_effort, ["workflow", "runtime", "default_reasoning_effort"], problems);
   if (runtime.tool_output?.spill_to_file)
     problems.warning(
@@ -218,9 +221,9 @@ function checkSettings({ workflow: { runtime, cost, checkpoint } }: WorkflowFile
       ["workflow", "runtime", "checkpoint", "every_seconds"],
       "Every step is saved when it ends, which is more often than this asks for.",
     );
-  if (checkpoint.enabled === false)
+  if (!checkpointSettings(file).saving)
     problems.warning(
-      ["workflow", "checkpoint", "enabled"],
+      checkpoint.enabled === false ? ["workflow", "checkpoint", "enabled"] : ["checkpoint_config", "enabled"],
       "Runs are not saved: after a crash nothing of them is left.",
     );
 }

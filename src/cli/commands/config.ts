@@ -6,7 +6,7 @@ const show = defineCommand({
   name: "show",
   summary: "every value that counts here, and where it comes from",
   async run(context) {
-    const { file, root, values, origins } = await context.settings();
+    const { file, root, values, origins, notes } = await context.settings();
     const rows = Object.entries(origins).flatMap(([key, origin]) =>
       flat(key, shownValue(key, values[key as keyof typeof values])).map(([name, value]) => ({
         name,
@@ -21,8 +21,13 @@ const show = defineCommand({
         file: file ?? null,
         root,
         values: Object.fromEntries(rows.map(({ name, ...rest }) => [name, rest])),
+        notes,
       },
-      text: [dim(file ?? "no configuration file; these are the defaults"), ...lines].join("\n"),
+      text: [
+        dim(file ?? "no configuration file; these are the defaults"),
+        ...lines,
+        ...notes.map((note) => `! ${note}`),
+      ].join("\n"),
     };
   },
 });
@@ -32,10 +37,11 @@ const validate = defineCommand({
   summary: "whether the configuration is valid",
   async run(context) {
     // Reading it throws whatever is wrong.
-    const { file } = await context.settings();
+    const { file, notes } = await context.settings();
+    const told = file === undefined ? "✓ no configuration file: the defaults are used" : `✓ ${file} is valid`;
     return {
-      data: { file: file ?? null, valid: true },
-      text: file === undefined ? "✓ no configuration file: the defaults are used" : `✓ ${file} is valid`,
+      data: { file: file ?? null, valid: true, notes },
+      text: [told, ...notes.map((note) => `! ${note}`)].join("\n"),
     };
   },
 });

@@ -164,8 +164,9 @@ async function actor(context: Given): Promise<Act> {
 
 /** The store of the run; in memory only when saving is turned off. */
 async function placeFor(context: Given, { workflow, yaml, file }: Code): Promise<Store> {
-  const { enabled, encryption } = (await context.settings()).values;
-  if (yaml) checkSealing(yaml, file ?? workflow.name, encryption !== false);
+  const settings = await context.settings();
+  const { enabled } = settings.values;
+  if (yaml) checkSealing(yaml, file ?? workflow.name, settings);
   const why = context.options.noCheckpoint
     ? "--no-checkpoint"
     : !enabled || yaml?.checkpoint.saving === false

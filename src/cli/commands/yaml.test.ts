@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type CliFolder, cliFolder } from "../../../test/support/cli.ts";
 
@@ -133,8 +135,12 @@ describe("a YAML workflow", () => {
       "flows/secret.yaml",
       FLOW.replace("{ enabled: true }", "{ enabled: true, encryption: true }"),
     );
-    const { code, stderr } = await folder.run("run flows/secret.yaml -i question=x");
-    expect([code, stderr]).toEqual([3, expect.stringContaining("asks for encryption")]);
+    const { stderr } = await folder.run("run flows/secret.yaml -i question=x");
+    expect(stderr).toMatch(/HF-3034[\s\S]*export HOLDFAST_KEYS=/);
+    const config = JSON.parse(readFileSync(join(folder.path, "holdfast.config.json"), "utf8")) as object;
+    folder.write("holdfast.config.json", JSON.stringify({ ...config, encryption: false }));
+    const refused = await folder.run("run flows/secret.yaml -i question=x");
+    expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining("asks for encryption")]);
   });
 
   it("keeps its runs where its file says, and names that place in what is to be typed next", async () => {

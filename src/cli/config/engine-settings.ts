@@ -45,14 +45,15 @@ export function engineSettings({ values }: Settings): Omit<EngineOptions, "store
 export function fileSettings(
   settings: Settings,
   workflow: string,
-  said: Pick<CheckpointSettings, "retention" | "recovery" | "valueBytes"> | undefined,
-): Pick<EngineOptions, "recovery" | "limits" | "retention"> {
+  said: Pick<CheckpointSettings, "retention" | "recovery" | "valueBytes" | "onSaveFailure"> | undefined,
+): Pick<EngineOptions, "recovery" | "limits" | "retention" | "onSaveFailure"> {
   const { retention = "default", recovery, limits } = engineSettings(settings);
   const rules = typeof retention === "string" ? { preset: retention } : retention;
   return {
     recovery: { ...recovery, ...said?.recovery },
     limits: { ...limits, ...defined({ valueBytes: said?.valueBytes }) },
     retention: said?.retention ? { ...rules, workflows: { [workflow]: said.retention } } : rules,
+    ...defined({ onSaveFailure: said?.onSaveFailure }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Workflow } from "../../core/context.ts";
 import { TRIGGERS } from "../../core/options.ts";
 import type { Keyring } from "../../security/index.ts";
 import type { ProviderSettings } from "../../yaml/index.ts";
+import { seedBlocks } from "../../yaml/schema/seed-blocks.ts";
 
 const DURATION = /^\d+(?:\.\d+)?(?:ms|s|m|h|d|w)$/;
 const SIZE = /^\d+(?:\.\d+)?\s*(?:B|KB|MB|GB)$/i;
@@ -135,6 +136,7 @@ const settings = {
     .boolean()
     .describe("false: coding agents may do what cannot be undone without being asked"),
   ui: z.enum(["auto", "live", "lines", "none"]).describe("How a run under way is shown"),
+  ...seedBlocks,
 };
 
 const optional = <T extends Record<string, z.ZodType>>(shape: T): { [K in keyof T]: z.ZodOptional<T[K]> } =>

@@ -6,6 +6,7 @@ import type { Globals } from "../globals.ts";
 import type { Host } from "../host.ts";
 import { loadModule, messageOf, noFile } from "../modules.ts";
 import type { ConfigInput, ConfigValues } from "./schema.ts";
+import { unfoldBlocks } from "./seed-blocks.ts";
 import { checkFound } from "./trust.ts";
 
 const DEFAULTS = {
@@ -34,6 +35,8 @@ export interface Settings {
   readonly values: ConfigValues & Defaulted;
   /** By key: `default`, `holdfast.config.ts`, `profile production`, `env HOLDFAST_STORE`, `flag --store`. */
   readonly origins: Readonly<Record<string, string>>;
+  /** What keys don't do here, and why; a sentence each. */
+  readonly notes: readonly string[];
 }
 
 type Defaulted = {
@@ -77,7 +80,13 @@ export async function loadSettings(
   if (store !== undefined) layers.push(["flag --store", { store }]);
   if (as !== undefined) layers.push(["flag --as", { actor: as }]);
   if (ui !== undefined) layers.push(["flag --ui", { ui }]);
-  return { root: file === undefined ? cwd : dirname(file), file, ...merge(layers) };
+  const unfolded = layers.map(([origin, layer]) => unfoldBlocks(origin, layer));
+  return {
+    root: file === undefined ? cwd : dirname(file),
+    file,
+    ...merge(unfolded.flatMap((one) => one.layers)),
+    notes: unfolded.flatMap(({ notes }) => notes),
+  };
 }
 
 function chosen(profiles: NonNullable<ConfigInput["profiles"]>, name: string, file: string | undefined) {

@@ -9,26 +9,53 @@ import type { Settings } from "./settings.ts";
 const LOCAL = /^(sqlite|pglite|file):(?!\/\/)(.+)$/i;
 const PLACEHOLDER = /\$\{workflow\.name\}|\{TASK\}/g;
 
+/** What a workflow file says about the store of its runs. */
+export interface StorePlace extends Sealing {
+  readonly storage?: string;
+  readonly path?: string;
+}
+
+/** How values are written: compressed (how hard), encrypted. */
+export interface Sealing {
+  readonly compression?: boolean | number;
+  readonly encryption?: boolean;
+}
+
 /** The settings with the store that a workflow file names, unless another one is set. */
-export function withPlace(
-  settings: Settings,
-  place: { storage?: string; path?: string } | undefined,
-): Settings {
-  const { values, origins } = settings;
+export function withPlace(settings: Settings, place: StorePlace | undefined): Settings {
+  const sealed = withSealing(settings, place);
+  const { values, origins } = sealed;
   const isSaid = [origins["store"], origins["storage"], origins["path"]].some(
     (from) => from && from !== "default",
   );
-  if (isSaid || (place?.storage === undefined && place?.path === undefined)) return settings;
+  if (isSaid || (place?.storage === undefined && place?.path === undefined)) return sealed;
   const { store: _, ...rest } = values;
+  const { store: __, ...others } = origins;
   const { storage, path } = place;
   return {
-    ...settings,
+    ...sealed,
     values: {
       ...rest,
       ...(storage === undefined ? {} : { storage: storage as NonNullable<ConfigValues["storage"]> }),
       ...defined({ path }),
     },
-    origins: { path: "the workflow file", storage: "the workflow file" },
+    origins: { ...others, path: "the workflow file", storage: "the workflow file" },
+  };
+}
+
+/** The settings with a file's or a remembered place's way of writing values, where the configuration says nothing. */
+export function withSealing(settings: Settings, { compression, encryption }: Sealing = {}): Settings {
+  const { values, origins } = settings;
+  const isFree = (key: string): boolean => (origins[key] ?? "default") === "default";
+  const said = defined({
+    compression: isFree("compression") ? compression : undefined,
+    encryption: isFree("encryption") ? encryption : undefined,
+  });
+  const from = Object.keys(said).map((key) => [key, "the workflow file"]);
+  return {
+    ...settings,
+    values: { ...values, ...(said as Pick<ConfigValues, "encryption">) } as Settings["values"],
+    origins: { ...origins, ...Object.fromEntries(from) },
   };
 }
 

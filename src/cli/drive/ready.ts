@@ -37,6 +37,8 @@ export async function engineFor(context: CommandContext<unknown>, wanted: Wanted
     sweepMs: 250,
     ...fileSettings(await context.settings(), code.workflow.name, code.yaml?.checkpoint),
     ...(breakAt.length === 0 ? {} : { policy: breakpoints(breakAt, pause) }),
+    // The store is in memory already, and this command must see the run.
+    ...(context.unsaved === undefined ? {} : { saving: true }),
   };
   const engine: Engine = await context.engine(options);
   if (context.unsaved === undefined) context.atEnd(() => retained(context, engine, runId, options.retention));

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { anyAgent, effort, forEach, parallel } from "./agents.ts";
 import { inputField, scalarText } from "./fields.ts";
+import { seedBlocks } from "./seed-blocks.ts";
 
 const text = z.string();
 
@@ -99,7 +100,7 @@ const hooks = z.strictObject({
 
 /** How runs are kept. Holdfast saves every step anyway; this sets where, for how long, and what a failure means. */
 const checkpoint = z.strictObject({
-  enabled: z.boolean().default(true),
+  enabled: z.boolean().nullish(),
   storage: z.enum(["sqlite", "postgres", "redis", "pglite", "file", "memory"]).nullish(),
   path: text.nullish(),
   on_failure: z.enum(["pause", "continue", "rollback"]).default("pause"),
@@ -143,6 +144,9 @@ export const workflowFile = z.strictObject({
   parallel: z.array(parallel).default([]),
   for_each: z.array(forEach).default([]),
   output: z.record(z.string(), scalarText).default({}),
+  checkpoint_config: seedBlocks.checkpoint_config.optional(),
+  recovery_config: seedBlocks.recovery_config.optional(),
+  performance_config: seedBlocks.performance_config.optional(),
 });
 
 export type WorkflowFile = z.infer<typeof workflowFile>;

@@ -83,10 +83,12 @@ export async function validateModule(context: CommandContext<unknown>, what: str
 export async function validateConfig(context: CommandContext<unknown>, path?: string): Promise<Outcome> {
   const { loadSettings } = await import("../../config/settings.ts");
   const globals = path === undefined ? context.globals : { ...context.globals, config: path };
-  const { file } = await loadSettings(context.host, globals);
+  const { file, notes } = await loadSettings(context.host, globals);
   const shown = file === undefined ? undefined : relative(context.host.cwd, file);
+  const told =
+    shown === undefined ? "✓ there is no configuration file; defaults count" : `✓ ${shown} is valid`;
   return {
-    data: { kind: "config", file: shown ?? null, valid: true },
-    text: shown === undefined ? "✓ there is no configuration file; defaults count" : `✓ ${shown} is valid`,
+    data: { kind: "config", file: shown ?? null, valid: true, notes },
+    text: [told, ...notes.map((note) => `! ${note}`)].join("\n"),
   };
 }
