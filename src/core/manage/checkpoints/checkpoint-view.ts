@@ -123,6 +123,8 @@ export interface Failure {
   readonly name: string;
   readonly message: string;
   readonly code?: string | number;
+  /** The error's other fields, such as an HTTP status; absent when it had none. */
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /** A recorded decision, with its place and time. */
@@ -266,7 +268,15 @@ async function failure(
     name: error?.name ?? "Error",
     message: error?.message ?? (isRun ? event.meta.message : ""),
     ...(typeof code === "string" || typeof code === "number" ? { code } : {}),
+    ...detailsOf(error),
   };
+}
+
+const TOLD = new Set(["name", "message", "stack", "code"]);
+
+function detailsOf(error: object | undefined): Pick<Failure, "details"> {
+  const details = Object.entries(error ?? {}).filter(([key]) => !TOLD.has(key));
+  return details.length > 0 ? { details: Object.fromEntries(details) } : {};
 }
 
 async function decisions(
