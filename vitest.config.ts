@@ -19,6 +19,7 @@ export default defineConfig({
           include: [
             "src/**/*.test.ts",
             "lab/**/*.test.ts",
+            "test/seeds/**/*.test.ts",
             "test/{architecture,docs,exports,requirements,yaml-conductor,jinja,release}.test.ts",
           ],
           exclude: [...SERVED, "**/node_modules/**"],

@@ -6,7 +6,7 @@ import { sampled } from "../support/exhaustive.ts";
 const LIMIT = sampled(12);
 
 describe("a worker process killed at any place", () => {
-  it.each(scenarioNames)("leaves %s to end as if nothing had happened", async (scenario) => {
+  it.each(scenarioNames)("leaves %s to end as if nothing had happened (S0-11, S0-18)", async (scenario) => {
     const { problems, ...figures } = await crashMatrix({ scenario, limit: LIMIT });
     const { cases, possible, kills, missed, seconds } = figures;
     console.log(

@@ -17,7 +17,7 @@ afterAll(async () => {
 const plan = (scenario: ScenarioName): RunPlan[] => [{ id: `${scenario}-1`, scenario }];
 
 describe("a run that several processes have to do with", () => {
-  it("is finished by a fresh process when all the workers of three levels of children die at once", async () => {
+  it("is finished by a fresh process when all the workers of three levels of children die at once (S0-51)", async () => {
     const runs = plan("family");
     const expected = expectations(await uninterrupted(lab, runs), runs);
     for (const step of ["plan", "use", "note", "merge"]) {

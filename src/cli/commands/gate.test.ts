@@ -31,7 +31,7 @@ describe("gate", () => {
     empty.remove();
   });
 
-  it("shows the question, how far the run is, and the commands that answer it", async () => {
+  it("shows the question, how far the run is, and the commands that answer it (S0-16)", async () => {
     const { stdout } = await folder.run("gate show recon-88:approve");
     expect(stdout).toContain("2 of 4 complete");
     expect(stdout).toContain('"matched": 2');

@@ -75,7 +75,7 @@ describe("checkpoint settings of a workflow file (Y8)", () => {
     expect((await folder.run("validate odd.yaml")).stdout).toContain("Did you mean postgres?");
   });
 
-  it("that save nothing do not speak of checkpoints and resume", async () => {
+  it("that save nothing do not speak of checkpoints and resume (S0-48)", async () => {
     folder.write("off.yaml", flow("off", "{ enabled: false }"));
     const { code, stdout, stderr } = await folder.run("run off.yaml --id gone");
     expect(code).toBe(1);

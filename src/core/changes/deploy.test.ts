@@ -215,7 +215,7 @@ function expectAllDone(ledger: Ledger): void {
 describe.each(changes)(
   "a deploy with $name, while a hundred runs are under way",
   ({ body, migration, unsaid }) => {
-    it("and a migration: all of them go on", async () => {
+    it("and a migration: all of them go on (S0-35, S0-44)", async () => {
       const lab = createLab();
       const ledger = new Ledger();
       await underWay(lab, ledger);

@@ -68,7 +68,7 @@ describe("an engine with saving switched off", () => {
     return { lab, flow, flows: [flow, child], calls: () => calls };
   };
 
-  it("says so once, runs new runs in memory, and leaves nothing in the store", async () => {
+  it("says so once, runs new runs in memory, and leaves nothing in the store (S0-48)", async () => {
     const { lab, flow, flows } = await setup();
     warnings.length = 0;
     const before = (await lab.store.list({ limit: 10 })).runs;
@@ -84,7 +84,7 @@ describe("an engine with saving switched off", () => {
     expect(await lab.engine(flows, { saving: false }).get("new")).toBeNull();
   });
 
-  it("reads stored runs, and neither advances nor changes them", async () => {
+  it("reads stored runs, and neither advances nor changes them (S0-48)", async () => {
     const { lab, flow, flows, calls } = await setup();
     const before = await lab.store.read("stored");
     const engine = lab.engine(flows, { saving: false });

@@ -52,7 +52,7 @@ async function inTheMiddle() {
 }
 
 describe("a checkpoint carries what each of the projects before it recorded", () => {
-  it("progress, memory, interim results, context, failure, versions and metrics", async () => {
+  it("progress, memory, interim results, context, failure, versions and metrics (S0-02, S0-06, S0-07, S0-08, S0-09)", async () => {
     const { engine } = await inTheMiddle();
     const { at, createdAt, usage, metrics, failure, ...shown } = await engine.checkpoints.show("r");
     expect(shown).toMatchObject({

@@ -19,7 +19,7 @@ const fails = workflow("fails", (ctx, text: string) =>
 const ALL = { maxAge: 0, failedMaxAge: 0, keepLast: 1, keepPerPhase: 1 } as const;
 
 describe("a pinned run", () => {
-  it("keeps all its checkpoints whatever the rules say, until it is let go", async () => {
+  it("keeps all its checkpoints whatever the rules say, until it is let go (S0-40)", async () => {
     const lab = createLab();
     const flow = chat(90);
     const engine = lab.engine([flow]);

@@ -65,7 +65,7 @@ describe("retention by age", () => {
     expect((await lab.drive(engine.retention.prune("default"))).runs).toHaveLength(1);
   });
 
-  it("leaves failed runs alone until their own time, and for ever without one", async () => {
+  it("leaves failed runs alone until their own time, and for ever without one (S0-39)", async () => {
     const lab = createLab();
     const engine = lab.engine([fails]);
     expect(await run(lab, engine, fails, "a")).toMatchObject({ status: "failed" });
