@@ -1,6 +1,7 @@
 import type { HoldfastError } from "./errors.ts";
 import type { Migration } from "./migration.ts";
 import type { CheckpointStrategy, CheckpointTrigger, RetryPolicy, SaveEvery } from "./options.ts";
+import type { CheckpointRecord } from "./records.ts";
 import type { AnySqlHandle, SqlHandle, SqlWork } from "./sql.ts";
 import type { Budget, Effect } from "./types.ts";
 import type { SecretRef } from "./values/secrets.ts";
@@ -121,8 +122,10 @@ export interface Context {
   usage(usage: UsageReport): void;
   /**
    * Marks a checkpoint by name and waits until it is durable. The trigger gives the reason; default `user_requested`.
+   * With a record, the checkpoint holds the record's values, and a store that keeps such tables writes the row (or the
+   * file) in the same write.
    */
-  checkpoint(label: string, trigger?: CheckpointTrigger): Promise<string>;
+  checkpoint(label: string, how?: CheckpointTrigger | CheckpointOptions): Promise<string>;
 
   /**
    * Waits until everything so far is durable. A step returns a moment before its outcome is durable, so wait here
@@ -326,6 +329,14 @@ export interface Decision {
   readonly rationale?: string;
   readonly alternatives?: readonly string[];
   readonly confidence?: number;
+}
+
+/** Options of `ctx.checkpoint`. */
+export interface CheckpointOptions {
+  /** Default `user_requested`. */
+  readonly trigger?: CheckpointTrigger;
+  /** A row for people and other programs; see {@link CheckpointRecord}. */
+  readonly record?: CheckpointRecord;
 }
 
 export interface AgentState {

@@ -6,7 +6,7 @@
  * segment  = name [ "#" count ] [ "[" member "]" ]
  *            count: from the second step of that name on; member: an iteration of a loop, a branch of a group
  * gate     = "approve:" segment [ "#fork" ] [ "##" attempt ]       before the call of a step
- * note     = "plan" | "plan:" group | "memory:" name | "inbox:" name      beside steps; counted as they are
+ * note     = "plan" | "plan:" group | "memory:" name | "inbox:" name | "checkpoint:" label      beside steps; counted as they are
  * undo     = "compensate/" key               of the step that is undone, with ">" for "/"
  * ```
  */
@@ -15,6 +15,7 @@ const COUNT = "#";
 const APPROVAL = "approve:";
 const PLAN = "plan";
 const MEMORY = "memory:";
+const MARK = "checkpoint:";
 const FORK = "#fork";
 
 /** The scope of undos. */
@@ -141,6 +142,11 @@ export const besideOf = (segment: string): string => /^(?:approve|plan):/.exec(s
 
 /** Notes of memory writes are named after what they wrote, not after steps. */
 export const isMemoryNote = (segment: string): boolean => segment.startsWith(MEMORY);
+
+/** The note of a marked checkpoint. */
+export const markNote = (label: string): string => MARK + label;
+
+export const isMarkNote = (segment: string): boolean => segment.startsWith(MARK);
 
 // Undos
 

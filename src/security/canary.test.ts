@@ -42,6 +42,15 @@ const everywhere = workflow("everywhere", async (ctx, input: { text: string }) =
   });
   ctx.decide({ description: CANARY, rationale: LONG, alternatives: [CANARY] });
   ctx.agent("poet", { status: CANARY, state: { made } });
+  const values = { text: CANARY, long: LONG };
+  const [interim_results, agent_config, error_details] = [values, values, values];
+  const analysis_id = ctx.uuid("analysis");
+  const row = { stock_ticker: "AAPL", agent_type: "poet", analysis_id, working_memory: [values] };
+  const more = { interim_results, agent_config, error_details, failure_reason: LONG };
+  await ctx.checkpoint("agent", { record: { table: "agent_checkpoints", row: { ...row, ...more } } });
+  const layer = { layer_index: 1, state: values, dag_structure: [CANARY], execution_config: values };
+  const layers = { id: analysis_id, workflow_id: "w", ...layer };
+  await ctx.checkpoint("layer", { record: { table: "workflow_checkpoints", row: layers } });
   await ctx.child("child", child, CANARY);
   await ctx.gate("sure", { show: { CANARY, LONG }, choices: ["yes"], text: true });
   await ctx.signal("more");

@@ -33,7 +33,7 @@ export const newDataKey = (): DataKey => ({ id: randomBytes(KEY_ID_BYTES), secre
 export interface RecordPlace {
   readonly store: string;
   readonly run: string;
-  readonly type: "entry" | "blob";
+  readonly type: "entry" | "blob" | "record";
   /** Its position, or its address. */
   readonly at: string;
   /** The head of the entry that it belongs to. */

@@ -1,9 +1,11 @@
+import type { StoredRecord } from "../core/records.ts";
 import type { Append, AppendResult, Entry } from "../core/store/contract.ts";
 import { UNREADABLE } from "../core/values/blind.ts";
 import type { Pack } from "./compression.ts";
 import { packText, unpackText } from "./packed-store.ts";
 import { type DataKey, isSealed, openRecord, type RecordPlace, sealRecord } from "./record.ts";
 import type { Minted, RunKeys } from "./run-keys.ts";
+import { openStored, sealStored } from "./sealed-records.ts";
 
 /** An append for the store below, and what to remember about its key once it is accepted. */
 export interface Prepared {
@@ -74,6 +76,13 @@ export class Sealer {
         entry.data === null ? entry : { ...entry, data: sealed(this.#ofEntry(id, entry), entry.data) },
       ),
       blobs: append.blobs.map(({ hash, data }) => ({ hash, data: sealed(this.#ofBlob(id, hash), data) })),
+      ...(append.records && key !== "plain"
+        ? {
+            records: append.records.map((one) =>
+              sealStored(one, { store: this.#store, run: id }, key, this.#pack),
+            ),
+          }
+        : {}),
     };
   }
 
@@ -95,6 +104,10 @@ export class Sealer {
     return this.#opened(key, this.#ofBlob(run, hash), data);
   }
 
+  openRecord(run: string, key: DataKey | "plain" | "gone", record: StoredRecord): StoredRecord {
+    return typeof key === "string" ? record : openStored(record, { store: this.#store, run }, key);
+  }
+
   /** A record that doesn't open, or a value that was never sealed, is reported as damage. */
   #opened(key: DataKey | "plain", place: RecordPlace, data: string): string {
     if (key === "plain") return isSealed(data) ? UNREADABLE : unpackText(data);
@@ -102,8 +115,8 @@ export class Sealer {
   }
 }
 
-const hasValues = ({ entries, blobs }: Append): boolean =>
-  blobs.length > 0 || entries.some(({ data }) => data !== null);
+const hasValues = ({ entries, blobs, records }: Append): boolean =>
+  blobs.length > 0 || records !== undefined || entries.some(({ data }) => data !== null);
 
 /** True when the append drops the last of the run's values. */
 const isEnd = ({ drop, entries }: Append): boolean =>

@@ -175,8 +175,18 @@ function reads(
   keys: RunKeys,
   sealer: Sealer,
   heads: HeadCheck,
-): Pick<Store, "read" | "entries" | "blobs" | "list"> {
+): Pick<Store, "read" | "entries" | "blobs" | "records" | "list"> {
+  const records = inner.records?.bind(inner);
   return {
+    ...(records
+      ? {
+          async records(runId) {
+            const found = await records(runId);
+            const key = found.length === 0 ? "missing" : await keys.find(runId);
+            return key === "missing" ? [] : found.map((one) => sealer.openRecord(runId, key, one));
+          },
+        }
+      : {}),
     async read(runId) {
       const row = await inner.read(runId);
       return runId === ROOT_RUN ? null : row;

@@ -19,7 +19,7 @@ storeConformance(
 describe("the memory store itself", () => {
   it("says that nothing survives the process and that it has no transactions", () => {
     const store = createMemoryStore();
-    expect(store.capabilities).toEqual({ durability: "none", transactions: false });
+    expect(store.capabilities).toMatchObject({ durability: "none", transactions: false });
     expect(store.transaction).toBeUndefined();
   });
 

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
+import { RECORD_TABLES, risingTime, type StoredRecord, timeColumn } from "../core/records.ts";
 import { claimAfter, refusal, UNCLAIMED } from "../core/store/claim.ts";
 import type { Append, AppendResult, Drop, Entry, Store } from "../core/store/contract.ts";
 import { checkLimit, dueRows, listRows } from "../core/store/query.ts";
@@ -9,6 +10,10 @@ interface State {
   readonly journals: Map<string, Entry[]>;
   /** By run, then by hash. */
   readonly blobs: Map<string, Map<string, string>>;
+  /** By run. */
+  readonly records: Map<string, StoredRecord[]>;
+  /** The newest time of each group of records. */
+  readonly times: Map<string, string>;
   /** Returns the time, or throws HF-3012 once the store is closed. Every call begins with it. */
   readonly now: () => number;
 }
@@ -32,10 +37,11 @@ export function createMemoryStore({ clock = Date }: { clock?: { now(): number } 
   };
   const incarnation = crypto.randomUUID();
   const secret = crypto.randomUUID() + crypto.randomUUID();
-  const state: State = { rows: new Map(), journals: new Map(), blobs: new Map(), now };
+  const [records, times] = [new Map(), new Map()];
+  const state: State = { rows: new Map(), journals: new Map(), blobs: new Map(), records, times, now };
   return {
     name: "memory",
-    capabilities: { durability: "none", transactions: false },
+    capabilities: { durability: "none", transactions: false, records: RECORD_TABLES },
     async identity() {
       now();
       return { incarnation, secret };
@@ -72,9 +78,14 @@ function reads({
   rows,
   journals,
   blobs,
+  records,
   now,
-}: State): Pick<Store, "read" | "entries" | "blobs" | "list" | "due"> {
+}: State): Pick<Store, "read" | "entries" | "blobs" | "records" | "list" | "due"> {
   return {
+    async records(runId) {
+      now();
+      return records.get(runId) ?? [];
+    },
     async read(runId) {
       now();
       return rows.get(runId) ?? null;
@@ -117,16 +128,32 @@ function apply(state: State, append: Append, now: number): AppendResult {
   const blobs = state.blobs.get(id) ?? new Map<string, string>();
   for (const { hash, data } of append.blobs) if (!blobs.has(hash)) blobs.set(hash, data);
   state.blobs.set(id, blobs);
+  for (const record of append.records ?? []) addRecord(state, id, record);
   return { ok: true };
 }
 
+/** The times of the records of one agent or workflow rise, as they do in tables. */
+function addRecord({ records, times }: State, id: string, { table, seq, row }: StoredRecord): void {
+  const group = JSON.stringify([table, row["workflow_id"] ?? [row["analysis_id"], row["agent_type"]]]);
+  const column = timeColumn(table);
+  const time = risingTime(String(row[column]), times.get(group) ?? null);
+  times.set(group, time);
+  records.set(id, [...(records.get(id) ?? []), frozen({ table, seq, row: { ...row, [column]: time } })]);
+}
+
 /** Called before the append's own entries and blobs are added, so that those stay. */
-function forget({ journals, blobs }: State, id: string, drop: Drop): void {
+function forget({ journals, blobs, records }: State, id: string, drop: Drop): void {
   const dropped = new Set(drop.entries);
   const without = (entry: Entry): Entry =>
     dropped.has(entry.seq) ? Object.freeze({ ...entry, data: null }) : entry;
   journals.set(id, (journals.get(id) ?? []).map(without));
   for (const hash of drop.blobs) blobs.get(id)?.delete(hash);
+  const gone = new Set(drop.records);
+  if (gone.size > 0)
+    records.set(
+      id,
+      (records.get(id) ?? []).filter(({ seq }) => !gone.has(seq)),
+    );
 }
 
 /** A frozen copy, so that caller and store never see each other's edits. */

@@ -116,6 +116,18 @@ export const storeErrors = {
     safe: "Nothing was read or written.",
     fix: "Open it with its keyring: sealStore(store, { keyring }) in code; encryption: true and HOLDFAST_KEYS, or encryption.key_file, in holdfast.config.",
   },
+  "HF-3070": {
+    what: "This record can't be written to {table}: {column} {problem}",
+    why: "The tables for people and other programs have fixed columns, and every store checks them alike.",
+    safe: "Nothing of this checkpoint was written.",
+    fix: "Correct the value, or shorten it to what the column holds.",
+  },
+  "HF-3071": {
+    what: "{place} already has a table, a view or an index called {name} that isn't Holdfast's.",
+    why: "This version of Holdfast keeps checkpoints for people and other programs under that name.",
+    safe: "Nothing was changed there.",
+    fix: "Rename it, or keep Holdfast's runs in another file or schema.",
+  },
   "HF-3020": {
     what: "The store went back: {problem}.",
     why: "It does not hold what it had acknowledged: it was restored, emptied or replaced, or a failover lost its last writes.",

@@ -1,14 +1,24 @@
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
+import type { RecordDraft } from "../records.ts";
 import { claimAfter, UNCLAIMED } from "../store/claim.ts";
 import type { CommitQueue, CommitResult } from "../store/commit.ts";
-import type { Append, Blob, ClaimChange, Drop, Expected, Store } from "../store/contract.ts";
+import type {
+  Append,
+  Blob,
+  ClaimChange,
+  Drop,
+  Expected,
+  Store,
+  StoreCapabilities,
+} from "../store/contract.ts";
 import type { StoreTime } from "../store/time.ts";
 import type { RunIdentity, RunRow } from "../types.ts";
 import type { Redactor } from "../values/redact.ts";
 import { rawRow, readRun } from "./door.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry, dropped, innerBlobs } from "./journal.ts";
+import { recordsOf } from "./placed-records.ts";
 import { newProjection, projectAll } from "./project.ts";
 import { insistOn } from "./row-shape.ts";
 
@@ -28,6 +38,8 @@ export interface ActPlan {
   readonly blobs?: readonly Blob[];
   readonly claim?: ClaimChange;
   readonly drop?: Drop;
+  /** The record that shows the value of the last event. */
+  readonly record?: RecordDraft;
   readonly actor?: string | undefined;
 }
 
@@ -125,7 +137,8 @@ export class Acts {
     // The value would never be dropped, because retention has finished with this run.
     if (row.prunedAt !== null && plan.events.some(({ data }) => data !== undefined))
       throw dropped(row.id, row.seq);
-    const how = { at: this.#time.now(), blinding: this.#store.blinding, redactor: this.#redactor };
+    const { blinding, capabilities } = this.#store;
+    const how = { at: this.#time.now(), blinding, capabilities, redactor: this.#redactor };
     const { append, ...acted } = buildAct(row, plan, expect, how);
     return (await this.submit(append)) ? acted : null;
   }
@@ -164,9 +177,11 @@ export function buildAct(
   {
     at,
     blinding,
+    capabilities,
     redactor,
   }: {
     readonly at: number;
+    readonly capabilities?: StoreCapabilities | undefined;
     readonly blinding?: string | undefined;
     readonly redactor?: Redactor | undefined;
   },
@@ -188,6 +203,9 @@ export function buildAct(
   const { entry, head } = buildEntry(events, { ...place, blobs: innerBlobs(plan.events, blobs), blinding });
   const run = projectAll(row, events, row.parent !== null);
   const next: RunRow = { ...run, claim: after, seq: row.seq + events.length, head };
-  const drop = defined({ drop: plan.drop });
-  return { append: { run, expect, claim, entries: [entry], head, blobs, ...drop }, row: next, events };
+  const append = { run, expect, claim, entries: [entry], head, blobs, ...defined({ drop: plan.drop }) };
+  const { record } = plan;
+  const drafts = events.map((_, index) => (index === events.length - 1 ? { record } : {}));
+  const records = capabilities ? recordsOf({ capabilities }, drafts, events) : {};
+  return { append: { ...append, ...records }, row: next, events };
 }

@@ -1,3 +1,4 @@
+import type { RecordTable } from "../records.ts";
 import type { Budget, Effect, EffectPolicy, Origin, Parent, RunStatus, Waiting } from "../types.ts";
 
 /** An agent whose confidence has crossed the threshold, and the side it is on since. */
@@ -118,7 +119,8 @@ export interface EventMeta {
   usage_recorded: UsageMeta;
   decision_made: Empty;
   agent_updated: { agent: string };
-  checkpoint_marked: { label: string; trigger: string; crossed?: Crossed };
+  /** `record`: the table of the record that shows its value. */
+  checkpoint_marked: { label: string; trigger: string; crossed?: Crossed; record?: RecordTable };
   /** A name or a pin for the checkpoint at `seq`, set afterwards. */
   checkpoint_tagged: { seq: number; label?: string; pinned?: boolean; pins: number; reason?: string };
   /** A rotation rewrapped the key of its values with this one (`""`: it has none); the values are unchanged. */

@@ -253,7 +253,9 @@ export class RunState {
   #note(event: JournalEvent): void {
     if (event.step === "") return;
     const { node, name } = this.#place(event.step);
-    const note: NoteRecord = { seq: event.seq, data: event.data };
+    const note: NoteRecord = { seq: event.seq };
+    // The value of a mark is a record, which no replay reads.
+    if (event.kind !== "checkpoint_marked") note.data = event.data;
     if (event.kind === "value_recorded") note.value = event.meta.value;
     if (event.kind === "signals_taken") note.took = event.meta.took;
     node.notes.set(name, note);

@@ -1,5 +1,6 @@
 import { detached } from "../detached.ts";
 import type { Ports } from "../ports.ts";
+import type { RecordDraft } from "../records.ts";
 import type { AppendSource, CommitQueue, CommitResult } from "../store/commit.ts";
 import type { Append, Blob, ClaimChange, Entry, Store } from "../store/contract.ts";
 import type { StoreTime } from "../store/time.ts";
@@ -8,6 +9,7 @@ import type { Pen } from "./acts.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry, ChainCheck, innerBlobs } from "./journal.ts";
 import { Openings } from "./openings.ts";
+import { recordsOf } from "./placed-records.ts";
 import { projectAll } from "./project.ts";
 import { entryPages } from "./read.ts";
 import type { RunState } from "./state.ts";
@@ -15,6 +17,8 @@ import type { RunState } from "./state.ts";
 export interface PendingEvent {
   readonly event: EventDraft;
   readonly blobs?: readonly Blob[];
+  /** The record that shows its value. */
+  readonly record?: RecordDraft | undefined;
   /** True for an intent, which is held back while the run is told to stop. */
   intent?: boolean;
   /** Releases the claim with this event. */
@@ -352,7 +356,8 @@ export class RunWriter implements AppendSource, Pen {
       ? { kind: "release" }
       : { kind: "hold", ttlMs: this.#deps.ttlMs };
     const expect = { seq: this.row.seq, epoch, token };
-    const append: Append = { run, expect, claim, entries: [entry], head, blobs };
+    const records = recordsOf(this.#deps.store, pending, events);
+    const append: Append = { run, expect, claim, entries: [entry], head, blobs, ...records };
     const row = { ...run, seq: this.row.seq + events.length, head };
     this.#flight = { pending, events, entry, row, sentAt: this.#deps.ports.clock.monotonic() };
     return append;

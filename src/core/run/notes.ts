@@ -1,10 +1,13 @@
-import { checkNumber } from "../check-options.ts";
-import type { AgentState, Decision, UsageReport } from "../context.ts";
+import { checkKeys, checkNumber, checkObject } from "../check-options.ts";
+import type { AgentState, CheckpointOptions, Decision, UsageReport } from "../context.ts";
 import { defined } from "../defined.ts";
 import { derivedNumber, derivedUuid } from "../ids.ts";
-import type { EventMeta, UsageMeta } from "../journal/events.ts";
+import type { EventMeta, JournalEvent, UsageMeta } from "../journal/events.ts";
+import { markWith } from "../journal/placed-records.ts";
+import { markNote } from "../keys.ts";
 import { checkNamed } from "../names.ts";
 import type { CheckpointTrigger } from "../options.ts";
+import type { CheckpointRecord } from "../records.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { place, placeNote } from "./scope.ts";
 import { checkTrigger, markConfidence, markEvaluation, markFinished } from "./triggers.ts";
@@ -66,24 +69,40 @@ export function usage(execution: ActiveRun, report: UsageReport): void {
 
 const amount = (option: string, value = 0): number => checkNumber(option, value, { least: 0 });
 
-/** Marks a checkpoint and returns its address once it is durable. */
+/** Marks a checkpoint and returns its address once it is durable. Its record travels in the same append. */
 export async function checkpoint(
   execution: ActiveRun,
   label: string,
-  trigger: CheckpointTrigger,
+  how: CheckpointTrigger | CheckpointOptions,
 ): Promise<string> {
-  checkTrigger(trigger);
+  const { trigger, record } = marking(how);
   await execution.enter();
   const scope = execution.scope();
-  const at = place(scope, `checkpoint:${label}`);
+  const at = place(scope, markNote(label));
   const known = scope.node?.notes.get(at.name);
   const seq =
     known?.seq ??
     (await new Promise<number>((resolve) => {
-      const event = { kind: "checkpoint_marked", step: at.key, meta: { label, trigger } } as const;
-      execution.record(event, [], (written) => resolve(written.seq));
+      const mark = { kind: "checkpoint_marked", step: at.key, meta: { label, trigger } } as const;
+      const onDurable = ({ seq: written }: JournalEvent) => resolve(written);
+      execution.writer.record({ ...markWith(mark, record, execution.deps.values), onDurable });
     }));
   return `${execution.runId}@${seq}`;
+}
+
+function marking(how: CheckpointTrigger | CheckpointOptions): {
+  readonly trigger: CheckpointTrigger;
+  readonly record: CheckpointRecord | undefined;
+} {
+  if (typeof how === "string") {
+    checkTrigger(how);
+    return { trigger: how, record: undefined };
+  }
+  checkObject("checkpoint", how, "a trigger, or an object with a trigger and a record");
+  checkKeys(how, ["trigger", "record"], "checkpoint");
+  const { trigger = "user_requested", record } = how;
+  checkTrigger(trigger);
+  return { trigger, record };
 }
 
 export function now(execution: ActiveRun): number {

@@ -1,6 +1,7 @@
 import type {
   AgentState,
   Branches,
+  CheckpointOptions,
   Context,
   Decision,
   EachOptions,
@@ -230,9 +231,9 @@ export class RunContext implements Context {
     usage(this.#execution, report);
   }
 
-  async checkpoint(label: string, trigger: CheckpointTrigger = "user_requested"): Promise<string> {
+  async checkpoint(label: string, how: CheckpointTrigger | CheckpointOptions = {}): Promise<string> {
     checkName(label);
-    return checkpoint(this.#execution, label, trigger);
+    return checkpoint(this.#execution, label, how);
   }
 
   async flush(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { RecordTable, StoredRecord } from "../records.ts";
 import type { AnySqlHandle, SqlHandle, SqlWork } from "../sql.ts";
 import type { Parent, RunIdentity, RunProjection, RunRow, RunStatus } from "../types.ts";
 
@@ -40,6 +41,8 @@ export interface Store {
   list(query: RunQuery): Promise<RunPage>;
   /** Runs that may be claimed now: wake time reached and no live claim; longest due first. */
   due(query: DueQuery): Promise<readonly RunRow[]>;
+  /** Present only with `capabilities.records`: the records of a run that are still stored, in order of position. */
+  records?(runId: string): Promise<readonly StoredRecord[]>;
   /** Present only with `capabilities.transactions`: user writes and one append in one commit. */
   readonly transaction?: SqlTransaction;
   /**
@@ -62,6 +65,8 @@ export interface StoreCapabilities {
   readonly durability: "power-loss" | "process" | "none";
   /** `sync`: the work must be done when its function returns. `async`: it may be a promise. */
   readonly transactions: false | "sync" | "async";
+  /** The tables of records that it writes with an append. A store without this is given no records. */
+  readonly records?: readonly RecordTable[];
 }
 
 export interface StoreIdentity {
@@ -114,6 +119,8 @@ export interface Append {
   /** The hash of the last entry's head: the run's new head. */
   readonly head: string;
   readonly blobs: readonly Blob[];
+  /** Rows for the tables that the store says it writes: each shows the value of one of the append's events. */
+  readonly records?: readonly StoredRecord[];
   /** Values to drop in the same write. */
   readonly drop?: Drop;
 }
@@ -122,6 +129,10 @@ export interface Append {
 export interface Drop {
   readonly entries: readonly number[];
   readonly blobs: readonly string[];
+  /** Records of the run to delete, by the positions of their events. A record goes with the value that it shows. */
+  readonly records?: readonly number[];
+  /** True to move the deleted records of agents to `agent_checkpoints_archive`, where the store has that table. */
+  readonly archive?: boolean;
 }
 
 /**

@@ -2,9 +2,12 @@ import { defined } from "../defined.ts";
 import type { Store } from "./contract.ts";
 
 /** The optional parts that a wrapping store passes through. */
-export function sealOf(store: Store): Pick<Store, "blinding" | "prepare" | "setCacheTtl" | "check"> {
+export function sealOf(
+  store: Store,
+): Pick<Store, "blinding" | "prepare" | "setCacheTtl" | "check" | "records"> {
   const prepare = store.prepare?.bind(store);
   const check = store.check?.bind(store);
   const setCacheTtl = store.setCacheTtl?.bind(store);
-  return defined({ blinding: store.blinding, prepare, check, setCacheTtl });
+  const records = store.records?.bind(store);
+  return defined({ blinding: store.blinding, prepare, check, setCacheTtl, records });
 }

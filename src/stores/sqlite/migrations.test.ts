@@ -62,7 +62,16 @@ describe("a file of the first version", () => {
     expect(await hashesOf(store, "report-1")).toEqual([LONG]);
     expect((await store.blobs("report-1", [LONG])).get(LONG)).toBe(`"${"l".repeat(9000)}"`);
     const { rows } = await contentsOf(file);
-    expect(Object.keys(rows).sort()).toEqual(["journal", "meta", "run_blobs", "runs"]);
+    expect(Object.keys(rows).sort()).toEqual([
+      "agent_checkpoints",
+      "agent_checkpoints_archive",
+      "journal",
+      "meta",
+      "record_keys",
+      "run_blobs",
+      "runs",
+      "workflow_checkpoints",
+    ]);
     expect(rows["run_blobs"]).toHaveLength(5);
   });
 

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { HoldfastError } from "../../core/errors.ts";
 import type { SqliteConnection } from "./driver.ts";
+import { addRecords } from "./fourth-schema.ts";
 import { SECOND_SCHEMA } from "./second-schema.ts";
 import { catchUp } from "./third-schema.ts";
 
@@ -58,13 +59,13 @@ const FIRST_SCHEMA = `
 `;
 
 /** A statement, or several that need values. */
-type Step = string | ((db: SqliteConnection) => void);
+type Step = string | ((db: SqliteConnection, file: string) => void);
 
 /**
  * The steps that each schema version adds. The index is the version a migration starts from. Entries are only added,
  * never edited. Each migration and its new version number are one transaction.
  */
-const MIGRATIONS: readonly (readonly Step[])[] = [[firstSchema], SECOND_SCHEMA, [catchUp]];
+const MIGRATIONS: readonly (readonly Step[])[] = [[firstSchema], SECOND_SCHEMA, [catchUp], [addRecords]];
 
 /** The schema version of this code. */
 export const SCHEMA = MIGRATIONS.length;
@@ -93,7 +94,7 @@ export function migrate(db: SqliteConnection, file: string, onStep: () => void =
   const take = (step: Step): void => {
     onStep();
     if (typeof step === "string") db.exec(step);
-    else step(db);
+    else step(db, file);
   };
   take("BEGIN IMMEDIATE");
   try {

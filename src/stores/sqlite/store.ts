@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../core/errors.ts";
+import type { StoredRecord } from "../../core/records.ts";
 import type { AnySqlHandle, SqlWork } from "../../core/sql.ts";
 import { refusal } from "../../core/store/claim.ts";
 import type {
@@ -21,6 +22,7 @@ import { restoration } from "../restoration.ts";
 import { type Connection, orphaned } from "./connection.ts";
 import { isBusy, storeError } from "./errors.ts";
 import { listRuns } from "./listing.ts";
+import { dropRecords, readRecords, TABLES, writeRecords } from "./records.ts";
 import { insertValues, toEntry, toRow, updateValues } from "./rows.ts";
 import { type Extent, SQL, UPDATES } from "./statements.ts";
 import { runWork } from "./transaction.ts";
@@ -43,7 +45,7 @@ interface Setup {
  */
 export class SqliteStore implements Store {
   readonly name = "sqlite";
-  readonly capabilities = { durability: "power-loss", transactions: "sync" } as const;
+  readonly capabilities = { durability: "power-loss", transactions: "sync", records: TABLES } as const;
   readonly #setup: Setup;
   #connection: Connection | null = null;
   #opening: Promise<Connection> | null = null;
@@ -107,6 +109,10 @@ export class SqliteStore implements Store {
       const found = connection.prepare(SQL.blobs).all(runId, JSON.stringify(hashes));
       return new Map(found as [string, string][]);
     });
+  }
+
+  records(runId: string): Promise<readonly StoredRecord[]> {
+    return this.#attempt((connection) => readRecords(connection, runId));
   }
 
   list(query: RunQuery): Promise<RunPage> {
@@ -248,7 +254,7 @@ const ENDS_HANDLE: readonly string[] = ["HF-3004", "HF-3006", "HF-3013"];
 
 /** Applies or refuses one append, inside a write transaction. */
 function apply(connection: Connection, append: Append, now: number): AppendResult {
-  const { run, entries, blobs, drop } = append;
+  const { run, entries, blobs, records, drop } = append;
   if (!change(connection, append, now)) {
     const row = readRow(connection, run.id);
     return { ok: false, reason: refusal(append, row, now) ?? "conflict", row };
@@ -258,9 +264,11 @@ function apply(connection: Connection, append: Append, now: number): AppendResul
     connection.prepare(SQL.dropData).run(run.id, JSON.stringify(drop.entries));
   if (drop && drop.blobs.length > 0)
     connection.prepare(SQL.dropBlobs).run(run.id, JSON.stringify(drop.blobs));
+  if (drop) dropRecords(connection, run.id, drop);
   for (const { seq, count, head, data } of entries)
     connection.prepare(SQL.entry).run(run.id, seq, count, head, data);
   for (const { hash, data } of blobs) connection.prepare(SQL.blob).run(run.id, hash, data);
+  if (records) writeRecords(connection, run.id, records);
   return { ok: true };
 }
 

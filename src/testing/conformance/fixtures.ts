@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { defined } from "../../core/defined.ts";
+import type { StoredRecord } from "../../core/records.ts";
 import type {
   Append,
   Blob,
@@ -22,6 +23,7 @@ export interface AppendParts {
   /** Replaces the one entry. */
   readonly entries?: readonly Entry[];
   readonly drop?: Drop;
+  readonly records?: readonly StoredRecord[];
   readonly blobs?: readonly Blob[];
   readonly expect?: Partial<Expected>;
 }
@@ -99,10 +101,10 @@ function contents(
   id: string,
   seq: number,
   parts: AppendParts,
-): Pick<Append, "entries" | "head" | "blobs" | "drop"> {
+): Pick<Append, "entries" | "head" | "blobs" | "drop" | "records"> {
   const entries = parts.entries ?? [anEntry(seq, parts.entry)];
-  const { blobs = [], drop } = parts;
-  return { entries, head: `${id}#${entries.at(-1)?.seq}`, blobs, ...defined({ drop }) };
+  const { blobs = [], drop, records } = parts;
+  return { entries, head: `${id}#${entries.at(-1)?.seq}`, blobs, ...defined({ drop, records }) };
 }
 
 /** An outside act on `row`: it depends only on the position, and it leaves the claim alone. */

@@ -16,6 +16,7 @@ import { outsideActs } from "./outside-acts.ts";
 import { positions } from "./positions.ts";
 import { projections } from "./projections.ts";
 import { prunedRuns } from "./pruned-runs.ts";
+import { records } from "./records.ts";
 import { reopening } from "./reopening.ts";
 import type { Behaviour, Bench, MovableClock } from "./suite.ts";
 import { transactions } from "./transactions.ts";
@@ -61,6 +62,7 @@ const BEHAVIOURS: readonly Behaviour[] = [
   entries,
   blobs,
   dropping,
+  records,
   listing,
   prunedRuns,
   due,

@@ -6,6 +6,7 @@ import type { ScopeNode } from "../../journal/records.ts";
 import { restoreSnapshot, type Snapshot } from "../../journal/snapshot.ts";
 import type { RunState } from "../../journal/state.ts";
 import { blobsIn, type Values } from "../../journal/values.ts";
+import { isMarkNote } from "../../keys.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Holding, JournalScan } from "./scan.ts";
 
@@ -173,6 +174,10 @@ function* inScope(node: ScopeNode): Generator<number> {
     yield seq;
     if (took !== undefined) yield took;
   }
-  for (const { seq, took = [] } of node.notes.values()) yield* [seq, ...took];
+  for (const [name, { seq, took = [] }] of node.notes) {
+    // The value of a mark is a record, which no replay reads.
+    if (!isMarkNote(name)) yield seq;
+    yield* took;
+  }
   for (const scope of node.scopes.values()) yield* inScope(scope);
 }

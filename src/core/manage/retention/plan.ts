@@ -1,5 +1,5 @@
 import { eventAt } from "../../journal/read.ts";
-import type { Store } from "../../store/contract.ts";
+import type { Drop, Store } from "../../store/contract.ts";
 import { blobsOf, type Needed } from "./needed.ts";
 import type { JournalScan } from "./scan.ts";
 
@@ -70,6 +70,20 @@ export async function itemsToDrop(
     ...entries.map(({ seq, bytes }) => ({ entry: seq, bytes })),
     ...(await inventory.present(store, texts)),
   ]);
+}
+
+/** The records to delete with these items: a record goes with the value that it shows, and with its checkpoint. */
+export function recordsToDrop(
+  { records }: JournalScan,
+  { entries, blobs }: Pick<Drop, "entries" | "blobs">,
+  lost: ReadonlySet<number>,
+): Pick<Drop, "records"> {
+  if (records.length === 0) return {};
+  const [gone, texts] = [new Set(entries), new Set(blobs)];
+  const found = records.filter(
+    ({ seq, entry, blob }) => lost.has(seq) || (blob === undefined ? gone.has(entry) : texts.has(blob)),
+  );
+  return { records: found.map(({ seq }) => seq) };
 }
 
 function withInputFirst({ inputBlob }: JournalScan, items: readonly Item[]): readonly Item[] {

@@ -8,7 +8,7 @@ import { ended, type RunRow, terminal } from "../../types.ts";
 import { WHOLE_RUN } from "../checkpoints/kept.ts";
 import { bundleOf, handOver } from "./archive.ts";
 import { type Needed, NOTHING, neededFor, type ReadSnapshot, snapshotReader } from "./needed.ts";
-import { Inventory, type Item, itemsToDrop } from "./plan.ts";
+import { Inventory, type Item, itemsToDrop, recordsToDrop } from "./plan.ts";
 import type { RetentionOptions } from "./policy.ts";
 import { keepOf, type PolicyRules, type Rules } from "./policy.ts";
 import { type ReportDraft, type RetentionReason, type RetentionSkip, trimming } from "./report.ts";
@@ -42,7 +42,8 @@ interface Verdict {
 /** The items that a run loses. */
 interface Loss {
   readonly items: readonly Item[];
-  /** The number of its listed checkpoints that are dropped. */
+  /** The positions of its checkpoints that are dropped, and how many of them were listed. */
+  readonly lost: ReadonlySet<number>;
   readonly checkpoints: number;
 }
 
@@ -135,7 +136,7 @@ export class RunPruner {
       settled.set(row.id, row.seq);
       return true;
     }
-    const loss = { items, checkpoints: checkpoints.listed.filter((seq) => lost.has(seq)).length };
+    const loss = { items, lost, checkpoints: checkpoints.listed.filter((seq) => lost.has(seq)).length };
     if (!writes) {
       report.add(row, why, items, { ...loss, pruned: all });
       return true;
@@ -185,7 +186,7 @@ export class RunPruner {
   }
 
   /** Writes batch after batch; returns `false` when the run has moved. */
-  async #drop(row: RunRow, { all, why }: Verdict, { items, checkpoints }: Loss): Promise<boolean> {
+  async #drop(row: RunRow, { all, why }: Verdict, { items, lost, checkpoints }: Loss): Promise<boolean> {
     const { options, report, batch, settled, rules } = this.#pass;
     const keep = all ? undefined : keepOf(rules.of(row.workflow));
     let current = row;
@@ -203,7 +204,7 @@ export class RunPruner {
       const meta = { ...counts, ...said, ...because(options) };
       const acted = await this.#parts.acts.write(current, {
         events: [{ kind: "values_dropped", step: "", meta }],
-        drop: { entries, blobs },
+        drop: { entries, blobs, ...recordsToDrop(this.#scan, { entries, blobs }, lost) },
         actor: options.actor ?? "retention",
       });
       if (!acted) return false;

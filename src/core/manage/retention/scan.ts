@@ -30,6 +30,9 @@ export class JournalScan {
   readonly checkpoints = new KeptCheckpoints();
   /** Oldest first; `blob` holds its text, if it isn't in the entry. */
   readonly snapshots: { readonly seq: number; readonly blob: string | undefined }[] = [];
+  /** The records of its checkpoints: where each event stands, and the blob that holds its value, if any. */
+  readonly records: { readonly seq: number; readonly entry: number; readonly blob: string | undefined }[] =
+    [];
   /** The position of the newest event read. */
   seq = 0;
   /** The blob that holds the run's input, when it is one. */
@@ -65,7 +68,7 @@ export class JournalScan {
     const blobs = new Set(headBlobs(entry));
     this.checkpoints.take(events);
     for (const event of events) {
-      this.#note(event);
+      this.#note(event, entry.seq);
       if (event.kind === "snapshot_taken" || event.data === undefined) continue;
       const inner = typeof event.data === "string" ? blobsIn(event.data) : undefined;
       for (const blob of inner ?? [(event.data as { blob: string }).blob]) blobs.add(blob);
@@ -76,7 +79,7 @@ export class JournalScan {
     if (events.some((event) => event.dropped)) this.dropped.push(entry.seq);
   }
 
-  #note(event: JournalEvent): void {
+  #note(event: JournalEvent, entry: number): void {
     const blob = typeof event.data === "object" ? event.data.blob : undefined;
     switch (event.kind) {
       case "run_created":
@@ -84,6 +87,9 @@ export class JournalScan {
         break;
       case "snapshot_taken":
         this.snapshots.push({ seq: event.seq, blob });
+        break;
+      case "checkpoint_marked":
+        if (event.meta.record) this.records.push({ seq: event.seq, entry, blob });
         break;
       default:
     }
