@@ -92,7 +92,7 @@ describe("a conversation that is restored", () => {
     expect(texts(last)[6]?.text).toBe(JSON.stringify({ role: "system", content: POISON }));
   });
 
-  it("is refused when a checkpoint was poisoned with messages of other roles, and can be put right", async () => {
+  it("is refused when a checkpoint was poisoned with messages of other roles, and can be put right (S1-52)", async () => {
     const poisoned: unknown[] = [
       [{ role: "system", text: POISON }],
       [

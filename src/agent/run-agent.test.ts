@@ -135,7 +135,7 @@ describe("an agent", () => {
     expect(scene.asked).toEqual(["0.1", "1.1"]);
   });
 
-  it("goes on after a crash inside a turn without asking or doing anything twice", async () => {
+  it("goes on after a crash inside a turn without asking or doing anything twice (S1-04, S1-18)", async () => {
     const done: string[] = [];
     let isHanging = true;
     const tools: AgentTool[] = [
@@ -304,7 +304,7 @@ describe("a model that fails", () => {
     expect(scene.asked).toEqual(["0.1"]);
   });
 
-  it("is asked again when it does not answer in time", async () => {
+  it("is asked again when it does not answer in time (S1-05)", async () => {
     const scene = stage(
       { a: [{ delayMs: 60_000, error: { status: 500 } }, { text: "quick" }] },
       { timeoutMs: 1_000 },

@@ -196,7 +196,7 @@ describe("a provider that asks for more patience than there is (A11)", () => {
   const busy = () =>
     new ModelError("slow down", { kind: "rate-limit", status: 429, retryAfterMs: 3_600_000 });
 
-  it("fails the run with both times, and a resume waits as long as it asks", async () => {
+  it("fails the run with both times, and a resume waits as long as it asks (S1-01)", async () => {
     const asked: number[] = [];
     const scene = stage([
       async () => {

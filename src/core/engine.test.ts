@@ -114,7 +114,7 @@ describe("recovery", () => {
     expect(await lab.drive(engine.result("r"))).toBe("alive");
   });
 
-  it("is a continuous sweep: a worker that is already running picks up what another left behind", async () => {
+  it("is a continuous sweep: a worker that is already running picks up what another left behind (S1-39)", async () => {
     const lab = createLab();
     const flow = workflow("flow", (ctx) =>
       ctx.step("s", ({ attempt }) => (attempt === 1 ? hangs() : "taken over")),

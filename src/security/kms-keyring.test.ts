@@ -26,7 +26,7 @@ const ring = (options: Partial<KmsOptions> = {}) =>
 const run = (id: string) => creation({ run: { id }, entry: { data: `secret of ${id}` } });
 
 describe("keys in AWS KMS", () => {
-  it("wrap the keys of runs, bound to their store and run", async () => {
+  it("wrap the keys of runs, bound to their store and run (S1-47)", async () => {
     const inner = createMemoryStore();
     await accepted(await sealStore(inner, { keyring: await ring() }), run("a"));
     const again = await sealStore(inner, { keyring: await ring() });

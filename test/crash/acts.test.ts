@@ -13,7 +13,7 @@ const kinds = async (site: Site): Promise<string[]> =>
   (await eventsOf(site, "sequence-1")).map(({ kind }) => kind);
 
 describe("starting a run", () => {
-  it("makes one run of twenty starts from four processes", async () => {
+  it("makes one run of twenty starts from four processes (S1-25)", async () => {
     const site = await sequence.lab.site();
     const ends = await Promise.all([1, 2, 3, 4].map(() => site.run({ runs, starts: 5, claimMs: 5_000 })));
     expect(
@@ -27,7 +27,7 @@ describe("starting a run", () => {
 describe("pausing a run", () => {
   const act = { kind: "pause", step: "charge" } as const;
 
-  it("holds although the process dies right after it was acknowledged", async () => {
+  it("holds although the process dies right after it was acknowledged (S1-01, S1-29)", async () => {
     const site = await sequence.lab.site();
     const first = await site.run({ runs, act, kill: { point: "C15:pause-requested", nth: 1 } });
     expect(first.signal).toBe("SIGKILL");

@@ -124,7 +124,7 @@ const KILLS: readonly Kill[] = [
 ];
 
 describe("an agent whose process is killed again and again", () => {
-  it("gives the same answer, asks the model once more at most for each kill, and does nothing twice that it must not", async () => {
+  it("gives the same answer, asks the model once more at most for each kill, and does nothing twice that it must not (S1-01, S1-20)", async () => {
     const calm = await world();
     const expected = (await work(calm, path.join(folder, "calm.db"))) as AgentResult;
     expect(expected).toMatchObject({

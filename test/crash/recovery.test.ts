@@ -12,7 +12,7 @@ const counted = async (site: Site): Promise<readonly number[]> =>
   );
 
 describe("recovery", () => {
-  it("that is killed twenty times is given up at exactly its limit, which the journal counts, and can be resumed", async () => {
+  it("that is killed twenty times is given up at exactly its limit, which the journal counts, and can be resumed (S1-46)", async () => {
     const site = await sequence.lab.site();
     const settings = { runs, claimMs: 100, maxRecoveries: 20 };
     expect((await site.run({ ...settings, kill: { point: "C05:before-call", nth: 2 } })).signal).toBe(

@@ -35,7 +35,7 @@ describe("a run that several processes have to do with", () => {
     }
   });
 
-  it("is advanced by exactly one of two workers that race for it", async () => {
+  it("is advanced by exactly one of two workers that race for it (S1-42)", async () => {
     for (const scenario of ["sequence", "gates", "ledger", "retries"] as const) {
       const runs = plan(scenario);
       const expected = expectations(await uninterrupted(lab, runs), runs);
@@ -48,7 +48,7 @@ describe("a run that several processes have to do with", () => {
     }
   });
 
-  it("keeps what a call did when its caller dies between the request and the answer", async () => {
+  it("keeps what a call did when its caller dies between the request and the answer (S1-40)", async () => {
     const runs = plan("sequence");
     const expected = expectations(await uninterrupted(lab, runs), runs);
     for (const step of ["load", "charge", "mail", "book"]) {

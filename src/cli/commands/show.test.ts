@@ -37,7 +37,7 @@ describe("show", () => {
     `);
   });
 
-  it("tells a failed step with its error, and how to go on", async () => {
+  it("tells a failed step with its error, and how to go on (S1-05)", async () => {
     const { stdout } = await folder.run("show aapl-17");
     expect(stdout).toContain("✗ failed, resumable");
     expect(stdout).toContain("failed: HTTP 429 from koyfin");

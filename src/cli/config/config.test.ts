@@ -197,7 +197,7 @@ describe("the configuration", () => {
     expect((await folder.run("resume s1")).stderr).toContain("HOLDFAST_KEYS");
   });
 
-  it("compresses what is stored where that is configured", async () => {
+  it("compresses what is stored where that is configured (S1-65, S2-23)", async () => {
     folder.write("holdfast.config.json", JSON.stringify({ compression: true }));
     const long = "tell me more ".repeat(400);
     const { stdout } = await folder.run([

@@ -4,7 +4,7 @@ import { createLab, hangs, signalled } from "../../../test/support/lab.ts";
 import { workflow } from "../../index.ts";
 
 describe("pause", () => {
-  it("lets the step under way finish, starts no other, and resume goes on from there (S0-03)", async () => {
+  it("lets the step under way finish, starts no other, and resume goes on from there (S0-03, S1-29)", async () => {
     const lab = createLab();
     const first = signalled<string>();
     const calls: string[] = [];

@@ -130,7 +130,7 @@ describe("a content check", () => {
     expect(await verdicts(lab)).toEqual([{ verdict: "allow", items: 1 }]);
   });
 
-  it("is asked about everything that is restored, and the journal says how much was let in", async () => {
+  it("is asked about everything that is restored, and the journal says how much was let in (S1-52)", async () => {
     const lab = createLab();
     const { flow, engine } = await startEverything(lab);
     expect(await verdicts(lab)).toEqual([]);

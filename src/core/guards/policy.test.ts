@@ -77,7 +77,7 @@ describe("a policy", () => {
     ]);
   });
 
-  it("is asked again for every attempt and after a restore, and never about what is done", async () => {
+  it("is asked again for every attempt and after a restore, and never about what is done (S1-51)", async () => {
     const lab = createLab();
     let failures = 0;
     const flow = workflow("flow", async (ctx) => {
@@ -208,7 +208,7 @@ describe("a policy", () => {
     }
   });
 
-  it("that was tightened while the run was paused refuses the step, whatever was allowed before", async () => {
+  it("that was tightened while the run was paused refuses the step, whatever was allowed before (S1-51)", async () => {
     const lab = createLab();
     const verdicts: Record<string, unknown> = {};
     const { policy } = policyOf(verdicts);

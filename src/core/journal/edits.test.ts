@@ -27,7 +27,7 @@ async function pausedAtGate() {
 }
 
 describe("a resume with edited values", () => {
-  it("puts memory, a step's result and the input in place, in one write with the resume", async () => {
+  it("puts memory, a step's result and the input in place, in one write with the resume (S1-22)", async () => {
     const { lab, engine } = await pausedAtGate();
     const before = (await engine.get("r"))?.seq ?? 0;
     const set = { memory: { mood: "angry" }, steps: { first: "for Ben" }, input: { who: "Ben" } };
@@ -168,7 +168,7 @@ describe("injected context", () => {
     ]);
   });
 
-  it("travels with the resume that brings it", async () => {
+  it("travels with the resume that brings it (S1-22)", async () => {
     const lab = createLab();
     const calls: unknown[][] = [];
     const engine = lab.engine([talks(calls)]);

@@ -68,7 +68,7 @@ describe("an engine with saving switched off", () => {
     return { lab, flow, flows: [flow, child], calls: () => calls };
   };
 
-  it("says so once, runs new runs in memory, and leaves nothing in the store (S0-48)", async () => {
+  it("says so once, runs new runs in memory, and leaves nothing in the store (S0-48, S1-07)", async () => {
     const { lab, flow, flows } = await setup();
     warnings.length = 0;
     const before = (await lab.store.list({ limit: 10 })).runs;

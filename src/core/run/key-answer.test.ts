@@ -103,7 +103,7 @@ describe("a keyed step whose receiver is still at an earlier call (409)", () => 
 describe("a keyed step whose receiver refuses its key (422)", () => {
   const refused = failed({ status: 422 });
 
-  it("is in doubt at once: nothing of the workflow sees it, and nobody calls it again by itself", async () => {
+  it("is in doubt at once: nothing of the workflow sees it, and nobody calls it again by itself (S1-43)", async () => {
     const { lab, engine, flow, calls, handled, run } = await paying({ answers: [refused] });
     expect(run.waiting).toMatchObject([
       {
@@ -126,7 +126,7 @@ describe("a keyed step whose receiver refuses its key (422)", () => {
     expect(new Set(calls.map(({ key }) => key)).size).toBe(1);
   });
 
-  it("gets a new key only where it allows that and a person says so, by name and with the reason", async () => {
+  it("gets a new key only where it allows that and a person says so, by name and with the reason (S1-43)", async () => {
     const plain = await paying({ answers: [refused] });
     const asked = { action: "rerun", newKey: true, actor: "ada", reason: "the old key is burnt" } as const;
     await expect(plain.lab.drive(plain.engine.resolve("r", "pay", asked))).rejects.toMatchObject({

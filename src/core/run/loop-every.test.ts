@@ -67,7 +67,7 @@ function dying(lab: Lab, most: number): Store {
 }
 
 describe("a loop that saves every few iterations", () => {
-  it("writes its state only then and at the end, and counts every iteration", async () => {
+  it("writes its state only then and at the end, and counts every iteration (S1-65)", async () => {
     const lab = createLab();
     const flow = counting(10, 4, { bodies: [], steps: [] });
     const engine = lab.engine([flow]);

@@ -35,7 +35,7 @@ function chat(count: number, hangAt = -1, size = 10) {
 }
 
 describe("a loop", () => {
-  it("goes on at the next iteration after a crash, without running the finished bodies again", async () => {
+  it("goes on at the next iteration after a crash, without running the finished bodies again (S1-03, S1-11, S1-19, S1-39)", async () => {
     const lab = createLab();
     const { flow, asked, bodies } = chat(45, 38);
     const engine = lab.engine([flow]);
@@ -54,7 +54,7 @@ describe("a loop", () => {
     expect(asked).toHaveLength(46);
   });
 
-  it("continues from a snapshot and the tail after it as from the whole journal", async () => {
+  it("continues from a snapshot and the tail after it as from the whole journal (S1-26)", async () => {
     const lab = createLab();
     const { flow, bodies } = chat(300, 290, 1500);
     const engine = lab.engine([flow]);

@@ -58,14 +58,14 @@ describe("retryPolicy", () => {
 });
 
 describe("nextRetry", () => {
-  it("backs off exponentially with full jitter, up to the longest delay", () => {
+  it("backs off exponentially with full jitter, up to the longest delay (S1-30)", () => {
     expect(next({ attempts: 9 })).toEqual({ retry: true, delayMs: 250 });
     expect(next({ attempts: 9 }, { attempt: 4 })).toEqual({ retry: true, delayMs: 2000 });
     expect(next({ attempts: 99 }, { attempt: 50 })).toEqual({ retry: true, delayMs: 15_000 });
     expect(next({}, { random: () => 0 })).toEqual({ retry: true, delayMs: 0 });
   });
 
-  it("stops when the attempts are used up", () => {
+  it("stops when the attempts are used up (S1-30)", () => {
     expect(next({}, { attempt: 3 })).toEqual({ retry: false, why: "All 3 attempts are used up." });
     expect(next({ attempts: 1 })).toEqual({ retry: false, why: "The retry policy allows one attempt." });
   });

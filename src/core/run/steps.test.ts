@@ -15,7 +15,7 @@ describe("a step", () => {
     expect(await lab.drive(engine.result(run.id))).toStrictEqual(value);
   });
 
-  it("runs once, however often the run is started with its id", async () => {
+  it("runs once, however often the run is started with its id (S1-25)", async () => {
     const lab = createLab();
     let calls = 0;
     const flow = workflow("flow", (ctx) => ctx.step("count", () => ++calls));
@@ -28,7 +28,7 @@ describe("a step", () => {
     expect(calls).toBe(1);
   });
 
-  it("is not run again after a crash, and the unfinished one is", async () => {
+  it("is not run again after a crash, and the unfinished one is (S1-18, S1-19)", async () => {
     const lab = createLab();
     const calls: string[] = [];
     const flow = workflow("flow", async (ctx) => {
@@ -62,7 +62,7 @@ describe("a step", () => {
     expect(seen).toEqual(["same", "same#2", "outer/same", "outer/same#2"]);
   });
 
-  it("hands the same idempotency key to every attempt, also after a crash, and another one to every other step", async () => {
+  it("hands the same idempotency key to every attempt, also after a crash, and another one to every other step (S1-10, S1-17, S1-27)", async () => {
     const lab = createLab();
     const keys: Record<string, string[]> = {};
     const keep = (call: StepCall) => void (keys[call.step] ??= []).push(call.key);
@@ -165,7 +165,7 @@ describe("a step whose outcome is unknown", () => {
     expect(calls[0]?.key).toBe(calls[1]?.key);
   });
 
-  it("waits for a decision when it is keyed and the receiver may have forgotten the key", async () => {
+  it("waits for a decision when it is keyed and the receiver may have forgotten the key (S1-68)", async () => {
     const lab = createLab();
     const { flow, calls } = interrupted("keyed", { keyWindowMs: 15_000 });
     const { run } = await lab.afterCrash(await start(lab, flow), [flow], "r");
@@ -183,7 +183,7 @@ describe("a step whose outcome is unknown", () => {
     expect(run.waiting[0]).toMatchObject({ kind: "decision", step: "pay" });
   });
 
-  it("is never called again by itself when it is once", async () => {
+  it("is never called again by itself when it is once (S1-20)", async () => {
     const lab = createLab();
     const { flow, calls } = interrupted("once");
     let { engine, run } = await lab.afterCrash(await start(lab, flow), [flow], "r");
@@ -351,7 +351,7 @@ describe("a failing step", () => {
     expect(calls).toBe(0);
   });
 
-  it("is retried with growing pauses, and the run sees only the success", async () => {
+  it("is retried with growing pauses, and the run sees only the success (S1-30)", async () => {
     const lab = createLab();
     const at: number[] = [];
     const flow = workflow("flow", (ctx) =>

@@ -265,7 +265,7 @@ describe("while the store fails", () => {
     expect(engine.health().store.state).toBe("ok");
   });
 
-  it("for longer than their patience, runs stop cleanly, and taking them up again is no recovery", async () => {
+  it("for longer than their patience, runs stop cleanly, and taking them up again is no recovery (S1-41)", async () => {
     const lab = createLab();
     const away = failing(lab);
     let calls = 0;

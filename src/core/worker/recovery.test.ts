@@ -88,7 +88,7 @@ describe("recovery", () => {
     expect((await lab.drive(next.settled("r"))).status).toBe("paused");
   });
 
-  it("ends after as many attempts as allowed, which are counted where the run is, not in a process", async () => {
+  it("ends after as many attempts as allowed, which are counted where the run is, not in a process (S1-46)", async () => {
     const lab = createLab();
     const flow = workflow("flow", (ctx) => ctx.step("s", hangs));
     const engine = await killed(lab, flow, 2, { recovery: { maxAttempts: 1 } });
@@ -197,7 +197,7 @@ describe("recovery", () => {
     expect(Math.max(...counted.map((count) => count ?? 0))).toBeLessThanOrEqual(2);
   });
 
-  it("raises an alarm for every attempt from the given one on", async () => {
+  it("raises an alarm for every attempt from the given one on (S1-46)", async () => {
     const lab = createLab();
     const alarms: EngineEvent[] = [];
     const logged: string[] = [];

@@ -235,7 +235,7 @@ function deferred(): { promise: Promise<void>; resolve: () => void } {
 }
 
 describe.skipIf(!server)("two clients on one run", () => {
-  it("give each position to one of them, and the journal has no gap", async () => {
+  it("give each position to one of them, and the journal has no gap (S1-24)", async () => {
     const one = await open();
     const two = await open({ table: one.table });
     await accepted(one, creation({ claim: { kind: "release" } }));

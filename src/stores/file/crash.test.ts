@@ -124,33 +124,36 @@ function problems(stages: readonly Map<string, Seen>[], found: Map<string, Seen>
 }
 
 describe("a process or machine that stops before any change to the disk", { timeout: 60_000 }, () => {
-  it.each(ENDINGS)("leaves every acknowledged write, and others whole or not at all (%s)", async (ending) => {
-    const expected = await expectations();
-    let steps = 0;
-    for (let stopAt = 1; ; stopAt++) {
-      const folder = newFolder();
-      const disk = new ShakyDisk(stopAt);
-      const acknowledged = await writeUntilStopped(disk, folder);
-      if (!disk.hasStopped) break;
-      steps++;
-      disk.end(ending);
-      // This very process holds the lock.
-      rmSync(path.join(folder, "lock.json"), { force: true });
-      const store = await openFolder({ folder, clock }, {});
-      const found = await look(store);
-      const at = `${ending} before change ${stopAt}, after ${acknowledged} writes`;
-      expect(problems(expected[acknowledged]!, found, ending), at).toEqual([]);
-      expect(store.recovered, at).toEqual([]);
-      expect(readdirSync(path.join(folder, "tmp")), at).toEqual([]);
-      for (const { id } of (await store.list({ limit: 10 })).runs) {
-        const next = await accepted(store, outsideAct(await row(store, id), { claim: { kind: "revoke" } }));
-        await accepted(store, outsideAct(next, { claim: takeBriefly("eve") }));
+  it.each(ENDINGS)(
+    "leaves every acknowledged write, and others whole or not at all (%s) (S1-13)",
+    async (ending) => {
+      const expected = await expectations();
+      let steps = 0;
+      for (let stopAt = 1; ; stopAt++) {
+        const folder = newFolder();
+        const disk = new ShakyDisk(stopAt);
+        const acknowledged = await writeUntilStopped(disk, folder);
+        if (!disk.hasStopped) break;
+        steps++;
+        disk.end(ending);
+        // This very process holds the lock.
+        rmSync(path.join(folder, "lock.json"), { force: true });
+        const store = await openFolder({ folder, clock }, {});
+        const found = await look(store);
+        const at = `${ending} before change ${stopAt}, after ${acknowledged} writes`;
+        expect(problems(expected[acknowledged]!, found, ending), at).toEqual([]);
+        expect(store.recovered, at).toEqual([]);
+        expect(readdirSync(path.join(folder, "tmp")), at).toEqual([]);
+        for (const { id } of (await store.list({ limit: 10 })).runs) {
+          const next = await accepted(store, outsideAct(await row(store, id), { claim: { kind: "revoke" } }));
+          await accepted(store, outsideAct(next, { claim: takeBriefly("eve") }));
+        }
+        await store.close();
+        rmSync(folder, { recursive: true });
       }
-      await store.close();
-      rmSync(folder, { recursive: true });
-    }
-    expect(steps).toBeGreaterThan(60);
-  });
+      expect(steps).toBeGreaterThan(60);
+    },
+  );
 });
 
 describe("a disk that fails one change", { timeout: 60_000 }, () => {

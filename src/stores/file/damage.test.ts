@@ -82,7 +82,7 @@ async function expectUnread(store: FileStore, ids: readonly string[]): Promise<v
 }
 
 describe("the newest record of a run", { timeout: 60_000 }, () => {
-  it("that is cut short at any byte waits for review (D2)", async () => {
+  it("that is cut short at any byte waits for review (D2, S1-13)", async () => {
     const { store, ids } = await damagedRuns((size) => size, truncateSync);
     expect(ids.length).toBeGreaterThan(1_000);
     await expectUnread(store, ids);

@@ -170,7 +170,7 @@ describe.skipIf(url === undefined)("opening a Redis store", () => {
 });
 
 describe.skipIf(url === undefined)("appends to Redis", () => {
-  it("let one of two clients that race for a claim win, every time", async () => {
+  it("let one of two clients that race for a claim win, every time (S1-24)", async () => {
     const prefix = newPrefix();
     const [one, two] = [await open({ prefix }), await open({ prefix })];
     const wins = { one: 0, two: 0 };

@@ -99,7 +99,7 @@ describe("the list of checkpoints", () => {
     ]);
   });
 
-  it("has one for each iteration that has ended, and those inside it when all are asked for (C11)", async () => {
+  it("has one for each iteration that has ended, and those inside it when all are asked for (C11, S1-28)", async () => {
     const { lab, engine } = await at((ctx) =>
       ctx.loop("turn", { n: 0 }, async (state, turn) => {
         state.n += await ctx.step("ask", () => 1);

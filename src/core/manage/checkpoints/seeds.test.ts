@@ -135,7 +135,7 @@ describe("a checkpoint carries what each of the projects before it recorded", ()
     expect((await other.checkpoints.tasks("r"))[0]).toMatchObject({ taskId: "fetch", duration: 40 });
   });
 
-  it("an agent's conversation with the ids, arguments and results of its tool calls", async () => {
+  it("an agent's conversation with the ids, arguments and results of its tool calls (S1-04)", async () => {
     const lab = createLab();
     const parameters = { type: "object", properties: { city: { type: "string" } } };
     const tools: AgentTool[] = [

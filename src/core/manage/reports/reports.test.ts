@@ -41,7 +41,7 @@ describe("the trail of a run", () => {
     return engine;
   }
 
-  it("says who did what and why, and that the record is as it was written", async () => {
+  it("says who did what and why, and that the record is as it was written (S1-56)", async () => {
     const lab = createLab();
     const engine = await told(lab);
     const trail = await lab.drive(engine.reports.trail("r"));
@@ -93,7 +93,7 @@ describe("the trail of a run", () => {
 });
 
 describe("the report of recoveries", () => {
-  it("names who was lost, what was under way, how long it took, and what came of it", async () => {
+  it("names who was lost, what was under way, how long it took, and what came of it (S1-56)", async () => {
     const lab = createLab();
     const { engine } = await lostMail(lab);
     const { incidents, ms } = await lab.drive(engine.reports.recoveries());
@@ -197,7 +197,7 @@ describe("the report of effects", () => {
     expect(findings[0]?.settled).toMatchObject({ how: "done", actor: "ada", reason: "saw the mail" });
   });
 
-  it("shows that a mail went out twice when somebody had it sent again and the first result comes in late", async () => {
+  it("shows that a mail went out twice when somebody had it sent again and the first result comes in late (S1-56)", async () => {
     const lab = createLab();
     const late = signalled<string>();
     const { engine } = await lostMail(lab, () => late.promise);
@@ -253,7 +253,7 @@ describe("the report of capacity", () => {
   const text = "x".repeat(20_000);
   const flow = workflow("long", (ctx) => ctx.step("s", () => text));
 
-  it("adds up what is stored by run, workflow and day, and what retention took away", async () => {
+  it("adds up what is stored by run, workflow and day, and what retention took away (S1-56)", async () => {
     const lab = createLab();
     for (const id of ["a", "b"]) {
       const worker = lab.engine([flow], { retention: "forever" });

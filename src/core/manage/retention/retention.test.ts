@@ -25,7 +25,7 @@ const fails = workflow("fails", async (ctx) => {
 });
 
 describe("retention by age", () => {
-  it("drops the values of completed runs so long after they ended, and keeps the record of what happened", async () => {
+  it("drops the values of completed runs so long after they ended, and keeps the record of what happened (S1-65)", async () => {
     const lab = createLab();
     const engine = lab.engine([greet]);
     await run(lab, engine, greet, "a", "Ada");
