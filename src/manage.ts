@@ -19,6 +19,7 @@ export type { Act } from "./core/journal/act.ts";
 export { type Address, parseAddress } from "./core/journal/address.ts";
 export type { Foreseen } from "./core/journal/ancestry.ts";
 export type { EventKind, EventMeta, JournalEvent } from "./core/journal/events.ts";
+export { checkCheckpointJson } from "./core/manage/checkpoints/check-format.ts";
 export {
   type AgentJson,
   type CheckpointJson,

@@ -87,6 +87,15 @@ export class Addresses {
     return { run, address: await (await this.#checkpoints()).find(`${run.id}@${place}`) };
   }
 
+  /**
+   * The checkpoint of an option: `run@place` as anywhere, or only a place (`phase2`, a label, a position) of the task
+   * that is named beside it.
+   */
+  async placed(text: string, task?: string): Promise<{ run: RunRow; address: string }> {
+    const isWhole = task === undefined || splitAddress(text).place !== undefined;
+    return this.checkpoint(isWhole ? text : `${(await this.run(task)).id}@${text}`);
+  }
+
   /** Runs with this name, and runs whose id begins with it. */
   async #search(text: string, andBegun: boolean): Promise<{ named: RunRow[]; begun: RunRow[] }> {
     const [named, begun]: [RunRow[], RunRow[]] = [[], []];

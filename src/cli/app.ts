@@ -44,7 +44,7 @@ function about(globals: Globals, host: Host, output: Output): number {
     const version = packageVersion();
     return output.finish("version", { data: { version, node: process.version }, text: version });
   }
-  const lines = catalog.map(({ name, summary }) => `  ${name.padEnd(13)} ${summary}`);
+  const lines = catalog.map(({ name, summary }) => `  ${name.padEnd(19)} ${summary}`);
   const text = `holdfast <command>\n\n${lines.join("\n")}\n${GLOBAL_HELP}`;
   host.stdout.write(output.plain(text));
   return EXIT.done;

@@ -139,6 +139,21 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/config.ts")).command,
   },
   {
+    name: "list-checkpoints",
+    summary: "the same as checkpoints list: --task=<run or workflow>",
+    load: async () => (await import("./commands/checkpoints/list.ts")).listOfTask,
+  },
+  {
+    name: "validate-checkpoint",
+    summary: "the same as validate, for a checkpoint file: --file=<file>",
+    load: async () => (await import("./commands/validate.ts")).validateFile,
+  },
+  {
+    name: "diff-checkpoints",
+    summary: "the same as diff: --from=<checkpoint> --to=<checkpoint>",
+    load: async () => (await import("./commands/diff.ts")).diffOfTask,
+  },
+  {
     name: "explain",
     summary: "what an error code means, what is safe and how to fix it",
     load: async () => (await import("./commands/explain.ts")).command,

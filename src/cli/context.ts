@@ -45,6 +45,9 @@ interface StoreWanted {
   readonly place?: StorePlace | undefined;
 }
 
+/** Options that name a run or a checkpoint. */
+const SUBJECTS = ["task", "checkpoint", "checkpointId", "from"] as const;
+
 /** The context of a command. Expensive parts are created on demand, and closed when the command has ended. */
 export class CommandContext<O = unknown> {
   readonly args: readonly string[];
@@ -128,12 +131,20 @@ export class CommandContext<O = unknown> {
     const own = hasPlaceholder(settings) ? undefined : storeUrl(settings, this.host.cwd);
     const urls = [...(own === undefined ? [] : [own]), ...knownPlaces(settings.root).map(({ url }) => url)];
     const there = [...new Set(urls)].filter((url) => !isAbsent(url));
-    const { found, url } = await chooseStore(this.path === "list" ? undefined : this.args[0], there, (one) =>
+    const { found, url } = await chooseStore(this.#subject(), there, (one) =>
       this.#open(one, settings, false),
     );
     this.#where = withoutPassword(url ?? own ?? String(settings.values.path));
     this.#isElsewhere = false;
     return found ?? this.#open("memory:", settings, true);
+  }
+
+  /** The run that the command is about, as typed: its first argument, or the option that takes its place. */
+  #subject(): string | undefined {
+    if (this.path === "list") return undefined;
+    const given = this.options as Readonly<Record<string, unknown>>;
+    const named = SUBJECTS.map((key) => given[key]).find((value) => typeof value === "string");
+    return this.args[0] ?? named;
   }
 
   /** A command to copy, with the flags needed to find the same runs. */

@@ -110,6 +110,18 @@ const CASES: Readonly<Record<string, ((name: string) => Lines) | "prints nothing
     ["replay", "gated-1@last"],
     ["replay", "gated-1@last", "--reveal"],
   ],
+  "list-checkpoints": (q) => [
+    ["list-checkpoints", "--task=gated-1"],
+    ["list-checkpoints", `--task=gated${q}`],
+  ],
+  "diff-checkpoints": (q) => [
+    ["diff-checkpoints", "--task=gated-1", "--from=first", "--to=last"],
+    ["diff-checkpoints", `--from=mark${q}`, "--to=last"],
+  ],
+  "validate-checkpoint": () => [
+    ["validate-checkpoint", "--file=flow.mjs"],
+    ["validate-checkpoint", `--file=${HOSTILE}.json`],
+  ],
   cost: () => [["cost"], ["cost", "gated-1", "--by", "model"], ["cost", "gated-1", "--by", "step"]],
   "report trail": () => [["report", "trail", "gated-1"]],
   "report recoveries": () => [["report", "recoveries"]],

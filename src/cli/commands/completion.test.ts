@@ -30,7 +30,7 @@ describe("completion", () => {
 
   it("knows every command, and those below one", async () => {
     expect(await complete("")).toEqual([...new Set(catalog.map(({ name }) => name))].sort());
-    expect(await complete("li")).toEqual(["list"]);
+    expect(await complete("li")).toEqual(["list", "list-checkpoints"]);
     expect(await complete("gate", "a")).toEqual(["answer", "approve"]);
   });
 

@@ -1,27 +1,33 @@
 import { isInside } from "../../core/keys.ts";
 import type { CheckpointDiff, PatchOperation } from "../../core/manage/checkpoints/diff.ts";
 import { diffToText } from "../../core/manage/checkpoints/diff-text.ts";
-import { defineCommand } from "../command.ts";
+import { defineCommand, type Values } from "../command.ts";
+import type { CommandContext } from "../context.ts";
 import { count, tokens, usd } from "../format.ts";
+import { usage } from "../globals.ts";
+import type { Outcome } from "../outcome.ts";
 import type { Paint } from "../paint.ts";
 import { withoutSecrets } from "../view/stored-values.ts";
 import { maskedDiff } from "./diff/mask.ts";
 
 const PARTS = ["state", "steps", "decisions", "cost"] as const;
 type Part = (typeof PARTS)[number];
+type Shape = Values<typeof options>;
+
+const options = {
+  path: { flag: "--path <path>", summary: "only below this path, such as memory.totals" },
+  stat: { flag: "--stat", summary: "only how much differs" },
+  only: { flag: "--only <part>", summary: "only this part", choices: PARTS },
+  format: { flag: "--format <format>", summary: "how", choices: ["text", "json", "jsonpatch"] as const },
+  reveal: { flag: "--reveal", summary: "values as they are, not shortened and masked" },
+} as const;
 
 /** `holdfast diff`: compares two checkpoints, of one run or of two. */
 export const command = defineCommand({
   name: "diff",
   summary: "what differs between two checkpoints, also of two runs",
   args: ["<checkpoint>", "<checkpoint>"],
-  options: {
-    path: { flag: "--path <path>", summary: "only below this path, such as memory.totals" },
-    stat: { flag: "--stat", summary: "only how much differs" },
-    only: { flag: "--only <part>", summary: "only this part", choices: PARTS },
-    format: { flag: "--format <format>", summary: "how", choices: ["text", "json", "jsonpatch"] as const },
-    reveal: { flag: "--reveal", summary: "values as they are, not shortened and masked" },
-  },
+  options,
   examples: [
     "diff recon-88@12 recon-88@14",
     "diff aapl@phase1 aapl@phase2 --stat",
@@ -29,25 +35,66 @@ export const command = defineCommand({
     "diff recon-88@12 recon-88@14 --format jsonpatch --reveal",
   ],
   async run(context) {
-    const { args, options } = context;
+    const { args } = context;
     const addresses = await context.addresses();
     const from = await addresses.checkpoint(args[0] ?? "");
     const to = await addresses.checkpoint(args[1] ?? "");
-    const { checkpoints } = await context.engine();
-    const whole = narrowed(await checkpoints.diff(from.address, to.address), options.path, options.only);
-    const diff = options.reveal ? whole : maskedDiff(whole);
-    const stat = statOf(diff);
-    const data = options.stat ? { from: diff.from, to: diff.to, same: diff.same, stat } : { ...diff, stat };
-    if (options.format === "jsonpatch") {
-      if (!options.reveal) context.out.say("Values are masked; with --reveal the patch can be applied.");
-      return { data, text: JSON.stringify(diff.patch, null, 2) };
-    }
-    if (options.format === "json") return { data, text: JSON.stringify(data, null, 2) };
-    if (options.stat) return { data, text: statText(diff, stat) };
-    const text = diffToText(options.reveal ? whole : maskedDiff(whole, Number.POSITIVE_INFINITY));
-    return { data, text: coloured(options.reveal ? text : withoutSecrets(text), context.out.paint) };
+    return compare(context, from.address, to.address, context.options);
   },
 });
+
+/** `holdfast diff-checkpoints --from=… --to=…`: the same, as the checkpoint system design spells it. */
+export const diffOfTask = defineCommand({
+  name: "diff-checkpoints",
+  summary: "the same as diff",
+  options: {
+    from: { flag: "--from <checkpoint>", summary: "a phase, a label, a position or a checkpoint's id" },
+    to: { flag: "--to <checkpoint>", summary: "the same" },
+    task: {
+      flag: "--task <task>",
+      summary: "the run that has them, or its workflow (default: the newest run)",
+    },
+    ...options,
+  },
+  examples: [
+    "diff-checkpoints --from=phase1 --to=phase2",
+    "diff-checkpoints --task=aapl --from=12 --to=last",
+  ],
+  async run(context) {
+    const { from, to, task = "@last" } = context.options;
+    if (from === undefined || to === undefined)
+      throw usage(
+        "two checkpoints are compared, and only one is named",
+        "--from and --to name them.",
+        "holdfast diff-checkpoints --from=phase1 --to=phase2",
+      );
+    const addresses = await context.addresses();
+    const before = await addresses.placed(from, task);
+    const after = await addresses.placed(to, task);
+    return compare(context, before.address, after.address, context.options);
+  },
+});
+
+async function compare(
+  context: CommandContext<unknown>,
+  from: string,
+  to: string,
+  options: Shape,
+): Promise<Outcome> {
+  const { checkpoints } = await context.engine();
+  const whole = narrowed(await checkpoints.diff(from, to), options.path, options.only);
+  const diff = options.reveal ? whole : maskedDiff(whole);
+  const stat = statOf(diff);
+  const data = options.stat ? { from: diff.from, to: diff.to, same: diff.same, stat } : { ...diff, stat };
+  if (options.format === "jsonpatch") {
+    if (!options.reveal) context.out.say("Values are masked; with --reveal the patch can be applied.");
+    return { data, text: JSON.stringify(diff.patch, null, 2) };
+  }
+  if (options.format === "json") return { data, text: JSON.stringify(data, null, 2) };
+  if (options.stat) return { data, text: statText(diff, stat) };
+  const text = diffToText(options.reveal ? whole : maskedDiff(whole, Number.POSITIVE_INFINITY));
+  return { data, text: coloured(options.reveal ? text : withoutSecrets(text), context.out.paint) };
+}
 
 const NO_USAGE = { tokens: 0, costUsd: 0, turns: 0, activeMs: 0 };
 

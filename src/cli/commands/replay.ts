@@ -21,8 +21,9 @@ const LONGEST_PAUSE_MS = 3_000;
 export const command = defineCommand({
   name: "replay",
   summary: "walk through stored results up to a checkpoint; nothing is called",
-  args: ["<checkpoint>"],
+  args: ["[checkpoint]"],
   options: {
+    checkpoint: { flag: "--checkpoint <checkpoint>", summary: "the same as the argument" },
     step: { flag: "--step <step>", summary: "only this step, and what is inside it" },
     until: { flag: "--until <step>", summary: "stop after this step" },
     speed: {
@@ -33,10 +34,18 @@ export const command = defineCommand({
     file: { flag: "--file <file>", summary: "code to check against what is stored" },
     reveal: { flag: "--reveal", summary: "values as they are, not shortened and masked" },
   },
-  examples: ["replay recon-88@phase2", "replay recon-88 --speed 10", "replay recon-88 --step pay --reveal"],
+  examples: [
+    "replay recon-88@phase2",
+    "replay recon-88 --speed 10",
+    "replay recon-88 --step pay --reveal",
+    "replay --checkpoint=550e8400-e29b-41d4-a716-446655440000",
+  ],
   async run(context) {
     const { args, options, out } = context;
-    const { run, address } = await (await context.addresses()).checkpoint(args[0] ?? "");
+    const named = args[0] ?? options.checkpoint;
+    if (named === undefined)
+      throw usage("no checkpoint is named", "It is the argument.", "holdfast replay <run>@<checkpoint>");
+    const { run, address } = await (await context.addresses()).placed(named);
     const seq = Number(address.split("@")[1]);
     const steps = await storedSteps(context, run, seq, options.until);
     const shown =

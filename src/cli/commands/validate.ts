@@ -2,8 +2,12 @@ import { existsSync, statSync } from "node:fs";
 import { basename, extname, resolve } from "node:path";
 import { splitAddress } from "../addresses.ts";
 import { defineCommand } from "../command.ts";
+import { usage } from "../globals.ts";
+import { noFile } from "../modules.ts";
 import { validateBundle } from "./validate/bundle.ts";
+import { validateCheckpointFile } from "./validate/checkpoint-file.ts";
 import { validateConfig, validateModule, validateYaml } from "./validate/files.ts";
+import { findCheckpointFile } from "./validate/find-file.ts";
 import { validateStored } from "./validate/stored.ts";
 
 /** `holdfast validate`: checks a workflow, the configuration, a bundle, a run or a checkpoint. */
@@ -30,6 +34,26 @@ export const command = defineCommand({
     const kind = extname(path);
     if (kind === ".yaml" || kind === ".yml") return validateYaml(context, path);
     if (/^\.[mc]?[tj]s$/.test(kind)) return validateModule(context, what);
-    return validateBundle(context, what, options.verify);
+    return what === "-"
+      ? validateBundle(context, what, options.verify)
+      : validateCheckpointFile(context, path, what, options.verify);
+  },
+});
+
+/** `holdfast validate-checkpoint --file=…`: the same for a file, as the checkpoint system design spells it. */
+export const validateFile = defineCommand({
+  name: "validate-checkpoint",
+  summary: "the same as validate, for a checkpoint file",
+  options: {
+    file: { flag: "--file <file>", summary: "the file, or the name of one in a store of this project" },
+  },
+  examples: ["validate-checkpoint --file=checkpoint_phase2_20240102.json"],
+  async run(context) {
+    const { file } = context.options;
+    if (file === undefined)
+      throw usage("no file is named", "--file names it.", "holdfast validate-checkpoint --file=<file>");
+    const path = findCheckpointFile(await context.settings(), context.host.cwd, file);
+    if (path === undefined) throw noFile(file);
+    return validateCheckpointFile(context, path, file);
   },
 });

@@ -392,6 +392,12 @@ export const fileErrors = {
     safe: UNCHANGED,
     fix: "Add a migration to the workflow, or let one go on as it is: holdfast resume <run> --allow-changed",
   },
+  "HF-4362": {
+    what: "{file} is not a checkpoint file.",
+    why: "It is no entry of a file store, no checkpoint in JSON, no phase file and no bundle.",
+    safe: "The file was only read.",
+    fix: "Name a file that holdfast export, a file store or checkpointToJson wrote.",
+  },
   "HF-4400": {
     what: "{file} cannot be loaded: {problem}.",
     why: "crash-test runs the workflow in processes of its own, and each of them loads the file first.",

@@ -105,29 +105,36 @@ export async function resolve(store: Store, row: RunRow, { seq, label }: Address
 
 /**
  * The checkpoint with this label; otherwise `last` or `first`; otherwise the latest one of the phase or step with this
- * name.
+ * name; otherwise `phase2`, the latest one of the run's second phase.
  */
 async function called(store: Store, row: RunRow, place: string): Promise<number> {
   const { names, facts } = await remarks(store, row, 0);
   const labelled = names.find(place);
   if (labelled !== undefined) return labelled;
   if (place === "last") return row.seq;
-  let [phase, byPhase, byStep]: [string, number?, number?] = [""];
+  const phases = new Map<string, number>();
+  let [phase, byStep]: [string, number?] = [""];
   for await (const { events } of headsOf(store, row.id, 1, row.seq)) {
     for (const event of events) {
       phase = phaseOf(event) || phase;
       const { seq, step } = event;
       if (!isCheckpoint(event) && seq !== row.seq && !facts.tags.has(seq)) continue;
       if (place === "first") return seq;
-      if (phase === place) byPhase = seq;
+      if (phase !== "") phases.set(phase, seq);
       if (step === place || baseName(step) === place) byStep = seq;
     }
   }
-  const found = byPhase ?? byStep;
+  const found = phases.get(place) ?? byStep ?? numbered(phases, place);
   if (found !== undefined) return found;
   throw new HoldfastError("HF-1022", {
     run: row.id,
     seq: place,
     why: "None of its checkpoints has this label, and no phase or step of it is called so.",
   });
+}
+
+/** `phase2`: the second one that came to a checkpoint. */
+function numbered(phases: ReadonlyMap<string, number>, place: string): number | undefined {
+  const [, number] = /^phase(\d{1,6})$/.exec(place) ?? [];
+  return number === undefined ? undefined : [...phases.values()][Number(number) - 1];
 }

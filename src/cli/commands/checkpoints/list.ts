@@ -5,6 +5,7 @@ import type { RunRow } from "../../../core/types.ts";
 import { defineCommand } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { when } from "../../format.ts";
+import type { Outcome } from "../../outcome.ts";
 import { readCount } from "../../view/parsers.ts";
 import { iso } from "../../view/run-rows.ts";
 import { type Column, roomOf, table } from "../../view/table.ts";
@@ -12,40 +13,73 @@ import { type Column, roomOf, table } from "../../view/table.ts";
 const LIMIT = 50;
 const PAGE = 50;
 
+const options = {
+  workflow: { flag: "--workflow <name>", summary: "of all runs of this workflow" },
+  all: { flag: "--all", summary: "also what ended inside iterations, and where the run stands now" },
+  limit: { flag: "--limit <n>", summary: `at most so many (default ${LIMIT})`, parse: readCount },
+} as const;
+
 export const list = defineCommand({
   name: "list",
   summary: "checkpoints that can be restored, newest first",
   args: ["[run]"],
-  options: {
-    workflow: { flag: "--workflow <name>", summary: "of all runs of this workflow" },
-    all: { flag: "--all", summary: "also what ended inside iterations, and where the run stands now" },
-    limit: { flag: "--limit <n>", summary: `at most so many (default ${LIMIT})`, parse: readCount },
-  },
+  options,
   examples: ["checkpoints list recon-88", "checkpoints list --workflow reconcile"],
+  run: (context) => listCheckpoints(context, { run: context.args[0], ...context.options }),
+});
+
+/** `holdfast list-checkpoints --task=…`: the same, as the checkpoint system design spells it. */
+export const listOfTask = defineCommand({
+  name: "list-checkpoints",
+  summary: "the same as checkpoints list",
+  options: {
+    task: { flag: "--task <task>", summary: "a run, or a workflow: all of its runs" },
+    all: options.all,
+    limit: options.limit,
+  },
+  examples: ["list-checkpoints --task=example_task"],
   async run(context) {
-    const { args, options, out, host } = context;
-    const limit = options.limit ?? LIMIT;
-    const { checkpoints } = await context.engine();
-    const found: CheckpointItem[] = [];
-    for await (const row of rowsOf(context, args[0], options.workflow)) {
-      const most = Math.min(1_000, limit + 1 - found.length);
-      found.push(...(await checkpoints.list(row.id, { limit: most, all: options.all })));
-      if (found.length > limit) break;
-    }
-    const shown = found.slice(0, limit);
-    const now = await (await context.store()).now();
-    const rows = shown.map((item) => rowOf(item, when(item.at, now, host.stdout.isTTY)));
-    const room = roomOf(host);
-    const [head = "", ...lines] = table(COLUMNS, rows, { room });
-    const more = found.length > limit ? [out.paint.dim("… more; see --limit")] : [];
-    return {
-      data: { checkpoints: shown.map((item) => ({ ...item, at: iso(item.at) })), more: found.length > limit },
-      text:
-        shown.length === 0 ? "No checkpoint matches." : [out.paint.dim(head), ...lines, ...more].join("\n"),
-      next: shown[0] ? [`checkpoints show ${shown[0].id}`] : [],
-    };
+    const { task, ...options } = context.options;
+    if (task === undefined)
+      return listCheckpoints(context, { ...options, run: undefined, workflow: undefined });
+    const isWorkflow = (await (await context.store()).list({ workflow: task, limit: 1 })).runs.length > 0;
+    return listCheckpoints(context, {
+      ...options,
+      run: isWorkflow ? undefined : task,
+      workflow: isWorkflow ? task : undefined,
+    });
   },
 });
+
+interface Wanted {
+  readonly run: string | undefined;
+  readonly workflow: string | undefined;
+  readonly all: boolean;
+  readonly limit: number | undefined;
+}
+
+async function listCheckpoints(context: CommandContext<unknown>, wanted: Wanted): Promise<Outcome> {
+  const { out, host } = context;
+  const limit = wanted.limit ?? LIMIT;
+  const { checkpoints } = await context.engine();
+  const found: CheckpointItem[] = [];
+  for await (const row of rowsOf(context, wanted.run, wanted.workflow)) {
+    const most = Math.min(1_000, limit + 1 - found.length);
+    found.push(...(await checkpoints.list(row.id, { limit: most, all: wanted.all })));
+    if (found.length > limit) break;
+  }
+  const shown = found.slice(0, limit);
+  const now = await (await context.store()).now();
+  const rows = shown.map((item) => rowOf(item, when(item.at, now, host.stdout.isTTY)));
+  const room = roomOf(host);
+  const [head = "", ...lines] = table(COLUMNS, rows, { room });
+  const more = found.length > limit ? [out.paint.dim("… more; see --limit")] : [];
+  return {
+    data: { checkpoints: shown.map((item) => ({ ...item, at: iso(item.at) })), more: found.length > limit },
+    text: shown.length === 0 ? "No checkpoint matches." : [out.paint.dim(head), ...lines, ...more].join("\n"),
+    next: shown[0] ? [`checkpoints show ${shown[0].id}`] : [],
+  };
+}
 
 async function* rowsOf(
   context: CommandContext<unknown>,
