@@ -75,6 +75,11 @@ const EXCEPTIONS: readonly { file: string; allows: RegExp; reason: string }[] = 
   { file: "core/ids.ts", allows: /^node:/, reason: "the one place that draws random bytes" },
   { file: "core/hash.ts", allows: /^node:/, reason: "digests and keyed hashes come from the platform" },
   { file: "core/carrier.ts", allows: /^node:/, reason: "carries the context across awaits" },
+  {
+    file: "core/process-proof.ts",
+    allows: /^node:(fs|os)$/,
+    reason: "the one place that tells whether a process is alive",
+  },
   { file: "core/worker/pressure.ts", allows: /^node:v8$/, reason: "how much of the heap is in use" },
   {
     file: "core/values/patch.ts",

@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { systemProcesses } from "../core/process-proof.ts";
 import type { Run } from "../core/types.ts";
 
 /** This process's name in claims, from which others on the same machine can see whether it is alive. */
@@ -14,17 +15,6 @@ export interface Owner {
 
 export function ownerOf({ claim }: Pick<Run, "claim">, now: number): Owner | undefined {
   if (claim.owner === null || claim.until <= now) return undefined;
-  const { owner: name, until } = claim;
-  const [, host, pid] = /^(.*):(\d+)$/.exec(name) ?? [];
-  return { name, until, isDead: host === hostname() && !isAlive(Number(pid)) };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Another user's process can't be signalled, but is alive.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
+  const { owner: name, until, token } = claim;
+  return { name, until, isDead: token !== null && systemProcesses.isGone(token) };
 }

@@ -7,6 +7,7 @@ import type { Logger } from "./logger.ts";
 import type { RetentionPolicy } from "./manage/retention/policy.ts";
 import type { CheckpointStrategy, Triggers } from "./options.ts";
 import type { Probe } from "./ports.ts";
+import type { Processes } from "./process-proof.ts";
 import type { RunQuery, Store } from "./store/contract.ts";
 import type { Redaction } from "./values/redact.ts";
 import type { SecretProvider } from "./values/secrets.ts";
@@ -79,6 +80,8 @@ export interface EngineOptions {
   readonly logger?: Logger;
   /** Called at the protocol's named points, for crash tests. */
   readonly probe?: Probe;
+  /** Tells whether the process behind a claim is alive, for tests. */
+  readonly processes?: Processes;
 }
 
 /** The runs to list; see {@link RunQuery}. */

@@ -5,6 +5,7 @@ import { systemIds } from "./ids.ts";
 import { Values } from "./journal/values.ts";
 import { silentLogger, unfailing } from "./logger.ts";
 import type { Ports } from "./ports.ts";
+import { systemProcesses } from "./process-proof.ts";
 import type { Store } from "./store/contract.ts";
 import { Redactor } from "./values/redact.ts";
 
@@ -18,6 +19,7 @@ export function enginePorts(options: EngineOptions): Ports {
     ids: options.ids ?? systemIds,
     logger: unfailing(redactor ? redactor.logger(logger) : logger),
     probe: options.probe ?? (() => undefined),
+    processes: options.processes ?? systemProcesses,
     ...defined({ redactor, secrets }),
   };
 }

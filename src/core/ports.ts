@@ -1,6 +1,7 @@
 import type { Clock } from "./clock.ts";
 import type { Ids } from "./ids.ts";
 import type { Logger } from "./logger.ts";
+import type { Processes } from "./process-proof.ts";
 import type { Redactor } from "./values/redact.ts";
 import type { SecretProvider } from "./values/secrets.ts";
 
@@ -35,6 +36,7 @@ export interface Ports {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly probe: Probe;
+  readonly processes: Processes;
   /** Keeps secrets out of everything written, if there is anything to look for. */
   readonly redactor?: Redactor | undefined;
   readonly secrets?: SecretProvider | undefined;

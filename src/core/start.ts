@@ -8,6 +8,7 @@ import type { EngineParts } from "./journal/parts.ts";
 import { eventAt } from "./journal/read.ts";
 import { type Given, givenEvents } from "./run/given.ts";
 import type { Parent, RunRow } from "./types.ts";
+import { claimToken } from "./worker/claim-meta.ts";
 import type { Worker } from "./worker/worker.ts";
 
 export interface StarterDeps {
@@ -62,7 +63,9 @@ export class Starter {
     const acted = await parts.acts.create(identity, {
       events: [created, ...more.events, ...claimed],
       blobs: [...encoded.blobs, ...more.blobs],
-      claim: worker ? { kind: "acquire", owner, token: ids.token(), ttlMs: claimMs } : { kind: "keep" },
+      claim: worker
+        ? { kind: "acquire", owner, token: claimToken(parts.ports), ttlMs: claimMs }
+        : { kind: "keep" },
     });
     probe("C01:after-create", { runId: id });
     if (!acted) return this.#existing(workflow, id, parent === null ? parts.values.echo(encoded) : NOT_GIVEN);

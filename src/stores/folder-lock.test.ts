@@ -4,12 +4,12 @@ import { hostname } from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { useFolders } from "../../test/support/folders.ts";
+import { thisProcess as markOf, standingOf } from "../core/process-proof.ts";
 import { accepted, creation, step } from "../testing/conformance/index.ts";
 import { nodeDisk } from "./disk.ts";
 import { openFileStore } from "./file/index.ts";
 import { FolderLock } from "./folder-lock.ts";
 import { listenIn } from "./life-line.ts";
-import { thisProcess as markOf, standingOf } from "./process-proof.ts";
 
 const newFolder = useFolders("file-lock");
 const SINCE = "2026-01-02T03:04:05.678Z";

@@ -1,10 +1,10 @@
 import { statfs } from "node:fs/promises";
 import path from "node:path";
 import { HoldfastError } from "../core/errors.ts";
+import { type ProcessMark, standingOf, thisProcess } from "../core/process-proof.ts";
 import { type Disk, hasCode, ifThere, writeFiles } from "./disk.ts";
 import { answersIn, type LifeLine, listenIn } from "./life-line.ts";
 import { isNetworkFs } from "./network-fs.ts";
-import { type ProcessMark, standingOf, thisProcess } from "./process-proof.ts";
 
 const LOCK = "lock.json";
 /** A process that takes over from a dead owner creates this name first. It can be created only once per owner. */

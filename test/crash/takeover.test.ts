@@ -48,6 +48,20 @@ describe("a run that several processes have to do with", () => {
     }
   });
 
+  it("goes on in the next process as soon as the one before it is dead, however long its claim lasts", async () => {
+    const runs = plan("sequence");
+    const expected = expectations(await uninterrupted(lab, runs), runs);
+    const site = await lab.site();
+    await site.witness.hold({ step: "load" });
+    const worker = site.start({ runs, claimMs: 3_600_000 });
+    await site.witness.waitFor((call) => call.step === "load");
+    worker.signal("SIGKILL");
+    await worker.ended;
+    await site.witness.release();
+    const last = await site.run({ runs, claimMs: 3_600_000 });
+    expect([...resultProblems("killed", runs, last, expected), ...(await site.check("killed"))]).toEqual([]);
+  });
+
   it("keeps what a call did when its caller dies between the request and the answer (S1-40)", async () => {
     const runs = plan("sequence");
     const expected = expectations(await uninterrupted(lab, runs), runs);

@@ -7,7 +7,7 @@ import type { Code } from "../workflows.ts";
 import { type Decide, settleDoubts } from "./doubts.ts";
 import { drive } from "./drive.ts";
 import { ending } from "./ending.ts";
-import { engineFor, waitForOwner } from "./ready.ts";
+import { engineFor, readUnheld } from "./ready.ts";
 
 interface Advance {
   readonly store: Store;
@@ -26,7 +26,7 @@ interface Advance {
 /** Takes up a stored run in this process and stays with it. Refused while another live process has it (HF-4311). */
 export async function advance(context: CommandContext<unknown>, wanted: Advance): Promise<Outcome> {
   const { store, runId, act, decide } = wanted;
-  const row = await waitForOwner(context, store, runId);
+  const row = await readUnheld(context, store, runId);
   const engine = await engineFor(context, wanted);
   const { go = (one: Engine) => one.recover() } = wanted;
   const isAsked = decide ? await settleDoubts(context, { engine, store }, row, decide) : false;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { cliFolder } from "../../../test/support/cli.ts";
 import { FLOWS, hooks } from "../../../test/support/cli-flows.ts";
+import { markOf, systemProcesses } from "../../core/process-proof.ts";
 import { createEngine, type Workflow } from "../../index.ts";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
 
@@ -11,36 +12,56 @@ const file = folder.write("flows.mjs", FLOWS);
 afterAll(() => folder.remove());
 
 /** No process has such a number. */
-const DEAD = `${hostname()}:999999999`;
+const GONE = 999_999_999;
+const DEAD = {
+  owner: `${hostname()}:${GONE}`,
+  processes: { mark: markOf(GONE, "1"), isGone: systemProcesses.isGone },
+};
+
+/** A process of another machine, of which nothing is known here. */
+const ELSEWHERE = {
+  owner: "elsewhere:1",
+  claimMs: 50,
+  processes: { mark: "1.1.elsewhere.0", isGone: systemProcesses.isGone },
+};
 
 /** A run that a process left in the middle of a step, as `kill -9` does. */
-async function killedIn(id: string, name: string): Promise<void> {
+async function killedIn(id: string, name: string, by: object = DEAD): Promise<() => void> {
   const flows: Record<string, Workflow<unknown, unknown>> = await import(file);
   const store = await openSqliteStore({ file: join(folder.path, ".holdfast/holdfast.db") });
   const flow = flows[name] as Workflow<unknown, unknown>;
-  const engine = createEngine({ store, workflows: [flow], owner: DEAD, claimMs: 1_500 });
-  const { begun } = hooks.hold("pay");
+  const engine = createEngine({ store, workflows: [flow], ...by });
+  const { begun, release } = hooks.hold("pay");
   await engine.start(flow, {}, { id });
   await begun;
   await store.close();
+  return release;
 }
 
 describe("a run whose process was killed", () => {
-  it("is said at once to be held, by whom and until when, and is not offered to be repeated too early (C2)", async () => {
-    await killedIn("k1", "long");
+  it("is taken over at once, and a step of unknown outcome may be repeated at once (C2)", async () => {
+    const release = await killedIn("k1", "long");
     const { code, stderr } = await folder.run("resume k1 --file flows.mjs");
-    expect(stderr.split("\n")[0]).toMatch(
-      /^◌ \S+:999999999 had this run and is gone; its claim holds until [\d:]{8} UTC, so it goes on in \ds$/,
-    );
+    expect(stderr.split("\n")[0]).toMatch(/^◌ \S+:999999999 had this run and is gone$/);
+    expect([code, stderr]).toEqual([75, expect.stringMatching(/resume k1 --in-doubt rerun {3}if it did/)]);
+    release();
+    const again = await folder.run("resume k1 --file flows.mjs --in-doubt rerun");
+    expect([again.code, again.stderr]).toEqual([0, expect.not.stringContaining("HF-1012")]);
+  });
+
+  it("on another machine is not offered to be repeated while it may still be at it (C2)", async () => {
+    await killedIn("k2", "long", ELSEWHERE);
+    await folder.until("k2", ({ claim }) => claim.until <= Date.now());
+    const { code, stderr } = await folder.run("resume k2 --file flows.mjs");
     expect([code, stderr]).toEqual([
       75,
-      expect.stringMatching(/resume k1 --in-doubt rerun --after \d+s {3}if it did/),
+      expect.stringMatching(/resume k2 --in-doubt rerun --after \d+s {3}if it did/),
     ]);
     expect(stderr).toMatch(/it can be run again from\s+[\d:]{8} UTC/);
-    const shown = await folder.run("show k1");
-    expect(shown.stdout).toMatch(/resume k1 --in-doubt rerun --after \d+s/);
-    expect((await folder.run("show k1:pay")).stdout).toMatch(/--in-doubt rerun --after \d+s/);
-    const early = await folder.run("resume k1 --file flows.mjs --in-doubt rerun");
+    const shown = await folder.run("show k2");
+    expect(shown.stdout).toMatch(/resume k2 --in-doubt rerun --after \d+s/);
+    expect((await folder.run("show k2:pay")).stdout).toMatch(/--in-doubt rerun --after \d+s/);
+    const early = await folder.run("resume k2 --file flows.mjs --in-doubt rerun");
     expect(early.stderr).toContain("HF-1012");
   });
 });

@@ -9,9 +9,8 @@ import type { Store } from "../../core/store/contract.ts";
 import { ended, type RunRow } from "../../core/types.ts";
 import { fileSettings } from "../config/engine-settings.ts";
 import type { CommandContext } from "../context.ts";
-import { seconds } from "../format.ts";
 import { onlyFamilyOf } from "../own-runs.ts";
-import { type Owner, ownerOf } from "../owner.ts";
+import { ownerOf } from "../owner.ts";
 import type { Code } from "../workflows.ts";
 
 interface Wanted {
@@ -68,34 +67,22 @@ const breakpoints = (steps: readonly string[], pause: (step: string) => Promise<
   },
 });
 
-/** Who has the claim, and until when. */
-const heldBy = ({ name, until }: Owner, left: number): string =>
-  `${name} had this run and is gone; its claim holds until ${new Date(until).toISOString().slice(11, 19)} UTC, so it goes on in ${seconds(left)}`;
-
-/**
- * Refuses a run that another process has (HF-4311). If that process has died on this machine, waits for its claim to
- * expire: until then only this machine can tell a dead process from a slow one.
- */
-export async function waitForOwner(
+/** Refuses a run that another process has (HF-4311), unless that process has died: then a worker takes the run at once. */
+export async function readUnheld(
   context: CommandContext<unknown>,
   store: Store,
   runId: string,
 ): Promise<RunRow> {
-  let isTold = false;
-  for (;;) {
-    const [row, now] = [await store.read(runId), await store.now()];
-    if (!row) throw new HoldfastError("HF-1001", { run: runId });
-    const owner = ended(row.status) || row.status === "paused" ? undefined : ownerOf(row, now);
-    if (!owner) return row;
-    if (!owner.isDead)
-      throw new HoldfastError("HF-4311", {
-        run: runId,
-        owner: owner.name,
-        until: new Date(owner.until).toISOString(),
-      });
-    const left = owner.until - now;
-    if (!isTold) context.out.say(context.out.note.dim(`◌ ${heldBy(owner, left)}`));
-    isTold = true;
-    await new Promise((resolve) => setTimeout(resolve, Math.min(left + 5, 500)));
-  }
+  const [row, now] = [await store.read(runId), await store.now()];
+  if (!row) throw new HoldfastError("HF-1001", { run: runId });
+  const owner = ended(row.status) || row.status === "paused" ? undefined : ownerOf(row, now);
+  if (!owner) return row;
+  if (!owner.isDead)
+    throw new HoldfastError("HF-4311", {
+      run: runId,
+      owner: owner.name,
+      until: new Date(owner.until).toISOString(),
+    });
+  context.out.say(context.out.note.dim(`◌ ${owner.name} had this run and is gone`));
+  return row;
 }

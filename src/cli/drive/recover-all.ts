@@ -8,7 +8,7 @@ import { plural } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import { ownerOf } from "../owner.ts";
 import type { Code } from "../workflows.ts";
-import { waitForOwner } from "./ready.ts";
+import { readUnheld } from "./ready.ts";
 
 /** Takes up every run that a crash has interrupted, or that is due, and stays until each has settled. */
 export async function recoverAll(context: CommandContext<unknown>): Promise<Outcome> {
@@ -18,7 +18,7 @@ export async function recoverAll(context: CommandContext<unknown>): Promise<Outc
   const { codes, problems } = await codesOf(context, rows);
   for (const problem of problems) out.warn(problem);
   const taken = rows.filter((row) => codes.has(row.id));
-  for (const { id } of taken) await waitForOwner(context, store, id);
+  for (const { id } of taken) await readUnheld(context, store, id);
   const workflows = [
     ...new Map([...codes.values()].flatMap(({ all }) => all).map((one) => [one.name, one])).values(),
   ];

@@ -51,7 +51,8 @@ export interface EventMeta {
    * isn't reliable. `ms`: how long the claim lasts without renewal. `keep`: how many checkpoints to keep whenever one
    * is added.
    */
-  run_claimed: { owner: string; recovery: number; store?: string; ms?: number; keep?: Keep };
+  /** `gone`: the process that had it before is provably dead, and so are its calls. */
+  run_claimed: { owner: string; recovery: number; store?: string; ms?: number; keep?: Keep; gone?: true };
   run_waiting: { waiting: readonly Waiting[] };
   /** The worker released the run cleanly, at a shutdown: any worker may continue at once. */
   run_released: Empty;

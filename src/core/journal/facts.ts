@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { isWithin, plannedBy } from "../keys.ts";
 import { addUsage, type EffectPolicy, NO_USAGE, type Origin, type RunStatus, type Usage } from "../types.ts";
 import type { EventMeta, JournalEvent, Migrated, Raw } from "./events.ts";
@@ -80,6 +81,10 @@ export class Facts {
   fork: { readonly from: Origin; readonly effects: EffectPolicy; readonly seq: number } | undefined;
   /** Where it came from, and whether a person here lets it continue. */
   imported: Imported | undefined;
+  /** The position of the newest claim. */
+  claimedAt: number | undefined;
+  /** The positions between which the last process known to be dead had the run. */
+  gone: { readonly from: number; readonly to: number } | undefined;
   /** Children in progress where the run was forked, by step. */
   readonly childForks = new Map<string, ChildFork>();
 
@@ -114,6 +119,11 @@ export class Facts {
     switch (event.kind) {
       case "run_created":
         this.seed = event.meta.seed;
+        return;
+      case "run_claimed":
+        if (event.meta.gone && this.claimedAt !== undefined)
+          this.gone = { from: this.claimedAt, to: event.seq };
+        this.claimedAt = event.seq;
         return;
       case "plan_made":
         this.plans.set(plannedBy(event.step), event.meta);
@@ -192,6 +202,7 @@ export class Facts {
       edits: [...this.edits],
       quarantined: [...this.quarantined],
       fork: fork ?? null,
+      ...defined({ claimedAt: this.claimedAt, gone: this.gone }),
       ...(this.seed === undefined ? {} : { seed: this.seed }),
       ...(this.imported ? { imported: this.imported } : {}),
     };
@@ -217,6 +228,8 @@ export class Facts {
     for (const [seq, reason] of saved.quarantined) facts.quarantined.set(seq, reason);
     facts.fork = saved.fork ?? undefined;
     facts.seed = saved.seed;
+    facts.claimedAt = saved.claimedAt;
+    facts.gone = saved.gone;
     facts.imported = saved.imported;
     return facts;
   }
@@ -236,6 +249,8 @@ export interface SavedFacts
   readonly edits: readonly (readonly [string, number])[];
   readonly quarantined: readonly (readonly [number, string])[];
   readonly seed?: string;
+  readonly claimedAt?: number;
+  readonly gone?: { readonly from: number; readonly to: number };
   readonly imported?: Imported;
   readonly fork: { readonly from: Origin; readonly effects: EffectPolicy; readonly seq: number } | null;
 }

@@ -67,6 +67,13 @@ export class RunState {
   /** Memory is pruned above this number of writes. */
   #mostMemory = SOME;
 
+  /** The fold of a whole journal. */
+  static of(events: readonly JournalEvent[]): RunState {
+    const state = new RunState();
+    for (const event of events) state.apply(event);
+    return state;
+  }
+
   apply(event: JournalEvent): void {
     this.facts.apply(event);
     switch (event.kind) {

@@ -107,12 +107,21 @@ export async function enterDoubt(
   { reason = unknown(place.key, record), ended, newKey }: Doubt = {},
 ): Promise<void> {
   const { settings, time, values } = execution.deps;
-  const stillAtIt = ended ? 0 : settings.claimMs + (record.timeoutMs ?? settings.assumedStepMs);
+  const stillAtIt =
+    ended || isCallerGone(execution, record)
+      ? 0
+      : settings.claimMs + (record.timeoutMs ?? settings.assumedStepMs);
   const { data, blobs } = values.encode(place.key, reason);
   const rerunAfter = time.now() + stillAtIt;
   const meta = { attempt: record.attempt, rerunAfter, ...defined({ newKey }) };
   await execution.contest({ kind: "step_in_doubt", step: place.key, meta, data }, blobs);
   await awaitDecision(execution, place);
+}
+
+/** True when the call was made by a process that is provably gone. */
+function isCallerGone({ state }: ActiveRun, { seq }: StepRecord): boolean {
+  const { gone } = state.facts;
+  return gone !== undefined && gone.from < seq && seq < gone.to;
 }
 
 const unknown = (step: string, { attempt }: StepRecord): HoldfastError =>

@@ -1,6 +1,7 @@
 import { defined } from "../defined.ts";
 import { fingerprint } from "../hash.ts";
 import type { EventMeta, Keep } from "../journal/events.ts";
+import type { Ports } from "../ports.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow } from "../types.ts";
 
@@ -16,6 +17,16 @@ interface Claimer {
   readonly execution: ExecutionDeps;
   readonly settings: ClaimSettings;
 }
+
+/** Proves the ownership of a claim, and tells which process has it. */
+export const claimToken = ({ ids, processes }: Pick<Ports, "ids" | "processes">): string =>
+  `${ids.token()}.${processes.mark}`;
+
+/** True when the process that had this run is provably gone. */
+export const isHolderGone = (
+  { claim }: Pick<RunRow, "claim">,
+  { processes }: Pick<Ports, "processes">,
+): boolean => claim.token !== null && processes.isGone(claim.token);
 
 /** The content of a worker's claim: the owner, the store, its length, and how many checkpoints are kept under it. */
 export function claimMeta(

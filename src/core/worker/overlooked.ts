@@ -1,9 +1,8 @@
 import type { Clock } from "../clock.ts";
-import type { Acts } from "../journal/acts.ts";
 import { lastEvent } from "../journal/door.ts";
-import type { EventMeta } from "../journal/events.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow } from "../types.ts";
+import { type Freeing, freeClaim } from "./free-claim.ts";
 
 /** The number of runs examined at once; the next round continues after them. */
 const PAGE = 100;
@@ -11,14 +10,13 @@ const PAGE = 100;
 /** A worker takes a due run within about a second; after this time, the store's list of due runs has missed it. */
 const GRACE_MS = 10_000;
 
-interface OverlookedDeps {
-  readonly execution: Pick<ExecutionDeps, "store" | "time" | "engine"> & {
-    readonly ports: Pick<ExecutionDeps["ports"], "logger"> & { readonly clock: Clock };
-    readonly settings: Pick<ExecutionDeps["settings"], "claimMs">;
-  };
-  readonly acts: Acts;
+interface OverlookedDeps extends Freeing {
+  readonly execution: Freeing["execution"] &
+    Pick<ExecutionDeps, "store" | "time"> & {
+      readonly ports: { readonly clock: Clock };
+      readonly settings: Pick<ExecutionDeps["settings"], "claimMs">;
+    };
   readonly workflows: { has(name: string): boolean };
-  readonly claimed: (row: RunRow) => EventMeta["run_claimed"];
   readonly isTaken: (row: RunRow) => boolean;
   /** Takes a run that is due. */
   readonly take: (row: RunRow) => Promise<void>;
@@ -103,22 +101,8 @@ export class Overlooked {
     if (now - held.since >= (ms ?? until - (row.activeAt ?? 0))) await this.#free(row);
   }
 
-  /** Takes it from its dead owner; the next sweep finds it, and counts a dead worker. */
   async #free(row: RunRow): Promise<void> {
-    const { acts, claimed, execution } = this.#deps;
-    const event =
-      row.status === "running"
-        ? ({ kind: "run_claimed", step: "", meta: claimed(row) } as const)
-        : ({ kind: "run_released", step: "", meta: {} } as const);
-    const acted = await acts.write(row, { events: [event], claim: { kind: "revoke" } });
+    await freeClaim(this.#deps, row, {}, "a claim was further ahead than it can last");
     this.#held.delete(row.id);
-    if (!acted) return;
-    const { owner, until } = row.claim;
-    execution.ports.logger.warn("a claim was further ahead than it can last", {
-      runId: row.id,
-      owner,
-      until,
-    });
-    execution.engine.durable(acted.row, acted.events);
   }
 }

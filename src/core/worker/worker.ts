@@ -14,8 +14,9 @@ import { runBody } from "../run/body.ts";
 import { Execution } from "../run/execution.ts";
 import { markPressure } from "../run/triggers.ts";
 import { ended, type RunRow } from "../types.ts";
-import { type Claimable, claimMeta } from "./claim-meta.ts";
+import { type Claimable, claimMeta, claimToken, isHolderGone } from "./claim-meta.ts";
 import { DamagedRuns } from "./damaged.ts";
+import { Neighbours } from "./neighbours.ts";
 import { Overlooked } from "./overlooked.ts";
 import { limitRecovery, recoveryProblem, restoreProblem, restoreRun } from "./recovery.ts";
 import { Sweeper, type SweeperDeps, type Take } from "./sweeper.ts";
@@ -59,6 +60,7 @@ export class Worker {
   #cancelRenew: (() => void) | null = null;
   readonly #sweeper: Sweeper;
   readonly #overlooked: Overlooked;
+  readonly #neighbours: Neighbours;
   #stopped = false;
 
   constructor(deps: WorkerDeps) {
@@ -66,12 +68,10 @@ export class Worker {
     this.#upgrades = new Upgrades(deps);
     this.#sweeper = new Sweeper(this.#sweeping());
     this.#damaged = new DamagedRuns(deps);
-    this.#overlooked = new Overlooked({
-      ...deps,
-      claimed: (row) => this.claimed(row),
-      isTaken: (row) => this.#isTaken(row),
-      take: (row) => this.#sweeper.one(row),
-    });
+    const claimed = (row: RunRow) => this.claimed(row);
+    const watching = { ...deps, claimed, isTaken: (row: RunRow) => this.#isTaken(row) };
+    this.#overlooked = new Overlooked({ ...watching, take: (row) => this.#sweeper.one(row) });
+    this.#neighbours = new Neighbours(watching);
     deps.execution.queue.health.onBack((error) => {
       for (const execution of this.running) execution.giveUp(error);
     });
@@ -105,10 +105,16 @@ export class Worker {
   }
 
   async #sweepAll(): Promise<void> {
+    if (this.#mayLook) await this.#neighbours.look();
     await this.sweep();
+    if (this.#mayLook) await this.#overlooked.look();
+  }
+
+  /** True when runs may be looked for beyond those that the store lists as due. */
+  get #mayLook(): boolean {
     const { store, queue } = this.#deps.execution;
-    const mayLook = !this.#stopped && this.#room > 0 && !queue.health.failing && !queue.health.isBack;
-    if (mayLook && !(store instanceof ScratchStore)) await this.#overlooked.look();
+    const isSound = !queue.health.failing && !queue.health.isBack;
+    return !this.#stopped && this.#room > 0 && isSound && !(store instanceof ScratchStore);
   }
 
   /** Looks for due runs now; returns the ids of those taken, including by a sweep already in progress. */
@@ -122,7 +128,8 @@ export class Worker {
   }
 
   /** Takes every run that is due now, as room becomes available; returns their ids. */
-  takeAll(): Promise<string[]> {
+  async takeAll(): Promise<string[]> {
+    if (this.#mayLook) await this.#neighbours.look();
     return this.#sweeper.all();
   }
 
@@ -219,12 +226,12 @@ export class Worker {
     const problem = isTried ? recoveryProblem(this.#deps.settings.recovery, row.id, recovery) : undefined;
     if (problem) return this.#putAside(row, problem, recovery);
     const deadline = ports.clock.monotonic() + settings.claimMs;
+    // A run that only has to pause doesn't record this store.
+    const meta = lost ? { owner, recovery } : this.claimed(row, recovery);
+    const gone = died && isHolderGone(row, ports) ? ({ gone: true } as const) : {};
     const acted = await acts.write(row, {
-      // A run that only has to pause doesn't record this store.
-      events: [
-        { kind: "run_claimed", step: "", meta: lost ? { owner, recovery } : this.claimed(row, recovery) },
-      ],
-      claim: { kind: "acquire", owner, token: ports.ids.token(), ttlMs: settings.claimMs },
+      events: [{ kind: "run_claimed", step: "", meta: { ...meta, ...gone } }],
+      claim: { kind: "acquire", owner, token: claimToken(ports), ttlMs: settings.claimMs },
     });
     if (!acted) return false;
     execution.engine.durable(acted.row, acted.events);
@@ -358,7 +365,7 @@ export class Worker {
     { events, keyless }: ExecuteOptions,
   ): Promise<RunState | HoldfastError | undefined> {
     const { store, values, ports, time, engine } = this.#deps.execution;
-    if (events) return folded(events);
+    if (events) return RunState.of(events);
     try {
       const loaded = await restoreRun(store, values, row, this.#deps.settings.recovery);
       const isForeign = loaded instanceof RunState && isUnaccepted(loaded.facts);
@@ -489,10 +496,4 @@ export class Worker {
     await Promise.race([Promise.all(work), limit]);
     cancel();
   }
-}
-
-function folded(events: readonly JournalEvent[]): RunState {
-  const state = new RunState();
-  for (const event of events) state.apply(event);
-  return state;
 }

@@ -228,6 +228,7 @@ function scratchDeps(
     ...(hooks ? deps.ports : {}),
     clock,
     ids: deps.ports.ids,
+    processes: deps.ports.processes,
     logger: silentLogger,
     probe: () => undefined,
   };

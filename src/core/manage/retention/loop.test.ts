@@ -8,6 +8,7 @@ import { Folds } from "../../journal/folds.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { Values } from "../../journal/values.ts";
 import { silentLogger } from "../../logger.ts";
+import { systemProcesses } from "../../process-proof.ts";
 import { CommitQueue } from "../../store/commit.ts";
 import type { Store } from "../../store/contract.ts";
 import { StoreHealth } from "../../store/health.ts";
@@ -20,7 +21,7 @@ const greet = workflow("greet", (ctx, name: string) => ctx.step("say", () => `He
 function partsOf({ clock, store }: Lab, logged: string[] = []): EngineParts {
   const note = (message: string) => void logged.push(message);
   const logger = { ...silentLogger, info: note, warn: note, error: note };
-  const ports = { clock, logger, ids: systemIds, probe: () => undefined };
+  const ports = { clock, logger, ids: systemIds, probe: () => undefined, processes: systemProcesses };
   const health = new StoreHealth(clock, { failing: () => undefined, recovered: () => undefined });
   const options = { patienceMs: 100, ahead: false, health, onFailure: () => undefined };
   const time = new StoreTime(store, clock);

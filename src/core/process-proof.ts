@@ -1,5 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
-import { hostname } from "node:os";
+import { hostname, uptime } from "node:os";
+import { systemClock } from "./clock.ts";
+import { fingerprint } from "./hash.ts";
 
 /** Describes a process so that another can tell later whether it is still alive. */
 export interface ProcessMark {
@@ -33,11 +35,61 @@ export function standingOf(mark: ProcessMark, isLocal: boolean): Standing {
   if (boot !== null && mark.boot !== null && boot !== mark.boot)
     return isLocal || mark.host === hostname() ? "dead" : "unknown";
   if (boot === null ? mark.host !== hostname() : mark.pidNamespace !== pidNamespace()) return "unknown";
-  if (!hasProcess(mark.pid)) return "dead";
-  const status = statusOf(mark.pid);
-  if (!status) return "alive";
-  const isOther = mark.started !== null && status.started !== mark.started;
-  return status.isDead || isOther ? "dead" : "alive";
+  return isAlive(mark.pid, mark.started) ? "alive" : "dead";
+}
+
+/** For a process in this place. A later process may have the same pid, but not the same start time. */
+function isAlive(pid: number, started: string | null): boolean {
+  if (!hasProcess(pid)) return false;
+  const status = statusOf(pid);
+  if (!status) return true;
+  return !status.isDead && (started === null || status.started === started);
+}
+
+/** What a claim's token tells about the process that holds it. */
+export interface Processes {
+  /** The end of every token of this process. */
+  readonly mark: string;
+  /** True only when the process that made this token is provably gone. */
+  isGone(token: string): boolean;
+}
+
+/** How far two readings of the time of the last boot may differ, in seconds. */
+const BOOT_SECONDS = 120;
+
+/**
+ * The processes of this machine. A mark has the pid, the start time and a digest of the place where a pid means
+ * something: the boot, the pid namespace and the host name. Without Linux there is only the host name and the
+ * approximate time of the boot. A process in another place is never said to be gone.
+ */
+export const systemProcesses: Processes = {
+  get mark() {
+    ownMark ??= markOf(process.pid, statusOf(process.pid)?.started ?? "");
+    return ownMark;
+  },
+  isGone(token) {
+    const [, pid = "", started = "", place = "", booted = ""] = token.split(".");
+    const [here, since] = placeHere();
+    if (place !== here || Math.abs(Number(booted) - since) > BOOT_SECONDS) return false;
+    return !isAlive(Number(pid), started === "" ? null : started);
+  },
+};
+
+let ownMark: string | undefined;
+let ownPlace: readonly [place: string, booted: number] | undefined;
+
+/** The mark of a process in this place. */
+export const markOf = (pid: number, started: string): string => [pid, started, ...placeHere()].join(".");
+
+function placeHere(): readonly [place: string, booted: number] {
+  ownPlace ??= findPlace();
+  return ownPlace;
+}
+
+function findPlace(): readonly [place: string, booted: number] {
+  const [boot, namespace] = [read("/proc/sys/kernel/random/boot_id"), pidNamespace()];
+  if (boot !== null && namespace !== null) return [fingerprint([boot, namespace, hostname()].join("|")), 0];
+  return [fingerprint(hostname()), Math.round(systemClock.now() / 1_000 - uptime())];
 }
 
 function hasProcess(pid: number): boolean {
