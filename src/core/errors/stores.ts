@@ -3,10 +3,10 @@ import { type ErrorEntry, UNCHANGED } from "./entry.ts";
 /** 3xxx: the store. */
 export const storeErrors = {
   "HF-3002": {
-    what: "The store did not take a write: {message}",
+    what: "The store doesn't answer: {message}",
     why: "It failed or could not be reached for {ms} ms.",
-    safe: "No step was started that is not recorded. The run goes on when the store is back.",
-    fix: "Bring the store back; the run is picked up by itself.",
+    safe: "Every step that was started is recorded. Runs continue when the store is back.",
+    fix: "Bring the store back. Runs are picked up by themselves; repeat a command that was refused.",
   },
   "HF-3003": {
     what: "The disk under {file} is full.",
