@@ -3,7 +3,7 @@ import { defined } from "./defined.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { systemIds } from "./ids.ts";
 import { Values } from "./journal/values.ts";
-import { silentLogger, unfailing } from "./logger.ts";
+import { terminalLogger, unfailing } from "./logger.ts";
 import type { Ports } from "./ports.ts";
 import { systemProcesses } from "./process-proof.ts";
 import type { Store } from "./store/contract.ts";
@@ -11,7 +11,7 @@ import { Redactor } from "./values/redact.ts";
 
 /** The impure parts of an engine: given, or the system's. */
 export function enginePorts(options: EngineOptions): Ports {
-  const { redact, secrets, logger = silentLogger } = options;
+  const { redact, secrets, logger = terminalLogger } = options;
   // Secrets that runs ask for are kept out of the store even without other redaction.
   const redactor = redact || secrets ? new Redactor(redact ?? { builtIn: false }) : undefined;
   return {

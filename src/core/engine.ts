@@ -33,6 +33,7 @@ import { Reports } from "./manage/reports/reports.ts";
 import { RetentionLoop } from "./manage/retention/loop.ts";
 import { Retention } from "./manage/retention/retention.ts";
 import { type RunReport, readStatus } from "./manage/status/run-status.ts";
+import { Waits } from "./manage/status/waits.ts";
 import { Transfer } from "./manage/transfer/transfer.ts";
 import { checkNamed } from "./names.ts";
 import type { StartOptions } from "./options.ts";
@@ -305,7 +306,11 @@ export class Engine {
 
   async #until(runId: string, done: (row: RunRow) => boolean): Promise<RunRow> {
     await this.#ownWorker();
-    return this.#watch.until(runId, done, () => this.#checkOpen());
+    const waits = new Waits(this.#ports.logger, this.#owner);
+    return this.#watch.until(runId, done, (row) => {
+      this.#checkOpen();
+      if (row) waits.say(row, this.#time.now());
+    });
   }
 
   #announce(runId: string, events: readonly JournalEvent[]): void {

@@ -24,8 +24,12 @@ export class RunWatch {
     this.#roundMs = roundMs;
   }
 
-  /** Resolves with the run once `done` returns true. `goOn` throws when waiting is pointless. */
-  async until(runId: string, done: (row: RunRow) => boolean, goOn: () => void): Promise<RunRow> {
+  /** Resolves with the run once `done` returns true. `goOn` is called before each wait; it throws when waiting is pointless. */
+  async until(
+    runId: string,
+    done: (row: RunRow) => boolean,
+    goOn: (row: RunRow | undefined) => void,
+  ): Promise<RunRow> {
     const read = patientRead(this.#store, this.#queue, this.#ports);
     for (;;) {
       // Watches first, so that a change between the read and the wait isn't missed.
@@ -39,7 +43,7 @@ export class RunWatch {
         const row = await read(runId);
         if (row === null) throw new HoldfastError("HF-1001", { run: runId });
         if (row && done(row)) return row;
-        goOn();
+        goOn(row);
         await changed;
       } finally {
         unwatch();
