@@ -9,6 +9,7 @@ import { resume } from "./cases/resume.ts";
 import { save } from "./cases/save.ts";
 import { sealed } from "./cases/sealed.ts";
 import { sequential } from "./cases/sequential.ts";
+import { takeover } from "./cases/takeover.ts";
 import { sqliteVersion } from "./workbench.ts";
 
 /** What one case measured: figures by name, and goals as met or missed. Only ratios within one run mean anything. */
@@ -34,6 +35,7 @@ const cases: Readonly<Record<string, Case>> = {
   postgres,
   cli,
   hostile,
+  takeover,
 };
 
 const { values, positionals } = parseArgs({
