@@ -1,6 +1,12 @@
 import type { HoldfastError } from "./errors.ts";
 import type { Migration } from "./migration.ts";
-import type { CheckpointStrategy, CheckpointTrigger, RetryPolicy, SaveEvery } from "./options.ts";
+import type {
+  CheckpointStrategy,
+  CheckpointTrigger,
+  RetryPolicy,
+  SaveEvery,
+  WorkflowTriggers,
+} from "./options.ts";
 import type { CheckpointRecord } from "./records.ts";
 import type { AnySqlHandle, SqlHandle, SqlWork } from "./sql.ts";
 import type { Budget, Effect } from "./types.ts";
@@ -25,6 +31,8 @@ export interface Context {
    * nothing.
    */
   isRecorded(name: string, input: unknown): boolean;
+  /** What the journal has of the latest step of this name here, or of the first one if none was asked for yet. */
+  recorded(name: string): RecordedStep | undefined;
   /**
    * Returns unless the next step of this name here has ended with other arguments, because they were edited since. Then
    * the run waits for review, with `problem`, until a person restores the arguments or sets the step's result. Calls
@@ -118,6 +126,8 @@ export interface Context {
   decide(decision: Decision): void;
   /** Records an agent's state. */
   agent(name: string, state: AgentState): void;
+  /** What the run has used so far. Measured, not recorded: it may differ on a replay. */
+  metrics(): RunMetrics;
   /** Adds tokens and cost to the run, or to the current step. */
   usage(usage: UsageReport): void;
   /**
@@ -163,6 +173,12 @@ export interface StepCall {
   readonly key: string;
   /** Aborted on timeout, on cancel, or when another worker has taken over the run. */
   readonly signal: AbortSignal;
+}
+
+/** A step in the journal. */
+export interface RecordedStep {
+  readonly status: "started" | "completed" | "failed" | "in_doubt";
+  readonly attempts: number;
 }
 
 export interface StepOptions<T = unknown> {
@@ -352,6 +368,17 @@ export interface UsageReport {
   readonly model?: string;
 }
 
+export interface RunMetrics {
+  /** Milliseconds since the run was created. */
+  readonly elapsedMs: number;
+  /** Calls begun, counting every attempt. */
+  readonly calls: number;
+  readonly tokens: number;
+  readonly costUsd: number;
+  /** The most memory that this process has used, in megabytes. */
+  readonly memoryPeakMb: number;
+}
+
 export interface WorkflowOptions {
   /** The version of the code. Stored with every run; a run of another version is migrated, or waits. Default "1". */
   readonly version?: string;
@@ -365,6 +392,10 @@ export interface WorkflowOptions {
   readonly budget?: Budget;
   /** How often its loops save their state, unless they set it themselves. Default: the engine's setting. */
   readonly checkpoint?: CheckpointStrategy;
+  /** When its runs mark checkpoints automatically; `false`: never. Default: the engine's setting. */
+  readonly triggers?: WorkflowTriggers | false;
+  /** Workflows that its runs start with `ctx.child`. They are registered with it, so any worker can recover them. */
+  readonly children?: readonly Workflow<never, unknown>[];
 }
 
 export type WorkflowBody<I, O> = (ctx: Context, input: I) => O | Promise<O>;
@@ -378,6 +409,8 @@ export interface Workflow<I = unknown, O = unknown> {
   readonly compensateOnFailure: boolean;
   readonly budget?: Budget | undefined;
   readonly checkpoint?: CheckpointStrategy | undefined;
+  readonly triggers?: WorkflowTriggers | false | undefined;
+  readonly children?: readonly Workflow<never, unknown>[] | undefined;
   // A method, so that workflows of any input fit into one list.
   body(ctx: Context, input: I): O | Promise<O>;
 }

@@ -176,6 +176,8 @@ export class Engine {
   register(workflow: Workflow<never, unknown>): void {
     if (!isWorkflow(workflow)) throw badOption("workflow", "it was not made by workflow()");
     this.#workflows.set(workflow.name, workflow as Workflow);
+    for (const child of workflow.children ?? [])
+      if (this.#workflows.get(child.name) !== child) this.register(child);
   }
 
   /** Starts a run, or returns the one with this id and input (HF-1041 if they differ). Resolves when durable. */

@@ -52,6 +52,7 @@ export interface RetryPolicy {
 export type RetryOption = Partial<RetryPolicy> | number | false;
 
 export const TRIGGERS = [
+  "subtask_completed",
   "phase_started",
   "phase_completed",
   "specialist_finished",
@@ -94,6 +95,30 @@ export interface Triggers {
   readonly agents?: boolean;
   /** Marks `evaluation_completed` for each `ctx.decide` of type `evaluation`. Default true. */
   readonly evaluations?: boolean;
+}
+
+/** The triggers of one workflow. The share of the heap that counts as too much is a setting of the engine. */
+export interface WorkflowTriggers extends Omit<Triggers, "confidence" | "memoryPressure"> {
+  /** The threshold, or `false` for no marks. Default 0.5. */
+  readonly confidence?: number | false;
+  /** Marks `memory_pressure_high` in its runs. Default true. */
+  readonly memoryPressure?: boolean;
+}
+
+const SWITCHES = ["errors", "phases", "agents", "evaluations", "memoryPressure"] as const;
+
+export function checkWorkflowTriggers(
+  given: WorkflowTriggers | false | undefined,
+): WorkflowTriggers | false | undefined {
+  if (given === undefined || given === false) return given;
+  checkObject("triggers", given, "an object of triggers, or false");
+  checkKeys(given, ["confidence", ...SWITCHES], "triggers");
+  for (const key of SWITCHES)
+    if (given[key] !== undefined && typeof given[key] !== "boolean")
+      throw badOption(`triggers.${key}`, "it must be true or false");
+  const { confidence = false } = given;
+  if (confidence !== false) checkNumber("triggers.confidence", confidence, { above: 0, most: 1 });
+  return given;
 }
 
 /** Returns the limits; throws HF-1003 when one makes no sense. */

@@ -2,7 +2,7 @@ import { checkFunction } from "./check-options.ts";
 import type { Workflow, WorkflowBody, WorkflowOptions } from "./context.ts";
 import { checkMigrations, checkVersion } from "./migration.ts";
 import { checkName } from "./names.ts";
-import { checkBudget, checkStrategy } from "./options.ts";
+import { checkBudget, checkStrategy, checkWorkflowTriggers } from "./options.ts";
 
 /** Checked by its shape, so that a workflow made by another copy of the package counts too. */
 export function isWorkflow(value: unknown): value is Workflow {
@@ -50,6 +50,8 @@ export function workflow<I, O>(
     compensateOnFailure: options.compensateOnFailure ?? false,
     budget: checkBudget(options.budget),
     checkpoint: checkStrategy(options.checkpoint),
+    triggers: checkWorkflowTriggers(options.triggers),
+    children: options.children,
     body,
   };
 }

@@ -54,6 +54,8 @@ export class Facts {
   /** Tokens and money, including children. */
   usage: Usage = NO_USAGE;
   turns = 0;
+  /** Calls begun, counting every attempt. */
+  calls = 0;
   /** Failed attempts of all steps. */
   failures = 0;
   /** The newest failed attempt. */
@@ -94,6 +96,9 @@ export class Facts {
     switch (event.kind) {
       case "child_finished":
         this.turns += event.meta.turns ?? 0;
+        return;
+      case "step_started":
+        if (event.meta.type === "call" || event.meta.type === "transaction") this.calls += 1;
         return;
       case "step_failed":
         this.failures += 1;
@@ -151,6 +156,8 @@ export class Facts {
       case "run_forked":
         this.fork = { from: event.meta.from, effects: event.meta.effects, seq: event.seq };
         this.tags.clear();
+        // The source's calls belong to the source.
+        this.calls = 0;
         return;
       case "run_migrated":
         return this.#migrate(event.meta, event.seq);
@@ -183,10 +190,11 @@ export class Facts {
 
   /** Plain data for a snapshot. Values stay where they are. */
   save(): SavedFacts {
-    const { usage, turns, failures, decisions, marks, fork } = this;
+    const { usage, turns, calls, failures, decisions, marks, fork } = this;
     return {
       usage,
       turns,
+      calls,
       failures,
       decisions: [...decisions],
       marks: [...marks],
@@ -212,6 +220,7 @@ export class Facts {
     const facts = new Facts();
     facts.usage = saved.usage;
     facts.turns = saved.turns;
+    facts.calls = saved.calls ?? 0;
     facts.failures = saved.failures;
     facts.failure = saved.failure ?? undefined;
     facts.decisions.push(...saved.decisions);
@@ -244,6 +253,7 @@ export interface SavedFacts
   readonly failure: { readonly step: string; readonly seq: number; readonly at: number } | null;
   readonly config: number | null;
   /** Missing in older snapshots. */
+  readonly calls?: number;
   readonly migratedAt?: number;
   readonly waivedAt?: number;
   readonly edits: readonly (readonly [string, number])[];

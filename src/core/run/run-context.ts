@@ -14,6 +14,8 @@ import type {
   Memory,
   OpenStep,
   ReceivedSignal,
+  RecordedStep,
+  RunMetrics,
   SettledOptions,
   SignalOptions,
   StepCall,
@@ -29,7 +31,8 @@ import { settleArguments } from "../guards/code-arguments.ts";
 import { isOtherKind, type Kind, settleKind } from "../guards/code-kind.ts";
 import { met } from "../guards/code-unasked.ts";
 import { argsDigest } from "../guards/subject.ts";
-import { signalStep } from "../keys.ts";
+import { countedName, signalStep } from "../keys.ts";
+import { memoryPeakMb } from "../memory-peak.ts";
 import { checkName, checkSignal, INJECT } from "../names.ts";
 import type { CheckpointTrigger } from "../options.ts";
 import type { AnySqlHandle, SqlWork } from "../sql.ts";
@@ -105,6 +108,13 @@ export class RunContext implements Context {
     const scope = this.#execution.scope();
     const record = scope.node?.records.get(nextName(scope, name));
     return record !== undefined && record.args === argsDigest(this.#execution, { input });
+  }
+
+  recorded(name: string): RecordedStep | undefined {
+    const scope = this.#execution.scope();
+    const count = Math.max(1, scope.counts.get(name) ?? 0);
+    const record = scope.node?.records.get(countedName(name, count));
+    return record && { status: record.status, attempts: record.attempt };
   }
 
   async settleArguments(name: string, input: unknown, problem: HoldfastError): Promise<void> {
@@ -225,6 +235,13 @@ export class RunContext implements Context {
   agent(name: string, state: AgentState): void {
     checkName(name);
     agent(this.#execution, name, state);
+  }
+
+  metrics(): RunMetrics {
+    const { state, writer, deps } = this.#execution;
+    const { tokens, costUsd } = state.facts.usage;
+    const elapsedMs = deps.time.now() - writer.row.createdAt;
+    return { elapsedMs, calls: state.facts.calls, tokens, costUsd, memoryPeakMb: memoryPeakMb() };
   }
 
   usage(report: UsageReport): void {

@@ -41,6 +41,22 @@ export function triggerSettings(given: Triggers | false | undefined): TriggerSet
 const share = (key: string, value: number): number =>
   checkNumber(`triggers.${key}`, value, { above: 0, most: 1 });
 
+/** The settings of a run: its workflow's, or the engine's. */
+function settingsOf({ workflow: { triggers }, deps }: ActiveRun): TriggerSettings {
+  const { memoryPressure } = deps.settings.triggers;
+  if (triggers === undefined) return deps.settings.triggers;
+  if (triggers === false) return { ...NONE, memoryPressure: null };
+  const { confidence = 0.5, errors = true, phases = true, agents = true, evaluations = true } = triggers;
+  return {
+    confidence: confidence === false ? null : confidence,
+    memoryPressure: triggers.memoryPressure === false ? null : memoryPressure,
+    errors,
+    phases,
+    agents,
+    evaluations,
+  };
+}
+
 const mark = (
   label: string,
   trigger: CheckpointTrigger,
@@ -53,13 +69,13 @@ const mark = (
 
 /** Called when a step has failed: for good, unless the event says when it is retried. */
 export function markFailure(execution: ActiveRun, event: EventDraft & { kind: "step_failed" }): void {
-  if (!execution.deps.settings.triggers.errors || event.meta.retryAt !== undefined) return;
+  if (!settingsOf(execution).errors || event.meta.retryAt !== undefined) return;
   execution.writer.ride(mark(event.step, "error_encountered"));
 }
 
 /** Called when something has ended at this place. */
 export function markPhase(execution: ActiveRun, step: string): void {
-  if (!execution.deps.settings.triggers.phases) return;
+  if (!settingsOf(execution).phases) return;
   const plan = execution.state.facts.plans.get(scopeOf(step));
   if (plan?.steps?.includes(lastSegment(step))) execution.writer.ride(mark(step, "phase_completed"));
 }
@@ -68,12 +84,12 @@ export function markPhase(execution: ActiveRun, step: string): void {
 const FINISHED: readonly string[] = ["done", "completed", "finished"];
 
 export function markFinished(execution: ActiveRun, agent: string, { status }: AgentState): void {
-  if (execution.deps.settings.triggers.agents && FINISHED.includes(status.toLowerCase()))
+  if (settingsOf(execution).agents && FINISHED.includes(status.toLowerCase()))
     execution.writer.ride(mark(agent, "specialist_finished"));
 }
 
 export function markEvaluation(execution: ActiveRun, { type, agent, description }: Decision): void {
-  if (execution.deps.settings.triggers.evaluations && type === "evaluation")
+  if (settingsOf(execution).evaluations && type === "evaluation")
     execution.writer.ride(mark(agent ?? description.slice(0, LABEL_CHARS), "evaluation_completed"));
 }
 
@@ -84,7 +100,7 @@ const CROSSED: CheckpointTrigger = "confidence_threshold_crossed";
 
 /** Called for a new report of an agent, not on a replay. An agent without a report counts as confident. */
 export function markConfidence(execution: ActiveRun, agent: string, { confidence }: AgentState): void {
-  const limit = execution.deps.settings.triggers.confidence;
+  const limit = settingsOf(execution).confidence;
   if (limit === null || confidence === undefined || Number.isNaN(confidence)) return;
   const to = confidence < limit ? "below" : "above";
   if (to === sideOf(execution, agent)) return;
@@ -103,5 +119,6 @@ function sideOf({ state, writer }: ActiveRun, agent: string): Crossed["to"] {
 }
 
 export function markPressure(execution: ActiveRun): void {
+  if (settingsOf(execution).memoryPressure === null) return;
   execution.writer.ride(mark("memory pressure", "memory_pressure_high"));
 }
