@@ -9,6 +9,7 @@ import type { ErrorEntry } from "./errors/entry.ts";
 import { fileErrors } from "./errors/files.ts";
 import { runErrors } from "./errors/runs.ts";
 import { storeErrors } from "./errors/stores.ts";
+import { teamErrors } from "./errors/teams.ts";
 
 export const errorTable = {
   ...callErrors,
@@ -16,6 +17,7 @@ export const errorTable = {
   ...agentErrors,
   ...storeErrors,
   ...fileErrors,
+  ...teamErrors,
 } as const satisfies Record<string, ErrorEntry>;
 
 /** A stable error code such as `HF-1001`. */

@@ -52,7 +52,6 @@ export interface RetryPolicy {
 export type RetryOption = Partial<RetryPolicy> | number | false;
 
 export const TRIGGERS = [
-  "subtask_completed",
   "phase_started",
   "phase_completed",
   "specialist_finished",
@@ -63,6 +62,7 @@ export const TRIGGERS = [
   "user_requested",
   "debug_breakpoint",
   "before_risky_operation",
+  "subtask_completed",
 ] as const;
 
 /**

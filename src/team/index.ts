@@ -1,0 +1,20 @@
+export {
+  type Agent,
+  type AgentIdentity,
+  type AgentOptions,
+  type AgentReport,
+  defineAgent,
+  type Results,
+  type Subtask,
+  type SubtaskCall,
+} from "./agent.ts";
+export type { AgentTeam, TeamResult } from "./agent-team.ts";
+export type { AgentInput, AgentResult, AgentSurroundings } from "./agent-work.ts";
+export { agentWorkflow } from "./agent-workflow.ts";
+export type { TeamInput } from "./analysis.ts";
+export { defineTeam } from "./define-team.ts";
+export type { Delivery, HookInfo, Targets, TeamHooks } from "./hooks.ts";
+export type { WorkingMemory } from "./memory.ts";
+export type { AgentCheckpointState, AgentMigration } from "./migrate.ts";
+export type { ProgressText } from "./progress.ts";
+export type { AgentTeamOptions, OnAgentFailure, Stage, StageGate } from "./team-options.ts";
