@@ -1,5 +1,6 @@
 import type { Append } from "../../core/store/contract.ts";
 import { isSame, type Opened } from "./migrations.ts";
+import { recordsAdded, recordsDropped } from "./records.ts";
 import { IDENTIFYING, identifying, PROJECTED, projected, rowOf, TYPES } from "./rows.ts";
 import { type Bind, CLOCK, FLUSH, type Statement, statement } from "./statement.ts";
 
@@ -16,6 +17,8 @@ export function batchStatement(at: string, opened: Opened, batch: readonly Appen
       ...changing(at, batch),
       ...adding(at, batch, bind),
       ...dropping(at, batch, bind),
+      ...recordsAdded(at, batch, bind),
+      ...recordsDropped(at, batch, bind),
     ];
     return `WITH ${parts.join(", ")}
 SELECT judged.i, CASE WHEN taken.n IS NULL THEN coalesce(judged.reason, 'exists') END,

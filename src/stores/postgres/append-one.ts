@@ -1,5 +1,6 @@
 import type { Append, Blob, ClaimChange, Entry } from "../../core/store/contract.ts";
 import { isSame, type Opened } from "./migrations.ts";
+import { recordsAdded } from "./records.ts";
 import { PROJECTED, projected, TYPES } from "./rows.ts";
 import { type Bind, CLOCK, FLUSH, type Statement, statement } from "./statement.ts";
 
@@ -26,10 +27,15 @@ export function oneStatement(at: string, opened: Opened, append: Append): Statem
     return `WITH changed AS (
   UPDATE ${at}runs SET ${[...sets, ...claimSets(claim, bind)].join(", ")}
   WHERE ${needs.join(" AND ")} RETURNING n
-)${blobsAdded(at, blobs, bind)}
+)${blobsAdded(at, blobs, bind)}${recordParts(at, append, bind)}
 INSERT INTO ${at}journal (run, seq, count, head, data)
 SELECT n, ${entryValues(entry, bind)} FROM changed RETURNING ${FLUSH}`;
   });
+}
+
+function recordParts(at: string, append: Append, bind: Bind): string {
+  const parts = append.records ? recordsAdded(at, [append], bind) : [];
+  return parts.length === 0 ? "" : `, taken AS (SELECT 0 AS i, n FROM changed), ${parts.join(", ")}`;
 }
 
 function claimSets(claim: ClaimChange, bind: Bind): string[] {

@@ -60,8 +60,9 @@ function wavesOf(batch: readonly Append[]): Wave[] {
   return waves;
 }
 
-function sizeOf({ entries, blobs }: Append): number {
-  const values = blobs.reduce((sum, { data }) => sum + data.length, 0);
+function sizeOf({ entries, blobs, records }: Append): number {
+  const rows = records ? JSON.stringify(records).length : 0;
+  const values = blobs.reduce((sum, { data }) => sum + data.length, rows);
   return entries.reduce((sum, { head, data }) => sum + head.length + (data?.length ?? 0), values);
 }
 

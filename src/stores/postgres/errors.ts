@@ -30,8 +30,15 @@ const codeOf = (error: unknown): string => {
   return typeof code === "string" ? code : "";
 };
 
+/** Two processes have drawn the same time for a record; the next attempt draws a later one. */
+const isSameTime = (error: unknown): boolean =>
+  codeOf(error) === "23505" &&
+  (error as { readonly constraint?: unknown }).constraint ===
+    "agent_checkpoints_analysis_id_agent_type_checkpoint_time_key";
+
 /** True when the server rolled back to resolve a conflict; retrying the same statement can succeed. */
-export const isRepeatable = (error: unknown): boolean => ["40001", "40P01"].includes(codeOf(error));
+export const isRepeatable = (error: unknown): boolean =>
+  ["40001", "40P01"].includes(codeOf(error)) || isSameTime(error);
 
 /** True for a fault of the server or the connection, as opposed to an invalid statement. */
 export function isOwnFault(error: unknown): boolean {

@@ -3,6 +3,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { StoreIdentity } from "../../core/store/contract.ts";
 import { newKey, restoration } from "../restoration.ts";
 import type { Database, Queryable } from "./queryable.ts";
+import { RECORD_NAMES } from "./record-tables.ts";
 import { MIGRATIONS } from "./schema.ts";
 import { type Bind, CLOCK } from "./statement.ts";
 
@@ -104,7 +105,27 @@ function notReady({ name }: Place, version: number): HoldfastError {
   return badOption("create", problem);
 }
 
-async function migrate(one: Queryable, { schema, at }: Place, from: number): Promise<void> {
+/** Refuses to begin when a name that is needed belongs to somebody else. */
+async function checkNames(one: Queryable, { schema, name: place }: Place, from: number): Promise<void> {
+  if (from > RECORDS_FROM) return;
+  const found = (await one.query(
+    `SELECT c.relname, c.relkind::text FROM pg_catalog.pg_class AS c
+      JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = ANY ($2::text[])`,
+    [schema, RECORD_NAMES],
+  )) as readonly [string, string][];
+  // Stores of earlier versions have two views under these names.
+  const isOurs = ([name, kind]: readonly [string, string]) =>
+    from > 0 && kind === "v" && RECORD_NAMES.indexOf(name) < 2;
+  const [foreign] = found.find((taken) => !isOurs(taken)) ?? [];
+  if (foreign !== undefined) throw new HoldfastError("HF-3071", { place, name: foreign });
+}
+
+/** The version that has no tables of records yet. */
+const RECORDS_FROM = 2;
+
+async function migrate(one: Queryable, place: Place, from: number): Promise<void> {
+  const { schema, at } = place;
+  await checkNames(one, place, from);
   // `CREATE SCHEMA IF NOT EXISTS` needs the right to create one even when it exists.
   const there = await one.query("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", [schema]);
   if (there.length === 0) await one.query(`CREATE SCHEMA ${at.slice(0, -1)}`);

@@ -1,3 +1,4 @@
+import { recordTables } from "./record-tables.ts";
 import { views } from "./views.ts";
 
 /**
@@ -46,4 +47,5 @@ export const MIGRATIONS: readonly ((at: string) => readonly string[])[] = [
   ],
   // Journal format 2: no table changes, but older versions must not read it.
   () => [],
+  recordTables,
 ];

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { badOption } from "../../core/check-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Logger } from "../../core/logger.ts";
+import type { StoredRecord } from "../../core/records.ts";
 import type { AnySqlHandle, SqlWork } from "../../core/sql.ts";
 import type {
   Append,
@@ -23,6 +24,7 @@ import { isRepeatable, storeError } from "./errors.ts";
 import { listRuns } from "./listing.ts";
 import { markRestored, type Opened, openedAs, type Place, prepare } from "./migrations.ts";
 import type { Database } from "./queryable.ts";
+import { readRecords, TABLES } from "./records.ts";
 import { renewBatch } from "./renew.ts";
 import { rowOf, toEntry, toRow } from "./rows.ts";
 import { checkServer } from "./settings.ts";
@@ -70,7 +72,7 @@ export class PostgresStore implements Store {
   }
 
   get capabilities(): StoreCapabilities {
-    return { durability: this.#durability, transactions: "async" };
+    return { durability: this.#durability, transactions: "async", records: TABLES };
   }
 
   identity(): Promise<StoreIdentity> {
@@ -144,6 +146,10 @@ export class PostgresStore implements Store {
         WHERE run.id = $1 AND blob.hash = ANY ($2::text[])`;
       return new Map((await database.query(text, [runId, hashes])) as readonly [string, string][]);
     });
+  }
+
+  records(runId: string): Promise<readonly StoredRecord[]> {
+    return this.#call((database) => readRecords(database, this.#place.at, runId));
   }
 
   list(query: RunQuery): Promise<RunPage> {

@@ -73,7 +73,7 @@ describe.skipIf(server.url === undefined)("the views for SQL", () => {
       created_at: new Date(row?.createdAt ?? 0),
       updated_at: new Date(row?.updatedAt ?? 0),
     });
-    const steps = await select("agent_checkpoints", "good", "ORDER BY cardinality(completed_subtasks), kind");
+    const steps = await select("positions", "good", "ORDER BY cardinality(completed_subtasks), kind");
     expect(
       steps.map(({ progress_pct, completed_subtasks, pending_subtasks }) => [
         Number(progress_pct),
@@ -102,7 +102,7 @@ describe.skipIf(server.url === undefined)("the views for SQL", () => {
     ]);
     const entries = await store.entries("open", { from: 1, limit: 100 });
     const { rows } = await admin.query(
-      `SELECT * FROM "${schema}".workflow_checkpoints WHERE workflow_id = 'open' ORDER BY "timestamp", id`,
+      `SELECT * FROM "${schema}".entries WHERE workflow_id = 'open' ORDER BY "timestamp", id`,
     );
     const addresses = new Set(entries.map(({ seq, count }) => `open@${seq + count - 1}`));
     expect(new Set(rows.map(({ id }) => id))).toEqual(addresses);
@@ -115,7 +115,7 @@ describe.skipIf(server.url === undefined)("the views for SQL", () => {
     expect(await select("checkpoints", "bad")).toMatchObject([
       { status: "failed", error: "no \ufffd ink \ufffd" },
     ]);
-    const failed = await select("agent_checkpoints", "bad", "ORDER BY checkpoint_time, kind");
+    const failed = await select("positions", "bad", "ORDER BY checkpoint_time, kind");
     expect(
       failed.map(({ kind, failure_reason, retry_count }) => [kind, failure_reason, retry_count]),
     ).toContainEqual(["run_failed", "no \ufffd ink \ufffd", 1]);
@@ -129,14 +129,14 @@ describe.skipIf(server.url === undefined)("the views for SQL", () => {
       );
       return rows.map(({ column_name }) => column_name);
     };
-    expect(await columnsOf("agent_checkpoints")).toEqual(
+    expect(await columnsOf("positions")).toEqual(
       expect.arrayContaining(
         `id stock_ticker agent_type analysis_id checkpoint_time progress_pct current_subtask completed_subtasks
         pending_subtasks working_memory interim_results agent_config failure_reason error_details retry_count
         agent_version created_at`.split(/\s+/),
       ),
     );
-    expect(await columnsOf("workflow_checkpoints")).toEqual(
+    expect(await columnsOf("entries")).toEqual(
       expect.arrayContaining(
         "id workflow_id timestamp layer_index state dag_structure execution_config".split(" "),
       ),
