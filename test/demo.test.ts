@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { ROOT } from "./source-tree.ts";
 
-it("the demo resumes at agent nine after a kill, and the witness saw no effect twice", () => {
+it("the demo resumes at agent nine after a kill, and the witness saw no effect twice (S3-01)", () => {
   const { stdout, status } = spawnSync(
     process.execPath,
     [path.join(ROOT, "dist/cli/main.js"), "demo", "--json"],

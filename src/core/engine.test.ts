@@ -144,7 +144,7 @@ describe("recovery", () => {
     expect(await lab.drive(other.result("r"))).toBe("end");
   });
 
-  it("parks a run whose journal is damaged, and never starts it afresh", async () => {
+  it("parks a run whose journal is damaged, and never starts it afresh (S4-13)", async () => {
     const lab = createLab();
     let calls = 0;
     const flow = workflow("flow", async (ctx) => {
@@ -185,7 +185,7 @@ describe("replay-stable values", () => {
 });
 
 describe("events", () => {
-  it("are emitted after what they tell is durable, by listener and as a stream", async () => {
+  it("are emitted after what they tell is durable, by listener and as a stream (S3-24)", async () => {
     const lab = createLab();
     const flow = workflow("flow", async (ctx) => {
       ctx.usage({ tokens: 5, costUsd: 0.5 });

@@ -106,7 +106,7 @@ describe("a secret in every place that a value can have", () => {
     expect(error.message).toContain(CANARY);
   });
 
-  it("is nowhere in the files, the log and the events of a sealed store, and no key is either (S1-47)", async () => {
+  it("is nowhere in the files, the log and the events of a sealed store, and no key is either (S1-47, S4-05)", async () => {
     const { bytes, lines, events, run, report, error } = await play({}, true);
     expect(run.status).toBe("failed");
     for (const form of forms(CANARY)) expect(bytes.includes(form), form.toString()).toBe(false);

@@ -52,7 +52,7 @@ describe("a loaded workflow", () => {
     expect(() => parseInputs({ topc: "t" })).toThrow("there is no input of this name");
   });
 
-  it("says how its runs are to be kept, and can be drawn", async () => {
+  it("says how its runs are to be kept, and can be drawn (S3-21)", async () => {
     const { checkpoint, describe: draw } = await fromText(TEXT, {}, { files: FILES });
     expect(checkpoint).toEqual({
       saving: true,

@@ -71,7 +71,7 @@ function holdfast(
 }
 
 describe("the command as a process", () => {
-  it("pauses at the first Ctrl-C after the current step, and resume does only what is left", async () => {
+  it("pauses at the first Ctrl-C after the current step, and resume does only what is left (S3-02)", async () => {
     const first = await holdfast("run slow.mjs --id p1", {
       "begun second": (child) => child.kill("SIGINT"),
       "Pausing… finishing second; Ctrl-C again to stop now": go,

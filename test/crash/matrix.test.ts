@@ -7,7 +7,7 @@ const LIMIT = sampled(12);
 
 describe("a worker process killed at any place", () => {
   it.each(scenarioNames)(
-    "leaves %s to end as if nothing had happened (S0-11, S0-18, S1-05, S1-10)",
+    "leaves %s to end as if nothing had happened (S0-11, S0-18, S1-05, S1-10, S2-01, S4-01)",
     async (scenario) => {
       const { problems, ...figures } = await crashMatrix({ scenario, limit: LIMIT });
       const { cases, possible, kills, missed, seconds } = figures;

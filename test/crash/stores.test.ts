@@ -21,15 +21,16 @@ async function killed(store: StoreKind, limit: number): Promise<void> {
 describe("a worker process killed at any place", () => {
   it("leaves files to end as if nothing had happened", () => killed(fileKind, sampled(6)));
 
-  it("leaves PGlite to end as if nothing had happened", async () => {
+  it("leaves PGlite to end as if nothing had happened (S2-01)", async () => {
     const kind = await copiedPgliteKind();
     await killed(kind, sampled(2));
     await kind.close();
   });
 
   describe.skipIf(!servers)("with a server", () => {
-    it.each(["postgres", "redis", "tiered"] as const)("leaves %s to end as if nothing had happened", (name) =>
-      killed(servers.kinds[name], sampled(4)),
+    it.each(["postgres", "redis", "tiered"] as const)(
+      "leaves %s to end as if nothing had happened (S3-31)",
+      (name) => killed(servers.kinds[name], sampled(4)),
     );
   });
 });

@@ -34,7 +34,7 @@ agents:
   - { name: deeper, prompt: p }
 `;
 
-it("a workflow file whose process is killed at model calls goes on, and no call that was answered is made again", () => {
+it("a workflow file whose process is killed at model calls goes on, and no call that was answered is made again (S3-02, S3-03, S3-26)", () => {
   const folder = folderWith({ "flow.yaml": FLOW, "inner.yaml": INNER });
   const killedAt = ["first", "right", "deeper", "last"];
   let output = "";

@@ -8,7 +8,7 @@ import { eventsOf } from "../support/family.ts";
 import { createLab, hangs, signalled } from "../support/lab.ts";
 
 describe("a task that is run for the first time", () => {
-  it("is queued under its own id, runs, and ends as a checkpoint that says completed (S1-35, S1-38)", async () => {
+  it("is queued under its own id, runs, and ends as a checkpoint that says completed (S1-35, S1-38, S3-06)", async () => {
     const lab = createLab();
     const flow = workflow("task", async (ctx, topic: string) => {
       const plan = await ctx.step("plan", () => `plan ${topic}`);
@@ -37,7 +37,7 @@ describe("a task that is run for the first time", () => {
     });
   });
 
-  it("has the key of a call stored as pending before the call is made (S1-36)", async () => {
+  it("has the key of a call stored as pending before the call is made (S1-36, S3-06)", async () => {
     const lab = createLab();
     const stored: string[][] = [];
     const flow = workflow("task", (ctx) =>

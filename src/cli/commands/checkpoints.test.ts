@@ -10,7 +10,7 @@ beforeAll(() => fillStore(folder.path));
 afterAll(() => folder.remove());
 
 describe("checkpoints", () => {
-  it("are listed newest first, of one run or of a workflow", async () => {
+  it("are listed newest first, of one run or of a workflow (S3-17, S3-36)", async () => {
     const { stdout } = await folder.run("checkpoints list done-1");
     expect(stdout.split("\n").map((line) => line.split(" ")[0])).toEqual([
       "CHECKPOINT",
@@ -34,7 +34,7 @@ describe("checkpoints", () => {
     expect(short.json()).toEqual(stock.json());
   });
 
-  it("can be looked at, with values shortened unless revealed", async () => {
+  it("can be looked at, with values shortened unless revealed (S3-18)", async () => {
     const { stdout } = await folder.run("checkpoints show done-1@scored");
     expect(stdout).toContain("done-1@11");
     expect(stdout).toContain("2 of 3; planned: write");

@@ -45,7 +45,7 @@ describe("holdfast resume", () => {
     );
   });
 
-  it("goes on, and says what was reused and saved", async () => {
+  it("goes on, and says what was reused and saved (S3-36)", async () => {
     await paused("r3");
     const { code, stdout, stderr } = await folder.run("resume r3");
     expect([code, stdout]).toEqual([0, "Hello Ada\n"]);
@@ -100,7 +100,7 @@ describe("holdfast resume", () => {
     expect((await plan(["--set", "steps.never=1"])).code).not.toBe(0);
   });
 
-  it("goes on from an earlier checkpoint as a new run, and leaves the old one alone", async () => {
+  it("goes on from an earlier checkpoint as a new run, and leaves the old one alone (S3-02, S3-16)", async () => {
     await folder.run("run flows.mjs#greet -i name=Ada --id r4");
     const { code, stdout, stderr } = await folder.run(["resume", "r4@look up", "--json"]);
     expect(code).toBe(0);

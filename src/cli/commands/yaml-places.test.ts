@@ -28,7 +28,7 @@ const PATH = '{ enabled: true, path: ".conductor/checkpoints/${workflow.name}/" 
 
 describe("a path in a workflow file (Y8)", () => {
   it.each([PATH, PATH.replace("${workflow.name}", "{TASK}")])(
-    "is where every command looks without being told: %s",
+    "is where every command looks without being told: %s (S3-10, S3-16, S3-17)",
     async (path) => {
       folder.write("long.yaml", flow("long-analysis", path));
       folder.write("other.yaml", flow("other", "{ enabled: true }"));
@@ -60,7 +60,7 @@ describe("a path in a workflow file (Y8)", () => {
 });
 
 describe("checkpoint settings of a workflow file (Y8)", () => {
-  it("that name a kind of store without its address are refused with what is missing, before a run", async () => {
+  it("that name a kind of store without its address are refused with what is missing, before a run (S3-09)", async () => {
     folder.write("pg.yaml", flow("pg", "{ storage: postgres }"));
     for (const command of ["validate pg.yaml", "run pg.yaml"]) {
       const { code, stderr } = await folder.run(command);

@@ -76,7 +76,7 @@ beforeEach(() => {
 });
 
 describe("a YAML workflow", () => {
-  it("is run with the models of the configuration and inputs of the declared types, up to its gate", async () => {
+  it("is run with the models of the configuration and inputs of the declared types, up to its gate (S3-15)", async () => {
     const { code, stderr } = await folder.run("run flows/ask.yaml -i question=007 -i rounds=3 --id y1");
     expect([code, stderr]).toEqual([
       75,

@@ -106,7 +106,7 @@ describe("the configuration", () => {
     for (const key of SETTING_KEYS) expect(schema.properties[key], key).toHaveProperty("description");
   });
 
-  it("means for the engine what its keys say", () => {
+  it("means for the engine what its keys say (S3-14)", () => {
     const values = {
       enabled: false,
       claim: "20s",
@@ -197,7 +197,7 @@ describe("the configuration", () => {
     expect((await folder.run("resume s1")).stderr).toContain("HOLDFAST_KEYS");
   });
 
-  it("compresses what is stored where that is configured (S1-65, S2-23)", async () => {
+  it("compresses what is stored where that is configured (S1-65, S2-23, S3-30, S4-05, S4-23)", async () => {
     folder.write("holdfast.config.json", JSON.stringify({ compression: true }));
     const long = "tell me more ".repeat(400);
     const { stdout } = await folder.run([

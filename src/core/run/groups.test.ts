@@ -27,7 +27,7 @@ describe("a group", () => {
   });
 
   it.each([0, 1, 2, 3, 4, 5])(
-    "runs only the missing branches after a crash with %i of 5 done",
+    "runs only the missing branches after a crash with %i of 5 done (S3-27)",
     async (done) => {
       const lab = createLab();
       const calls = new Map<number, number>();

@@ -316,13 +316,13 @@ describe("a loop that adapts how often it saves", () => {
     return (await advances(lab.store, "r")).map(({ iteration }) => iteration);
   };
 
-  it("saves quick turns in hundreds, and slow ones each second", async () => {
+  it("saves quick turns in hundreds, and slow ones each second (S4-22)", async () => {
     expect(await run(250, 0)).toEqual([99, 199, 249]);
     expect(await run(5, 1_000)).toEqual([0, 1, 2, 3, 4]);
     expect(await run(9, 400)).toEqual([2, 5, 8]);
   });
 
-  it("saves behind every turn that began something with an effect", async () => {
+  it("saves behind every turn that began something with an effect (S4-22)", async () => {
     expect(await run(30, 0, (index) => index === 7 || index === 12)).toEqual([7, 12, 29]);
   });
 

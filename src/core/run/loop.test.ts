@@ -72,7 +72,7 @@ describe("a loop", () => {
     expect(bodies[0]).toBe(290);
   });
 
-  it("stores what does not change once, so that its cost grows with the new data only", async () => {
+  it("stores what does not change once, so that its cost grows with the new data only (S3-30, S4-23)", async () => {
     const lab = createLab();
     const stored: number[] = [];
     const blobs = new Set<string>();

@@ -360,7 +360,7 @@ const crash = fc.record({ append: fc.integer({ min: 1, max: 25 }), applied: fc.b
 const crashes = fc.array(crash, { maxLength: 3 });
 
 describe("every checkpoint of every program", () => {
-  it("is the same live, after crashes, in a new process, from the whole journal and in a fork (120 programs) (S0-43)", {
+  it("is the same live, after crashes, in a new process, from the whole journal and in a fork (120 programs) (S0-43, S2-24)", {
     timeout: 120_000,
   }, async () => {
     await fc.assert(

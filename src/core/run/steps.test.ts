@@ -351,7 +351,7 @@ describe("a failing step", () => {
     expect(calls).toBe(0);
   });
 
-  it("is retried with growing pauses, and the run sees only the success (S1-30)", async () => {
+  it("is retried with growing pauses, and the run sees only the success (S1-30, S3-33)", async () => {
     const lab = createLab();
     const at: number[] = [];
     const flow = workflow("flow", (ctx) =>
@@ -367,7 +367,7 @@ describe("a failing step", () => {
     expect(at).toHaveLength(3);
   });
 
-  it("waits as long as the receiver asks, also across a crash", async () => {
+  it("waits as long as the receiver asks, also across a crash (S3-33)", async () => {
     const lab = createLab();
     const at: number[] = [];
     const flow = workflow("flow", (ctx, _: undefined) =>

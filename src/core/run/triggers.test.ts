@@ -179,7 +179,7 @@ describe("a phase, a specialist, an evaluation", () => {
 });
 
 describe("a checkpoint that somebody asks for", () => {
-  it("is marked by the run for each of the manual reasons, and by a person from outside", async () => {
+  it("is marked by the run for each of the manual reasons, and by a person from outside (S4-11)", async () => {
     const lab = createLab();
     const flow = workflow("flow", async (ctx) => {
       await ctx.checkpoint("look here", "debug_breakpoint");

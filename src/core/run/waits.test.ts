@@ -13,7 +13,7 @@ describe("a gate", () => {
     return { flow, before: () => before };
   };
 
-  it("waits for a person and keeps the answer, in another process too", async () => {
+  it("waits for a person and keeps the answer, in another process too (S2-32)", async () => {
     const lab = createLab();
     const { flow, before } = asking({ text: true });
     const engine = lab.engine([flow]);

@@ -121,7 +121,7 @@ const { value: anyValue } = fc.letrec((tie) => ({
 }));
 
 describe("round trip", () => {
-  it("gives back exactly what was saved, whatever it was", () => {
+  it("gives back exactly what was saved, whatever it was (S4-05)", () => {
     fc.assert(
       fc.property(anyValue, (value) => same(trip(value), value)),
       { numRuns: 1500 },

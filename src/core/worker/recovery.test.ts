@@ -353,7 +353,7 @@ describe("a damaged run", () => {
     return run.waiting[0]?.detail ?? "";
   };
 
-  it("goes on from an older snapshot, or from the whole journal, as from the newest", async () => {
+  it("goes on from an older snapshot, or from the whole journal, as from the newest (S4-08)", async () => {
     for (const left of [3, 2, 1, 0]) {
       const { lab, snapshots } = await died();
       expect(snapshots).toHaveLength(3);

@@ -118,7 +118,7 @@ describe("opening a SQLite store", () => {
     await expect(open({ driver: "other" as DriverName })).rejects.toMatchObject({ code: "HF-1003" });
   });
 
-  it("lets any number of openers of a new file agree on one schema and one identity", async () => {
+  it("lets any number of openers of a new file agree on one schema and one identity (S3-26)", async () => {
     const file = newFile();
     const stores = await Promise.all(Array.from({ length: 20 }, () => open({ file })));
     const identities = await Promise.all(stores.map((store) => store.identity()));
@@ -141,7 +141,7 @@ describe("opening a SQLite store", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it("does not touch a file of a newer version", async () => {
+  it("does not touch a file of a newer version (S4-05, S4-24)", async () => {
     const file = newFile();
     await (await open({ file })).close();
     const db = await connect(file);

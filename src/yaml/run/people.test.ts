@@ -57,7 +57,7 @@ describe("a human gate", () => {
     expect(loaded.calls).toEqual(["draft", "draft"]);
   });
 
-  it("does not ask again after a crash", async () => {
+  it("does not ask again after a crash (S3-29)", async () => {
     const lab = createLab();
     const engine = await begin(lab, await fromText(text));
     const desk = (await lab.afterCrash(engine, [], "r")).engine;

@@ -134,7 +134,7 @@ describe("agents of models", () => {
     expect(await seen("explicit")).toBe("True False False");
   });
 
-  it("fail a run that can be resumed, and only what failed is done again", async () => {
+  it("fail a run that can be resumed, and only what failed is done again (S3-02, S3-24)", async () => {
     const lab = createLab();
     const text = flow(
       "a",
@@ -161,7 +161,7 @@ describe("groups", () => {
       `parallel:\n  - { name: g, agents: [p, q], failure_mode: ${mode}, routes: [{ to: s }] }\noutput: { g: "{{ g.outputs }}" }\n`,
     );
 
-  it("run agents side by side; a crash repeats only the one that had not ended", async () => {
+  it("run agents side by side; a crash repeats only the one that had not ended (S3-02, S3-27)", async () => {
     const { before, after, run } = await crashAt("q", parallel("fail_fast"));
     expect(before).toEqual(["p", "q"]);
     expect(after).toEqual(["q", "s"]);
@@ -204,7 +204,7 @@ describe("groups", () => {
     expect(run).toMatchObject({ status: "failed", error: expect.stringContaining("have the key 1") });
   });
 
-  it("do one agent for every item, keep the ones that ended, and answer by key", async () => {
+  it("do one agent for every item, keep the ones that ended, and answer by key (S3-28)", async () => {
     const text = flow(
       "f",
       agent("s", "{{ f.count }}"),

@@ -19,14 +19,19 @@ export default class RequirementsReporter implements Reporter {
 
   onTestRunStart(specifications: readonly TestSpecification[]): void {
     const run = new Set(specifications.map(({ moduleId }) => relative(moduleId)));
-    const isPicked = this.#vitest?.config.testNamePattern !== undefined;
-    const isWhole = !isPicked && filesOfTests().every((file) => run.has(file));
+    const isWhole = !this.#isPicked && filesOfTests().every((file) => run.has(file));
     const known = isWhole ? {} : readReport().files;
-    const kept = Object.entries(known).filter(([file]) => isPicked || !run.has(file));
+    const kept = Object.entries(known).filter(([file]) => this.#isPicked || !run.has(file));
     this.#keep({ isWhole, files: Object.fromEntries(kept) });
   }
 
+  /** Of tests that are picked by name (`-t`) nothing new is kept: the others of a file count as skipped then. */
+  get #isPicked(): boolean {
+    return this.#vitest?.config.testNamePattern !== undefined;
+  }
+
   onTestModuleEnd(module: TestModule): void {
+    if (this.#isPicked) return;
     const seen = [...module.children.allTests()]
       .filter((test) => idsIn(test.fullName).length > 0)
       .map((test): Seen => {

@@ -32,7 +32,3 @@ export function rowsOf(page: string): Row[] {
       return { id, requirement, state, why, where, provenBy };
     });
 }
-
-/** The documents whose rows need a test with their id. The others follow one by one. */
-const NAMED: readonly string[] = ["S0", "S1"];
-export const isNamed = ({ id }: Row): boolean => NAMED.includes(id.slice(0, 2));

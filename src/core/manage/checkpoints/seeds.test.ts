@@ -52,7 +52,7 @@ async function inTheMiddle() {
 }
 
 describe("a checkpoint carries what each of the projects before it recorded", () => {
-  it("progress, memory, interim results, context, failure, versions and metrics (S0-02, S0-06, S0-07, S0-08, S0-09)", async () => {
+  it("progress, memory, interim results, context, failure, versions and metrics (S0-02, S0-06, S0-07, S0-08, S0-09, S2-32, S4-04)", async () => {
     const { engine } = await inTheMiddle();
     const { at, createdAt, usage, metrics, failure, ...shown } = await engine.checkpoints.show("r");
     expect(shown).toMatchObject({
@@ -96,7 +96,7 @@ describe("a checkpoint carries what each of the projects before it recorded", ()
     expect(metrics.elapsedMs).toBeGreaterThan(500);
   });
 
-  it("finished tasks and no others, each with its result, when it came and how long it took", async () => {
+  it("finished tasks and no others, each with its result, when it came and how long it took (S2-15)", async () => {
     const { engine } = await inTheMiddle();
     const tasks = await engine.checkpoints.tasks("r");
     expect(tasks.map(({ taskId, result }) => [taskId, result])).toMatchObject([

@@ -84,7 +84,7 @@ describe("validating a run", () => {
     }
   });
 
-  it("names a changed value and the last checkpoint before it", async () => {
+  it("names a changed value and the last checkpoint before it (S4-24)", async () => {
     const { lab, engine } = await ran(small);
     const { seq } = (await journal(lab))[3] as Entry;
     const found = await validated(

@@ -35,7 +35,7 @@ async function finished() {
 const rows = async (lab: Lab) => (await lab.store.list({ limit: 1_000 })).runs;
 
 describe("a fork of a run of three levels", () => {
-  it("has at every checkpoint the state of its source, and ends like it without calling anything twice", async () => {
+  it("has at every checkpoint the state of its source, and ends like it without calling anything twice (S4-01)", async () => {
     const { lab, engine, calls, called, result } = await finished();
     const stored = await rows(lab);
     expect(stored).toHaveLength(5);

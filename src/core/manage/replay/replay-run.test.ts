@@ -45,7 +45,7 @@ describe("a replay", () => {
     expect(lab.clock.pending()).toBe(timers);
   });
 
-  it("at every checkpoint asks for everything that was recorded by then, and stops at what came next", async () => {
+  it("at every checkpoint asks for everything that was recorded by then, and stops at what came next (S4-01)", async () => {
     const lab = createLab();
     const { root, flows } = family(lab);
     const engine = lab.engine(flows);

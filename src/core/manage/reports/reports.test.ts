@@ -93,7 +93,7 @@ describe("the trail of a run", () => {
 });
 
 describe("the report of recoveries", () => {
-  it("names who was lost, what was under way, how long it took, and what came of it (S1-56)", async () => {
+  it("names who was lost, what was under way, how long it took, and what came of it (S1-56, S4-13)", async () => {
     const lab = createLab();
     const { engine } = await lostMail(lab);
     const { incidents, ms } = await lab.drive(engine.reports.recoveries());

@@ -84,7 +84,7 @@ describe("retention between checkpoints", () => {
     await lab.drive(engine.result("a"));
   });
 
-  it("keeps the newest checkpoints of each phase", async () => {
+  it("keeps the newest checkpoints of each phase (S4-07)", async () => {
     const lab = createLab();
     const phases = workflow("phases", (ctx) =>
       ctx.loop("turn", { n: 0 }, async (draft, turn) => {

@@ -113,7 +113,7 @@ describe("retention in the background", () => {
     await loop.stop();
   });
 
-  it("is there by itself in an engine that works, and drops what its time has come for", async () => {
+  it("is there by itself in an engine that works, and drops what its time has come for (S4-07)", async () => {
     const lab = createLab();
     const engine = lab.engine([greet], { sweepMs: HOUR });
     await run(lab, engine, greet, "a", "Ada");
@@ -158,7 +158,7 @@ describe("retention in the background", () => {
     expect(await sweeps({ maxAge: "90d", keepSuccessful: 1 })).toEqual({ now: 1, list: 1 });
   });
 
-  it("leaves N checkpoints whenever one is added, in a run that goes on and by any reader (S2-22, S2-27)", async () => {
+  it("leaves N checkpoints whenever one is added, in a run that goes on and by any reader (S2-05, S2-22, S2-27)", async () => {
     const lab = createLab();
     const flow = workflow("steps", async (ctx) => {
       for (let n = 0; n < 12; n++) await ctx.step(`s${n}`, () => "x".repeat(100));
@@ -183,7 +183,7 @@ describe("retention in the background", () => {
     expect(await lab.drive(reader.retention.preview({ keepLast: 5 }))).toMatchObject({ runs: [] });
   });
 
-  it("drops what a long loop has outgrown while it goes on", async () => {
+  it("drops what a long loop has outgrown while it goes on (S2-05)", async () => {
     const lab = createLab();
     const flow = chat(400);
     const engine = lab.engine([flow], { retention: { keepLast: 2 } });

@@ -174,7 +174,7 @@ describe("what retention leaves alone", () => {
     expect((await lab.drive(engine.retention.prune("seed0"))).runs).toHaveLength(2);
   });
 
-  it("keeps the completed runs of each workflow that ended last", async () => {
+  it("keeps the completed runs of each workflow that ended last (S3-14)", async () => {
     const lab = createLab();
     const other = workflow("other", async () => 1);
     const engine = lab.engine([greet, other, fails]);

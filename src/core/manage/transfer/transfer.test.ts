@@ -138,7 +138,7 @@ const pairs = [
 ] as const;
 
 describe.each(pairs)("runs that are carried from %s to %s", (from, to) => {
-  it("are the same there, go on there, and stay here as they were", async () => {
+  it("are the same there, go on there, and stay here as they were (S3-05, S3-34)", async () => {
     const { store, ids, flows, state } = await filled(from);
     const before = await everything(store, ids);
     const [source, target] = [reader(store), await open(to)];
