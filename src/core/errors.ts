@@ -5,6 +5,7 @@
  */
 import { agentErrors } from "./errors/agents.ts";
 import { callErrors } from "./errors/calls.ts";
+import { dagErrors } from "./errors/dags.ts";
 import type { ErrorEntry } from "./errors/entry.ts";
 import { fileErrors } from "./errors/files.ts";
 import { runErrors } from "./errors/runs.ts";
@@ -17,6 +18,7 @@ export const errorTable = {
   ...agentErrors,
   ...storeErrors,
   ...fileErrors,
+  ...dagErrors,
   ...teamErrors,
 } as const satisfies Record<string, ErrorEntry>;
 

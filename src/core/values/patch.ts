@@ -1,4 +1,4 @@
-import { apply, create, type Patches } from "mutative";
+import { apply, create, current, type Patches } from "mutative";
 
 /** A change made by an iteration: operation, path, value. */
 export type StatePatch = readonly [
@@ -31,3 +31,6 @@ export function applyPatches<S extends object>(state: S, patches: readonly State
   const full = patches.map(([op, path, value]) => ({ op, path: [...path], value }));
   return apply(state, full as Patches<true>) as S;
 }
+
+/** The state behind a draft, as it is now: for reading many values, which is slow through the draft. */
+export const currentOf = <S extends object>(draft: S): S => current(draft);

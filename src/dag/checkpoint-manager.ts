@@ -1,0 +1,153 @@
+import { checkWhole } from "../core/check-options.ts";
+import type { Engine } from "../core/engine.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { layerLabel } from "./checkpoint-id.ts";
+import { fullConfig } from "./config.ts";
+import { validateDag } from "./graph.ts";
+import { findCheckpointById, readHeld, stateProblem } from "./restore.ts";
+import { BY_HAND, SAVE, type Save, savedByHand } from "./saved-by-hand.ts";
+import { stateOf, type Writable } from "./state.ts";
+import type { DAGStructure, ExecutionConfig, WorkflowState } from "./types.ts";
+
+/** A checkpoint with everything that a resume needs. */
+export interface WorkflowCheckpoint {
+  readonly id: string;
+  readonly workflow_id: string;
+  /** Epoch milliseconds. */
+  readonly timestamp: number;
+  /** The number of finished layers: the index of the layer to go on with. */
+  readonly layer_index: number;
+  readonly state: WorkflowState;
+  readonly dag_structure: DAGStructure;
+  readonly execution_config: ExecutionConfig;
+}
+
+export interface CheckpointManagerOptions {
+  /** The id under which `saveCheckpoint` groups what it saves. Default: a new one. */
+  readonly workflowId?: string;
+  /** Saved with each checkpoint. */
+  readonly config?: ExecutionConfig;
+  /** The names of the workflows whose checkpoints are found by id. Default `dag`. */
+  readonly workflows?: readonly string[];
+}
+
+/**
+ * Saves, loads, lists and prunes the checkpoints of DAGs. A checkpoint that was saved by hand is kept in the same way
+ * as those of an executor: an event of a run's journal, and in the same transaction a row of `workflow_checkpoints`.
+ *
+ * @example
+ * ```ts
+ * import { createEngine } from "holdfast";
+ * import { CheckpointManager, type DAGStructure, emptyState, reduceState } from "holdfast/dag";
+ * import { openPgliteStore } from "holdfast/stores/pglite";
+ *
+ * const engine = createEngine({ store: await openPgliteStore({ folder: "./runs" }) });
+ * const manager = new CheckpointManager(engine, { workflowId: "report-7" });
+ * const dag: DAGStructure = { tasks: [{ id: "search", tool: "web" }] };
+ * const state = reduceState(emptyState(), { context: { topic: "tides" } });
+ * const id = await manager.saveCheckpoint(state, dag, 1);
+ * console.log((await manager.load(id)).state.context);
+ * ```
+ */
+export class CheckpointManager {
+  readonly #engine: Engine;
+  readonly #config: ExecutionConfig;
+  readonly #workflows: readonly string[];
+  readonly #waiting = new Map<string, (checkpointId: string) => void>();
+  readonly #workflow = savedByHand((_, checkpointId, save) => this.#waiting.get(save)?.(checkpointId));
+  #workflowId: string | undefined;
+  #pruning: Promise<unknown> | undefined;
+
+  constructor(engine: Engine, options: CheckpointManagerOptions = {}) {
+    this.#engine = engine;
+    this.#config = fullConfig(options.config);
+    this.#workflowId = options.workflowId;
+    this.#workflows = [...(options.workflows ?? ["dag"]), BY_HAND];
+    engine.register(this.#workflow);
+  }
+
+  /**
+   * Saves a state, and sets its `checkpoint_id`. Resolves with the id when the checkpoint is durable. Older checkpoints
+   * beyond the newest five (`keepCheckpoints`) are pruned meanwhile.
+   */
+  async saveCheckpoint(state: WorkflowState, dag: DAGStructure, layerIndex: number): Promise<string> {
+    const problem = stateProblem(state);
+    if (problem !== undefined) throw new HoldfastError("HF-4562", { problem });
+    validateDag(dag);
+    checkWhole("layerIndex", layerIndex, 0);
+    const config = fullConfig(this.#config);
+    const run = await this.#engine.start(
+      this.#workflow,
+      undefined,
+      this.#workflowId ? { id: this.#workflowId } : {},
+    );
+    this.#workflowId = run.id;
+    const id = globalThis.crypto.randomUUID();
+    const save: Save = { id, state: stateOf(state), dag, layerIndex, config };
+    const saved = new Promise<string>((resolve) => this.#waiting.set(id, resolve));
+    try {
+      await this.#engine.signal(run.id, SAVE, save, { id });
+      const checkpoint = await saved;
+      (state as Writable).checkpoint_id = checkpoint;
+      this.pruneSoon(run.id, config.keepCheckpoints);
+      return checkpoint;
+    } finally {
+      this.#waiting.delete(id);
+    }
+  }
+
+  /** Throws HF-4560 when there is no such checkpoint, and HF-4561 when its state can't be used. */
+  async load(checkpointId: string): Promise<WorkflowCheckpoint> {
+    const { runId, held, layer } = await findCheckpointById(this.#engine, this.#workflows, checkpointId);
+    const items = await this.#engine.checkpoints.list(runId, { limit: 1_000 });
+    const at = items.find(({ labels }) => labels.includes(layerLabel(layer)))?.at;
+    return {
+      id: checkpointId,
+      workflow_id: runId,
+      timestamp: at ?? 0,
+      layer_index: layer,
+      state: stateOf(held),
+      dag_structure: held.dag,
+      execution_config: held.config,
+    };
+  }
+
+  /** The checkpoints of a workflow that can be resumed from, newest first. */
+  async list(
+    workflowId: string,
+  ): Promise<readonly Omit<WorkflowCheckpoint, "state" | "dag_structure" | "execution_config">[]> {
+    const items = await this.#engine.checkpoints.list(workflowId, { limit: 1_000 });
+    const found = [];
+    for (const { id: address, at, labels } of items) {
+      const [, layer] = labels.map((label) => /^layer-(\d+)$/.exec(label)).find((match) => match) ?? [];
+      const held = layer === undefined ? undefined : await readHeld(this.#engine, address, address);
+      if (!held?.checkpoint_id) continue;
+      found.push({
+        id: held.checkpoint_id,
+        workflow_id: workflowId,
+        timestamp: at,
+        layer_index: Number(layer),
+      });
+    }
+    return found;
+  }
+
+  /** Drops all checkpoints of a workflow but the newest ones: their values and their rows. */
+  async pruneOldCheckpoints(workflowId: string, keepCount = 5): Promise<void> {
+    checkWhole("keepCount", keepCount);
+    await this.#engine.retention.prune({ keepLast: keepCount }, { run: workflowId });
+  }
+
+  /** Prunes without anybody waiting for it. While it is under way, it isn't started again. */
+  pruneSoon(workflowId: string, keepCount: number): void {
+    this.#pruning ??= this.pruneOldCheckpoints(workflowId, keepCount)
+      // The next save prunes again.
+      .catch(() => undefined)
+      .finally(() => (this.#pruning = undefined));
+  }
+
+  /** Resolves when no pruning is under way. */
+  async settled(): Promise<void> {
+    await this.#pruning;
+  }
+}
