@@ -3,6 +3,7 @@ import { type Logger, silentLogger } from "../../core/logger.ts";
 import type { Append, Store, StoreIdentity } from "../../core/store/contract.ts";
 import { checkOptions } from "../options.ts";
 import { type Cache, PatientCache } from "./cache.ts";
+import { FastRecords } from "./fast-records.ts";
 import { Copies } from "./store.ts";
 
 export type { Cache } from "./cache.ts";
@@ -56,6 +57,8 @@ export function createTieredStore(options: TieredOptions): Store {
     copies.knows(identity);
     return identity;
   };
+  const fast = new FastRecords({ primary, cache, ttlOf: (workflow) => copies.ttlOf(workflow) });
+  const records = primary.records?.bind(primary);
   const mark = primary.markRestored?.bind(primary);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -70,7 +73,8 @@ export function createTieredStore(options: TieredOptions): Store {
     identity: async () => known(await primary.identity()),
     ...(mark ? { markRestored: async () => known(await mark()) } : {}),
     now: () => primary.now(),
-    ...writes(primary, copies),
+    ...writes(primary, copies, fast),
+    ...(records ? { records } : {}),
     renew: (batch) => primary.renew(batch),
     read: (runId) => primary.read(runId),
     entries: (runId, range) => copies.entries(runId, range),
@@ -82,11 +86,13 @@ export function createTieredStore(options: TieredOptions): Store {
   };
 }
 
-function writes(primary: Store, copies: Copies): Pick<Store, "append" | "transaction"> {
+function writes(primary: Store, copies: Copies, fast: FastRecords): Pick<Store, "append" | "transaction"> {
   const append: Store["append"] = async (batch) => {
     try {
+      const gone = await fast.before(batch);
       const results = await primary.append(batch);
       copies.wrote(batch, results);
+      await fast.after(batch, results, gone);
       return results;
     } catch (error) {
       copies.wrote(batch, null);
@@ -101,7 +107,10 @@ function writes(primary: Store, copies: Copies): Pick<Store, "append" | "transac
       if (made) copies.wrote([made], null);
       throw error;
     });
-    if (made) copies.wrote([made], [answer.result]);
+    if (made) {
+      copies.wrote([made], [answer.result]);
+      await fast.after([made], [answer.result], new Map());
+    }
     return answer;
   };
   return { append, transaction };

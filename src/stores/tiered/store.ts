@@ -17,7 +17,7 @@ const WORTH_IT = 50;
 /** A copy is rewritten no sooner than this many times the duration of its last write. */
 const REST_FACTOR = 20;
 
-const keyOf = (runId: string, workflow: string): string => `checkpoint:${runId}:${workflow}`;
+const keyOf = (runId: string, workflow: string): string => `journal:${runId}:${workflow}`;
 
 /** Maintains copies of runs in the cache. The primary is always asked first and decides. Nothing here throws. */
 export class Copies {
@@ -43,6 +43,11 @@ export class Copies {
   /** Sets how long new copies live; `undefined` restores the value given when the store was opened. */
   limit(ttlOf: (workflow: string) => number | undefined): void {
     this.#ttlOf = ttlOf;
+  }
+
+  /** How long the keys of a workflow's runs live. */
+  ttlOf(workflow: string): number {
+    return this.#ttlOf(workflow) ?? this.#setup.ttlMs;
   }
 
   /** Called after the primary has answered. */
@@ -179,7 +184,7 @@ export class Copies {
     const trail = this.#trails.get(runId);
     if (!trail?.copy || cache.isResting) return;
     const identity = await this.#who();
-    const ttlMs = this.#ttlOf(trail.workflow) ?? this.#setup.ttlMs;
+    const ttlMs = this.ttlOf(trail.workflow);
     const key = keyOf(runId, trail.workflow);
     try {
       // What cannot be sealed must not leave an older copy there, which may hold what was dropped since.

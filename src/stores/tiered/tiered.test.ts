@@ -3,6 +3,7 @@ import { createClient } from "redis";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { sharedPostgres } from "../../../test/support/services/postgres.ts";
 import { sharedRedis } from "../../../test/support/services/redis.ts";
+import type { StoredRecord } from "../../core/records.ts";
 import type { Append, Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { createEngine, workflow } from "../../index.ts";
@@ -70,7 +71,7 @@ async function open(primary: Store, options: Partial<TieredOptions> = {}): Promi
   return store;
 }
 
-const keyOf = ({ id, workflow: of }: RunRow): string => `checkpoint:${id}:${of}`;
+const keyOf = ({ id, workflow: of }: RunRow): string => `journal:${id}:${of}`;
 
 /** Closing writes what is still to be written. */
 async function saved(store: Store, row: RunRow): Promise<string> {
@@ -96,12 +97,93 @@ if (url === undefined) {
   } else {
     const onPostgres = async () =>
       createTieredStore({ primary: await openPostgresStore({ pool, schema }), cache: cache() });
-    const tables = ["runs", "journal", "blobs"].map((table) => `DELETE FROM "${schema}".${table}`).join("; ");
+    const tables = ["runs", "journal", "blobs", "record_keys", "agent_checkpoints"]
+      .map((table) => `DELETE FROM "${schema}".${table}`)
+      .join("; ");
     const destroy = async () => void (await pool.query(tables));
     const name = "tiered (PostgreSQL and Redis)";
     storeConformance({ name, open: onPostgres, reopen: onPostgres, destroy }, { describe, it });
   }
 }
+
+describe.skipIf(url === undefined)("the newest checkpoint of an agent", () => {
+  const analysis_id = "550e8400-e29b-41d4-a716-446655440000";
+  const aRecord = (seq: number, progress_pct: number, agent_type: string): StoredRecord => {
+    const working_memory = { filings: [`10-K ${seq}`] };
+    const checkpoint_time = "2026-01-02T14:35:22.123Z";
+    const row = {
+      stock_ticker: "AAPL",
+      agent_type,
+      analysis_id,
+      checkpoint_time,
+      progress_pct,
+      working_memory,
+    };
+    return { table: "agent_checkpoints", seq, row };
+  };
+  const kept = async (agent: string) => {
+    const keys = [`checkpoint:${analysis_id}:${agent}`, `L1:${analysis_id}:${agent}:working`];
+    return Promise.all(
+      keys.map(async (key) => [JSON.parse((await admin.get(key)) || "null"), await admin.ttl(key)]),
+    );
+  };
+
+  it("is in Redis with its working memory for seven days once it is saved (S0-26, S0-27, S0-41)", async () => {
+    const store = await open(countedPrimary().primary);
+    const row = await accepted(store, creation({ run: { id: newId() }, records: [aRecord(1, 20, "saved")] }));
+    await accepted(store, step(row, { records: [aRecord(2, 40, "saved")] }));
+    const [[checkpoint, ttl], [memory, memoryTtl]] = (await kept("saved")) as [
+      [object, number],
+      [object, number],
+    ];
+    expect(checkpoint).toMatchObject({
+      stock_ticker: "AAPL",
+      agent_type: "saved",
+      analysis_id,
+      progress_pct: 40,
+    });
+    expect(memory).toEqual({ filings: ["10-K 2"] });
+    for (const seconds of [ttl, memoryTtl]) {
+      expect(seconds).toBeGreaterThan(7 * 24 * 3600 - 60);
+      expect(seconds).toBeLessThanOrEqual(7 * 24 * 3600);
+    }
+  });
+
+  it("is the newest one left when others are dropped, and goes with the last", async () => {
+    const store = await open(countedPrimary().primary);
+    const row = await accepted(
+      store,
+      creation({ run: { id: newId() }, records: [aRecord(1, 20, "dropped")] }),
+    );
+    const after = await accepted(store, step(row, { records: [aRecord(2, 40, "dropped")] }));
+    const drop = (records: number[]) => ({ drop: { entries: [], blobs: [], records } });
+    const rest = await accepted(store, outsideAct(after, drop([2])));
+    expect((await kept("dropped"))[0]?.[0]).toMatchObject({ progress_pct: 20 });
+    await accepted(store, outsideAct(rest, drop([1])));
+    expect((await kept("dropped")).map(([value]) => value)).toEqual([null, null]);
+  });
+
+  it("isn't shown when the primary has refused it, nor where the cache may keep nothing", async () => {
+    const store = await open(countedPrimary().primary);
+    const row = await accepted(store, creation({ run: { id: newId() } }));
+    await store.append([outsideAct(row, { expect: { seq: 9 }, records: [aRecord(10, 1, "refused")] })]);
+    store.setCacheTtl?.(() => 0);
+    await accepted(store, step(row, { records: [aRecord(2, 2, "refused")] }));
+    expect((await kept("refused")).map(([value]) => value)).toEqual([null, null]);
+  });
+
+  it("changes nothing for the store when the cache fails", async () => {
+    const broken = {
+      get: () => Promise.reject(new Error("down")),
+      set: () => Promise.reject(new Error("down")),
+    };
+    const store = await open(countedPrimary().primary, {
+      cache: { ...broken, close: async () => undefined },
+    });
+    await accepted(store, creation({ run: { id: newId() }, records: [aRecord(1, 20, "down")] }));
+    expect((await kept("down")).map(([value]) => value)).toEqual([null, null]);
+  });
+});
 
 describe.skipIf(url === undefined)("a copy in the cache", () => {
   /** A run of 60 entries and a blob, written through one tiered store. */
@@ -115,7 +197,7 @@ describe.skipIf(url === undefined)("a copy in the cache", () => {
 
   it("is under its run and workflow, for seven days", async () => {
     const { row } = await written(countedPrimary().primary);
-    const seconds = await admin.ttl(`checkpoint:${row.id}:orders`);
+    const seconds = await admin.ttl(`journal:${row.id}:orders`);
     expect(seconds).toBeGreaterThan(7 * 24 * 3600 - 60);
     expect(seconds).toBeLessThanOrEqual(7 * 24 * 3600);
   });
@@ -135,7 +217,7 @@ describe.skipIf(url === undefined)("a copy in the cache", () => {
       await engine.result(id);
       await engine.close();
       await store.close();
-      const seconds = await admin.ttl(`checkpoint:${id}:orders`);
+      const seconds = await admin.ttl(`journal:${id}:orders`);
       expect(seconds).toBeGreaterThan(most - 60);
       expect(seconds).toBeLessThanOrEqual(most);
     }

@@ -53,15 +53,15 @@ describe("cacheTtl", () => {
     ] as const) {
       const { store, cached } = withCache();
       await ranWith(store, policy);
-      expect(cached.get("checkpoint:c:chat")?.ttlMs, JSON.stringify(policy)).toBe(ms);
+      expect(cached.get("journal:c:chat")?.ttlMs, JSON.stringify(policy)).toBe(ms);
     }
   });
 
   it("may be another one for a workflow, and 0 keeps no copy", async () => {
     const { store, cached } = withCache();
     await ranWith(store, { cacheTtl: "1h", workflows: { audit: { cacheTtl: 0 }, other: "forever" } });
-    expect(cached.get("checkpoint:c:chat")?.ttlMs).toBe(HOUR);
-    expect(cached.get("checkpoint:a:audit")?.text ?? "").toBe("");
+    expect(cached.get("journal:c:chat")?.ttlMs).toBe(HOUR);
+    expect(cached.get("journal:a:audit")?.text ?? "").toBe("");
   });
 
   it("reaches the cache through stores that pack or encrypt", async () => {
@@ -71,7 +71,7 @@ describe("cacheTtl", () => {
     ]) {
       const { store, cached } = withCache();
       await ranWith(await wrap(store), { cacheTtl: "2h" });
-      expect(cached.get("checkpoint:c:chat")?.ttlMs).toBe(2 * HOUR);
+      expect(cached.get("journal:c:chat")?.ttlMs).toBe(2 * HOUR);
     }
   });
 
@@ -87,7 +87,7 @@ describe("cacheTtl", () => {
       await run(lab, engine, chat, "c");
       await lab.crash(engine);
       await store.close();
-      expect(cached.get("checkpoint:c:chat")?.ttlMs).toBe(ms);
+      expect(cached.get("journal:c:chat")?.ttlMs).toBe(ms);
     }
   });
 
@@ -146,7 +146,7 @@ describe("a prune on a store with a cache", () => {
     await lab.crash(engine);
     // Writes what it has put off: how often a copy is written depends on how long that takes.
     await first.close();
-    const key = (id: string) => `checkpoint:${id}:secret`;
+    const key = (id: string) => `journal:${id}:secret`;
     for (const id of ["a", "b"]) expect(cached.get(key(id))?.text).toContain("sesame");
     const { store } = withCache(primary, cached);
     const other = createLab(store);
