@@ -31,6 +31,11 @@ export class HeadCheck {
     this.isStrict = isStrict;
   }
 
+  /** Called when a run was erased: another one may get its id. */
+  forget(runId: string): void {
+    this.#runs.delete(runId);
+  }
+
   async check(runId: string, entries: readonly Entry[]): Promise<readonly Entry[]> {
     if (entries.every((entry) => this.#isMarked(runId, entry))) return entries;
     const known = this.#known(runId);

@@ -118,7 +118,8 @@ export class Sealer {
 const hasValues = ({ entries, blobs, records }: Append): boolean =>
   blobs.length > 0 || records !== undefined || entries.some(({ data }) => data !== null);
 
-/** True when the append drops the last of the run's values. */
-const isEnd = ({ drop, entries }: Append): boolean =>
-  drop !== undefined &&
-  entries.some(({ head }) => head.includes('"values_dropped"') && head.includes('"all":true'));
+/** True when the append drops the last of the run's values, or the whole run. */
+const isEnd = ({ drop, entries, claim }: Append): boolean =>
+  claim.kind === "erase" ||
+  (drop !== undefined &&
+    entries.some(({ head }) => head.includes('"values_dropped"') && head.includes('"all":true')));

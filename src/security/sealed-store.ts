@@ -77,7 +77,7 @@ export async function sealStore(inner: Store, options: SealOptions): Promise<Sea
     async prepare(runId, isNew) {
       await (isNew ? keys.mint(runId) : keys.find(runId));
     },
-    ...writes(inner, keys, sealer),
+    ...writes(inner, keys, sealer, heads),
     ...reads(inner, keys, sealer, heads),
   });
   return Object.assign(store, {
@@ -106,10 +106,16 @@ function identities(inner: Store, root: Root): Pick<Store, "identity" | "markRes
   };
 }
 
-function writes(inner: Store, keys: RunKeys, sealer: Sealer): Pick<Store, "append" | "transaction"> {
+function writes(
+  inner: Store,
+  keys: RunKeys,
+  sealer: Sealer,
+  heads: HeadCheck,
+): Pick<Store, "append" | "transaction"> {
   const settle = ({ append, minted, shreds }: Prepared, { ok }: AppendResult): void => {
     if (minted) keys.settle(append.run.id, minted, ok);
     if (shreds && ok) keys.forget(append.run.id);
+    if (append.claim.kind === "erase" && ok) heads.forget(append.run.id);
   };
   const append: Store["append"] = async (batch) => {
     const cut = afterCreation(batch);

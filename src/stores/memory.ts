@@ -116,6 +116,7 @@ function apply(state: State, append: Append, now: number): AppendResult {
   const before = state.rows.get(run.id) ?? null;
   const reason = refusal(append, before, now);
   if (reason) return { ok: false, reason, row: before };
+  if (append.claim.kind === "erase") return erase(state, run.id);
   const { id, workflow, lineage, parent, origin, createdAt } = before ?? run;
   const claim = claimAfter(before?.claim ?? UNCLAIMED, append.claim, now);
   const last = entries.at(-1) as Entry;
@@ -139,6 +140,11 @@ function addRecord({ records, times }: State, id: string, { table, seq, row }: S
   const time = risingTime(String(row[column]), times.get(group) ?? null);
   times.set(group, time);
   records.set(id, [...(records.get(id) ?? []), frozen({ table, seq, row: { ...row, [column]: time } })]);
+}
+
+function erase({ rows, journals, blobs, records }: State, id: string): AppendResult {
+  for (const held of [rows, journals, blobs, records]) held.delete(id);
+  return { ok: true };
 }
 
 /** Called before the append's own entries and blobs are added, so that those stay. */

@@ -95,6 +95,10 @@ export class ScratchStore implements Store {
     const row = draft?.row ?? below;
     const reason = refusal(append, row, now);
     if (reason) return { ok: false, reason, row };
+    if (append.claim.kind === "erase") {
+      this.#drafts.delete(run.id);
+      return { ok: true };
+    }
     const { id, workflow, lineage, parent, origin, createdAt } = row ?? run;
     const last = entries.at(-1) as Entry;
     const claim = claimAfter(row?.claim ?? UNCLAIMED, append.claim, now);

@@ -14,6 +14,8 @@ export function claimAfter(claim: Claim, change: ClaimChange, now: number): Clai
       return claim;
     case "hold":
       return claim.token === null ? claim : { ...claim, until: now + change.ttlMs };
+    case "erase":
+      return UNCLAIMED;
     case "release":
       return { epoch: Math.max(claim.epoch, change.epoch ?? 0), ...FREE };
     case "revoke":

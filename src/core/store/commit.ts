@@ -264,6 +264,7 @@ export class CommitQueue {
   }
 
   async #landed(append: Append): Promise<boolean> {
+    if (append.claim.kind === "erase") return (await this.#store.read(append.run.id)) === null;
     const last = append.entries.at(-1) as Entry;
     const [entry] = await this.#store.entries(append.run.id, { from: last.seq, limit: 1 });
     return entry?.seq === last.seq && entry.head === last.head;

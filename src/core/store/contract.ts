@@ -106,7 +106,12 @@ export type ClaimChange =
   /** Frees the claim and raises the epoch, so that the holder is fenced at once. */
   | { readonly kind: "revoke" }
   /** For outside acts: the holder keeps the claim. */
-  | { readonly kind: "keep" };
+  | { readonly kind: "keep" }
+  /**
+   * Removes the run with everything that belongs to it: row, journal, blobs, records. The append has no entries, blobs
+   * or records. After that the id is free: the store knows nothing of it.
+   */
+  | { readonly kind: "erase" };
 
 export interface Append {
   /** Identity and projection after this append. */
@@ -114,7 +119,7 @@ export interface Append {
   /** `null` creates the run, and is refused if it exists. */
   readonly expect: Expected | null;
   readonly claim: ClaimChange;
-  /** In order, without a gap; one, unless a run is created as a copy of another. */
+  /** In order, without a gap; one, unless a run is created as a copy of another, or erased. */
   readonly entries: readonly Entry[];
   /** The hash of the last entry's head: the run's new head. */
   readonly head: string;

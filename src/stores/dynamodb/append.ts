@@ -6,8 +6,8 @@ import { additions, type Change, grouped, isPosition, removals, toWrite } from "
 import { cancellation } from "./errors.ts";
 import { blobKey, entryKey, operationAt, runKey } from "./keys.ts";
 import { each, readItems } from "./reading.ts";
-import { rowChanged, rowCreated, toRow } from "./rows.ts";
-import type { Item, Service } from "./service.ts";
+import { erasureNamed, isErased, rowChanged, rowCreated, rowErased, toRow } from "./rows.ts";
+import type { Item, Service, Write } from "./service.ts";
 import { settledRow, stage, sweep, unstage } from "./staged.ts";
 
 const AT_ONCE = 16;
@@ -29,9 +29,8 @@ export async function appendBatch(
 
 async function appendOne(service: Service, now: () => number, append: Append): Promise<AppendResult> {
   for (;;) {
-    const result = isPlain(append)
-      ? await plain(service, now(), append)
-      : await planned(service, now(), append);
+    const send = append.claim.kind === "erase" ? erase : isPlain(append) ? plain : planned;
+    const result = await send(service, now(), append);
     if (result) return result;
     // The run has an unfinished operation, which must be carried out first.
     await settledRow(service, append.run.id);
@@ -83,6 +82,14 @@ async function dropped(service: Service, { run, drop }: Append): Promise<Readonl
   return new Map(items.map((item) => [item["sk"]?.S ?? "", item]));
 }
 
+/** One write of the row commits it: from then on the run is gone for every reader. The rest is deleted after that. */
+async function erase(service: Service, now: number, append: Append): Promise<AppendResult | null> {
+  const { id } = append.run;
+  const result = await commit(service, now, append, { changes: [], redo: erasureNamed(randomUUID()) });
+  if (result?.ok) await settledRow(service, id).catch(ignore);
+  return result;
+}
+
 async function staged(
   service: Service,
   now: number,
@@ -99,6 +106,11 @@ async function staged(
   return result;
 }
 
+function rowWritten(table: string, append: Append, now: number, redo?: string): Write {
+  if (append.claim.kind === "erase") return rowErased(table, append, redo ?? "");
+  return (append.expect === null ? rowCreated : rowChanged)(table, append, now, redo);
+}
+
 const ignore = (): void => undefined;
 
 /**
@@ -112,15 +124,15 @@ async function commit(
   append: Append,
   { changes, redo }: { readonly changes: readonly Change[]; readonly redo?: string },
 ): Promise<AppendResult | null> {
-  const row = append.expect === null ? rowCreated : rowChanged;
   const writes = changes.map((change) => toWrite(service.table, change));
-  const TransactItems = [row(service.table, append, now, redo), ...writes];
+  const TransactItems = [rowWritten(service.table, append, now, redo), ...writes];
   try {
     await service.transact({ ClientRequestToken: randomUUID(), TransactItems });
     return { ok: true };
   } catch (error) {
     const [met] = cancellation(error) ?? [];
     if (met?.Code !== "ConditionalCheckFailed") throw error;
+    if (met.Item && isErased(met.Item)) return null;
     const found = met.Item ? toRow(met.Item) : null;
     const reason = refusal(append, found, now);
     return reason && { ok: false, reason, row: found };

@@ -43,6 +43,14 @@ export function additions({ run, expect, entries, blobs }: Append): Change[] {
   return [...changes, ...child.map((record) => put(record, runKey(run.parent?.runId ?? "")))];
 }
 
+export const deletion = (pk: string, sk: string): Change => ({
+  kind: "delete",
+  pk,
+  sk,
+  item: {},
+  bytes: TOUCHED,
+});
+
 /** The changes that remove data, given the items that the append names. What the append adds itself stays. */
 export function removals(
   { run, drop }: Append,
@@ -51,9 +59,8 @@ export function removals(
 ): Change[] {
   if (!drop) return [];
   const pk = runKey(run.id);
-  const change =
-    (kind: "strip" | "delete") =>
-    (sk: string): Change => ({ kind, pk, sk, item: {}, bytes: TOUCHED });
+  const strip = (sk: string): Change => ({ ...deletion(pk, sk), kind: "strip" });
+  const remove = (sk: string): Change => deletion(pk, sk);
   const kept = new Set(added.map(({ sk }) => sk));
   const own = (sk: string): [string, Item][] => {
     const item = found.get(sk);
@@ -62,9 +69,9 @@ export function removals(
   const entries = [...new Set(drop.entries)].filter(isPosition).flatMap((seq) => own(entryKey(seq)));
   const blobs = [...new Set(drop.blobs)].flatMap((hash) => own(blobKey(hash)));
   return [
-    ...entries.map(([sk]) => change("strip")(sk)),
-    ...blobs.map(([sk]) => change("delete")(sk)),
-    ...[...entries, ...blobs].flatMap(([sk, item]) => partKeys(sk, item, "data")).map(change("delete")),
+    ...entries.map(([sk]) => strip(sk)),
+    ...blobs.map(([sk]) => remove(sk)),
+    ...[...entries, ...blobs].flatMap(([sk, item]) => partKeys(sk, item, "data")).map(remove),
   ];
 }
 

@@ -3,7 +3,7 @@ import { checkQuery, cursorAfter, matches, type PagePosition } from "../../core/
 import type { RunRow } from "../../core/types.ts";
 import { ageKey, CHILD, HIGHEST, idOf, LOWEST, listShards, rowKey, runKey, wokenBy } from "./keys.ts";
 import { readItems } from "./reading.ts";
-import { toRow } from "./rows.ts";
+import { isErased, toRow } from "./rows.ts";
 import type { Service } from "./service.ts";
 import { type Found, merged, type Source } from "./sources.ts";
 
@@ -99,7 +99,12 @@ async function rowsOf(
       seen.add(id);
     }
     const items = await readItems(service, ids.map(rowKey));
-    const found = new Map(items.map(toRow).map((row) => [row.id, row]));
+    const found = new Map(
+      items
+        .filter((item) => !isErased(item))
+        .map(toRow)
+        .map((row) => [row.id, row]),
+    );
     rows.push(...ids.flatMap((id) => found.get(id) ?? []).filter(isWanted));
   }
   return rows;

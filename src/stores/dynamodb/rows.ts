@@ -27,6 +27,14 @@ export function toRow(item: Item): RunRow {
 /** The operation committed with the row that isn't finished yet. */
 export const redoOf = (item: Item): string | undefined => item["redo"]?.S;
 
+const ERASURE = "erase#";
+
+/** The operation that deletes a run's other items and, at last, its row. */
+export const erasureNamed = (name: string): string => `${ERASURE}${name}`;
+
+/** True when the run is gone, and only its items remain to be deleted. */
+export const isErased = (item: Item): boolean => redoOf(item)?.startsWith(ERASURE) ?? false;
+
 /** Neither the row nor the indexes are split. A row is small unless its run waits for thousands of things. */
 const MOST_ROW_BYTES = 350_000;
 
@@ -92,6 +100,21 @@ export function rowChanged(TableName: string, append: Append, now: number, redo?
   const expression = new Expression();
   for (const [name, value] of Object.entries(projected(append, redo))) expression.set(name, value);
   changeClaim(expression, claim, now);
+  const needs = expected(expression, expect);
+  if (claim.kind === "acquire") needs.push(expression.compare("until", "<=", whole(now)));
+  return updated(TableName, run.id, expression, needs);
+}
+
+/** The write that makes the run disappear for every reader and from every index, if every expectation holds. */
+export function rowErased(TableName: string, { run, expect }: Append, redo: string): Write {
+  const expression = new Expression();
+  expression.set("redo", { S: redo });
+  for (const name of ["shard", "workflowShard", "statusShard", "age", "wake", "busy", "token", "owner"])
+    expression.set(name, undefined);
+  return updated(TableName, run.id, expression, expected(expression, expect));
+}
+
+function expected(expression: Expression, expect: Append["expect"]): string[] {
   const { seq, epoch, token } = expect ?? { seq: 0, epoch: 0, token: null };
   const needs = [
     expression.compare("seq", "=", whole(seq)),
@@ -102,18 +125,19 @@ export function rowChanged(TableName: string, append: Append, now: number, redo?
       expression.compare("token", "=", { S: token }),
       expression.compare("epoch", "=", whole(epoch)),
     );
-  if (claim.kind === "acquire") needs.push(expression.compare("until", "<=", whole(now)));
-  return {
-    Update: {
-      TableName,
-      Key: toItem(rowKey(run.id)),
-      UpdateExpression: expression.update,
-      ConditionExpression: needs.join(" AND "),
-      ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-      ...expression.attributes,
-    },
-  };
+  return needs;
 }
+
+const updated = (TableName: string, id: string, expression: Expression, needs: readonly string[]): Write => ({
+  Update: {
+    TableName,
+    Key: toItem(rowKey(id)),
+    UpdateExpression: expression.update,
+    ConditionExpression: needs.join(" AND "),
+    ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+    ...expression.attributes,
+  },
+});
 
 /**
  * The caller makes sure that only the claim's holder uses `hold`, and that a release has an epoch at least as high as

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { type Change, fromValue, grouped, toValue, toWrite } from "./changes.ts";
+import { type Change, deletion, fromValue, grouped, toValue, toWrite } from "./changes.ts";
 import { cancellation, isNamed } from "./errors.ts";
 import { Expression } from "./expression.ts";
-import { rowKey, runKey, stagedKey, stagedUpTo, toItem } from "./keys.ts";
+import { ageKey, CHILD, rowKey, runKey, stagedKey, stagedUpTo, toItem } from "./keys.ts";
 import { each, readItem, readRange } from "./reading.ts";
-import { redoOf, toRow, whileRedo } from "./rows.ts";
+import { isErased, redoOf, toRow, whileRedo } from "./rows.ts";
 import type { Item, Service } from "./service.ts";
 
 /**
@@ -52,7 +52,8 @@ export async function settledRow(service: Service, id: string): Promise<Item | n
     const item = await readItem(service, rowKey(id));
     const redo = item && redoOf(item);
     if (!redo) return item;
-    await carryOut(service, id, redo, toRow(item).seq);
+    if (isErased(item)) await carryOutErasure(service, id, item);
+    else await carryOut(service, id, redo, toRow(item).seq);
   }
 }
 
@@ -60,17 +61,55 @@ async function carryOut(service: Service, id: string, redo: string, seq: number)
   const between = [stagedKey(redo, 0), `staged#${redo}$`] as const;
   const items = await readRange(service, { pk: runKey(id), between });
   const changes = items.flatMap(({ changes: list }) => (list?.L ?? []).map(fromValue));
+  if (!(await apply(service, id, redo, changes))) return;
+  if (await finish(service, id, redo)) await sweep(service, id, seq);
+}
+
+/** Everything in a run's partition but its row and the links to its children, which are deleted with them. */
+const CONTENTS = ["blob#", "entry#", "part#", "staged#"];
+
+/** The row goes last: until then every deletion requires it, so that a late helper never touches a new run. */
+async function carryOutErasure(service: Service, id: string, row: Item): Promise<void> {
+  const redo = redoOf(row) ?? "";
+  const gone = ({ pk, sk }: Item): Change => deletion(pk?.S ?? "", sk?.S ?? "");
+  for (const prefix of CONTENTS) {
+    const between = [prefix, `${prefix.slice(0, -1)}$`] as const;
+    const items = await readRange(service, { pk: runKey(id), between });
+    if (!(await apply(service, id, redo, items.map(gone)))) return;
+  }
+  const { parent, createdAt } = toRow(row);
+  const links = parent ? [deletion(runKey(parent.runId), `${CHILD}${ageKey({ createdAt, id })}`)] : [];
+  if (await apply(service, id, redo, links)) await removeRow(service, id, redo);
+}
+
+async function removeRow(service: Service, id: string, redo: string): Promise<void> {
+  const expression = new Expression();
+  const ConditionExpression = expression.compare("redo", "=", { S: redo });
+  try {
+    await service.remove({ Key: toItem(rowKey(id)), ConditionExpression, ...expression.attributes });
+  } catch (error) {
+    if (!isNamed(error, "ConditionalCheckFailedException")) throw error;
+  }
+}
+
+/** Applies changes while the row names the operation; returns `false` when it no longer does. */
+async function apply(
+  service: Service,
+  id: string,
+  redo: string,
+  changes: readonly Change[],
+): Promise<boolean> {
   for (const group of grouped(changes)) {
     const writes = group.map((change) => toWrite(service.table, change));
     const condition = whileRedo(service.table, id, redo);
     try {
       await service.transact({ ClientRequestToken: randomUUID(), TransactItems: [condition, ...writes] });
     } catch (error) {
-      if (cancellation(error)?.[0]?.Code === "ConditionalCheckFailed") return;
+      if (cancellation(error)?.[0]?.Code === "ConditionalCheckFailed") return false;
       throw error;
     }
   }
-  if (await finish(service, id, redo)) await sweep(service, id, seq);
+  return true;
 }
 
 /** True when this call finished the operation. */

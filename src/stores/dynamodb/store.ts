@@ -20,7 +20,7 @@ import { META, rowKey, toItem } from "./keys.ts";
 import { dueRuns, listRuns } from "./listing.ts";
 import { readItem } from "./reading.ts";
 import { renewBatch } from "./renew.ts";
-import { toRow } from "./rows.ts";
+import { isErased, toRow } from "./rows.ts";
 import type { Service } from "./service.ts";
 import { incarnationIn, markRestored, prepare } from "./table.ts";
 
@@ -84,7 +84,7 @@ export class DynamoStore implements Store {
   read(runId: string): Promise<RunRow | null> {
     return this.#call(async (service) => {
       const item = await readItem(service, rowKey(runId));
-      return item && toRow(item);
+      return item && !isErased(item) ? toRow(item) : null;
     });
   }
 

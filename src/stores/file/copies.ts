@@ -31,6 +31,12 @@ export class Copies {
     this.#timer ??= setTimeout(flush, this.#delayMs).unref();
   }
 
+  /** Resolves when nothing more is written for this run. */
+  forget(runId: string): Promise<void> {
+    this.#old.delete(runId);
+    return this.#writing;
+  }
+
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -23,6 +23,17 @@ export async function carryOut(disk: Disk, layout: Layout, id: string, drop: Dro
   }
 }
 
+/**
+ * Removes a run: its folder loses its name in one rename, and everything in `tmp` is deleted, here or when the store is
+ * next opened.
+ */
+export async function removeRun(disk: Disk, layout: Layout, id: string): Promise<void> {
+  const gone = layout.temporary();
+  await disk.rename(layout.run(id), gone);
+  await disk.syncFolder(layout.runs);
+  await disk.removeAll(gone);
+}
+
 interface Forgotten {
   readonly id: string;
   readonly folder: string;

@@ -25,8 +25,9 @@ export class Flush {
   }
 
   /** Dropped values must be deleted before the next record is written: after a crash only the newest record is read. */
-  mustGoFirst({ run }: Append): boolean {
-    return (this.plans.get(run.id)?.drop ?? null) !== null;
+  mustGoFirst(append: Append): boolean {
+    const plan = this.plans.get(append.run.id);
+    return plan !== undefined && (plan.drop !== null || isErasure(append));
   }
 
   take(append: Append, index: number): AppendResult {
@@ -64,6 +65,8 @@ export class Flush {
     });
   }
 }
+
+export const isErasure = ({ claim }: Append): boolean => claim.kind === "erase";
 
 const newPlan = (row: RunRow, isNew: boolean): Planned => ({
   id: row.id,

@@ -21,12 +21,12 @@ import type { FolderLock } from "../folder-lock.ts";
 import { RenewedClaims } from "./claims.ts";
 import { commit } from "./commit.ts";
 import { Copies } from "./copies.ts";
-import { carryOut } from "./drop.ts";
+import { carryOut, removeRun } from "./drop.ts";
 import { storeError } from "./errors.ts";
 import { markRestored } from "./identity.ts";
 import { blobFile, type Layout } from "./layout.ts";
 import { idOf } from "./names.ts";
-import { Flush, settled } from "./plan.ts";
+import { Flush, isErasure, settled } from "./plan.ts";
 import { loadRun, type Recovered, readRecords } from "./run-folder.ts";
 import { placeOf, Runs } from "./runs.ts";
 
@@ -115,7 +115,7 @@ export class FolderStore implements Store {
           await this.#flush(flush, results, now);
           flush = new Flush(this.#runs, now);
         }
-        results.push(flush.take(append, index));
+        results.push(isErasure(append) ? await this.#erase(append, now) : flush.take(append, index));
       }
       await this.#flush(flush, results, now);
       return results;
@@ -199,6 +199,23 @@ export class FolderStore implements Store {
       await this.#setup.lock.release();
     });
     return this.#closing;
+  }
+
+  async #erase(append: Append, now: number): Promise<AppendResult> {
+    const { id } = append.run;
+    if (this.#runs.isDamaged(id)) return { ok: false, reason: "damaged", row: null };
+    const row = this.#runs.row(id) ?? null;
+    const reason = refusal(append, row, now);
+    if (reason) return { ok: false, reason, row };
+    await this.#copies.forget(id);
+    try {
+      await removeRun(this.#setup.disk, this.#setup.layout, id);
+    } catch (error) {
+      this.#unknown.set(id, error);
+      throw error;
+    }
+    this.#runs.forget(id);
+    return { ok: true };
   }
 
   async #flush({ plans }: Flush, results: AppendResult[], now: number): Promise<void> {

@@ -19,6 +19,7 @@ export function batchStatement(at: string, opened: Opened, batch: readonly Appen
       ...dropping(at, batch, bind),
       ...recordsAdded(at, batch, bind),
       ...recordsDropped(at, batch, bind),
+      ...erasing(at, batch),
     ];
     return `WITH ${parts.join(", ")}
 SELECT judged.i, CASE WHEN taken.n IS NULL THEN coalesce(judged.reason, 'exists') END,
@@ -97,7 +98,7 @@ function changing(at: string, batch: readonly Append[]): string[] {
   const changed = `changed AS (
   UPDATE ${at}runs AS run SET ${PROJECTED.map((name) => `${name} = judged.${name}`).join(", ")}, ${CHANGED_CLAIM}
   FROM judged WHERE run.n = judged.n AND judged.reason IS NULL AND judged.expect_seq IS NOT NULL
-  RETURNING judged.i, run.n
+    AND judged.kind <> 'erase' RETURNING judged.i, run.n
 )`;
   const created = `created AS (
   INSERT INTO ${at}runs (${INSERTED.join(", ")}, epoch, owner, token, claim_until)
@@ -105,12 +106,29 @@ function changing(at: string, batch: readonly Append[]): string[] {
   FROM judged WHERE judged.reason IS NULL AND judged.expect_seq IS NULL ORDER BY judged.id
   ON CONFLICT (id) DO NOTHING RETURNING id, n
 )`;
+  const erased = `erased AS (
+  DELETE FROM ${at}runs AS run USING judged
+  WHERE run.n = judged.n AND judged.reason IS NULL AND judged.kind = 'erase' RETURNING judged.i, run.n
+)`;
   const isCreated = "SELECT judged.i, created.n FROM created JOIN judged ON judged.id = created.id";
-  const isChanged = "SELECT i, n FROM changed";
-  const creates = batch.filter(({ expect }) => expect === null).length;
-  if (creates === 0) return [changed, `taken AS MATERIALIZED (${isChanged})`];
-  if (creates === batch.length) return [created, `taken AS MATERIALIZED (${isCreated})`];
-  return [changed, created, `taken AS MATERIALIZED (${isChanged} UNION ALL ${isCreated})`];
+  const parts = [
+    { part: changed, isTaken: "SELECT i, n FROM changed", isNeeded: batch.some(isChange) },
+    { part: created, isTaken: isCreated, isNeeded: batch.some(({ expect }) => expect === null) },
+    { part: erased, isTaken: "SELECT i, n FROM erased", isNeeded: batch.some(isErasure) },
+  ].filter(({ isNeeded }) => isNeeded);
+  const taken = parts.map(({ isTaken }) => isTaken).join(" UNION ALL ");
+  return [...parts.map(({ part }) => part), `taken AS MATERIALIZED (${taken})`];
+}
+
+const isErasure = ({ claim }: Append): boolean => claim.kind === "erase";
+const isChange = (append: Append): boolean => append.expect !== null && !isErasure(append);
+
+/** Removes everything of the runs that this statement erases. */
+function erasing(at: string, batch: readonly Append[]): string[] {
+  if (!batch.some(isErasure)) return [];
+  const gone = (table: string): string =>
+    `${table}_gone AS (DELETE FROM ${at}${table} AS part USING erased WHERE part.run = erased.n)`;
+  return [gone("journal"), gone("blobs")];
 }
 
 function adding(at: string, batch: readonly Append[], bind: Bind): string[] {

@@ -41,6 +41,7 @@ function recordParts(at: string, append: Append, bind: Bind): string {
 function claimSets(claim: ClaimChange, bind: Bind): string[] {
   switch (claim.kind) {
     case "keep":
+    case "erase":
       return [];
     case "hold":
       return [`claim_until = CASE WHEN token IS NULL THEN claim_until ELSE ${after(claim.ttlMs, bind)} END`];

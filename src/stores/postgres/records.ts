@@ -116,11 +116,15 @@ const toInput = (columns: readonly [string, ColumnKind][], row: RecordRow): obje
     }),
   );
 
+/** Stands for every position of a run that is erased. */
+const ALL = null;
+
 /** The parts of a statement that delete records of accepted appends, or move those of agents to the archive. */
 export function recordsDropped(at: string, batch: readonly Append[], bind: Bind): string[] {
-  const gone = batch.flatMap(({ drop }, i) =>
-    (drop?.records ?? []).map((seq) => ({ i, seq, archive: drop?.archive === true })),
-  );
+  const gone = batch.flatMap(({ drop, claim }, i) => {
+    const seqs = claim.kind === "erase" ? [ALL] : (drop?.records ?? []);
+    return seqs.map((seq) => ({ i, seq, archive: drop?.archive === true }));
+  });
   if (gone.length === 0) return [];
   const list = bind(JSON.stringify(gone), "json");
   const archived = ["id", ...Object.keys(COLUMNS.agent_checkpoints), "created_at"].join(", ");
@@ -128,7 +132,7 @@ export function recordsDropped(at: string, batch: readonly Append[], bind: Bind)
     `records_gone AS (
   DELETE FROM ${at}record_keys AS kept
   USING json_to_recordset(${list}) AS gone (i integer, seq bigint, archive boolean) JOIN taken ON taken.i = gone.i
-  WHERE kept.run = taken.n AND kept.seq = gone.seq RETURNING kept.name, kept.key, gone.archive
+  WHERE kept.run = taken.n AND (kept.seq = gone.seq OR gone.seq IS NULL) RETURNING kept.name, kept.key, gone.archive
 )`,
     `agents_gone AS (
   DELETE FROM ${at}agent_checkpoints AS one USING records_gone AS gone

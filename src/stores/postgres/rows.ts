@@ -135,13 +135,14 @@ export const identifying = ({ run }: Append): Identifying => ({
 });
 
 export function projected({ run, entries, head }: Append): Projected {
-  const last = entries.at(-1) as Entry;
+  const last = entries.at(-1);
   return {
     status: run.status,
     wake_at: run.wakeAt,
     pruned_at: run.prunedAt,
     projection: JSON.stringify(projectionOf(run)),
-    seq: last.seq + last.count - 1,
+    // An erased run has no further position.
+    seq: last ? last.seq + last.count - 1 : 0,
     head,
   };
 }

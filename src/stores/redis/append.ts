@@ -74,7 +74,8 @@ async function appendOne(to: Writing, append: Append): Promise<AppendResult> {
       continue;
     }
     if (String(answer) !== "ok") return { ok: false, reason: String(answer) as Refusal, row: toRow(rest[0]) };
-    keepRecent(to.standings, id, { workflow: from.workflow, place }, MOST_STANDINGS);
+    if (append.claim.kind === "erase") to.standings.delete(id);
+    else keepRecent(to.standings, id, { workflow: from.workflow, place }, MOST_STANDINGS);
     return { ok: true };
   }
 }

@@ -67,6 +67,12 @@ else
   if old[5] ~= fromWorkflow or old[6] ~= fromPlace then return {'elsewhere', old[5], old[6]} end
 end
 
+if kind == 'erase' then
+  for i = 2, 5 do redis.call('DEL', KEYS[i]) end
+  for i = 6, #KEYS do redis.call('ZREM', KEYS[i], id) end
+  return {'ok'}
+end
+
 local epoch, heldBy, heldWith, claimed = old[1], old[7], old[2], old[3]
 if kind == 'hold' and heldWith ~= 'null' then claimed = digits(now + ttl) end
 if kind == 'release' then epoch = digits(math.max(tonumber(epoch), leastEpoch)) end

@@ -14,7 +14,9 @@ const CLAIM = words("epoch owner token claim_until");
 const COLUMNS = [...IDENTITY, ...STEADY, ...MOVING, ...PRUNING, ...CLAIM];
 export const ROW = COLUMNS.join(", ");
 
-const CLAIM_CHANGES: Readonly<Record<Append["claim"]["kind"], string>> = {
+type Change = Exclude<Append["claim"]["kind"], "erase">;
+
+const CLAIM_CHANGES: Readonly<Record<Change, string>> = {
   acquire: ", epoch = epoch + 1, owner = ?, token = ?, claim_until = ?",
   hold: ", claim_until = iif(token IS NULL, 0, ?)",
   release: ", epoch = max(epoch, ?), owner = NULL, token = NULL, claim_until = 0",
@@ -50,6 +52,9 @@ export const SQL = {
       WHERE run = (${NUMBER}) AND seq IN (SELECT value FROM json_each(?)) AND data IS NOT NULL
     ) AS moved WHERE journal.id = moved.source`,
   dropBlobs: `DELETE FROM run_blobs WHERE run = (${NUMBER}) AND hash IN (SELECT value FROM json_each(?))`,
+  eraseJournal: `DELETE FROM journal WHERE run = (${NUMBER})`,
+  eraseBlobs: `DELETE FROM run_blobs WHERE run = (${NUMBER})`,
+  eraseRun: "DELETE FROM runs WHERE id = ?",
   renew: `UPDATE runs SET claim_until = ? WHERE id = ? AND epoch = ? AND token = ? RETURNING ${ROW}`,
   read: `SELECT ${ROW} FROM runs WHERE id = ?`,
   entries: `SELECT j.seq, j.count, j.head, j.data FROM runs JOIN journal j ON j.run = runs.n
@@ -74,20 +79,20 @@ const EXTENTS: Readonly<Record<Extent, { readonly sets: readonly string[]; reado
   whole: { sets: [...STEADY, ...MOVING, ...PRUNING], needs: "" },
 };
 
-function update(kind: Append["claim"]["kind"], isOwner: boolean, extent: Extent): string {
+function update(kind: Change, isOwner: boolean, extent: Extent): string {
   const { sets, needs } = EXTENTS[extent];
   return `UPDATE runs SET ${sets.map((column) => `${column} = ?`).join(", ")}${CLAIM_CHANGES[kind]}
     WHERE id = ? AND seq = ?${isOwner ? " AND token = ? AND epoch = ?" : ""}
     ${kind === "acquire" ? "AND claim_until <= ? " : ""}${needs}`;
 }
 
-const extents = (kind: Append["claim"]["kind"], isOwner: boolean): Readonly<Record<Extent, string>> => ({
+const extents = (kind: Change, isOwner: boolean): Readonly<Record<Extent, string>> => ({
   steady: update(kind, isOwner, "steady"),
   moving: update(kind, isOwner, "moving"),
   whole: update(kind, isOwner, "whole"),
 });
 
-const updates = (kind: Append["claim"]["kind"]) => ({
+const updates = (kind: Change) => ({
   owner: extents(kind, true),
   outside: extents(kind, false),
 });

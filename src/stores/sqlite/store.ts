@@ -75,7 +75,8 @@ export class SqliteStore implements Store {
         this.#checkSame(connection);
         return batch.map((append) => apply(connection, append, now));
       });
-      if (batch.some(({ drop }, index) => drop && results[index]?.ok)) connection.shrink();
+      const frees = ({ drop, claim }: Append): boolean => drop !== undefined || claim.kind === "erase";
+      if (batch.some((append, index) => frees(append) && results[index]?.ok)) connection.shrink();
       return results;
     });
   }
@@ -255,6 +256,7 @@ const ENDS_HANDLE: readonly string[] = ["HF-3004", "HF-3006", "HF-3013"];
 /** Applies or refuses one append, inside a write transaction. */
 function apply(connection: Connection, append: Append, now: number): AppendResult {
   const { run, entries, blobs, records, drop } = append;
+  if (append.claim.kind === "erase") return erase(connection, append, now);
   if (!change(connection, append, now)) {
     const row = readRow(connection, run.id);
     return { ok: false, reason: refusal(append, row, now) ?? "conflict", row };
@@ -272,9 +274,23 @@ function apply(connection: Connection, append: Append, now: number): AppendResul
   return { ok: true };
 }
 
+/** Removes a run if every expectation holds. Nothing comes between the check and the statements. */
+function erase(connection: Connection, append: Append, now: number): AppendResult {
+  const { id } = append.run;
+  const row = readRow(connection, id);
+  const reason = refusal(append, row, now);
+  if (reason) return { ok: false, reason, row };
+  const records = readRecords(connection, id).map(({ seq }) => seq);
+  dropRecords(connection, id, { entries: [], blobs: [], ...append.drop, records });
+  for (const statement of [SQL.eraseJournal, SQL.eraseBlobs, SQL.eraseRun])
+    connection.prepare(statement).run(id);
+  return { ok: true };
+}
+
 /** Updates the run's row if every expectation holds; returns whether it did. */
 function change(connection: Connection, append: Append, now: number): boolean {
   const { run, expect, claim } = append;
+  if (claim.kind === "erase") return false;
   if (expect === null)
     return Number(connection.prepare(SQL.insert).run(...insertValues(append, now)).changes) === 1;
   const statements = UPDATES[claim.kind][expect.token === null ? "outside" : "owner"];

@@ -85,9 +85,11 @@ export class FastRecords {
 
 const isOfAgent = ({ table }: StoredRecord): boolean => table === "agent_checkpoints";
 
-const removes = ({ drop }: Append): boolean => (drop?.records?.length ?? 0) > 0;
+const removes = ({ drop, claim }: Append): boolean =>
+  claim.kind === "erase" || (drop?.records?.length ?? 0) > 0;
 
-function goneOf({ drop }: Append, records: readonly StoredRecord[]): readonly StoredRecord[] {
+function goneOf({ drop, claim }: Append, records: readonly StoredRecord[]): readonly StoredRecord[] {
+  if (claim.kind === "erase") return records;
   const gone = new Set(drop?.records);
   return records.filter(({ seq }) => gone.has(seq));
 }

@@ -93,6 +93,7 @@ function writes(primary: Store, copies: Copies, fast: FastRecords): Pick<Store, 
       const results = await primary.append(batch);
       copies.wrote(batch, results);
       await fast.after(batch, results, gone);
+      await copies.erase(batch.filter((_, index) => results[index]?.ok));
       return results;
     } catch (error) {
       copies.wrote(batch, null);

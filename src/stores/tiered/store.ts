@@ -54,11 +54,22 @@ export class Copies {
   wrote(batch: readonly Append[], results: readonly AppendResult[] | null): void {
     batch.forEach((append, index) => {
       const { id } = append.run;
-      if (!results?.[index]?.ok) return this.#trails.lost(id);
+      if (!results?.[index]?.ok || append.claim.kind === "erase") return this.#trails.lost(id);
       this.#trails.took(append);
       if (this.#trails.get(id)?.copy) this.#save(id);
       else if (append.drop) this.#forget(id, append.run.workflow);
     });
+  }
+
+  /** Removes the copies of runs that are erased. One that the cache doesn't give up ends with its time to live. */
+  async erase(batch: readonly Append[]): Promise<void> {
+    for (const { run, claim } of batch) {
+      if (claim.kind !== "erase") continue;
+      this.#trails.lost(run.id);
+      this.#dirty.delete(run.id);
+      await this.#writing.get(run.id);
+      await this.#setup.cache.remove(keyOf(run.id, run.workflow));
+    }
   }
 
   async entries(

@@ -8,6 +8,7 @@ import { creating } from "./creating.ts";
 import { dropping } from "./dropping.ts";
 import { due } from "./due.ts";
 import { entries } from "./entries.ts";
+import { erasing } from "./erasing.ts";
 import { exactValues } from "./exact-values.ts";
 import { fencing } from "./fencing.ts";
 import { listing } from "./listing.ts";
@@ -63,6 +64,7 @@ const BEHAVIOURS: readonly Behaviour[] = [
   blobs,
   dropping,
   records,
+  erasing,
   listing,
   prunedRuns,
   due,

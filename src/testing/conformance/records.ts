@@ -130,6 +130,17 @@ export const records: Behaviour = {
       assert.deepEqual(await kept(store), []);
     },
 
+    "go when their run is erased": async ({ store }) => {
+      const record = aRecord(store, 1);
+      if (!record) return;
+      const row = await accepted(store, creation({ records: [record] }));
+      const erase = { ...outsideAct(row, { claim: { kind: "erase" }, entries: [] }), head: "" };
+      assert.deepEqual(await store.append([erase]), [{ ok: true }]);
+      assert.deepEqual(await kept(store), []);
+      await accepted(store, creation());
+      assert.deepEqual(await kept(store), []);
+    },
+
     "of one agent or workflow have times that rise, also in one batch": async ({ store }) => {
       const record = aRecord(store, 1);
       if (!record) return;
