@@ -77,6 +77,8 @@ export type {
 export { Reports } from "./core/manage/reports/reports.ts";
 export type { AuditTrail, TrailActor, TrailLine } from "./core/manage/reports/trail.ts";
 export type { Archive, ArchiveBundle } from "./core/manage/retention/archive.ts";
+export type { DeleteOptions, DeleteReport } from "./core/manage/retention/delete.ts";
+export type { Tombstone } from "./core/manage/retention/erase.ts";
 export type {
   Duration,
   RetentionOptions,

@@ -30,6 +30,7 @@ import { planResume } from "./manage/plan/plan.ts";
 import type { PlanOptions, ResumePlan } from "./manage/plan/plan-types.ts";
 import { type Replay, type ReplayOptions, replayCheckpoint } from "./manage/replay/replay-run.ts";
 import { Reports } from "./manage/reports/reports.ts";
+import { type DeleteOptions, type DeleteReport, deleteRun } from "./manage/retention/delete.ts";
 import { RetentionLoop } from "./manage/retention/loop.ts";
 import { Retention } from "./manage/retention/retention.ts";
 import { type RunReport, readStatus } from "./manage/status/run-status.ts";
@@ -364,6 +365,11 @@ export class Engine {
     const row = await this.#control.cancel(runId, act);
     await this.#family.cancelChildren(runId, act);
     return row;
+  }
+
+  /** Deletes an ended run and those it started: nothing of them is left, and the id is free; see {@link DeleteOptions}. */
+  delete(runId: string, options: DeleteOptions = {}): Promise<DeleteReport> {
+    return deleteRun(this.#parts, runId, options);
   }
 
   /** Pauses every unfinished run of a workflow. Runs that can't be paused are listed with the reason. */

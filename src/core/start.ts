@@ -7,6 +7,7 @@ import type { JournalEvent } from "./journal/events.ts";
 import type { EngineParts } from "./journal/parts.ts";
 import { eventAt } from "./journal/read.ts";
 import { type Given, givenEvents } from "./run/given.ts";
+import { DELETED_RUNS } from "./store/deleted.ts";
 import type { Parent, RunRow } from "./types.ts";
 import { claimToken } from "./worker/claim-meta.ts";
 import type { Worker } from "./worker/worker.ts";
@@ -42,6 +43,7 @@ export class Starter {
     parent: Parent | null,
     given: Given,
   ): Promise<RunRow> {
+    if (id === DELETED_RUNS) throw new HoldfastError("HF-1004", { id: JSON.stringify(id) });
     const { parts, family, owner, claimMs, ownWorker, announce } = this.#deps;
     const { clock, ids, probe } = parts.ports;
     const own = await ownWorker();

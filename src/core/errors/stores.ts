@@ -224,4 +224,28 @@ export const storeErrors = {
     safe: "This process writes nothing more to it. What others have written since is kept.",
     fix: "Start this process anew. Leave the side files alone while the file is in use, and open it with one SQLite library per process.",
   },
+  "HF-3080": {
+    what: "Run {run} is {status} and was not deleted.",
+    why: "{why} Deleting it would lose work that is not finished.",
+    safe: UNCHANGED,
+    fix: "Cancel it first (holdfast cancel {run}), or delete it anyway: holdfast delete {asked} --force",
+  },
+  "HF-3081": {
+    what: "Run {run} is pinned and was not deleted.",
+    why: "A pin keeps a run, and those below it, from every policy and from deletion.",
+    safe: UNCHANGED,
+    fix: "Remove the pin first: {why}",
+  },
+  "HF-3082": {
+    what: "Run {run} is needed and was not deleted.",
+    why: "{why}",
+    safe: UNCHANGED,
+    fix: "Delete or finish the run that needs it first.",
+  },
+  "HF-3083": {
+    what: "Run {run} changed again and again while it was to be deleted.",
+    why: "A deletion is written on condition that nothing else was written meanwhile.",
+    safe: "What was not deleted is as it was.",
+    fix: "Do it again later.",
+  },
 } as const satisfies Record<string, ErrorEntry>;

@@ -128,6 +128,8 @@ export interface EventMeta {
   key_wrapped: { kek: string };
   /** `keep`: how many checkpoints it has left. Early events omit it. */
   values_dropped: { entries: number; blobs: number; all?: true; keep?: Keep; reason?: string };
+  /** In the record of deletions: these runs were about to be erased. */
+  runs_deleted: { runs: readonly DeletedRun[]; reason?: string };
   /** `count`: iterations since the last written one, when more than one. */
   loop_advanced: { iteration: number; count?: number; done?: boolean };
   /**
@@ -135,6 +137,19 @@ export interface EventMeta {
    * time; without it, the first.
    */
   snapshot_taken: { previous?: number; format?: number };
+}
+
+/** A deleted run: `mark` names it without its id, the rest is there only if a tombstone was asked for. */
+export interface DeletedRun {
+  readonly mark: string;
+  readonly id?: string;
+  readonly workflow?: string;
+  readonly status?: RunStatus;
+  readonly createdAt?: number;
+  readonly finishedAt?: number | null;
+  /** The position and the head hash it had, which prove what it was to whoever has a copy. */
+  readonly seq?: number;
+  readonly head?: string;
 }
 
 /** How many checkpoints to keep: the newest ones, and the newest ones of each phase. */

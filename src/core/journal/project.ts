@@ -36,6 +36,7 @@ const OUTSIDE: ReadonlySet<EventKind> = new Set<EventKind>([
   "step_evidence",
   "checkpoint_tagged",
   "values_dropped",
+  "runs_deleted",
   "key_wrapped",
   "run_imported",
   "import_accepted",

@@ -8,6 +8,7 @@ import type {
   Append,
   AppendResult,
   Entry,
+  RunPage,
   RunRange,
   SqlTransaction,
   Store,
@@ -15,6 +16,7 @@ import type {
   StoreIdentity,
   TransactionResult,
 } from "./contract.ts";
+import { DELETED_RUNS, wasDeleted } from "./deleted.ts";
 import { sealOf } from "./hand-through.ts";
 import { refuseSealed } from "./refuse-sealed.ts";
 
@@ -25,6 +27,7 @@ interface Mark {
   readonly head: string;
   /** True when it has ended for good, so that a store may forget it. */
   readonly isOver: boolean;
+  readonly createdAt: number;
 }
 
 const ANOTHER = "it was restored or made anew";
@@ -78,7 +81,8 @@ export class SeenStore implements Store {
   async append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
     const before = batch.map(({ run }) => this.#marks.get(run.id));
     const results = await this.#ask(() => this.#base.append(batch));
-    batch.forEach((append, index) => this.#appended(append, results[index], before[index]));
+    for (const [index, append] of batch.entries())
+      await this.#appended(append, results[index], before[index]);
     return results;
   }
 
@@ -87,7 +91,7 @@ export class SeenStore implements Store {
     const rows = await this.#ask(() => this.#base.renew(batch));
     for (const [index, { runId }] of batch.entries()) {
       const row = rows[index];
-      if (row) this.#see(runId, row, before[index]);
+      if (row) await this.#see(runId, row, before[index]);
       // A missing claim was taken by another worker, or by a store that went back.
       else if (before[index]) await this.read(runId);
     }
@@ -97,7 +101,7 @@ export class SeenStore implements Store {
   async read(runId: string): Promise<RunRow | null> {
     const before = this.#marks.get(runId);
     const row = await this.#ask(() => this.#base.read(runId));
-    this.#see(runId, row, before);
+    await this.#see(runId, row, before);
     return row;
   }
 
@@ -109,8 +113,9 @@ export class SeenStore implements Store {
     return this.#ask(() => this.#base.blobs(runId, hashes));
   }
 
-  list(query: Parameters<Store["list"]>[0]): ReturnType<Store["list"]> {
-    return this.#ask(() => this.#base.list(query));
+  async list(query: Parameters<Store["list"]>[0]): Promise<RunPage> {
+    const page = await this.#ask(() => this.#base.list(query));
+    return { ...page, runs: page.runs.filter(({ id }) => id !== DELETED_RUNS) };
   }
 
   /**
@@ -140,7 +145,7 @@ export class SeenStore implements Store {
       return made;
     };
     const done = await this.#ask(() => (this.#base as Required<Store>).transaction(work, keep));
-    if (made) this.#appended(made, done.result, before);
+    if (made) await this.#appended(made, done.result, before);
     return done;
   }
 
@@ -167,32 +172,37 @@ export class SeenStore implements Store {
     }
   }
 
-  #appended(
-    { run, expect, claim, entries, head }: Append,
-    result: AppendResult | undefined,
-    before?: Mark,
-  ): void {
+  async #appended(append: Append, result: AppendResult | undefined, before?: Mark): Promise<void> {
+    const { run, expect, claim, entries, head } = append;
     if (!result) return;
     if (!result.ok && result.reason === "damaged") return;
     if (!result.ok) return this.#see(run.id, result.row, before);
-    if (expect === null && before && !before.isOver) throw this.#wentBack(`run ${run.id} was gone`);
+    if (claim.kind === "erase") return void this.#marks.delete(run.id);
+    if (expect === null && before && !before.isOver && !(await this.#wasDeleted(run.id, before)))
+      throw this.#wentBack(`run ${run.id} was gone`);
     const last = entries.at(-1) as Entry;
     const { epoch } = claimAfter({ ...UNCLAIMED, epoch: expect?.epoch ?? 0 }, claim, 0);
-    const mark = { epoch, seq: last.seq + last.count - 1, head, isOver: terminal(run.status) };
+    const { createdAt } = expect === null ? run : (before ?? run);
+    const mark = { epoch, seq: last.seq + last.count - 1, head, isOver: terminal(run.status), createdAt };
     this.#mark(run.id, mark, expect === null);
   }
 
-  #see(runId: string, row: RunRow | null, before: Mark | undefined): void {
+  /** Someone may have deleted the run that was seen here, and even started another one with its id. */
+  #wasDeleted(id: string, { createdAt }: Mark): Promise<boolean> {
+    return this.#ask(() => wasDeleted(this.#base, { id, createdAt }));
+  }
+
+  async #see(runId: string, row: RunRow | null, before: Mark | undefined): Promise<void> {
     // Its own statements can't be trusted.
     if (row?.damage !== undefined) return;
-    if (row && !isBehind(row, before)) {
-      const { claim, seq, head, status } = row;
-      this.#mark(runId, { epoch: claim.epoch, seq, head, isOver: terminal(status) });
-    } else if (row && before) {
-      throw this.#wentBack(`run ${runId} was at #${before.seq} and is at #${row.seq} now`);
-    } else if (before && !before.isOver) {
-      throw this.#wentBack(`run ${runId} is gone`);
-    }
+    if (row && !isBehind(row, before)) return this.#mark(runId, markOf(row));
+    if (!before || (!row && before.isOver)) return;
+    if (!(await this.#wasDeleted(runId, before)))
+      throw this.#wentBack(
+        row ? `run ${runId} was at #${before.seq} and is at #${row.seq} now` : `run ${runId} is gone`,
+      );
+    if (row) this.#mark(runId, markOf(row), true);
+    else this.#marks.delete(runId);
   }
 
   #mark(runId: string, mark: Mark, isNew = false): void {
@@ -208,6 +218,14 @@ export class SeenStore implements Store {
     return this.#back;
   }
 }
+
+const markOf = ({ claim, seq, head, status, createdAt }: RunRow): Mark => ({
+  epoch: claim.epoch,
+  seq,
+  head,
+  isOver: terminal(status),
+  createdAt,
+});
 
 /** There is only one history at the same position. */
 const isBehind = ({ seq, head, claim }: RunRow, mark: Mark | undefined): boolean =>

@@ -118,6 +118,7 @@ const TYPES: Readonly<Record<EngineEventType, true>> = {
   checkpoint_tagged: true,
   key_wrapped: true,
   values_dropped: true,
+  runs_deleted: true,
   loop_advanced: true,
   snapshot_taken: true,
   checkpoint_saved: true,

@@ -8,6 +8,7 @@ import type { Store } from "../../store/contract.ts";
 import { everyRun } from "../../store/query.ts";
 import type { Run, RunRow, RunStatus } from "../../types.ts";
 import { limitCopies } from "./cache.ts";
+import { type Tombstone, tombstones } from "./erase.ts";
 import { pinRun } from "./pin.ts";
 import { type PolicyRules, type RetentionOptions, type RetentionPolicy, readPolicy } from "./policy.ts";
 import { ReportDraft, type RetentionReport, trimming } from "./report.ts";
@@ -47,6 +48,11 @@ export class Retention {
   /** Drops what the policy does not keep. */
   async prune(policy: RetentionPolicy, options: RetentionOptions = {}): Promise<RetentionReport> {
     return retain(this.#parts, readPolicy(policy), options, true);
+  }
+
+  /** The deletions on record, oldest first: those for which a tombstone was left. */
+  deleted(): AsyncGenerator<Tombstone, void, undefined> {
+    return tombstones(this.#parts);
   }
 
   /** Keeps all values of a run and of the runs below it, for all checkpoints, regardless of any policy. */
