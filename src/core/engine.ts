@@ -37,8 +37,7 @@ import { type RunReport, readStatus } from "./manage/status/run-status.ts";
 import { Waits } from "./manage/status/waits.ts";
 import { Transfer } from "./manage/transfer/transfer.ts";
 import { checkNamed } from "./names.ts";
-import type { StartOptions } from "./options.ts";
-import { checkStrategy } from "./options.ts";
+import { checkStrategy, type StartOptions } from "./options.ts";
 import type { Ports } from "./ports.ts";
 import type { Execution } from "./run/execution.ts";
 import type { ExecutionDeps, TriggerSettings } from "./run/execution-deps.ts";
@@ -48,8 +47,7 @@ import { Starter } from "./start.ts";
 import type { CommitQueue } from "./store/commit.ts";
 import type { RunPage, Store, StoreIdentity } from "./store/contract.ts";
 import { StoreTime } from "./store/time.ts";
-import type { Run } from "./types.ts";
-import { ended, type RunRow } from "./types.ts";
+import { ended, type Run, type RunRow } from "./types.ts";
 import { untilThere } from "./worker/away.ts";
 import { Emitter } from "./worker/emitter.ts";
 import type { EventsOptions } from "./worker/event-stream.ts";
@@ -198,9 +196,8 @@ export class Engine {
   }
 
   /**
-   * Takes every run that is due now (including crashed ones) and begins to advance it; returns their ids. If more runs
-   * are due than `concurrency` allows, it resolves when the last of them has begun: don't await it if that may take too
-   * long.
+   * Takes every run that is due now (including crashed ones) and begins to advance it; returns their ids. If more are due
+   * than `concurrency` allows, it resolves when the last of them has begun, so don't await it if that may take too long.
    */
   async recover(): Promise<string[]> {
     this.#checkOpen();
