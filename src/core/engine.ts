@@ -5,6 +5,7 @@ import { type Answer, Decisions, type OpenGate, type Resolution } from "./contro
 import { type BulkReport, Family, isStopped, type OfWorkflow } from "./control/family.ts";
 import { type InjectOptions, injectInto } from "./control/inject.ts";
 import { detached } from "./detached.ts";
+import { engineLinks } from "./engine-links.ts";
 import { type EngineOptions, LIST_LIMIT, type ListQuery } from "./engine-options.ts";
 import { enginePorts, engineValues } from "./engine-ports.ts";
 import { HoldfastError } from "./errors.ts";
@@ -23,7 +24,6 @@ import { engineActs, engineStore } from "./journal/scratch-store.ts";
 import type { Values } from "./journal/values.ts";
 import { Checkpoints } from "./manage/checkpoints/checkpoints.ts";
 import { type ForkOptions, forkRun } from "./manage/fork/fork.ts";
-import { forkChild } from "./manage/fork/fork-child.ts";
 import { type ForkPreview, previewFork } from "./manage/fork/fork-preview.ts";
 import { Migrations } from "./manage/migrations.ts";
 import { planResume } from "./manage/plan/plan.ts";
@@ -52,7 +52,7 @@ import { untilThere } from "./worker/away.ts";
 import { Emitter } from "./worker/emitter.ts";
 import type { EventsOptions } from "./worker/event-stream.ts";
 import type { EngineEvent, EngineEventOf, EngineEventType } from "./worker/event-types.ts";
-import { describeHealth, type Health, heldRun, oncePossible, openQueue } from "./worker/health.ts";
+import { describeHealth, type Health, heldRun, openQueue } from "./worker/health.ts";
 import { heapPressure, Pressure } from "./worker/pressure.ts";
 import { type RecoveryPolicy, recoveryPolicy } from "./worker/recovery.ts";
 import { RunWatch, readResult } from "./worker/watch.ts";
@@ -268,28 +268,16 @@ export class Engine {
       policy: this.#options.policy,
       contentCheck: this.#options.contentCheck,
       guards: guardsFor,
-      engine: {
-        durable: (row, events) => this.#announce(row.id, events),
-        startChild: (workflow, runId, input, parent, given) => {
-          this.register(workflow as Workflow<never, unknown>);
-          return this.#starter.create(workflow, runId, input, parent, given);
-        },
-        forkChild: (request) => {
-          this.register(request.workflow as Workflow<never, unknown>);
-          return forkChild(this.#parts, request);
-        },
-        resumeChild: (runId, attempt) => this.#control.resumeOnce(runId, attempt),
-        notifyParent: (child) => this.#family.tell(child),
-        cancelChildren: async (runId) => {
-          await this.#family.cancelChildren(runId, { compensate: true });
-          return this.#family.doneBelow(runId);
-        },
-        evidence: (runId, step, attempt, data) => {
-          const keep = () => this.#decisions.evidence(runId, step, attempt, data);
-          const kept = oncePossible(this.#queue.health, keep);
-          detached(kept, this.#ports.logger, "keeping evidence", { runId, step });
-        },
-      },
+      engine: engineLinks({
+        parts: this.#parts,
+        queue: this.#queue,
+        control: this.#control,
+        decisions: this.#decisions,
+        family: this.#family,
+        starter: this.#starter,
+        register: (workflow) => this.register(workflow),
+        announce: (runId, events) => this.#announce(runId, events),
+      }),
     };
   }
 
