@@ -1,9 +1,12 @@
 import { type AgentTeam, defineAgentTeam } from "./agent-team.ts";
+import { definePhaseTeam, type PhaseTeam } from "./phases/phase-team.ts";
+import type { PhaseTeamOptions } from "./phases/settings.ts";
 import type { AgentTeamOptions } from "./team-options.ts";
 
 /**
- * Defines a team: a workflow in which many agents work on one analysis. Each agent is a run of its own, found by the
- * analysis and its type, so that any mix of failures leaves the others alone.
+ * Defines a team. With `agents`: a workflow in which many agents work on one analysis, each as a run of its own that is
+ * found by the analysis and its type. With `phases`: a workflow in which an orchestrator, specialists and an evaluator
+ * work through one phase after the other.
  *
  * @example
  * ```ts
@@ -11,8 +14,13 @@ import type { AgentTeamOptions } from "./team-options.ts";
  *
  * export const stockTeam = (agents: readonly Agent[]) =>
  *   defineTeam({ name: "stock-team", agents, concurrency: 5 });
+ *
+ * export const atlasTeam = (specialists: readonly Agent[]) =>
+ *   defineTeam({ name: "atlas-team", phases: [{ name: "research", specialists }] });
  * ```
  */
-export function defineTeam<I = unknown>(options: AgentTeamOptions): AgentTeam<I> {
-  return defineAgentTeam<I>(options);
+export function defineTeam<I = unknown>(options: AgentTeamOptions): AgentTeam<I>;
+export function defineTeam<I = unknown>(options: PhaseTeamOptions<I>): PhaseTeam<I>;
+export function defineTeam<I>(options: AgentTeamOptions | PhaseTeamOptions<I>): AgentTeam<I> | PhaseTeam<I> {
+  return "phases" in options ? definePhaseTeam<I>(options) : defineAgentTeam<I>(options);
 }

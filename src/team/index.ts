@@ -16,5 +16,25 @@ export { defineTeam } from "./define-team.ts";
 export type { Delivery, HookInfo, Targets, TeamHooks } from "./hooks.ts";
 export type { WorkingMemory } from "./memory.ts";
 export type { AgentCheckpointState, AgentMigration } from "./migrate.ts";
+export type { PhaseTeam, PhaseTeamResult } from "./phases/phase-team.ts";
+export type { AutomaticTrigger, PhaseTeamOptions } from "./phases/settings.ts";
+export type { PhaseAgent, PhaseDecisionMade, PhaseOutput } from "./phases/state.ts";
+export type {
+  AgentChange,
+  Criterion,
+  Evaluation,
+  EvaluationCall,
+  Evaluator,
+  LowConfidence,
+  LowConfidenceChoice,
+  ManualTrigger,
+  Orchestrator,
+  Phase,
+  PhaseContext,
+  PhaseDecision,
+  PhaseOutputs,
+  Score,
+  SpecialistInput,
+} from "./phases/types.ts";
 export type { ProgressText } from "./progress.ts";
 export type { AgentTeamOptions, OnAgentFailure, Stage, StageGate } from "./team-options.ts";

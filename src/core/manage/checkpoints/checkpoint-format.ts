@@ -104,7 +104,7 @@ function agentJson({ id, decisions, steps, loops }: Checkpoint, name: string, ag
     last_decision: last?.description ?? null,
     output_ref: place === undefined ? null : `${id}#/${place}/${escaped(name)}`,
     blockers,
-    state: state === undefined ? null : base64(state),
+    state: state === undefined ? null : stateText(state),
   };
 }
 
@@ -123,7 +123,8 @@ const iso = (at: number): string => new Date(at).toISOString();
 /** Escapes a part of a JSON Pointer. */
 const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
-function base64(state: unknown): string {
+/** An agent's state in a checkpoint: bytes as they are, anything else in the journal's encoding; in base64. */
+export function stateText(state: unknown): string {
   const bytes = state instanceof Uint8Array ? state : new TextEncoder().encode(encode(state));
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);

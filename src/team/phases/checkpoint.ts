@@ -1,0 +1,48 @@
+import type { Context } from "../../core/context.ts";
+import { stateText } from "../../core/manage/checkpoints/checkpoint-format.ts";
+import type { PhaseCheckpointRow } from "../../core/records.ts";
+import { confidenceSnapshot, type TeamState } from "./state.ts";
+
+interface Given {
+  /** A UUID. */
+  readonly id: string;
+  readonly phase: number;
+  readonly timestamp: string;
+  readonly trigger: string;
+}
+
+/** The content of a checkpoint file: the whole state of a run after a phase, or in the middle of one. */
+export function phaseRow(
+  ctx: Pick<Context, "runId" | "metrics">,
+  state: TeamState,
+  threshold: number,
+  { id, phase, timestamp, trigger }: Given,
+): PhaseCheckpointRow {
+  const { elapsedMs, calls, tokens, memoryPeakMb } = ctx.metrics();
+  const agents = Object.entries(state.agents).map(([name, agent]) => [
+    name,
+    { ...agent, state: agent.state === null ? null : stateText(agent.state) },
+  ]);
+  return {
+    version: "1.0",
+    checkpoint_id: id,
+    workflow_id: ctx.runId,
+    timestamp,
+    phase,
+    status: "in_progress",
+    trigger,
+    resumable: true,
+    agents: Object.fromEntries(agents),
+    decisions: [...state.decisions].sort((a, b) =>
+      a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0,
+    ),
+    outputs: state.outputs,
+    metrics: {
+      elapsed_time: elapsedMs / 1_000,
+      api_calls: calls,
+      tokens_used: tokens,
+      memory_peak: Math.round(memoryPeakMb * 10) / 10,
+    },
+    confidence: confidenceSnapshot(state, threshold),
+  };
+}
