@@ -76,6 +76,8 @@ export type {
 } from "./core/manage/reports/recoveries.ts";
 export { Reports } from "./core/manage/reports/reports.ts";
 export type { AuditTrail, TrailActor, TrailLine } from "./core/manage/reports/trail.ts";
+export type { EffectAudit, PossibleDuplicate } from "./core/manage/restart/audit.ts";
+export type { Restarted, RestartOptions, Restarts } from "./core/manage/restart/restarts.ts";
 export type { Archive, ArchiveBundle } from "./core/manage/retention/archive.ts";
 export type { DeleteOptions, DeleteReport } from "./core/manage/retention/delete.ts";
 export type { Tombstone } from "./core/manage/retention/erase.ts";

@@ -60,6 +60,11 @@ export interface EngineOptions {
   readonly pressure?: () => number;
   /** The time limit assumed for steps without one, before an unknown `once` call may be run again. Default 5 min. */
   readonly assumedStepMs?: number;
+  /**
+   * `true`: `pause`, `resume`, `cancel` and `inject` are refused (HF-4365) unless they say who acts and why. Default
+   * `false`: both are recorded if given.
+   */
+  readonly requireReason?: boolean;
   /** Called before every step call; see {@link Policy}. */
   readonly policy?: Policy;
   /** Called for every restored or injected value before the run sees it; see {@link ContentCheck}. */

@@ -13,7 +13,7 @@ import { guardsFor } from "./guards/all.ts";
 import { checkContentCheck } from "./guards/content.ts";
 import { checkPolicy } from "./guards/policy.ts";
 import { checkId } from "./ids.ts";
-import type { NamedAct } from "./journal/act.ts";
+import { checkActOn, type NamedAct } from "./journal/act.ts";
 import type { Acts } from "./journal/acts.ts";
 import { listed, readRun } from "./journal/door.ts";
 import type { JournalEvent } from "./journal/events.ts";
@@ -30,6 +30,8 @@ import { planResume } from "./manage/plan/plan.ts";
 import type { PlanOptions, ResumePlan } from "./manage/plan/plan-types.ts";
 import { type Replay, type ReplayOptions, replayCheckpoint } from "./manage/replay/replay-run.ts";
 import { Reports } from "./manage/reports/reports.ts";
+import { insteadOfParking } from "./manage/restart/instead.ts";
+import { Restarts } from "./manage/restart/restarts.ts";
 import { type DeleteOptions, type DeleteReport, deleteRun } from "./manage/retention/delete.ts";
 import { RetentionLoop } from "./manage/retention/loop.ts";
 import { Retention } from "./manage/retention/retention.ts";
@@ -86,6 +88,8 @@ export class Engine {
   readonly reports: Reports;
   /** Moves runs from one store to another. */
   readonly transfer: Transfer;
+  /** Starts runs again that can't be restored, and lists what could happen twice. */
+  readonly restarts: Restarts;
   readonly #options: EngineOptions;
   readonly #store: Store;
   readonly #ports: Ports;
@@ -158,6 +162,7 @@ export class Engine {
     this.migrations = new Migrations(this.#parts, () => this.#foresight());
     this.reports = new Reports(this.#parts);
     this.transfer = new Transfer(this.#parts, this.#family);
+    this.restarts = new Restarts(this.#parts, (...run) => this.#starter.create(...run));
     for (const workflow of options.workflows ?? []) this.register(workflow);
   }
 
@@ -240,6 +245,7 @@ export class Engine {
       owner: this.#owner,
       pressure: new Pressure(this.#triggers.memoryPressure, pressure),
       tell: (event) => this.#emitter.emit(event),
+      unrestorable: insteadOfParking(this.#parts, this.restarts, this.#recovery),
     });
     this.#running = () => worker.running;
     this.#parts.folds.watch((runId) => worker.active(runId)?.writer);
@@ -330,14 +336,14 @@ export class Engine {
 
   /** Stops the run at its next step boundary. No new step starts after this resolves. */
   async pause(runId: string, act: PauseOptions = {}): Promise<Run> {
-    checkId(runId);
+    checkActOn(runId, "pause", act, this.#options);
     const pause = (id: string): Promise<Run> => this.#control.pause(id, act);
     return act.children ? this.#family.withChildren(runId, pause, ({ id }) => pause(id)) : pause(runId);
   }
 
   /** Lets a paused, failed or held-back run continue. Its changes are part of the same write. */
   async resume(runId: string, options: ResumeOptions & { children?: boolean } = {}): Promise<Run> {
-    checkId(runId);
+    checkActOn(runId, "resume", options, this.#options);
     const resume = (id: string): Promise<Run> => this.#control.resume(id, options);
     if (!options.children) return resume(runId);
     const { set: _, inject: __, budget: ___, ...plain } = options;
@@ -346,7 +352,7 @@ export class Engine {
 
   /** Ends the run and those it started for good. With `compensate`, their work is undone first, in reverse order. */
   async cancel(runId: string, act: CancelOptions = {}): Promise<Run> {
-    checkId(runId);
+    checkActOn(runId, "cancel", act, this.#options);
     const row = await this.#control.cancel(runId, act);
     await this.#family.cancelChildren(runId, act);
     return row;
@@ -376,7 +382,7 @@ export class Engine {
 
   /** Gives context to a run and, with `children`, to those it started. A repeated delivery id counts once. */
   async inject(runId: string, context: unknown, options: InjectOptions = {}): Promise<void> {
-    checkId(runId);
+    checkActOn(runId, "inject", options, this.#options);
     await injectInto(this.#control, this.#family, runId, context, options);
   }
 

@@ -22,6 +22,7 @@ import { estimate, planText } from "../plan-text.ts";
 import { unitOf } from "../view/units.ts";
 import type { Code } from "../workflows.ts";
 import { previewText } from "./fork.ts";
+import { startFresh } from "./resume/fresh.ts";
 import { readAmount } from "./run.ts";
 
 const options = {
@@ -48,6 +49,10 @@ const options = {
     flag: "--result <json>",
     summary: "what such a step returned, with mark-done",
     parse: (text: string) => readJson(text, "--result"),
+  },
+  fresh: {
+    flag: "--fresh",
+    summary: "from the beginning, as a new run; lists first what could happen twice",
   },
   retryFailed: { flag: "--retry-failed", summary: "try every failed step again" },
   now: { flag: "--now", summary: "do not wait for the next try, whatever the receiver asked for" },
@@ -79,6 +84,7 @@ export const command = defineCommand({
     if (context.options.plan && place !== undefined) return planFork(context, place);
     const { run, isFork } = await target(context, store);
     if (run === undefined) return { data: { run: null }, text: "Nothing to resume." };
+    if (context.options.fresh) return startFresh(context, store, run);
     if (context.options.plan) return plan(context, run);
     if (run.status === "completed") return already(context, run);
     const act = await context.act("resume");

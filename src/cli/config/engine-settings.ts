@@ -36,6 +36,7 @@ export function engineSettings({ values }: Settings): Omit<EngineOptions, "store
       maxAttempts: values.max_recovery_attempts,
       timeoutMs: readDuration(values.recovery_timeout) ?? 300_000,
       fallbackToPrevious: values.fallback_to_previous,
+      ...defined({ onUnrestorable: values.on_unrestorable }),
     },
     ...(triggers === undefined ? {} : { triggers: triggersOf(triggers) }),
   };

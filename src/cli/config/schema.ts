@@ -81,6 +81,11 @@ const settings = {
   max_recovery_attempts: z.number().int().nonnegative().describe("takeovers without progress before review"),
   recovery_timeout: duration.describe("a taken-over run that writes nothing for so long waits for review"),
   fallback_to_previous: z.boolean().describe("pass over a damaged snapshot for the one before"),
+  on_unrestorable: z
+    .enum(["park", "fresh"])
+    .describe(
+      "park: a run that can't be restored waits for a person · fresh: it is started again as a new run that lists what may happen twice",
+    ),
   async_writes: z
     .boolean()
     .describe("true: repeatable steps go on while the store fails; intents of others are never late"),

@@ -21,6 +21,7 @@ const DEFAULTS = {
   max_recovery_attempts: 3,
   recovery_timeout: "5m",
   fallback_to_previous: true,
+  on_unrestorable: "park",
   async_writes: false,
   claim: "15s",
   ui: "auto",

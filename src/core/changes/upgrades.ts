@@ -4,7 +4,7 @@ import type { ActPlan, Acts } from "../journal/acts.ts";
 import { loadRun } from "../journal/load.ts";
 import { RunState } from "../journal/state.ts";
 import { isDamage } from "../journal/unreadable.ts";
-import { about } from "../journal/wait-reason.ts";
+import { about, forReview } from "../journal/wait-reason.ts";
 import { dropOldest } from "../recent.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow, Waiting } from "../types.ts";
@@ -16,6 +16,7 @@ interface UpgradeDeps {
   readonly acts: Acts;
   readonly workflows: ReadonlyMap<string, Workflow>;
   readonly settings: { readonly sweepMs: number };
+  readonly unrestorable: (row: RunRow, problem: HoldfastError) => Promise<HoldfastError>;
 }
 
 /** The input of an execution, or how it ended before it began. */
@@ -93,7 +94,8 @@ export class Upgrades {
     const deps = { values, clock: ports.clock, limitMs: Math.min(STATE_MS, settings.claimMs / 2) };
     const plan = problem ?? (await planMigration(deps, row, state, workflow, way ?? []).catch(onlyFailed));
     const isParked = plan instanceof HoldfastError;
-    const acted = await this.#deps.acts.write(row, isParked ? this.#parking(plan) : plan);
+    const written = isParked ? this.#parking(await this.#deps.unrestorable(row, plan)) : plan;
+    const acted = await this.#deps.acts.write(row, written);
     if (!acted) {
       // The run was written to in the meantime: by an act, or by another worker after this one took too long.
       const now = await store.read(row.id);
@@ -107,12 +109,12 @@ export class Upgrades {
   }
 
   #parking(problem: HoldfastError): ActPlan {
-    const waiting: Waiting = {
-      kind: "migration",
-      step: "",
-      since: this.#deps.execution.time.now(),
-      ...about(problem, problem.why),
-    };
+    const since = this.#deps.execution.time.now();
+    // A run that was started afresh must not continue by itself when a migration turns up.
+    const waiting: Waiting =
+      problem.code === "HF-4363"
+        ? forReview(problem, since)
+        : { kind: "migration", step: "", since, ...about(problem, problem.why) };
     return {
       events: [{ kind: "run_waiting", step: "", meta: { waiting: [waiting] } }],
       claim: { kind: "release" },

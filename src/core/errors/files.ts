@@ -398,6 +398,24 @@ export const fileErrors = {
     safe: "The file was only read.",
     fix: "Name a file that holdfast export, a file store or checkpointToJson wrote.",
   },
+  "HF-4363": {
+    what: "Run {run} can't be restored, and was started afresh as {fresh}.",
+    why: "{why}",
+    safe: "Nothing of {run} was used but its input and config. Effects that happened or may have happened before: {count}.",
+    fix: "See what may have happened twice: holdfast checkpoints show {fresh} --reveal lists it under config.$restart. Then holdfast cancel {run}.",
+  },
+  "HF-4364": {
+    what: "Run {run} can't be started afresh: its input can't be read.",
+    why: "The first entry of its journal is damaged, or retention has dropped it.",
+    safe: UNCHANGED,
+    fix: "Start the workflow with the input yourself, or give it: engine.restarts.start(run, { input }).",
+  },
+  "HF-4365": {
+    what: "{verb} needs to say who acts and why: {missing} is missing.",
+    why: "This engine requires it of every act (requireReason), so that the audit trail explains each one.",
+    safe: UNCHANGED,
+    fix: 'Pass both: engine.{verb}(run, { actor: "ada", reason: "wrong customer" }).',
+  },
   "HF-4400": {
     what: "{file} cannot be loaded: {problem}.",
     why: "crash-test runs the workflow in processes of its own, and each of them loads the file first.",

@@ -5,8 +5,9 @@ import { damaged } from "../journal/journal.ts";
 import { forReview, reasonOf } from "../journal/wait-reason.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow, Waiting } from "../types.ts";
+import type { WorkerDeps } from "./worker-deps.ts";
 
-interface DamagedDeps {
+interface DamagedDeps extends Pick<WorkerDeps, "unrestorable"> {
   readonly acts: Acts;
   readonly execution: Pick<ExecutionDeps, "store" | "ports" | "time" | "engine">;
 }
@@ -36,8 +37,10 @@ export class DamagedRuns {
     const { logger } = this.#deps.execution.ports;
     // The damaged run may be its parent.
     const damagedRun = String(problem.detail["run"] ?? row.id);
-    if (!this.#known.has(damagedRun)) logger.error(problem.message, { runId: row.id, why: problem.why });
+    const isNew = !this.#known.has(damagedRun);
     this.#known.add(damagedRun);
+    if (isNew) logger.error(problem.message, { runId: row.id, why: problem.why });
+    if (isNew && damagedRun === row.id) await this.#deps.unrestorable(row, problem);
     if (row.parent) await this.#review(row.parent.runId, row.id, problem);
   }
 

@@ -1,4 +1,4 @@
-import { checkKeys, checkNumber } from "../check-options.ts";
+import { checkKeys, checkNumber, checkOneOf } from "../check-options.ts";
 import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
 import { digest, fingerprint } from "../hash.ts";
@@ -28,6 +28,13 @@ export interface RecoveryOptions {
   readonly fallbackToPrevious?: boolean;
   /** The takeover from which each is reported as `recovery_alarm`. Default 2. */
   readonly alarmAfter?: number;
+  /**
+   * What becomes of a run that can't be restored: its state is damaged, or no migration leads to the code's major
+   * version. `park` (the default): it waits for a person. `fresh`: its workflow is started again with its input, as a
+   * new run whose config lists the effects that may happen twice, and the old run waits for review. Runs that another
+   * run started are always parked.
+   */
+  readonly onUnrestorable?: "park" | "fresh";
 }
 
 export type RecoveryPolicy = Required<RecoveryOptions>;
@@ -38,19 +45,22 @@ const DEFAULTS: RecoveryPolicy = {
   timeoutMs: 300_000,
   fallbackToPrevious: true,
   alarmAfter: 2,
+  onUnrestorable: "park",
 };
 
 export function recoveryPolicy(given: RecoveryOptions = {}): RecoveryPolicy {
   checkKeys(given, Object.keys(DEFAULTS), "recovery");
   for (const key of ["maxAttempts", "timeoutMs", "alarmAfter"] as const)
     checkNumber(`recovery.${key}`, given[key] ?? DEFAULTS[key], { least: key === "maxAttempts" ? 0 : 1 });
-  const { auto, maxAttempts, timeoutMs, fallbackToPrevious, alarmAfter } = given;
+  const { auto, maxAttempts, timeoutMs, fallbackToPrevious, alarmAfter, onUnrestorable } = given;
+  checkOneOf("recovery.onUnrestorable", onUnrestorable ?? DEFAULTS.onUnrestorable, ["park", "fresh"]);
   return {
     auto: auto ?? DEFAULTS.auto,
     maxAttempts: maxAttempts ?? DEFAULTS.maxAttempts,
     timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
     fallbackToPrevious: fallbackToPrevious ?? DEFAULTS.fallbackToPrevious,
     alarmAfter: alarmAfter ?? DEFAULTS.alarmAfter,
+    onUnrestorable: onUnrestorable ?? DEFAULTS.onUnrestorable,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Workflow } from "../context.ts";
+import type { HoldfastError } from "../errors.ts";
 import type { Acts } from "../journal/acts.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow } from "../types.ts";
@@ -28,4 +29,6 @@ export interface WorkerDeps {
   readonly owner: string;
   readonly pressure: Pressure;
   readonly tell: (event: EngineEvent) => void;
+  /** Called before a run is parked that can't be restored; returns the reason to park it with. */
+  readonly unrestorable: (row: RunRow, problem: HoldfastError) => Promise<HoldfastError>;
 }

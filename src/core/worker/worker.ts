@@ -325,7 +325,7 @@ export class Worker {
     execution.restored = options.events === undefined;
     this.#active.set(row.id, execution);
     this.#renewLater();
-    if (problem) execution.parkForReview(problem);
+    if (problem) execution.parkForReview(await this.#deps.unrestorable(row, problem));
     else execution.detach(runBody(execution), "a run");
     if (options.died) limitRecovery(execution, settings.recovery.timeoutMs);
     const end = await execution.ended;
