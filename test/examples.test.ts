@@ -8,7 +8,7 @@ import { useFolders } from "./support/folders.ts";
 /** The package as built; HOLDFAST_PACKAGE names another copy of it. */
 const PACKAGE = process.env["HOLDFAST_PACKAGE"] ?? ROOT;
 const EXAMPLES = path.join(ROOT, "examples");
-const MADE_BY_RUNS = [".holdfast", "calls.log", "bank", "mails.txt", "enough"];
+const MADE_BY_RUNS = [".holdfast", "calls.log", "bank", "mails.txt", "enough", "work", "keys.json"];
 
 const folder = useFolders("examples");
 
@@ -103,6 +103,29 @@ const PROOFS: Readonly<Record<string, (cwd: string, ends: readonly Ended[]) => v
     expect(other).toBe(one);
   },
   "version-migration": (_, ends) => expect(ends.at(-1)?.printed).not.toContain("under the key"),
+  "contract-review": (cwd) =>
+    expect(callsIn(cwd)).toEqual({
+      ...once(["turn 0", "turn 1", "turn 3", "turn 5"]),
+      "turn 2": 2,
+      "turn 4": 2,
+    }),
+  "codebase-refactor": (cwd, [, resumed]) => {
+    expect(callsIn(cwd)).toMatchObject({ "turn 4": 1, "turn 5": 2, "turn 8": 1 });
+    expect(resumed?.printed).not.toContain("refactorer[4]/model");
+    const files = readdirSync(path.join(cwd, "work"));
+    expect(files).toContain("setup.js");
+    expect(files.map((file) => readFileSync(path.join(cwd, "work", file), "utf8")).join("")).not.toContain(
+      'fetchData("',
+    );
+  },
+  "clinical-summary": (cwd, [, , resumed]) => {
+    expect(resumed?.printed).not.toContain("…");
+    const stored = readdirSync(path.join(cwd, ".holdfast")).map((file) =>
+      readFileSync(path.join(cwd, ".holdfast", file), "latin1"),
+    );
+    for (const text of ["Grace", "Hopper", "204417", "haemoglobin"])
+      expect(stored.join("")).not.toContain(text);
+  },
   "two-workers-race": (_, [loser]) => expect(loser?.printed).not.toContain("… process"),
   everything: (cwd) =>
     expect(Object.keys(callsIn(cwd)).sort()).toEqual(["draft", "reviewer", "security", "style", "title"]),
