@@ -4,7 +4,7 @@ import type { RunRow } from "../../core/types.ts";
 import { type Disk, forEach, hasCode, ifThere, writeFiles } from "../disk.ts";
 import { carryOut } from "./drop.ts";
 import { blobFile, blobsIn, checkFolder, type Layout } from "./layout.ts";
-import { NEWEST, type RecordName } from "./names.ts";
+import { NEWEST, phaseName, type RecordName } from "./names.ts";
 
 /** The changes that one flush makes to one run. */
 export interface RunPlan {
@@ -12,6 +12,8 @@ export interface RunPlan {
   readonly isNew: boolean;
   readonly records: (RecordName & { readonly text: string })[];
   readonly blobs: Map<string, string>;
+  /** Files of phases: for people, and in place before the records that they show. */
+  readonly phases: { readonly phase: number; readonly timestamp: string; readonly text: string }[];
   /** At most one, from the last append: the next append waits until it has been carried out. */
   drop: Drop | null;
   /** The row after all of these appends. */
@@ -31,7 +33,7 @@ interface Draft {
  * name.
  */
 export async function commit(disk: Disk, layout: Layout, plans: readonly RunPlan[]): Promise<Set<string>> {
-  const drafts: Drafts = { folders: [], blobs: [], records: [] };
+  const drafts: Drafts = { folders: [], blobs: [], phases: [], records: [] };
   const lost = new Set<string>();
   try {
     const there = await withFolder(disk, layout, plans, lost);
@@ -41,7 +43,7 @@ export async function commit(disk: Disk, layout: Layout, plans: readonly RunPlan
     await forEach(drafts.folders, ({ folder }) => disk.removeAll(folder)).catch(() => undefined);
     throw error;
   } finally {
-    const files = [...drafts.blobs, ...drafts.records.flatMap(({ files }) => files)];
+    const files = [...drafts.blobs, ...drafts.phases, ...drafts.records.flatMap(({ files }) => files)];
     await forEach(files, (file) => ifThere(disk.unlink(file.path))).catch(() => undefined);
   }
   for (const { id, drop } of plans) if (drop && !lost.has(id)) await carryOut(disk, layout, id, drop);
@@ -51,6 +53,7 @@ export async function commit(disk: Disk, layout: Layout, plans: readonly RunPlan
 interface Drafts {
   folders: readonly DraftFolder[];
   blobs: readonly Draft[];
+  phases: readonly PhaseDraft[];
   records: readonly { readonly id: string; readonly files: readonly Draft[] }[];
 }
 
@@ -84,12 +87,20 @@ async function write(disk: Disk, layout: Layout, plans: readonly RunPlan[], draf
     if (hasBlobs) await disk.makeFolder(blobsIn(folder));
   });
   drafts.blobs = await draftBlobs(disk, layout, added);
+  drafts.phases = added.flatMap(({ id, phases }) =>
+    phases.map(({ phase, timestamp, text }) => ({ id, phase, timestamp, path: layout.temporary(), text })),
+  );
   drafts.records = added.map(({ id, records }) => ({
     id,
     files: records.map(({ name, text }) => draft(layout, path.join(layout.run(id), name), text)),
   }));
   const inPlace = drafts.records.flatMap(({ files }) => files);
-  await writeFiles(disk, [...drafts.blobs, ...inPlace, ...drafts.folders.flatMap(({ files }) => files)]);
+  await writeFiles(disk, [
+    ...drafts.blobs,
+    ...drafts.phases,
+    ...inPlace,
+    ...drafts.folders.flatMap(({ files }) => files),
+  ]);
   await forEach(drafts.folders, async ({ folder, last, hasBlobs }) => {
     await disk.link(last, path.join(folder, NEWEST));
     if (hasBlobs) await disk.syncFolder(blobsIn(folder));
@@ -101,19 +112,54 @@ async function write(disk: Disk, layout: Layout, plans: readonly RunPlan[], draf
 async function place(
   disk: Disk,
   layout: Layout,
-  { folders, blobs, records }: Drafts,
+  { folders, blobs, phases, records }: Drafts,
   lost: Set<string>,
 ): Promise<void> {
   await forEach(blobs, ({ path: from, to }) => disk.rename(from, to));
   await forEach([...new Set(blobs.map(({ to }) => path.dirname(to)))], (folder) => disk.syncFolder(folder));
+  const shown: (readonly [id: string, file: string])[] = [];
+  for (const one of phases) shown.push([one.id, await linkPhase(disk, layout.run(one.id), one)]);
   await forEach(records, async ({ id, files }) => {
     if (!(await isLinked(disk, files))) lost.add(id);
   });
+  for (const [id, file] of shown) if (lost.has(id)) await ifThere(disk.unlink(file));
   await forEach(folders, async ({ id, folder }) => {
     if (!(await isRenamed(disk, folder, layout.run(id)))) lost.add(id);
   });
   const grown = records.map(({ id }) => layout.run(id));
   await forEach(folders.length > 0 ? [...grown, layout.runs] : grown, (folder) => disk.syncFolder(folder));
+}
+
+interface PhaseDraft {
+  readonly id: string;
+  readonly phase: number;
+  readonly timestamp: string;
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Links the file to the first name that is free. */
+async function linkPhase(disk: Disk, folder: string, draft: PhaseDraft): Promise<string> {
+  for (let count = 1; ; count++) {
+    const file = path.join(folder, phaseName(draft.phase, draft.timestamp, count));
+    try {
+      await disk.link(draft.path, file);
+      return file;
+    } catch (error) {
+      if (!hasCode(error, "EEXIST")) throw error;
+    }
+  }
+}
+
+/** The files of phases in a new folder, where no name is taken yet. */
+function newPhases(folder: string, phases: RunPlan["phases"]): { path: string; text: string }[] {
+  const taken = new Set<string>();
+  return phases.map(({ phase, timestamp, text }) => {
+    let count = 1;
+    while (taken.has(phaseName(phase, timestamp, count))) count++;
+    taken.add(phaseName(phase, timestamp, count));
+    return { path: path.join(folder, phaseName(phase, timestamp, count)), text };
+  });
 }
 
 const draft = (layout: Layout, to: string, text: string): Draft => ({ path: layout.temporary(), text, to });
@@ -128,11 +174,12 @@ interface DraftFolder {
 }
 
 /** A new run, complete in a folder that no reader looks into. */
-function draftFolder(layout: Layout, { id, records, blobs }: RunPlan): DraftFolder {
+function draftFolder(layout: Layout, { id, records, blobs, phases }: RunPlan): DraftFolder {
   const folder = layout.temporary();
   const files = [
     ...records.map(({ name, text }) => ({ path: path.join(folder, name), text })),
     ...[...blobs].map(([hash, text]) => ({ path: blobFile(folder, hash), text })),
+    ...newPhases(folder, phases),
   ];
   const last = path.join(folder, records.at(-1)?.name ?? "");
   return { id, folder, hasBlobs: blobs.size > 0, last, files };

@@ -3,6 +3,7 @@ import type { Drop } from "../../core/store/contract.ts";
 import { type Disk, forEach, hasCode, ifThere, writeFiles } from "../disk.ts";
 import { blobFile, blobsIn, type Layout } from "./layout.ts";
 import { isSetAside } from "./names.ts";
+import { removePhases } from "./phase-file.ts";
 import { formatRecord } from "./record.ts";
 import { readRecords, recordNames } from "./run-folder.ts";
 
@@ -13,6 +14,8 @@ import { readRecords, recordNames } from "./run-folder.ts";
  */
 export async function carryOut(disk: Disk, layout: Layout, id: string, drop: Drop): Promise<void> {
   const folder = layout.run(id);
+  const gone = new Set(drop.records);
+  if (gone.size > 0) await removePhases(disk, folder, id, (seq) => gone.has(seq));
   await forgetData(disk, layout, { id, folder, seqs: new Set(drop.entries) });
   if (drop.blobs.length === 0) return;
   await forEach(drop.blobs, (hash) => ifThere(disk.unlink(blobFile(folder, hash))));

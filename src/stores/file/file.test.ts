@@ -78,7 +78,7 @@ describe("opening a files store", () => {
     });
     expect(modes.filter(([, kind, mode]) => mode !== (kind === "file" ? "600" : "700"))).toEqual([]);
     expect(names.length).toBeGreaterThan(10);
-    expect(store.capabilities).toEqual({ durability: "power-loss", transactions: false });
+    expect(store.capabilities).toMatchObject({ durability: "power-loss", transactions: false });
   });
 
   it("refuses what is not the name of a folder", async () => {

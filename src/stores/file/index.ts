@@ -1,6 +1,7 @@
 import { type FileOptions, type FileStore, openFolder } from "./open.ts";
 
 export type { FileOptions, FileStore } from "./open.ts";
+export { checkPhaseFile, type PhaseFile } from "./phase-file.ts";
 export type { Recovered } from "./run-folder.ts";
 
 /**

@@ -9,6 +9,7 @@ import { safeName } from "./names.ts";
  *   store.json      who the store is            lock.json    who uses it
  *   claims.json     claims that were renewed    tmp/         files that are not yet whole
  *   runs/<run>/checkpoint_<position>_<time>.json   one journal entry each; the newest is also the run as it stands
+ *   runs/<run>/checkpoint_phase<n>_<time>.json     the record of a phase, for people
  *   runs/<run>/newest.json                         a second name of the newest of them
  *   runs/<run>/run.json                            the same for people, a moment later
  *   runs/<run>/blobs/<hash>.txt                    long values

@@ -32,9 +32,24 @@ const RECORD = /^checkpoint_(\d{8,16})_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.js
 export const recordName = (seq: number, timestamp: string): string =>
   `checkpoint_${String(seq).padStart(8, "0")}_${timestamp.replace(/[:.]/g, "-")}.json`;
 
+const PHASE = /^checkpoint_phase\d+_.*\.json$/;
+
+/** True for the file of a phase, which is for people: the store restores nothing from it. */
+export const isPhaseName = (name: string): boolean => PHASE.test(name);
+
+/** `checkpoint_phase2_20240102_143522.json`; from the second file of a second on with a number. */
+export function phaseName(phase: number, timestamp: string, count: number): string {
+  const [day = "", time = ""] = new Date(timestamp)
+    .toISOString()
+    .slice(0, 19)
+    .replace(/[-:]/g, "")
+    .split("T");
+  return `checkpoint_phase${phase}_${day}_${time}${count > 1 ? `_${count}` : ""}.json`;
+}
+
 /** Parses a file name: a record at a position, a name that almost looks like one, or neither. */
 export function parseRecordName(name: string): RecordName | "misnamed" | null {
-  if (!name.startsWith("checkpoint_") || !name.endsWith(".json")) return null;
+  if (!name.startsWith("checkpoint_") || !name.endsWith(".json") || isPhaseName(name)) return null;
   const [, digits] = RECORD.exec(name) ?? [];
   return digits === undefined ? "misnamed" : { name, seq: Number(digits) };
 }

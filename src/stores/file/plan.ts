@@ -3,6 +3,7 @@ import type { Append, AppendResult, Drop, Entry } from "../../core/store/contrac
 import type { RunRow } from "../../core/types.ts";
 import type { RunPlan } from "./commit.ts";
 import { recordName } from "./names.ts";
+import { formatPhase } from "./phase-file.ts";
 import { formatRecord } from "./record.ts";
 import type { Runs } from "./runs.ts";
 
@@ -45,6 +46,7 @@ export class Flush {
     plan.appends.push([index, append]);
     for (const { hash, data } of append.blobs) if (!plan.blobs.has(hash)) plan.blobs.set(hash, data);
     plan.records.push(...this.#records(append, row, plan.drop));
+    plan.phases.push(...phasesOf(append));
     return { ok: true };
   }
 
@@ -73,6 +75,7 @@ const newPlan = (row: RunRow, isNew: boolean): Planned => ({
   isNew,
   records: [],
   blobs: new Map(),
+  phases: [],
   drop: null,
   row,
   appends: [],
@@ -83,8 +86,19 @@ function dropOf({ drop, entries, blobs }: Append): Drop | null {
   if (!drop) return null;
   const seqs = drop.entries.filter((seq) => !entries.some((entry) => entry.seq === seq));
   const hashes = drop.blobs.filter((hash) => !blobs.some((blob) => blob.hash === hash));
-  return seqs.length + hashes.length > 0 ? { entries: seqs, blobs: hashes } : null;
+  const { records = [] } = drop;
+  if (seqs.length + hashes.length + records.length === 0) return null;
+  return { entries: seqs, blobs: hashes, ...(records.length > 0 ? { records } : {}) };
 }
+
+const phasesOf = ({ run, records = [] }: Append): RunPlan["phases"] =>
+  records
+    .filter(({ table }) => table === "phase_checkpoints")
+    .map((record) => ({
+      phase: Number(record.row["phase"]),
+      timestamp: String(record.row["timestamp"]),
+      text: formatPhase(run.id, record),
+    }));
 
 /** The row exactly as its record will restore it, frozen. */
 export const settled = (row: RunRow): RunRow => freeze(JSON.parse(JSON.stringify(row)) as RunRow);

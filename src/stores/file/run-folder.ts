@@ -3,7 +3,8 @@ import type { Drop } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { type Disk, forEach, hasCode, ifThere } from "../disk.ts";
 import { checkFolder, type Layout } from "./layout.ts";
-import { byPosition, NEWEST, parseRecordName, type RecordName, recordName } from "./names.ts";
+import { byPosition, isPhaseName, NEWEST, parseRecordName, type RecordName, recordName } from "./names.ts";
+import { removePhases } from "./phase-file.ts";
 import { type ParsedRecord, parseRecord } from "./record.ts";
 import { FORMAT, isKnownVersion, seal, unseal } from "./sealed.ts";
 
@@ -54,7 +55,7 @@ export async function loadRun(
   }
   const tell = (name: string, problem: string, keptAs: string | null = null): void =>
     report({ runId: id, file: layout.relative(path.join(folder, name)), problem, keptAs });
-  const { records, misnamed } = await recordNames(disk, folder);
+  const { records, misnamed, hasPhases } = await recordNames(disk, folder);
   const copy = await readCopy(disk, folder);
   const end = await findEnd(disk, folder, id, records);
   const judged = judge(end, copy);
@@ -71,6 +72,8 @@ export async function loadRun(
   } else if (end.witness?.run.seq !== run.seq) {
     await pointTo(disk, layout, folder, recordName(judged.record.entry.seq, judged.record.timestamp));
   }
+  // A crash may have left a file of a phase whose event never came.
+  if (hasPhases) await removePhases(disk, folder, id, (seq) => seq > run.seq);
   const isCopyOld = copy?.seq !== run.seq || copy.head !== run.head;
   return { state: "whole", row: run, drop: isCopyOld ? drop : null, isCopyOld };
 }
@@ -150,15 +153,17 @@ async function pointTo(disk: Disk, layout: Layout, folder: string, name: string)
 export async function recordNames(
   disk: Disk,
   folder: string,
-): Promise<{ records: RecordName[]; misnamed: string[] }> {
+): Promise<{ records: RecordName[]; misnamed: string[]; hasPhases: boolean }> {
   const records: RecordName[] = [];
   const misnamed: string[] = [];
+  let hasPhases = false;
   for (const { name } of await disk.list(folder)) {
     const parsed = parseRecordName(name);
+    hasPhases ||= isPhaseName(name);
     if (parsed === "misnamed") misnamed.push(name);
     else if (parsed) records.push(parsed);
   }
-  return { records: records.sort(byPosition), misnamed };
+  return { records: records.sort(byPosition), misnamed, hasPhases };
 }
 
 /** Reads one record. A missing file, or anything that isn't a file, counts as a damaged record. */

@@ -2,6 +2,7 @@ import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { checkId } from "../../core/ids.ts";
 import type { Logger } from "../../core/logger.ts";
+import type { StoredRecord } from "../../core/records.ts";
 import { refusal } from "../../core/store/claim.ts";
 import type {
   Append,
@@ -12,6 +13,7 @@ import type {
   RunPage,
   RunQuery,
   Store,
+  StoreCapabilities,
   StoreIdentity,
 } from "../../core/store/contract.ts";
 import { checkLimit, dueRows, listRows } from "../../core/store/query.ts";
@@ -26,6 +28,7 @@ import { storeError } from "./errors.ts";
 import { markRestored } from "./identity.ts";
 import { blobFile, type Layout } from "./layout.ts";
 import { idOf } from "./names.ts";
+import { phasesIn } from "./phase-file.ts";
 import { Flush, isErasure, settled } from "./plan.ts";
 import { loadRun, type Recovered, readRecords } from "./run-folder.ts";
 import { placeOf, Runs } from "./runs.ts";
@@ -49,7 +52,11 @@ const RECORDS_AT_ONCE = 256;
  */
 export class FolderStore implements Store {
   readonly name = "file";
-  readonly capabilities = { durability: "power-loss", transactions: false } as const;
+  readonly capabilities = {
+    durability: "power-loss",
+    transactions: false,
+    records: ["phase_checkpoints"],
+  } as const satisfies StoreCapabilities;
   readonly recovered: Recovered[] = [];
   readonly #setup: Setup;
   readonly #runs: Runs;
@@ -176,6 +183,15 @@ export class FolderStore implements Store {
         return [hash, bytes?.toString("utf8")] as const;
       });
       return new Map(found.filter((pair): pair is [string, string] => pair[1] !== undefined));
+    });
+  }
+
+  records(runId: string): Promise<readonly StoredRecord[]> {
+    return this.#read([runId], async () => {
+      const { disk, layout } = this.#setup;
+      const row = this.#runs.row(runId);
+      const found = row ? await phasesIn(disk, layout.run(runId), runId) : [];
+      return found.map(({ record }) => record);
     });
   }
 
