@@ -1,4 +1,4 @@
-import { checkWhole } from "../core/check-options.ts";
+import { checkOneOf, checkWhole } from "../core/check-options.ts";
 import type { Context, ReceivedSignal, StepCall } from "../core/context.ts";
 import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
@@ -39,6 +39,11 @@ export interface AgentSpec {
   readonly retry?: RetryOption;
   /** For one model call. */
   readonly timeoutMs?: number;
+  /**
+   * What happens to a model call that a crash has interrupted. `rerun` (the default): it is made again. `ask`: its
+   * outcome is in doubt, and a person decides whether it is made again or what it answered; a text will do.
+   */
+  readonly onInterrupt?: "rerun" | "ask";
   /** Counts how often the same agent has started; the first is 1. Lets a scripted provider choose its answer. */
   readonly visit?: number;
   /** Prices by model, for providers that don't report the cost of a call. */
@@ -147,7 +152,8 @@ export async function runAgent<T = unknown>(
 }
 
 function checked(ctx: Context, name: string, spec: AgentSpec): Agent {
-  const { output, tools = [], maxTurns = 50, reask = 2, acceptCut = false } = spec;
+  const { output, tools = [], maxTurns = 50, reask = 2, acceptCut = false, onInterrupt = "rerun" } = spec;
+  checkOneOf("onInterrupt", onInterrupt, ["rerun", "ask"]);
   if (output) checkSchema(output, `the answer of ${name}`);
   return {
     ctx,
@@ -227,11 +233,13 @@ function saidBy({ text, calls, native }: ModelReply, given: ModelReply): Message
 }
 
 async function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: number): Promise<ModelReply> {
-  const { provider, model, timeoutMs, prices } = spec;
+  const { provider, model, timeoutMs, prices, onInterrupt = "rerun" } = spec;
+  const isAsked = onInterrupt === "ask";
   // Copied out of the draft, which ends with the turn.
   const messages = sendable(name, JSON.parse(JSON.stringify(talk.messages)) as Message[]);
   const work = async ({ attempt, signal }: StepCall): Promise<ModelReply> => {
-    const given = await provider.generate({ ...asked(spec), messages, agent: name, turn, attempt, signal });
+    const request = { ...asked(spec), messages, agent: name, turn, attempt, signal };
+    const given = await (isAsked ? generated(provider, request) : provider.generate(request));
     const reply = priced(takenReply(given, model), model, prices);
     const { inputTokens, outputTokens, costUsd } = reply.usage;
     ctx.usage({
@@ -241,17 +249,41 @@ async function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: num
     });
     return reply;
   };
-  const reply = await ctx.step("model", work, {
-    effect: "repeatable",
+  const recorded: ModelReply | string = await ctx.step<ModelReply | string>("model", work, {
+    effect: isAsked ? "once" : "repeatable",
     input: { provider: provider.name, model },
     retry,
     ...defined({ timeoutMs }),
   });
+  // A person who was asked may have answered with a text.
+  const reply = typeof recorded === "string" ? takenReply(saying(recorded), model) : recorded;
   // Prices may have been added since the call.
   const now = priced(reply, model, prices);
   if (now.usage.costUsd !== undefined && reply.usage.costUsd === undefined)
     ctx.usage({ costUsd: now.usage.costUsd });
   return now;
+}
+
+const saying = (text: string): ModelReply => ({
+  text,
+  calls: [],
+  usage: { inputTokens: 0, outputTokens: 0 },
+  model: "",
+  finish: "stop",
+});
+
+async function generated(provider: ModelProvider, request: ModelRequest): Promise<ModelReply> {
+  try {
+    return await provider.generate(request);
+  } catch (error) {
+    throw known(error);
+  }
+}
+
+/** An error that the provider gave is an outcome: only a crash leaves a call in doubt. */
+function known(error: unknown): unknown {
+  if (error instanceof Error && Object.isExtensible(error)) return Object.assign(error, { notDone: true });
+  return Object.assign(new Error(String(error), { cause: error }), { notDone: true });
 }
 
 /** The part of a request that is the same for every turn. */

@@ -65,11 +65,30 @@ export interface PhaseCheckpointRow {
   readonly error?: unknown;
 }
 
+/** A row of the table `checkpoints`: one for each run of a YAML workflow, as it stands. Only SQLite has it. */
+export interface FlowCheckpointRow {
+  readonly id: string;
+  readonly workflow_name: string;
+  readonly workflow_inputs: unknown;
+  readonly current_agent: string;
+  /** The agent under way; `null` when none is. */
+  readonly in_progress?: string | null;
+  readonly completed_agents: readonly string[];
+  readonly agent_outputs: unknown;
+  readonly context_snapshot: unknown;
+  readonly iteration: number;
+  /** An ISO time. */
+  readonly created_at: string;
+  /** An ISO time. Default: the time of the event. */
+  readonly updated_at?: string;
+}
+
 /** A record for `ctx.checkpoint`: a table, and a row with the columns of that table. */
 export type CheckpointRecord =
   | { readonly table: "agent_checkpoints"; readonly row: AgentCheckpointRow }
   | { readonly table: "workflow_checkpoints"; readonly row: WorkflowCheckpointRow }
-  | { readonly table: "phase_checkpoints"; readonly row: PhaseCheckpointRow };
+  | { readonly table: "phase_checkpoints"; readonly row: PhaseCheckpointRow }
+  | { readonly table: "checkpoints"; readonly row: FlowCheckpointRow };
 
 export type RecordTable = CheckpointRecord["table"];
 
@@ -77,6 +96,7 @@ export const RECORD_TABLES: readonly RecordTable[] = [
   "agent_checkpoints",
   "workflow_checkpoints",
   "phase_checkpoints",
+  "checkpoints",
 ];
 
 /** What a column holds. `name` and `names` have a maximum length; `json` is any value, in the journal's own JSON. */
@@ -137,11 +157,30 @@ export const COLUMNS: Readonly<Record<RecordTable, Readonly<Record<string, Colum
     state: json,
     error: json,
   },
+  checkpoints: {
+    id: { kind: "name", most: 200, required },
+    workflow_name: { kind: "name", most: 200, required },
+    workflow_inputs: { kind: "json", required },
+    current_agent: { kind: "name", most: 200, required },
+    in_progress: { kind: "name", most: 200 },
+    completed_agents: { kind: "names", most: 200, required },
+    agent_outputs: { kind: "json", required },
+    context_snapshot: { kind: "json", required },
+    iteration: { kind: "whole", required },
+    created_at: { kind: "time", required },
+    updated_at: time,
+  },
 };
 
+const TIMES = {
+  agent_checkpoints: "checkpoint_time",
+  workflow_checkpoints: "timestamp",
+  phase_checkpoints: "timestamp",
+  checkpoints: "updated_at",
+} as const satisfies Record<RecordTable, string>;
+
 /** The column that holds the time of a record. */
-export const timeColumn = (table: RecordTable): "checkpoint_time" | "timestamp" =>
-  table === "agent_checkpoints" ? "checkpoint_time" : "timestamp";
+export const timeColumn = (table: RecordTable): (typeof TIMES)[RecordTable] => TIMES[table];
 
 /** A complete row: a value or null for every column of {@link COLUMNS}. */
 export type RecordRow = Readonly<Record<string, unknown>>;

@@ -18,6 +18,7 @@ export function validate(spec: WorkflowFile, problems: Problems): void {
   if (units.has(spec.workflow.entry_point)) checkWays(spec, units, problems);
   for (const [path, agent] of eachAgent(spec)) checkAgent(agent, path, spec, problems);
   checkSettings(spec, problems);
+  warnPoints(spec, problems);
   checkReferences(spec, units, problems);
 }
 
@@ -199,6 +200,16 @@ function checkModelAgent(
 function warnEffort(effort: string | null | undefined, path: Path, problems: Problems): void {
   if (effort === "xhigh" || effort === "max")
     problems.warning(path, `${effort} is asked for as high: providers are asked for low, medium or high.`);
+}
+
+/** Members of a group end with it: a point of theirs would never be reached inside it. */
+function warnPoints({ agents, parallel, for_each: loops }: WorkflowFile, problems: Problems): void {
+  const members = new Set(parallel.flatMap((group) => group.agents));
+  const told = "A member of a group marks no checkpoint of its own there; give the group one.";
+  for (const [index, { name, checkpoint }] of agents.entries())
+    if (checkpoint && members.has(name)) problems.warning(["agents", index, "checkpoint"], told);
+  for (const [index, { agent }] of loops.entries())
+    if (agent.checkpoint) problems.warning(["for_each", index, "agent", "checkpoint"], told);
 }
 
 function checkSettings(file: WorkflowFile, problems: Problems): void {

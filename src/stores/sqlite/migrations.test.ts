@@ -65,6 +65,7 @@ describe("a file of the first version", () => {
     expect(Object.keys(rows).sort()).toEqual([
       "agent_checkpoints",
       "agent_checkpoints_archive",
+      "checkpoints",
       "journal",
       "meta",
       "record_keys",

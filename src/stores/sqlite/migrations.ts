@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { HoldfastError } from "../../core/errors.ts";
 import type { SqliteConnection } from "./driver.ts";
+import { addCheckpoints } from "./fifth-schema.ts";
 import { addRecords } from "./fourth-schema.ts";
 import { SECOND_SCHEMA } from "./second-schema.ts";
 import { catchUp } from "./third-schema.ts";
@@ -65,7 +66,13 @@ type Step = string | ((db: SqliteConnection, file: string) => void);
  * The steps that each schema version adds. The index is the version a migration starts from. Entries are only added,
  * never edited. Each migration and its new version number are one transaction.
  */
-const MIGRATIONS: readonly (readonly Step[])[] = [[firstSchema], SECOND_SCHEMA, [catchUp], [addRecords]];
+const MIGRATIONS: readonly (readonly Step[])[] = [
+  [firstSchema],
+  SECOND_SCHEMA,
+  [catchUp],
+  [addRecords],
+  [addCheckpoints],
+];
 
 /** The schema version of this code. */
 export const SCHEMA = MIGRATIONS.length;

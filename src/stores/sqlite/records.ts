@@ -14,11 +14,12 @@ import type { Connection } from "./connection.ts";
 const GROUPS = {
   agent_checkpoints: ["analysis_id", "agent_type"],
   workflow_checkpoints: ["workflow_id"],
+  checkpoints: ["id"],
 } as const;
 
 type Table = keyof typeof GROUPS;
 
-export const TABLES: readonly Table[] = ["agent_checkpoints", "workflow_checkpoints"];
+export const TABLES: readonly Table[] = ["agent_checkpoints", "workflow_checkpoints", "checkpoints"];
 
 const isTable = (table: RecordTable): table is Table => Object.hasOwn(GROUPS, table);
 
@@ -32,7 +33,7 @@ const SQL = Object.fromEntries(
   TABLES.map((table) => {
     const names = namesOf(table);
     const group = GROUPS[table].map((name) => `${name} = ?`).join(" AND ");
-    const again = table === "workflow_checkpoints" ? names.map((name) => `${name} = excluded.${name}`) : [];
+    const again = names.includes("id") ? names.map((name) => `${name} = excluded.${name}`) : [];
     return [
       table,
       {

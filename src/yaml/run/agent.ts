@@ -63,7 +63,7 @@ const hasSchema = ({ output, output_mode: mode }: ModelAgent): boolean =>
 
 async function specOf(run: FlowRun, agent: ModelAgent, data: Plain): Promise<AgentSpec> {
   const { flow, machine } = run;
-  const { runtime } = flow.spec.workflow;
+  const { runtime, checkpoint } = flow.spec.workflow;
   const at = (key: string): string => `${agent.name}.${key}`;
   const workingDir = agent.working_dir ?? runtime.working_dir;
   const where = workingDir ? render(workingDir, data, at("working_dir")) : undefined;
@@ -92,6 +92,7 @@ async function specOf(run: FlowRun, agent: ModelAgent, data: Plain): Promise<Age
     ...(typeof runtime.max_tokens === "number" ? { maxTokens: runtime.max_tokens } : {}),
     ...(typeof runtime.timeout === "number" ? { timeoutMs: runtime.timeout * 1_000 } : {}),
     ...(typeof maxTurns === "number" ? { maxTurns } : {}),
+    ...(checkpoint.on_interrupted === "ask" ? { onInterrupt: "ask" as const } : {}),
     ...(agent.retry ? { retry: retryOf(agent.retry) } : {}),
     ...(typeof agent.retry?.max_parse_recovery_attempts === "number"
       ? { reask: agent.retry.max_parse_recovery_attempts }

@@ -7,6 +7,7 @@ import type { Plain } from "../template/value.ts";
 import { runForEach, runParallel } from "./groups.ts";
 import { allowExecutions, tellBudget } from "./limits.ts";
 import type { FlowRun } from "./machine.ts";
+import { markPoint, markRow } from "./marks.ts";
 import { chooseRoute, type Way } from "./routes.ts";
 import { executeAgent } from "./step.ts";
 import { trim } from "./trim.ts";
@@ -43,19 +44,26 @@ async function goThrough(run: FlowRun): Promise<Plain> {
   for (let name = entry; ; ) {
     const unit = units.get(name) as Unit;
     expect(name);
+    await markRow(run, name);
     await allowExecutions(run, unit, limit);
     if (context.max_tokens) trim(state, context.max_tokens, context.trim_strategy ?? "drop_oldest");
     const done = await execute(run, unit);
     state.store(name, done.output, done.executions);
     tellBudget(run);
-    if (done.end) return done.end.output;
+    await markPoint(run, unit);
+    if (done.end) return ended(run, done.end.output);
     const way = wayFrom(run, unit, done);
     if (way.to === END) {
       expect(END);
-      return finalOutput(run, way.output);
+      return ended(run, finalOutput(run, way.output));
     }
     name = way.to;
   }
+}
+
+async function ended(run: FlowRun, output: Plain): Promise<Plain> {
+  await markRow(run, null);
+  return output;
 }
 
 /** Announces the expected steps so that progress can be measured, and updates them when the path changes. */

@@ -9,6 +9,8 @@ export class FlowState {
   readonly history: string[] = [];
   /** The number of executions so far. Each member of a group counts. */
   executions = 0;
+  /** When the run began, once somebody wanted to know. */
+  startedAt: string | undefined;
 
   constructor(inputs: Plain, meta: Plain) {
     this.inputs = inputs;

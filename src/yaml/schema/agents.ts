@@ -11,8 +11,15 @@ export const route = z.strictObject({
 });
 export type Route = z.infer<typeof route>;
 
+/** Holdfast's own key: marks a checkpoint when the step has ended, under its name or the given label. */
+const point = z.union([
+  z.boolean(),
+  text.regex(/^(?!\d+$)[^\p{Cc}]{1,128}$/u, "must be a label: a text that is no number"),
+]);
+
 const common = {
   name: text.min(1),
+  checkpoint: point.nullish(),
   description: text.nullish(),
   input: z.array(text).default([]),
 };
@@ -236,6 +243,7 @@ const failureMode = z.enum(["fail_fast", "continue_on_error", "all_or_nothing"])
 
 export const parallel = z.strictObject({
   name: text.min(1),
+  checkpoint: point.nullish(),
   description: text.nullish(),
   agents: z.array(text).min(2),
   failure_mode: failureMode,
@@ -247,6 +255,7 @@ const RESERVED = ["workflow", "context", "output", "_index", "_key"];
 
 export const forEach = z.strictObject({
   name: text.min(1),
+  checkpoint: point.nullish(),
   description: text.nullish(),
   type: z.literal("for_each"),
   source: text.regex(/^[A-Za-z_]\w*(\.[^.]+){2,}$/, "must be a path such as finder.output.items"),

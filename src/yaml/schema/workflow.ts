@@ -104,6 +104,8 @@ const checkpoint = z.strictObject({
   storage: z.enum(["sqlite", "postgres", "redis", "pglite", "file", "memory"]).nullish(),
   path: text.nullish(),
   on_failure: z.enum(["pause", "continue", "rollback"]).default("pause"),
+  on_interrupted: z.enum(["rerun", "ask"]).default("rerun"),
+  table: z.boolean().default(false),
   retention: z
     .strictObject({
       max_checkpoints: z.int().min(1).nullish(),
