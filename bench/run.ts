@@ -2,6 +2,7 @@ import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { cli } from "./cases/cli.ts";
 import { concurrent } from "./cases/concurrent.ts";
+import { dag } from "./cases/dag.ts";
 import { growth } from "./cases/growth.ts";
 import { hostile } from "./cases/hostile.ts";
 import { postgres } from "./cases/postgres.ts";
@@ -36,6 +37,7 @@ const cases: Readonly<Record<string, Case>> = {
   cli,
   hostile,
   takeover,
+  dag,
 };
 
 const { values, positionals } = parseArgs({

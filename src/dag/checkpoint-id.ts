@@ -29,3 +29,5 @@ function runMark(runId: string): string {
 
 /** The name of the checkpoint after so many layers. */
 export const layerLabel = (layers: number): string => `layer-${layers}`;
+
+export const isLayerLabel = (label: string): boolean => /^layer-\d+$/.test(label);

@@ -1,9 +1,9 @@
 import { checkWhole } from "../core/check-options.ts";
 import type { Engine } from "../core/engine.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { layerLabel } from "./checkpoint-id.ts";
+import { isLayerLabel, layerLabel } from "./checkpoint-id.ts";
 import { fullConfig } from "./config.ts";
-import { validateDag } from "./graph.ts";
+import { remainingLayers, validateDag } from "./graph.ts";
 import { findCheckpointById, readHeld, stateProblem } from "./restore.ts";
 import { BY_HAND, SAVE, type Save, savedByHand } from "./saved-by-hand.ts";
 import { stateOf, type Writable } from "./state.ts";
@@ -55,8 +55,8 @@ export class CheckpointManager {
   readonly #workflows: readonly string[];
   readonly #waiting = new Map<string, (checkpointId: string) => void>();
   readonly #workflow = savedByHand((_, checkpointId, save) => this.#waiting.get(save)?.(checkpointId));
+  readonly #pruning = new Map<string, Pruning>();
   #workflowId: string | undefined;
-  #pruning: Promise<unknown> | undefined;
 
   constructor(engine: Engine, options: CheckpointManagerOptions = {}) {
     this.#engine = engine;
@@ -119,35 +119,80 @@ export class CheckpointManager {
     const items = await this.#engine.checkpoints.list(workflowId, { limit: 1_000 });
     const found = [];
     for (const { id: address, at, labels } of items) {
-      const [, layer] = labels.map((label) => /^layer-(\d+)$/.exec(label)).find((match) => match) ?? [];
-      const held = layer === undefined ? undefined : await readHeld(this.#engine, address, address);
+      const held = labels.some(isLayerLabel) ? await readHeld(this.#engine, address, address) : undefined;
       if (!held?.checkpoint_id) continue;
       found.push({
         id: held.checkpoint_id,
         workflow_id: workflowId,
         timestamp: at,
-        layer_index: Number(layer),
+        layer_index: held.layers,
       });
     }
     return found;
   }
 
-  /** Drops all checkpoints of a workflow but the newest ones: their values and their rows. */
+  /**
+   * Drops all checkpoints of a workflow but the newest ones: their values and their rows. Exactly so many are left once
+   * the workflow is at rest; while it goes on, there may be a few more.
+   */
   async pruneOldCheckpoints(workflowId: string, keepCount = 5): Promise<void> {
     checkWhole("keepCount", keepCount);
-    await this.#engine.retention.prune({ keepLast: keepCount }, { run: workflowId });
+    const keepLast = (await this.#isMoving(workflowId))
+      ? keepCount + (await this.#besides(workflowId))
+      : await this.#unitsBack(workflowId, keepCount);
+    if (keepLast !== undefined) await this.#engine.retention.prune({ keepLast }, { run: workflowId });
   }
 
-  /** Prunes without anybody waiting for it. While it is under way, it isn't started again. */
+  async #isMoving(workflowId: string): Promise<boolean> {
+    const run = await this.#engine.get(workflowId);
+    return run?.workflow !== BY_HAND && (run?.status === "running" || run?.status === "queued");
+  }
+
+  /**
+   * The most checkpoints that a run may have besides those of its layers, while it goes on: the tasks of the layer under
+   * way, its decisions, and a failure or a pause. Counted generously, because the run moves on meanwhile.
+   */
+  async #besides(workflowId: string): Promise<number> {
+    const held = await readHeld(this.#engine, workflowId, workflowId);
+    const widths = held ? remainingLayers(held.dag, []).map((layer) => layer.length) : [];
+    return widths.reduce((most, width) => Math.max(most, width), 1) + 4;
+  }
+
+  /** How many checkpoints back the oldest layer to keep is; `undefined` when there are no more of them. */
+  async #unitsBack(workflowId: string, keepCount: number): Promise<number | undefined> {
+    const items = await this.#engine.checkpoints.list(workflowId, { limit: 1_000 });
+    const layers = items.flatMap(({ labels }, index) => (labels.some(isLayerLabel) ? [index + 1] : []));
+    return layers.length > keepCount ? layers[keepCount - 1] : undefined;
+  }
+
+  /** Prunes without anybody waiting for it. Asked for while one is under way, it prunes once more after that. */
   pruneSoon(workflowId: string, keepCount: number): void {
-    this.#pruning ??= this.pruneOldCheckpoints(workflowId, keepCount)
-      // The next save prunes again.
-      .catch(() => undefined)
-      .finally(() => (this.#pruning = undefined));
+    const underWay = this.#pruning.get(workflowId);
+    if (underWay) {
+      underWay.again = true;
+      return;
+    }
+    const pruning: Pruning = { again: false, done: Promise.resolve() };
+    this.#pruning.set(workflowId, pruning);
+    pruning.done = this.#prune(workflowId, keepCount, pruning);
+  }
+
+  async #prune(workflowId: string, keepCount: number, pruning: Pruning): Promise<void> {
+    do {
+      pruning.again = false;
+      // What fails now is done by the next save.
+      await this.pruneOldCheckpoints(workflowId, keepCount).catch(() => undefined);
+    } while (pruning.again);
+    this.#pruning.delete(workflowId);
   }
 
   /** Resolves when no pruning is under way. */
   async settled(): Promise<void> {
-    await this.#pruning;
+    await Promise.all([...this.#pruning.values()].map(({ done }) => done));
   }
+}
+
+interface Pruning {
+  again: boolean;
+  done: Promise<void>;
 }

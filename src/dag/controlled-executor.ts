@@ -161,6 +161,7 @@ export class ControlledExecutor {
     try {
       await this.engine.result(workflowId);
     } catch (error) {
+      this.#pruner.ended(workflowId);
       this.#events.emit({ type: "workflow_failed", workflow_id: workflowId, timestamp: this.#now(), error });
       throw error;
     }

@@ -26,8 +26,13 @@ export type DAGEvent =
   | (InLayer & { readonly type: "command_applied" | "command_rejected"; readonly command: AppliedCommand })
   | (OfTask & { readonly type: "speculation_started" | "speculation_confirmed" | "speculation_discarded" })
   | (InLayer & { readonly type: "dag_changed"; readonly warnings: readonly DAGWarning[] })
-  /** The checkpoint is durable. */
-  | (InLayer & { readonly type: "checkpoint_saved"; readonly checkpoint_id: string; readonly bytes: number })
+  /** The checkpoint is durable. `duration`: how long that took, in milliseconds. */
+  | (InLayer & {
+      readonly type: "checkpoint_saved";
+      readonly checkpoint_id: string;
+      readonly bytes: number;
+      readonly duration: number;
+    })
   /** The store has refused a save. It is tried again; see `onCheckpointFailure`. */
   | (Base & { readonly type: "checkpoint_failed"; readonly error: unknown })
   /** The checkpoint is larger than 500 KB. */

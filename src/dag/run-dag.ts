@@ -179,6 +179,7 @@ class DagRun {
 
   /** Marks the state after the layers so far. Written together with what the last layer has changed. */
   async #mark(course: Course, layer: number): Promise<void> {
+    const begun = this.#spec.now();
     const checkpoint_id = course.state.checkpoint_id ?? "";
     const isLast = course.plan.ready().length === 0;
     const { bytes, row } = (this.#rows as Rows).next(course, layer, isLast);
@@ -191,7 +192,10 @@ class DagRun {
         trigger: "phase_completed",
         record: { table: "workflow_checkpoints", row },
       })
-      .then(() => this.#emit({ type: "checkpoint_saved", layer_index: layer, checkpoint_id, bytes }));
+      .then(() => {
+        const duration = this.#spec.now() - begun;
+        this.#emit({ type: "checkpoint_saved", layer_index: layer, checkpoint_id, bytes, duration });
+      });
     if (this.#config.onCheckpointFailure === "stop") await saved;
   }
 

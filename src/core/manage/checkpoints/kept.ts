@@ -91,6 +91,9 @@ export class KeptCheckpoints {
     const isLoop = event.kind === "loop_advanced";
     if (isLoop) this.#closeIteration(step);
     const isMark = event.kind === "checkpoint_marked";
+    // A mark right after an iteration has the same state: the two are one checkpoint.
+    const before = this.#places.at(-1);
+    if (isMark && before?.isLoop && before.seq === seq - 1) before.isUnit = false;
     const phase = this.#phase || phaseOf(event);
     this.#places.push({ seq, step, isLoop, isMark, phase, isUnit: true });
     if (this.#rule) this.#trim(this.#rule);
