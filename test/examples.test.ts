@@ -8,7 +8,17 @@ import { useFolders } from "./support/folders.ts";
 /** The package as built; HOLDFAST_PACKAGE names another copy of it. */
 const PACKAGE = process.env["HOLDFAST_PACKAGE"] ?? ROOT;
 const EXAMPLES = path.join(ROOT, "examples");
-const MADE_BY_RUNS = [".holdfast", "calls.log", "bank", "mails.txt", "enough", "work", "keys.json"];
+const MADE_BY_RUNS = [
+  ".holdfast",
+  "outputs",
+  "messages.txt",
+  "calls.log",
+  "bank",
+  "mails.txt",
+  "enough",
+  "work",
+  "keys.json",
+];
 
 const folder = useFolders("examples");
 
@@ -127,6 +137,22 @@ const PROOFS: Readonly<Record<string, (cwd: string, ends: readonly Ended[]) => v
       expect(stored.join("")).not.toContain(text);
   },
   "two-workers-race": (_, [loser]) => expect(loser?.printed).not.toContain("… process"),
+  "stock-team": (cwd) => {
+    const calls = callsIn(cwd);
+    expect(Object.keys(calls)).toHaveLength(54);
+    // Only what was under way when the process was killed: four agents at most.
+    const again = Object.entries(calls).filter(([, count]) => count > 1);
+    expect(again.map(([call]) => call)).toContain("strategy_analyst ma_review");
+    expect(again.length).toBeLessThanOrEqual(4);
+    expect(calls["strategy_analyst historical_roi"]).toBe(1);
+    expect(readFileSync(path.join(cwd, "messages.txt"), "utf8").trim().split("\n")).toHaveLength(2);
+  },
+  "phases-atlas": (cwd) => {
+    const calls = callsIn(cwd);
+    expect(calls["mercury_2 write"]).toBe(3);
+    expect(calls["mercury_1 gather"]).toBe(2);
+    expect(calls["mercury_4 write"]).toBe(1);
+  },
   everything: (cwd) =>
     expect(Object.keys(callsIn(cwd)).sort()).toEqual(["draft", "reviewer", "security", "style", "title"]),
 };

@@ -29,9 +29,14 @@ const mercury = (type: string, confidence: number) =>
         run: ({ input, results, attempt, report }: Call) => {
           ask(type, "write");
           // Crash it here.
-          if (type === "mercury_2" && attempt === 1 && input.iteration === 0) process.kill(process.pid, "SIGKILL");
+          if (type === "mercury_2" && attempt === 1 && input.iteration === 0)
+            process.kill(process.pid, "SIGKILL");
           report({ confidence, output_ref: `phase1/${type}_output.md` });
-          return { text: `${input.input.topic} by ${type}`, from: results["gather"], feedback: input.feedback };
+          return {
+            text: `${input.input.topic} by ${type}`,
+            from: results["gather"],
+            feedback: input.feedback,
+          };
         },
       },
     ],
@@ -64,7 +69,10 @@ export const atlasTeam = defineTeam<{ topic: string }>({
         passScore: 0.7,
         criteria: [
           { name: "accuracy", weight: 2, score: () => 0.9 },
-          { name: "length", score: ({ iteration }) => (iteration === 0 ? { score: 0.2, issues: ["too short"] } : 0.8) },
+          {
+            name: "length",
+            score: ({ iteration }) => (iteration === 0 ? { score: 0.2, issues: ["too short"] } : 0.8),
+          },
         ],
       },
     },

@@ -48,9 +48,9 @@ export interface SubtaskCall<I = unknown, R extends Results = Results> {
   /** For steps inside a `repeatable` subtask: each is saved, and none is a checkpoint of the agent. */
   readonly ctx: Context;
   /** Reports confidence, blockers and outputs. It counts when the subtask ends. */
-  report(report: AgentReport): void;
+  readonly report: (report: AgentReport) => void;
   /** Adds tokens and cost. */
-  usage(usage: UsageReport): void;
+  readonly usage: (usage: UsageReport) => void;
 }
 
 /** A unit of an agent's work that ends with a storable deliverable, and so with a checkpoint. */

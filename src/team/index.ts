@@ -12,11 +12,13 @@ export type { AgentTeam, TeamResult } from "./agent-team.ts";
 export type { AgentInput, AgentResult, AgentSurroundings } from "./agent-work.ts";
 export { agentWorkflow } from "./agent-workflow.ts";
 export type { TeamInput } from "./analysis.ts";
+export { type AgentStatus, Coordinator } from "./coordinator.ts";
 export { defineTeam } from "./define-team.ts";
 export type { Delivery, HookInfo, Targets, TeamHooks } from "./hooks.ts";
 export type { WorkingMemory } from "./memory.ts";
 export type { AgentCheckpointState, AgentMigration } from "./migrate.ts";
 export type { PhaseTeam, PhaseTeamResult } from "./phases/phase-team.ts";
+export { resumeFromPhase } from "./phases/resume.ts";
 export type { AutomaticTrigger, PhaseTeamOptions } from "./phases/settings.ts";
 export type { PhaseAgent, PhaseDecisionMade, PhaseOutput } from "./phases/state.ts";
 export type {

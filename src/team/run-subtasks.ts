@@ -77,7 +77,9 @@ async function perform(
     attempt,
     signal,
     ctx,
-    report: (report) => (said = { ...said, ...checkReport(agent, report) }),
+    report: (report) => {
+      said = { ...said, ...checkReport(agent, report) };
+    },
     usage: (usage: UsageReport) => ctx.usage(usage),
   });
   const isMissing = deliverable === undefined || deliverable === null;

@@ -1,0 +1,39 @@
+import type { Engine } from "../../core/engine.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import type { Run } from "../../core/types.ts";
+import type { PhaseTeam } from "./phase-team.ts";
+
+/**
+ * Goes back to the beginning of a phase: a new run that continues from there, with everything that earlier phases
+ * have produced. The run itself stays as it is. A run that was interrupted needs only `resume`: it goes on inside its
+ * phase.
+ *
+ * @example
+ * ```ts
+ * import type { Engine, Run } from "holdfast";
+ * import { type PhaseTeam, resumeFromPhase } from "holdfast/team";
+ *
+ * export const again = (engine: Engine, team: PhaseTeam, run: string): Promise<Run> =>
+ *   resumeFromPhase(engine, team, run, 2);
+ * ```
+ */
+export async function resumeFromPhase<I>(
+  engine: Engine,
+  team: PhaseTeam<I>,
+  runId: string,
+  phase: number | string,
+  options: { readonly id?: string; readonly reason?: string } = {},
+): Promise<Run> {
+  const index = typeof phase === "number" ? phase - 1 : team.phases.findIndex(({ name }) => name === phase);
+  if (!team.phases[index]) {
+    const known = team.phases.map(({ name }, at) => `${at + 1} (${name})`).join(", ");
+    throw new HoldfastError("HF-4531", { phase: String(phase).slice(0, 80), known });
+  }
+  engine.register(team);
+  try {
+    return await engine.fork(`${runId}@phase ${index + 1} started`, options);
+  } catch (error) {
+    if (!HoldfastError.is(error, "HF-1022")) throw error;
+    throw new HoldfastError("HF-4532", { run: runId, phase: index + 1 }, { cause: error });
+  }
+}
