@@ -5,9 +5,7 @@ export type {
   EachOptions,
   GateAnswer,
   GateOptions,
-  LoopDone,
   LoopOptions,
-  LoopResult,
   LoopTurn,
   Memory,
   ReceivedSignal,
@@ -34,7 +32,9 @@ export type { Logger } from "./core/logger.ts";
 export type { RetentionPolicy } from "./core/manage/retention/policy.ts";
 export type { Migration } from "./core/migration.ts";
 export type { RetryPolicy, StartOptions } from "./core/options.ts";
+export { RunHandle } from "./core/run-handle.ts";
 export type { SqlHandle } from "./core/sql.ts";
+export type { StandardSchema } from "./core/standard-schema.ts";
 export type { Store } from "./core/store/contract.ts";
 export type { Budget, Effect, Run, RunStatus, Usage, Waiting, WaitKind } from "./core/types.ts";
 export { secret } from "./core/values/secrets.ts";

@@ -74,6 +74,7 @@ const ENGINE = [
   "core/engine-links.ts",
   "core/engine-options.ts",
   "core/engine-ports.ts",
+  "core/run-handle.ts",
   "core/start.ts",
 ];
 

@@ -9,6 +9,7 @@ import type {
 } from "./options.ts";
 import type { CheckpointRecord } from "./records.ts";
 import type { AnySqlHandle, SqlHandle, SqlWork } from "./sql.ts";
+import type { StandardSchema } from "./standard-schema.ts";
 import type { Budget, Effect } from "./types.ts";
 import type { SecretRef } from "./values/secrets.ts";
 
@@ -83,7 +84,7 @@ export interface Context {
   readonly memory: Memory;
 
   /** Waits for a person. The answer is saved, and asked for again only when something else is shown. */
-  gate(name: string, options: GateOptions): Promise<GateAnswer>;
+  gate<const C extends string>(name: string, options: GateOptions<C>): Promise<GateAnswer<C>>;
   /** Waits, across crashes and deploys. */
   sleep(name: string, ms: number): Promise<void>;
   /** Waits for the first of the named signals; one that arrived before the wait counts. */
@@ -298,22 +299,22 @@ export interface Memory {
   keys(): string[];
 }
 
-export interface GateOptions {
+export interface GateOptions<C extends string = string> {
   /**
    * The content shown to the person. The answer is bound to its digest: show recorded values, which are the same on
    * every replay.
    */
   readonly show?: unknown;
-  readonly choices: readonly string[];
+  readonly choices: readonly C[];
   /** Allows free text with the choice. */
   readonly text?: boolean;
   readonly timeoutMs?: number;
   /** `fail` (the default), or the choice to assume. */
-  readonly onTimeout?: "fail" | { readonly choice: string };
+  readonly onTimeout?: "fail" | { readonly choice: NoInfer<C> };
 }
 
-export interface GateAnswer {
-  readonly choice: string;
+export interface GateAnswer<C extends string = string> {
+  readonly choice: C;
   readonly text?: string;
   readonly actor: string;
   readonly at: number;
@@ -398,6 +399,14 @@ export interface WorkflowOptions {
   readonly children?: readonly Workflow<never, unknown>[];
 }
 
+export interface InputOptions<S extends StandardSchema = StandardSchema> {
+  /**
+   * What the workflow accepts, as a schema of any library that follows Standard Schema. Inputs are checked when a run is
+   * started (HF-1042); the run gets what the schema makes of them.
+   */
+  readonly input: S;
+}
+
 export type WorkflowBody<I, O> = (ctx: Context, input: I) => O | Promise<O>;
 
 /** A named, versioned function whose runs survive crashes. */
@@ -411,6 +420,7 @@ export interface Workflow<I = unknown, O = unknown> {
   readonly checkpoint?: CheckpointStrategy | undefined;
   readonly triggers?: WorkflowTriggers | false | undefined;
   readonly children?: readonly Workflow<never, unknown>[] | undefined;
+  readonly input?: StandardSchema | undefined;
   // A method, so that workflows of any input fit into one list.
   body(ctx: Context, input: I): O | Promise<O>;
 }

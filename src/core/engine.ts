@@ -45,6 +45,7 @@ import type { Execution } from "./run/execution.ts";
 import type { ExecutionDeps, TriggerSettings } from "./run/execution-deps.ts";
 import { givenAtStart } from "./run/given.ts";
 import { triggerSettings } from "./run/triggers.ts";
+import { RunHandle } from "./run-handle.ts";
 import { Starter } from "./start.ts";
 import type { CommitQueue } from "./store/commit.ts";
 import type { RunPage, Store, StoreIdentity } from "./store/contract.ts";
@@ -185,13 +186,21 @@ export class Engine {
   }
 
   /** Starts a run, or returns the one with this id and input (HF-1041 if they differ). Resolves when durable. */
-  async start<I, O>(workflow: Workflow<I, O>, input: I, options: StartOptions = {}): Promise<Run> {
+  async start<I, O>(workflow: Workflow<I, O>, input: I, options: StartOptions = {}): Promise<RunHandle<O>> {
     this.#checkOpen();
     this.register(workflow as Workflow<never, unknown>);
     const id = options.id ?? this.#ports.ids.runId();
     checkId(id);
     const given = givenAtStart(workflow as Workflow, options);
-    return this.#starter.create(workflow as Workflow, id, input, null, given);
+    await this.#starter.create(workflow as Workflow, id, input, null, given);
+    return new RunHandle<O>(this, id);
+  }
+
+  /** A run of this workflow that exists, or will: to wait for its result, and to act on it. */
+  run<O>(workflow: Workflow<never, O>, id: string): RunHandle<O> {
+    checkId(id);
+    this.register(workflow as Workflow<never, unknown>);
+    return new RunHandle<O>(this, id);
   }
 
   /** Advances due runs until `close`, and keeps the process alive. Resolves when the store is available. */

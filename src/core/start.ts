@@ -8,6 +8,7 @@ import type { EngineParts } from "./journal/parts.ts";
 import { eventAt } from "./journal/read.ts";
 import { type Given, givenEvents } from "./run/given.ts";
 import { DELETED_RUNS } from "./store/deleted.ts";
+import { conform } from "./standard-schema.ts";
 import type { Parent, RunRow } from "./types.ts";
 import { claimToken } from "./worker/claim-meta.ts";
 import type { Worker } from "./worker/worker.ts";
@@ -50,7 +51,8 @@ export class Starter {
     // With too little memory for another run, it is left to other workers.
     const worker = own?.hasMemory() ? own : null;
     const { name, version, schema } = workflow;
-    const encoded = parts.values.encode("input", input);
+    const checked = workflow.input ? await conform(workflow.input, input, `The input of ${name}`) : input;
+    const encoded = parts.values.encode("input", checked);
     const more = givenEvents(parts.values, given);
     const createdAt = parts.time.now();
     const identity = { id, workflow: name, version, schema, lineage: id, parent, origin: null, createdAt };

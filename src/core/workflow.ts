@@ -1,8 +1,9 @@
 import { checkFunction } from "./check-options.ts";
-import type { Workflow, WorkflowBody, WorkflowOptions } from "./context.ts";
+import type { InputOptions, Workflow, WorkflowBody, WorkflowOptions } from "./context.ts";
 import { checkMigrations, checkVersion } from "./migration.ts";
 import { checkName } from "./names.ts";
 import { checkBudget, checkStrategy, checkWorkflowTriggers } from "./options.ts";
+import { checkSchema, type InputOf, type OutputOf, type StandardSchema } from "./standard-schema.ts";
 
 /** Checked by its shape, so that a workflow made by another copy of the package counts too. */
 export function isWorkflow(value: unknown): value is Workflow {
@@ -31,9 +32,14 @@ export function workflow<I, O>(
   options: WorkflowOptions,
   body: WorkflowBody<I, O>,
 ): Workflow<I, O>;
+export function workflow<S extends StandardSchema, O>(
+  name: string,
+  options: WorkflowOptions & InputOptions<S>,
+  body: WorkflowBody<OutputOf<S>, O>,
+): Workflow<InputOf<S>, O>;
 export function workflow<I, O>(
   name: string,
-  first: WorkflowOptions | WorkflowBody<I, O>,
+  first: (WorkflowOptions & Partial<InputOptions>) | WorkflowBody<I, O>,
   second?: WorkflowBody<I, O>,
 ): Workflow<I, O> {
   const options = typeof first === "function" ? {} : first;
@@ -52,6 +58,7 @@ export function workflow<I, O>(
     checkpoint: checkStrategy(options.checkpoint),
     triggers: checkWorkflowTriggers(options.triggers),
     children: options.children,
+    input: checkSchema(options.input),
     body,
   };
 }

@@ -1,5 +1,6 @@
 import { checkMethod, checkNumber, checkOneOf, checkText } from "../core/check-options.ts";
 import type { ContentCheck, ContentItem, ContentVerdict } from "../core/guards/content.ts";
+import type { StandardSchema } from "../core/standard-schema.ts";
 import { DETECTORS } from "../core/values/redact-detectors.ts";
 import { injectionSigns } from "./content-injection.ts";
 import { textsOf } from "./content-text.ts";
@@ -112,17 +113,6 @@ export function sizeCheck({
       const chars = texts.reduce((sum, text) => sum + text.length, 0);
       return chars > maxChars ? `${chars} characters, at most ${maxChars} are allowed` : undefined;
     },
-  };
-}
-
-/** A schema from any library that follows Standard Schema, such as zod. */
-export interface StandardSchema {
-  readonly "~standard": {
-    validate(value: unknown):
-      | { readonly issues?: readonly { readonly message: string }[] | undefined }
-      | Promise<{
-          readonly issues?: readonly { readonly message: string }[] | undefined;
-        }>;
   };
 }
 

@@ -4,7 +4,6 @@ export {
   type ContentRule,
   contentChecks,
   injectionCheck,
-  type StandardSchema,
   schemaCheck,
   secretCheck,
   sizeCheck,

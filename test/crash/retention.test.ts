@@ -129,7 +129,8 @@ async function goesOn(store: Store, before: Known, at: string): Promise<void> {
   await engine.answer("parent", "ok", { choice: "yes" });
   expect(await engine.result("parent"), at).toBe(40_000);
   for (const id of OVER) expect(await codeOf(engine.fork(id)), `${at}: ${id}`).toBe("HF-1023");
-  expect((await engine.start(short, "again", { id: "completed" })).prunedAt, at).not.toBeNull();
+  const again = await engine.start(short, "again", { id: "completed" });
+  expect((await again.row())?.prunedAt, at).not.toBeNull();
   expect(await codeOf(engine.signal("failed", "late", "x")), at).toBe("HF-1023");
   await engine.close();
 }

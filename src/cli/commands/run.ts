@@ -141,13 +141,14 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
   const engine = detach
     ? await context.engine({ store })
     : await engineFor(context, { store, code, runId, act, breakAt });
-  const run = await engine.start(workflow, input ?? {}, {
+  await engine.start(workflow, input ?? {}, {
     id: runId,
     config: { [ORIGIN_KEY]: origin },
     ...(budgetUsd === undefined ? {} : { budget: { costUsd: budgetUsd } }),
   });
+  const run = await store.read(runId);
   // Another process has started it in the meantime.
-  if (run.claim.owner !== null && run.claim.owner !== ownerName())
+  if (run && run.claim.owner !== null && run.claim.owner !== ownerName())
     return goOn(context, { store, code, run, act, hasInput: isGiven });
   if (keep) await engine.checkpoints.pin(runId, { ...act, reason: act.reason ?? "run --keep" });
   if (detach) return leave(context, runId);

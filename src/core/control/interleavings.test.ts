@@ -107,7 +107,7 @@ async function play(schedule: Schedule, verbs: readonly Verb[], at: "step" | "ga
     const work = () => (calls.push("one"), at === "step" ? reply : undefined);
     await ctx.step("one", work, { effect: "once", compensate: () => void calls.push("-one") });
     if (at === "step") return "no gate";
-    const onTimeout = { choice: "no" };
+    const onTimeout = { choice: "no" } as const;
     const { choice } = await ctx.gate("gate", { choices: ["yes", "no"], timeoutMs: LIMIT, onTimeout });
     await ctx.step("two", () => void calls.push("two"), { effect: "keyed" });
     return choice;

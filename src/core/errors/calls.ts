@@ -200,6 +200,12 @@ export const callErrors = {
     safe: UNCHANGED,
     fix: "Start it under another id, or with its own input.",
   },
+  "HF-1042": {
+    what: "{what} does not match its schema: {problems}",
+    why: "The workflow declares what it accepts, and the value is checked before anything is saved.",
+    safe: UNCHANGED,
+    fix: "Correct the value at the named place, or the workflow's schema.",
+  },
   "HF-1060": {
     what: "The setting {option} is not valid: {problem}.",
     why: "It was not given with this command: it comes from the configuration, the environment or the workflow's code.",

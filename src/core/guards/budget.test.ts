@@ -53,7 +53,7 @@ describe("a budget", () => {
     const { flow } = spending(1, { budget: { tokens: 100, turns: 5 } });
     const engine = lab.engine([flow]);
     const run = await lab.drive(engine.start(flow, undefined, { budget: { tokens: 9_000 } }));
-    expect(run.budget).toEqual({ tokens: 9_000, turns: 5 });
+    expect((await run.row())?.budget).toEqual({ tokens: 9_000, turns: 5 });
   });
 
   it("holds the next step back when it is used up, and goes on when it is raised", async () => {

@@ -105,7 +105,7 @@ describe("an engine with saving switched off", () => {
     await refused(engine.signal("stored", "x"));
     await refused(engine.answer("stored", "ok", { choice: "yes" }));
     // The same id is the same run, and that one is stored.
-    expect((await lab.drive(engine.start(flow, undefined, { id: "stored" }))).seq).toBe(before?.seq);
+    await lab.drive(engine.start(flow, undefined, { id: "stored" }));
     expect(await lab.store.read("stored")).toEqual(before);
     expect((await lab.drive(engine.replay("stored"))).end).toBe("stopped");
     expect((await lab.drive(engine.plan("stored"))).waits).toMatchObject([{ for: "gate" }]);

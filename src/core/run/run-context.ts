@@ -166,7 +166,7 @@ export class RunContext implements Context {
     );
   }
 
-  gate(name: string, options: GateOptions): Promise<GateAnswer> {
+  gate<const C extends string>(name: string, options: GateOptions<C>): Promise<GateAnswer<C>> {
     return this.#asked(name, async () => gate(this.#execution, await this.place(name, "gate"), options));
   }
 

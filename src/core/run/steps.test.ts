@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, signalled } from "../../../test/support/lab.ts";
-import { type Effect, HoldfastError, type StepCall, workflow } from "../../index.ts";
+import { type Effect, HoldfastError, type StepCall, type Workflow, workflow } from "../../index.ts";
 import { buildEntry } from "../journal/journal.ts";
 import type { Append } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
@@ -120,7 +120,7 @@ describe("a step", () => {
 });
 
 type Lab = ReturnType<typeof createLab>;
-type AnyWorkflow = ReturnType<typeof workflow<undefined, unknown>>;
+type AnyWorkflow = Workflow<undefined, unknown>;
 
 async function crashed(lab: Lab, engine: ReturnType<Lab["engine"]>, flow: AnyWorkflow) {
   await lab.crash(engine);

@@ -126,12 +126,12 @@ async function outcome(execution: ActiveRun, place: StepPlace, record: StepRecor
 }
 
 /** `strict`: an answer is valid only for exactly what was shown. */
-export async function gate(
+export async function gate<C extends string>(
   execution: ActiveRun,
   place: StepPlace,
-  options: GateOptions,
+  options: GateOptions<C>,
   strict = false,
-): Promise<GateAnswer> {
+): Promise<GateAnswer<C>> {
   checkGate(options);
   await execution.enter();
   const { time, values } = execution.deps;
@@ -144,7 +144,7 @@ export async function gate(
       const at = new Date(record.until ?? 0).toISOString();
       return failWait(execution, place, new HoldfastError("HF-2105", { gate: place.key, until: at }));
     }
-    const answer: GateAnswer = {
+    const answer: GateAnswer<C> = {
       choice: options.onTimeout.choice,
       actor: "timeout",
       at: time.now(),
@@ -157,7 +157,7 @@ export async function gate(
     execution,
     place,
     await untilDecided(execution, place, record, { kind: "gate", ...anew(place, record) }, overdue),
-  )) as GateAnswer;
+  )) as GateAnswer<C>;
 }
 
 /** Explains why a person is asked again. */
