@@ -71,6 +71,7 @@ const ROOMS = [
 ];
 const ENGINE = [
   "core/engine.ts",
+  "core/engine-arguments.ts",
   "core/engine-links.ts",
   "core/engine-options.ts",
   "core/engine-ports.ts",

@@ -66,8 +66,17 @@ export function checkObject(option: string, value: unknown, what = "an object"):
   if (!isRecord(value)) throw badOption(option, `it must be ${what}`);
 }
 
+/** The keys of a type: the compiler finds one that is missing, and one that isn't there. */
+export const keysOf = <T>(keys: Readonly<Record<KeyOf<T>, true>>): readonly string[] => Object.keys(keys);
+type KeyOf<T> = T extends unknown ? keyof T & string : never;
+
+export function checkFlag(option: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "boolean") throw badOption(option, "it must be true or false");
+}
+
 /** Refuses a key that is not known, so that a mistyped one is never passed over. `within`: the option that holds the keys. */
-export function checkKeys(given: object, known: readonly string[], within?: string, noun = "option"): void {
+export function checkKeys(given: unknown, known: readonly string[], within?: string, noun = "option"): void {
+  checkObject(within ?? "options", given);
   const wrong = Object.keys(given).find((key) => !known.includes(key));
   if (wrong === undefined) return;
   const shown = wrong.slice(0, 80);

@@ -4,16 +4,16 @@ import { type CancelOptions, Control, type PauseOptions, type ResumeOptions } fr
 import { type Answer, Decisions, type OpenGate, type Resolution } from "./control/decisions.ts";
 import { type BulkReport, Family, isStopped, type OfWorkflow } from "./control/family.ts";
 import { type InjectOptions, injectInto } from "./control/inject.ts";
+import { defined } from "./defined.ts";
 import { detached } from "./detached.ts";
+import { checkCall, checkEngineOptions, checkVerb, executionSettings } from "./engine-arguments.ts";
 import { engineLinks } from "./engine-links.ts";
 import { type EngineOptions, LIST_LIMIT, type ListQuery } from "./engine-options.ts";
 import { enginePorts, engineValues } from "./engine-ports.ts";
 import { HoldfastError } from "./errors.ts";
 import { guardsFor } from "./guards/all.ts";
-import { checkContentCheck } from "./guards/content.ts";
-import { checkPolicy } from "./guards/policy.ts";
 import { checkId } from "./ids.ts";
-import { checkActOn, type NamedAct } from "./journal/act.ts";
+import type { NamedAct } from "./journal/act.ts";
 import type { Acts } from "./journal/acts.ts";
 import { listed, readRun } from "./journal/door.ts";
 import type { JournalEvent } from "./journal/events.ts";
@@ -38,8 +38,7 @@ import { Retention } from "./manage/retention/retention.ts";
 import { type RunReport, readStatus } from "./manage/status/run-status.ts";
 import { Waits } from "./manage/status/waits.ts";
 import { Transfer } from "./manage/transfer/transfer.ts";
-import { checkNamed } from "./names.ts";
-import { checkStrategy, type StartOptions } from "./options.ts";
+import type { StartOptions } from "./options.ts";
 import type { Ports } from "./ports.ts";
 import type { Execution } from "./run/execution.ts";
 import type { ExecutionDeps, TriggerSettings } from "./run/execution-deps.ts";
@@ -117,15 +116,12 @@ export class Engine {
   #closed = false;
 
   constructor(options: EngineOptions) {
+    checkEngineOptions(options);
     this.#options = options;
     this.#ports = enginePorts(options);
     const { store, saving } = options;
     this.#store = engineStore(store, saving, this.#ports, (error) => this.#queue.health.wentBack(error));
-    checkPolicy(options.policy);
-    checkStrategy(options.checkpoint);
-    checkContentCheck(options.contentCheck);
     this.#claimMs = checkNumber("claimMs", options.claimMs ?? 15_000);
-    if (options.owner !== undefined) checkNamed("worker", options.owner, 200);
     this.#owner = options.owner ?? `worker-${this.#ports.ids.id().slice(0, 8)}`;
     this.#emitter = new Emitter(this.#ports.logger);
     this.#recovery = recoveryPolicy(options.recovery);
@@ -189,16 +185,16 @@ export class Engine {
   async start<I, O>(workflow: Workflow<I, O>, input: I, options: StartOptions = {}): Promise<RunHandle<O>> {
     this.#checkOpen();
     this.register(workflow as Workflow<never, unknown>);
+    checkVerb("start", options);
     const id = options.id ?? this.#ports.ids.runId();
     checkId(id);
-    const given = givenAtStart(workflow as Workflow, options);
-    await this.#starter.create(workflow as Workflow, id, input, null, given);
+    const flow = workflow as Workflow;
+    await this.#starter.create(flow, id, input, null, givenAtStart(flow, options));
     return new RunHandle<O>(this, id);
   }
 
   /** A run of this workflow that exists, or will: to wait for its result, and to act on it. */
   run<O>(workflow: Workflow<never, O>, id: string): RunHandle<O> {
-    checkId(id);
     this.register(workflow as Workflow<never, unknown>);
     return new RunHandle<O>(this, id);
   }
@@ -264,7 +260,6 @@ export class Engine {
   }
 
   #executionDeps(identity: StoreIdentity): ExecutionDeps {
-    const { holdMs = 5_000, quietMs = 100, assumedStepMs = 300_000 } = this.#options;
     return {
       store: this.#store,
       identity,
@@ -272,14 +267,7 @@ export class Engine {
       ports: this.#ports,
       time: this.#time,
       values: this.#values,
-      settings: {
-        claimMs: this.#claimMs,
-        holdMs,
-        quietMs,
-        assumedStepMs,
-        triggers: this.#triggers,
-        every: this.#options.checkpoint?.every ?? 1,
-      },
+      settings: executionSettings(this.#options, this.#claimMs, this.#triggers),
       policy: this.#options.policy,
       contentCheck: this.#options.contentCheck,
       guards: guardsFor,
@@ -308,6 +296,7 @@ export class Engine {
   }
 
   async #until(runId: string, done: (row: RunRow) => boolean): Promise<RunRow> {
+    checkId(runId);
     await this.#ownWorker();
     const waits = new Waits(this.#ports.logger, this.#owner);
     return this.#watch.until(runId, done, (row) => {
@@ -339,20 +328,20 @@ export class Engine {
    * match. A run whose row doesn't verify waits for review, and `damage` says why.
    */
   async list(query: ListQuery = {}): Promise<RunPage> {
-    const page = await this.#store.list({ ...query, limit: query.limit ?? LIST_LIMIT });
+    const page = await this.#store.list({ limit: LIST_LIMIT, ...defined(query) });
     return { ...page, runs: page.runs.map(listed) };
   }
 
   /** Stops the run at its next step boundary. No new step starts after this resolves. */
   async pause(runId: string, act: PauseOptions = {}): Promise<Run> {
-    checkActOn(runId, "pause", act, this.#options);
+    checkCall("pause", runId, act, this.#options);
     const pause = (id: string): Promise<Run> => this.#control.pause(id, act);
     return act.children ? this.#family.withChildren(runId, pause, ({ id }) => pause(id)) : pause(runId);
   }
 
   /** Lets a paused, failed or held-back run continue. Its changes are part of the same write. */
   async resume(runId: string, options: ResumeOptions & { children?: boolean } = {}): Promise<Run> {
-    checkActOn(runId, "resume", options, this.#options);
+    checkCall("resume", runId, options, this.#options);
     const resume = (id: string): Promise<Run> => this.#control.resume(id, options);
     if (!options.children) return resume(runId);
     const { set: _, inject: __, budget: ___, ...plain } = options;
@@ -361,7 +350,7 @@ export class Engine {
 
   /** Ends the run and those it started for good. With `compensate`, their work is undone first, in reverse order. */
   async cancel(runId: string, act: CancelOptions = {}): Promise<Run> {
-    checkActOn(runId, "cancel", act, this.#options);
+    checkCall("cancel", runId, act, this.#options);
     const row = await this.#control.cancel(runId, act);
     await this.#family.cancelChildren(runId, act);
     return row;
@@ -375,51 +364,54 @@ export class Engine {
   /** Pauses every unfinished run of a workflow. Runs that can't be paused are listed with the reason. */
   pauseAll(query: OfWorkflow, act: PauseOptions = {}): Promise<BulkReport> {
     const status = ["queued", "running", "waiting"] as const;
-    return this.#family.all(query.workflow, (id) => this.pause(id, act), { status });
+    return this.#family.all(query, (id) => this.pause(id, act), { status });
   }
 
   /** Resumes every run of a workflow that is paused or about to be. */
   resumeAll(query: OfWorkflow, act: NamedAct & { children?: boolean } = {}): Promise<BulkReport> {
     const meant = { status: ["paused", "running"], only: isStopped } as const;
-    return this.#family.all(query.workflow, (id) => this.resume(id, act), meant);
+    return this.#family.all(query, (id) => this.resume(id, act), meant);
   }
 
   /** Cancels every unfinished run of a workflow. */
   cancelAll(query: OfWorkflow, act: CancelOptions = {}): Promise<BulkReport> {
-    return this.#family.all(query.workflow, (id) => this.cancel(id, act));
+    return this.#family.all(query, (id) => this.cancel(id, act));
   }
 
   /** Gives context to a run and, with `children`, to those it started. A repeated delivery id counts once. */
   async inject(runId: string, context: unknown, options: InjectOptions = {}): Promise<void> {
-    checkActOn(runId, "inject", options, this.#options);
+    checkCall("inject", runId, options, this.#options);
     await injectInto(this.#control, this.#family, runId, context, options);
   }
 
   /** Gives the same context to every unfinished run of a workflow. */
   injectAll(query: OfWorkflow, context: unknown, options: InjectOptions = {}): Promise<BulkReport> {
-    return this.#family.all(query.workflow, (id) => this.inject(id, context, options));
+    return this.#family.all(query, (id) => this.inject(id, context, options));
   }
 
   /** Creates a run that continues from a checkpoint (`run@seq`) of another one; see {@link ForkOptions}. */
   async fork(address: string, options: ForkOptions = {}): Promise<Run> {
     this.#checkOpen();
+    checkVerb("fork", options);
     return forkRun(this.#parts, address, options);
   }
 
   /** Predicts what `fork` would do about the calls that the source has made since. Changes nothing. */
-  previewFork(address: string, options: ForkOptions = {}): Promise<ForkPreview> {
+  async previewFork(address: string, options: ForkOptions = {}): Promise<ForkPreview> {
+    checkVerb("fork", options);
     return previewFork(this.#parts, address, options);
   }
 
   /** Runs the workflow's function against the records up to a checkpoint. Calls nothing and changes nothing. */
   async replay(address: string, options: ReplayOptions = {}): Promise<Replay> {
+    checkVerb("replay", options);
     const deps = this.#executionDeps(await this.#store.identity());
     return replayCheckpoint(deps, this.#workflows, address, options);
   }
 
   /** Predicts what a resume with these options would do now. Changes nothing. */
   async plan(runId: string, options: PlanOptions = {}): Promise<ResumePlan> {
-    checkId(runId);
+    checkCall("plan", runId, options);
     return planResume(await this.#foresight(), this.#workflows, runId, options);
   }
 
@@ -431,7 +423,7 @@ export class Engine {
 
   /** Puts a message into the run's mailbox. A repeated delivery id counts once. */
   async signal(runId: string, name: string, payload?: unknown, options: NamedAct = {}): Promise<void> {
-    checkId(runId);
+    checkCall("signal", runId, options);
     await this.#control.signal(runId, name, payload, options);
   }
 
@@ -444,13 +436,13 @@ export class Engine {
 
   /** Answers a gate. The first answer counts; a second one gets HF-1014. */
   async answer(runId: string, gate: string, answer: Answer): Promise<GateAnswer> {
-    checkId(runId);
+    checkCall("answer", runId, answer);
     return this.#decisions.answer(runId, gate, answer);
   }
 
   /** Resolves a step whose outcome is unknown. */
   async resolve(runId: string, step: string, resolution: Resolution & NamedAct): Promise<Run> {
-    checkId(runId);
+    checkCall("resolve", runId, resolution);
     if (resolution.action !== "cancel") return this.#decisions.resolve(runId, step, resolution);
     await this.#decisions.checkInDoubt(runId, step);
     return this.cancel(runId, resolution);

@@ -1,6 +1,7 @@
 import type { GateAnswer } from "./context.ts";
 import type { CancelOptions, PauseOptions, ResumeOptions } from "./control/control.ts";
 import type { Answer, OpenGate, Resolution } from "./control/decisions.ts";
+import { checkId } from "./ids.ts";
 import type { NamedAct } from "./journal/act.ts";
 import type { RunReport } from "./manage/status/run-status.ts";
 import type { Run } from "./types.ts";
@@ -42,6 +43,7 @@ export class RunHandle<O = unknown> {
   readonly #engine: RunVerbs;
 
   constructor(engine: RunVerbs, id: string) {
+    checkId(id);
     this.#engine = engine;
     this.id = id;
   }

@@ -1,4 +1,4 @@
-import { checkFunction } from "./check-options.ts";
+import { checkFunction, checkKeys, keysOf } from "./check-options.ts";
 import type { InputOptions, Workflow, WorkflowBody, WorkflowOptions } from "./context.ts";
 import { checkMigrations, checkVersion } from "./migration.ts";
 import { checkName } from "./names.ts";
@@ -11,6 +11,18 @@ export function isWorkflow(value: unknown): value is Workflow {
   const { name, version, body } = value as Partial<Record<keyof Workflow, unknown>>;
   return typeof name === "string" && typeof version === "string" && typeof body === "function";
 }
+
+const OPTIONS = keysOf<WorkflowOptions & InputOptions>({
+  version: true,
+  schema: true,
+  migrations: true,
+  compensateOnFailure: true,
+  budget: true,
+  checkpoint: true,
+  triggers: true,
+  children: true,
+  input: true,
+});
 
 /**
  * Defines a workflow.
@@ -43,6 +55,7 @@ export function workflow<I, O>(
   second?: WorkflowBody<I, O>,
 ): Workflow<I, O> {
   const options = typeof first === "function" ? {} : first;
+  checkKeys(options, OPTIONS);
   const body = typeof first === "function" ? first : second;
   checkName(name);
   checkFunction("body", body);

@@ -4,8 +4,8 @@ import { createEngine, type Engine } from "../core/engine.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { NamedAct } from "../core/journal/act.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
+import type { RunHandle } from "../core/run-handle.ts";
 import type { Store } from "../core/store/contract.ts";
-import type { Run } from "../core/types.ts";
 import { CheckpointManager } from "./checkpoint-manager.ts";
 import { checkCommand } from "./commands.ts";
 import { type FullConfig, fullConfig } from "./config.ts";
@@ -15,7 +15,7 @@ import { type DAGEvent, type DAGEventOf, DAGEvents, type DAGEventType } from "./
 import { diffDags, validateDag } from "./graph.ts";
 import { Pruner } from "./pruner.ts";
 import { type Found, findCheckpointById, readHeld } from "./restore.ts";
-import { COMMANDS, type Courses, type DAGInput, REPLAN, type Replan } from "./run-dag.ts";
+import { COMMANDS, type Courses, type DAGInput, type DAGOutcome, REPLAN, type Replan } from "./run-dag.ts";
 import { BY_HAND } from "./saved-by-hand.ts";
 import { type Held, stateOf } from "./state.ts";
 import { type DAGTools, Toolbox } from "./tools.ts";
@@ -141,7 +141,7 @@ export class ControlledExecutor {
   }
 
   /** Starts a DAG, and resolves when that is durable. */
-  async start(dag: DAGStructure, { id, ...input }: ExecuteOptions = {}): Promise<Run> {
+  async start(dag: DAGStructure, { id, ...input }: ExecuteOptions = {}): Promise<RunHandle<DAGOutcome>> {
     this.#check(dag);
     const config = fullConfig({ ...this.#config, ...input.config });
     const run = await this.engine.start(this.#workflow, { dag, ...input, config }, defined({ id }));
@@ -223,7 +223,7 @@ export class ControlledExecutor {
   }
 
   /** A state that was saved by hand belongs to no run that could go on. */
-  async #startFrom(held: Held, dag: DAGStructure): Promise<Run> {
+  async #startFrom(held: Held, dag: DAGStructure): Promise<RunHandle<DAGOutcome>> {
     this.#check(dag);
     const input: DAGInput = { dag, state: stateOf(held), config: held.config };
     return this.engine.start(this.#workflow, input);

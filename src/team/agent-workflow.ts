@@ -13,10 +13,10 @@ import { AgentProgress, type SubtaskDone } from "./progress.ts";
  *
  * @example
  * ```ts
- * import type { Engine, Run } from "holdfast";
- * import { type Agent, agentWorkflow } from "holdfast/team";
+ * import type { Engine, RunHandle } from "holdfast";
+ * import { type Agent, type AgentResult, agentWorkflow } from "holdfast/team";
  *
- * export const runAlone = (engine: Engine, agent: Agent, analysis_id: string): Promise<Run> =>
+ * export const runAlone = (engine: Engine, agent: Agent, analysis_id: string): Promise<RunHandle<AgentResult>> =>
  *   engine.start(agentWorkflow(agent), { analysis_id, stock_ticker: "AAPL" });
  * ```
  */

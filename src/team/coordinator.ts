@@ -2,9 +2,10 @@ import { checkWhole } from "../core/check-options.ts";
 import type { Engine } from "../core/engine.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { childId } from "../core/ids.ts";
+import type { RunHandle } from "../core/run-handle.ts";
 import type { Run } from "../core/types.ts";
 import { ended } from "../core/types.ts";
-import type { AgentTeam } from "./agent-team.ts";
+import type { AgentTeam, TeamResult } from "./agent-team.ts";
 import type { TeamInput } from "./analysis.ts";
 import { isUuid } from "./analysis.ts";
 import { type ProgressText, progressText } from "./progress.ts";
@@ -48,7 +49,7 @@ export class Coordinator<I = unknown> {
   }
 
   /** Starts an analysis, or returns the one that has this id. */
-  start(analysisId: string, input: Omit<TeamInput<I>, "analysis_id">): Promise<Run> {
+  start(analysisId: string, input: Omit<TeamInput<I>, "analysis_id">): Promise<RunHandle<TeamResult>> {
     if (!isUuid(analysisId))
       throw new HoldfastError("HF-4526", { team: this.#team.name, problem: "analysis_id must be a UUID" });
     return this.#engine.start(this.#team, { ...input, analysis_id: analysisId }, { id: analysisId });

@@ -36,7 +36,8 @@ const engine = createEngine({ store, workflows: [fill], sweepMs: 5, triggers: { 
 /** Starts one more run, then releases everything. */
 async function another(): Promise<void> {
   isOver = true;
-  const { status } = await engine.start(fill, undefined, { id: "second" });
+  await engine.start(fill, undefined, { id: "second" });
+  const { status } = (await engine.get("second")) ?? {};
   say({ second: status });
   hoard = [];
   free?.();

@@ -16,7 +16,8 @@ describe("a task that is run for the first time", () => {
     });
     const desk = lab.engine([flow], { execute: false });
     expect(await desk.get("task-1")).toBeNull();
-    expect((await lab.drive(desk.start(flow, "tax", { id: "task-1" }))).status).toBe("queued");
+    await lab.drive(desk.start(flow, "tax", { id: "task-1" }));
+    expect((await desk.get("task-1"))?.status).toBe("queued");
     const engine = lab.engine([flow]);
     await lab.drive(engine.recover());
     expect(await lab.drive(engine.result("task-1"))).toBe("plan tax, done");

@@ -1,3 +1,4 @@
+import { checkKeys, checkText } from "../check-options.ts";
 import { HoldfastError } from "../errors.ts";
 import { plan } from "../journal/act.ts";
 import { rawRow } from "../journal/door.ts";
@@ -134,10 +135,13 @@ export class Family {
 
   /** Applies `act` to all selected runs of a workflow, and reports on each. */
   async all(
-    workflow: string,
+    query: OfWorkflow,
     act: (runId: string) => Promise<unknown>,
     meant: Meant = {},
   ): Promise<BulkReport> {
+    checkKeys(query, ["workflow"]);
+    // Without a workflow it would be every run.
+    const workflow = checkText("workflow", query.workflow, 1);
     const done: string[] = [];
     const refused: { runId: string; error: HoldfastError }[] = [];
     const { status = UNENDED, only = () => true } = meant;

@@ -1,7 +1,6 @@
 import { checkObject, checkText } from "../check-options.ts";
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
-import { checkId } from "../ids.ts";
 import { checkNamed, checkProse } from "../names.ts";
 import type { ClaimChange } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
@@ -40,19 +39,6 @@ export function checkAct(act: NamedAct): void {
     if (option === "reason") checkProse(option, value, most);
     else if (value !== "") checkNamed(option, value, most);
   }
-}
-
-/** Refuses an act that names no valid run, or, where that is required, doesn't say who acts and why. */
-export function checkActOn(
-  runId: string,
-  verb: string,
-  { actor, reason }: Act,
-  { requireReason }: { readonly requireReason?: boolean },
-): void {
-  checkId(runId);
-  const missing = [actor ? "" : "actor", reason ? "" : "reason"].filter((part) => part !== "");
-  if (requireReason && missing.length > 0)
-    throw new HoldfastError("HF-4365", { verb, missing: missing.join(" and ") });
 }
 
 /**

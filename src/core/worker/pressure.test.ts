@@ -60,7 +60,8 @@ describe("an engine that is short of memory", () => {
       { kind: "checkpoint_marked", meta: { trigger: "memory_pressure_high" } },
     ]);
     // A new run is accepted and saved, and left to whoever has memory for it.
-    expect((await lab.drive(engine.start(flow, undefined, { id: "s" }))).status).toBe("queued");
+    await lab.drive(engine.start(flow, undefined, { id: "s" }));
+    expect((await engine.get("s"))?.status).toBe("queued");
     await lab.clock.advance(10_000);
     expect((await engine.get("s"))?.status).toBe("queued");
     used = 0.8;
