@@ -139,6 +139,24 @@ describe("the checkpoints of an agent", () => {
   });
 });
 
+it("checkpoints are those of the top level where subtasks have parts (S0-50)", async () => {
+  const lab = createLab();
+  const flow = workflow("valuation", async (ctx) => {
+    ctx.plan(["dcf_assumptions", "terminal_value"]);
+    await ctx.step("dcf_assumptions", async () => {
+      for (const part of ["growth", "margin", "tax"]) await ctx.step(part, () => part);
+      return "table";
+    });
+    await ctx.step("terminal_value", hangs);
+  });
+  const engine = lab.engine([flow]);
+  await lab.drive(engine.start(flow, undefined, { id: "r" }));
+  await lab.clock.advance(100);
+  expect(await labels(engine)).toEqual(["step_completed dcf_assumptions"]);
+  expect((await engine.checkpoints.show("r")).progress).toMatchObject({ done: 1, total: 2 });
+  await lab.crash(engine);
+});
+
 it("a run that was paused overnight has its memory in the morning, in another process (S0-03)", async () => {
   const lab = createLab();
   const under = signalled<string>();

@@ -67,8 +67,8 @@ export class Checkpoints {
 
   /**
    * The checkpoints that can be restored, newest first: one for each step, iteration, gate or child that has ended,
-   * each mark, and each named or pinned position. `all` includes what ended inside finished iterations, and the newest
-   * position. To get the next page, pass the last position of this one as `before`.
+   * each mark, and each named or pinned position. `all` includes what ended inside finished steps and iterations, and
+   * the newest position. To get the next page, pass the last position of this one as `before`.
    */
   async list(
     runId: string,

@@ -21,7 +21,9 @@ interface Place {
   readonly isMark: boolean;
   /** The phase in which `keepPerPhase` counts it. */
   readonly phase: string;
-  /** True when it is listed: something has ended here, outside of any finished iteration. */
+  /** What it is part of: the iteration, branch or step that holds it; "" for none, and for marks. */
+  readonly part: string;
+  /** True when it is listed: something has ended here, outside of any finished iteration or step. */
   isUnit: boolean;
 }
 
@@ -38,6 +40,9 @@ export class KeptCheckpoints {
   #epoch: number | undefined;
   #phase = "";
   #from: number | undefined;
+  #isTrimmed = false;
+  /** The number of positions inside of each step, iteration or branch under way. */
+  readonly #inside = new Map<string, number>();
   /** Nothing before the start of the reading is left, unless it is pinned. */
   isClosed = false;
   /** Phases are counted, so the journal must be read from its first entry. */
@@ -60,7 +65,24 @@ export class KeptCheckpoints {
 
   /** Those of them that are listed. */
   get listed(): readonly number[] {
-    return this.#places.filter(({ seq, isUnit }) => isUnit || this.tags.has(seq)).map(({ seq }) => seq);
+    const counted = this.#isTrimmed ? this.#counted() : undefined;
+    return this.#places
+      .filter(({ seq, isUnit }) => (counted ? counted.has(seq) : isUnit) || this.tags.has(seq))
+      .map(({ seq }) => seq);
+  }
+
+  /**
+   * The positions that a rule counts. Those inside of something that is still under way count as one, the newest: when it
+   * ends, its own checkpoint takes their place.
+   */
+  #counted(): ReadonlySet<number> {
+    const parts = new Set<string>();
+    const counted = this.#places.toReversed().filter(({ isUnit, part }) => {
+      if (!isUnit || parts.has(part)) return false;
+      if (part !== "") parts.add(part);
+      return true;
+    });
+    return new Set(counted.map(({ seq }) => seq));
   }
 
   /** Adds the events of the next entry. */
@@ -90,12 +112,16 @@ export class KeptCheckpoints {
     const { seq, step } = event;
     const isLoop = event.kind === "loop_advanced";
     if (isLoop) this.#closeIteration(step);
+    else this.#closeStep(step);
     const isMark = event.kind === "checkpoint_marked";
     // A mark right after an iteration has the same state: the two are one checkpoint.
     const before = this.#places.at(-1);
     if (isMark && before?.isLoop && before.seq === seq - 1) before.isUnit = false;
     const phase = this.#phase || phaseOf(event);
-    this.#places.push({ seq, step, isLoop, isMark, phase, isUnit: true });
+    const part = isMark || !step.includes("/") ? "" : step.slice(0, step.indexOf("/"));
+    if (!isMark)
+      for (const holder of holdersOf(step)) this.#inside.set(holder, (this.#inside.get(holder) ?? 0) + 1);
+    this.#places.push({ seq, step, isLoop, isMark, phase, part, isUnit: true });
     if (this.#rule) this.#trim(this.#rule);
   }
 
@@ -108,7 +134,7 @@ export class KeptCheckpoints {
   hold(seq: number): void {
     const at = this.#places.findLastIndex((place) => place.seq <= seq);
     if (this.#places[at]?.seq === seq) return;
-    const place = { seq, step: "", isLoop: false, isMark: true, phase: "", isUnit: false };
+    const place = { seq, step: "", isLoop: false, isMark: true, phase: "", part: "", isUnit: false };
     this.#places.splice(at + 1, 0, place);
   }
 
@@ -116,15 +142,30 @@ export class KeptCheckpoints {
   #closeIteration(loop: string): void {
     for (const place of this.#places.toReversed()) {
       if (place.isLoop && place.step === loop) return;
-      if (!place.isMark && isWithin(place.step, loop)) place.isUnit = false;
+      if (place.isMark || !isWithin(place.step, loop)) continue;
+      place.isUnit = false;
+      for (const holder of holdersOf(place.step)) if (isWithin(holder, loop)) this.#inside.delete(holder);
+    }
+  }
+
+  /** Neither are those inside a finished step. */
+  #closeStep(step: string): void {
+    let left = this.#inside.get(step) ?? 0;
+    this.#inside.delete(step);
+    for (let at = this.#places.length - 1; left > 0 && at >= 0; at--) {
+      const place = this.#places[at];
+      if (!place || place.isMark || !place.step.startsWith(`${step}/`)) continue;
+      place.isUnit = false;
+      left -= 1;
     }
   }
 
   #trim(rule: Keep): void {
+    this.#isTrimmed = true;
     const lost = this.outside(rule);
     if (lost.size > 0) this.#places = this.#places.filter(({ seq }) => !lost.has(seq));
     if (rule.perPhase !== undefined) this.isByPhase = true;
-    else if (this.#places.filter(({ isUnit }) => isUnit).length >= (rule.last ?? 0)) this.isClosed = true;
+    else if (this.#counted().size >= (rule.last ?? 0)) this.isClosed = true;
   }
 
   /** The remaining positions that this rule would drop. */
@@ -132,18 +173,23 @@ export class KeptCheckpoints {
     const lost = new Set<number>();
     if (this.tags.get(WHOLE_RUN)?.pinned) return lost;
     const inPhase = new Map<string, number>();
+    const counted = this.#counted();
     let units = 0;
-    for (const { seq, phase, isUnit } of this.#places.toReversed()) {
+    for (const { seq, phase } of this.#places.toReversed()) {
       const count = inPhase.get(phase) ?? 0;
-      const isKept = units < last || (isUnit && count < perPhase) || this.tags.get(seq)?.pinned;
+      const isKept = units < last || (counted.has(seq) && count < perPhase) || this.tags.get(seq)?.pinned;
       if (!isKept) lost.add(seq);
-      if (!isUnit) continue;
+      if (!counted.has(seq)) continue;
       inPhase.set(phase, count + 1);
       units += 1;
     }
     return lost;
   }
 }
+
+/** The keys of everything that a step is inside of: of `a/b[2]/c`, `a` and `a/b[2]`. */
+const holdersOf = (step: string): string[] =>
+  [...step.matchAll(/\//g)].map(({ index }) => step.slice(0, index));
 
 const ruleIn = (events: readonly JournalEvent[]): Keep | undefined => {
   const claimed = events.find(({ kind }) => kind === "run_claimed");
