@@ -33,11 +33,12 @@ export type {
   DecisionMade,
   Failure,
   Iterations,
-  TaskDone,
 } from "./core/manage/checkpoints/checkpoint-view.ts";
 export { type CheckpointItem, Checkpoints } from "./core/manage/checkpoints/checkpoints.ts";
 export type { Change, CheckpointDiff, PatchOperation, StateDelta } from "./core/manage/checkpoints/diff.ts";
 export { diffToText } from "./core/manage/checkpoints/diff-text.ts";
+export type { StepEnded, TaskDone } from "./core/manage/checkpoints/ended-steps.ts";
+export { checkpointToFlow, type FlowCheckpoint } from "./core/manage/checkpoints/flow-format.ts";
 export type { Problem, ProblemKind } from "./core/manage/checkpoints/problem.ts";
 export type { Progress, StepUnderWay } from "./core/manage/checkpoints/progress.ts";
 export type { Validation } from "./core/manage/checkpoints/validate.ts";

@@ -59,6 +59,47 @@ describe("a path in a workflow file (Y8)", () => {
   });
 });
 
+describe("a checkpoint of a workflow file", () => {
+  it("is shown under the names of the document: done, in progress, outputs (S3-18, S3-22)", async () => {
+    folder.write("long.yaml", flow("long-analysis", "{}"));
+    await folder.run("run long.yaml --id far");
+    expect((await folder.run("checkpoints show far")).stdout).toMatch(
+      /agents +done: first; in progress: decide \(iteration 1\)/,
+    );
+    expect((await folder.run("checkpoints show far --json")).json()).toMatchObject({
+      checkpoint_id: expect.stringMatching(/^far@\d+$/),
+      workflow_name: "long-analysis",
+      workflow_inputs: {},
+      current_agent: "decide",
+      in_progress: "decide",
+      completed_agents: ["first"],
+      agent_outputs: { first: "one" },
+      context_snapshot: { history: ["first"] },
+      iteration: 1,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    });
+  });
+
+  it("is gone on from wherever its file keeps it, when an option names it (S3-16)", async () => {
+    folder.write("long.yaml", flow("long-analysis", PATH));
+    folder.write("other.yaml", flow("other", PATH));
+    await folder.run("run long.yaml --id far");
+    await folder.run("run other.yaml --id near");
+    for (const id of ["far", "near"]) {
+      const { stderr } = await folder.run(`resume --checkpoint-id ${id}@first`);
+      expect(stderr).toMatch(new RegExp(`goes on from ${id}@`));
+    }
+    const { runs } = (await folder.run("list --json")).json<{ runs: { workflow: string }[] }>();
+    expect(runs.map(({ workflow }) => workflow).sort()).toEqual([
+      "long-analysis",
+      "long-analysis",
+      "other",
+      "other",
+    ]);
+  });
+});
+
 describe("checkpoint settings of a workflow file (Y8)", () => {
   it("that name a kind of store without its address are refused with what is missing, before a run (S3-09)", async () => {
     folder.write("pg.yaml", flow("pg", "{ storage: postgres }"));

@@ -1,4 +1,5 @@
 import type { Checkpoint } from "../../../core/manage/checkpoints/checkpoint-view.ts";
+import { checkpointToFlow } from "../../../core/manage/checkpoints/flow-format.ts";
 import { defineCommand } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { count, fit, fitMiddle, oneLine, plural, spent, when, width } from "../../format.ts";
@@ -28,9 +29,15 @@ export const show = defineCommand({
 
 const VALUES = ["input", "config", "memory", "loops", "steps", "result", "agents", "decisions"] as const;
 
+/** The parts of Conductor's `CheckpointData` that hold what a run was given and gave. */
+const FLOW_VALUES = new Set(["workflow_inputs", "agent_outputs", "context_snapshot"]);
+
 function dataOf(checkpoint: Checkpoint, reveal: boolean): Record<string, unknown> {
   const data: Record<string, unknown> = { ...checkpoint, at: iso(checkpoint.at) };
   if (!reveal) for (const key of VALUES) if (key in data) data[key] = shownValue(data[key], false);
+  const flow = checkpointToFlow(checkpoint);
+  for (const [key, value] of Object.entries(flow))
+    data[key] = FLOW_VALUES.has(key) ? shownValue(value, reveal) : value;
   data["gates"] = checkpoint.gates.map((gate) => ({ ...gate, show: shownValue(gate.show, reveal) }));
   return data;
 }
@@ -80,6 +87,7 @@ function factsOf(checkpoint: Checkpoint, room: number, made: string): string[][]
       "progress",
       `${progress.text}${checkpoint.pending.length > 0 ? `; planned: ${checkpoint.pending.slice(0, 5).join(", ")}` : ""}`,
     ],
+    ["agents", agentsLine(checkpoint)],
     ["used", spent({ ms: usage.activeMs, tokens: usage.tokens, costUsd: usage.costUsd })],
     ["labels", [...labels, checkpoint.pinned ? "pinned" : ""].filter((label) => label !== "").join(", ")],
     ["failed", checkpoint.failed.join(", ")],
@@ -93,6 +101,16 @@ function factsOf(checkpoint: Checkpoint, room: number, made: string): string[][]
     ["digest", checkpoint.digest],
     ["proof", checkpoint.head],
   ].filter(([, fact]) => fact !== "");
+}
+
+function agentsLine(checkpoint: Checkpoint): string {
+  const { completed_agents: done, in_progress: open, iteration } = checkpointToFlow(checkpoint);
+  if (done.length === 0 && open === null) return "";
+  const parts = [
+    done.length > 0 ? `done: ${done.join(", ")}` : "",
+    open === null ? "" : `in progress: ${open}`,
+  ];
+  return `${parts.filter((part) => part !== "").join("; ")} (iteration ${iteration})`;
 }
 
 function stateLines(checkpoint: Checkpoint, reveal: boolean, room: number): string[] {

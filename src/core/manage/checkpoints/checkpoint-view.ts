@@ -22,6 +22,7 @@ import {
   type RunStatus,
   type Waiting,
 } from "../../types.ts";
+import { endedSteps, iteratedTask, type StepEnded, type TaskDone } from "./ended-steps.ts";
 import { readHistory, type Told } from "./history.ts";
 import { measure, openWaits, type Progress, type StepUnderWay, underWay } from "./progress.ts";
 
@@ -52,6 +53,8 @@ export interface Checkpoint extends StateView {
   /** Keys of finished steps, in the order of their outcomes; without those of finished iterations. */
   readonly completed: readonly string[];
   readonly failed: readonly string[];
+  /** Every step with an outcome up to here, in the order they began; also those of finished iterations. */
+  readonly history: readonly StepEnded[];
   /** Planned steps without a result. */
   readonly pending: readonly string[];
   readonly iterations: Readonly<Record<string, Iterations>>;
@@ -101,17 +104,6 @@ export interface CheckpointMetrics {
   readonly elapsedMs: number;
   /** Calls that the run has begun, counting every attempt. */
   readonly calls: number;
-}
-
-/** A finished task. Pending, running and doubtful ones aren't included. */
-export interface TaskDone {
-  /** The key of the step. */
-  readonly taskId: string;
-  readonly result: unknown;
-  /** The time of its result. */
-  readonly timestamp: number;
-  /** Its duration in milliseconds. */
-  readonly duration: number;
 }
 
 /** The newest failure, as plain data. */
@@ -171,6 +163,7 @@ export async function readCheckpoint(reader: Reader, row: RunRow, seq: number): 
     failed: settled
       .filter(([, one]) => one.status === "failed" && one.retryAt === undefined)
       .map(([key]) => key),
+    history: endedSteps(told.log),
     pending,
     iterations: iterations(state),
     budget: run.budget,
@@ -191,7 +184,7 @@ export async function readCheckpoint(reader: Reader, row: RunRow, seq: number): 
   };
 }
 
-/** The finished tasks at a position, in the order of their results; without those of finished iterations. */
+/** The finished tasks at a position, in the order of their results, also those of finished iterations. */
 export async function readTasks(reader: Reader, row: RunRow, seq: number): Promise<readonly TaskDone[]> {
   const { view } = await viewAt(reader, row, seq);
   const { log, event } = await readHistory(reader.store, row, seq);
@@ -200,7 +193,11 @@ export async function readTasks(reader: Reader, row: RunRow, seq: number): Promi
     const { at, ms } = (logged && doneIn(logged)) ?? { at: event.at, ms: 0 };
     return { taskId, result, timestamp: at, duration: ms };
   });
-  return tasks.sort((a, b) => a.timestamp - b.timestamp);
+  const known = new Set(tasks.map(({ taskId }) => taskId));
+  for (const logged of log.steps())
+    if (!known.has(logged.step)) tasks.push(...(await iteratedTask(reader.values, row.id, logged)));
+  const placeOf = ({ taskId }: TaskDone): number => log.find(taskId)?.attempts.at(-1)?.seq ?? 0;
+  return tasks.sort((a, b) => a.timestamp - b.timestamp || placeOf(a) - placeOf(b));
 }
 
 function identity(row: RunRow, seq: number, { run, event, phase, log, head }: Told) {

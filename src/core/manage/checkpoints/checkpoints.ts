@@ -11,15 +11,9 @@ import { actOn, type EngineParts } from "../../journal/parts.ts";
 import { labelsOf, type Remarks, readRow, remarks, resolve } from "../../journal/positions.ts";
 import { checkLimit } from "../../store/query.ts";
 import type { RunRow, StateView } from "../../types.ts";
-import {
-  type Checkpoint,
-  readCheckpoint,
-  readTasks,
-  type TaskDone,
-  triggerOf,
-  viewAt,
-} from "./checkpoint-view.ts";
+import { type Checkpoint, readCheckpoint, readTasks, triggerOf, viewAt } from "./checkpoint-view.ts";
 import type { CheckpointDiff } from "./diff.ts";
+import type { TaskDone } from "./ended-steps.ts";
 import { findCheckpoint, isLeft, type Kept, keptFrom } from "./kept.ts";
 import { type Validation, validateRun } from "./validate.ts";
 

@@ -86,8 +86,10 @@ function* duplicateOf(run: string, logged: LoggedStep): Generator<PossibleDuplic
   const { step, record, attempts, at } = logged;
   const { effect, key, type, status } = record;
   const last = attempts.at(-1);
-  if (type !== "call" || effect === "repeatable" || !last || logged.isCopied) return;
+  // What a transaction wrote would be written again.
+  const risk = type === "transaction" ? "once" : type === "call" ? effect : "repeatable";
+  if (risk === "repeatable" || !last || logged.isCopied) return;
   if (logged.instead !== undefined || status === "failed") return;
   const what = isDone(logged) ? "happened" : "may have happened";
-  yield { run, step, effect, what, at: last.endedAt ?? at, ...defined({ key }) };
+  yield { run, step, effect: risk, what, at: last.endedAt ?? at, ...defined({ key }) };
 }
