@@ -40,7 +40,9 @@ export default class RequirementsReporter implements Reporter {
       });
     if (seen.length === 0) return;
     const file = relative(module.moduleId);
-    this.#keep({ ...this.#report, files: { ...this.#report.files, [file]: seen } });
+    // Another run of some files may be under way.
+    const report = this.#report.isWhole ? this.#report : { ...readReport(), isWhole: false };
+    this.#keep({ ...report, files: { ...report.files, [file]: seen } });
   }
 
   #keep(report: Report): void {
