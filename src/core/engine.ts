@@ -26,6 +26,7 @@ import { Checkpoints } from "./manage/checkpoints/checkpoints.ts";
 import { type ForkOptions, forkRun } from "./manage/fork/fork.ts";
 import { type ForkPreview, previewFork } from "./manage/fork/fork-preview.ts";
 import { Migrations } from "./manage/migrations.ts";
+import { OutsideRuns } from "./manage/outside/outside.ts";
 import { planResume } from "./manage/plan/plan.ts";
 import type { PlanOptions, ResumePlan } from "./manage/plan/plan-types.ts";
 import { type Replay, type ReplayOptions, replayCheckpoint } from "./manage/replay/replay-run.ts";
@@ -90,6 +91,8 @@ export class Engine {
   readonly transfer: Transfer;
   /** Starts runs again that can't be restored, and lists what could happen twice. */
   readonly restarts: Restarts;
+  /** Keeps what programs outside save of their own work. */
+  readonly outside: OutsideRuns;
   readonly #options: EngineOptions;
   readonly #store: Store;
   readonly #ports: Ports;
@@ -119,8 +122,7 @@ export class Engine {
     checkEngineOptions(options);
     this.#options = options;
     this.#ports = enginePorts(options);
-    const { store, saving } = options;
-    this.#store = engineStore(store, saving, this.#ports, (error) => this.#queue.health.wentBack(error));
+    this.#store = engineStore(options, this.#ports, (error) => this.#queue.health.wentBack(error));
     this.#claimMs = checkNumber("claimMs", options.claimMs ?? 15_000);
     this.#owner = options.owner ?? `worker-${this.#ports.ids.id().slice(0, 8)}`;
     this.#emitter = new Emitter(this.#ports.logger);
@@ -159,6 +161,7 @@ export class Engine {
     this.migrations = new Migrations(this.#parts, () => this.#foresight());
     this.reports = new Reports(this.#parts);
     this.transfer = new Transfer(this.#parts, this.#family);
+    this.outside = new OutsideRuns(this.#parts);
     this.restarts = new Restarts(this.#parts, (...run) => this.#starter.create(...run));
     for (const workflow of options.workflows ?? []) this.register(workflow);
   }

@@ -5,6 +5,7 @@
  */
 import { agentErrors } from "./errors/agents.ts";
 import { callErrors } from "./errors/calls.ts";
+import { checkpointerErrors } from "./errors/checkpointers.ts";
 import { dagErrors } from "./errors/dags.ts";
 import type { ErrorEntry } from "./errors/entry.ts";
 import { fileErrors } from "./errors/files.ts";
@@ -16,6 +17,7 @@ export const errorTable = {
   ...callErrors,
   ...runErrors,
   ...agentErrors,
+  ...checkpointerErrors,
   ...storeErrors,
   ...fileErrors,
   ...dagErrors,

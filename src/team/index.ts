@@ -12,6 +12,13 @@ export type { AgentTeam, TeamResult } from "./agent-team.ts";
 export type { AgentInput, AgentResult, AgentSurroundings } from "./agent-work.ts";
 export { agentWorkflow } from "./agent-workflow.ts";
 export type { TeamInput } from "./analysis.ts";
+export { AgentCheckpointer, type AgentCheckpointerOptions } from "./checkpointer.ts";
+export type {
+  CheckpointedAgent,
+  CheckpointedMemory,
+  CheckpointMigration,
+  SavedCheckpoint,
+} from "./checkpointer-agent.ts";
 export { type AgentStatus, Coordinator } from "./coordinator.ts";
 export { defineTeam } from "./define-team.ts";
 export type { Delivery, HookInfo, Targets, TeamHooks } from "./hooks.ts";

@@ -38,7 +38,7 @@ export interface ActPlan {
   readonly blobs?: readonly Blob[];
   readonly claim?: ClaimChange;
   readonly drop?: Drop;
-  /** The record that shows the value of the last event. */
+  /** The record that shows the value of its mark. */
   readonly record?: RecordDraft;
   readonly actor?: string | undefined;
 }
@@ -205,7 +205,7 @@ export function buildAct(
   const next: RunRow = { ...run, claim: after, seq: row.seq + events.length, head };
   const append = { run, expect, claim, entries: [entry], head, blobs, ...defined({ drop: plan.drop }) };
   const { record } = plan;
-  const drafts = events.map((_, index) => (index === events.length - 1 ? { record } : {}));
+  const drafts = events.map(({ kind }) => (kind === "checkpoint_marked" ? { record } : {}));
   const records = capabilities ? recordsOf({ capabilities }, drafts, events) : {};
   return { append: { ...append, ...records }, row: next, events };
 }

@@ -210,8 +210,7 @@ class ScratchActs extends Acts {
 
 /** The store that an engine works on: the given one, or, with saving turned off, memory on top of it. */
 export function engineStore(
-  store: Store,
-  saving: boolean | undefined,
+  { store, saving }: { readonly store: Store; readonly saving?: boolean },
   ports: Ports,
   onBack: (error: HoldfastError) => void,
 ): Store {

@@ -147,7 +147,7 @@ function waitText(row: DescribedRow, wait: Waiting): string {
     case "key":
       return because("waiting for its key", why);
     case "signal":
-      return `waiting for signal ${names.join(" or ")} since ${time(since)}`;
+      return `${why === undefined ? "" : `${why}, `}waiting for signal ${names.join(" or ")} since ${time(since)}`;
     case "child":
       return `waiting for child run ${reasonOf(wait).child ?? step} since ${time(since)}`;
     case "retry":
