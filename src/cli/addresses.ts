@@ -48,8 +48,8 @@ export class Addresses {
    */
   async run(text: string): Promise<RunRow> {
     if (text === "@last") {
-      const [last] = (await this.#store.list({ limit: 1 })).runs;
-      return last ?? this.#none(text);
+      for await (const last of everyRun(this.#store, {}, 1)) return last;
+      return this.#none(text);
     }
     const exact = /^[\w-]{1,64}$/.test(text) ? await readRun(this.#store, text) : null;
     if (exact) return exact;

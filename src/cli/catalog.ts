@@ -28,6 +28,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/cancel.ts")).command,
   },
   {
+    name: "delete",
+    summary: "delete an ended run and those it started, with everything stored of them",
+    load: async () => (await import("./commands/delete.ts")).command,
+  },
+  {
     name: "retry",
     summary: "call a failed step again, and go on",
     load: async () => (await import("./commands/retry.ts")).command,

@@ -115,10 +115,10 @@ describe("checkpoints prune and clear", () => {
     expect((await folder.run("checkpoints clear brief --yes", { env })).stderr).toContain("HF-4313");
   });
 
-  it("clear what an ended run knew and keep what happened", async () => {
+  it("clear deletes ended runs, or only what they knew (S3-20)", async () => {
     const other = cliFolder();
     await fillStore(other.path);
-    const { code, stdout } = await other.run("checkpoints clear brief --yes");
+    const { code, stdout } = await other.run("checkpoints clear brief --keep-record --yes");
     expect([code, stdout.split("\n")[0]]).toEqual([
       0,
       expect.stringMatching(/^✓ dropped 5 checkpoints of 1 run: 5 values/),
@@ -126,15 +126,19 @@ describe("checkpoints prune and clear", () => {
     expect((await other.run("checkpoints show done-1")).code).toBe(4);
     expect((await other.run("logs done-1")).stdout).toContain("completed");
     expect((await other.run("show recon-88")).code).toBe(0);
-    expect((await other.run("checkpoints clear brief --yes --json")).json()).toMatchObject({
+    expect((await other.run("checkpoints clear brief --keep-record --yes --json")).json()).toMatchObject({
       dropped: false,
       runs: [],
     });
     expect((await other.run("checkpoints clear brefi")).stderr).toContain("did you mean brief");
+    expect((await other.run("checkpoints clear brief --yes")).stdout).toContain("the run is deleted");
+    expect((await other.run("logs done-1")).code).toBe(4);
     // C11: a cleared run is not offered for a resume.
     expect((await other.run("list")).stdout).toMatch(/aapl-17 .*failed, resumable/);
-    await other.run("checkpoints clear stock-analysis --yes");
+    await other.run("checkpoints clear stock-analysis --keep-record --yes");
     expect((await other.run("list")).stdout).toMatch(/aapl-17 .*failed, dropped/);
+    await other.run("checkpoints clear stock-analysis --yes");
+    expect((await other.run("list")).stdout).not.toContain("aapl-17");
     other.remove();
   });
 });

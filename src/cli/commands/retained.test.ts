@@ -35,7 +35,7 @@ ${routes.join("\n")}
   for (const id of ids) expect((await folder.run(`checkpoints show ${id}`)).code).toBe(0);
 });
 
-it("drops a run's values as soon as it has ended, where the configuration asks for that (S0-37)", async () => {
+it("deletes a run as soon as it has ended, where the configuration asks for that (S0-37)", async () => {
   const source = new URL("../../index.ts", import.meta.url).href;
   folder.write(
     "flow.mjs",
@@ -44,6 +44,6 @@ it("drops a run's values as soon as it has ended, where the configuration asks f
   folder.write("holdfast.config.json", JSON.stringify({ retention: "seed0" }));
   const { code, stdout } = await folder.run("run flow.mjs --id a");
   expect([code, stdout]).toEqual([0, expect.stringContaining("42")]);
-  expect(await listed("a")).toEqual([]);
-  expect((await folder.until("a", () => true)).prunedAt).not.toBeNull();
+  const { runs } = (await folder.run("list --json")).json<{ runs: { id: string }[] }>();
+  expect(runs.map(({ id }) => id)).toEqual([]);
 });

@@ -44,15 +44,21 @@ export async function engineFor(context: CommandContext<unknown>, wanted: Wanted
   return engine;
 }
 
-/** A command ends before any sweep, so it applies retention to its own run before it exits. */
+/** How long a command may spend on the runs of others before it exits. */
+const SWEEP_MS = 250;
+
+/** A command ends before any sweep, so it applies retention before it exits: to its own run, then to all the others. */
 async function retained(
-  { out }: CommandContext<unknown>,
+  context: CommandContext<unknown>,
   engine: Engine,
   run: string,
   policy: RetentionPolicy = "default",
 ): Promise<void> {
+  const { out } = context;
   try {
     await engine.retention.prune(policy, { run });
+    const all = await context.engine();
+    await all.retention.prune(policy, { signal: AbortSignal.timeout(SWEEP_MS) });
   } catch (error) {
     out.detail(`nothing was dropped of ${run}: ${error instanceof Error ? error.message : String(error)}`);
   }

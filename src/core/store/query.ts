@@ -2,6 +2,7 @@ import { badOption, checkKeys, checkWhole } from "../check-options.ts";
 import { checkNamed } from "../names.ts";
 import { RUN_STATUSES, type RunRow } from "../types.ts";
 import type { DueQuery, RunPage, RunQuery, Store } from "./contract.ts";
+import { DELETED_RUNS } from "./deleted.ts";
 
 /** Rules shared by every store's `list` and `due`: the filters, the order of runs, and paging. */
 const FILTERS: readonly string[] = ["status", "workflow", "parent", "pruned", "cursor", "limit"];
@@ -18,7 +19,7 @@ export async function* everyRun(
     const page = await store.list(
       cursor === undefined ? { ...query, limit: first } : { ...query, limit: PAGE, cursor },
     );
-    yield* page.runs;
+    yield* page.runs.filter(({ id }) => id !== DELETED_RUNS);
     cursor = page.cursor;
   }
 }

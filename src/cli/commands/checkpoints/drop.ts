@@ -1,6 +1,7 @@
 import { defined } from "../../../core/defined.ts";
 import type { Engine } from "../../../core/engine.ts";
 import { HoldfastError } from "../../../core/errors.ts";
+import type { Act } from "../../../core/journal/act.ts";
 import type { RetentionPolicy } from "../../../core/manage/retention/policy.ts";
 import type { RetentionReport } from "../../../core/manage/retention/report.ts";
 import { nearest } from "../../../core/nearest.ts";
@@ -42,17 +43,23 @@ export const prune = defineCommand({
 
 export const clear = defineCommand({
   name: "clear",
-  summary: "drop the values of every ended run of a workflow",
+  summary: "delete every ended run of a workflow, with all its checkpoints",
   args: ["<workflow>"],
-  options: { dryRun: { flag: "--dry-run", summary: "only say what would go" } },
-  examples: ["checkpoints clear reconcile --dry-run"],
+  options: {
+    unfinished: { flag: "--unfinished", summary: "also those that have not ended; they are cancelled first" },
+    keepRecord: { flag: "--keep-record", summary: "drop only values; what happened stays on record" },
+    dryRun: { flag: "--dry-run", summary: "only say what would go" },
+  },
+  examples: ["checkpoints clear reconcile --dry-run", "checkpoints clear reconcile --unfinished --yes"],
   async run(context) {
     const workflow = context.args[0] ?? "";
+    const { unfinished, keepRecord, dryRun } = context.options;
     const store = await context.store();
     const [known] = (await store.list({ workflow, limit: 1 })).runs;
     if (!known) throw await noWorkflow(context, workflow);
-    const policy = { maxAge: 0, failedMaxAge: 0 };
-    return drop(context, { verb: "checkpoints clear", policy, workflow, dryRun: context.options.dryRun });
+    const onExpiry = keepRecord ? "keep-record" : "delete";
+    const policy = { maxAge: 0, failedMaxAge: 0, onExpiry, tombstone: true } as const;
+    return drop(context, { verb: "checkpoints clear", policy, workflow, dryRun, unfinished });
   },
 });
 
@@ -67,35 +74,53 @@ interface Dropping {
   readonly policy: RetentionPolicy;
   readonly workflow: string | undefined;
   readonly dryRun: boolean;
+  /** Also deletes runs that have not ended. */
+  readonly unfinished?: boolean;
 }
 
 /** Shows how much, asks for consent, then drops. */
 async function drop(
   context: CommandContext<unknown>,
-  { verb, policy, workflow, dryRun }: Dropping,
+  { verb, policy, workflow, dryRun, unfinished = false }: Dropping,
 ): Promise<Outcome> {
   const act = dryRun ? {} : await context.act(verb);
   const engine = await context.engine();
   const which = defined({ workflow });
   const foreseen = await engine.retention.preview(policy, which);
-  const left = await unended(engine, workflow);
-  if (dryRun || foreseen.runs.length === 0)
+  const open = await unended(engine, workflow);
+  const [left, more] = unfinished ? [[], open] : [open, []];
+  if (dryRun || foreseen.runs.length + more.length === 0)
     return {
-      data: { ...foreseen, dryRun, dropped: false, unended: left },
-      text: textOf(foreseen, left, false),
+      data: { ...foreseen, dryRun, dropped: false, unended: left.length, unfinished: more },
+      text: [textOf(foreseen, left.length, false), ...stopped(more, false)].join("\n"),
     };
-  context.out.say(textOf(foreseen, left, false));
-  await context.confirm(verb, amount(foreseen));
+  context.out.say([textOf(foreseen, left.length, false), ...stopped(more, false)].join("\n"));
+  await context.confirm(verb, [amount(foreseen), ...stopped(more, false)].join("; "));
   const done = await engine.retention.prune(policy, { ...which, ...act });
-  return { data: { ...done, dryRun, dropped: true, unended: left }, text: textOf(done, left, true) };
+  for (const id of more) await deleteUnlessGone(engine, id, act);
+  return {
+    data: { ...done, dryRun, dropped: true, unended: left.length, unfinished: more },
+    text: [textOf(done, left.length, true), ...stopped(more, true)].join("\n"),
+  };
 }
 
-/** Unfinished runs lose nothing because of their age. */
-async function unended(engine: Engine, workflow: string | undefined): Promise<number> {
+const stopped = (ids: readonly string[], isDone: boolean): readonly string[] =>
+  ids.length === 0
+    ? []
+    : [`  ${isDone ? "deleted" : "would cancel and delete"}: ${plural(ids.length, "unfinished run")}`];
+
+/** A run below another one goes with it. */
+async function deleteUnlessGone(engine: Engine, id: string, act: Act): Promise<void> {
+  await engine.delete(id, { ...act, force: true }).catch((error: unknown) => {
+    if (!HoldfastError.is(error, "HF-1001")) throw error;
+  });
+}
+
+/** Unfinished runs lose nothing because of their age. Parents come before the runs below them. */
+async function unended(engine: Engine, workflow: string | undefined): Promise<readonly string[]> {
   const status = ["queued", "running", "waiting", "paused"] as const;
-  const which = defined({ workflow });
-  let found = 0;
-  for await (const _ of everyRun(engine, { status, ...which })) found++;
+  const found: string[] = [];
+  for await (const { id } of everyRun(engine, { status, ...defined({ workflow }) })) found.unshift(id);
   return found;
 }
 
@@ -115,12 +140,12 @@ function textOf(report: RetentionReport, left: number, isDone: boolean): string 
   if (runs.length === 0) return ["✓ nothing to drop", ...kept, ...active, ...idle].join("\n");
   const rows = runs
     .slice(0, MOST_RUNS)
-    .map(({ runId, workflow, why, checkpoints, entries, blobs, bytes: size, pruned }) => [
+    .map(({ runId, workflow, why, checkpoints, entries, blobs, bytes: size, pruned, deleted }) => [
       `  ${runId}`,
       workflow,
       plural(checkpoints, "checkpoint"),
       `${plural(entries + blobs, "value")}, ${bytes(size)}`,
-      `${why.join(", ")}${pruned ? "; nothing of it can be resumed or forked then" : ""}`,
+      `${why.join(", ")}${deleted ? "; the run is deleted" : pruned ? "; nothing of it can be resumed or forked then" : ""}`,
     ]);
   const more = runs.length > MOST_RUNS ? [`  … and ${runs.length - MOST_RUNS} more runs`] : [];
   const head = isDone ? `✓ dropped ${amount(report)}` : `would drop ${amount(report)}`;

@@ -40,7 +40,8 @@ export async function recordDeletion(
 async function begin(parts: EngineParts, line: EventDraft, { actor }: Act): Promise<boolean> {
   const [id, version, schema] = [DELETED_RUNS, "1", 1];
   const identity = { id, workflow: id, version, schema, lineage: id, parent: null, origin: null };
-  const createdAt = parts.time.now();
+  // Older than any run, so that it comes last in every list.
+  const createdAt = 0;
   const meta = { workflow: id, version, schema, lineage: id, seed: parts.ports.ids.id() };
   const created = { kind: "run_created", step: "", meta } as const;
   const ended = { kind: "run_completed", step: "", meta: {} } as const;
@@ -49,7 +50,7 @@ async function begin(parts: EngineParts, line: EventDraft, { actor }: Act): Prom
 }
 
 /** Erases one run as it was read. Returns `false` when it has moved since; a run that is gone counts as erased. */
-export async function eraseRun(parts: EngineParts, row: RunRow): Promise<boolean> {
+export async function eraseRun(parts: EngineParts, row: RunRow, archiveRecords = false): Promise<boolean> {
   const { claim, seq, head: _, ...run } = row;
   const erased = await parts.acts.submit({
     run,
@@ -58,6 +59,7 @@ export async function eraseRun(parts: EngineParts, row: RunRow): Promise<boolean
     entries: [],
     head: "",
     blobs: [],
+    ...(archiveRecords ? { drop: { entries: [], blobs: [], archive: true } } : {}),
   });
   return erased || (await parts.store.read(row.id)) === null;
 }

@@ -16,6 +16,7 @@ import { StoreTime } from "../../store/time.ts";
 import { RetentionLoop } from "./loop.ts";
 
 const HOUR = 3_600_000;
+const AT_ONCE: RetentionPolicy = { preset: "seed0", onExpiry: "keep-record" };
 const greet = workflow("greet", (ctx, name: string) => ctx.step("say", () => `Hello ${name}`));
 
 function partsOf({ clock, store }: Lab, logged: string[] = []): EngineParts {
@@ -45,7 +46,7 @@ describe("retention in the background", () => {
   it("comes again and again until it is stopped", async () => {
     const lab = createLab();
     const engine = lab.engine([greet]);
-    const loop = new RetentionLoop(partsOf(lab), { policy: "seed0", sweepMs: HOUR });
+    const loop = new RetentionLoop(partsOf(lab), { policy: AT_ONCE, sweepMs: HOUR });
     loop.start();
     loop.start();
     await run(lab, engine, greet, "a", "Ada");
@@ -74,7 +75,7 @@ describe("retention in the background", () => {
     await run(lab, engine, flow, "a", "");
     await lab.drive(engine.cancel("a"));
     await lab.crash(engine);
-    const loop = new RetentionLoop(partsOf(lab), { policy: "seed0" });
+    const loop = new RetentionLoop(partsOf(lab), { policy: AT_ONCE });
     let stopped: Promise<void> | undefined;
     const append = lab.store.append.bind(lab.store);
     const writes: number[] = [];
@@ -197,7 +198,7 @@ describe("retention in the background", () => {
     expect(await lab.drive(engine.checkpoints.list("a"))).toHaveLength(2);
   });
 
-  it("drops a run's values when it ends, or when the engine is closed right after (S0-37, S0-47)", async () => {
+  it("deletes a run when it ends, or when the engine is closed right after, and a failed one after 30 days (S0-37, S0-39, S0-47)", async () => {
     const lab = createLab();
     const fails = workflow("fails", (ctx) =>
       ctx.step("no", () => Promise.reject(new Error("no")), { retry: false }),
@@ -206,12 +207,22 @@ describe("retention in the background", () => {
     await run(lab, engine, greet, "a", "Ada");
     expect(await lab.drive(engine.result("a"))).toBe("Hello Ada");
     await lab.clock.advance(1_000);
-    expect(await prunedAt(lab, "a")).not.toBeNull();
+    expect(await lab.store.read("a")).toBeNull();
+    expect(await lab.store.entries("a", { from: 1, limit: 10 })).toEqual([]);
     await run(lab, engine, fails, "failed");
     await run(lab, engine, greet, "b", "Ben");
     await lab.drive(engine.close());
-    expect(await prunedAt(lab, "b")).not.toBeNull();
+    expect(await lab.store.read("b")).toBeNull();
     expect(await prunedAt(lab, "failed")).toBeNull();
+    const later = async (days: number) => {
+      lab.clock.jump(days * 24 * HOUR);
+      const short = lab.engine([greet], { retention: "seed0" });
+      await lab.drive(short.recover());
+      await lab.drive(short.close());
+      return lab.store.read("failed");
+    };
+    expect(await later(29)).toMatchObject({ status: "failed" });
+    expect(await later(2)).toBeNull();
   });
 
   it("goes on at the next time when the store has failed, and says so", async () => {

@@ -11,6 +11,9 @@ const HOUR = 3_600_000;
 /** The first pass comes early, so that short-lived processes do their share. */
 const FIRST_MS = 10_000;
 
+/** How long the last pass of a short process may take. */
+const LAST_MS = 250;
+
 export interface RetentionLoopOptions {
   readonly policy: RetentionPolicy;
   /** The interval between passes. Default 1 h. */
@@ -48,6 +51,7 @@ export class RetentionLoop {
   readonly #looked = new Map<string, number>();
   #cancelSoon: (() => void) | null = null;
   #cancel: (() => void) | null = null;
+  #hasPassed = false;
   #passing: Promise<void> = Promise.resolve();
 
   /** Refuses a policy or an interval that isn't valid (HF-1003), or that the store can't apply (HF-1033). */
@@ -112,6 +116,7 @@ export class RetentionLoop {
   #later(ms: number): void {
     if (this.#stop.signal.aborted) return;
     const pass = () => {
+      this.#hasPassed = true;
       const swept = this.#passing.then(() => this.#pass({ signal: this.#stop.signal }));
       this.#passing = swept.finally(() => this.#later(this.#sweepMs));
     };
@@ -140,8 +145,16 @@ export class RetentionLoop {
     await this.#passing;
   }
 
-  /** Prunes the pending runs now, because nothing else will be written. */
+  /**
+   * Prunes the pending runs now, because nothing else will be written. A process that ends before its first pass makes
+   * a short one, so that a store used only by short commands is kept in order too.
+   */
   async finish(): Promise<void> {
     await this.#runs();
+    if (this.#cancel === null || this.#hasPassed) return;
+    const limit = new AbortController();
+    const cancel = this.#parts.ports.clock.setTimer(() => limit.abort(), LAST_MS, { background: true });
+    await this.#pass({ signal: limit.signal });
+    cancel();
   }
 }

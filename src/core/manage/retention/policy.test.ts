@@ -19,9 +19,15 @@ describe("a retention policy", () => {
   it("may be the name of a preset", () => {
     const table: Record<RetentionPreset, object> = {
       default: { maxAge: 7 * DAY, failedMaxAge: 30 * DAY },
-      seed0: { maxAge: 0, failedMaxAge: 30 * DAY, cacheTtl: 7 * DAY },
+      seed0: { maxAge: 0, failedMaxAge: 30 * DAY, onExpiry: "delete", cacheTtl: 7 * DAY },
       dag: { keepLast: 5, maxAge: 7 * DAY, failedMaxAge: 30 * DAY },
-      conductor: { keepLast: 10, maxAge: 7 * DAY, keepSuccessful: 1, failedMaxAge: 7 * DAY },
+      conductor: {
+        keepLast: 10,
+        keepPer: "workflow",
+        maxAge: 7 * DAY,
+        keepSuccessful: 1,
+        failedMaxAge: 7 * DAY,
+      },
       agentic: { keepPerPhase: 5, maxAge: 30 * DAY, failedMaxAge: 30 * DAY },
       forever: {},
     };
@@ -31,6 +37,7 @@ describe("a retention policy", () => {
   it("may begin with a preset and say otherwise for some keys", () => {
     expect(rules({ preset: "conductor", keepLast: 3, keepSuccessful: false })).toEqual({
       keepLast: 3,
+      keepPer: "workflow",
       maxAge: 7 * DAY,
       keepSuccessful: 0,
       failedMaxAge: 7 * DAY,

@@ -3,6 +3,7 @@ import {
   checkFunction,
   checkKeys,
   checkObject,
+  checkOneOf,
   checkWhole,
   isRecord,
 } from "../../check-options.ts";
@@ -26,8 +27,17 @@ export interface RetentionRules {
   readonly maxAge?: Duration;
   /** How long failed runs keep their values; they can be resumed until then. */
   readonly failedMaxAge?: Duration;
-  /** The number of newest checkpoints in a run that stay restorable; older ones lose the values that only they need. */
+  /**
+   * What happens to a run when its age is reached. `keep-record` (default): its values go, and the record of what
+   * happened stays, so that a start with its id does nothing. `delete`: the run is gone, and its id is free again.
+   */
+  readonly onExpiry?: "keep-record" | "delete";
+  /** With `true`, a deleted run leaves one line in the record of deletions. Default false. */
+  readonly tombstone?: boolean;
+  /** The number of newest checkpoints that stay restorable; older ones lose the values that only they need. */
   readonly keepLast?: number;
+  /** Whether `keepLast` counts in each run (default) or in all runs of a workflow together, the latest run first. */
+  readonly keepPer?: "run" | "workflow";
   /** In addition, the number of newest checkpoints of each phase. */
   readonly keepPerPhase?: number;
   /** The number of each workflow's latest completed runs that keep their values regardless of age; `true` is 1. */
@@ -37,6 +47,8 @@ export interface RetentionRules {
    * the run is dropped. After a crash it may get the same run again, with the same content.
    */
   readonly archive?: Archive;
+  /** With `true`, dropped rows of `agent_checkpoints` move to `agent_checkpoints_archive`. Default false. */
+  readonly archiveRecords?: boolean;
   /** How long the archive may take for one run before it is aborted. Default 10 min. */
   readonly archiveTimeout?: Duration;
   /**
@@ -75,9 +87,15 @@ const DAY = UNITS.d;
 const PRESETS = {
   default: { maxAge: 7 * DAY, failedMaxAge: 30 * DAY },
   /** Success leaves nothing behind. */
-  seed0: { maxAge: 0, failedMaxAge: 30 * DAY, cacheTtl: 7 * DAY },
+  seed0: { maxAge: 0, failedMaxAge: 30 * DAY, onExpiry: "delete", cacheTtl: 7 * DAY },
   dag: { keepLast: 5, maxAge: 7 * DAY, failedMaxAge: 30 * DAY },
-  conductor: { keepLast: 10, maxAge: 7 * DAY, keepSuccessful: 1, failedMaxAge: 7 * DAY },
+  conductor: {
+    keepLast: 10,
+    keepPer: "workflow",
+    maxAge: 7 * DAY,
+    keepSuccessful: 1,
+    failedMaxAge: 7 * DAY,
+  },
   agentic: { keepPerPhase: 5, maxAge: 30 * DAY, failedMaxAge: 30 * DAY },
   forever: {},
 } as const satisfies Record<string, Rules>;
@@ -89,10 +107,14 @@ export type RetentionPreset = keyof typeof PRESETS;
 export interface Rules {
   readonly maxAge?: number;
   readonly failedMaxAge?: number;
+  readonly onExpiry?: "keep-record" | "delete";
+  readonly tombstone?: boolean;
   readonly keepLast?: number;
+  readonly keepPer?: "run" | "workflow";
   readonly keepPerPhase?: number;
   readonly keepSuccessful?: number;
   readonly archive?: Archive;
+  readonly archiveRecords?: boolean;
   readonly archiveTimeout?: number;
   readonly cacheTtl?: number;
 }
@@ -147,13 +169,17 @@ function asRules(value: unknown, option: string): RetentionRules {
 const READERS: { readonly [K in keyof Required<Rules>]: (option: string, value: unknown) => Rules[K] } = {
   maxAge: readDuration,
   failedMaxAge: readDuration,
+  onExpiry: (option, value) => checkOneOf<"keep-record" | "delete">(option, value, ["keep-record", "delete"]),
+  tombstone: readFlag,
   keepLast: checkWhole,
+  keepPer: (option, value) => checkOneOf<"run" | "workflow">(option, value, ["run", "workflow"]),
   keepPerPhase: checkWhole,
   keepSuccessful: (option, value) => (typeof value === "boolean" ? Number(value) : checkWhole(option, value)),
   archive: (option, value) => {
     checkFunction(option, value);
     return value as Archive;
   },
+  archiveRecords: readFlag,
   archiveTimeout: (option, value) => readLimited(option, value, 1),
   cacheTtl: (option, value) => readLimited(option, value, 0),
 };
@@ -181,6 +207,11 @@ function readDuration(option: string, value: unknown): number {
   if (amount === undefined || unit === undefined)
     throw badOption(option, 'it must be milliseconds of 0 or more, or a text such as "7d", "12h" or "30m"');
   return Number(amount) * UNITS[unit as keyof typeof UNITS];
+}
+
+function readFlag(option: string, value: unknown): boolean {
+  if (typeof value === "boolean") return value;
+  throw badOption(option, "it must be true or false");
 }
 
 /** A duration that ends. */

@@ -17,8 +17,10 @@ export interface RetentionRun {
   readonly entries: number;
   readonly blobs: number;
   readonly bytes: number;
-  /** True when nothing is left but the record of what happened. */
+  /** True when nothing is left but the record of what happened, or not even that. */
   readonly pruned: boolean;
+  /** Present when the run is gone. */
+  readonly deleted?: true;
 }
 
 /**
@@ -69,7 +71,7 @@ export class ReportDraft {
     { id, workflow }: RunRow,
     why: readonly RetentionReason[],
     items: readonly Item[],
-    { checkpoints, pruned }: { readonly checkpoints: number; readonly pruned: boolean },
+    { checkpoints, pruned, deleted }: Pick<RetentionRun, "checkpoints" | "pruned" | "deleted">,
   ): void {
     const known = this.#runs.get(id);
     const run = known ?? { runId: id, workflow, why, checkpoints: 0, entries: 0, blobs: 0, bytes: 0, pruned };
@@ -80,6 +82,7 @@ export class ReportDraft {
     }
     run.checkpoints += checkpoints;
     run.pruned = pruned;
+    if (deleted) run.deleted = true;
   }
 
   skip({ id, workflow }: RunRow, why: RetentionSkip["why"], detail?: string): void {

@@ -16,6 +16,7 @@ import {
 import { type RetentionPolicy, workflow } from "../../../index.ts";
 
 const DAY = 86_400_000;
+const AT_ONCE: RetentionPolicy = { preset: "seed0", onExpiry: "keep-record" };
 
 /** One step with a value of its own. */
 const greet = workflow("greet", (ctx, name: string) => ctx.step("say", () => `Hello ${name}`));
@@ -117,7 +118,7 @@ describe("retention by age", () => {
     expect((await rowOf(lab.store, "a")).snapshotSeq).toBeGreaterThan(0);
     const named = new Set(await namedBlobs(lab.store, "a"));
     expect([...added].some((hash) => !named.has(hash))).toBe(true);
-    const report = await lab.drive(engine.retention.prune("seed0", { batch: 7 }));
+    const report = await lab.drive(engine.retention.prune(AT_ONCE, { batch: 7 }));
     expect(report.blobs).toBe(added.size);
     expect((await lab.store.blobs("a", [...added])).size).toBe(0);
     expect((await journal(lab.store, "a")).every(({ data }) => data === null)).toBe(true);
@@ -128,9 +129,9 @@ describe("retention by age", () => {
     const lab = createLab();
     const engine = lab.engine([greet]);
     await run(lab, engine, greet, "a", "Ada");
-    await lab.drive(engine.retention.prune("seed0"));
+    await lab.drive(engine.retention.prune(AT_ONCE));
     const { seq } = await rowOf(lab.store, "a");
-    expect(await lab.drive(engine.retention.prune("seed0"))).toMatchObject({ runs: [], skipped: [] });
+    expect(await lab.drive(engine.retention.prune(AT_ONCE))).toMatchObject({ runs: [], skipped: [] });
     expect((await rowOf(lab.store, "a")).seq).toBe(seq);
   });
 
@@ -149,10 +150,10 @@ describe("retention by age", () => {
     const untold = { ...told, wakeAt: 0 };
     const read = lab.store.read.bind(lab.store);
     Object.assign(lab.store, { read: async (id: string) => (id === told.id ? untold : read(id)) });
-    const before = await lab.drive(engine.retention.prune("seed0"));
+    const before = await lab.drive(engine.retention.prune(AT_ONCE));
     expect(before.skipped).toEqual([{ runId: told.id, workflow: "inner", why: "in use" }]);
     Object.assign(lab.store, { read });
-    expect((await lab.drive(engine.retention.prune("seed0"))).runs).toMatchObject([{ runId: told.id }]);
+    expect((await lab.drive(engine.retention.prune(AT_ONCE))).runs).toMatchObject([{ runId: told.id }]);
   });
 });
 
@@ -165,13 +166,13 @@ describe("what retention leaves alone", () => {
     await run(lab, engine, outer, "top");
     const [child] = (await lab.store.list({ limit: 1, parent: "top" })).runs;
     await pin(lab.store, "top", 1, 1);
-    const report = await lab.drive(engine.retention.prune("seed0"));
+    const report = await lab.drive(engine.retention.prune(AT_ONCE));
     expect(report.runs).toEqual([]);
     expect(report.skipped.map(({ runId, why }) => `${runId} ${why}`).sort()).toEqual(
       [`top pinned`, `${child?.id} pinned`].sort(),
     );
     await pin(lab.store, "top", 1, 0);
-    expect((await lab.drive(engine.retention.prune("seed0"))).runs).toHaveLength(2);
+    expect((await lab.drive(engine.retention.prune(AT_ONCE))).runs).toHaveLength(2);
   });
 
   it("keeps the completed runs of each workflow that ended last (S3-14)", async () => {
@@ -202,8 +203,8 @@ describe("what retention leaves alone", () => {
     const policy: RetentionPolicy = { maxAge: 0, workflows: { greet: "forever" } };
     expect((await lab.drive(engine.retention.prune(policy, { workflow: "greet" }))).runs).toEqual([]);
     expect((await lab.drive(engine.retention.prune(policy))).runs).toMatchObject([{ runId: "o" }]);
-    expect((await lab.drive(engine.retention.prune("seed0", { workflow: "other" }))).runs).toEqual([]);
-    expect((await lab.drive(engine.retention.prune("seed0", { workflow: "greet" }))).runs).toHaveLength(1);
+    expect((await lab.drive(engine.retention.prune(AT_ONCE, { workflow: "other" }))).runs).toEqual([]);
+    expect((await lab.drive(engine.retention.prune(AT_ONCE, { workflow: "greet" }))).runs).toHaveLength(1);
   });
 
   it("leaves a run with a damaged journal as it is, and goes on with the others", async () => {
@@ -218,7 +219,7 @@ describe("what retention leaves alone", () => {
           id === "a" ? { ...entry, data: entry.data && `${entry.data} ` } : entry,
         ),
     });
-    const report = await lab.drive(engine.retention.prune("seed0"));
+    const report = await lab.drive(engine.retention.prune(AT_ONCE));
     expect(report.runs).toMatchObject([{ runId: "b" }]);
     expect(report.skipped).toMatchObject([{ runId: "a", why: "unreadable" }]);
   });
@@ -357,7 +358,7 @@ describe("a prune", () => {
     const lab = createLab();
     const engine = lab.engine([greet]);
     for (const id of ["a", "b", "c"]) await run(lab, engine, greet, id, "");
-    const limited = () => lab.drive(engine.retention.prune("seed0", { limit: 2 }));
+    const limited = () => lab.drive(engine.retention.prune(AT_ONCE, { limit: 2 }));
     expect(await limited()).toMatchObject({ complete: false, runs: [{}, {}] });
     expect(await limited()).toMatchObject({ complete: true, runs: [{}] });
   });
@@ -366,7 +367,7 @@ describe("a prune", () => {
     const lab = createLab();
     const engine = lab.engine([greet]);
     await run(lab, engine, greet, "a", "");
-    await lab.drive(engine.retention.prune("seed0", { actor: "Ada", reason: "disk space" }));
+    await lab.drive(engine.retention.prune(AT_ONCE, { actor: "Ada", reason: "disk space" }));
     const last = JSON.parse((await journal(lab.store, "a")).at(-1)?.head ?? "") as {
       a: string;
       v: unknown[][];

@@ -8,11 +8,12 @@ import type { Store } from "../../store/contract.ts";
 import { everyRun } from "../../store/query.ts";
 import type { Run, RunRow, RunStatus } from "../../types.ts";
 import { limitCopies } from "./cache.ts";
-import { type Tombstone, tombstones } from "./erase.ts";
+import { forksInUse, type Tombstone, tombstones } from "./erase.ts";
 import { pinRun } from "./pin.ts";
 import { type PolicyRules, type RetentionOptions, type RetentionPolicy, readPolicy } from "./policy.ts";
 import { ReportDraft, type RetentionReport, trimming } from "./report.ts";
 import { due, type Pass, RunPruner } from "./run.ts";
+import { sharesOf } from "./shares.ts";
 import { unhurried } from "./store.ts";
 
 const OPTIONS = ["workflow", "run", "limit", "batch", "signal", "actor", "reason"];
@@ -85,21 +86,25 @@ export async function retain(
   if (status?.length === 0) return report.finish();
   const store = unhurried(parts.store, parts.ports.clock);
   const now = await parts.time.read();
-  let found: Promise<ReadonlySet<string>> | undefined;
-  const spared = () => (found ??= sparedRuns(store, rules, options));
-  const pass: Pass = { rules, options, batch, now, spared, report, settled, writes };
-  const which = { pruned: false, ...(status ? { status } : {}) };
+  const spared = once(() => sparedRuns(store, rules, options));
+  const forks = once(() => forksInUse(parts));
+  const shares = byName((workflow) => sharesOf(store, workflow, rules.of(workflow).keepLast ?? Infinity));
+  const pass: Pass = { rules, options, batch, now, spared, forks, shares, report, settled, writes };
+  // Records without values are of interest only where runs are deleted.
+  const deletes = rules.every.some(({ onExpiry }) => onExpiry === "delete");
+  const which = { ...(deletes ? {} : { pruned: false }), ...(status ? { status } : {}) };
   const seen = new Set<string>();
   const rows =
     options.run === undefined
       ? everyRun(store, { ...which, ...inWorkflow(options) })
-      : oneRun(store, options.run, options.workflow);
+      : oneRun(store, options.run, options.workflow, rules);
   for await (const row of rows) {
     if (report.touched >= limit || options.signal?.aborted) report.complete = false;
     if (!report.complete) break;
     seen.add(row.id);
     const { aged, trims } = due(pass, row);
-    if (aged || trims.length > 0) await new RunPruner(parts, pass, row.id).work();
+    if (aged || (trims.length > 0 && (await mayExceed(pass, row))))
+      await new RunPruner(parts, pass, row.id).work();
   }
   // Another process may have dropped the rest.
   if (report.complete && options.run === undefined)
@@ -107,9 +112,41 @@ export async function retain(
   return report.finish();
 }
 
-async function* oneRun(store: Store, runId: string, workflow: string | undefined): AsyncGenerator<RunRow> {
+/** One run and, where checkpoints are counted by workflow, the others of its workflow. */
+async function* oneRun(
+  store: Store,
+  runId: string,
+  workflow: string | undefined,
+  rules: PolicyRules,
+): AsyncGenerator<RunRow> {
   const row = await store.read(runId);
-  if (row && (workflow === undefined || row.workflow === workflow)) yield row;
+  if (!row || (workflow !== undefined && row.workflow !== workflow)) return;
+  yield row;
+  if (rules.of(row.workflow).keepPer !== "workflow") return;
+  for await (const other of everyRun(store, { workflow: row.workflow, pruned: false }))
+    if (other.id !== runId) yield other;
+}
+
+/** Saves examining runs that keep all they have. */
+async function mayExceed({ rules, shares }: Pass, { id, workflow }: RunRow): Promise<boolean> {
+  const { keepPer, keepPerPhase } = rules.of(workflow);
+  if (keepPer !== "workflow" || keepPerPhase !== undefined) return true;
+  const share = (await shares(workflow)).get(id);
+  return share === undefined || share.listed > share.left;
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined;
+  return () => (done ??= work());
+}
+
+function byName<T>(work: (name: string) => Promise<T>): (name: string) => Promise<T> {
+  const done = new Map<string, Promise<T>>();
+  return (name) => {
+    const known = done.get(name) ?? work(name);
+    done.set(name, known);
+    return known;
+  };
 }
 
 const inWorkflow = ({ workflow }: RetentionOptions): { workflow?: string } => defined({ workflow });

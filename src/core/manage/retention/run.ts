@@ -2,17 +2,22 @@ import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { because } from "../../journal/act.ts";
 import { isBeingDropped } from "../../journal/dropped.ts";
+import type { Keep } from "../../journal/events.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import type { Store } from "../../store/contract.ts";
+import { DELETED_RUNS } from "../../store/deleted.ts";
+import { everyRun } from "../../store/query.ts";
 import { ended, type RunRow, terminal } from "../../types.ts";
 import { WHOLE_RUN } from "../checkpoints/kept.ts";
 import { bundleOf, handOver } from "./archive.ts";
+import { eraseRun, recordDeletion } from "./erase.ts";
 import { type Needed, NOTHING, neededFor, type ReadSnapshot, snapshotReader } from "./needed.ts";
 import { Inventory, type Item, itemsToDrop, recordsToDrop } from "./plan.ts";
 import type { RetentionOptions } from "./policy.ts";
 import { keepOf, type PolicyRules, type Rules } from "./policy.ts";
 import { type ReportDraft, type RetentionReason, type RetentionSkip, trimming } from "./report.ts";
 import { JournalScan } from "./scan.ts";
+import type { Share } from "./shares.ts";
 import { unhurried } from "./store.ts";
 
 /** A run that changes this often while it is examined is left for the next time. */
@@ -27,6 +32,10 @@ export interface Pass {
   readonly now: number;
   /** Completed runs that are kept regardless of age; determined when the first run is due. */
   readonly spared: () => Promise<ReadonlySet<string>>;
+  /** The runs that unfinished forks need. */
+  readonly forks: () => Promise<ReadonlyMap<string, string>>;
+  /** By run, how many checkpoints of it are left when they are counted by workflow. */
+  readonly shares: (workflow: string) => Promise<ReadonlyMap<string, Share>>;
   readonly report: ReportDraft;
   /** By run: the position at which nothing could be dropped between its checkpoints. */
   readonly settled: Map<string, number>;
@@ -126,7 +135,7 @@ export class RunPruner {
     const { report, settled, writes } = this.#pass;
     await this.#read(row);
     const { checkpoints } = this.#scan;
-    const lost = all ? new Set(checkpoints.listed) : this.#outside(row);
+    const lost = all ? new Set(checkpoints.listed) : await this.#outside(row);
     const items = await this.#items(all, lost);
     if (items === null) {
       report.skip(row, "unreadable", "Its newest state cannot be restored.");
@@ -137,17 +146,28 @@ export class RunPruner {
       return true;
     }
     const loss = { items, lost, checkpoints: checkpoints.listed.filter((seq) => lost.has(seq)).length };
+    const isDeleted = all && this.#pass.rules.of(row.workflow).onExpiry === "delete";
+    if (isDeleted && (await this.#isNeeded(row))) {
+      report.skip(row, "in use");
+      return true;
+    }
     if (!writes) {
-      report.add(row, why, items, { ...loss, pruned: all });
+      report.add(row, why, items, { ...loss, pruned: all, ...(isDeleted ? { deleted: true } : {}) });
       return true;
     }
     if (all && !(await this.#archive(row, items))) return true;
-    return this.#drop(row, { all, why }, loss);
+    return isDeleted ? this.#erase(row, why, loss) : this.#drop(row, { all, why }, loss);
   }
 
   /** The checkpoints that the policy drops. None for a run that a person wants to examine. */
-  #outside({ workflow }: RunRow): ReadonlySet<number> {
-    return this.#scan.checkpoints.outside(keepOf(this.#pass.rules.of(workflow)) ?? { last: Infinity });
+  async #outside(row: RunRow): Promise<ReadonlySet<number>> {
+    return this.#scan.checkpoints.outside((await this.#keepOf(row)) ?? { last: Infinity });
+  }
+
+  async #keepOf({ id, workflow }: RunRow): Promise<Keep | undefined> {
+    const rules = this.#pass.rules.of(workflow);
+    const share = rules.keepPer === "workflow" && (await this.#pass.shares(workflow)).get(id);
+    return keepOf(share ? { ...rules, keepLast: share.left } : rules);
   }
 
   async #read(row: RunRow): Promise<void> {
@@ -185,10 +205,34 @@ export class RunPruner {
     }
   }
 
+  /** True when another run needs the whole record: a parent that may go on, a run below, or a fork. */
+  async #isNeeded({ id, parent }: RunRow): Promise<boolean> {
+    const { store } = this.#parts;
+    const above = parent && (await store.read(parent.runId));
+    if (above && !terminal(above.status)) return true;
+    for await (const { status } of everyRun(store, { parent: id })) if (!ended(status)) return true;
+    return (await this.#pass.forks()).has(id);
+  }
+
+  /** Erases the run, and those below it whose time has come too; returns `false` when it has moved. */
+  async #erase(row: RunRow, why: Verdict["why"], { items, checkpoints }: Loss): Promise<boolean> {
+    const { rules, options, report, settled } = this.#pass;
+    for await (const child of everyRun(this.#parts.store, { parent: row.id }))
+      await new RunPruner(this.#parts, this.#pass, child.id).work();
+    const { tombstone = false, archiveRecords = false } = rules.of(row.workflow);
+    const { actor = "retention" } = options;
+    await recordDeletion(this.#parts, [row], { tombstone, actor, ...because(options) });
+    if (!(await eraseRun(this.#parts, row, archiveRecords))) return false;
+    report.add(row, why, items, { checkpoints, pruned: true, deleted: true });
+    settled.delete(row.id);
+    return true;
+  }
+
   /** Writes batch after batch; returns `false` when the run has moved. */
   async #drop(row: RunRow, { all, why }: Verdict, { items, lost, checkpoints }: Loss): Promise<boolean> {
     const { options, report, batch, settled, rules } = this.#pass;
-    const keep = all ? undefined : keepOf(rules.of(row.workflow));
+    const { archiveRecords } = rules.of(row.workflow);
+    const keep = all ? undefined : await this.#keepOf(row);
     let current = row;
     for (let from = 0; from === 0 || from < items.length; from += batch) {
       if (options.signal?.aborted) {
@@ -204,7 +248,12 @@ export class RunPruner {
       const meta = { ...counts, ...said, ...because(options) };
       const acted = await this.#parts.acts.write(current, {
         events: [{ kind: "values_dropped", step: "", meta }],
-        drop: { entries, blobs, ...recordsToDrop(this.#scan, { entries, blobs }, lost) },
+        drop: {
+          entries,
+          blobs,
+          ...recordsToDrop(this.#scan, { entries, blobs }, lost),
+          ...(archiveRecords ? { archive: true } : {}),
+        },
         actor: options.actor ?? "retention",
       });
       if (!acted) return false;
@@ -223,9 +272,11 @@ export function due(
   { rules: policy, now, settled }: Pick<Pass, "rules" | "now" | "settled">,
   row: RunRow,
 ): { readonly aged: RetentionReason | null; readonly trims: readonly RetentionReason[] } {
-  if (row.prunedAt !== null) return { aged: null, trims: [] };
   const rules = policy.of(row.workflow);
-  const isSettled = settled.get(row.id) === row.seq;
+  const isOver = row.prunedAt !== null && rules.onExpiry !== "delete";
+  if (isOver || row.id === DELETED_RUNS) return { aged: null, trims: [] };
+  const isSettled =
+    row.prunedAt !== null || (settled.get(row.id) === row.seq && rules.keepPer !== "workflow");
   return { aged: agedBy(rules, row, now), trims: isSettled ? [] : trimming(rules) };
 }
 
