@@ -120,7 +120,7 @@ describe("a checkpoint with a record", () => {
         { table: "workflow_checkpoints", row: { id: "c", workflow_id: "w", layer_index: 1, state: {} } },
         "dag_structure",
       ],
-      [{ table: "checkpoints", row: {} }, "table"],
+      [{ table: "other_checkpoints", row: {} }, "table"],
     ];
     for (const [value, column] of bad) {
       const lab = createLab();
