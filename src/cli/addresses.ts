@@ -4,6 +4,7 @@ import type { Checkpoints } from "../core/manage/checkpoints/checkpoints.ts";
 import type { Store } from "../core/store/contract.ts";
 import { everyRun } from "../core/store/query.ts";
 import type { RunRow } from "../core/types.ts";
+import { findRecord } from "./find-record.ts";
 import { usage } from "./globals.ts";
 import { readOrigin } from "./run-origin.ts";
 
@@ -25,6 +26,8 @@ export function splitAddress(text: string): Written {
     throw usage(`${text} ends too early`, "After : comes a step, after @ a checkpoint.", `${run}@last`);
   return text[from + at] === ":" ? { run, step: rest } : { run, place: rest };
 }
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** How many of the newest runs are searched by their name. */
 const NAMED = 1_000;
@@ -76,9 +79,11 @@ export class Addresses {
 
   /**
    * The checkpoint that `run@place` names, as `run@seq`. A place is a position, a label, a phase or a step (the latest
-   * of it), `first`, or `last`, which is also the default.
+   * of it), `first`, or `last`, which is also the default. A checkpoint that has a UUID is found by that, too.
    */
   async checkpoint(text: string): Promise<{ run: RunRow; address: string }> {
+    const byId = UUID.test(text) ? await findRecord(this.#store, text) : undefined;
+    if (byId) return byId;
     const { run: written, place = "last", step } = splitAddress(text);
     if (step !== undefined)
       throw usage(`${text} is a step`, "Here a checkpoint is meant.", `${written}@${step}`);
@@ -92,7 +97,7 @@ export class Addresses {
    * that is named beside it.
    */
   async placed(text: string, task?: string): Promise<{ run: RunRow; address: string }> {
-    const isWhole = task === undefined || splitAddress(text).place !== undefined;
+    const isWhole = task === undefined || UUID.test(text) || splitAddress(text).place !== undefined;
     return this.checkpoint(isWhole ? text : `${(await this.run(task)).id}@${text}`);
   }
 

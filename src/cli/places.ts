@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "
 import { dirname, join, relative, resolve } from "node:path";
 import { isRecord } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
-import type { RunPage, RunQuery, Store } from "../core/store/contract.ts";
+import type { AppendResult, RunPage, RunQuery, Store } from "../core/store/contract.ts";
 import { everyRun } from "../core/store/query.ts";
 import type { RunRow } from "../core/types.ts";
 import { Addresses, splitAddress } from "./addresses.ts";
@@ -121,7 +121,7 @@ async function newest(store: Store, address: string): Promise<RunRow | undefined
   }
 }
 
-/** Combines several stores for reading. A run's data comes from its own store; nothing can be written. */
+/** Combines several stores. A run's data comes from its own store and goes there, and so does that of its forks. */
 export function lookingInto(stores: readonly [Store, ...Store[]]): Store {
   const [first] = stores;
   const owners = new Map<string, Store>();
@@ -140,7 +140,15 @@ export function lookingInto(stores: readonly [Store, ...Store[]]): Store {
     capabilities: first.capabilities,
     identity: () => first.identity(),
     now: () => first.now(),
-    append: (batch) => first.append(batch),
+    append: async (batch) => {
+      const results = batch.map(async (one) => {
+        const { id, origin } = one.run;
+        const isNew = origin !== null && (await ownerOf(id)) === first && (await first.read(id)) === null;
+        const [result] = await (await ownerOf(isNew ? origin.runId : id)).append([one]);
+        return result as AppendResult;
+      });
+      return Promise.all(results);
+    },
     renew: (batch) => first.renew(batch),
     read: async (runId) => (await ownerOf(runId)).read(runId),
     entries: async (runId, range) => (await ownerOf(runId)).entries(runId, range),

@@ -91,6 +91,44 @@ describe("the debug commands of the checkpoint system design", () => {
   });
 });
 
+describe("a checkpoint with a UUID", () => {
+  const PHASES = `
+const row = (n) => ({ checkpoint_id: "550e8400-e29b-41d4-a716-44665544000" + n, workflow_id: "p1", phase: n, status: "in_progress",
+  agents: { atlas: { status: "active", confidence: 0.9 } }, decisions: [], metrics: { api_calls: n } });
+export const phased = { name: "phased", version: "1", schema: 1, migrations: [], compensateOnFailure: false,
+  async body(ctx) {
+    for (const n of [1, 2]) {
+      await ctx.step("work " + n, () => n);
+      await ctx.checkpoint("phase " + n, { trigger: "phase_completed", record: { table: "phase_checkpoints", row: row(n) } });
+    }
+    return "end";
+  } };
+`;
+
+  it("is found by it: replayed, compared, shown and gone on from (S4-28)", async () => {
+    folder.write("phased.mjs", PHASES);
+    const store = ["--store", `file:${join(folder.path, "phased")}`];
+    const run = (line: string) => folder.run([...line.split(" "), ...store]);
+    expect((await run("run phased.mjs --id p1")).code).toBe(0);
+    const id = "550e8400-e29b-41d4-a716-446655440001";
+    const { code, stdout } = await run(`replay --checkpoint=${id}`);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("1 of 1 steps replayed")]);
+    const diff = await run(`diff-checkpoints --from=${id} --to=${id.slice(0, -1)}2`);
+    expect([diff.code, diff.stdout]).toEqual([0, expect.stringContaining("work 2")]);
+    expect((await run(`checkpoints show ${id}`)).stdout).toContain("phase 1");
+    expect((await run(`resume --checkpoint-id ${id}`)).stdout).toContain("end");
+    expect((await run(`replay --checkpoint=${id.slice(0, -1)}9`)).code).toBe(4);
+    const [file = ""] = readdirSync(join(folder.path, "phased/runs/p1")).filter((name) =>
+      name.startsWith("checkpoint_phase1"),
+    );
+    const healthy = join("phased/runs/p1", file);
+    expect((await check(healthy)).stdout).toContain("its checksum is right");
+    const text = readFileSync(join(folder.path, healthy), "utf8");
+    folder.write(`hurt/${file}`, text.replace('"api_calls": 1', '"api_calls": 7'));
+    expect((await check(`hurt/${file}`)).code).toBe(6);
+  });
+});
+
 describe("validate, given a file", () => {
   it("calls a healthy journal entry of a file store healthy (S4-24, S4-27)", async () => {
     for (const name of names) {

@@ -7,6 +7,7 @@ import { checkCheckpointJson, looksLikeCheckpoint } from "../../../core/manage/c
 import type { CheckpointJson } from "../../../core/manage/checkpoints/checkpoint-format.ts";
 import { parseJson } from "../../../core/values/bounded-json.ts";
 import { ParseBudget } from "../../../core/values/parse-budget.ts";
+import { checkPhaseFile } from "../../../stores/file/phase-file.ts";
 import { parseRecord } from "../../../stores/file/record.ts";
 import { unseal } from "../../../stores/file/sealed.ts";
 import type { CommandContext } from "../../context.ts";
@@ -138,19 +139,20 @@ function judgeEntry(name: string, value: Readonly<Record<string, unknown>>, byte
 }
 
 function judgeCheckpoint(value: Readonly<Record<string, unknown>>, bytes: Buffer): Verdict {
-  const isSealed = typeof value["checksum"] === "string";
-  const sealed = isSealed ? unseal(bytes) : undefined;
-  if (sealed && "problem" in sealed) return broken([`${capital(sealed.problem)}.`], false);
+  const isPhase = typeof value["phase"] === "number";
+  const checked = isPhase ? checkPhaseFile(bytes) : undefined;
+  if (checked && !checked.ok) return broken([`${capital(checked.problem)}.`], false);
   const problems = checkCheckpointJson(value);
   if (problems.length > 0) return broken(problems, false);
   const { checkpoint_id, workflow_id, phase, status, agents } = value as unknown as CheckpointJson;
+  const at = checked?.runId === undefined ? "" : `, ${checked.runId}@${checked.position}`;
   return {
     kind: "whole",
     of: "checkpoint",
     id: checkpoint_id,
     told: [
-      `run ${workflow_id}, phase ${phase}, ${status}, ${plural(Object.keys(agents).length, "agent")}`,
-      isSealed
+      `run ${workflow_id}, phase ${phase}, ${status}, ${plural(Object.keys(agents).length, "agent")}${at}`,
+      checked?.sealed
         ? "its checksum is right"
         : "it has no checksum: its fields are right, its values can't be proven",
     ],
