@@ -1,5 +1,6 @@
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
+import { agentRestore } from "./cases/agent-restore.ts";
 import { cli } from "./cases/cli.ts";
 import { concurrent } from "./cases/concurrent.ts";
 import { dag } from "./cases/dag.ts";
@@ -38,6 +39,7 @@ const cases: Readonly<Record<string, Case>> = {
   hostile,
   takeover,
   dag,
+  "agent-restore": agentRestore,
 };
 
 const { values, positionals } = parseArgs({
