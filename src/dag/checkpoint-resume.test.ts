@@ -27,7 +27,7 @@ const PLACES: readonly [string, () => Promise<Place>][] = [
 
 const parsed = (value: unknown): unknown => (typeof value === "string" ? JSON.parse(value) : value);
 
-describe.each(PLACES)("checkpoint and resume on %s", (_, place) => {
+describe.each(PLACES)("checkpoint and resume on %s (S2-08)", (_, place) => {
   /** Executes the research until one of its tasks fails. */
   async function failed(at: string) {
     const { open, rows } = await place();

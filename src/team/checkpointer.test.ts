@@ -29,7 +29,7 @@ const rowsOf = async (store: Store): Promise<readonly unknown[]> => {
   return (await Promise.all(runs.map(async ({ id }) => store.records?.(id)))).flat();
 };
 
-describe("an agent of one's own", () => {
+describe("an agent of one's own (S0-22)", () => {
   it("is the same after save and restore, in another process's hands too (S0-28, S0-29, S0-30, S0-31, S0-43)", async () => {
     const store = createMemoryStore();
     const { agent } = await saved(store);
