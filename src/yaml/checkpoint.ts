@@ -75,6 +75,8 @@ function retentionOf({ checkpoint, runtime }: WorkflowFile["workflow"]): Retenti
   const age = typeof days === "number" ? (`${days}d` as const) : undefined;
   return present<RetentionRules>({
     keepLast: most ?? runtime.checkpoint?.keep_last,
+    keepPer: typeof most === "number" ? "workflow" : undefined,
+    checkpointMaxAge: age,
     maxAge: age,
     failedMaxAge: checkpoint.on_failure === "rollback" ? 0 : age,
     keepSuccessful: keep,

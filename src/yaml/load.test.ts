@@ -59,7 +59,14 @@ describe("a loaded workflow", () => {
       onFailure: "pause",
       storage: "sqlite",
       path: ".conductor/w",
-      retention: { keepLast: 10, maxAge: "7d", failedMaxAge: "7d", keepSuccessful: true },
+      retention: {
+        keepLast: 10,
+        keepPer: "workflow",
+        maxAge: "7d",
+        failedMaxAge: "7d",
+        checkpointMaxAge: "7d",
+        keepSuccessful: true,
+      },
       recovery: { maxAttempts: 5 },
     });
     expect(draw().edges).toEqual([

@@ -76,11 +76,11 @@ describe("checkpoints prune and clear", () => {
     const dry = await folder.run("checkpoints prune --older-than 0s --dry-run");
     expect([dry.code, dry.stdout.split("\n")[0]]).toEqual([
       0,
-      expect.stringMatching(/^would drop \d+ checkpoints of 2 runs/),
+      expect.stringMatching(/^would drop \d+ checkpoints of 3 runs/),
     ]);
     const { code, stderr } = await folder.run("checkpoints prune --older-than 0s");
     expect(code).toBe(8);
-    expect(stderr).toMatch(/would drop \d+ checkpoints of 2 runs: 8 values/);
+    expect(stderr).toMatch(/would drop \d+ checkpoints of 3 runs: 8 values/);
     expect(stderr).toContain("--yes");
     const said = await folder.run("checkpoints prune --older-than 0s", { answers: ["n"] });
     expect(said.code).toBe(8);

@@ -122,7 +122,14 @@ describe("the configuration", () => {
     expect(engineSettings({ values } as Settings)).toEqual({
       saving: false,
       claimMs: 20_000,
-      retention: { keepLast: 10, maxAge: 604_800_000, failedMaxAge: 604_800_000, keepSuccessful: true },
+      retention: {
+        keepLast: 10,
+        keepPer: "workflow",
+        maxAge: 604_800_000,
+        failedMaxAge: 604_800_000,
+        checkpointMaxAge: 604_800_000,
+        keepSuccessful: true,
+      },
       limits: { valueBytes: 2_000_000 },
       onSaveFailure: "continue",
       recovery: { auto: false, maxAttempts: 1, timeoutMs: 60_000, fallbackToPrevious: false },

@@ -60,14 +60,26 @@ export function fileSettings(
 
 function retentionOf(given: NonNullable<ConfigValues["retention"]>): RetentionPolicy {
   if (typeof given === "string") return given;
-  const { max_checkpoints, max_checkpoints_per_phase, max_age_days, keep_successful, cache_ttl } = given;
+  const {
+    max_checkpoints,
+    max_checkpoints_per_phase,
+    max_age_days,
+    keep_successful,
+    cache_ttl,
+    on_expiry,
+    tombstone,
+  } = given;
   const ttl = cache_ttl === undefined ? undefined : readDuration(cache_ttl);
   const age = max_age_days === undefined ? undefined : max_age_days * UNITS.d;
   return defined({
     keepLast: max_checkpoints,
+    keepPer: max_checkpoints === undefined ? undefined : ("workflow" as const),
     keepPerPhase: max_checkpoints_per_phase,
     maxAge: age,
     failedMaxAge: age,
+    checkpointMaxAge: age,
+    onExpiry: on_expiry,
+    tombstone,
     keepSuccessful: keep_successful,
     cacheTtl: ttl,
   });

@@ -43,13 +43,20 @@ const settings = {
     .union([
       z.enum(["default", "seed0", "dag", "conductor", "agentic", "forever"]),
       z.strictObject({
-        max_checkpoints: z.number().int().positive().optional().describe("restorable checkpoints per run"),
+        max_checkpoints: z
+          .number()
+          .int()
+          .positive()
+          .optional()
+          .describe("restorable checkpoints of all runs of a workflow"),
         max_checkpoints_per_phase: z.number().int().positive().optional(),
         max_age_days: z
           .number()
           .nonnegative()
           .optional()
-          .describe("days after its end that a run keeps values"),
+          .describe("days that a checkpoint, and an ended run, stays"),
+        on_expiry: z.enum(["keep-record", "delete"]).optional().describe("what happens to a run of that age"),
+        tombstone: z.boolean().optional().describe("whether a deleted run leaves a line"),
         keep_successful: z.union([z.boolean(), z.number().int().positive()]).optional(),
         cache_ttl: duration.optional().describe("how long copies stay in the cache of a tiered: store"),
       }),

@@ -156,6 +156,8 @@ export interface DeletedRun {
 export interface Keep {
   readonly last?: number;
   readonly perPhase?: number;
+  /** Of these only those saved at this time or later, and the newest one. */
+  readonly after?: number;
 }
 
 /** How a run was migrated to another version of its workflow. */

@@ -18,7 +18,11 @@ export const prune = defineCommand({
   name: "prune",
   summary: "drop checkpoints that need not be kept; what happened stays on record",
   options: {
-    olderThan: { flag: "--older-than <time>", summary: "of runs that ended so long ago", parse: readSpan },
+    olderThan: {
+      flag: "--older-than <time>",
+      summary: "checkpoints saved so long ago, and ended runs of that age",
+      parse: readSpan,
+    },
     keep: { flag: "--keep <n>", summary: "of each run, its newest checkpoints", parse: readCount },
     workflow: { flag: "--workflow <name>", summary: "only runs of this workflow" },
     dryRun: { flag: "--dry-run", summary: "only say what would go" },
@@ -29,7 +33,8 @@ export const prune = defineCommand({
   ],
   async run(context) {
     const { olderThan, keep, workflow, dryRun } = context.options;
-    const asked: RetentionPolicy = defined({ maxAge: olderThan, failedMaxAge: olderThan, keepLast: keep });
+    const ages = { maxAge: olderThan, failedMaxAge: olderThan, checkpointMaxAge: olderThan };
+    const asked: RetentionPolicy = defined({ ...ages, keepLast: keep });
     const isAsked = olderThan !== undefined || keep !== undefined;
     const configured = engineSettings(await context.settings()).retention ?? "default";
     return drop(context, {

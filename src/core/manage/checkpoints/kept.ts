@@ -16,6 +16,7 @@ const PHASES: readonly string[] = ["phase_started", "phase_completed"];
 
 interface Place {
   readonly seq: number;
+  readonly at: number;
   readonly step: string;
   readonly isLoop: boolean;
   readonly isMark: boolean;
@@ -109,7 +110,7 @@ export class KeptCheckpoints {
     if (event.kind === "checkpoint_marked" && PHASES.includes(event.meta.trigger))
       this.#phase = event.meta.label;
     if (!isCheckpoint(event)) return;
-    const { seq, step } = event;
+    const { seq, step, at } = event;
     const isLoop = event.kind === "loop_advanced";
     if (isLoop) this.#closeIteration(step);
     else this.#closeStep(step);
@@ -121,7 +122,7 @@ export class KeptCheckpoints {
     const part = isMark || !step.includes("/") ? "" : step.slice(0, step.indexOf("/"));
     if (!isMark)
       for (const holder of holdersOf(step)) this.#inside.set(holder, (this.#inside.get(holder) ?? 0) + 1);
-    this.#places.push({ seq, step, isLoop, isMark, phase, part, isUnit: true });
+    this.#places.push({ seq, at, step, isLoop, isMark, phase, part, isUnit: true });
     if (this.#rule) this.#trim(this.#rule);
   }
 
@@ -132,10 +133,11 @@ export class KeptCheckpoints {
 
   /** Counts a position as a checkpoint from here on, whatever is there. */
   hold(seq: number): void {
-    const at = this.#places.findLastIndex((place) => place.seq <= seq);
-    if (this.#places[at]?.seq === seq) return;
-    const place = { seq, step: "", isLoop: false, isMark: true, phase: "", part: "", isUnit: false };
-    this.#places.splice(at + 1, 0, place);
+    const before = this.#places.findLastIndex((place) => place.seq <= seq);
+    const { seq: known, at = 0 } = this.#places[before] ?? {};
+    if (known === seq) return;
+    const place = { seq, at, step: "", isLoop: false, isMark: true, phase: "", part: "", isUnit: false };
+    this.#places.splice(before + 1, 0, place);
   }
 
   /** Positions inside a finished iteration are no longer listed separately. */
@@ -161,24 +163,26 @@ export class KeptCheckpoints {
   }
 
   #trim(rule: Keep): void {
-    this.#isTrimmed = true;
+    this.#isTrimmed ||= isCounting(rule);
     const lost = this.outside(rule);
     if (lost.size > 0) this.#places = this.#places.filter(({ seq }) => !lost.has(seq));
     if (rule.perPhase !== undefined) this.isByPhase = true;
-    else if (this.#counted().size >= (rule.last ?? 0)) this.isClosed = true;
+    else if (rule.last !== undefined && this.#counted().size >= rule.last) this.isClosed = true;
   }
 
   /** The remaining positions that this rule would drop. */
-  outside({ last = 0, perPhase = 0 }: Keep): ReadonlySet<number> {
+  outside(rule: Keep): ReadonlySet<number> {
+    const { last = 0, perPhase = 0, after = -Infinity } = rule;
     const lost = new Set<number>();
     if (this.tags.get(WHOLE_RUN)?.pinned) return lost;
     const inPhase = new Map<string, number>();
     const counted = this.#counted();
     let units = 0;
-    for (const { seq, phase } of this.#places.toReversed()) {
+    for (const { seq, at, phase } of this.#places.toReversed()) {
       const count = inPhase.get(phase) ?? 0;
-      const isKept = units < last || (counted.has(seq) && count < perPhase) || this.tags.get(seq)?.pinned;
-      if (!isKept) lost.add(seq);
+      const isAmong = !isCounting(rule) || units < last || (counted.has(seq) && count < perPhase);
+      const isKept = isAmong && (at >= after || units === 0);
+      if (!isKept && !this.tags.get(seq)?.pinned) lost.add(seq);
       if (!counted.has(seq)) continue;
       inPhase.set(phase, count + 1);
       units += 1;
@@ -186,6 +190,8 @@ export class KeptCheckpoints {
     return lost;
   }
 }
+
+const isCounting = ({ last, perPhase }: Keep): boolean => last !== undefined || perPhase !== undefined;
 
 /** The keys of everything that a step is inside of: of `a/b[2]/c`, `a` and `a/b[2]`. */
 const holdersOf = (step: string): string[] =>

@@ -38,6 +38,8 @@ export interface RetentionRules {
   readonly keepLast?: number;
   /** Whether `keepLast` counts in each run (default) or in all runs of a workflow together, the latest run first. */
   readonly keepPer?: "run" | "workflow";
+  /** How long after it was saved a checkpoint stays, also in runs that go on. The newest one of a run always stays. */
+  readonly checkpointMaxAge?: Duration;
   /** In addition, the number of newest checkpoints of each phase. */
   readonly keepPerPhase?: number;
   /** The number of each workflow's latest completed runs that keep their values regardless of age; `true` is 1. */
@@ -111,6 +113,7 @@ export interface Rules {
   readonly tombstone?: boolean;
   readonly keepLast?: number;
   readonly keepPer?: "run" | "workflow";
+  readonly checkpointMaxAge?: number;
   readonly keepPerPhase?: number;
   readonly keepSuccessful?: number;
   readonly archive?: Archive;
@@ -173,6 +176,7 @@ const READERS: { readonly [K in keyof Required<Rules>]: (option: string, value: 
   tombstone: readFlag,
   keepLast: checkWhole,
   keepPer: (option, value) => checkOneOf<"run" | "workflow">(option, value, ["run", "workflow"]),
+  checkpointMaxAge: readDuration,
   keepPerPhase: checkWhole,
   keepSuccessful: (option, value) => (typeof value === "boolean" ? Number(value) : checkWhole(option, value)),
   archive: (option, value) => {

@@ -4,7 +4,7 @@ import type { Item } from "./plan.ts";
 import type { Rules } from "./policy.ts";
 
 /** The rules that cause values to be dropped. */
-export type RetentionReason = "maxAge" | "failedMaxAge" | "keepLast" | "keepPerPhase";
+export type RetentionReason = "maxAge" | "failedMaxAge" | "keepLast" | "keepPerPhase" | "checkpointMaxAge";
 
 /** A run that lost values. */
 export interface RetentionRun {
@@ -108,7 +108,8 @@ export class ReportDraft {
 }
 
 /** The rules that drop old checkpoints of a run. */
-export const trimming = ({ keepLast, keepPerPhase }: Rules): readonly RetentionReason[] => [
+export const trimming = ({ keepLast, keepPerPhase, checkpointMaxAge }: Rules): readonly RetentionReason[] => [
+  ...(checkpointMaxAge === undefined ? [] : (["checkpointMaxAge"] as const)),
   ...(keepLast === undefined ? [] : (["keepLast"] as const)),
   ...(keepPerPhase === undefined ? [] : (["keepPerPhase"] as const)),
 ];

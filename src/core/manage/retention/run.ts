@@ -167,7 +167,9 @@ export class RunPruner {
   async #keepOf({ id, workflow }: RunRow): Promise<Keep | undefined> {
     const rules = this.#pass.rules.of(workflow);
     const share = rules.keepPer === "workflow" && (await this.#pass.shares(workflow)).get(id);
-    return keepOf(share ? { ...rules, keepLast: share.left } : rules);
+    const keep = keepOf(share ? { ...rules, keepLast: share.left } : rules);
+    const age = rules.checkpointMaxAge;
+    return age === undefined ? keep : { ...keep, after: this.#pass.now - age };
   }
 
   async #read(row: RunRow): Promise<void> {
@@ -275,8 +277,9 @@ export function due(
   const rules = policy.of(row.workflow);
   const isOver = row.prunedAt !== null && rules.onExpiry !== "delete";
   if (isOver || row.id === DELETED_RUNS) return { aged: null, trims: [] };
-  const isSettled =
-    row.prunedAt !== null || (settled.get(row.id) === row.seq && rules.keepPer !== "workflow");
+  const { keepPer, checkpointMaxAge: age = Infinity } = rules;
+  const isSame = settled.get(row.id) === row.seq && keepPer !== "workflow" && now - row.createdAt <= age;
+  const isSettled = row.prunedAt !== null || isSame;
   return { aged: agedBy(rules, row, now), trims: isSettled ? [] : trimming(rules) };
 }
 

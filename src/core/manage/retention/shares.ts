@@ -12,17 +12,15 @@ export interface Share {
   readonly left: number;
 }
 
-/** Distributes `most` checkpoints over the runs of a workflow. The run that moved last gets its part first. */
+/** Distributes `most` checkpoints over the runs of a workflow. The run that was started last gets its part first. */
 export async function sharesOf(
   store: Store,
   workflow: string,
   most: number,
 ): Promise<ReadonlyMap<string, Share>> {
-  const rows: RunRow[] = [];
-  for await (const row of everyRun(store, { workflow, pruned: false })) rows.push(row);
   const shares = new Map<string, Share>();
   let left = most;
-  for (const row of rows.sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1))) {
+  for await (const row of everyRun(store, { workflow, pruned: false })) {
     const kept = await readable(store, row);
     // Nothing is dropped from a run that can't be read.
     if (!kept) continue;
