@@ -5,7 +5,15 @@ import type { PhaseCheckpointRow } from "../../core/records.ts";
 import { decode } from "../../core/values/codec.ts";
 import type { Workflow } from "../../index.ts";
 import { checkCheckpointJson } from "../../manage.ts";
-import { type Agent, defineAgent, defineTeam, type SpecialistInput, type SubtaskCall } from "../index.ts";
+import {
+  type Agent,
+  defineAgent,
+  defineTeam,
+  type PhaseContext,
+  resumeFromPhase,
+  type SpecialistInput,
+  type SubtaskCall,
+} from "../index.ts";
 
 type Work = (call: SubtaskCall<SpecialistInput>, subtask: string) => unknown;
 
@@ -363,5 +371,128 @@ describe("a team with phases", () => {
     expect(await lab.drive(engine.result("r"))).toMatchObject({
       results: { research: { mercury_1: { gather: "up" } } },
     });
+  });
+});
+
+describe("a phase", () => {
+  const one = (calls: string[]) =>
+    defineTeam({
+      name: "atlas-team",
+      phases: ["research", "report"].map((name, index) => ({
+        name,
+        orchestrator: {
+          name: "atlas",
+          run: async (phase: PhaseContext) => {
+            await phase.createCheckpoint({ type: "debug_breakpoint" });
+            await phase.createCheckpoint({ type: "user_requested" });
+          },
+        },
+        specialists: [
+          specialist(`mercury_${index + 1}`, ({ input }, subtask) => {
+            calls.push(`${name} ${subtask}`);
+            return { subtask, before: Object.keys(input.outputs) };
+          }),
+        ],
+      })),
+    });
+
+  it("is gone back to with everything that the phases before it have produced (S4-01, S4-16)", async () => {
+    const lab = createLab();
+    const calls: string[] = [];
+    const team = one(calls);
+    const { engine, result } = await finished(lab, team);
+    calls.length = 0;
+    const fork = await lab.drive(resumeFromPhase(engine, team, "r", "report", { id: "again" }));
+    expect(await lab.drive(engine.result(fork.id))).toMatchObject({
+      results: (result as { results: unknown }).results,
+    });
+    expect(calls).toEqual(["report gather", "report write"]);
+    await expect(resumeFromPhase(engine, team, "r", 3)).rejects.toMatchObject({ code: "HF-4531" });
+    await expect(resumeFromPhase(engine, team, "r", "nothing")).rejects.toThrow("1 (research), 2 (report)");
+  });
+
+  it("says when a run has no checkpoint of it", async () => {
+    const lab = createLab();
+    const team = defineTeam({
+      name: "atlas-team",
+      phases: ["research", "report"].map((name) => ({ name, specialists: [specialist(`${name}er`, hangs)] })),
+    });
+    const engine = lab.engine([asWorkflow(team)]);
+    await lab.drive(engine.start(asWorkflow(team), {} as never, { id: "r" }));
+    await lab.clock.advance(1_000);
+    await expect(resumeFromPhase(engine, team, "r", 2)).rejects.toMatchObject({ code: "HF-4532" });
+  });
+
+  it("takes checkpoints by hand: user_requested, debug_breakpoint (S4-11)", async () => {
+    const lab = createLab();
+    await finished(lab, one([]));
+    const triggers = (await checkpoints(lab)).map(({ trigger }) => trigger);
+    expect(triggers.filter((trigger) => trigger === "debug_breakpoint")).toHaveLength(2);
+    expect(triggers.filter((trigger) => trigger === "user_requested")).toHaveLength(2);
+  });
+
+  it("asks a person about low confidence, and stops if told so (S4-14)", async () => {
+    const lab = createLab();
+    const team = defineTeam({
+      name: "atlas-team",
+      phases: [
+        {
+          name: "research",
+          onLowConfidence: () => Promise.resolve("request_human_review" as const),
+          specialists: [
+            specialist("mercury_1", ({ report }) => (report({ confidence: 0.2, blockers: ["no data"] }), 1)),
+          ],
+        },
+      ],
+    });
+    const engine = lab.engine([asWorkflow(team)]);
+    await lab.drive(engine.start(asWorkflow(team), {} as never, { id: "r" }));
+    await lab.drive(engine.settled("r"));
+    const [gate] = await engine.gates("r");
+    expect(gate?.show).toMatchObject({ agent: "mercury_1", confidence: 0.2, blockers: ["no data"] });
+    await lab.drive(engine.answer("r", gate?.gate ?? "", { choice: "stop", actor: "Ada", text: "Too thin" }));
+    const run = await lab.drive(engine.settled("r"));
+    expect(run.error).toContain("Phase research cannot go on: Ada stopped it");
+  });
+
+  it("computes a score again only when the result it is about was edited (S4-18)", async () => {
+    const lab = createLab();
+    const scored: unknown[] = [];
+    const team = defineTeam({
+      name: "atlas-team",
+      phases: [
+        {
+          name: "research",
+          specialists: [specialist("mercury_1", () => "draft", ["write"])],
+          evaluator: {
+            name: "apollo",
+            criteria: [
+              {
+                name: "accuracy",
+                score: ({ results }) => (scored.push(results["mercury_1"]?.["write"]), 0.5),
+              },
+              { name: "style", score: ({ attempt }) => (attempt === 1 ? hangs() : 0.7) },
+            ],
+          },
+        },
+      ],
+    });
+    const engine = lab.engine([asWorkflow(team)]);
+    await lab.drive(engine.start(asWorkflow(team), {} as never, { id: "r" }));
+    await lab.clock.advance(2_000);
+    await lab.crash(engine);
+    await lab.clock.advance(20_000);
+    const next = lab.engine([asWorkflow(team)], { execute: false });
+    await lab.drive(next.pause("r"));
+    const [loop] = Object.keys((await next.checkpoints.show("r")).loops).filter((key) =>
+      key.includes("mercury"),
+    );
+    const state = (await next.checkpoints.show("r")).loops[loop ?? ""] as { results: object };
+    const edited = { ...state, results: { write: "corrected" } };
+    await lab.drive(next.resume("r", { set: { loops: { [loop ?? ""]: edited } } }));
+    const last = lab.engine([asWorkflow(team)]);
+    await lab.drive(last.recover());
+    expect(await lab.drive(last.result("r"))).toMatchObject({ evaluations: { research: [{ score: 0.6 }] } });
+    expect(scored).toEqual(["draft", "corrected"]);
   });
 });
