@@ -20,12 +20,7 @@ export { type Address, parseAddress } from "./core/journal/address.ts";
 export type { Foreseen } from "./core/journal/ancestry.ts";
 export type { EventKind, EventMeta, JournalEvent } from "./core/journal/events.ts";
 export { checkCheckpointJson } from "./core/manage/checkpoints/check-format.ts";
-export {
-  type AgentJson,
-  type CheckpointJson,
-  checkpointToJson,
-  type DecisionJson,
-} from "./core/manage/checkpoints/checkpoint-format.ts";
+export { checkpointToJson } from "./core/manage/checkpoints/checkpoint-format.ts";
 export type {
   Checkpoint,
   CheckpointMetrics,
@@ -111,6 +106,14 @@ export {
   Transfer,
 } from "./core/manage/transfer/transfer.ts";
 export type { CheckpointStrategy, CheckpointTrigger, SaveEvery, Triggers } from "./core/options.ts";
+export type {
+  AgentJson,
+  CheckpointJson,
+  ConfidenceJson,
+  DecisionJson,
+  MetricsJson,
+  OutputJson,
+} from "./core/phase-checkpoint.ts";
 export type { Point, Probe } from "./core/ports.ts";
 export type { Edits, EffectPolicy, Origin, StateView } from "./core/types.ts";
 export type { Redaction } from "./core/values/redact.ts";

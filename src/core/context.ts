@@ -357,6 +357,8 @@ export interface CheckpointOptions {
 }
 
 export interface AgentState {
+  /** Its role, such as `specialist`. */
+  readonly type?: string;
   readonly status: string;
   readonly confidence?: number;
   readonly blockers?: readonly string[];

@@ -59,7 +59,7 @@ export interface PhaseCheckpointRow {
   readonly agents: Readonly<Record<string, unknown>>;
   readonly decisions: readonly unknown[];
   readonly outputs?: unknown;
-  readonly metrics: Readonly<Record<string, unknown>>;
+  readonly metrics: object;
   readonly confidence?: unknown;
   readonly state?: unknown;
   readonly error?: unknown;

@@ -1,6 +1,5 @@
 import type { Context } from "../../core/context.ts";
-import { stateText } from "../../core/manage/checkpoints/checkpoint-format.ts";
-import type { PhaseCheckpointRow } from "../../core/records.ts";
+import { type AgentJson, type CheckpointJson, stateText } from "../../core/phase-checkpoint.ts";
 import { confidenceSnapshot, type TeamState } from "./state.ts";
 
 interface Given {
@@ -9,6 +8,7 @@ interface Given {
   readonly phase: number;
   readonly timestamp: string;
   readonly trigger: string;
+  readonly where: CheckpointJson["state"];
 }
 
 /** The content of a checkpoint file: the whole state of a run after a phase, or in the middle of one. */
@@ -16,10 +16,10 @@ export function phaseRow(
   ctx: Pick<Context, "runId" | "metrics">,
   state: TeamState,
   threshold: number,
-  { id, phase, timestamp, trigger }: Given,
-): PhaseCheckpointRow {
+  { id, phase, timestamp, trigger, where }: Given,
+): CheckpointJson & { readonly trigger: string } {
   const { elapsedMs, calls, tokens, memoryPeakMb } = ctx.metrics();
-  const agents = Object.entries(state.agents).map(([name, agent]) => [
+  const agents = Object.entries(state.agents).map(([name, agent]): [string, AgentJson] => [
     name,
     { ...agent, state: agent.state === null ? null : stateText(agent.state) },
   ]);
@@ -44,5 +44,6 @@ export function phaseRow(
       memory_peak: Math.round(memoryPeakMb * 10) / 10,
     },
     confidence: confidenceSnapshot(state, threshold),
+    state: where,
   };
 }

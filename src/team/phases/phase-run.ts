@@ -112,6 +112,7 @@ export class PhaseRun<I> implements PhaseContext<I> {
     if (output_ref !== undefined) agent.output_ref = output_ref;
     if (state !== undefined) agent.state = state;
     this.ctx.agent(name, {
+      type: agent.agent_type,
       status: agent.status,
       ...(agent.confidence === null ? {} : { confidence: agent.confidence }),
       blockers: agent.blockers,
@@ -163,9 +164,9 @@ export class PhaseRun<I> implements PhaseContext<I> {
       phase: this.phase,
       timestamp: this.time(),
       trigger,
+      where: { phase: this.name, iteration: this.iteration },
     });
-    const where = { phase: this.name, iteration: this.iteration };
-    const row = { ...base, state: where, ...more };
+    const row = { ...base, ...more };
     await ctx.checkpoint(unique, { trigger, record: { table: "phase_checkpoints", row } });
     this.parts.latest = row;
     return row.checkpoint_id;

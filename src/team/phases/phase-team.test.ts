@@ -167,7 +167,7 @@ describe("a team with phases", () => {
       metrics: { api_calls: 2, tokens_used: 200 },
       confidence: { overall: 0.87, threshold: 0.75, agents: { mercury_1: 0.87 } },
     });
-    expect(last?.metrics["memory_peak"]).toBeGreaterThan(10);
+    expect((last?.metrics as { memory_peak: number }).memory_peak).toBeGreaterThan(10);
     expect(last?.checkpoint_id).toMatch(/^[0-9a-f-]{36}$/);
     expect(new Set(rows.map(({ checkpoint_id }) => checkpoint_id)).size).toBe(rows.length);
     const mercury = last?.agents["mercury_1"] as { state: string } | undefined;

@@ -69,19 +69,20 @@ async function runPhases<I>(
     });
     state = plain(after) as TeamState;
   }
-  await finish(parts, state, phases.length);
+  await finish(parts, state, phases);
   const { results, evaluations, decisions } = state;
   const confidence = confidenceSnapshot(state, settings.threshold);
   return { status: "completed", results, evaluations, decisions, confidence };
 }
 
 /** The final checkpoint: everything is done, and there is nothing to resume. */
-async function finish(parts: RunParts, state: TeamState, phase: number): Promise<void> {
+async function finish(parts: RunParts, state: TeamState, phases: readonly { name: string }[]): Promise<void> {
   const { ctx, settings } = parts;
   if (!settings.isOn("phase_completed")) return;
   const timestamp = new Date(ctx.now()).toISOString();
   const trigger = "phase_completed";
-  const given = { id: ctx.uuid("checkpoint completed"), phase, timestamp, trigger };
+  const where = { phase: phases.at(-1)?.name ?? "" };
+  const given = { id: ctx.uuid("checkpoint completed"), phase: phases.length, timestamp, trigger, where };
   const row = { ...phaseRow(ctx, state, settings.threshold, given), status: "completed", resumable: false };
   await ctx.checkpoint("completed", { trigger, record: { table: "phase_checkpoints", row } });
 }

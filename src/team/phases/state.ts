@@ -1,54 +1,35 @@
+import {
+  type AgentJson,
+  type ConfidenceJson,
+  type ConfidenceReportJson,
+  confidenceOf,
+  type DecisionJson,
+  type OutputJson,
+} from "../../core/phase-checkpoint.ts";
+import type { Mutable } from "../../core/types.ts";
 import { encode } from "../../core/values/codec.ts";
 import type { Results } from "../agent.ts";
-import type { AgentProgress, ConfidencePoint } from "../progress.ts";
+import type { AgentProgress } from "../progress.ts";
 import type { Evaluation } from "./types.ts";
 
-/** An agent in a checkpoint of a phase. */
-export interface PhaseAgent {
-  agent_type: "orchestrator" | "specialist" | "evaluator";
-  status: string;
-  confidence: number | null;
-  blockers: readonly string[];
-  /** The type of its last decision. */
-  last_decision: string | null;
-  output_ref: string | null;
-  /** What it needs to go on, as plain data. */
+/** An agent in a phase. Its state is plain data here, and base64 in a checkpoint. */
+export type PhaseAgent = Mutable<Omit<AgentJson, "agent_type" | "state">> & {
+  readonly agent_type: "orchestrator" | "specialist" | "evaluator";
   state: unknown;
-}
+};
 
-/** A decision in a checkpoint of a phase. */
-export interface PhaseDecisionMade {
-  readonly timestamp: string;
-  readonly agent: string;
-  readonly type: string;
-  readonly description: string;
-  readonly rationale: string | null;
-  readonly confidence: number | null;
-  readonly alternatives_considered: readonly string[];
-}
+/** A decision of a known agent. */
+export type PhaseDecisionMade = DecisionJson & { readonly agent: string; readonly type: string };
 
-/** Where a result is. */
-export interface PhaseOutput {
-  readonly phase: number;
-  readonly agent: string;
-  readonly subtask: string;
-  readonly deliverable: string;
-  readonly ref: string;
-}
-
-/** A confidence that an agent has reported, and when. */
-export interface ConfidenceReport extends ConfidencePoint {
-  readonly timestamp: string;
-  readonly phase: number;
-  readonly agent: string;
-}
+/** An output of a known agent. */
+export type PhaseOutput = Required<OutputJson> & { readonly agent: string };
 
 /** Everything that has been said and done in a run. Plain data. */
 export interface TeamState {
   agents: Record<string, PhaseAgent>;
   decisions: PhaseDecisionMade[];
   outputs: PhaseOutput[];
-  history: ConfidenceReport[];
+  history: ConfidenceReportJson[];
   /** By phase, by specialist, by subtask. */
   results: Record<string, Record<string, Results>>;
   evaluations: Record<string, Evaluation[]>;
@@ -68,7 +49,7 @@ export interface SpecialistState {
   agent: PhaseAgent;
   decisions: PhaseDecisionMade[];
   outputs: PhaseOutput[];
-  history: ConfidenceReport[];
+  history: ConfidenceReportJson[];
   results: Results;
   completed: boolean;
 }
@@ -112,15 +93,8 @@ export function internalState({
 }
 
 /** The confidence of a run: of each agent, their mean, and how it came about. */
-export function confidenceSnapshot({ agents, history }: TeamState, threshold: number) {
-  const known = Object.entries(agents).flatMap(([name, { confidence }]) =>
-    confidence === null ? [] : ([[name, confidence]] as const),
-  );
-  const sum = known.reduce((total, [, confidence]) => total + confidence, 0);
-  return {
-    overall: known.length === 0 ? null : Math.round((1_000 * sum) / known.length) / 1_000,
-    threshold,
-    agents: Object.fromEntries(known),
-    history,
-  };
-}
+export const confidenceSnapshot = ({ agents, history }: TeamState, threshold: number): ConfidenceJson => ({
+  ...confidenceOf(agents),
+  threshold,
+  history,
+});

@@ -4,7 +4,7 @@ import { isRecord } from "../../../core/check-options.ts";
 import { HoldfastError } from "../../../core/errors.ts";
 import { parseEntry } from "../../../core/journal/journal.ts";
 import { checkCheckpointJson, looksLikeCheckpoint } from "../../../core/manage/checkpoints/check-format.ts";
-import type { CheckpointJson } from "../../../core/manage/checkpoints/checkpoint-format.ts";
+import type { CheckpointJson } from "../../../core/phase-checkpoint.ts";
 import { parseJson } from "../../../core/values/bounded-json.ts";
 import { ParseBudget } from "../../../core/values/parse-budget.ts";
 import { checkPhaseFile } from "../../../stores/file/phase-file.ts";

@@ -48,6 +48,8 @@ export interface Checkpoint extends StateView {
   readonly status: RunStatus;
   /** The outermost step, group or loop the run was in. */
   readonly phase: string;
+  /** Which of the run's phases that is: 1 for the first, 0 before it. */
+  readonly phaseNumber: number;
   readonly progress: Progress;
   readonly current: readonly StepUnderWay[];
   /** Keys of finished steps, in the order of their outcomes; without those of finished iterations. */
@@ -200,7 +202,7 @@ export async function readTasks(reader: Reader, row: RunRow, seq: number): Promi
   return tasks.sort((a, b) => a.timestamp - b.timestamp || placeOf(a) - placeOf(b));
 }
 
-function identity(row: RunRow, seq: number, { run, event, phase, log, head }: Told) {
+function identity(row: RunRow, seq: number, { run, event, phase, phases, log, head }: Told) {
   const { id, workflow, lineage, origin, parent, createdAt } = row;
   const { at, kind, step, actor } = event;
   return {
@@ -217,6 +219,7 @@ function identity(row: RunRow, seq: number, { run, event, phase, log, head }: To
     trigger: triggerOf(event),
     ...defined({ actor }),
     phase,
+    phaseNumber: [...phases].indexOf(phase) + 1,
     lineage,
     origin,
     parent,

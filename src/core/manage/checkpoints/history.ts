@@ -17,6 +17,8 @@ export class History {
   /** The hash of the last entry. */
   head = "";
   phase = "";
+  /** The phases so far, in order. */
+  readonly phases = new Set<string>();
   /** How often the run was taken over from a dead worker. */
   recoveries = 0;
   readonly decisions: JournalEvent[] = [];
@@ -59,6 +61,7 @@ export class History {
 
   #note(event: JournalEvent): void {
     this.phase = phaseOf(event) || this.phase;
+    if (this.phase !== "") this.phases.add(this.phase);
     this.log.take(event);
     switch (event.kind) {
       case "step_started":

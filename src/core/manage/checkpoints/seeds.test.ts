@@ -165,7 +165,7 @@ describe("a checkpoint carries what each of the projects before it recorded", ()
 });
 
 describe("a checkpoint in the interchange format", () => {
-  it("is JSON of version 1.0 with every field it has there", async () => {
+  it("is JSON of version 1.0 with every field it has there (S4-02, S4-03, S4-15)", async () => {
     const { engine } = await inTheMiddle();
     const checkpoint = await engine.checkpoints.show("r");
     const json = checkpointToJson(checkpoint, { memoryPeakMb: 512.3 });
@@ -176,18 +176,21 @@ describe("a checkpoint in the interchange format", () => {
       checkpoint_id: checkpoint.id,
       workflow_id: "r",
       timestamp: new Date(checkpoint.at).toISOString(),
-      phase: "write",
+      phase: 4,
       status: "in_progress",
+      resumable: true,
       agents: {
         mercury: {
+          agent_type: null,
           status: "active",
           confidence: 0.73,
-          last_decision: "one more specialist",
+          last_decision: "workflow_adjustment",
           output_ref: null,
           blockers: ["data"],
           state: "AQL/",
         },
         review: {
+          agent_type: null,
           status: "completed",
           confidence: 0.9,
           last_decision: null,
@@ -213,6 +216,13 @@ describe("a checkpoint in the interchange format", () => {
         tokens_used: 100,
         memory_peak: 512.3,
       },
+      outputs: ["load", "score", "review"].map((step) => ({
+        agent: null,
+        subtask: step,
+        ref: `${checkpoint.id}#/steps/${step}`,
+      })),
+      confidence: { overall: 0.815, agents: { mercury: 0.73, review: 0.9 } },
+      state: { phase: "write" },
     });
     expect(checkpointToJson(checkpoint).metrics.memory_peak).toBeNull();
   });
