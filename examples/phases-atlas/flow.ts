@@ -46,6 +46,10 @@ const mercury = (type: string, confidence: number) =>
 export const atlasTeam = defineTeam<{ topic: string }>({
   name: "atlas-team",
   confidenceThreshold: 0.75,
+  // The blocks of the checkpoint system design. A key that is left out has the document's value; encryption needs a key.
+  checkpoint_config: { storage_path: "./outputs/{TASK}/checkpoints", encryption: false },
+  recovery_config: { max_recovery_attempts: 3 },
+  performance_config: { async_writes: false },
   phases: [
     {
       name: "research",

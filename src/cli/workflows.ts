@@ -1,11 +1,13 @@
 import { existsSync } from "node:fs";
 import { extname, isAbsolute, relative, resolve } from "node:path";
 import type { Workflow } from "../core/context.ts";
+import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Store } from "../core/store/contract.ts";
 import type { RunRow } from "../core/types.ts";
 import { isWorkflow } from "../core/workflow.ts";
+import type { CheckpointSettings } from "../yaml/index.ts";
 import { knownCode } from "./code-memory.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Host } from "./host.ts";
@@ -20,6 +22,18 @@ export interface Code {
   /** Absolute; `undefined` for a workflow defined in the configuration itself. */
   readonly file: string | undefined;
   readonly yaml?: YamlPart;
+}
+
+/** How the code asks for its runs to be kept: as its file says, or as its team says. */
+export function keepingOf({
+  workflow,
+  yaml,
+}: Pick<Code, "workflow" | "yaml">): CheckpointSettings | undefined {
+  if (yaml) return yaml.checkpoint;
+  const { notes: _, saving = true, path, ...rest } = workflow.settings ?? { notes: [] };
+  const settings = { ...rest, ...defined({ path: path?.replaceAll("{TASK}", workflow.name) }) };
+  if (saving && Object.keys(settings).length === 0) return undefined;
+  return { saving, onFailure: "pause", ...settings };
 }
 
 /** The parts of a run needed to find its code. */

@@ -82,9 +82,13 @@ async function codeOf(loaded: YamlWorkflow): Promise<YamlCode> {
 }
 
 /** A configuration that turns encryption off doesn't silently overrule a file that asks for it. */
-export function checkSealing({ checkpoint }: YamlPart, file: string, { values, origins }: Settings): void {
+export function checkSealing(
+  { encryption }: Pick<CheckpointSettings, "encryption">,
+  file: string,
+  { values, origins }: Settings,
+): void {
   const isOff = values.encryption === false && origins["encryption"] !== "default";
-  if (checkpoint.encryption !== true || !isOff) return;
+  if (encryption !== true || !isOff) return;
   throw new HoldfastError("HF-4305", {
     problems: `${file} asks for encryption, and ${origins["encryption"]} turns it off; set encryption there.`,
     source: file,

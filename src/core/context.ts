@@ -8,6 +8,7 @@ import type {
   WorkflowTriggers,
 } from "./options.ts";
 import type { CheckpointRecord } from "./records.ts";
+import type { SeedSettings } from "./seed-config.ts";
 import type { AnySqlHandle, SqlHandle, SqlWork } from "./sql.ts";
 import type { StandardSchema } from "./standard-schema.ts";
 import type { Budget, Effect } from "./types.ts";
@@ -422,6 +423,8 @@ export interface Workflow<I = unknown, O = unknown> {
   readonly checkpoint?: CheckpointStrategy | undefined;
   readonly triggers?: WorkflowTriggers | false | undefined;
   readonly children?: readonly Workflow<never, unknown>[] | undefined;
+  /** How its runs ask to be kept, for whoever opens engine and store for it: the command line does. */
+  readonly settings?: SeedSettings | undefined;
   readonly input?: StandardSchema | undefined;
   // A method, so that workflows of any input fit into one list.
   body(ctx: Context, input: I): O | Promise<O>;

@@ -21,7 +21,7 @@ import { splitPair, writtenInput } from "../inputs.ts";
 import type { Outcome } from "../outcome.ts";
 import { ownerName } from "../owner.ts";
 import { ORIGIN_KEY, type RunOrigin } from "../run-origin.ts";
-import type { Code } from "../workflows.ts";
+import { type Code, keepingOf } from "../workflows.ts";
 import { instructionTexts } from "../workspace-instructions.ts";
 import { checkSealing } from "../yaml-code.ts";
 
@@ -164,17 +164,19 @@ async function actor(context: Given): Promise<Act> {
 }
 
 /** The store of the run; in memory only when saving is turned off. */
-async function placeFor(context: Given, { workflow, yaml, file }: Code): Promise<Store> {
+async function placeFor(context: Given, code: Code): Promise<Store> {
+  const { workflow, file } = code;
+  const keeping = keepingOf(code);
+  for (const note of workflow.settings?.notes ?? []) context.out.warn(note);
   const settings = await context.settings();
   const { enabled } = settings.values;
-  if (yaml) checkSealing(yaml, file ?? workflow.name, settings);
+  if (keeping) checkSealing(keeping, file ?? workflow.name, settings);
   const why = context.options.noCheckpoint
     ? "--no-checkpoint"
-    : !enabled || yaml?.checkpoint.saving === false
+    : !enabled || keeping?.saving === false
       ? "enabled: false"
       : undefined;
-  if (why === undefined)
-    return context.store({ create: true, workflow: workflow.name, place: yaml?.checkpoint });
+  if (why === undefined) return context.store({ create: true, workflow: workflow.name, place: keeping });
   if (context.options.detach)
     throw usage("nothing would be saved", `${why} and --detach exclude each other.`, "Leave one out.");
   context.unsaved = why;

@@ -11,7 +11,7 @@ import { fileSettings } from "../config/engine-settings.ts";
 import type { CommandContext } from "../context.ts";
 import { onlyFamilyOf } from "../own-runs.ts";
 import { ownerOf } from "../owner.ts";
-import type { Code } from "../workflows.ts";
+import { type Code, keepingOf } from "../workflows.ts";
 
 interface Wanted {
   readonly store: Store;
@@ -34,7 +34,7 @@ export async function engineFor(context: CommandContext<unknown>, wanted: Wanted
     workflows: code.all,
     // A person is watching, so acts of others should be seen soon.
     sweepMs: 250,
-    ...fileSettings(await context.settings(), code.workflow.name, code.yaml?.checkpoint),
+    ...fileSettings(await context.settings(), code.workflow.name, keepingOf(code)),
     ...(breakAt.length === 0 ? {} : { policy: breakpoints(breakAt, pause) }),
     // The store is in memory already, and this command must see the run.
     ...(context.unsaved === undefined ? {} : { saving: true }),
