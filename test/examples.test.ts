@@ -153,6 +153,18 @@ const PROOFS: Readonly<Record<string, (cwd: string, ends: readonly Ended[]) => v
     expect(calls["mercury_1 gather"]).toBe(2);
     expect(calls["mercury_4 write"]).toBe(1);
   },
+  "dag-pglite": (cwd) => {
+    const { moon, cartoon, outline, publish, plan, archive } = callsIn(cwd);
+    // The killed search once more; what was finished or confirmed, once.
+    expect({ moon, plan, outline, cartoon, publish, archive }).toEqual({
+      moon: 2,
+      plan: 1,
+      outline: 1,
+      cartoon: 1,
+      publish: 1,
+      archive: 1,
+    });
+  },
   everything: (cwd) =>
     expect(Object.keys(callsIn(cwd)).sort()).toEqual(["draft", "reviewer", "security", "style", "title"]),
 };

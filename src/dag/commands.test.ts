@@ -29,6 +29,9 @@ describe("commands for a workflow that is running", () => {
     const { id } = await executor.start(RESEARCH);
     await reached;
     const commands: DAGCommand[] = [
+      { type: "add_task", task: task("translation", "write") },
+      { type: "change_task", taskId: "translation", change: { arguments: { to: "de" } } },
+      { type: "skip_task", taskId: "translation" },
       { type: "add_task", task: task("translate", "write") },
       { type: "change_task", taskId: "publish", change: { dependsOn: ["translate"] } },
       { type: "inject_context", context: { language: "de" } },
@@ -52,9 +55,9 @@ describe("commands for a workflow that is running", () => {
       "publish",
     ]);
     expect(state.decisions.map(({ type, layer_index }) => `${type} ${layer_index}`)).toEqual(
-      Array(6).fill("command 2"),
+      Array(9).fill("command 2"),
     );
-    expect(events.filter(({ type }) => type === "command_applied")).toHaveLength(6);
+    expect(events.filter(({ type }) => type === "command_applied")).toHaveLength(9);
     await executor.close();
   });
 

@@ -99,6 +99,8 @@ export class ControlledExecutor {
   readonly #pruner: Pruner;
   /** The runs that have made themselves heard here. */
   readonly #seen = new Set<string>();
+  /** Tasks that were sent from here, and may not have been added yet. */
+  readonly #coming = new Map<string, Set<string>>();
   #newest: string | undefined;
 
   constructor(options: ControlledExecutorOptions) {
@@ -129,6 +131,8 @@ export class ControlledExecutor {
   }
 
   #heard(event: DAGEvent): void {
+    if (event.type === "workflow_completed" || event.type === "workflow_aborted")
+      this.#coming.delete(event.workflow_id);
     this.#seen.add(event.workflow_id);
     if (event.type === "checkpoint_saved") this.#pruner.saved(event.workflow_id);
     this.#events.emit(event);
@@ -241,8 +245,13 @@ export class ControlledExecutor {
     const checked = checkCommand(command);
     if (workflowId === undefined) throw badOption("workflowId", "no workflow was started here yet: name one");
     const plan = this.#courses.get(workflowId)?.plan ?? (await this.#planOf(workflowId));
-    if (plan) Course.check(plan, this.#tools, checked);
+    const coming = this.#coming.get(workflowId) ?? new Set();
+    const isComing = "taskId" in checked && !plan?.has(checked.taskId) && coming.has(checked.taskId);
+    if (plan && !isComing) Course.check(plan, this.#tools, checked);
     await this.engine.inject(workflowId, checked, { ...act, to: COMMANDS });
+    if (checked.type === "add_task") coming.add(checked.task.id);
+    if (checked.type === "replan_dag") for (const { id } of checked.dag.tasks) coming.add(id);
+    if (coming.size > 0) this.#coming.set(workflowId, coming);
   }
 
   async #planOf(workflowId: string): Promise<Course["plan"] | undefined> {

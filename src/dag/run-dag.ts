@@ -1,6 +1,7 @@
 import { isRecord } from "../core/check-options.ts";
 import type { Context, LoopResult, LoopTurn } from "../core/context.ts";
 import { defined } from "../core/defined.ts";
+import { HoldfastError } from "../core/errors.ts";
 import { INJECT, injectTo } from "../core/names.ts";
 import { currentOf } from "../core/values/patch.ts";
 import { checkpointId, layerLabel } from "./checkpoint-id.ts";
@@ -38,7 +39,8 @@ export interface Replan {
 
 /** The input of a workflow that executes DAGs. */
 export interface DAGInput {
-  readonly dag: DAGStructure;
+  /** Default: the workflow's own. */
+  readonly dag?: DAGStructure;
   readonly context?: Readonly<Record<string, unknown>>;
   readonly messages?: readonly unknown[];
   readonly config?: ExecutionConfig;
@@ -74,7 +76,7 @@ export interface DAGSpec {
 
 /** Executes a DAG in layers. The loop's state is the workflow's state, so the journal keeps what each layer changes. */
 export async function runDag(ctx: Context, spec: DAGSpec, input: DAGInput): Promise<DAGOutcome> {
-  const run = new DagRun(ctx, spec);
+  const run = new DagRun(ctx, spec, input.dag !== undefined);
   try {
     const held = await ctx.loop(LAYERS, initialState(spec, input), (draft, turn) => run.layer(draft, turn));
     return outcomeOf(held);
@@ -91,7 +93,7 @@ function initialState(spec: DAGSpec, input: DAGInput): Held {
     tasks: [...(state?.tasks ?? [])],
     decisions: [...(state?.decisions ?? [])],
     context: { ...state?.context, ...input.context },
-    dag: { tasks: [...input.dag.tasks] },
+    dag: { tasks: [...(input.dag?.tasks ?? [])] },
     config: fullConfig({ ...spec.config, ...input.config }),
     status: "running",
     skipped: [],
@@ -118,19 +120,24 @@ function outcomeOf({ status, checkpoint_id, layers, tasks, skipped, errors, dag 
   };
 }
 
+const NO_DAG = "it has no dag, and the workflow has none either";
+
 /** A plan of more tasks than this isn't announced by name: that is for people to read. */
 const MOST_PLANNED = 1_000;
 
 class DagRun {
   readonly #ctx: Context;
   readonly #spec: DAGSpec;
+  readonly #hasDag: boolean;
   #course: Course | undefined;
   #rows: Rows | undefined;
   #config: FullConfig = fullConfig();
 
-  constructor(ctx: Context, spec: DAGSpec) {
+  /** `hasDag`: a DAG was given. Only a run that begins needs one: later it's part of the state. */
+  constructor(ctx: Context, spec: DAGSpec, hasDag: boolean) {
     this.#ctx = ctx;
     this.#spec = spec;
+    this.#hasDag = hasDag;
   }
 
   async layer(draft: Held, turn: LoopTurn): Promise<LoopResult> {
@@ -162,6 +169,7 @@ class DagRun {
     }
     const held = currentOf(draft);
     if (layer === 0) {
+      if (!this.#hasDag) throw new HoldfastError("HF-4550", { task: "The input", problem: NO_DAG });
       validateDag(held.dag);
       for (const task of held.dag.tasks) this.#spec.tools.check(task);
       this.#emit({ type: "workflow_started", total_layers: layersOf(held.dag).length });

@@ -1,6 +1,5 @@
 import { isRecord } from "../core/check-options.ts";
 import type { Workflow } from "../core/context.ts";
-import { HoldfastError } from "../core/errors.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
 import { workflow } from "../core/workflow.ts";
 import { fullConfig } from "./config.ts";
@@ -51,7 +50,7 @@ export interface DAGWorkflowOptions {
 export const dagWorkflow = (name: string, options: DAGWorkflowOptions): DAGWorkflow =>
   dagProgram(name, options, new Map());
 
-export type DAGWorkflow = Workflow<Partial<DAGInput> | undefined, DAGOutcome>;
+export type DAGWorkflow = Workflow<DAGInput | undefined, DAGOutcome>;
 
 /** `courses`: where the runs that are being advanced in this process show themselves. */
 export function dagProgram(name: string, options: DAGWorkflowOptions, courses: Courses): DAGWorkflow {
@@ -70,12 +69,8 @@ export function dagProgram(name: string, options: DAGWorkflowOptions, courses: C
   return workflow(name, { version }, (ctx, input) => runDag(ctx, spec, inputOf(input, dag)));
 }
 
-function inputOf(input: Partial<DAGInput> | undefined, own: DAGStructure | undefined): DAGInput {
-  const given = isRecord(input) ? input : {};
+function inputOf(input: DAGInput | undefined, own: DAGStructure | undefined): DAGInput {
+  const given: DAGInput = isRecord(input) ? input : {};
   const dag = given.dag ?? own;
-  if (dag) return { ...given, dag };
-  throw new HoldfastError("HF-4550", {
-    task: "The input",
-    problem: "it has no dag, and the workflow has none either",
-  });
+  return { ...given, ...(dag ? { dag } : {}) };
 }
