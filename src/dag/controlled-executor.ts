@@ -134,7 +134,7 @@ export class ControlledExecutor {
     if (event.type === "workflow_completed" || event.type === "workflow_aborted")
       this.#coming.delete(event.workflow_id);
     this.#seen.add(event.workflow_id);
-    if (event.type === "checkpoint_saved") this.#pruner.saved(event.workflow_id);
+    if (event.type === "checkpoint_saved") this.#pruner.saved(event.workflow_id, event.bytes);
     this.#events.emit(event);
   }
 

@@ -1,7 +1,7 @@
 import type { CheckpointManager } from "./checkpoint-manager.ts";
 
-/** So many saves are each followed by a pruning. After that it comes ever less often: it reads the whole journal. */
-const EACH_UP_TO = 64;
+/** A pruning reads the journal, so the larger a checkpoint is, the more saves share one: one more for so many bytes. */
+const BYTES_A_SAVE = 5_000;
 
 interface Saves {
   count: number;
@@ -9,7 +9,7 @@ interface Saves {
   due: number;
 }
 
-/** Prunes old checkpoints on save, so seldom that all of it takes time in proportion to the number of layers. */
+/** Prunes old checkpoints on save, so seldom that all of it takes time in proportion to the size of the workflow. */
 export class Pruner {
   readonly #manager: CheckpointManager;
   readonly #default: number;
@@ -25,16 +25,19 @@ export class Pruner {
     this.#keep.set(workflowId, count);
   }
 
-  saved(workflowId: string): void {
-    const saves = this.#saves.get(workflowId) ?? { count: 0, due: 0 };
+  /** `bytes`: the size of the checkpoint that was saved. */
+  saved(workflowId: string, bytes: number): void {
+    const keep = this.#keep.get(workflowId) ?? this.#default;
+    const share = Math.floor(bytes / BYTES_A_SAVE);
+    const saves = this.#saves.get(workflowId) ?? { count: 0, due: keep + 1 };
     this.#saves.set(workflowId, saves);
     saves.count++;
-    const keep = this.#keep.get(workflowId) ?? this.#default;
-    if (saves.count <= keep || saves.count < saves.due) return;
-    if (saves.count >= EACH_UP_TO) saves.due = Math.ceil(saves.count * 1.25);
-    this.#manager.pruneSoon(workflowId, keep);
+    if (saves.count < saves.due) return;
+    if (saves.count >= keep + share) this.#manager.pruneSoon(workflowId, keep);
+    saves.due = saves.count + Math.max(1, share);
   }
 
+  /** The workflow is at rest: exactly as many are left as should be. */
   ended(workflowId: string): void {
     const keep = this.#keep.get(workflowId) ?? this.#default;
     if ((this.#saves.get(workflowId)?.count ?? 0) > keep) this.#manager.pruneSoon(workflowId, keep);

@@ -19,7 +19,7 @@ export interface TaskCall {
   /** The workflow's context before this layer. */
   readonly context: Readonly<Record<string, unknown>>;
   /** Adds messages and context to the state, together with the result. */
-  update(update: Pick<StateUpdate, "messages" | "context">): void;
+  readonly update: (update: Pick<StateUpdate, "messages" | "context">) => void;
 }
 
 export type ToolRun = (args: Readonly<Record<string, unknown>>, call: TaskCall) => unknown;
