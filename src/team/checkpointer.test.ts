@@ -174,6 +174,20 @@ describe("two processes with one agent", () => {
     expect(await rowsOf(store)).toHaveLength(1);
   });
 
+  it("leave a pause to the person who asked for it, and refuse what was cancelled", async () => {
+    const store = createMemoryStore();
+    const { checkpointer, agent } = await saved(store);
+    const engine = createEngine({ store, execute: false });
+    const runId = `${ANALYSIS}-${AGENT}`;
+    await engine.pause(runId, { actor: "Ada" });
+    await checkpointer.saveCheckpoint(agent, agent.doNext());
+    expect((await engine.status(runId)).run.status).toBe("paused");
+    expect((await open(store).restoreCheckpoint(ANALYSIS, AGENT))?.completedSubtasks).toHaveLength(4);
+    await engine.cancel(runId);
+    await expect(checkpointer.saveCheckpoint(agent, "x")).rejects.toMatchObject({ code: "HF-4507" });
+    await engine.close();
+  });
+
   it("don't disturb each other by pins", async () => {
     const store = createMemoryStore();
     const { checkpointer, agent } = await saved(store);

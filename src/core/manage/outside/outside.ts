@@ -182,8 +182,11 @@ export class OutsideRuns {
 
   #continue(row: RunRow, save: OutsideSave, known: OutsidePosition | null): Promise<Acted | null> {
     const plan = this.#plan(save, known);
-    const isStopped = row.status === "failed" || row.status === "paused";
-    const resumed: EventDraft[] = isStopped ? [{ kind: "run_resumed", step: "", meta: {} }] : [];
+    // What a program saves of a run that a person has paused is kept, and the run stays paused.
+    if (row.status === "paused")
+      return this.#parts.acts.write(row, { ...plan, events: plan.events.slice(0, -1) });
+    const resumed: EventDraft[] =
+      row.status === "failed" ? [{ kind: "run_resumed", step: "", meta: {} }] : [];
     return this.#parts.acts.write(row, { ...plan, events: [...resumed, ...plan.events] });
   }
 
