@@ -19,3 +19,18 @@ export function stackOf(found: Fetched | undefined): string[] {
     lines.push(...withoutSecrets(error.stack ?? String(error)).split("\n"));
   return lines;
 }
+
+/** The fields of a stored error that say what kind it is, such as a status and a code, and its causes. */
+export function fieldsOf(found: Fetched | undefined): string {
+  const parts: string[] = [];
+  for (let error = errorIn(found); error; error = error.cause instanceof Error ? error.cause : undefined) {
+    const own = Object.entries(error).filter(([key, value]) => key !== "cause" && isPlain(value));
+    const told = own.map(([key, value]) => `${key} ${String(value)}`).join(", ");
+    if (parts.length > 0)
+      parts.push(`caused by ${error.name}: ${error.message}${told === "" ? "" : ` (${told})`}`);
+    else parts.push(told);
+  }
+  return withoutSecrets(parts.filter((part) => part !== "").join("; "));
+}
+
+const isPlain = (value: unknown): boolean => ["string", "number", "boolean"].includes(typeof value);

@@ -4,13 +4,13 @@ import { endsIn } from "../../../core/keys.ts";
 import { nearest } from "../../../core/nearest.ts";
 import type { RunRow } from "../../../core/types.ts";
 import type { CommandContext } from "../../context.ts";
-import { columns, duration, when, word } from "../../format.ts";
+import { columns, duration, oneLine, when, word } from "../../format.ts";
 import type { Outcome } from "../../outcome.ts";
 import { doubtWays } from "../../view/doubt-ways.ts";
 import { used } from "../../view/spending.ts";
 import { toned } from "../../view/standing.ts";
 import { answersTo } from "../../view/step-lines.ts";
-import { placeOf, stackOf } from "../../view/stored-errors.ts";
+import { fieldsOf, placeOf, stackOf } from "../../view/stored-errors.ts";
 import { type Fetched, fetched, shownValue, summary, valuesOf } from "../../view/stored-values.ts";
 import { type Story, tookMs } from "../../view/stories.ts";
 import { type RunReading, readRun, type ShowOptions } from "./read-run.ts";
@@ -106,6 +106,7 @@ function text(
     ["child run", story.child ?? ""],
     ["checkpoint", story.state === "under way" ? "" : addressOf(row.id, story.seq)],
     [story.type === "gate" ? "answer" : "output", story.state === "done" ? output : ""],
+    ["error", oneLine(fieldsOf(failed))],
     ["thrown at", placeOf(failed) ?? ""],
   ].filter(([, fact]) => fact !== "");
   const stack = context.globals.verbose ? stackOf(failed) : [];
