@@ -75,6 +75,7 @@ export type { AuditTrail, TrailActor, TrailLine } from "./core/manage/reports/tr
 export type { EffectAudit, PossibleDuplicate } from "./core/manage/restart/audit.ts";
 export type { Restarted, RestartOptions, Restarts } from "./core/manage/restart/restarts.ts";
 export type { Archive, ArchiveBundle } from "./core/manage/retention/archive.ts";
+export { archiveInto } from "./core/manage/retention/archives.ts";
 export type { DeleteOptions, DeleteReport } from "./core/manage/retention/delete.ts";
 export type { Tombstone } from "./core/manage/retention/erase.ts";
 export type {

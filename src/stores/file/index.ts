@@ -1,5 +1,6 @@
 import { type FileOptions, type FileStore, openFolder } from "./open.ts";
 
+export { archiveToFolder } from "./archive.ts";
 export type { FileOptions, FileStore } from "./open.ts";
 export { checkPhaseFile, type PhaseFile } from "./phase-file.ts";
 export type { Recovered } from "./run-folder.ts";
