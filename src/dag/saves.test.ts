@@ -21,6 +21,25 @@ function shaky() {
   return { state, store };
 }
 
+describe("a checkpoint that was saved", () => {
+  it("is announced with its id and the time, and the state has that id (S2-18, S2-06)", async () => {
+    const { executor, events } = stage({ store: createMemoryStore() });
+    const { state } = await executor.execute(RESEARCH);
+    const announced = events.filter(({ type }) => type === "checkpoint_saved");
+    expect(announced).toHaveLength(4);
+    for (const event of announced)
+      expect(event).toMatchObject({
+        type: "checkpoint_saved",
+        checkpoint_id: expect.stringMatching(
+          /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+        ) as string,
+        timestamp: expect.anything() as unknown,
+      });
+    expect(announced.at(-1)).toMatchObject({ checkpoint_id: state.checkpoint_id });
+    await executor.close();
+  });
+});
+
 describe("a checkpoint that can't be saved", () => {
   it("doesn't stop the workflow with onCheckpointFailure: continue, and is announced (S2-28, S2-19)", async () => {
     const { state, store } = shaky();

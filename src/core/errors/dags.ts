@@ -88,10 +88,4 @@ export const dagErrors = {
     safe: SAVED,
     fix: "Correct the function that decides, then resume the run.",
   },
-  "HF-4564": {
-    what: "Workflow {workflow} can't be resumed here: {problem}.",
-    why: "A checkpoint belongs to a run, and a run has one owner at a time.",
-    safe: NOT_RUN,
-    fix: "Wait until it has ended, or resume from an earlier checkpoint, which makes a new run.",
-  },
 } as const satisfies Record<string, ErrorEntry>;
