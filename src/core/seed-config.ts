@@ -41,7 +41,7 @@ export interface RecoveryConfig {
 }
 
 export interface PerformanceConfig {
-  /** Repeatable steps go on while the store is slow or fails; effects always wait. Default true. */
+  /** Repeatable steps go on while the store fails; effects always wait. Default true. */
   readonly async_writes?: boolean | undefined;
   /** Decisions travel with other events. They always do, so `false` has no effect. Default true. */
   readonly batch_decisions?: boolean | undefined;
