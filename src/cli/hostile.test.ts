@@ -98,6 +98,10 @@ const CASES: Readonly<Record<string, ((name: string) => Lines) | "prints nothing
     ["checkpoints", "clear", `done${q}`, "--yes"],
     ["checkpoints", "clear", HOSTILE],
   ],
+  delete: () => [
+    ["delete", "gated-1"],
+    ["delete", HOSTILE, "--force"],
+  ],
   diff: () => [
     ["diff", "gated-1@first", "gated-1@last", "--reveal"],
     ["diff", "gated-1@first", "done-1@last"],
