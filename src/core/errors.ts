@@ -22,7 +22,7 @@ export const errorTable = {
   ...fileErrors,
   ...dagErrors,
   ...teamErrors,
-} as const satisfies Record<string, ErrorEntry>;
+} satisfies Record<string, ErrorEntry>;
 
 /** A stable error code such as `HF-1001`. */
 export type ErrorCode = keyof typeof errorTable;

@@ -1,7 +1,7 @@
-import { type ErrorEntry, SAVED } from "./entry.ts";
+import { entries, SAVED } from "./entry.ts";
 
 /** 22xx: calls with an effect, and the agents that make them. */
-export const agentErrors = {
+export const agentErrors = entries({
   "HF-2200": {
     what: "{step} threw, and whether it was done is unknown: {message}",
     why: "A call with an effect may have acted before it threw, and this error does not prove the contrary.",
@@ -20,4 +20,4 @@ export const agentErrors = {
     safe: SAVED,
     fix: "Resume the run: it waits as long as the receiver asks, then tries again. `resume --now` ({ now: true }) tries at once. Raise retry.maxWaitMs to have it wait by itself.",
   },
-} as const satisfies Record<string, ErrorEntry>;
+});

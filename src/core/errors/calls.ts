@@ -1,7 +1,7 @@
-import { type ErrorEntry, SAVED, UNCHANGED } from "./entry.ts";
+import { entries, SAVED, UNCHANGED } from "./entry.ts";
 
 /** 1xxx: the call is refused. */
-export const callErrors = {
+export const callErrors = entries({
   "HF-1001": {
     what: "There is no run {run}.",
     why: "The store holds no run with this id.",
@@ -212,4 +212,4 @@ export const callErrors = {
     safe: UNCHANGED,
     fix: "holdfast config show",
   },
-} as const satisfies Record<string, ErrorEntry>;
+});

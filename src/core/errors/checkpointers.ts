@@ -1,7 +1,7 @@
-import { type ErrorEntry, UNCHANGED } from "./entry.ts";
+import { entries, UNCHANGED } from "./entry.ts";
 
 /** 4500 to 4519: checkpoints of agents that people write themselves. */
-export const checkpointerErrors = {
+export const checkpointerErrors = entries({
   "HF-4500": {
     what: "The agent can't be saved or restored: {member} {problem}.",
     why: "A checkpoint is made of what the agent says about itself, so it must have everything that CheckpointedAgent names.",
@@ -50,4 +50,4 @@ export const checkpointerErrors = {
     safe: "Nothing of this save was written.",
     fix: "To begin anew, delete what is left with cleanup({analysis}) and use a new AgentCheckpointer.",
   },
-} as const satisfies Record<string, ErrorEntry>;
+});

@@ -1,9 +1,9 @@
-import { type ErrorEntry, SAVED, UNCHANGED } from "./entry.ts";
+import { entries, SAVED, UNCHANGED } from "./entry.ts";
 
 const NOT_RUN = "Nothing of the DAG was run.";
 
 /** 455x: DAGs, their commands and their checkpoints. */
-export const dagErrors = {
+export const dagErrors = entries({
   "HF-4550": {
     what: "{task} isn't a valid task: {problem}.",
     why: "A task is plain data with an id and the name of a tool, and its id is part of the address of its step.",
@@ -88,4 +88,4 @@ export const dagErrors = {
     safe: SAVED,
     fix: "Correct the function that decides, then resume the run.",
   },
-} as const satisfies Record<string, ErrorEntry>;
+});

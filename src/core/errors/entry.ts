@@ -7,3 +7,8 @@ export interface ErrorEntry {
 
 export const UNCHANGED = "Nothing was changed.";
 export const SAVED = "Every step finished before this is saved and will not run again.";
+
+/** A part of the table. Its type has the codes and not the texts, which would fill the declarations. */
+export const entries = <K extends string>(
+  table: Readonly<Record<K, ErrorEntry>>,
+): Readonly<Record<K, ErrorEntry>> => table;

@@ -1,7 +1,7 @@
-import { type ErrorEntry, SAVED, UNCHANGED } from "./entry.ts";
+import { entries, SAVED, UNCHANGED } from "./entry.ts";
 
 /** 4xxx: a problem with a file, its settings or the command line. */
-export const fileErrors = {
+export const fileErrors = entries({
   "HF-4001": {
     what: "{file} is not a workflow that can be run: {problems}",
     why: "What a workflow file says is checked as a whole before anything of it is run, and what is not known is refused rather than passed over.",
@@ -440,4 +440,4 @@ export const fileErrors = {
     safe: "No run was started.",
     fix: "See that the package is whole and that processes can be started here.",
   },
-} as const satisfies Record<string, ErrorEntry>;
+});

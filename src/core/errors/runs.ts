@@ -1,7 +1,7 @@
-import { type ErrorEntry, SAVED, UNCHANGED } from "./entry.ts";
+import { entries, SAVED, UNCHANGED } from "./entry.ts";
 
 /** 2xxx: a step or a run. */
-export const runErrors = {
+export const runErrors = entries({
   "HF-2001": {
     what: "The value at {path} cannot be saved: {problem}.",
     why: "Only plain data survives a crash: JSON, Date, BigInt, Map, Set, bytes, undefined, NaN, Error.",
@@ -284,4 +284,4 @@ export const runErrors = {
     safe: "That they were begun is saved; what became of them is not known.",
     fix: "End every step that the code begins, also where it returns early. Then resume the run.",
   },
-} as const satisfies Record<string, ErrorEntry>;
+});

@@ -1,7 +1,7 @@
-import { type ErrorEntry, UNCHANGED } from "./entry.ts";
+import { entries, UNCHANGED } from "./entry.ts";
 
 /** 3xxx: the store. */
-export const storeErrors = {
+export const storeErrors = entries({
   "HF-3002": {
     what: "The store doesn't answer: {message}",
     why: "It failed or could not be reached for {ms} ms.",
@@ -248,4 +248,4 @@ export const storeErrors = {
     safe: "What was not deleted is as it was.",
     fix: "Do it again later.",
   },
-} as const satisfies Record<string, ErrorEntry>;
+});

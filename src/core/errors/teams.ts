@@ -1,7 +1,7 @@
-import { type ErrorEntry, SAVED, UNCHANGED } from "./entry.ts";
+import { entries, SAVED, UNCHANGED } from "./entry.ts";
 
 /** 452x to 454x: teams of agents with subtasks and phases. */
-export const teamErrors = {
+export const teamErrors = entries({
   "HF-4520": {
     what: "Agent {agent} is not valid: {problem}.",
     why: "An agent's subtasks are its steps and its checkpoints, so each needs a name, a deliverable and a target.",
@@ -92,4 +92,4 @@ export const teamErrors = {
     safe: SAVED,
     fix: "Correct the cause and resume the run: it goes on at {subtask}.",
   },
-} as const satisfies Record<string, ErrorEntry>;
+});
