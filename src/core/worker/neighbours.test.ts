@@ -43,7 +43,7 @@ describe("a run whose process has died on this machine", () => {
     expect(await lab.drive(second.recover())).toEqual(["r"]);
     expect(await lab.drive(second.result("r"))).toBe(2);
     expect((await lab.store.read("r"))?.claim.epoch).toBe(3);
-    await second.close();
+    await lab.drive(second.close());
   });
 
   it("is taken within a sweep by a process that was there before", async () => {
@@ -59,7 +59,7 @@ describe("a run whose process has died on this machine", () => {
     dead.add("a");
     await lab.clock.advance(1_100);
     expect(await second.status("r")).toMatchObject({ headline: "completed" });
-    await second.close();
+    await lab.drive(second.close());
   });
 
   it("stays with a process that is alive or unknown until its claim expires", async () => {
@@ -74,7 +74,7 @@ describe("a run whose process has died on this machine", () => {
     expect((await lab.store.read("r"))?.claim.epoch).toBe(1);
     await lab.clock.advance(120_000);
     expect(await second.status("r")).toMatchObject({ headline: "completed" });
-    await second.close();
+    await lab.drive(second.close());
   });
 
   it("may call a step of unknown outcome again at once, because nothing can still be at it", async () => {
@@ -95,7 +95,7 @@ describe("a run whose process has died on this machine", () => {
       const again = lab.drive(second.resolve("r", "mail", { action: "rerun" }));
       if (isKnown) await again;
       else await expect(again).rejects.toMatchObject({ code: "HF-1012" });
-      await second.close();
+      await lab.drive(second.close());
     }
   });
 });
