@@ -179,7 +179,7 @@ onServer("a server's settings", () => {
     await server.stop();
     await server.start();
     const store = await open({ logger });
-    expect(store.capabilities).toEqual({ durability: "process", transactions: "async" });
+    expect(store.capabilities).toMatchObject({ durability: "process", transactions: "async" });
     expect(JSON.stringify(warnings)).toContain("fsync off");
     await admin.query("ALTER SYSTEM RESET fsync");
     await server.stop();

@@ -206,6 +206,8 @@ describe.skipIf(url === undefined)("a copy in the cache", () => {
     const { primary } = countedPrimary();
     const steps = workflow("orders", async (ctx) => {
       for (let n = 0; n < 3; n++) await ctx.step(`s${n}`, () => n);
+      // A completed run would be deleted, and its copy with it.
+      await ctx.gate("approve", { choices: ["yes"] });
     });
     for (const [retention, most] of [
       ["seed0", 7 * 24 * 3600],
@@ -214,7 +216,7 @@ describe.skipIf(url === undefined)("a copy in the cache", () => {
       const store = await open(primary);
       const engine = createEngine({ store, workflows: [steps], retention });
       const { id } = await engine.start(steps, undefined, { id: newId() });
-      await engine.result(id);
+      await engine.settled(id);
       await engine.close();
       await store.close();
       const seconds = await admin.ttl(`journal:${id}:orders`);
