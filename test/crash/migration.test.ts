@@ -7,6 +7,7 @@ import { childScript } from "../../lab/child-script.ts";
 import type { Entry } from "../../src/core/store/contract.ts";
 import type { RunRow } from "../../src/core/types.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
+import { SCHEMA } from "../../src/stores/sqlite/migrations.ts";
 import { type Contents, contentsOf, makeVersion1 } from "../support/version-1.ts";
 
 const CHILD = childScript("test/crash/migration-child");
@@ -74,7 +75,7 @@ describe("a process killed while it migrates a file (C14)", () => {
   });
 
   it("is compared with one that was not killed, which keeps runs, entries and blobs", () => {
-    expect([before.version, after.version]).toEqual([1, 3]);
+    expect([before.version, after.version]).toEqual([1, SCHEMA]);
     expect(after.rows["journal"]).toEqual(before.rows["journal"]);
     expect(after.rows["meta"]).toEqual(before.rows["meta"]);
     expect(after.rows["runs"]?.map((row) => row.slice(0, 26))).toEqual(before.rows["runs"]);
@@ -103,7 +104,7 @@ describe("a process killed while it migrates a file (C14)", () => {
       expect(await contentsOf(file), `step ${step}`).toEqual(after);
     }
     // Only the last kill comes after the commit.
-    expect(versions).toEqual([...Array<number>(steps - 1).fill(1), 3]);
+    expect(versions).toEqual([...Array<number>(steps - 1).fill(1), SCHEMA]);
   });
 
   it("may be one of several that start at once", async () => {
