@@ -87,3 +87,26 @@ function checkRename(
   if (others.some(([other]) => scopeOf(other) === scope))
     throw invalid(`${way}: two steps become ${scope}${name}`);
 }
+
+/**
+ * The shortest way from one version to another; of several, the first declared. Empty when they are the same,
+ * `undefined` when there is none.
+ */
+export function shortestWay<M extends { readonly from: string; readonly to: string }>(
+  migrations: readonly M[],
+  from: string,
+  to: string,
+): readonly M[] | undefined {
+  const ways: { readonly at: string; readonly way: readonly M[] }[] = [{ at: from, way: [] }];
+  const seen = new Set([from]);
+  // Grows during the loop: nearer versions come first.
+  for (const { at, way } of ways) {
+    if (at === to) return way;
+    for (const next of migrations) {
+      if (next.from !== at || seen.has(next.to)) continue;
+      seen.add(next.to);
+      ways.push({ at: next.to, way: [...way, next] });
+    }
+  }
+  return undefined;
+}

@@ -1,5 +1,6 @@
 import { isRecord } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { shortestWay } from "../core/migration.ts";
 import type { AgentCheckpointRow } from "../core/records.ts";
 
 /** A value, or a promise of it. */
@@ -118,7 +119,7 @@ export function migrated(
   const found = row.agent_version ?? "";
   const agent = row.agent_type;
   const own = migrations.filter(({ agentType }) => agentType === undefined || agentType === agent);
-  const way = wayFrom(own, found, version);
+  const way = shortestWay(own, found, version);
   if (!way) throw new HoldfastError("HF-4503", { agent, found: found === "" ? "(none)" : found, version });
   return way.reduce<SavedCheckpoint>(
     (checkpoint, { from, to, migrate }) => {
@@ -128,22 +129,4 @@ export function migrated(
     },
     { ...row },
   );
-}
-
-function wayFrom(
-  migrations: readonly CheckpointMigration[],
-  from: string,
-  to: string,
-): readonly CheckpointMigration[] | null {
-  const open = [{ at: from, way: [] as readonly CheckpointMigration[] }];
-  const seen = new Set([from]);
-  for (let next = open.shift(); next; next = open.shift()) {
-    if (next.at === to) return next.way;
-    for (const step of migrations) {
-      if (step.from !== next.at || seen.has(step.to)) continue;
-      seen.add(step.to);
-      open.push({ at: step.to, way: [...next.way, step] });
-    }
-  }
-  return null;
 }

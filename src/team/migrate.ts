@@ -1,6 +1,6 @@
 import { isRecord } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
-import type { Migration } from "../core/migration.ts";
+import { type Migration, shortestWay } from "../core/migration.ts";
 import type { Edits, StateView } from "../core/types.ts";
 
 /** What a migration of checkpoints sees and returns. Fields that it adds are kept in every later checkpoint. */
@@ -61,8 +61,7 @@ export function checkSubtaskList(
   recorded: Recorded,
   now: readonly string[],
 ): void {
-  const way =
-    recorded.version === agent.version ? [] : path(agent.migrations, recorded.version, agent.version);
+  const way = shortestWay(agent.migrations, recorded.version, agent.version) ?? [];
   const expected = way.reduce<readonly string[]>(
     (names, { rename = {}, drop = [] }) =>
       names.filter((name) => !drop.includes(name)).map((name) => rename[name] ?? name),
@@ -83,19 +82,4 @@ export function checkSubtaskList(
     ? `The version of the agent is ${agent.version} in both cases.`
     : `No migration from ${recorded.version} to ${agent.version} says what becomes of them.`;
   throw new HoldfastError("HF-4524", { agent: agent.type, changes, why });
-}
-
-/** The shortest way from one version to another; empty when there is none. */
-function path(migrations: readonly AgentMigration[], from: string, to: string): readonly AgentMigration[] {
-  const open: { readonly at: string; readonly way: readonly AgentMigration[] }[] = [{ at: from, way: [] }];
-  const seen = new Set([from]);
-  for (let next = open.shift(); next; next = open.shift()) {
-    if (next.at === to) return next.way;
-    for (const step of migrations) {
-      if (step.from !== next.at || seen.has(step.to)) continue;
-      seen.add(step.to);
-      open.push({ at: step.to, way: [...next.way, step] });
-    }
-  }
-  return [];
 }

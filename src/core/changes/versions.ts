@@ -4,29 +4,16 @@ import type { StepRecord } from "../journal/records.ts";
 import type { RunState } from "../journal/state.ts";
 import { plainPath } from "../keys.ts";
 import { listed } from "../listed.ts";
-import type { Migration } from "../migration.ts";
+import { type Migration, shortestWay } from "../migration.ts";
 import type { RunRow } from "../types.ts";
 
-/**
- * The shortest path to the workflow's version; of several, the first declared. Empty when the run is already there,
- * `undefined` when there is no path.
- */
+/** The migrations to the workflow's version. Empty when the run is already there, `undefined` when there is no way. */
 export function route(
   { version, schema, migrations }: Workflow,
   run: Pick<RunRow, "version" | "schema">,
 ): readonly Migration[] | undefined {
-  if (run.version === version) return run.schema === schema ? [] : undefined;
-  const leaving = (from: string): readonly Migration[] => migrations.filter((one) => one.from === from);
-  const ways = leaving(run.version).map((first) => [first]);
-  const seen = new Set([run.version]);
-  // Grows during the loop: nearer versions come first.
-  for (const way of ways) {
-    const { to } = way.at(-1) as Migration;
-    if (to === version) return way;
-    if (!seen.has(to)) ways.push(...leaving(to).map((next) => [...way, next]));
-    seen.add(to);
-  }
-  return undefined;
+  if (run.version === version && run.schema !== schema) return undefined;
+  return shortestWay(migrations, run.version, version);
 }
 
 /** Why a run can't continue here: the known migrations from its version, and what it has recorded. */

@@ -1,5 +1,5 @@
-import { HoldfastError } from "../../core/errors.ts";
 import type { SqliteConnection } from "./driver.ts";
+import { addItems } from "./fourth-schema.ts";
 
 /** Lists and JSON are texts, as the document defines them. */
 const ITEMS: Readonly<Record<string, string>> = {
@@ -21,11 +21,4 @@ const ITEMS: Readonly<Record<string, string>> = {
 };
 
 /** Schema version 5 adds the table of YAML workflows' checkpoints. A table of that name that isn't ours stays as it is. */
-export function addCheckpoints(db: SqliteConnection, file: string): void {
-  const taken = db
-    .prepare("SELECT name FROM sqlite_schema WHERE name IN (SELECT value FROM json_each(?))")
-    .all(JSON.stringify(Object.keys(ITEMS)));
-  const [name] = taken[0] ?? [];
-  if (name !== undefined) throw new HoldfastError("HF-3071", { place: file, name: String(name) });
-  for (const text of Object.values(ITEMS)) db.exec(text);
-}
+export const addCheckpoints = (db: SqliteConnection, file: string): void => addItems(db, file, ITEMS);

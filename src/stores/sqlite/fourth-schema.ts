@@ -50,11 +50,14 @@ const ITEMS: Readonly<Record<string, string>> = {
  * Schema version 4 adds the tables of records, and says which run and event each record belongs to. The file may also
  * hold tables of the application: one of these names that isn't ours stays as it is, and nothing is changed.
  */
-export function addRecords(db: SqliteConnection, file: string): void {
+export const addRecords = (db: SqliteConnection, file: string): void => addItems(db, file, ITEMS);
+
+/** Makes tables and indexes by name; refuses when one of the names is taken. */
+export function addItems(db: SqliteConnection, file: string, items: Readonly<Record<string, string>>): void {
   const taken = db
     .prepare("SELECT name FROM sqlite_schema WHERE name IN (SELECT value FROM json_each(?))")
-    .all(JSON.stringify(Object.keys(ITEMS)));
+    .all(JSON.stringify(Object.keys(items)));
   const [name] = taken[0] ?? [];
   if (name !== undefined) throw new HoldfastError("HF-3071", { place: file, name: String(name) });
-  for (const text of Object.values(ITEMS)) db.exec(text);
+  for (const text of Object.values(items)) db.exec(text);
 }
