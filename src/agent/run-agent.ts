@@ -40,7 +40,7 @@ export interface AgentSpec {
   /** For one model call. */
   readonly timeoutMs?: number;
   /**
-   * What happens to a model call that a crash has interrupted. `rerun` (the default): it is made again. `ask`: its
+   * The fate of a model call that a crash has interrupted. `rerun` (the default): it is made again. `ask`: its
    * outcome is in doubt, and a person decides whether it is made again or what it answered; a text will do.
    */
   readonly onInterrupt?: "rerun" | "ask";

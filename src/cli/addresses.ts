@@ -1,4 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
+import { isUuid } from "../core/ids.ts";
 import { readRun } from "../core/journal/door.ts";
 import type { Checkpoints } from "../core/manage/checkpoints/checkpoints.ts";
 import type { Store } from "../core/store/contract.ts";
@@ -26,8 +27,6 @@ export function splitAddress(text: string): Written {
     throw usage(`${text} ends too early`, "After : comes a step, after @ a checkpoint.", `${run}@last`);
   return text[from + at] === ":" ? { run, step: rest } : { run, place: rest };
 }
-
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** How many of the newest runs are searched by their name. */
 const NAMED = 1_000;
@@ -82,7 +81,7 @@ export class Addresses {
    * of it), `first`, or `last`, which is also the default. A checkpoint that has a UUID is found by that, too.
    */
   async checkpoint(text: string): Promise<{ run: RunRow; address: string }> {
-    const byId = UUID.test(text) ? await findRecord(this.#store, text) : undefined;
+    const byId = isUuid(text) ? await findRecord(this.#store, text) : undefined;
     if (byId) return byId;
     const { run: written, place = "last", step } = splitAddress(text);
     if (step !== undefined)
@@ -97,7 +96,7 @@ export class Addresses {
    * that is named beside it.
    */
   async placed(text: string, task?: string): Promise<{ run: RunRow; address: string }> {
-    const isWhole = task === undefined || UUID.test(text) || splitAddress(text).place !== undefined;
+    const isWhole = task === undefined || isUuid(text) || splitAddress(text).place !== undefined;
     return this.checkpoint(isWhole ? text : `${(await this.run(task)).id}@${text}`);
   }
 

@@ -33,7 +33,7 @@ export interface Context {
    * nothing.
    */
   isRecorded(name: string, input: unknown): boolean;
-  /** What the journal has of the latest step of this name here, or of the first one if none was asked for yet. */
+  /** The record of the latest step of this name here, or of the first one if none was asked for yet. */
   recorded(name: string): RecordedStep | undefined;
   /**
    * Returns unless the next step of this name here has ended with other arguments, because they were edited since. Then
@@ -128,7 +128,7 @@ export interface Context {
   decide(decision: Decision): void;
   /** Records an agent's state. */
   agent(name: string, state: AgentState): void;
-  /** What the run has used so far. Measured, not recorded: it may differ on a replay. */
+  /** The time, calls, tokens and memory used so far. Measured, not recorded: they may differ on a replay. */
   metrics(): RunMetrics;
   /** Adds tokens and cost to the run, or to the current step. */
   usage(usage: UsageReport): void;
@@ -404,7 +404,7 @@ export interface WorkflowOptions {
 
 export interface InputOptions<S extends StandardSchema = StandardSchema> {
   /**
-   * What the workflow accepts, as a schema of any library that follows Standard Schema. Inputs are checked when a run is
+   * The schema of accepted inputs, of any library that follows Standard Schema. Inputs are checked when a run is
    * started (HF-1042); the run gets what the schema makes of them.
    */
   readonly input: S;

@@ -246,7 +246,7 @@ export class Engine {
       workflows: this.#workflows,
       settings: {
         sweepMs: this.#sweepMs,
-        concurrency: checkNumber("concurrency", concurrency),
+        concurrency,
         recovery: this.#recovery,
         keep: (workflow) => this.#retentionLoop.keep(workflow),
       },

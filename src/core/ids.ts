@@ -104,3 +104,12 @@ export function childId(parentId: string, stepKey: string): string {
   // As JSON, so that no two pairs give the same text and lone surrogates are escaped.
   return base32(digestBytes(JSON.stringify([parentId, stepKey])).subarray(0, LONG));
 }
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** True for a UUID of any version. */
+export function isUuid(value: string): boolean;
+export function isUuid(value: unknown): value is string;
+export function isUuid(value: unknown): boolean {
+  return typeof value === "string" && UUID.test(value);
+}

@@ -1,5 +1,6 @@
 import { isRecord } from "./check-options.ts";
 import { HoldfastError } from "./errors.ts";
+import { isUuid } from "./ids.ts";
 import { nameProblem } from "./names.ts";
 import { nearest } from "./nearest.ts";
 
@@ -232,7 +233,6 @@ function checkRow(table: RecordTable, row: RecordRow): RecordRow {
 
 const DEFAULTS: Readonly<Record<string, unknown>> = { retry_count: 0, version: "1.0" };
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)$/;
 const LARGEST_INT = 2_147_483_647;
 
@@ -250,7 +250,7 @@ function problemOf({ kind, most }: Column, value: unknown): string | undefined {
     case "text":
       return typeof value === "string" ? undefined : "must be a text";
     case "uuid":
-      return typeof value === "string" && UUID.test(value) ? undefined : "must be a UUID";
+      return isUuid(value) ? undefined : "must be a UUID";
     case "time":
       return isTime(value) ? undefined : "must be a time such as 2026-01-02T14:35:22Z";
     case "percent":

@@ -1,6 +1,7 @@
 import { isRecord } from "../core/check-options.ts";
 import type { Context } from "../core/context.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { isUuid } from "../core/ids.ts";
 import { nameProblem } from "../core/names.ts";
 
 /** What a team is started with. */
@@ -19,10 +20,6 @@ export interface Analysis {
   readonly stock_ticker: string;
   readonly input: unknown;
 }
-
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
-export const isUuid = (value: unknown): value is string => typeof value === "string" && UUID.test(value);
 
 /** Throws HF-4526 when the input doesn't name an analysis and its subject. */
 export function analysisOf(ctx: Pick<Context, "runId" | "uuid">, team: string, given: unknown): Analysis {

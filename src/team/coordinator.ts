@@ -1,13 +1,12 @@
 import { checkWhole } from "../core/check-options.ts";
 import type { Engine } from "../core/engine.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { childId } from "../core/ids.ts";
+import { childId, isUuid } from "../core/ids.ts";
 import type { RunHandle } from "../core/run-handle.ts";
 import type { Run } from "../core/types.ts";
 import { ended } from "../core/types.ts";
 import type { AgentTeam, TeamResult } from "./agent-team.ts";
 import type { TeamInput } from "./analysis.ts";
-import { isUuid } from "./analysis.ts";
 import { type ProgressText, progressText } from "./progress.ts";
 import { unknownAgent } from "./team-options.ts";
 

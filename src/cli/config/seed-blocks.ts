@@ -4,7 +4,7 @@ import type { ConfigValues } from "./schema.ts";
 
 interface Unfolded {
   readonly layers: readonly (readonly [string, ConfigValues])[];
-  /** What keys don't do here, and why. */
+  /** Keys without effect here, and why. */
   readonly notes: readonly string[];
 }
 

@@ -36,7 +36,7 @@ export interface Settings {
   readonly values: ConfigValues & Defaulted;
   /** By key: `default`, `holdfast.config.ts`, `profile production`, `env HOLDFAST_STORE`, `flag --store`. */
   readonly origins: Readonly<Record<string, string>>;
-  /** What keys don't do here, and why; a sentence each. */
+  /** Keys without effect here, and why; a sentence each. */
   readonly notes: readonly string[];
 }
 

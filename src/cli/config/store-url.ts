@@ -9,7 +9,7 @@ import type { Settings } from "./settings.ts";
 const LOCAL = /^(sqlite|pglite|file):(?!\/\/)(.+)$/i;
 const PLACEHOLDER = /\$\{workflow\.name\}|\{TASK\}/g;
 
-/** What a workflow file says about the store of its runs. */
+/** The settings of a workflow file for the store of its runs. */
 export interface StorePlace extends Sealing {
   readonly storage?: string;
   readonly path?: string;

@@ -18,7 +18,7 @@ import type { Outcome } from "../../outcome.ts";
 import { validateBundle } from "./bundle.ts";
 import { damaged } from "./invalid.ts";
 
-/** What a file turned out to be. */
+/** The judgement of a file. */
 type Verdict =
   | {
       readonly kind: "whole";

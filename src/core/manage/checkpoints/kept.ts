@@ -5,7 +5,7 @@ import { dropped } from "../../journal/journal.ts";
 import { readRow, resolve } from "../../journal/positions.ts";
 import { entryAt, headEvents, headsOf } from "../../journal/read.ts";
 import { isUnreadable } from "../../journal/unreadable.ts";
-import { isWithin } from "../../keys.ts";
+import { around, firstSegment, isAtTop, isWithin } from "../../keys.ts";
 import type { Store } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
 
@@ -119,9 +119,9 @@ export class KeptCheckpoints {
     const before = this.#places.at(-1);
     if (isMark && before?.isLoop && before.seq === seq - 1) before.isUnit = false;
     const phase = this.#phase || phaseOf(event);
-    const part = isMark || !step.includes("/") ? "" : step.slice(0, step.indexOf("/"));
+    const part = isMark || isAtTop(step) ? "" : firstSegment(step);
     if (!isMark)
-      for (const holder of holdersOf(step)) this.#inside.set(holder, (this.#inside.get(holder) ?? 0) + 1);
+      for (const holder of around(step)) this.#inside.set(holder, (this.#inside.get(holder) ?? 0) + 1);
     this.#places.push({ seq, at, step, isLoop, isMark, phase, part, isUnit: true });
     if (this.#rule) this.#trim(this.#rule);
   }
@@ -146,7 +146,7 @@ export class KeptCheckpoints {
       if (place.isLoop && place.step === loop) return;
       if (place.isMark || !isWithin(place.step, loop)) continue;
       place.isUnit = false;
-      for (const holder of holdersOf(place.step)) if (isWithin(holder, loop)) this.#inside.delete(holder);
+      for (const holder of around(place.step)) if (isWithin(holder, loop)) this.#inside.delete(holder);
     }
   }
 
@@ -192,10 +192,6 @@ export class KeptCheckpoints {
 }
 
 const isCounting = ({ last, perPhase }: Keep): boolean => last !== undefined || perPhase !== undefined;
-
-/** The keys of everything that a step is inside of: of `a/b[2]/c`, `a` and `a/b[2]`. */
-const holdersOf = (step: string): string[] =>
-  [...step.matchAll(/\//g)].map(({ index }) => step.slice(0, index));
 
 const ruleIn = (events: readonly JournalEvent[]): Keep | undefined => {
   const claimed = events.find(({ kind }) => kind === "run_claimed");
