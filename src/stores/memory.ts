@@ -2,6 +2,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { RECORD_TABLES, risingTime, type StoredRecord, timeColumn } from "../core/records.ts";
 import { claimAfter, refusal, UNCLAIMED } from "../core/store/claim.ts";
 import type { Append, AppendResult, Drop, Entry, Store } from "../core/store/contract.ts";
+import { memoryDocuments } from "../core/store/documents.ts";
 import { checkLimit, dueRows, listRows } from "../core/store/query.ts";
 import type { RunRow } from "../core/types.ts";
 
@@ -49,6 +50,7 @@ export function createMemoryStore({ clock = Date }: { clock?: { now(): number } 
     now: async () => now(),
     ...writes(state),
     ...reads(state),
+    documents: memoryDocuments(now),
     async close() {
       closed = true;
     },

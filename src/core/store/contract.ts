@@ -1,6 +1,7 @@
 import type { RecordTable, StoredRecord } from "../records.ts";
 import type { AnySqlHandle, SqlHandle, SqlWork } from "../sql.ts";
 import type { Parent, RunIdentity, RunProjection, RunRow, RunStatus } from "../types.ts";
+import type { Documents } from "./documents.ts";
 
 /**
  * The store contract: everything that the engine needs for keeping runs.
@@ -43,6 +44,8 @@ export interface Store {
   due(query: DueQuery): Promise<readonly RunRow[]>;
   /** Present only with `capabilities.records`: the records of a run that are still stored, in order of position. */
   records?(runId: string): Promise<readonly StoredRecord[]>;
+  /** What belongs to the store and not to a run; missing in a store that can't keep any. */
+  readonly documents?: Documents;
   /** Present only with `capabilities.transactions`: user writes and one append in one commit. */
   readonly transaction?: SqlTransaction;
   /**
