@@ -32,11 +32,12 @@ export const newDataKey = (): DataKey => ({ id: randomBytes(KEY_ID_BYTES), secre
 /** The place that a value belongs to. */
 export interface RecordPlace {
   readonly store: string;
+  /** For a document, its kind. */
   readonly run: string;
-  readonly type: "entry" | "blob" | "record";
+  readonly type: "entry" | "blob" | "record" | "document";
   /** Its position, or its address. */
   readonly at: string;
-  /** The head of the entry that it belongs to. */
+  /** The head of the entry that it belongs to; for a document, its version. */
   readonly head: string;
 }
 

@@ -5,7 +5,7 @@ import type { EventDraft } from "../core/journal/events.ts";
 import type { Store } from "../core/store/contract.ts";
 import { SEALED_ROOT } from "../core/values/blind.ts";
 import type { Keyring } from "./keyring.ts";
-import { newDataKey } from "./record.ts";
+import { type DataKey, newDataKey } from "./record.ts";
 import { type KeyFormat, keyAddress, unwrapKey, wrapKey } from "./wrapped-key.ts";
 
 /**
@@ -35,6 +35,11 @@ export class Root {
   /** Names the store in authenticated data without revealing the secret. */
   get id(): string {
     return this.#derive("store id").toString("base64url");
+  }
+
+  /** The key of what belongs to the store and not to a run. It stays the same when the keyring's keys are changed. */
+  get documentKey(): DataKey {
+    return { id: this.#derive("document key id").subarray(0, 16), secret: this.#derive("document key") };
   }
 
   get blinding(): string {

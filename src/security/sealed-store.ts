@@ -14,6 +14,7 @@ import { openRoot, ROOT_RUN, type Root } from "./root.ts";
 import { type RotationOptions, type RotationReport, rotateKeys } from "./rotation.ts";
 import { RunKeys } from "./run-keys.ts";
 import { type Prepared, type Refused, Sealer } from "./sealed-append.ts";
+import { sealedDocuments } from "./sealed-documents.ts";
 import { shredRun } from "./shred.ts";
 import { withValues } from "./store-parts.ts";
 
@@ -79,6 +80,9 @@ export async function sealStore(inner: Store, options: SealOptions): Promise<Sea
     },
     ...writes(inner, keys, sealer, heads),
     ...reads(inner, keys, sealer, heads),
+    ...(inner.documents
+      ? { documents: sealedDocuments(inner.documents, { storeId, key: root.documentKey, pack, acceptPlain }) }
+      : {}),
   });
   return Object.assign(store, {
     blinding,

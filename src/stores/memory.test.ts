@@ -10,7 +10,8 @@ const clock = {
   },
 };
 
-const skip = [{ behaviour: "reopening", reason: "it forgets everything when it is closed" }];
+const reason = "it forgets everything when it is closed";
+const skip = ["reopening", "documents after reopening"].map((behaviour) => ({ behaviour, reason }));
 storeConformance(
   { name: "memory", open: async () => createMemoryStore({ clock }), clock, skip },
   { describe, it },

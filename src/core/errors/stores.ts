@@ -248,4 +248,16 @@ export const storeErrors = entries({
     safe: "What was not deleted is as it was.",
     fix: "Do it again later.",
   },
+  "HF-3090": {
+    what: "The document {kind}/{key} was refused.",
+    why: "{problem}",
+    safe: "Nothing was written.",
+    fix: "Use a shorter or plainer kind, key or value.",
+  },
+  "HF-3091": {
+    what: "The document {kind}/{key} can't be read.",
+    why: "{problem}",
+    safe: "Nothing was changed. Runs are not affected: nothing of a run is kept in documents.",
+    fix: "Restore it from a backup, or delete the file or row and set it again.",
+  },
 });

@@ -5,6 +5,7 @@ import type { Ports } from "../ports.ts";
 import { claimAfter, refusal, UNCLAIMED } from "../store/claim.ts";
 import type { CommitQueue } from "../store/commit.ts";
 import type { Append, AppendResult, DueQuery, Entry, RunQuery, Store } from "../store/contract.ts";
+import { type Documents, documentsOver } from "../store/documents.ts";
 import { byAge, checkLimit, checkQuery, cursorAfter, dueRows, matches } from "../store/query.ts";
 import { SeenStore } from "../store/seen.ts";
 import type { StoreTime } from "../store/time.ts";
@@ -37,6 +38,7 @@ export class ScratchStore implements Store {
   readonly capabilities = { durability: "none", transactions: false } as const;
   /** The same as below, so that digests recorded there match here. */
   readonly blinding?: string;
+  readonly documents?: Documents;
   readonly #base: Store;
   readonly #clock: Clock;
   readonly #identity: { readonly incarnation: string; readonly secret: string };
@@ -47,6 +49,7 @@ export class ScratchStore implements Store {
     this.name = `${base.name} (in memory)`;
     this.#base = base;
     if (base.blinding !== undefined) this.blinding = base.blinding;
+    if (base.documents) this.documents = documentsOver(base.documents);
     this.#clock = clock;
     this.#identity = { incarnation: ids.id(), secret: ids.token() + ids.token() };
     if (run) this.#drafts.set(run.id, { row: run, below: run.seq, entries: [], blobs: new Map() });

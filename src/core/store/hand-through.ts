@@ -4,10 +4,11 @@ import type { Store } from "./contract.ts";
 /** The optional parts that a wrapping store passes through. */
 export function sealOf(
   store: Store,
-): Pick<Store, "blinding" | "prepare" | "setCacheTtl" | "check" | "records"> {
+): Pick<Store, "blinding" | "prepare" | "setCacheTtl" | "check" | "records" | "documents"> {
   const prepare = store.prepare?.bind(store);
   const check = store.check?.bind(store);
   const setCacheTtl = store.setCacheTtl?.bind(store);
   const records = store.records?.bind(store);
-  return defined({ blinding: store.blinding, prepare, check, setCacheTtl, records });
+  const { blinding, documents } = store;
+  return defined({ blinding, prepare, check, setCacheTtl, records, documents });
 }

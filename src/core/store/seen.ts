@@ -17,6 +17,7 @@ import type {
   TransactionResult,
 } from "./contract.ts";
 import { DELETED_RUNS, wasDeleted } from "./deleted.ts";
+import type { Documents } from "./documents.ts";
 import { sealOf } from "./hand-through.ts";
 import { refuseSealed } from "./refuse-sealed.ts";
 
@@ -46,6 +47,7 @@ export class SeenStore implements Store {
   readonly prepare?: NonNullable<Store["prepare"]>;
   readonly check?: NonNullable<Store["check"]>;
   readonly setCacheTtl?: NonNullable<Store["setCacheTtl"]>;
+  readonly documents?: Documents;
   readonly transaction?: SqlTransaction;
   readonly #base: Store;
   readonly #onBack: (error: HoldfastError) => void;
@@ -60,11 +62,20 @@ export class SeenStore implements Store {
     this.#base = base;
     this.#onBack = onBack;
     Object.assign(this, sealOf(base));
+    if (base.documents) this.documents = this.#askedDocuments(base.documents);
     if (base.transaction) this.transaction = (work, append) => this.#transact(work, append);
   }
 
   get capabilities(): StoreCapabilities {
     return this.#base.capabilities;
+  }
+
+  #askedDocuments(base: Documents): Documents {
+    return {
+      read: (kind, key) => this.#ask(() => base.read(kind, key)),
+      list: (kind, page) => this.#ask(() => base.list(kind, page)),
+      write: (batch) => this.#ask(() => base.write(batch)),
+    };
   }
 
   async identity(): Promise<StoreIdentity> {

@@ -14,6 +14,7 @@ import type { Item } from "./service.ts";
  *             child#<age>                          one child; under the parent, so that its list is never behind
  *             staged#<seq>#<operation>#<n>         what an append that is too large for one transaction will write
  *   meta      meta                                 who the store is, and its schema version
+ *   documents#<kind>  <key>                        one document that belongs to the store
  */
 export interface Key {
   readonly pk: string;
@@ -29,6 +30,7 @@ export const CHILD = "child#";
  */
 const SHARDS = 4;
 
+export const documentKey = (kind: string, key: string): Key => ({ pk: `documents#${kind}`, sk: key });
 export const runKey = (id: string): string => `run#${id}`;
 export const rowKey = (id: string): Key => ({ pk: runKey(id), sk: ROW });
 export const entryKey = (seq: number): string => `entry#${padded(seq)}`;

@@ -14,6 +14,7 @@ import { checkLimit } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import { otherStore } from "../other-store.ts";
 import { appendBatch } from "./append.ts";
+import { documentsIn } from "./documents.ts";
 import { storeError } from "./errors.ts";
 import { readBlobs, readEntries } from "./journal.ts";
 import { META, rowKey, toItem } from "./keys.ts";
@@ -41,6 +42,10 @@ export interface DynamoSetup {
 export class DynamoStore implements Store {
   readonly name = "dynamodb";
   readonly capabilities = { durability: "power-loss", transactions: false } as const;
+  readonly documents = documentsIn({
+    call: (work) => this.#call(work),
+    same: (service) => this.#checkSame(service),
+  });
   readonly #setup: DynamoSetup;
   readonly #place: string;
   /** The incarnation that the table had when it was opened. */

@@ -8,6 +8,7 @@ import { safeName } from "./names.ts";
  *
  *   store.json      who the store is            lock.json    who uses it
  *   claims.json     claims that were renewed    tmp/         files that are not yet whole
+ *   documents/<kind>/<key>.json                    what belongs to the store and not to a run
  *   runs/<run>/checkpoint_<position>_<time>.json   one journal entry each; the newest is also the run as it stands
  *   runs/<run>/checkpoint_phase<n>_<time>.json     the record of a phase, for people
  *   runs/<run>/newest.json                         a second name of the newest of them
@@ -34,6 +35,10 @@ export class Layout {
   /** The id must have been checked: file names are only ever built from checked ids. */
   run(id: string): string {
     return path.join(this.runs, safeName(id));
+  }
+
+  documents(kind: string): string {
+    return path.join(this.root, "documents", safeName(kind));
   }
 
   /** An unused name in `tmp`, which is emptied when the store is opened. */

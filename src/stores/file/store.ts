@@ -16,6 +16,7 @@ import type {
   StoreCapabilities,
   StoreIdentity,
 } from "../../core/store/contract.ts";
+import type { Documents } from "../../core/store/documents.ts";
 import { checkLimit, dueRows, listRows } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import { type Disk, forEach, hasCode, ifThere } from "../disk.ts";
@@ -23,6 +24,7 @@ import type { FolderLock } from "../folder-lock.ts";
 import { RenewedClaims } from "./claims.ts";
 import { commit } from "./commit.ts";
 import { Copies } from "./copies.ts";
+import { documentsIn } from "./documents.ts";
 import { carryOut, removeRun } from "./drop.ts";
 import { storeError } from "./errors.ts";
 import { markRestored } from "./identity.ts";
@@ -57,6 +59,7 @@ export class FolderStore implements Store {
     transactions: false,
     records: ["phase_checkpoints"],
   } as const satisfies StoreCapabilities;
+  readonly documents: Documents;
   readonly recovered: Recovered[] = [];
   readonly #setup: Setup;
   readonly #runs: Runs;
@@ -75,6 +78,12 @@ export class FolderStore implements Store {
     this.#runs = new Runs(disk, layout);
     this.#claims = new RenewedClaims(disk, layout);
     this.#copies = new Copies(disk, layout, copyDelayMs);
+    this.documents = documentsIn({
+      disk,
+      layout,
+      read: (work) => this.#read([], work),
+      write: (work) => this.#write([], work),
+    });
   }
 
   /** Reads the newest record of every run and finishes whatever a crash interrupted. */

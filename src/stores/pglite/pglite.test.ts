@@ -42,7 +42,8 @@ storeConformance(
     reopen: open,
     clock,
     destroy: async () => {
-      for (const table of ["runs", "journal", "blobs"]) await db.query(`DELETE FROM holdfast.${table}`);
+      for (const table of ["runs", "journal", "blobs", "store_documents"])
+        await db.query(`DELETE FROM holdfast.${table}`);
     },
   },
   { describe, it },

@@ -107,21 +107,27 @@ function notReady({ name }: Place, version: number): HoldfastError {
 
 /** Refuses to begin when a name that is needed belongs to somebody else. */
 async function checkNames(one: Queryable, { schema, name: place }: Place, from: number): Promise<void> {
-  if (from > RECORDS_FROM) return;
+  const needed = [
+    ...(from > RECORDS_FROM ? [] : RECORD_NAMES),
+    ...(from > DOCUMENTS_FROM ? [] : ["store_documents"]),
+  ];
+  if (needed.length === 0) return;
   const found = (await one.query(
     `SELECT c.relname, c.relkind::text FROM pg_catalog.pg_class AS c
       JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = ANY ($2::text[])`,
-    [schema, RECORD_NAMES],
+    [schema, needed],
   )) as readonly [string, string][];
   // Stores of earlier versions have two views under these names.
   const isOurs = ([name, kind]: readonly [string, string]) =>
-    from > 0 && kind === "v" && RECORD_NAMES.indexOf(name) < 2;
+    from > 0 && kind === "v" && RECORD_NAMES.slice(0, 2).includes(name);
   const [foreign] = found.find((taken) => !isOurs(taken)) ?? [];
   if (foreign !== undefined) throw new HoldfastError("HF-3071", { place, name: foreign });
 }
 
 /** The version that has no tables of records yet. */
 const RECORDS_FROM = 2;
+/** The version that has no table of documents yet. */
+const DOCUMENTS_FROM = 3;
 
 async function migrate(one: Queryable, place: Place, from: number): Promise<void> {
   const { schema, at } = place;

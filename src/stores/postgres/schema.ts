@@ -1,6 +1,14 @@
 import { recordTables } from "./record-tables.ts";
 import { views } from "./views.ts";
 
+/** Schema version 4 adds what belongs to the store and not to a run. */
+const documentTables = (at: string): readonly string[] => [
+  `CREATE TABLE ${at}store_documents (
+    kind text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL, version text NOT NULL, value text NOT NULL,
+    PRIMARY KEY (kind, key)
+    )`,
+];
+
 /**
  * The statements that each schema version adds. The index is the version a migration starts from. Entries are only
  * added, never edited. `at` is the quoted schema with a dot.
@@ -48,4 +56,5 @@ export const MIGRATIONS: readonly ((at: string) => readonly string[])[] = [
   // Journal format 2: no table changes, but older versions must not read it.
   () => [],
   recordTables,
+  documentTables,
 ];

@@ -17,9 +17,11 @@ import type {
   StoreIdentity,
   TransactionResult,
 } from "../../core/store/contract.ts";
+import type { Documents } from "../../core/store/documents.ts";
 import { checkLimit } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import { appendBatch, type Writing } from "./append.ts";
+import { documentsIn } from "./documents.ts";
 import { isRepeatable, storeError } from "./errors.ts";
 import { listRuns } from "./listing.ts";
 import { markRestored, type Opened, openedAs, type Place, prepare } from "./migrations.ts";
@@ -54,6 +56,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
  */
 export class PostgresStore implements Store {
   readonly name: string;
+  readonly documents: Documents;
   readonly #setup: PostgresSetup;
   readonly #place: Place;
   #durability: StoreCapabilities["durability"] = "power-loss";
@@ -69,6 +72,11 @@ export class PostgresStore implements Store {
     this.name = setup.name ?? "postgres";
     this.#setup = setup;
     this.#place = { schema, at: `"${schema}".`, name: setup.where ?? `PostgreSQL schema ${schema}` };
+    this.documents = documentsIn({
+      at: this.#place.at,
+      call: (work) => this.#call(work),
+      writing: () => this.#writing(),
+    });
   }
 
   get capabilities(): StoreCapabilities {

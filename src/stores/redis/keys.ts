@@ -18,6 +18,10 @@ export const place = (status: string, isPruned: boolean): string => `${status}.$
 
 export const metaKey = (prefix: string): string => `{${prefix}}meta`;
 
+/** The documents of a kind: versions, texts, and their keys in order. All lie in the slot of the store's own key. */
+export const documentKeys = (prefix: string, kind: string): readonly string[] =>
+  ["versions", "texts", "keys"].map((part) => `{${prefix}}documents:${part}:${kind}`);
+
 export interface Bucket {
   /** Holds the store's incarnation. If the mark is gone, so is the bucket's content. */
   readonly mark: string;

@@ -13,10 +13,12 @@ import type {
   StoreCapabilities,
   StoreIdentity,
 } from "../../core/store/contract.ts";
+import type { Documents } from "../../core/store/documents.ts";
 import { checkLimit } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import { appendBatch, renewBatch, type Writing } from "./append.ts";
 import { type Commands, text, texts } from "./commands.ts";
+import { documentsIn } from "./documents.ts";
 import { storeError } from "./errors.ts";
 import { allBuckets, bucket, bucketOf, metaKey } from "./keys.ts";
 import { dueRuns, listRuns, readRow } from "./listing.ts";
@@ -46,6 +48,7 @@ const MOST_BLOBS = 1000;
  */
 export class RedisStore implements Store {
   readonly name = "redis";
+  readonly documents: Documents;
   readonly #setup: RedisSetup;
   readonly #place: string;
   readonly #standings: Writing["standings"] = new Map();
@@ -61,6 +64,11 @@ export class RedisStore implements Store {
       throw badOption("prefix", "it must be 1 to 64 letters, digits, '_', '.', ':' or '-'");
     this.#setup = setup;
     this.#place = `Redis store ${prefix}`;
+    this.documents = documentsIn({
+      prefix,
+      call: (work) => this.#call(({ commands }) => work(commands)),
+      incarnation: async () => (await this.#writing()).incarnation,
+    });
     this.#lists = new Lists((runs) => setup.logger.warn("runs were missing in lists and are back", { runs }));
   }
 

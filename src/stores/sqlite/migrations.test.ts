@@ -71,6 +71,7 @@ describe("a file of the first version", () => {
       "record_keys",
       "run_blobs",
       "runs",
+      "store_documents",
       "workflow_checkpoints",
     ]);
     expect(rows["run_blobs"]).toHaveLength(5);

@@ -20,6 +20,7 @@ import type { RunRow } from "../../core/types.ts";
 import { otherStore } from "../other-store.ts";
 import { restoration } from "../restoration.ts";
 import { type Connection, orphaned } from "./connection.ts";
+import { documentsIn } from "./documents.ts";
 import { isBusy, storeError } from "./errors.ts";
 import { listRuns } from "./listing.ts";
 import { dropRecords, readRecords, TABLES, writeRecords } from "./records.ts";
@@ -46,6 +47,16 @@ interface Setup {
 export class SqliteStore implements Store {
   readonly name = "sqlite";
   readonly capabilities = { durability: "power-loss", transactions: "sync", records: TABLES } as const;
+  readonly documents = documentsIn({
+    look: (work) => this.#look(work),
+    write: (work) =>
+      this.#attempt((connection) =>
+        connection.write(() => {
+          this.#checkSame(connection);
+          return work(connection);
+        }),
+      ),
+  });
   readonly #setup: Setup;
   #connection: Connection | null = null;
   #opening: Promise<Connection> | null = null;

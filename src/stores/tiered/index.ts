@@ -75,6 +75,7 @@ export function createTieredStore(options: TieredOptions): Store {
     now: () => primary.now(),
     ...writes(primary, copies, fast),
     ...(records ? { records } : {}),
+    ...(primary.documents ? { documents: primary.documents } : {}),
     renew: (batch) => primary.renew(batch),
     read: (runId) => primary.read(runId),
     entries: (runId, range) => copies.entries(runId, range),

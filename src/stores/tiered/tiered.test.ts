@@ -97,7 +97,7 @@ if (url === undefined) {
   } else {
     const onPostgres = async () =>
       createTieredStore({ primary: await openPostgresStore({ pool, schema }), cache: cache() });
-    const tables = ["runs", "journal", "blobs", "record_keys", "agent_checkpoints"]
+    const tables = ["runs", "journal", "blobs", "store_documents", "record_keys", "agent_checkpoints"]
       .map((table) => `DELETE FROM "${schema}".${table}`)
       .join("; ");
     const destroy = async () => void (await pool.query(tables));

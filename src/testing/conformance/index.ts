@@ -5,6 +5,7 @@ import { claimExpiry } from "./claim-expiry.ts";
 import { claims } from "./claims.ts";
 import { closing } from "./closing.ts";
 import { creating } from "./creating.ts";
+import { documents, keptDocuments } from "./documents.ts";
 import { dropping } from "./dropping.ts";
 import { due } from "./due.ts";
 import { entries } from "./entries.ts";
@@ -68,6 +69,8 @@ const BEHAVIOURS: readonly Behaviour[] = [
   listing,
   prunedRuns,
   due,
+  documents,
+  keptDocuments,
   missing,
   reopening,
   closing,
