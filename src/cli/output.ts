@@ -1,5 +1,6 @@
 import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { causesOf } from "../core/values/stack.ts";
 import { plainJson } from "../core/values/unseen.ts";
 import { describe, type ErrorDocument } from "./error-document.ts";
 import { EXIT, type ExitCode, exitCodeOf } from "./exit-codes.ts";
@@ -156,10 +157,10 @@ export class Output {
 
 export const schemaOf = (command: string): string => `holdfast/${command.replaceAll(" ", "-")}/v1`;
 
-/** Includes the cause's stack, which is where user code is. */
+/** The whole stack: an unexpected error may be the engine's. Includes the causes, where user code is. */
 const stackOf = (error: Error): string =>
-  [error.stack ?? "", error.cause instanceof Error ? `caused by ${error.cause.stack ?? ""}` : ""]
-    .filter((text) => text !== "")
+  causesOf(error)
+    .map((one, index) => `${index === 0 ? "" : "caused by "}${one.stack ?? ""}`)
     .join("\n");
 
 /** Values of runs may contain more than JSON supports. */

@@ -12,6 +12,7 @@ import { fileErrors } from "./errors/files.ts";
 import { runErrors } from "./errors/runs.ts";
 import { storeErrors } from "./errors/stores.ts";
 import { teamErrors } from "./errors/teams.ts";
+import { placeOf, placeText } from "./values/stack.ts";
 
 export const errorTable = {
   ...callErrors,
@@ -57,6 +58,15 @@ export class HoldfastError extends Error {
   readonly fix: string;
   readonly detail: Detail;
   readonly retryable = false;
+
+  /**
+   * Where in your own code it was thrown: `/app/flow.ts:12:5`. Taken from its innermost cause that has a place;
+   * `undefined` when no file of yours was involved.
+   */
+  get at(): string | undefined {
+    const place = placeOf(this);
+    return place && placeText(place);
+  }
 
   constructor(code: ErrorCode, detail: Detail = {}, options?: { cause?: unknown }) {
     const entry = errorTable[code];

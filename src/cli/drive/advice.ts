@@ -1,10 +1,10 @@
 import { HoldfastError } from "../../core/errors.ts";
+import { retryAfterMs } from "../../core/run/retry.ts";
+import { causesOf } from "../../core/values/stack.ts";
 import { placeInCode } from "../view/code-place.ts";
 
 /** Errors of the code itself, which repeat until it is changed. */
 const MISTAKES = ["TypeError", "ReferenceError", "SyntaxError", "RangeError", "AssertionError"];
-/** Values that can't be saved, and names that can't be used. */
-const REFUSED = ["HF-2001", "HF-1005", "HF-1018", "HF-1019"] as const;
 
 /** The error that user code threw, if any. */
 export function thrownBy(error: unknown): Error | undefined {
@@ -15,23 +15,45 @@ export function thrownBy(error: unknown): Error | undefined {
 interface Advice {
   /** Where in the user's code it was thrown. */
   readonly at: string | undefined;
-  /** What to fix first; `undefined` when continuing without a change makes sense. */
-  readonly mend: string | undefined;
+  /** What to do before the run is resumed; `undefined` when resuming it is enough. */
+  readonly first: string | undefined;
+  /** True when the run fails in the same way until its code has changed. */
+  readonly isMistake: boolean;
+  /** How long the receiver asks to wait, such as `10m`. */
+  readonly wait: string | undefined;
 }
 
-export function adviceFor(error: unknown): Advice {
-  const thrown = thrownBy(error);
-  // A failed fetch is a TypeError too, with the network's error as its cause.
-  const isOwn = thrown !== undefined && MISTAKES.includes(thrown.name) && thrown.cause === undefined;
-  const isRefused = REFUSED.some((code) => HoldfastError.is(thrown, code) || hasCode(thrown, code));
+/** What the error that ended a run says about how to continue it. */
+export function adviceFor(thrown: Error | undefined): Advice {
   const at = placeInCode(thrown);
-  if (!isOwn && !isRefused) return { at, mend: undefined };
-  const how = HoldfastError.is(thrown) ? ` ${thrown.fix}` : "";
+  const wait = waitFor(thrown);
+  const own = causesOf(thrown).find((one) => HoldfastError.is(one)) as HoldfastError | undefined;
+  const isMistake = own === undefined ? isProgramming(thrown) : isRefusal(own);
+  if (!isMistake) return { at, first: own?.fix, isMistake, wait };
+  const place = at === undefined ? "" : ` at ${at}`;
   return {
     at,
-    mend: `Change the code${at === undefined ? "" : ` at ${at}`}: it would fail the same way again.${how}`,
+    first: own?.fix ?? `Change the code${place}: it would fail the same way again.`,
+    isMistake,
+    wait,
   };
 }
 
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && "code" in error && error.code === code;
+/** A failed fetch is a TypeError too, with the network's error as its cause. */
+const isProgramming = (thrown: Error | undefined): boolean =>
+  thrown !== undefined && MISTAKES.includes(thrown.name) && thrown.cause === undefined;
+
+/** True for errors of ours about the call itself: the same call gets the same answer. */
+const isRefusal = ({ code }: HoldfastError): boolean =>
+  /^HF-(?:1|45|46)/.test(code) || REFUSED.includes(code);
+
+/** Values that can't be saved, and calls that aren't awaited or ended. */
+const REFUSED: readonly string[] = ["HF-2001", "HF-2002", "HF-2290", "HF-2291"];
+
+function waitFor(thrown: Error | undefined): string | undefined {
+  const [ms] = causesOf(thrown)
+    .map((one) => retryAfterMs(one, Date.now()))
+    .filter((one) => one !== undefined && one > 0);
+  if (ms === undefined) return undefined;
+  return ms < 60_000 ? `${Math.ceil(ms / 1_000)}s` : `${Math.ceil(ms / 60_000)}m`;
+}

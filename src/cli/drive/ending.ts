@@ -1,4 +1,3 @@
-import { defined } from "../../core/defined.ts";
 import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { addressOf } from "../../core/journal/address.ts";
@@ -16,10 +15,12 @@ import { readOrigin } from "../run-origin.ts";
 import { doubtWays, type Rerun, rerunNote } from "../view/doubt-ways.ts";
 import { usageData } from "../view/spending.ts";
 import { answersTo } from "../view/step-lines.ts";
+import { stackOf } from "../view/stored-errors.ts";
 import { unaskedOf, unaskedText } from "../view/unasked.ts";
 import type { Code } from "../workflows.ts";
 import { adviceFor, thrownBy } from "./advice.ts";
 import type { Driven } from "./drive.ts";
+import { failure, meantEnd } from "./failure.ts";
 
 /** The outcome of a command that advanced a run: its result, or why there is none yet and what to do about it. */
 export async function ending(
@@ -163,72 +164,11 @@ async function failed(
   const told = failure(context, error, driven, isResumable);
   const { file } = await readOrigin(driven.store, row.id);
   new GithubLog(context.host, context.out).failed(told, file);
-  const isWorthwhile = isResumable && meantEnd(error) === undefined && adviceFor(error).mend === undefined;
-  const stack = thrownBy(error)?.stack;
-  if (stack !== undefined) context.out.detail(stack);
+  const isWorthwhile = isResumable && meantEnd(error) === undefined && !adviceFor(thrownBy(error)).isMistake;
+  const stack = stackOf(thrownBy(error));
+  if (stack.length > 0) context.out.detail(stack.join("\n"));
   const next = isWorthwhile ? [`resume ${row.id}`] : [];
   return { data: runData(driven), error: told, exit: isWorthwhile ? EXIT.resumable : EXIT.failed, next };
-}
-
-/** The workflow itself ended in failure (HF-4011): continuing would have the same result. */
-function meantEnd(error: unknown): HoldfastError | undefined {
-  const cause = HoldfastError.is(error) ? error.cause : undefined;
-  return HoldfastError.is(cause) && cause.code === "HF-4011" ? cause : undefined;
-}
-
-function failure(
-  context: CommandContext<unknown>,
-  error: unknown,
-  { view }: Driven,
-  isResumable: boolean,
-): ErrorDocument {
-  const { row } = view;
-  const known = HoldfastError.is(error) ? error : undefined;
-  const step = String(known?.detail["step"] ?? "");
-  const record = step === "" ? undefined : view.state.find(step);
-  const message = oneLine(String(known?.detail["message"] ?? row.error ?? ""));
-  const verb = row.status === "cancelled" ? "was cancelled" : "stopped";
-  const name = view.nameOf(step);
-  const where = record ? ` in ${name}, attempt ${record.attempt}` : "";
-  const undone = "What it did was undone, so it cannot be resumed.";
-  const wait = isResumable && retryAfter(known?.cause);
-  const meant = meantEnd(error);
-  const { at, mend } = adviceFor(error);
-  const resume = context.cli(`resume ${row.id}${wait ? ` --after ${wait}` : ""}`);
-  return {
-    code: (meant ?? known)?.code ?? "HF-2101",
-    message: `${row.id} ${verb}${message === "" ? "" : `: ${message.replace(/\.$/, "")}`}${where}`,
-    ...defined({ at }),
-    why: ((meant ?? known)?.why ?? "").replaceAll(step === "" ? "\0" : step, name),
-    safe: `${safe(view)}${isResumable || row.status === "cancelled" ? "" : ` ${undone}`}`,
-    fix: meant
-      ? [meant.fix]
-      : isResumable
-        ? mend === undefined
-          ? [resume]
-          : [mend, `then ${resume}`]
-        : [`${context.cli(`fork ${row.id}@<checkpoint>`)} to go on from an earlier point`],
-    docs: [
-      context.cli(record ? `show ${row.id}:${name}` : `show ${row.id}`),
-      `holdfast explain ${(meant ?? known)?.code.slice(3) ?? "2101"}`,
-    ].join("   ·   "),
-  };
-}
-
-/** `10m`, if the error says how long to wait. */
-function retryAfter(cause: unknown): string | undefined {
-  const ms = (cause as { readonly retryAfterMs?: unknown } | undefined)?.retryAfterMs;
-  if (typeof ms !== "number" || ms <= 0) return undefined;
-  return ms < 60_000 ? `${Math.ceil(ms / 1_000)}s` : `${Math.ceil(ms / 60_000)}m`;
-}
-
-/** What the journal proves: how much is saved, and whether an outcome is unknown. */
-function safe({ progress, row, open }: Driven["view"]): string {
-  const done = progress.total === undefined ? plural(row.stepsDone, "step") : `${progress.text} steps`;
-  const at = new Date(row.updatedAt).toISOString().slice(11, 19);
-  const doubts = open.filter(({ status }) => status === "in_doubt").map(({ step }) => step);
-  const doubt = doubts.length === 0 ? "No side effect is in doubt." : `In doubt: ${doubts.join(", ")}.`;
-  return `${done} saved (checkpoint #${row.seq}, ${at} UTC). ${doubt}`;
 }
 
 function paused(context: CommandContext<unknown>, driven: Driven): Outcome {

@@ -7,13 +7,13 @@ describe("a stored error", () => {
     const error = Object.assign(new Error("Too many requests", { cause }), {
       status: 429,
       retryable: true,
-      headers: { authorization: "secret" },
+      headers: { authorization: "secret", "retry-after": "7" },
     });
-    expect(fieldsOf({ value: error })).toBe(
-      "status 429, retryable true; caused by Error: socket closed (code ECONNRESET)",
+    expect(fieldsOf(error)).toBe(
+      "status 429, retryable true, retry-after 7; caused by Error: socket closed (code ECONNRESET)",
     );
-    expect(fieldsOf({ value: new Error("plain") })).toBe("");
-    expect(fieldsOf({ value: "no error" })).toBe("");
+    expect(fieldsOf(new Error("plain"))).toBe("");
+    expect(fieldsOf("no error")).toBe("");
     expect(fieldsOf(undefined)).toBe("");
   });
 });

@@ -2,6 +2,7 @@ import type { StepHandle } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { toError } from "../journal/values.ts";
 import { listed } from "../listed.ts";
+import { addSite, type CallSite } from "../values/stack.ts";
 import type { ActiveRun } from "./active-run.ts";
 import type { Frame, Scope } from "./scope.ts";
 
@@ -49,15 +50,25 @@ class Answer<T> extends Promise<T> {
 const unheard = new WeakMap<Scope, Set<Unheard>>();
 const handles = new WeakMap<ActiveRun, Set<OpenCall>>();
 
-/** Records a request in `scope` until it is awaited or done; `enough`: or has got that far. */
+interface Asked {
+  /** The code that made the request: an error without a place of its own gets this one. */
+  readonly site: CallSite;
+  /** The request counts as done when it has got this far; otherwise at its end. */
+  readonly enough?: Promise<unknown>;
+}
+
+/** Records a request in `scope` until it is awaited or done. */
 export function asked<T>(
   scope: Scope,
   key: string,
   work: Promise<T>,
-  enough: Promise<unknown> = work,
+  { site, enough = work }: Asked,
 ): Promise<T> {
   const answer = new Answer<T>((resolve, reject) => {
-    work.then(resolve, reject);
+    work.then(resolve, (error: unknown) => {
+      addSite(error, site);
+      reject(error);
+    });
   });
   const one: Unheard = { key, enough };
   const open = unheard.get(scope) ?? new Set();

@@ -1,6 +1,7 @@
 import type { OpenStep, StepCall, StepOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
+import type { CallSite } from "../values/stack.ts";
 import { innerAbort } from "./aborts.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { hasLeft, untilDone } from "./asked.ts";
@@ -9,6 +10,8 @@ import { type Address, type Frame, innerScope, type Scope } from "./scope.ts";
 /** Calls of user code: their arguments and their time limit. */
 export interface StepPlace extends Address {
   readonly scope: Scope;
+  /** The code that called it. Missing for steps that have finished, and for those that the engine makes. */
+  readonly site?: CallSite | undefined;
 }
 
 /** The right to act, with everything needed to end the call. */

@@ -6,6 +6,7 @@ import { memberName, planNote } from "../keys.ts";
 import { checkName } from "../names.ts";
 import { innerAbort } from "./aborts.ts";
 import type { ActiveRun } from "./active-run.ts";
+import type { StepPlace } from "./call.ts";
 import { type Scope, siblingScope } from "./scope.ts";
 import { runStep } from "./steps.ts";
 
@@ -22,8 +23,7 @@ interface Branch {
 /** Runs the branches, at most `concurrency` at once, until the failure rule decides the group. */
 async function runGroup(
   execution: ActiveRun,
-  scope: Scope,
-  name: string,
+  { scope, name, site }: StepPlace,
   branches: readonly Branch[],
   options: Options,
 ): Promise<Settled<unknown>[]> {
@@ -44,7 +44,7 @@ async function runGroup(
       const index = next++;
       const { segment, work, about } = branches[index] as Branch;
       const member = memberName(name, segment);
-      const place = { scope: inner, name: member, key: scope.prefix + member };
+      const place: StepPlace = { scope: inner, name: member, key: scope.prefix + member, site };
       try {
         results[index] = { ok: true, value: await runStep(execution, place, work, { ...step, ...about }) };
       } catch (error) {
@@ -133,8 +133,7 @@ const plain = (results: readonly Settled<unknown>[], options: Options): unknown[
 
 export async function each<I>(
   execution: ActiveRun,
-  scope: Scope,
-  name: string,
+  place: StepPlace,
   items: readonly I[],
   work: (item: I, index: number, call: StepCall) => unknown,
   options: Options,
@@ -146,13 +145,12 @@ export async function each<I>(
     work: (call: StepCall) => work(item, index, call),
   }));
   const limited = { ...options, concurrency: options.concurrency ?? 8 };
-  return plain(await runGroup(execution, scope, name, branches, limited), options);
+  return plain(await runGroup(execution, place, branches, limited), options);
 }
 
 export async function all(
   execution: ActiveRun,
-  scope: Scope,
-  name: string,
+  place: StepPlace,
   given: Branches,
   options: Options,
 ): Promise<unknown> {
@@ -163,7 +161,7 @@ export async function all(
     work,
   }));
   for (const { segment } of list) checkName(segment);
-  const results = plain(await runGroup(execution, scope, name, list, options), options);
+  const results = plain(await runGroup(execution, place, list, options), options);
   if (Array.isArray(given)) return results;
   return Object.fromEntries(list.map(({ segment }, index) => [segment, results[index]]));
 }

@@ -38,6 +38,7 @@ import type { CheckpointTrigger } from "../options.ts";
 import type { AnySqlHandle, SqlWork } from "../sql.ts";
 import type { Budget } from "../types.ts";
 import { resolveSecret, type SecretRef } from "../values/secrets.ts";
+import { type CallSite, callSite } from "../values/stack.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { asked, opened } from "./asked.ts";
 import type { StepPlace } from "./call.ts";
@@ -75,18 +76,19 @@ export class RunContext implements Context {
   }
 
   /** The place of a call with this name. A promise only if the journal holds another kind under it. */
-  protected place(name: string, kind: Kind): StepPlace | Promise<StepPlace> {
+  protected place(name: string, kind: Kind, site?: CallSite): StepPlace | Promise<StepPlace> {
     const scope = this.#execution.scope();
-    const place = { scope, ...address(scope, name) };
+    const place: StepPlace = { scope, ...address(scope, name), site };
     if (kind !== "group") this.#execution.code?.asked(place.key);
     met(this.#execution, scope, place.name);
     return isOtherKind(this.#execution, place, kind) ? settleKind(this.#execution, place, kind) : place;
   }
 
   /** Tracks a request of the code, so that it isn't lost if nobody awaits it. */
-  #asked<T>(name: string, work: () => Promise<T>): Promise<T> {
+  #asked<T>(name: string, work: (site: CallSite) => Promise<T>): Promise<T> {
     const scope = this.#execution.scope();
-    return asked(scope, scope.prefix + nextName(scope, name), work());
+    const site = callSite();
+    return asked(scope, scope.prefix + nextName(scope, name), work(site), { site });
   }
 
   step<T>(name: string, work: (call: StepCall) => T | Promise<T>, options?: StepOptions<T>): Promise<T> {
@@ -94,11 +96,16 @@ export class RunContext implements Context {
       // Not an async function: this saves a promise for every step of a long replay.
       const place = this.place(name, "call");
       if (place instanceof Promise)
-        return this.#asked(name, async () => runStep(this.#execution, await place, work, options));
+        return this.#asked(name, async (site) =>
+          runStep(this.#execution, { ...(await place), site }, work, options),
+        );
       const { scope, name: unique, key } = place;
-      const isDone = scope.node?.records.get(unique)?.status === "completed";
-      const running = runStep(this.#execution, place, work, options);
-      return isDone ? running : asked(scope, key, running);
+      if (scope.node?.records.get(unique)?.status === "completed")
+        return runStep(this.#execution, place, work, options);
+      const site = callSite();
+      return asked(scope, key, runStep(this.#execution, { scope, name: unique, key, site }, work, options), {
+        site,
+      });
     } catch (error) {
       return Promise.reject(error);
     }
@@ -142,16 +149,16 @@ export class RunContext implements Context {
     work: (item: I, index: number, call: StepCall) => unknown,
     options: EachOptions | SettledOptions = {},
   ): Promise<never> {
-    return this.#asked(name, async () => {
-      const { scope, name: unique } = await this.place(name, "group");
-      return (await each(this.#execution, scope, unique, items, work, options)) as never;
+    return this.#asked(name, async (site) => {
+      const place = await this.place(name, "group", site);
+      return (await each(this.#execution, place, items, work, options)) as never;
     });
   }
 
   all(name: string, branches: Branches, options: EachOptions | SettledOptions = {}): Promise<never> {
-    return this.#asked(name, async () => {
-      const { scope, name: unique } = await this.place(name, "group");
-      return (await all(this.#execution, scope, unique, branches, options)) as never;
+    return this.#asked(name, async (site) => {
+      const place = await this.place(name, "group", site);
+      return (await all(this.#execution, place, branches, options)) as never;
     });
   }
 
@@ -205,7 +212,8 @@ export class RunContext implements Context {
     const work = async (): Promise<O> =>
       child(this.#execution, await this.place(name, "child"), { workflow, input, begun });
     const running = work();
-    return asked(scope, key, running, Promise.race([isBegun, running]));
+    const site = callSite();
+    return asked(scope, key, running, { enough: Promise.race([isBegun, running]), site });
   }
 
   transaction<T, S extends AnySqlHandle>(

@@ -8,6 +8,7 @@ import { decidedAt, type StepRecord } from "../journal/records.ts";
 import { type Encoded, toError } from "../journal/values.ts";
 import { undoKey } from "../keys.ts";
 import type { RetryPolicy } from "../options.ts";
+import { addSite } from "../values/stack.ts";
 import { type ActiveRun, never } from "./active-run.ts";
 import { admissionOf } from "./admission.ts";
 import { callWork, Handle, type StepPlace } from "./call.ts";
@@ -323,6 +324,7 @@ export async function failStep<T>(
   const next = decideRetry(execution, open, thrown, record);
   const settled = await settleThrown(execution, open, thrown, { record, isTriedAgain: next.retry });
   if (settled.handle) return settled.handle;
+  addSite(thrown, open.place.site);
   const encoded = values.encodeError(open.step, tooLong(open.step, thrown, next) ?? thrown);
   const error = values.echo(encoded);
   const retryAt = next.retry ? time.now() + next.delayMs : undefined;

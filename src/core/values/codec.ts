@@ -1,7 +1,8 @@
 import { HoldfastError } from "../errors.ts";
 import { digest } from "../hash.ts";
 import { forbidden, MAX_DEPTH, NAMED } from "./decode.ts";
-import { ownValue, type PartsLeft, partsLeft, plainParts, read } from "./error-parts.ts";
+import { hasAccess, isAccess, ownValue, type PartsLeft, partsLeft, plainParts, read } from "./error-parts.ts";
+import { shortStack } from "./stack.ts";
 
 export { decode } from "./decode.ts";
 
@@ -22,7 +23,6 @@ export interface EncodeOptions {
 }
 
 const DEFAULT_SPILL_AT = 1024;
-const STACK_LINES = 10;
 /** The maximum chain of errors inside errors: longer chains are cut, so that reading one never overflows the stack. */
 const MAX_CHAIN = 32;
 
@@ -374,7 +374,7 @@ function writeError(state: State, error: object, depth: number): string {
   const head = [
     writeText(state, typeof name === "string" ? name : "Error"),
     writeText(state, typeof message === "string" ? message : ""),
-    typeof stack === "string" ? writeText(state, stack.split("\n", STACK_LINES).join("\n")) : "null",
+    typeof stack === "string" ? writeText(state, shortStack(stack)) : "null",
   ];
   state.chain++;
   const kept = errorData(state, error, depth);
@@ -389,7 +389,8 @@ function errorData(state: State, error: object, depth: number): [string, unknown
   const kept: [string, unknown][] = [];
   const keep = (key: string, value: unknown): void => {
     const isSavable = (one: unknown) => scan(state, one, depth + 1) < BAD;
-    if (isSavable(value)) return void kept.push([key, value]);
+    if (isAccess(key, value)) return;
+    if (isSavable(value) && !hasAccess(value)) return void kept.push([key, value]);
     const part = plainParts(value, (state.parts ??= partsLeft()), isSavable);
     if (part !== undefined && isSavable(part)) kept.push([key, part]);
   };

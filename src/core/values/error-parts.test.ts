@@ -22,9 +22,39 @@ describe("a field of an error that cannot be saved whole (E17)", () => {
     });
   });
 
-  it("keeps the status of an instance of a class, and nothing else of it", () => {
-    const response = new Response("body", { status: 503, statusText: "busy" });
-    expect(trip(failure({ response }))).toHaveProperty("response", { status: 503, statusText: "busy" });
+  it("keeps the status of an instance of a class and the headers that matter, and nothing else of it", () => {
+    const headers = {
+      "retry-after": "120",
+      "x-request-id": "req_1",
+      "anthropic-ratelimit-tokens-remaining": "0",
+      "set-cookie": "session=1",
+      authorization: "Bearer abc",
+      server: "nginx",
+    };
+    const kept = {
+      "retry-after": "120",
+      "x-request-id": "req_1",
+      "anthropic-ratelimit-tokens-remaining": "0",
+    };
+    const response = new Response("body", { status: 503, statusText: "busy", headers });
+    expect(trip(failure({ response }))).toHaveProperty("response", {
+      status: 503,
+      statusText: "busy",
+      headers: { ...kept, "content-type": "text/plain;charset=UTF-8" },
+    });
+    expect(trip(failure({ headers: new Headers(headers) }))).toHaveProperty("headers", kept);
+    expect(trip(failure({ headers: new Map(Object.entries(headers)) }))).toHaveProperty("headers", kept);
+  });
+
+  it("never holds what gave access, although it could be saved whole (C4)", () => {
+    const config = { url: "https://a.test", headers: { authorization: "Basic abc", accept: "*/*" } };
+    const back = trip(failure({ config, apiKey: "sk-1", maxTokens: 10, author: "ada" }));
+    expect(back).toMatchObject({
+      config: { url: "https://a.test", headers: { accept: "*/*" } },
+      maxTokens: 10,
+      author: "ada",
+    });
+    expect(JSON.stringify(encode(failure({ config, apiKey: "sk-1" })))).not.toMatch(/Basic abc|sk-1/);
   });
 
   it("leaves out what gave access, wherever it stands", () => {

@@ -2,6 +2,7 @@ import { defined } from "../../../core/defined.ts";
 import { addressOf } from "../../../core/journal/address.ts";
 import { ended } from "../../../core/types.ts";
 import type { CommandContext } from "../../context.ts";
+import { adviceFor } from "../../drive/advice.ts";
 import {
   coarse,
   count,
@@ -20,7 +21,7 @@ import { rerunNote } from "../../view/doubt-ways.ts";
 import { iso, itemData } from "../../view/run-rows.ts";
 import { used } from "../../view/spending.ts";
 import { badge, spoken, type Tone, toned } from "../../view/standing.ts";
-import { placeOf } from "../../view/stored-errors.ts";
+import { errorData, errorIn, placeOf } from "../../view/stored-errors.ts";
 import { type Fetched, shownValue, summary } from "../../view/stored-values.ts";
 import { type Attempt, type Story, tookMs } from "../../view/stories.ts";
 import { type Column, roomOf, table } from "../../view/table.ts";
@@ -68,6 +69,7 @@ function head(
   const sentence =
     standing.stalledSince === null ? standing.headline : `${standing.headline}; no worker has it`;
   const warning = unaskedText(unasked);
+  const advice = adviceFor(row.status === "failed" ? errorIn(failure) : undefined);
   const labels = Object.entries(origin.labels ?? {}).map(([key, value]) => `${key}=${value}`);
   const facts = [
     progress.total === undefined ? `${plural(progress.done, "step")} done` : progress.text,
@@ -87,6 +89,7 @@ function head(
   return [
     ...(isShort ? [`${id}  ${workflow}   ${state}`] : [fitMiddle(id, room), `${workflow}   ${state}`]),
     ...(sentence === row.status ? [] : wrap(oneLine(`${spoken(sentence, now)}${thrown(failure)}`), room)),
+    ...(advice.isMistake ? wrap(oneLine(`${advice.first ?? ""} Then resume the run.`), room) : []),
     ...wrap(facts.filter((fact) => fact !== "").join(" · "), room).map((line) => paint.dim(line)),
     ...(warning === undefined ? [] : wrap(oneLine(warning), room).map((line) => paint.yellow(line))),
   ];
@@ -291,7 +294,10 @@ export function storyData(
       startedAt: iso(startedAt),
       ...(endedAt === undefined ? {} : { endedAt: iso(endedAt) }),
       ...(at !== undefined && errors.has(at)
-        ? { error: value(errors.get(at)), thrownAt: placeOf(errors.get(at)) }
+        ? {
+            error: errorData(errorIn(errors.get(at))) ?? value(errors.get(at)),
+            thrownAt: placeOf(errors.get(at)),
+          }
         : {}),
     })),
   };

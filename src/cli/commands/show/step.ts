@@ -10,7 +10,7 @@ import { doubtWays } from "../../view/doubt-ways.ts";
 import { used } from "../../view/spending.ts";
 import { toned } from "../../view/standing.ts";
 import { answersTo } from "../../view/step-lines.ts";
-import { fieldsOf, placeOf, stackOf } from "../../view/stored-errors.ts";
+import { errorIn, fieldsOf, placeOf, stackOf } from "../../view/stored-errors.ts";
 import { type Fetched, fetched, shownValue, summary, valuesOf } from "../../view/stored-values.ts";
 import { type Story, tookMs } from "../../view/stories.ts";
 import { type RunReading, readRun, type ShowOptions } from "./read-run.ts";
@@ -106,10 +106,10 @@ function text(
     ["child run", story.child ?? ""],
     ["checkpoint", story.state === "under way" ? "" : addressOf(row.id, story.seq)],
     [story.type === "gate" ? "answer" : "output", story.state === "done" ? output : ""],
-    ["error", oneLine(fieldsOf(failed))],
+    ["error", oneLine(fieldsOf(errorIn(failed)))],
     ["thrown at", placeOf(failed) ?? ""],
   ].filter(([, fact]) => fact !== "");
-  const stack = context.globals.verbose ? stackOf(failed) : [];
+  const stack = context.globals.verbose ? stackOf(errorIn(failed)) : [];
   const attempts = story.attempts.map((one) => {
     const error = one.seq === undefined ? undefined : errors.get(one.seq);
     return [
