@@ -32,6 +32,7 @@ const BY_KIND: Readonly<Record<string, ExitCode>> = {
   "HF-2": EXIT.resumable,
   "HF-3": EXIT.store,
   "HF-4": EXIT.invalid,
+  "HF-6": EXIT.refused,
 };
 
 const EXCEPTIONS: Partial<Record<ErrorCode, ExitCode>> = {
@@ -98,6 +99,11 @@ const EXCEPTIONS: Partial<Record<ErrorCode, ExitCode>> = {
   "HF-4357": EXIT.usage,
   "HF-4359": EXIT.integrity,
   "HF-4360": EXIT.store,
+  "HF-6059": EXIT.usage,
+  "HF-6061": EXIT.notFound,
+  "HF-6062": EXIT.usage,
+  "HF-6063": EXIT.invalid,
+  "HF-6066": EXIT.failed,
 };
 
 /** The exit code for an error. */

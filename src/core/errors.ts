@@ -3,6 +3,7 @@
  * the library, the CLI, the API and the UI. `{name}` is filled from the error's detail. "safe" may only state what the
  * journal proves.
  */
+import { accessErrors } from "./errors/access.ts";
 import { agentErrors } from "./errors/agents.ts";
 import { callErrors } from "./errors/calls.ts";
 import { checkpointerErrors } from "./errors/checkpointers.ts";
@@ -23,6 +24,7 @@ export const errorTable = {
   ...fileErrors,
   ...dagErrors,
   ...teamErrors,
+  ...accessErrors,
 } satisfies Record<string, ErrorEntry>;
 
 /** A stable error code such as `HF-1001`. */

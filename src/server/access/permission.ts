@@ -27,12 +27,73 @@ export const ROLES = {
 } as const satisfies Readonly<Record<string, readonly Permission[]>>;
 export type Role = keyof typeof ROLES;
 
+export const isRole = (name: unknown): name is Role => typeof name === "string" && Object.hasOwn(ROLES, name);
+
+/** The permissions of several roles together. */
+export const permissionsOf = (roles: readonly Role[]): ReadonlySet<Permission> =>
+  new Set(roles.flatMap((role) => [...ROLES[role]]));
+
+/**
+ * The runs that a credential is for; everything that is named must match. A run outside it doesn't exist for the caller,
+ * and what belongs to no run at all (schedules, queues, workers, tokens) is refused.
+ */
+export interface Scope {
+  readonly workflows?: readonly string[];
+  /** Every label with this value. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly queues?: readonly string[];
+}
+
 /** Who calls. The actor of everything that this caller does is `actor`: it comes from the credential, never from the request. */
 export interface Principal {
   readonly actor: string;
   readonly permissions: ReadonlySet<Permission>;
+  /** The credential in a form that may be logged, such as `token 4x8…`; limits are counted for it. */
+  readonly credential?: string;
+  readonly roles?: readonly Role[];
+  /** Missing: all runs. */
+  readonly scope?: Scope | null;
+  /** When a credential that another service issued ends. */
+  readonly expiresAt?: number;
 }
 
-/** True when the caller may do what needs this permission. The API and the command line ask nowhere else. */
-export const may = (principal: Principal, permission: Permission): boolean =>
-  principal.permissions.has(permission);
+/** The part of a run that a scope looks at. */
+export interface ScopedRun {
+  readonly workflow: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly queue?: string | null;
+}
+
+/** What an operation is about. */
+export type Subject =
+  /** One run. */
+  | { readonly run: ScopedRun }
+  /** No particular run: a list, which shows only runs in scope. */
+  | "list"
+  /** Something of the store that belongs to no run. */
+  | "store";
+
+/** `unknown`: the caller may not even learn that it exists. */
+export type Verdict = "allowed" | "forbidden" | "unknown";
+
+/** Decides whether the caller may do this. The API and the command line ask nowhere else. */
+export function decide(principal: Principal, permission: Permission, subject: Subject = "list"): Verdict {
+  const { scope = null } = principal;
+  if (typeof subject === "object" && !inScope(scope, subject.run)) return "unknown";
+  if (!principal.permissions.has(permission)) return "forbidden";
+  return subject === "store" && scope !== null ? "forbidden" : "allowed";
+}
+
+/** True when the caller may do what needs this permission. */
+export const may = (principal: Principal, permission: Permission, subject?: Subject): boolean =>
+  decide(principal, permission, subject) === "allowed";
+
+/** True for a run that the scope lets its bearer see. */
+export function inScope(scope: Scope | null, { workflow, labels = {}, queue = null }: ScopedRun): boolean {
+  if (scope === null) return true;
+  if (scope.workflows && !scope.workflows.includes(workflow)) return false;
+  if (scope.queues && (queue === null || !scope.queues.includes(queue))) return false;
+  return Object.entries(scope.labels ?? {}).every(
+    ([name, value]) => Object.hasOwn(labels, name) && labels[name] === value,
+  );
+}
