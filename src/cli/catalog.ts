@@ -144,6 +144,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/config.ts")).command,
   },
   {
+    name: "token",
+    summary: "who may use the server: make, list, replace and revoke tokens",
+    load: async () => (await import("./commands/token.ts")).command,
+  },
+  {
     name: "list-checkpoints",
     summary: "the same as checkpoints list: --task=<run or workflow>",
     load: async () => (await import("./commands/checkpoints/list.ts")).listOfTask,

@@ -119,7 +119,9 @@ describe("tokens", () => {
     await expect(tokens.create({ ...ada, roles })).rejects.toMatchObject({ code: "HF-6062" });
     await expect(tokens.create({ ...ada, name: "" })).rejects.toMatchObject({ code: "HF-6062" });
     await expect(tokens.create({ ...ada, roles: [] })).rejects.toMatchObject({ code: "HF-6062" });
-    await expect(tokens.create({ ...ada, expiresAt: clock.now() })).rejects.toMatchObject({ code: "HF-6062" });
+    await expect(tokens.create({ ...ada, expiresAt: clock.now() })).rejects.toMatchObject({
+      code: "HF-6062",
+    });
     expect(await tokens.list()).toEqual([]);
   });
 
