@@ -157,6 +157,13 @@ const CASES: Readonly<Record<string, ((name: string) => Lines) | "prints nothing
   "config show": () => [["config", "show", "--as", HOSTILE]],
   "config validate": () => [["config", "validate", "--config", HOSTILE]],
   "config schema": () => [["config", "schema"]],
+  "token create": () => [
+    ["token", "create", HOSTILE],
+    ["token", "create", "ci", "--for", HOSTILE, "--workflow", HOSTILE],
+  ],
+  "token list": () => [["token", "list"]],
+  "token rotate": () => [["token", "rotate", HOSTILE]],
+  "token revoke": () => [["token", "revoke", HOSTILE]],
   explain: () => [["explain", HOSTILE]],
   completion: () => [
     ["completion", HOSTILE],
@@ -188,6 +195,7 @@ const READS: readonly string[] = [
   "config show",
   "config validate",
   "config schema",
+  "token list",
   "explain",
   "completion",
 ];

@@ -42,6 +42,8 @@ export interface Listening {
   stop(graceMs: number): Promise<void>;
 }
 
+const IDLE_CHECK_MS = 20;
+
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
 LOOPBACK.addAddress("::1", "ipv6");
@@ -116,8 +118,10 @@ function unusable(host: string, port: number, error: Error): HoldfastError {
 
 async function stop(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  // A connection whose answer is finished would be kept for the next request, which it is too late for.
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  const end = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
-  clearTimeout(timer);
+  clearInterval(idle);
+  clearTimeout(end);
 }

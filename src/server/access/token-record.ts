@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { HoldfastError } from "../../core/errors.ts";
+import { checkNamed } from "../../core/names.ts";
 import { ROLES, type Role, type Scope } from "./permission.ts";
 
 const roleNames = Object.keys(ROLES) as [Role, ...Role[]];
@@ -61,6 +62,8 @@ export const badToken = (problem: string, why: string, fix: string): HoldfastErr
 /** The record of a new token; refuses what isn't valid (HF-6062). */
 export function recordOf(given: NewToken, hash: string, now: number): TokenRecord {
   const { name, actor, roles, scope = null, expiresAt = null, createdBy } = given;
+  checkNamed("token", name, 100);
+  checkNamed("actor", actor, 200);
   if (expiresAt !== null && expiresAt <= now)
     throw badToken("it would have expired already", "The time is not in the future.", "Give a later time.");
   const life = { createdAt: now, createdBy, expiresAt, lastUsedAt: null, revokedAt: null, revokedBy: null };

@@ -117,7 +117,8 @@ describe("tokens", () => {
     const { tokens, clock } = stage();
     const roles = ["root"] as unknown as ["admin"];
     await expect(tokens.create({ ...ada, roles })).rejects.toMatchObject({ code: "HF-6062" });
-    await expect(tokens.create({ ...ada, name: "" })).rejects.toMatchObject({ code: "HF-6062" });
+    await expect(tokens.create({ ...ada, name: "" })).rejects.toMatchObject({ code: "HF-1050" });
+    await expect(tokens.create({ ...ada, actor: "a\u001b[2J" })).rejects.toMatchObject({ code: "HF-1050" });
     await expect(tokens.create({ ...ada, roles: [] })).rejects.toMatchObject({ code: "HF-6062" });
     await expect(tokens.create({ ...ada, expiresAt: clock.now() })).rejects.toMatchObject({
       code: "HF-6062",
