@@ -10,7 +10,7 @@ import type {
 import type { CheckpointRecord } from "./records.ts";
 import type { SeedSettings } from "./seed-config.ts";
 import type { AnySqlHandle, SqlHandle, SqlWork } from "./sql.ts";
-import type { StandardSchema } from "./standard-schema.ts";
+import type { OutputOf, Schemas, StandardSchema } from "./standard-schema.ts";
 import type { Budget, Effect } from "./types.ts";
 import type { SecretRef } from "./values/secrets.ts";
 
@@ -19,7 +19,20 @@ import type { SecretRef } from "./values/secrets.ts";
  * scope; after a crash the function runs again from the top and each finished call returns its result from the journal.
  * Code between the calls runs again too, so effects belong inside steps.
  */
-export interface Context {
+export interface Context extends BaseContext {
+  /** The run's working memory: keyed values, part of every checkpoint. */
+  readonly memory: Memory;
+  /** Waits for the first of the named signals; one that arrived before the wait counts. */
+  signal<T = unknown>(name: string, options?: SignalOptions): Promise<ReceivedSignal<T>>;
+  /**
+   * The unread messages in the mailbox under a name, without waiting. Without a name: the context that people have
+   * injected.
+   */
+  inbox<T = unknown>(name?: string): Promise<ReceivedSignal<T>[]>;
+}
+
+/** What every workflow function gets, whether or not its workflow declares signals and memory. */
+export interface BaseContext {
   readonly runId: string;
   /** Aborted when this process must stop working on the run. */
   readonly abortSignal: AbortSignal;
@@ -81,20 +94,17 @@ export interface Context {
     options?: LoopOptions,
   ): Promise<S>;
 
-  /** The run's working memory: keyed values, part of every checkpoint. */
-  readonly memory: Memory;
-
-  /** Waits for a person. The answer is saved, and asked for again only when something else is shown. */
+  /**
+   * Waits for a person. The answer is saved, and asked for again only when something else is shown, or when its data
+   * doesn't match the schema.
+   */
+  gate<const C extends string, S extends StandardSchema>(
+    name: string,
+    options: GateOptions<C> & GateDataOptions<S>,
+  ): Promise<DataAnswer<C, OutputOf<S>>>;
   gate<const C extends string>(name: string, options: GateOptions<C>): Promise<GateAnswer<C>>;
   /** Waits, across crashes and deploys. */
   sleep(name: string, ms: number): Promise<void>;
-  /** Waits for the first of the named signals; one that arrived before the wait counts. */
-  signal<T = unknown>(name: string, options?: SignalOptions): Promise<ReceivedSignal<T>>;
-  /**
-   * The unread messages in the mailbox under a name, without waiting. Without a name: the context that people have
-   * injected.
-   */
-  inbox<T = unknown>(name?: string): Promise<ReceivedSignal<T>[]>;
   /**
    * The context that people have injected after a position, for every agent or for the one with this name. It stays in
    * the mailbox for the others. `isLast` marks the last check before an answer: everything acknowledged before it is
@@ -311,15 +321,31 @@ export interface GateOptions<C extends string = string> {
   readonly text?: boolean;
   readonly timeoutMs?: number;
   /** `fail` (the default), or the choice to assume. */
-  readonly onTimeout?: "fail" | { readonly choice: NoInfer<C> };
+  readonly onTimeout?: "fail" | { readonly choice: NoInfer<C>; readonly data?: unknown };
+}
+
+export interface GateDataOptions<S extends StandardSchema = StandardSchema> {
+  /**
+   * The schema of the data that an answer must carry, of any library that follows Standard Schema. Data that doesn't
+   * match is refused when the answer is given, if this process has the run's code, and otherwise when the run reads it:
+   * then the gate is asked again.
+   */
+  readonly data: S;
 }
 
 export interface GateAnswer<C extends string = string> {
   readonly choice: C;
   readonly text?: string;
+  /** The data of the answer, if the gate has a schema for it. */
+  readonly data?: unknown;
   readonly actor: string;
   readonly at: number;
   readonly timedOut: boolean;
+}
+
+/** The answer at a gate that has a schema for its data. */
+export interface DataAnswer<C extends string, D> extends GateAnswer<C> {
+  readonly data: D;
 }
 
 export interface SignalOptions {
@@ -328,8 +354,8 @@ export interface SignalOptions {
   readonly timeoutMs?: number;
 }
 
-export interface ReceivedSignal<T = unknown> {
-  readonly name: string;
+export interface ReceivedSignal<T = unknown, N extends string = string> {
+  readonly name: N;
   readonly payload: T;
   readonly at: number;
 }
@@ -402,18 +428,10 @@ export interface WorkflowOptions {
   readonly children?: readonly Workflow<never, unknown>[];
 }
 
-export interface InputOptions<S extends StandardSchema = StandardSchema> {
-  /**
-   * The schema of accepted inputs, of any library that follows Standard Schema. Inputs are checked when a run is
-   * started (HF-1042); the run gets what the schema makes of them.
-   */
-  readonly input: S;
-}
-
 export type WorkflowBody<I, O> = (ctx: Context, input: I) => O | Promise<O>;
 
 /** A named, versioned function whose runs survive crashes. */
-export interface Workflow<I = unknown, O = unknown> {
+export interface Workflow<I = unknown, O = unknown, S extends Schemas = Schemas> {
   readonly name: string;
   readonly version: string;
   readonly schema: number;
@@ -426,6 +444,11 @@ export interface Workflow<I = unknown, O = unknown> {
   /** How its runs ask to be kept, for whoever opens engine and store for it: the command line does. */
   readonly settings?: SeedSettings | undefined;
   readonly input?: StandardSchema | undefined;
+  readonly output?: StandardSchema | undefined;
+  /** The signals that its runs take; `undefined`: any. */
+  readonly signals?: S | undefined;
+  /** The keys of its memory; `undefined`: any. */
+  readonly memory?: Schemas | undefined;
   // A method, so that workflows of any input fit into one list.
   body(ctx: Context, input: I): O | Promise<O>;
 }

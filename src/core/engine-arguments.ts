@@ -45,7 +45,7 @@ const VERBS = {
   cancel: keysOf<CancelOptions>({ ...ACT, compensate: true }),
   inject: keysOf<InjectOptions>({ ...ACT, children: true, to: true }),
   signal: keysOf<NamedAct>(ACT),
-  answer: keysOf<Answer>({ ...ACT, choice: true, text: true, digest: true }),
+  answer: keysOf<Answer>({ ...ACT, choice: true, text: true, data: true, digest: true }),
   resolve: keysOf<(Resolution & NamedAct) | CancelOptions>({
     ...ACT,
     action: true,

@@ -1,3 +1,4 @@
+import { AnswerSchemas } from "./answer-schemas.ts";
 import { badOption, checkNumber } from "./check-options.ts";
 import type { GateAnswer, Workflow } from "./context.ts";
 import { type CancelOptions, Control, type PauseOptions, type ResumeOptions } from "./control/control.ts";
@@ -14,14 +15,12 @@ import { HoldfastError } from "./errors.ts";
 import { guardsFor } from "./guards/all.ts";
 import { checkId } from "./ids.ts";
 import type { NamedAct } from "./journal/act.ts";
-import type { Acts } from "./journal/acts.ts";
 import { listed, readRun } from "./journal/door.ts";
 import type { JournalEvent } from "./journal/events.ts";
 import { Folds } from "./journal/folds.ts";
 import type { EngineParts } from "./journal/parts.ts";
 import { insistOn } from "./journal/row-shape.ts";
 import { engineActs, engineStore } from "./journal/scratch-store.ts";
-import type { Values } from "./journal/values.ts";
 import { Checkpoints } from "./manage/checkpoints/checkpoints.ts";
 import { type ForkOptions, forkRun } from "./manage/fork/fork.ts";
 import { type ForkPreview, previewFork } from "./manage/fork/fork-preview.ts";
@@ -46,6 +45,7 @@ import type { ExecutionDeps, TriggerSettings } from "./run/execution-deps.ts";
 import { givenAtStart } from "./run/given.ts";
 import { triggerSettings } from "./run/triggers.ts";
 import { RunHandle } from "./run-handle.ts";
+import type { Schemas } from "./standard-schema.ts";
 import { Starter } from "./start.ts";
 import type { CommitQueue } from "./store/commit.ts";
 import type { RunPage, Store, StoreIdentity } from "./store/contract.ts";
@@ -103,8 +103,6 @@ export class Engine {
   readonly #recovery: RecoveryPolicy;
   readonly #triggers: TriggerSettings;
   readonly #time: StoreTime;
-  readonly #acts: Acts;
-  readonly #values: Values;
   readonly #control: Control;
   readonly #decisions: Decisions;
   readonly #family: Family;
@@ -132,15 +130,15 @@ export class Engine {
     this.#sweepMs = checkNumber("sweepMs", options.sweepMs ?? 1_000);
     this.#watch = new RunWatch(this.#store, this.#queue, this.#ports, this.#sweepMs);
     this.#time = new StoreTime(this.#store, this.#ports.clock);
-    this.#acts = engineActs(this.#store, this.#queue, this.#time, this.#ports.redactor);
-    this.#values = engineValues(this.#store, options, this.#ports);
+    const values = engineValues(this.#store, options, this.#ports);
     this.#parts = {
       store: this.#store,
-      acts: this.#acts,
-      values: this.#values,
-      folds: new Folds(this.#store, this.#values),
+      acts: engineActs(this.#store, this.#queue, this.#time, this.#ports.redactor),
+      values,
+      folds: new Folds(this.#store, values),
       ports: this.#ports,
       time: this.#time,
+      answerSchemas: new AnswerSchemas(),
       workflows: this.#workflows,
       written: (row, events) => this.#written(row, events),
     };
@@ -185,7 +183,11 @@ export class Engine {
   }
 
   /** Starts a run, or returns the one with this id and input (HF-1041 if they differ). Resolves when durable. */
-  async start<I, O>(workflow: Workflow<I, O>, input: I, options: StartOptions = {}): Promise<RunHandle<O>> {
+  async start<I, O, S extends Schemas = Schemas>(
+    workflow: Workflow<I, O, S>,
+    input: I,
+    options: StartOptions = {},
+  ): Promise<RunHandle<O, S>> {
     this.#checkOpen();
     this.register(workflow as Workflow<never, unknown>);
     checkVerb("start", options);
@@ -193,13 +195,13 @@ export class Engine {
     checkId(id);
     const flow = workflow as Workflow;
     await this.#starter.create(flow, id, input, null, givenAtStart(flow, options));
-    return new RunHandle<O>(this, id);
+    return new RunHandle<O, S>(this, id);
   }
 
   /** A run of this workflow that exists, or will: to wait for its result, and to act on it. */
-  run<O>(workflow: Workflow<never, O>, id: string): RunHandle<O> {
+  run<O, S extends Schemas = Schemas>(workflow: Workflow<never, O, S>, id: string): RunHandle<O, S> {
     this.register(workflow as Workflow<never, unknown>);
-    return new RunHandle<O>(this, id);
+    return new RunHandle<O, S>(this, id);
   }
 
   /** Advances due runs until `close`, and keeps the process alive. Resolves when the store is available. */
@@ -241,7 +243,7 @@ export class Engine {
     const { concurrency = 1_000, pressure = heapPressure } = this.#options;
     const worker = new Worker({
       execution: this.#executionDeps(identity),
-      acts: this.#acts,
+      acts: this.#parts.acts,
       family: this.#family,
       workflows: this.#workflows,
       settings: {
@@ -257,19 +259,16 @@ export class Engine {
     });
     this.#running = () => worker.running;
     this.#parts.folds.watch((runId) => worker.active(runId)?.writer);
-    this.#acts.lend((runId) => worker.active(runId)?.writer);
+    this.#parts.acts.lend((runId) => worker.active(runId)?.writer);
     if (this.#options.saving !== false) this.#retentionLoop.start();
     return worker;
   }
 
   #executionDeps(identity: StoreIdentity): ExecutionDeps {
     return {
-      store: this.#store,
+      ...this.#parts,
       identity,
       queue: this.#queue,
-      ports: this.#ports,
-      time: this.#time,
-      values: this.#values,
       settings: executionSettings(this.#options, this.#claimMs, this.#triggers),
       policy: this.#options.policy,
       contentCheck: this.#options.contentCheck,
@@ -290,7 +289,7 @@ export class Engine {
   /** The result of a completed run; throws HF-2101 (failed), HF-2110 (cancelled) or HF-3010 (damaged). */
   async result<O = unknown>(runId: string): Promise<O> {
     const row = await this.#until(runId, ({ status, damage }) => ended(status) || damage !== undefined);
-    return (await readResult(this.#store, this.#values, insistOn(row))) as O;
+    return (await readResult(this.#store, this.#parts.values, insistOn(row))) as O;
   }
 
   /** Resolves with the run once nothing is in progress: it has ended, is paused, or waits for something. */

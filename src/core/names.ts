@@ -53,6 +53,16 @@ const escaped = (text: string): string =>
 /** The maximum length of a memory key. */
 export const MOST_IN_KEY = 256;
 
+/** Refuses a key that memory can't have. */
+export function checkMemoryKey(key: unknown): asserts key is string {
+  if (typeof key !== "string" || key === "" || isPrototypeKey(key))
+    throw new HoldfastError("HF-1005", { name: shown(key) });
+  checkNamed("memory key", key, MOST_IN_KEY);
+}
+
+/** Memory keys of the library's own interpreters, which no workflow has to declare. */
+export const isLibraryKey = (key: string): boolean => /^(?:holdfast\.|dag:|workflow:)/.test(key);
+
 /** Names that already have a meaning for plain objects. */
 export const isPrototypeKey = (name: string): boolean =>
   name === "__proto__" || name === "constructor" || name === "prototype";
@@ -74,6 +84,9 @@ export function checkSignal(name: unknown): asserts name is string {
 
 /** The mailbox for injected context. */
 export const INJECT = "inject";
+
+/** True for a mailbox of injected context, which no workflow has to declare. */
+export const isInjected = (name: string): boolean => name === INJECT || name.startsWith(`${INJECT}:`);
 
 /** The mailbox for one agent. */
 export const injectTo = (agent: string): string => `${INJECT}:${agent}`;

@@ -4,6 +4,7 @@ import type { Answer, OpenGate, Resolution } from "./control/decisions.ts";
 import { checkId } from "./ids.ts";
 import type { NamedAct } from "./journal/act.ts";
 import type { RunReport } from "./manage/status/run-status.ts";
+import type { InputOf, Schemas, StandardSchema } from "./standard-schema.ts";
 import type { Run } from "./types.ts";
 
 /** What a handle asks of the engine. */
@@ -20,6 +21,12 @@ interface RunVerbs {
   answer(id: string, gate: string, answer: Answer): Promise<GateAnswer>;
   resolve(id: string, step: string, resolution: Resolution & NamedAct): Promise<Run>;
 }
+
+/** The payload of a message, which may be left out only where the schema allows that. */
+type Message<S extends StandardSchema> =
+  undefined extends InputOf<S>
+    ? [payload?: InputOf<S>, options?: NamedAct]
+    : [payload: InputOf<S>, options?: NamedAct];
 
 /**
  * A run to wait for and to act on: what the engine can do with the run's id, without repeating it. `O` is the type of
@@ -38,7 +45,7 @@ interface RunVerbs {
  * console.log(run.id, text);
  * ```
  */
-export class RunHandle<O = unknown> {
+export class RunHandle<O = unknown, S extends Schemas = Schemas> {
   readonly id: string;
   readonly #engine: RunVerbs;
 
@@ -83,8 +90,8 @@ export class RunHandle<O = unknown> {
     return this.#engine.cancel(this.id, options);
   }
 
-  /** Puts a message into its mailbox. */
-  signal(name: string, payload?: unknown, options?: NamedAct): Promise<void> {
+  /** Puts a message into its mailbox. If the workflow declares its signals, name and payload have their types. */
+  signal<K extends keyof S & string>(name: K, ...[payload, options]: Message<S[K]>): Promise<void> {
     return this.#engine.signal(this.id, name, payload, options);
   }
 

@@ -1,9 +1,17 @@
 import { checkFunction, checkKeys, keysOf } from "./check-options.ts";
-import type { InputOptions, Workflow, WorkflowBody, WorkflowOptions } from "./context.ts";
+import type { Workflow, WorkflowBody, WorkflowOptions } from "./context.ts";
+import type { DeclaredOptions, InputOptions, ResultOf, TypedBody, Undeclared } from "./declared.ts";
 import { checkMigrations, checkVersion } from "./migration.ts";
-import { checkName } from "./names.ts";
+import { checkMemoryKey, checkName, checkSignal } from "./names.ts";
 import { checkBudget, checkStrategy, checkWorkflowTriggers } from "./options.ts";
-import { checkSchema, type InputOf, type OutputOf, type StandardSchema } from "./standard-schema.ts";
+import {
+  checkSchema,
+  checkSchemas,
+  type InputOf,
+  type OutputOf,
+  type Schemas,
+  type StandardSchema,
+} from "./standard-schema.ts";
 
 /** Checked by its shape, so that a workflow made by another copy of the package counts too. */
 export function isWorkflow(value: unknown): value is Workflow {
@@ -12,7 +20,11 @@ export function isWorkflow(value: unknown): value is Workflow {
   return typeof name === "string" && typeof version === "string" && typeof body === "function";
 }
 
-const OPTIONS = keysOf<WorkflowOptions & InputOptions>({
+type AllOptions = WorkflowOptions & Partial<InputOptions> & DeclaredOptions;
+
+type AnyBody = (ctx: never, input: never) => unknown;
+
+const OPTIONS = keysOf<AllOptions>({
   version: true,
   schema: true,
   migrations: true,
@@ -22,10 +34,14 @@ const OPTIONS = keysOf<WorkflowOptions & InputOptions>({
   triggers: true,
   children: true,
   input: true,
+  output: true,
+  signals: true,
+  memory: true,
 });
 
 /**
- * Defines a workflow.
+ * Defines a workflow. With `input`, `output`, `signals` and `memory` it declares what it takes and gives: schemas of any
+ * library that follows Standard Schema, which type `ctx` and the handles of its runs, and are checked at the border.
  *
  * @example
  * ```ts
@@ -41,19 +57,41 @@ const OPTIONS = keysOf<WorkflowOptions & InputOptions>({
 export function workflow<I, O>(name: string, body: WorkflowBody<I, O>): Workflow<I, O>;
 export function workflow<I, O>(
   name: string,
-  options: WorkflowOptions,
+  options: WorkflowOptions & Undeclared & { readonly input?: never },
   body: WorkflowBody<I, O>,
 ): Workflow<I, O>;
-export function workflow<S extends StandardSchema, O>(
+export function workflow<A extends StandardSchema, O>(
   name: string,
-  options: WorkflowOptions & InputOptions<S>,
-  body: WorkflowBody<OutputOf<S>, O>,
-): Workflow<InputOf<S>, O>;
-export function workflow<I, O>(
+  options: WorkflowOptions & Undeclared & InputOptions<A>,
+  body: WorkflowBody<OutputOf<A>, O>,
+): Workflow<InputOf<A>, O>;
+export function workflow<
+  A extends StandardSchema,
+  O extends InputOf<R>,
+  S extends Schemas = Schemas,
+  M extends Schemas = Schemas,
+  R extends StandardSchema = StandardSchema,
+>(
   name: string,
-  first: (WorkflowOptions & Partial<InputOptions>) | WorkflowBody<I, O>,
-  second?: WorkflowBody<I, O>,
-): Workflow<I, O> {
+  options: WorkflowOptions & DeclaredOptions<S, M, R> & InputOptions<A>,
+  body: TypedBody<OutputOf<A>, O, S, M>,
+): Workflow<InputOf<A>, ResultOf<R, O>, S>;
+export function workflow<
+  I,
+  O extends InputOf<R>,
+  S extends Schemas = Schemas,
+  M extends Schemas = Schemas,
+  R extends StandardSchema = StandardSchema,
+>(
+  name: string,
+  options: WorkflowOptions & DeclaredOptions<S, M, R> & { readonly input?: never },
+  body: TypedBody<I, O, S, M>,
+): Workflow<I, ResultOf<R, O>, S>;
+export function workflow(
+  name: string,
+  first: AllOptions | AnyBody,
+  second?: AnyBody,
+): Workflow<never, unknown> {
   const options = typeof first === "function" ? {} : first;
   checkKeys(options, OPTIONS);
   const body = typeof first === "function" ? first : second;
@@ -71,7 +109,10 @@ export function workflow<I, O>(
     checkpoint: checkStrategy(options.checkpoint),
     triggers: checkWorkflowTriggers(options.triggers),
     children: options.children,
-    input: checkSchema(options.input),
-    body,
+    input: checkSchema("input", options.input),
+    output: checkSchema("output", options.output),
+    signals: checkSchemas("signals", options.signals, checkSignal),
+    memory: checkSchemas("memory", options.memory, checkMemoryKey),
+    body: body as Workflow<never, unknown>["body"],
   };
 }

@@ -35,6 +35,8 @@ export function levelOf(event: JournalEvent): Level {
       return "error";
     case "step_failed":
       return event.meta.retryAt === undefined ? "error" : "warn";
+    case "signals_taken":
+      return event.meta.refused === undefined ? "debug" : "warn";
     case "content_checked":
       return event.meta.verdict === "allow" ? "debug" : "warn";
     case "run_claimed":
@@ -137,6 +139,10 @@ function saidOfNote(event: JournalEvent): string {
   switch (event.kind) {
     case "value_edited":
       return `${event.meta.what} edited`;
+    case "signals_taken":
+      return event.meta.refused === undefined ? "signals taken" : `message set aside: ${event.meta.refused}`;
+    case "answer_fitted":
+      return "answer matches its schema";
     case "memory_written":
       return `memory ${event.meta.name} ${event.meta.deleted ? "deleted" : "written"}`;
     case "usage_recorded":

@@ -1,3 +1,4 @@
+import { checkMessage } from "../declared-checks.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkRaise, differs } from "../guards/budget.ts";
 import { Families } from "../guards/families.ts";
@@ -190,6 +191,7 @@ export class Control {
     const encoded = values.encode(signalStep(name), payload);
     const id = options.id ?? ports.ids.id();
     await actOn(this.#deps, runId, async (row) => {
+      await checkMessage(this.#deps.workflows.get(row.workflow), name, payload);
       if (options.id !== undefined) {
         const known = (await folds.at(row)).signals.find((one) => one.id === id);
         if (known && !saysSame(known, { name, data: encoded.data }))

@@ -12,6 +12,8 @@ import { insistOn } from "../journal/row-shape.ts";
 import type { RunState } from "../journal/state.ts";
 import type { Encoded } from "../journal/values.ts";
 import { isUndo } from "../keys.ts";
+import { answerOf } from "../run/fitting.ts";
+import { conform } from "../standard-schema.ts";
 import { everyRun } from "../store/query.ts";
 import { type RunRow, terminal } from "../types.ts";
 import { sentBefore } from "./repeats.ts";
@@ -29,6 +31,8 @@ export interface Answer extends NamedAct {
   readonly choice: string;
   /** Free text, if the gate accepts it. */
   readonly text?: string;
+  /** The data that the gate asks for, if it has a schema for it. */
+  readonly data?: unknown;
   /** The digest of what the answer is for; refused when something else is shown by now. */
   readonly digest?: string;
 }
@@ -39,13 +43,16 @@ export interface OpenGate {
   readonly show: unknown;
   readonly choices: readonly string[];
   readonly text: boolean;
+  /** True when an answer must carry data: the gate has a schema for it. */
+  readonly data: boolean;
   /** The digest of what is shown; an answer for it is refused once something else is shown. */
   readonly digest: string;
   readonly since: number;
   readonly until: number | null;
 }
 
-type Shown = Pick<OpenGate, "show" | "choices" | "text">;
+/** What the journal has of an open gate. */
+export type Shown = Pick<OpenGate, "show" | "choices" | "text"> & { readonly data?: true };
 
 /** The questions that a run asks people: answers at gates, and the outcomes of steps in doubt. Each is decided once. */
 export class Decisions {
@@ -69,6 +76,7 @@ export class Decisions {
           runId,
           gate,
           ...shown,
+          data: shown.data === true,
           digest: record.args ?? "",
           since: record.since,
           until: record.until ?? null,
@@ -98,14 +106,28 @@ export class Decisions {
       const at = await store.now();
       const { record, shown } = await this.#openGate(row, gate, at);
       checkFits(gate, answer, shown, record);
-      const text = defined({ text: answer.text });
-      given = { choice: answer.choice, ...text, actor: answer.actor ?? "unknown", at, timedOut: false };
+      await this.#checkData(runId, gate, answer, shown);
+      const { text, data } = answer;
+      given = {
+        choice: answer.choice,
+        ...defined({ text, data }),
+        actor: answer.actor ?? "unknown",
+        at,
+        timedOut: false,
+      };
       const encoded = values.encode(gate, given);
       const meta = { digest: record.args ?? "", choice: answer.choice, ...told(answer) };
       const event = { kind: "gate_answered", step: gate, meta, data: encoded.data } as const;
       return plan(event, answer, undefined, encoded);
     });
     return given as GateAnswer;
+  }
+
+  /** What the run makes of the data is up to its code; this only refuses what the code would. */
+  async #checkData(runId: string, gate: string, { data }: Answer, shown: Shown): Promise<void> {
+    if (!shown.data && data !== undefined) throw badOption("data", "this gate takes no data");
+    const schema = shown.data && this.#deps.answerSchemas.of(runId, gate);
+    if (schema) await conform(schema, data, answerOf(gate));
   }
 
   /** The gate, if it can be answered at this time; otherwise throws the reason. */

@@ -1,3 +1,4 @@
+import { fitEdits } from "../declared-checks.ts";
 import type { Act } from "../journal/act.ts";
 import { editEvents } from "../journal/edits.ts";
 import type { EventDraft } from "../journal/events.ts";
@@ -15,7 +16,7 @@ export interface Changes {
 
 /** The changes that a resume makes, as events of the same append. */
 export async function resumeChanges(
-  { store, values, ports }: Pick<EngineParts, "store" | "values" | "ports">,
+  { store, values, ports, workflows }: Pick<EngineParts, "store" | "values" | "ports" | "workflows">,
   row: RunRow,
   { set, inject, ...act }: Act & { readonly set?: Edits; readonly inject?: unknown },
 ): Promise<Changes> {
@@ -23,7 +24,13 @@ export async function resumeChanges(
   const blobs: Blob[] = [];
   if (set) {
     const state = await loadRun(store, values, row);
-    const edits = await editEvents(values, row.id, state, set, act);
+    const edits = await editEvents(
+      values,
+      row.id,
+      state,
+      await fitEdits(workflows.get(row.workflow), set),
+      act,
+    );
     events.push(...edits.events);
     blobs.push(...edits.blobs);
   }

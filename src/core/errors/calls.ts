@@ -202,9 +202,27 @@ export const callErrors = entries({
   },
   "HF-1042": {
     what: "{what} does not match its schema: {problems}",
-    why: "The workflow declares what it accepts, and the value is checked before anything is saved.",
+    why: "The workflow declares what it accepts, and the value is checked before it is used.",
     safe: UNCHANGED,
     fix: "Correct the value at the named place, or the workflow's schema.",
+  },
+  "HF-1043": {
+    what: "Workflow {workflow} takes no signal {signal}.",
+    why: "It declares the signals that its runs take: {known}.",
+    safe: UNCHANGED,
+    fix: "Use one of these names, or add the signal to the workflow's `signals`.",
+  },
+  "HF-1044": {
+    what: "The memory of workflow {workflow} has no key {key}.",
+    why: "It declares the keys of its memory: {known}.",
+    safe: UNCHANGED,
+    fix: "Use one of these keys, or add the key to the workflow's `memory`.",
+  },
+  "HF-1046": {
+    what: "{what} could not be checked: {message}",
+    why: "The schema itself failed, so nobody knows whether the value matches.",
+    safe: UNCHANGED,
+    fix: "Correct the schema in the workflow's code. A schema of memory must be synchronous.",
   },
   "HF-1060": {
     what: "The setting {option} is not valid: {problem}.",

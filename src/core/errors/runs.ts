@@ -242,6 +242,18 @@ export const runErrors = entries({
     safe: "The earlier answer was not used. It stays in the journal.",
     fix: "Look at the gate and answer it. If it asks again after every answer, show only recorded values: results of steps, ctx.now().",
   },
+  "HF-2123": {
+    what: "Gate {gate} is asked again: the answer at #{seq} was not accepted. {problems}",
+    why: "The process that took the answer did not have the run's code, so the run checked it when it read it.",
+    safe: "The run has not used that answer. It stays in the journal.",
+    fix: "Answer again, with data that matches.",
+  },
+  "HF-2124": {
+    what: "A message for signal {signal} of run {run} was set aside. {problems}",
+    why: "The process that took the message did not have the run's code, so the run checked it when it read it.",
+    safe: "The run has not used the message and waits on. The message stays in the journal.",
+    fix: "Send it again, with a payload that matches.",
+  },
   "HF-2195": {
     what: "Turn {turn} of agent {agent} asks for {tool} with other arguments than it was called with.",
     why: "The call is done. The model's reply was edited after it, and the recorded result belongs to the earlier arguments.",

@@ -75,7 +75,14 @@ export interface EventMeta {
   /** Parent and children have been told how the run ended. */
   family_told: Empty;
   step_started: StepStarted;
-  step_completed: { ms?: number; took?: number; usage?: UsageMeta; instead?: "reused" | "simulated" };
+  /** `fitted`: its value is what a schema made of the message at `took`. */
+  step_completed: {
+    ms?: number;
+    took?: number;
+    fitted?: true;
+    usage?: UsageMeta;
+    instead?: "reused" | "simulated";
+  };
   /** `harmless`: its error proves that nothing was done outside. */
   /** `notBefore`: the receiver asks for no further call until then, and no attempt is left. */
   step_failed: {
@@ -95,12 +102,15 @@ export interface EventMeta {
    */
   step_evidence: { attempt: number };
   gate_answered: Told & { digest: string; choice: string };
+  /** The answer matches the gate's schema; its value is what the schema made of it, if that is something else. */
+  answer_fitted: Empty;
   /** Includes its usage since the last report; journals of older versions only have `usage`. */
   child_finished: { child: string; status: RunStatus; usage?: UsageMeta; turns?: number; activeMs?: number };
   signal_received: { name: string; id: string; reason?: string };
   /** The mailbox was read, and these messages were taken. */
   /** `kept`: they were read, and stay for other readers. */
-  signals_taken: { took: readonly number[]; kept?: true };
+  /** `refused`: they were set aside, because they don't match what the workflow declares. */
+  signals_taken: { took: readonly number[]; kept?: true; refused?: string };
   /** A person replaced a recorded value, which stays in the journal. */
   value_edited: { what: "step" | "loop" | "input" | "config"; reason?: string };
   /**
@@ -221,6 +231,8 @@ export interface Voided {
   readonly seq: number;
   /** True when it had been answered. */
   readonly answered?: true;
+  /** Why the data of that answer doesn't match its schema. */
+  readonly refused?: string;
 }
 
 export type EventKind = keyof EventMeta;

@@ -1,3 +1,4 @@
+import type { AnswerSchemas } from "../answer-schemas.ts";
 import type { Workflow } from "../context.ts";
 import type { Ports } from "../ports.ts";
 import type { Store } from "../store/contract.ts";
@@ -16,6 +17,8 @@ export interface EngineParts {
   readonly folds: Folds;
   readonly ports: Ports;
   readonly time: StoreTime;
+  /** The schemas of gates that runs of this process wait at. */
+  readonly answerSchemas: AnswerSchemas;
   /** The workflows that this process has code for. */
   readonly workflows: ReadonlyMap<string, Workflow>;
   /** Called with the events written to a run, once they are durable. */

@@ -34,6 +34,8 @@ export interface StepRecord {
   reopened?: boolean | undefined;
   /** The position of the signal that ended a wait. */
   took?: number | undefined;
+  /** A schema has accepted the answer or the message, and the value is what it made of it. */
+  fitted?: true | undefined;
   rerunAfter?: number | undefined;
   /** Set when it failed with an error that proves that nothing was done outside. */
   harmless?: true | undefined;
@@ -188,12 +190,15 @@ export function applyOutcome(record: StepRecord, event: JournalEvent, signals: r
       settle("completed");
       const { took } = event.meta;
       record.took = took;
+      record.fitted = event.meta.fitted;
       const signal = took === undefined ? undefined : signalAt(signals, took);
       if (signal) signal.taken = true;
       return;
     }
     case "gate_answered":
       return settle("completed");
+    case "answer_fitted":
+      return applyFitted(record, event);
     case "step_failed":
       settle("failed");
       record.retryAt = event.meta.retryAt;
@@ -225,6 +230,14 @@ export function applyOutcome(record: StepRecord, event: JournalEvent, signals: r
       return;
     default:
   }
+}
+
+/** A schema has accepted the answer; `data` is what it made of it, if that is something else. */
+function applyFitted(record: StepRecord, { seq, data }: JournalEvent): void {
+  record.fitted = true;
+  if (data === undefined) return;
+  record.decidedAt ??= record.seq;
+  Object.assign(record, { seq, data });
 }
 
 /** Somebody has put a value in the place of its outcome: it counts as its result, whatever came before. */

@@ -3,7 +3,7 @@ import type { Admission } from "../guards/guard.ts";
 import type { StepStarted } from "../journal/events.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { Handle, type StepPlace } from "./call.ts";
-import { gate } from "./waits.ts";
+import { gate } from "./gate.ts";
 
 /** Describes a call to the guards. */
 export const admissionOf = (

@@ -3,6 +3,7 @@ import { unasked, watchAsking } from "../guards/code-unasked.ts";
 import { inspectInput, readConfig } from "../guards/inspector.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { toError } from "../journal/values.ts";
+import { conform } from "../standard-schema.ts";
 import { leaveOpen, untilDone } from "./asked.ts";
 import type { Execution } from "./execution.ts";
 import { RunContext } from "./run-context.ts";
@@ -30,7 +31,11 @@ export async function runBody(execution: Execution): Promise<void> {
     );
     await untilDone(execution, execution.rootScope);
     await untilResolved(execution);
-    const { data, blobs } = deps.values.encode("result", result);
+    const { output } = workflow;
+    const made = output
+      ? await execution.busy(conform(output, result, `The result of ${workflow.name}`))
+      : result;
+    const { data, blobs } = deps.values.encode("result", made);
     const left = unasked(execution);
     const meta = left.length > 0 ? { unasked: left } : {};
     ending = () => execution.finish("completed", { kind: "run_completed", step: "", meta, data }, blobs);

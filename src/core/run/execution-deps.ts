@@ -1,3 +1,4 @@
+import type { AnswerSchemas } from "../answer-schemas.ts";
 import type { Workflow } from "../context.ts";
 import type { Guarded } from "../guards/all.ts";
 import type { ContentCheck } from "../guards/content.ts";
@@ -18,6 +19,10 @@ export interface ExecutionDeps extends GuardDeps {
   readonly policy: Policy | undefined;
   /** Examines values that enter a run, if there is one. */
   readonly contentCheck: ContentCheck | undefined;
+  /** The workflows that this process has code for. */
+  readonly workflows: ReadonlyMap<string, Workflow>;
+  /** The schemas of open gates, for whoever answers them. */
+  readonly answerSchemas: AnswerSchemas;
   /** The guards of a run's steps. */
   guards(run: Guarded): readonly Guard[];
   /** An execution's links to the engine around it. */

@@ -1,10 +1,10 @@
 import type { Memory } from "../context.ts";
-import { HoldfastError } from "../errors.ts";
+import { checkMemoryDeclared, fitMemory } from "../declared-checks.ts";
 import { inspectMemory } from "../guards/inspector.ts";
 import { decidedAt, type MemoryWrite } from "../journal/records.ts";
 import type { RunState } from "../journal/state.ts";
 import { around, memoryNote } from "../keys.ts";
-import { checkNamed, isPrototypeKey, MOST_IN_KEY } from "../names.ts";
+import { checkMemoryKey } from "../names.ts";
 import { decode } from "../values/codec.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { place } from "./scope.ts";
@@ -63,6 +63,7 @@ export class RunMemory implements Memory {
   }
 
   get<T>(key: string): T | undefined {
+    checkMemoryDeclared(this.#execution.workflow, key);
     return this.#values.get(key) as T | undefined;
   }
 
@@ -79,8 +80,7 @@ export class RunMemory implements Memory {
   }
 
   #write(key: string, change: { value: unknown } | undefined): void {
-    if (typeof key !== "string" || key === "" || isPrototypeKey(key))
-      throw new HoldfastError("HF-1005", { name: String(key) });
+    checkMemoryKey(key);
     this.#execution.enterNow();
     const scope = this.#execution.scope();
     const at = place(scope, memoryNote(key));
@@ -90,14 +90,15 @@ export class RunMemory implements Memory {
       this.#apply(recorded);
       return this.met(recorded.seq);
     }
-    checkNamed("memory key", key, MOST_IN_KEY);
+    checkMemoryDeclared(this.#execution.workflow, key);
+    const value = change && fitMemory(this.#execution.workflow, key, change.value);
     this.live();
     if (!change) {
       this.#values.delete(key);
       this.#execution.record({ kind: "memory_written", step: at.key, meta: { name: key, deleted: true } });
       return;
     }
-    const { data, blobs, text } = this.#execution.deps.values.encode(at.key, change.value);
+    const { data, blobs, text } = this.#execution.deps.values.encode(at.key, value);
     this.#values.set(key, decode(text));
     this.#execution.record({ kind: "memory_written", step: at.key, meta: { name: key }, data }, blobs);
   }

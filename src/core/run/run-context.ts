@@ -5,7 +5,6 @@ import type {
   Context,
   Decision,
   EachOptions,
-  GateAnswer,
   GateOptions,
   Injected,
   LoopOptions,
@@ -42,14 +41,16 @@ import { type CallSite, callSite } from "../values/stack.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { asked, opened } from "./asked.ts";
 import type { StepPlace } from "./call.ts";
+import { gate } from "./gate.ts";
 import { all, each } from "./groups.ts";
 import { inbox, injected } from "./inbox.ts";
 import { loop } from "./loop.ts";
 import { agent, checkpoint, decide, now, plan, random, usage, uuid } from "./notes.ts";
 import { address, nextName } from "./scope.ts";
+import { signal } from "./signal.ts";
 import { beginStep, completeStep, failStep, runStep } from "./steps.ts";
 import { transaction } from "./transaction.ts";
-import { child, gate, signal, sleep } from "./waits.ts";
+import { child, sleep } from "./waits.ts";
 
 /** `ctx`: finds the scope of a call and passes it to the module that implements it. */
 export class RunContext implements Context {
@@ -173,8 +174,11 @@ export class RunContext implements Context {
     );
   }
 
-  gate<const C extends string>(name: string, options: GateOptions<C>): Promise<GateAnswer<C>> {
-    return this.#asked(name, async () => gate(this.#execution, await this.place(name, "gate"), options));
+  gate<const C extends string>(name: string, options: GateOptions<C>): Promise<never> {
+    return this.#asked(
+      name,
+      async () => (await gate(this.#execution, await this.place(name, "gate"), options)) as never,
+    );
   }
 
   sleep(name: string, ms: number): Promise<void> {

@@ -1,37 +1,45 @@
-import { badOption, checkNumber } from "../check-options.ts";
-import type { GateAnswer, GateOptions, ReceivedSignal, SignalOptions, Workflow } from "../context.ts";
+import { checkNumber } from "../check-options.ts";
+import type { Workflow } from "../context.ts";
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import { waitedForBudget } from "../guards/budget.ts";
-import { inspectSignal } from "../guards/inspector.ts";
 import { childId } from "../ids.ts";
 import { isEditedSince, isUsed } from "../journal/answers.ts";
 import type { EventDraft, JournalEvent, StepStarted, Voided } from "../journal/events.ts";
-import { decidedAt, type Signal, type StepRecord, signalAt } from "../journal/records.ts";
+import { decidedAt, type StepRecord } from "../journal/records.ts";
 import { insistOn } from "../journal/row-shape.ts";
-import { release } from "../journal/signals.ts";
-import { about, forChild } from "../journal/wait-reason.ts";
+import { forChild } from "../journal/wait-reason.ts";
 import { ended, type Waiting } from "../types.ts";
 import type { ActiveRun } from "./active-run.ts";
 import type { StepPlace } from "./call.ts";
 import { givenByParent } from "./given.ts";
 import { recordedValue, refuseInside } from "./recorded.ts";
 
+/** A question to a person, and how its answer counts. */
+interface Question {
+  readonly shown?: unknown;
+  /** An answer is valid only for exactly what was shown. */
+  readonly strict?: boolean;
+  /** Why the answer that was given doesn't count. */
+  readonly refused?: string | undefined;
+}
+
 /** Steps that wait instead of calling: gates, timers, signals and children. Each is opened once and decided once. */
-async function open(
+export async function open(
   execution: ActiveRun,
   place: StepPlace,
   meta: Omit<StepStarted, "effect" | "attempt" | "call">,
-  shown?: unknown,
-  strict = false,
+  question: Question = {},
 ): Promise<StepRecord> {
+  const { shown, strict = false, refused } = question;
   refuseInside(place);
   const known = place.scope.node?.records.get(place.name);
   const isVoid =
     known !== undefined &&
-    isVoided(execution, place, known, { args: meta.args, isBlank: isBlank(shown), strict });
+    (refused !== undefined ||
+      isVoided(execution, place, known, { args: meta.args, isBlank: isBlank(shown), strict }));
   if (known && !known.reopened && !isVoid) return known;
-  const voids = isVoid ? { voids: voided(known) } : {};
+  const voids = isVoid ? { voids: { ...voided(known), ...defined({ refused }) } } : {};
   const attempt = (known?.attempt ?? 0) + 1;
   const started: StepStarted = { effect: "repeatable", attempt, call: 1, ...meta, ...voids };
   const encoded = shown === undefined ? undefined : execution.deps.values.encode(place.key, shown);
@@ -44,7 +52,7 @@ async function open(
   const isOpened = await execution.intent(event, place.scope.frame, encoded ? { blobs: encoded.blobs } : {});
   if (isOpened) return execution.state.find(place.key) as StepRecord;
   // It was decided in the meantime: checks again whether that is valid for what is shown now.
-  return open(execution, place, meta, shown, strict);
+  return open(execution, place, meta, { shown, strict });
 }
 
 /**
@@ -83,7 +91,7 @@ const isOverdue = ({ deps }: ActiveRun, { status, until }: StepRecord): boolean 
   status === "completed" && until !== undefined && deps.time.now() >= until;
 
 /** Waits for the record to be decided from outside; `overdue` decides it when its time has passed. */
-async function untilDecided(
+export async function untilDecided(
   execution: ActiveRun,
   place: StepPlace,
   record: StepRecord,
@@ -107,7 +115,7 @@ async function untilDecided(
 }
 
 /** Fails a wait for good, unless it is decided first, or `comes` arrives first: a late read must not miss that. */
-async function failWait(
+export async function failWait(
   execution: ActiveRun,
   place: StepPlace,
   error: HoldfastError,
@@ -118,68 +126,14 @@ async function failWait(
 }
 
 /** Returns the decided wait's value, or throws its failure. */
-async function outcome(execution: ActiveRun, place: StepPlace, record: StepRecord): Promise<unknown> {
+export async function outcome(execution: ActiveRun, place: StepPlace, record: StepRecord): Promise<unknown> {
   const value = await recordedValue(execution, place.key, record);
   if (record.status === "completed") return value;
   execution.blamed.put(value, [place.key]);
   throw value;
 }
 
-/** `strict`: an answer is valid only for exactly what was shown. */
-export async function gate<C extends string>(
-  execution: ActiveRun,
-  place: StepPlace,
-  options: GateOptions<C>,
-  strict = false,
-): Promise<GateAnswer<C>> {
-  checkGate(options);
-  await execution.enter();
-  const { time, values } = execution.deps;
-  const shown = { show: options.show, choices: [...options.choices], text: options.text ?? false };
-  const until = options.timeoutMs === undefined ? {} : { until: time.now() + options.timeoutMs };
-  const meta = { type: "gate", args: values.digest(shown), ...until } as const;
-  const record = await open(execution, place, meta, shown, strict);
-  const overdue = async () => {
-    if (typeof options.onTimeout !== "object") {
-      const at = new Date(record.until ?? 0).toISOString();
-      return failWait(execution, place, new HoldfastError("HF-2105", { gate: place.key, until: at }));
-    }
-    const answer: GateAnswer<C> = {
-      choice: options.onTimeout.choice,
-      actor: "timeout",
-      at: time.now(),
-      timedOut: true,
-    };
-    const { data, blobs } = execution.deps.values.encode(place.key, answer);
-    await execution.contest({ kind: "step_completed", step: place.key, meta: {}, data }, blobs);
-  };
-  return (await outcome(
-    execution,
-    place,
-    await untilDecided(execution, place, record, { kind: "gate", ...anew(place, record) }, overdue),
-  )) as GateAnswer<C>;
-}
-
-/** Explains why a person is asked again. */
-function anew({ key }: StepPlace, { voids }: StepRecord): Pick<Waiting, "code" | "detail"> {
-  if (!voids?.answered) return {};
-  const problem = new HoldfastError("HF-2190", { gate: key, seq: voids.seq });
-  return about(problem, problem.fix);
-}
-
-function checkGate({ choices, onTimeout, timeoutMs }: GateOptions): void {
-  const isText = (one: unknown) => typeof one === "string" && one !== "";
-  if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isText))
-    throw badOption("choices", "it must be a list of at least one text");
-  checkTimeout(timeoutMs);
-  if (onTimeout === undefined || onTimeout === "fail") return;
-  if (typeof onTimeout !== "object" || onTimeout === null)
-    throw badOption("onTimeout", "it must be fail or a choice");
-  if (!choices.includes(onTimeout.choice))
-    throw badOption("onTimeout.choice", "it is not one of the choices");
-}
-
-function checkTimeout(timeoutMs: number | undefined): void {
+export function checkTimeout(timeoutMs: number | undefined): void {
   if (timeoutMs !== undefined) checkNumber("timeoutMs", timeoutMs, { least: 0 });
 }
 
@@ -193,57 +147,6 @@ export async function sleep(execution: ActiveRun, place: StepPlace, ms: number):
   await untilDecided(execution, place, record, { kind: "timer" }, async () => {
     await execution.contest({ kind: "step_completed", step: place.key, meta: {} });
   });
-}
-
-export async function signal<T>(
-  execution: ActiveRun,
-  place: StepPlace,
-  names: readonly string[],
-  options: SignalOptions,
-): Promise<ReceivedSignal<T>> {
-  checkTimeout(options.timeoutMs);
-  await execution.enter();
-  const { time } = execution.deps;
-  const until = options.timeoutMs === undefined ? {} : { until: time.now() + options.timeoutMs };
-  let record = await open(execution, place, { type: "signal", names, ...until });
-  while (record.status === "started") {
-    const found = execution.state.signals.find((one) => !one.taken && names.includes(one.name));
-    if (found) {
-      found.taken = true;
-      execution.record({ kind: "step_completed", step: place.key, meta: { took: found.seq } });
-      return received(execution, found);
-    }
-    if (record.until !== undefined && time.now() >= record.until) {
-      const at = new Date(record.until).toISOString();
-      const missed = new HoldfastError("HF-2109", { signal: names.join(" or "), until: at });
-      const isOne = ({ kind, meta }: JournalEvent) => kind === "signal_received" && names.includes(meta.name);
-      await failWait(execution, place, missed, isOne);
-    } else {
-      const limit = defined({ until: record.until });
-      const wait = { kind: "signal", step: place.key, since: record.since, names, ...limit } as const;
-      await execution.wait(place.key, wait, place.scope.frame);
-    }
-    record = execution.state.find(place.key) ?? record;
-  }
-  execution.memory.met(decidedAt(record));
-  const taken = record.took === undefined ? undefined : signalAt(execution.state.signals, record.took);
-  if (record.status === "completed" && taken) {
-    if (record.decidedAt === undefined) return received(execution, taken);
-    // The message was edited.
-    return {
-      name: taken.name,
-      payload: (await recordedValue(execution, place.key, record)) as T,
-      at: taken.at,
-    };
-  }
-  return (await outcome(execution, place, record)) as never;
-}
-
-export async function received<T>(execution: ActiveRun, found: Signal): Promise<ReceivedSignal<T>> {
-  const { values } = execution.deps;
-  const payload = await execution.read(() => values.of(execution.runId, found));
-  release(found);
-  return { name: found.name, payload: (await inspectSignal(execution, found, payload)) as T, at: found.at };
 }
 
 interface Offspring<I, O> {

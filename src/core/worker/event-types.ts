@@ -103,6 +103,7 @@ const TYPES: Readonly<Record<EngineEventType, true>> = {
   step_resolved: true,
   step_evidence: true,
   gate_answered: true,
+  answer_fitted: true,
   child_finished: true,
   signal_received: true,
   signals_taken: true,

@@ -6,7 +6,7 @@ import { readRow } from "../../../core/journal/positions.ts";
 import { defineCommand } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { usage } from "../../globals.ts";
-import { readText } from "../../inputs.ts";
+import { readJson, readText } from "../../inputs.ts";
 import type { Outcome } from "../../outcome.ts";
 import { shownText } from "../show/run-text.ts";
 import { findGate } from "./find.ts";
@@ -23,6 +23,7 @@ interface Given {
   readonly choice: string | undefined;
   readonly comment: string | undefined;
   readonly input: string | undefined;
+  readonly data: string | undefined;
 }
 
 const OPTIONS = {
@@ -32,6 +33,7 @@ const OPTIONS = {
     summary: "why: recorded as the reason, and given to the run where the gate takes words",
   },
   input: { flag: "--input <file>", summary: "words for the run from a file, or - for standard input" },
+  data: { flag: "--data <json>", summary: "the data that the gate asks for, as JSON" },
 } as const;
 
 export const approve = defineCommand({
@@ -73,7 +75,7 @@ async function decide(context: CommandContext<unknown>, verb: Verb, given: Given
   const answered = await engine.answer(gate.runId, gate.gate, {
     ...act,
     choice,
-    ...defined({ text }),
+    ...defined({ text, data: given.data === undefined ? undefined : readJson(given.data, "--data") }),
     digest: gate.digest,
   });
   const row = await readRow(await context.store(), gate.runId);

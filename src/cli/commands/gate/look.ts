@@ -81,6 +81,7 @@ export const show = defineCommand({
         "",
         paint.bold("You can"),
         ...acts.map((act) => `  ${context.cli(act)}`),
+        ...(gate.data ? [paint.dim("  with --data <json>: this gate asks for data")] : []),
         ...(gate.text ? [paint.dim("  with --comment <text>: this gate takes words too")] : []),
       ].join("\n"),
       next: acts,

@@ -1,5 +1,5 @@
 import type { AgentState, Decision } from "../../context.ts";
-import type { OpenGate } from "../../control/decisions.ts";
+import type { OpenGate, Shown } from "../../control/decisions.ts";
 import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { addressOf } from "../../journal/address.ts";
@@ -305,8 +305,9 @@ async function gates(values: Values, runId: string, state: RunState): Promise<Op
   for (const { step, since, until } of open) {
     const record = state.find(step);
     if (!record) continue;
-    const gate = (await values.of(runId, record)) as Pick<OpenGate, "show" | "choices" | "text">;
-    shown.push({ runId, gate: step, ...gate, digest: record.args ?? "", since, until: until ?? null });
+    const gate = (await values.of(runId, record)) as Shown;
+    const data = gate.data === true;
+    shown.push({ runId, gate: step, ...gate, data, digest: record.args ?? "", since, until: until ?? null });
   }
   return shown;
 }

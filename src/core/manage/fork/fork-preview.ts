@@ -1,3 +1,4 @@
+import { fitEdits } from "../../declared-checks.ts";
 import { Ancestry, CallLog, type Foreseen, foresee } from "../../journal/ancestry.ts";
 import { editEvents } from "../../journal/edits.ts";
 import type { JournalEvent } from "../../journal/events.ts";
@@ -56,7 +57,8 @@ export async function previewFork(
   const { row, seq } = await findCheckpoint(parts, address);
   if (row.prunedAt !== null) throw dropped(row.id, seq);
   const state = await loadRun(store, values, row, seq);
-  const edits = options.set ? (await editEvents(values, row.id, state, options.set)).events : [];
+  const set = options.set && (await fitEdits(parts.workflows.get(row.workflow), options.set));
+  const edits = set ? (await editEvents(values, row.id, state, set)).events : [];
   const at = (await headEventAt(store, row.id, seq))?.at ?? row.updatedAt;
   const family = new Foresight(parts, effects, at);
   await family.look(row, seq);

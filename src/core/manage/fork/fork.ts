@@ -1,4 +1,5 @@
 import { checkOneOf } from "../../check-options.ts";
+import { fitEdits } from "../../declared-checks.ts";
 import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { leftAbove, leftOf, tighter } from "../../guards/left.ts";
@@ -112,9 +113,10 @@ interface Built {
 async function build(parts: EngineParts, planned: Planned): Promise<Built> {
   const { values, time, ports } = parts;
   const { id, source, seq, parent, actor } = planned;
+  const workflow = parts.workflows.get(source.workflow);
   const { state, copy } = await begin(parts, planned);
   const edits = planned.set
-    ? await editEvents(values, source.id, state, planned.set, planned)
+    ? await editEvents(values, source.id, state, await fitEdits(workflow, planned.set), planned)
     : { events: [], blobs: [] };
   const own: EventDraft[] = [...opening(planned, copy), ...edits.events];
   const drafts = own.map((draft) => ports.redactor?.event(draft) ?? draft);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createLab, type Lab } from "../../../../test/support/lab.ts";
 import { chat, codeOf, rowOf, run, stateAt } from "../../../../test/support/retention.ts";
 import { type RetentionPolicy, workflow } from "../../../index.ts";
+import { AnswerSchemas } from "../../answer-schemas.ts";
 import { systemIds } from "../../ids.ts";
 import { Acts } from "../../journal/acts.ts";
 import { Folds } from "../../journal/folds.ts";
@@ -35,6 +36,7 @@ function partsOf({ clock, store }: Lab, logged: string[] = []): EngineParts {
     ports,
     time,
     workflows: new Map(),
+    answerSchemas: new AnswerSchemas(),
     written: () => undefined,
   };
 }
