@@ -25,7 +25,22 @@ describe("loading a workflow file", () => {
     const told: string[] = [];
     const loading = loadModule(file, { slowMs: 1, patienceMs: 50, onSlow: (line) => told.push(line) });
     await expect(loading).rejects.toMatchObject({ code: "HF-4320" });
-    expect(told).toEqual([expect.stringContaining("awaits something at its top level")]);
+    expect(told).toEqual([
+      expect.stringMatching(/awaits something at its top level\. .*import\.meta\.filename/),
+    ]);
+  });
+
+  it("says how a file that awaits at its top level becomes a module (C1)", async () => {
+    const file = folder.write(
+      "commonjs/flow.ts",
+      "await Promise.resolve();\nexport const one: number = 1;\n",
+    );
+    folder.write("commonjs/package.json", '{ "type": "commonjs" }');
+    const loading = loadModule(file, { native: undefined });
+    await expect(loading).rejects.toMatchObject({
+      code: "HF-4410",
+      fix: expect.stringContaining("flow.mts"),
+    });
   });
 
   it("takes tsx for what Node cannot load by itself (R4)", async () => {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, extname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { HoldfastError } from "../core/errors.ts";
 import { placeInCode } from "./view/code-place.ts";
@@ -13,6 +13,9 @@ const TYPESCRIPT = [".ts", ".mts", ".cts"];
 /** A file with only definitions loads in a moment. */
 const SLOW_MS = 3_000;
 const PATIENCE_MS = 30_000;
+
+const TO_DO =
+  "To have only its workflow loaded, start your program behind if (process.argv[1] === import.meta.filename), or in another file.";
 
 interface Loading {
   /** Called once when the file takes long. */
@@ -37,6 +40,8 @@ export async function loadModule(file: string, loading: Loading = {}): Promise<M
     return await inTime(read(pathToFileURL(file).href), file, loading);
   } catch (error) {
     if (HoldfastError.is(error, "HF-4320") || HoldfastError.is(error, "HF-4322")) throw error;
+    if (isAwaitInCommonJs(error))
+      throw new HoldfastError("HF-4410", { file, renamed: basename(asModule(file)) }, { cause: error });
     const place = placeInCode(error);
     const message = `${messageOf(error)}${place === undefined ? "" : ` (${place})`}`;
     throw new HoldfastError("HF-4307", { file, message }, { cause: error });
@@ -52,7 +57,8 @@ async function inTime(loaded: Promise<Module>, file: string, loading: Loading): 
   let stop = (): void => undefined;
   const limit = new Promise<never>((_, reject) => {
     const slow = setTimeout(
-      () => onSlow?.(`${file} is still being loaded: it awaits something at its top level. Ctrl-C stops.`),
+      () =>
+        onSlow?.(`${file} is still loading: it awaits something at its top level. ${TO_DO} Ctrl-C stops.`),
       slowMs,
     );
     const over = setTimeout(() => reject(late), patienceMs);
@@ -109,6 +115,12 @@ function isForTsx(error: unknown): boolean {
   const path = missing.startsWith("file:") ? fileURLToPath(missing) : missing;
   return NOT_FOUND.includes(codeOf(error)) && TYPESCRIPT.some((kind) => existsSync(`${path}${kind}`));
 }
+
+/** Node and tsx both refuse it before any of the file has run. */
+const isAwaitInCommonJs = (error: unknown): boolean =>
+  /top-level await is currently not supported|await is only valid in async functions/i.test(messageOf(error));
+
+const asModule = (file: string): string => file.replace(/\.([tj]s)$/, ".m$1");
 
 /**
  * Resolved from the file itself: `import.meta.resolve` knows no other starting point, and `require` finds the other

@@ -10,6 +10,7 @@ import { isWorkflow } from "../core/workflow.ts";
 import type { CheckpointSettings } from "../yaml/index.ts";
 import { knownCode } from "./code-memory.ts";
 import type { Settings } from "./config/settings.ts";
+import { wrap } from "./format.ts";
 import type { Host } from "./host.ts";
 import { loadModule } from "./modules.ts";
 import { type OnFailure, readOrigin } from "./run-origin.ts";
@@ -181,7 +182,11 @@ export class Workflows {
       const code = await readYaml(file, this.#given);
       return [{ ...code, all: [code.workflow], file }];
     }
-    const onSlow = (line: string): void => this.#host.stderr?.write(`! ${line}\n`);
+    const onSlow = (line: string): void => {
+      const { stderr } = this.#host;
+      const room = stderr?.isTTY ? Math.max(20, stderr.columns - 3) : Number.POSITIVE_INFINITY;
+      stderr?.write(`! ${wrap(line, room).join("\n  ")}\n`);
+    };
     const all = [...new Set(Object.values(await loadModule(file, { onSlow })).filter(isWorkflow))];
     if (all.length > 0) return all.map((workflow) => ({ workflow, all, file }));
     throw new HoldfastError("HF-4309", {

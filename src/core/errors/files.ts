@@ -440,4 +440,10 @@ export const fileErrors = entries({
     safe: "No run was started.",
     fix: "See that the package is whole and that processes can be started here.",
   },
+  "HF-4410": {
+    what: "{file} awaits at its top level, but it is loaded as CommonJS.",
+    why: 'Only ES modules may do that. The nearest package.json doesn\'t say "type": "module", and the file\'s name ends in .ts or .js.',
+    safe: UNCHANGED,
+    fix: "Rename it to {renamed}, or run: npm pkg set type=module",
+  },
 });
