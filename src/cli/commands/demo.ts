@@ -8,7 +8,7 @@ import { startWitness, type Witness } from "../../testing/witness/witness.ts";
 import { defineCommand } from "../command.ts";
 import { agents, PRICE, RUN_ID } from "../demo/agents.ts";
 import { EXIT } from "../exit-codes.ts";
-import { count, usd } from "../format.ts";
+import { count, duration, usd } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import type { Paint } from "../paint.ts";
 
@@ -46,11 +46,12 @@ interface Stage {
 
 async function perform(file: string, witness: Witness, stage: Stage): Promise<Outcome> {
   const { say, paint } = stage;
-  say(paint.bold("\n1. Ten agents work on a question. SQLite file, no server, no key.\n"));
+  say(paint.bold("\n1. Ten agents work on a question. No server, no key.\n"));
   const completed = await untilRateLimit(file, witness.port, stage);
+  const killedAt = performance.now();
   say(paint.red("\n   kill -9"));
   say(paint.bold("\n2. A new process picks up what is left.\n"));
-  const finished = await untilFinished(file, witness.port, stage);
+  const finished = await untilFinished(file, witness.port, killedAt, stage);
   const reused = agents.filter(({ name }) => completed.has(name));
   const ran = finished.ran ?? [];
   const saved = reused.reduce((sum, { tokens }) => sum + tokens, 0);
@@ -89,10 +90,10 @@ function summary(
   const { reused, ran, tokensSaved, usdSaved, duplicates } = report;
   return [
     paint.bold("\n3. What the journal and the witness say\n"),
-    `   reused    ${reused.length} agents    ${count(tokensSaved)} tokens · ${usd(usdSaved)} not spent again`,
-    `   ran       ${ran.length} agents    ${ran.join(", ")}`,
-    `   effects   ${duplicates} duplicates, counted by a separate process that wrote down every call`,
-    paint.dim("\n   Next: wrap your own function in workflow() and ctx.step(). See README.md."),
+    `   reused    ${reused.length} agents · ${count(tokensSaved)} tokens and ${usd(usdSaved)} saved`,
+    `   ran       ${ran.length} agents · ${ran.join(", ")}`,
+    `   effects   ${duplicates} duplicates, counted by a separate process`,
+    paint.dim("\n   Next: make your own function durable → npx holdfast init"),
   ].join("\n");
 }
 
@@ -113,10 +114,20 @@ async function untilRateLimit(file: string, port: number, { say, paint }: Stage)
   return completed;
 }
 
-async function untilFinished(file: string, port: number, { say, paint }: Stage): Promise<Line> {
+async function untilFinished(
+  file: string,
+  port: number,
+  killedAt: number,
+  { say, paint }: Stage,
+): Promise<Line> {
   let finished: Line = { event: "finished" };
   for await (const line of lines(startProcess(file, port))) {
-    if (line.event === "recovered") say(paint.dim("   claim of the dead process has run out; taken over"));
+    if (line.event === "recovered")
+      say(
+        paint.dim(
+          `   took over from the dead process, ${duration(performance.now() - killedAt)} after the kill`,
+        ),
+      );
     if (line.event === "completed") say(`   ${paint.green("✓")} ${line.step}`);
     if (line.event === "finished") finished = line;
   }

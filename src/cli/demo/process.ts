@@ -1,4 +1,5 @@
 import { createEngine } from "../../core/engine.ts";
+import { silentLogger } from "../../core/logger.ts";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
 import { createWitnessClient } from "../../testing/witness/witness.ts";
 import { RUN_ID, THINKING_MS, tenAgents } from "./agents.ts";
@@ -11,8 +12,7 @@ const store = await openSqliteStore({ file });
 const witness = createWitnessClient(Number(port));
 const think = () => new Promise<void>((resolve) => setTimeout(resolve, THINKING_MS));
 const flow = tenAgents(witness, think);
-// A short claim, so that the demo doesn't wait long for a dead process's claim to expire.
-const engine = createEngine({ store, workflows: [flow], claimMs: 1_500, sweepMs: 100 });
+const engine = createEngine({ store, workflows: [flow], logger: silentLogger });
 
 const started = new Set<string>();
 engine.on("step_started", ({ step }) => (started.add(step), tell({ event: "started", step })));
