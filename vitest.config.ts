@@ -43,7 +43,10 @@ export default defineConfig({
         // Crash tests kill child processes and measure recovery: one file at a time, in processes of their own.
         test: {
           name: "crash",
-          include: ["test/crash/**/*.test.ts", "test/{demo,examples,pack,process-exit,readme}.test.ts"],
+          include: [
+            "test/crash/**/*.test.ts",
+            "test/{create,demo,durable-diff,examples,pack,play,process-exit,readme,screens}.test.ts",
+          ],
           pool: "forks",
           globalSetup: ["test/support/build-lab.ts"],
           setupFiles: ["test/support/unhandled/setup.ts"],

@@ -3,11 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ROOT } from "./source-tree.ts";
 import { useFolders } from "./support/folders.ts";
-
-/** The package as built; HOLDFAST_PACKAGE names another copy of it. */
-const PACKAGE = process.env["HOLDFAST_PACKAGE"] ?? ROOT;
+import { PACKAGE, packed } from "./support/packed.ts";
 
 const run = promisify(execFile);
 const folder = useFolders("pack");
@@ -23,10 +20,8 @@ beforeAll(async () => {
   project = folder();
   mkdirSync(project, { recursive: true });
   writeFileSync(path.join(project, "package.json"), JSON.stringify({ name: "somebodys", private: true }));
-  const packed = await run("npm", ["pack", "--json", "--pack-destination", project], { cwd: PACKAGE });
-  const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
   const flags = ["--no-audit", "--no-fund", "--omit=peer", "--omit=dev", "--prefer-offline"];
-  await run("npm", ["install", ...flags, `./${filename}`], { cwd: project });
+  await run("npm", ["install", ...flags, await packed()], { cwd: project });
 });
 
 const npx = (...args: readonly string[]) =>
