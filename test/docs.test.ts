@@ -13,7 +13,9 @@ function sources(folder: string): string[] {
 
 /** TypeScript examples: fenced blocks in Markdown, and in the TSDoc of the sources. */
 function examples(): { from: string; code: string }[] {
-  const pages = readdirSync(join(root, "docs")).map((name) => join(root, "docs", name));
+  const pages = readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join(root, "docs", name));
   const files = [join(root, "README.md"), ...pages, ...sources(join(root, "src"))];
   return files.flatMap((file) => {
     const text = readFileSync(file, "utf8");
