@@ -33,6 +33,7 @@ const ALL = [
   "yaml",
   "adapters",
   "server",
+  "client",
   "testing",
 ];
 
@@ -49,6 +50,7 @@ const AREAS: Record<string, Area> = {
   yaml: { areas: ["dag", "team", "agent", "core"], node: false, packages: "any" },
   adapters: { areas: ["core", "agent", "team"], node: true, packages: "any" },
   server: { areas: ALL, node: true, packages: "any" },
+  client: { areas: ["server"], node: false, packages: "none" },
   testing: { areas: ["core", "stores"], node: true, packages: "dynamic" },
   cli: { areas: ALL, node: true, packages: "any" },
 };

@@ -28,7 +28,7 @@ import type { Store } from "./store/contract.ts";
 import type { Redaction } from "./values/redact.ts";
 
 /** The border of the engine: arguments of the wrong kind and misspelled options are refused here (HF-1003). */
-const ACT = { actor: true, reason: true, id: true } as const;
+const ACT = { actor: true, reason: true, id: true, seen: true } as const;
 
 const VERBS = {
   start: keysOf<StartOptions>({ id: true, budget: true, config: true }),
@@ -54,7 +54,7 @@ const VERBS = {
     error: true,
     compensate: true,
   }),
-  fork: keysOf<ForkOptions>({ ...ACT, set: true, effects: true, budget: true }),
+  fork: keysOf<ForkOptions>({ actor: true, reason: true, id: true, set: true, effects: true, budget: true }),
   replay: keysOf<ReplayOptions>({ workflow: true }),
   plan: keysOf<PlanOptions>({ set: true, inject: true, budget: true, retryFailed: true, now: true }),
 } as const;

@@ -14,7 +14,7 @@ import { enginePorts, engineValues } from "./engine-ports.ts";
 import { HoldfastError } from "./errors.ts";
 import { guardsFor } from "./guards/all.ts";
 import { checkId } from "./ids.ts";
-import type { NamedAct } from "./journal/act.ts";
+import { type NamedAct, unseen } from "./journal/act.ts";
 import { listed, readRun } from "./journal/door.ts";
 import type { JournalEvent } from "./journal/events.ts";
 import { Folds } from "./journal/folds.ts";
@@ -174,6 +174,11 @@ export class Engine {
     return describeHealth(this.#queue.health, this.#running());
   }
 
+  /** The workflows that this process has code for, by name. */
+  get workflows(): ReadonlyMap<string, Workflow> {
+    return this.#workflows;
+  }
+
   /** Registers a workflow, so that its runs can be advanced here. */
   register(workflow: Workflow<never, unknown>): void {
     if (!isWorkflow(workflow)) throw badOption("workflow", "it was not made by workflow()");
@@ -210,10 +215,7 @@ export class Engine {
     await untilThere(this.#ports, async () => this.#closed || this.#work(false));
   }
 
-  /**
-   * Takes every run that is due now (including crashed ones) and begins to advance it; returns their ids. If more are due
-   * than `concurrency` allows, it resolves when the last of them has begun, so don't await it if that may take too long.
-   */
+  /** Takes every run that is due now, begins to advance it, and returns their ids when the last one has begun. */
   async recover(): Promise<string[]> {
     this.#checkOpen();
     return (await this.#work(true)).takeAll();
@@ -337,7 +339,7 @@ export class Engine {
   /** Stops the run at its next step boundary. No new step starts after this resolves. */
   async pause(runId: string, act: PauseOptions = {}): Promise<Run> {
     checkCall("pause", runId, act, this.#options);
-    const pause = (id: string): Promise<Run> => this.#control.pause(id, act);
+    const pause = (id: string): Promise<Run> => this.#control.pause(id, id === runId ? act : unseen(act));
     return act.children ? this.#family.withChildren(runId, pause, ({ id }) => pause(id)) : pause(runId);
   }
 
@@ -346,7 +348,7 @@ export class Engine {
     checkCall("resume", runId, options, this.#options);
     const resume = (id: string): Promise<Run> => this.#control.resume(id, options);
     if (!options.children) return resume(runId);
-    const { set: _, inject: __, budget: ___, ...plain } = options;
+    const { set: _, inject: __, budget: ___, seen: ____, ...plain } = options;
     return this.#family.withChildren(runId, resume, ({ id }) => this.#control.resume(id, plain));
   }
 
@@ -455,10 +457,7 @@ export class Engine {
     return this.#emitter.on(type, listener as (event: EngineEvent) => void);
   }
 
-  /**
-   * Every event from this call on, until the engine is closed or the reader stops (`break`, `return()`). A reader that
-   * falls too far behind misses the oldest events and is told how many; see {@link EventsOptions}.
-   */
+  /** Every event from now on, until the engine is closed or the reader stops; see {@link EventsOptions}. */
   events(options: EventsOptions = {}): AsyncIterableIterator<EngineEvent> {
     return this.#emitter.stream(options);
   }

@@ -11,6 +11,7 @@ import { dagErrors } from "./errors/dags.ts";
 import type { ErrorEntry } from "./errors/entry.ts";
 import { fileErrors } from "./errors/files.ts";
 import { runErrors } from "./errors/runs.ts";
+import { serverErrors } from "./errors/server.ts";
 import { storeErrors } from "./errors/stores.ts";
 import { teamErrors } from "./errors/teams.ts";
 import { placeOf, placeText } from "./values/stack.ts";
@@ -25,6 +26,7 @@ export const errorTable = {
   ...dagErrors,
   ...teamErrors,
   ...accessErrors,
+  ...serverErrors,
 } satisfies Record<string, ErrorEntry>;
 
 /** A stable error code such as `HF-1001`. */

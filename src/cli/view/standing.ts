@@ -1,26 +1,24 @@
-import { needsPerson } from "../../core/journal/going-on.ts";
-import { stallOf } from "../../core/manage/status/stalled.ts";
-import type { RunDetails, RunSentence } from "../../core/manage/status/status.ts";
-import { describeRun } from "../../core/manage/status/status.ts";
-import { type RunRow, WAIT_KINDS, type WaitKind } from "../../core/types.ts";
+import {
+  type Standing as Judged,
+  standingOf as judge,
+  type StandingWord,
+  type Tone,
+} from "../../core/manage/status/standing.ts";
+import type { RunDetails } from "../../core/manage/status/status.ts";
+import type { RunRow, WaitKind } from "../../core/types.ts";
 import { coarse, seconds } from "../format.ts";
 import { ownerOf } from "../owner.ts";
 import type { Paint } from "../paint.ts";
 
-/**
- * A run's state as a glyph and a few words; whether a person is needed; and since when it has made no progress although
- * it could.
- */
-export interface Standing extends RunSentence {
+export type { Tone } from "../../core/manage/status/standing.ts";
+
+/** A run's standing, with a glyph and in a few words. */
+export interface Standing extends Judged {
   readonly glyph: string;
   readonly words: string;
-  readonly tone: Tone;
-  readonly needsYou: boolean;
   /** Since when it is stalled; `null` when it isn't. */
   readonly stalledSince: number | null;
 }
-
-export type Tone = "good" | "bad" | "waits" | "busy" | "calm";
 
 /** The names of waits. */
 const WORDS: Readonly<Record<WaitKind, string>> = {
@@ -38,69 +36,39 @@ const WORDS: Readonly<Record<WaitKind, string>> = {
   timer: "sleeping",
 };
 
+const GLYPHS: Readonly<Record<StandingWord, string>> = {
+  queued: "○",
+  running: "●",
+  pausing: "‖",
+  paused: "‖",
+  cancelling: "◌",
+  cancelled: "✗",
+  completed: "✓",
+  failed: "✗",
+  "failed, resumable": "✗",
+  "failed, dropped": "✗",
+  stalled: "◌",
+  waiting: "◌",
+};
+
 export function standingOf(row: RunRow, now: number, details: RunDetails = {}): Standing {
-  const sentence = describeRun(row, details);
-  const since = stalledSince(row, now);
-  const known = since === null ? words(row, now, sentence) : stalled(now - since);
-  return { ...sentence, ...known, stalledSince: since };
+  const judged = judge(row, now, details, ownerOf(row, now)?.isDead);
+  const { word, needsYou, stalled } = judged;
+  const glyph = word === "waiting" && needsYou ? "‖" : GLYPHS[word];
+  return { ...judged, glyph, words: wordsOf(judged, now), stalledSince: stalled?.since ?? null };
 }
-
-type Words = Pick<Standing, "glyph" | "words" | "tone" | "needsYou">;
-
-const stalled = (ms: number): Words => ({
-  glyph: "◌",
-  words: `stalled ${coarse(ms)}`,
-  tone: "bad",
-  needsYou: true,
-});
 
 /** Since when a run that could continue has had no worker: its worker died, or none takes it. `null` otherwise. */
-export function stalledSince(row: RunRow, now: number): number | null {
-  const stall = stallOf(row, now, ownerOf(row, now)?.isDead);
-  return stall && stall.kind !== "quiet" ? stall.since : null;
-}
+export const stalledSince = (row: RunRow, now: number): number | null => standingOf(row, now).stalledSince;
 
-function words(row: RunRow, now: number, { can }: RunSentence): Words {
-  if (row.control === "compensating")
-    return { glyph: "◌", words: "cancelling", tone: "busy", needsYou: false };
-  if (row.control === "pausing") return { glyph: "‖", words: "pausing", tone: "waits", needsYou: false };
-  switch (row.status) {
-    case "completed":
-      return { glyph: "✓", words: "completed", tone: "good", needsYou: false };
-    case "cancelled":
-      return { glyph: "✗", words: "cancelled", tone: "calm", needsYou: false };
-    case "failed":
-      if (row.prunedAt !== null)
-        return { glyph: "✗", words: "failed, dropped", tone: "calm", needsYou: false };
-      return can.includes("resume")
-        ? { glyph: "✗", words: "failed, resumable", tone: "bad", needsYou: true }
-        : { glyph: "✗", words: "failed", tone: "bad", needsYou: false };
-    case "paused":
-      return { glyph: "‖", words: "paused", tone: "waits", needsYou: false };
-    case "running":
-      return { glyph: "●", words: "running", tone: "busy", needsYou: false };
-    case "queued":
-      return { glyph: "○", words: "queued", tone: "calm", needsYou: false };
-    case "waiting":
-      return waiting(row, now);
-  }
-}
-
-function waiting({ waiting: waits }: RunRow, now: number): Words {
-  for (const kind of WAIT_KINDS) {
-    const wait = waits.find((one) => one.kind === kind);
-    if (!wait) continue;
-    const needsYou = needsPerson(kind);
-    const isTimed = (kind === "retry" || kind === "timer") && wait.until !== undefined;
-    const left = isTimed ? ` ${kind === "retry" ? "in " : ""}${seconds((wait.until as number) - now)}` : "";
-    return {
-      glyph: needsYou ? "‖" : "◌",
-      words: `${WORDS[kind]}${left}`,
-      tone: needsYou ? "waits" : "calm",
-      needsYou,
-    };
-  }
-  return { glyph: "◌", words: "waiting", tone: "calm", needsYou: false };
+function wordsOf({ word, wait, stalled }: Judged, now: number): string {
+  if (stalled) return `stalled ${coarse(now - stalled.since)}`;
+  if (word !== "waiting" || !wait) return word;
+  const isTimed = (wait.kind === "retry" || wait.kind === "timer") && wait.until !== undefined;
+  const left = isTimed
+    ? ` ${wait.kind === "retry" ? "in " : ""}${seconds((wait.until as number) - now)}`
+    : "";
+  return `${WORDS[wait.kind]}${left}`;
 }
 
 export function toned(paint: Paint, tone: Tone): (text: string) => string {

@@ -12,6 +12,7 @@ import { dropped } from "../journal/journal.ts";
 import { lastEvent } from "../journal/load.ts";
 import { attemptInReason } from "../journal/older-texts.ts";
 import { actOn, type EngineParts } from "../journal/parts.ts";
+import { checkSeen } from "../journal/seen-position.ts";
 import { saysSame } from "../journal/signals.ts";
 import { isAbout } from "../journal/wait-reason.ts";
 import { signalStep } from "../keys.ts";
@@ -61,6 +62,7 @@ export class Control {
     const { store, ports } = this.#deps;
     const row = await actOn(this.#deps, runId, async (row) => {
       if (await sentBefore(store, row, "pause", act.id)) return null;
+      await checkSeen(store, row, act);
       if (row.control === "compensating") throw beingCancelled(row, "be paused");
       if (ended(row.status)) throw wrongStatus(row, "be paused", "It is not running.", "Nothing to do.");
       const children = act.children ? { children: true as const } : {};
@@ -96,6 +98,7 @@ export class Control {
     const { store, ports } = this.#deps;
     const row = await actOn(this.#deps, runId, async (row) => {
       if (await sentBefore(store, row, "resume", options.id)) return null;
+      await checkSeen(store, row, options);
       const raise = limits && differs(row, limits) ? budget : [];
       if (isGoing(row, options) && !options.now) return noted("resume", options, raise);
       const families = Families.of(store);
@@ -171,6 +174,7 @@ export class Control {
     ports.probe("C17:before-cancel", { runId });
     const row = await actOn(this.#deps, runId, async (row) => {
       if (await sentBefore(store, row, "cancel", act.id)) return null;
+      await checkSeen(store, row, act);
       if (row.status === "cancelled" || (row.control === "compensating" && act.compensate))
         return noted("cancel", act);
       if (row.status === "completed")
@@ -198,6 +202,7 @@ export class Control {
           throw new HoldfastError("HF-1020", { id, run: runId });
         if (known) return null;
       }
+      await checkSeen(this.#deps.store, row, options);
       if (terminal(row.status))
         throw wrongStatus(row, "take a signal", "It has ended.", "Start or fork a run.");
       await this.#checkKept(row);

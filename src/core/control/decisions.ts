@@ -9,6 +9,7 @@ import type { EventDraft } from "../journal/events.ts";
 import { actOn, type EngineParts } from "../journal/parts.ts";
 import type { StepRecord } from "../journal/records.ts";
 import { insistOn } from "../journal/row-shape.ts";
+import { checkSeen } from "../journal/seen-position.ts";
 import type { RunState } from "../journal/state.ts";
 import type { Encoded } from "../journal/values.ts";
 import { isUndo } from "../keys.ts";
@@ -103,6 +104,7 @@ export class Decisions {
         given = (await values.of(runId, before)) as GateAnswer;
         return null;
       }
+      await checkSeen(store, row, answer);
       const at = await store.now();
       const { record, shown } = await this.#openGate(row, gate, at);
       checkFits(gate, answer, shown, record);
@@ -162,6 +164,7 @@ export class Decisions {
     return actOn(this.#deps, runId, async (row) => {
       const before = await sentBefore(this.#deps.store, row, "resolve", resolution.id);
       if (before?.step === step) return null;
+      await checkSeen(this.#deps.store, row, resolution);
       const { record, state } = await this.#inDoubt(row, step);
       const isRekeyed = resolution.action === "rerun" && resolution.newKey === true;
       if (isRekeyed && !record.newKey) throw new HoldfastError("HF-2173", { step });

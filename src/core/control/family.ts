@@ -45,7 +45,7 @@ export class Family {
   }
 
   /** Cancels every child that hasn't ended, and through them theirs. May be repeated at any time. */
-  async cancelChildren(runId: string, { id: _, ...act }: CancelOptions): Promise<void> {
+  async cancelChildren(runId: string, { id: _, seen: __, ...act }: CancelOptions): Promise<void> {
     for (const child of await this.children(runId)) {
       // A run that is being undone is about to be cancelled, and handles those below it.
       if (child.control === "compensating") continue;

@@ -1,4 +1,4 @@
-import type { NamedAct } from "../journal/act.ts";
+import { type NamedAct, unseen } from "../journal/act.ts";
 import { INJECT, injectTo } from "../names.ts";
 import type { Control } from "./control.ts";
 import type { Family } from "./family.ts";
@@ -23,6 +23,7 @@ export async function injectInto(
 ): Promise<void> {
   const mailbox = to === undefined ? INJECT : injectTo(to);
   const inject = (id: string): Promise<void> => control.signal(id, mailbox, context, act);
-  if (children) await family.withChildren(runId, inject, ({ id }) => inject(id));
+  const below = (id: string): Promise<void> => control.signal(id, mailbox, context, unseen(act));
+  if (children) await family.withChildren(runId, inject, ({ id }) => below(id));
   else await inject(runId);
 }

@@ -1,4 +1,4 @@
-import { checkObject, checkText } from "../check-options.ts";
+import { checkObject, checkText, checkWhole } from "../check-options.ts";
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkNamed, checkProse } from "../names.ts";
@@ -17,7 +17,12 @@ export interface Act {
 /** An act with an id: sent twice under the same `id`, it counts once, and both calls get the same answer. */
 export interface NamedAct extends Act {
   readonly id?: string;
+  /** The position at which the actor has seen the run. If it has moved on since, the act is refused (HF-6007). */
+  readonly seen?: number;
 }
+
+/** The same act on another run, of which the actor has seen no position. */
+export const unseen = <T extends NamedAct>({ seen: _, ...act }: T): Omit<T, "seen"> => act;
 
 export const because = (act: Act): { reason?: string } => defined({ reason: act.reason });
 
@@ -32,6 +37,7 @@ const LIMITS = { actor: 200, reason: 4_000, id: 200 } as const;
 
 export function checkAct(act: NamedAct): void {
   checkObject("act", act);
+  if (act.seen !== undefined) checkWhole("seen", act.seen, 0);
   for (const [option, most] of Object.entries(LIMITS)) {
     const given: unknown = act[option as keyof typeof LIMITS];
     if (given === undefined) continue;

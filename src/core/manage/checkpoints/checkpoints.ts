@@ -2,13 +2,14 @@ import { checkWhole } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { checkId } from "../../ids.ts";
-import { type Act, because, plan } from "../../journal/act.ts";
+import { because, type NamedAct, plan } from "../../journal/act.ts";
 import { addressOf, checkLabel, parseAddress, phaseOf } from "../../journal/address.ts";
 import { isLosingAll } from "../../journal/dropped.ts";
 import type { EventKind, JournalEvent } from "../../journal/events.ts";
 import { dropped } from "../../journal/journal.ts";
 import { actOn, type EngineParts } from "../../journal/parts.ts";
 import { labelsOf, type Remarks, readRow, remarks, resolve } from "../../journal/positions.ts";
+import { checkSeen } from "../../journal/seen-position.ts";
 import { checkLimit } from "../../store/query.ts";
 import type { RunRow, StateView } from "../../types.ts";
 import { type Checkpoint, readCheckpoint, readTasks, triggerOf, viewAt } from "./checkpoint-view.ts";
@@ -178,11 +179,11 @@ export class Checkpoints {
   }
 
   /** Pins a checkpoint, so that retention keeps its values. Returns its address. */
-  pin(address: string, act: Act = {}): Promise<string> {
+  pin(address: string, act: NamedAct = {}): Promise<string> {
     return this.#tag(address, { pinned: true }, act);
   }
 
-  unpin(address: string, act: Act = {}): Promise<string> {
+  unpin(address: string, act: NamedAct = {}): Promise<string> {
     return this.#tag(address, { pinned: false }, act);
   }
 
@@ -190,25 +191,26 @@ export class Checkpoints {
    * Names a checkpoint, replacing an earlier name and taking the name from any other checkpoint of the run. Returns its
    * address.
    */
-  async label(address: string, label: string, act: Act = {}): Promise<string> {
+  async label(address: string, label: string, act: NamedAct = {}): Promise<string> {
     checkLabel(label);
     return this.#tag(address, { label }, act);
   }
 
   /** Removes the name that was set for a checkpoint. The name of a mark stays. Returns its address. */
-  unlabel(address: string, act: Act = {}): Promise<string> {
+  unlabel(address: string, act: NamedAct = {}): Promise<string> {
     return this.#tag(address, { label: "" }, act);
   }
 
   async #tag(
     text: string,
     tag: { readonly label?: string; readonly pinned?: boolean },
-    act: Act,
+    act: NamedAct,
   ): Promise<string> {
     const { store } = this.#parts;
     const address = parseAddress(text);
     let position: number | undefined;
     await actOn(this.#parts, address.runId, async (row) => {
+      await checkSeen(store, row, act);
       // Resolved once: on a retry the newest position would be another one.
       const seq = (position ??= await resolve(store, row, address));
       const said = await remarks(store, row, 0);
@@ -230,7 +232,7 @@ export class Checkpoints {
   }
 
   /** Marks the run's current state as a checkpoint, and returns its address. */
-  async mark(runId: string, label: string, act: Act = {}): Promise<string> {
+  async mark(runId: string, label: string, act: NamedAct = {}): Promise<string> {
     checkId(runId);
     checkLabel(label);
     const row = await actOn(this.#parts, runId, async (row) => {

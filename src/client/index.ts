@@ -1,0 +1,10 @@
+/** A typed client of the management API. It imports nothing of Node and runs in browsers too. */
+
+export type { AnswerOf, ArgsOf } from "../server/contract/types.ts";
+export {
+  type CallOptions,
+  type Client,
+  type ClientOptions,
+  createClient,
+} from "./client.ts";
+export { ApiError } from "./problem.ts";

@@ -1,0 +1,51 @@
+import type { z } from "zod";
+import type { Operation } from "./operation.ts";
+import { type OperationId, PATHS } from "./paths.ts";
+
+/** An operation with the types of what it takes and answers. */
+export interface Declared<
+  Id extends OperationId = OperationId,
+  Q extends z.ZodObject | undefined = z.ZodObject | undefined,
+  B extends z.ZodType | undefined = z.ZodType | undefined,
+  A extends z.ZodType = z.ZodType,
+> extends Omit<Operation, "id" | "query" | "body" | "answer"> {
+  readonly id: Id;
+  readonly query: Q;
+  readonly body: B;
+  readonly answer: A;
+  /** What the server sends and takes besides JSON. */
+  readonly media?: Media;
+  /** How a body is limited, if not as usual. */
+  readonly bodyLimit?: number;
+}
+
+/** Data that nobody changes: what the library returns fits the shapes of the answers. */
+export type Frozen<T> = T extends readonly (infer E)[]
+  ? readonly Frozen<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Frozen<T[K]> }
+    : T;
+
+/** Content types that aren't JSON. */
+export interface Media {
+  readonly answer?: "text/event-stream" | "text/html" | "application/x-ndjson" | "text/plain";
+  readonly body?: "application/x-ndjson";
+}
+
+type Given<Q, B, A> = Pick<Operation, "summary" | "permission" | "verb"> & {
+  readonly query?: Q;
+  readonly body?: B;
+  readonly answer: A;
+  readonly media?: Media;
+  readonly bodyLimit?: number;
+};
+
+export function declare<
+  const Id extends OperationId,
+  A extends z.ZodType,
+  Q extends z.ZodObject | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+>(id: Id, { query, body, ...given }: Given<Q, B, A>): Declared<Id, Q, B, A> {
+  const [method, path] = PATHS[id].split(" ") as [Operation["method"], string];
+  return { id, method, path, query: query as Q, body: body as B, ...given };
+}

@@ -1,0 +1,133 @@
+import { z } from "zod";
+import { HoldfastError } from "../core/errors.ts";
+import { parseJson } from "../core/values/bounded-json.ts";
+import { ParseBudget } from "../core/values/parse-budget.ts";
+import type { Declared } from "./contract/declare.ts";
+
+/** Reads what a request brings, within limits: 1 MiB, 64 levels, 10,000 values. */
+const BODY_LIMIT = 1024 * 1024;
+const LIMITS = { depth: 64, keys: 10_000, bytes: BODY_LIMIT } as const;
+const NOT_A_KEY = new Set(["__proto__", "constructor", "prototype"]);
+const MOST_PROBLEMS = 5;
+
+/** Checks what came in against its shape; the refusal names the fields and never repeats their values. */
+export function checked<T extends z.ZodType>(shape: T, given: unknown): z.output<T> {
+  const result = shape.safeParse(given);
+  if (result.success) return result.data;
+  const problems = result.error.issues.slice(0, MOST_PROBLEMS).map(inWords);
+  throw new HoldfastError("HF-6004", { problems: problems.join("; ") });
+}
+
+function inWords(issue: z.core.$ZodIssue): string {
+  const place = issue.path.map(String).join(".");
+  if (issue.code === "unrecognized_keys") {
+    const names = issue.keys.map((key) => (/^[\w.-]{1,60}$/.test(key) ? key : "a name that is not valid"));
+    return `${place === "" ? "" : `${place}: `}unknown ${names.join(", ")}`;
+  }
+  return place === "" ? issue.message : `${place}: ${issue.message}`;
+}
+
+type Kind = "text" | "number" | "flag";
+
+/** The parameters of a query that aren't text, and those that may be repeated. */
+interface QueryKinds {
+  readonly kinds: ReadonlyMap<string, Kind>;
+  readonly lists: ReadonlySet<string>;
+}
+
+interface Property {
+  readonly type?: unknown;
+  readonly items?: Property;
+}
+
+const known = new WeakMap<z.ZodObject, QueryKinds>();
+
+function kindsOf(query: z.ZodObject): QueryKinds {
+  const before = known.get(query);
+  if (before) return before;
+  const { properties = {} } = z.toJSONSchema(query, { io: "input", unrepresentable: "any" }) as {
+    properties?: Readonly<Record<string, Property>>;
+  };
+  const kinds = new Map<string, Kind>();
+  const lists = new Set<string>();
+  for (const [name, property] of Object.entries(properties)) {
+    if (property.type === "array") lists.add(name);
+    const { type } = property.type === "array" ? (property.items ?? {}) : property;
+    kinds.set(
+      name,
+      type === "integer" || type === "number" ? "number" : type === "boolean" ? "flag" : "text",
+    );
+  }
+  const found = { kinds, lists };
+  known.set(query, found);
+  return found;
+}
+
+/** A number or a flag is read only in its usual form: anything else stays text, which the shape refuses. */
+function convert(text: string, kind: Kind | undefined): unknown {
+  if (kind === "number" && /^-?\d{1,17}(\.\d{1,17})?$/.test(text)) return Number(text);
+  if (kind === "flag" && (text === "true" || text === "false")) return text === "true";
+  return text;
+}
+
+export function readQuery<Q extends z.ZodObject>(query: Q, given: URLSearchParams): z.output<Q> {
+  const { kinds, lists } = kindsOf(query);
+  const values: Record<string, unknown> = Object.create(null);
+  for (const name of new Set(given.keys())) {
+    const all = given.getAll(name).map((text) => convert(text, kinds.get(name)));
+    if (lists.has(name)) values[name] = all;
+    else if (all.length === 1) values[name] = all[0];
+    else throw new HoldfastError("HF-6004", { problems: "a parameter is repeated that may be given once" });
+  }
+  return checked(query, { ...values });
+}
+
+/** The JSON of a body; an absent one counts as an empty object. */
+export async function readBody(operation: Declared, request: Request): Promise<unknown> {
+  const text = await readText(request, operation.bodyLimit ?? BODY_LIMIT);
+  if (text === "") return {};
+  const [type = ""] = (request.headers.get("content-type") ?? "").split(";");
+  if (type.trim().toLowerCase() !== "application/json")
+    throw new HoldfastError("HF-6003", { type: "application/json" });
+  return plain(parsed(text));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text, new ParseBudget("The body", LIMITS));
+  } catch (error) {
+    throw HoldfastError.is(error) ? error : new HoldfastError("HF-6005");
+  }
+}
+
+/** Refuses keys that would change how objects behave when somebody copies them. */
+function plain(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (!Array.isArray(value) && Object.keys(value).some((key) => NOT_A_KEY.has(key)))
+    throw new HoldfastError("HF-6005");
+  for (const one of Object.values(value)) plain(one);
+  return value;
+}
+
+export async function readText(request: Request, limit: number): Promise<string> {
+  const refused = new HoldfastError("HF-6006", { limit });
+  if (Number(request.headers.get("content-length") ?? 0) > limit) throw refused;
+  if (!request.body) return "";
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text = "";
+  let size = 0;
+  for await (const part of request.body as AsyncIterable<Uint8Array>) {
+    size += part.byteLength;
+    if (size > limit) throw refused;
+    text += decoded(decoder, part);
+  }
+  return text + decoded(decoder);
+}
+
+function decoded(decoder: InstanceType<typeof TextDecoder>, part?: Uint8Array): string {
+  try {
+    return part ? decoder.decode(part, { stream: true }) : decoder.decode();
+  } catch {
+    throw new HoldfastError("HF-6005");
+  }
+}
