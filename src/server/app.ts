@@ -4,7 +4,7 @@ import type { Engine } from "../core/engine.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
 import type { Store } from "../core/store/contract.ts";
-import { may, type Principal } from "./access/permission.ts";
+import { decide, type Principal, type Subject } from "./access/permission.ts";
 import type { Call, Handler, Tools } from "./call.ts";
 import type { Declared } from "./contract/declare.ts";
 import { allOperations } from "./contract/operations.ts";
@@ -90,9 +90,8 @@ interface Asked {
 
 async function carriedOut(tools: Tools, operation: Declared, asked: Asked): Promise<Response> {
   const { principal, request, params } = asked;
-  if (!principal) throw new HoldfastError("HF-6016");
-  if (!may(principal, operation.permission))
-    throw new HoldfastError("HF-6017", { actor: principal.actor, permission: operation.permission });
+  if (!principal) throw new HoldfastError("HF-6050");
+  await checkMay(tools, operation, principal, params);
   const query = operation.query && readQuery(operation.query, new URL(request.url).searchParams);
   const body = operation.body && checked(operation.body, await readBody(operation, request));
   const headers = new Headers({ "cache-control": "no-store" });
@@ -102,6 +101,23 @@ async function carriedOut(tools: Tools, operation: Declared, asked: Asked): Prom
   const handler = handlers[operation.id] as Handler<OperationId>;
   const answer = await handler(call as unknown as Call<OperationId>);
   return answer instanceof Response ? answer : json(operation, answer, headers);
+}
+
+async function checkMay(
+  { engine }: Tools,
+  { permission, about }: Declared,
+  principal: Principal,
+  { run = "" }: Readonly<Record<string, string>>,
+): Promise<void> {
+  let subject: Subject = about === "store" ? "store" : "list";
+  if (about === "run" && principal.scope) {
+    const row = await engine.get(run);
+    if (!row) throw new HoldfastError("HF-1001", { run });
+    subject = { run: row };
+  }
+  const verdict = decide(principal, permission, subject);
+  if (verdict === "unknown") throw new HoldfastError("HF-1001", { run });
+  if (verdict === "forbidden") throw new HoldfastError("HF-6051", { actor: principal.actor, permission });
 }
 
 /** What the operation's shape doesn't name doesn't leave the server. */

@@ -1,4 +1,5 @@
 import { type ErrorCode, HoldfastError } from "../core/errors.ts";
+import { ACCESS_STATUS } from "./access/refusal.ts";
 
 /** An error as the API answers it: RFC 9457, with the four lines that the library and the command line show. */
 export interface Problem {
@@ -57,11 +58,11 @@ const STATUSES: Readonly<Record<string, number>> = {
   "HF-6013": 409,
   "HF-6014": 503,
   "HF-6015": 404,
-  "HF-6016": 401,
-  "HF-6017": 403,
 };
 
 export function statusOf(code: ErrorCode): number {
+  const ofAccess = ACCESS_STATUS[code];
+  if (ofAccess !== undefined) return ofAccess;
   for (let length = code.length; length > 3; length--) {
     const status = STATUSES[code.slice(0, length)];
     if (status !== undefined) return status;

@@ -98,16 +98,4 @@ export const serverErrors = entries({
     safe: UNCHANGED,
     fix: "List what is there.",
   },
-  "HF-6016": {
-    what: "The request does not say who makes it.",
-    why: "It has no credential that is valid here.",
-    safe: UNCHANGED,
-    fix: "Send a credential.",
-  },
-  "HF-6017": {
-    what: "{actor} may not do this.",
-    why: "It needs the permission {permission}.",
-    safe: UNCHANGED,
-    fix: "Ask somebody who may, or for a credential that may.",
-  },
 });

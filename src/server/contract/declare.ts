@@ -13,6 +13,8 @@ export interface Declared<
   readonly query: Q;
   readonly body: B;
   readonly answer: A;
+  /** What a scope of a credential narrows: one run, a list of runs, or something that belongs to no run. */
+  readonly about: About;
   /** What the server sends and takes besides JSON. */
   readonly media?: Media;
   /** How a body is limited, if not as usual. */
@@ -26,6 +28,8 @@ export type Frozen<T> = T extends readonly (infer E)[]
     ? { readonly [K in keyof T]: Frozen<T[K]> }
     : T;
 
+export type About = "run" | "list" | "store";
+
 /** Content types that aren't JSON. */
 export interface Media {
   readonly answer?: "text/event-stream" | "text/html" | "application/x-ndjson" | "text/plain";
@@ -36,6 +40,8 @@ type Given<Q, B, A> = Pick<Operation, "summary" | "permission" | "verb"> & {
   readonly query?: Q;
   readonly body?: B;
   readonly answer: A;
+  /** For operations without a run in their path. Default `store`. */
+  readonly about?: "list";
   readonly media?: Media;
   readonly bodyLimit?: number;
 };
@@ -45,7 +51,8 @@ export function declare<
   A extends z.ZodType,
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
->(id: Id, { query, body, ...given }: Given<Q, B, A>): Declared<Id, Q, B, A> {
+>(id: Id, { query, body, about, ...given }: Given<Q, B, A>): Declared<Id, Q, B, A> {
   const [method, path] = PATHS[id].split(" ") as [Operation["method"], string];
-  return { id, method, path, query: query as Q, body: body as B, ...given };
+  const subject = path.includes("{run}") ? "run" : (about ?? "store");
+  return { id, method, path, query: query as Q, body: body as B, about: subject, ...given };
 }

@@ -8,6 +8,7 @@ const aboutItself = {
   getOpenApi: declare("getOpenApi", {
     summary: "This API as an OpenAPI 3.1 document.",
     permission: "runs:read",
+    about: "list",
     verb: { library: "none: it describes the API", cli: "none: it describes the API" },
     answer: z.record(z.string(), z.unknown()),
   }),

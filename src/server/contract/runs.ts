@@ -7,6 +7,7 @@ export const runOperations = {
   listRuns: declare("listRuns", {
     summary: "Runs, newest first, one page at a time. Every given filter must match.",
     permission: "runs:read",
+    about: "list",
     verb: { library: "engine.list", cli: "list" },
     query: z.strictObject({
       status: z.array(z.enum(RUN_STATUSES)).exactOptional(),

@@ -1,14 +1,16 @@
 import { defined } from "../../core/defined.ts";
 import { standingOf } from "../../core/manage/status/standing.ts";
+import { inScope } from "../access/permission.ts";
 import type { Handlers } from "../call.ts";
 import type { runOperations } from "../contract/runs.ts";
 import { itemOf, tagOf } from "./run-item.ts";
 
 export const runRoutes: Handlers<keyof typeof runOperations> = {
-  async listRuns({ engine, store, query }) {
+  async listRuns({ engine, store, query, principal }) {
     const { runs, cursor } = await engine.list(query);
     const now = await store.now();
-    return { runs: runs.map((run) => itemOf(run, now)), cursor };
+    const seen = runs.filter((run) => inScope(principal.scope ?? null, run));
+    return { runs: seen.map((run) => itemOf(run, now)), cursor };
   },
 
   async getRun({ engine, store, params, headers }) {
