@@ -56,9 +56,9 @@ export interface CommandGroup extends Described {
  * ```
  * export const command = defineCommand({
  *   name: "pause",
- *   summary: "stop a run at its next step",
+ *   summary: "Pause a run before its next step",
  *   args: ["<run>"],
- *   options: { workflow: { flag: "--workflow <name>", summary: "all of its runs" } },
+ *   options: { workflow: { flag: "--workflow <name>", summary: "All of its runs" } },
  *   async run({ args, options, engine }) { … },
  * });
  * ```

@@ -120,14 +120,14 @@ function take(draft: Draft, rest: string[], word: string, next: string | undefin
 }
 
 export const GLOBAL_HELP = `
-Everywhere, before or after the command:
-  --json[=fields]   one document on stdout     --jsonl           one line per event
-  -q, --quiet       no progress                -v, --verbose     more of it
-  --store <url>     where runs are kept        --config <file>   configuration to use
-  --profile <name>  a profile of it            --ui <mode>       auto, live, lines, none
-  --reason <text>   why you do it              --as <actor>      who does it
-  -y, --yes         do not ask                 --no-color        --ascii
-  -h, --help        this, for any command      -V, --version
+Options of every command, before or after its name:
+  --json[=fields]   print one JSON document    --jsonl           print one line per event
+  -q, --quiet       no progress                -v, --verbose     more detail
+  --store <url>     where runs are kept        --config <file>   configuration file
+  --profile <name>  profile of it              --ui <mode>       auto, live, lines, none
+  --reason <text>   why you do this            --as <actor>      who does it
+  -y, --yes         don't ask                  --no-color        --ascii
+  -h, --help        help for any command       -V, --version
 
 Exit codes:
   0 done   1 failed for good   2 bad usage   3 invalid workflow or config   4 not found or ambiguous

@@ -4,9 +4,9 @@ import { importList, importListText } from "../view/import-list.ts";
 /** `holdfast accept <run>`: lets an imported run continue, after its list was seen. */
 export const command = defineCommand({
   name: "accept",
-  summary: "see what an imported run would execute, and let it go on",
+  summary: "Review what an imported run would execute, and let it continue",
   args: ["<run>"],
-  options: { show: { flag: "--show", summary: "only show the list" } },
+  options: { show: { flag: "--show", summary: "Only show the list" } },
   examples: ["accept recon-88 --show", 'accept recon-88 --reason "from our staging store"'],
   async run(context) {
     const { args, options, out } = context;

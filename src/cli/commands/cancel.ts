@@ -5,15 +5,15 @@ import { usage } from "../globals.ts";
 import { bulkOutcome } from "./pause.ts";
 
 const options = {
-  compensate: { flag: "--compensate", summary: "undo what it did first, in reverse order" },
-  workflow: { flag: "--workflow <name>", summary: "every run of this workflow" },
-  file: { flag: "--file <file>", summary: "where its workflow is, for --compensate" },
+  compensate: { flag: "--compensate", summary: "First undo what the run did, in reverse order" },
+  workflow: { flag: "--workflow <name>", summary: "Every run of this workflow" },
+  file: { flag: "--file <file>", summary: "With --compensate: the file with its workflow" },
 } as const;
 
 /** `holdfast cancel <run>`: ends it for good. Its record is kept. */
 export const command = defineCommand({
   name: "cancel",
-  summary: "end a run for good; its checkpoints are kept",
+  summary: "Cancel a run for good; its checkpoints are kept",
   args: ["[run]"],
   options,
   examples: ['cancel aapl --reason "not needed any more"', "cancel order-7 --compensate"],

@@ -11,7 +11,7 @@ import { command as validate } from "./validate.ts";
 /** `holdfast checkpoints …`: positions of runs to return to. */
 export const command: CommandGroup = {
   name: "checkpoints",
-  summary: "positions of runs: look at them, compare, name, keep and drop them",
+  summary: "List, show, label, pin and drop checkpoints",
   commands: [list, show, create, diff, validate, prune, clear, pin, unpin, exportRun, importRuns],
   otherwise: "list",
 };

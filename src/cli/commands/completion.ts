@@ -12,7 +12,7 @@ const ASK = "__complete";
 export const completionFor = (catalog: readonly Listed[]): Command =>
   defineCommand({
     name: "completion",
-    summary: "what makes the Tab key know commands, options and runs: bash, zsh or fish",
+    summary: "Print a shell completion script for bash, zsh or fish",
     args: ["<shell>", "[words...]"],
     examples: [
       "completion bash >> ~/.bashrc",

@@ -4,7 +4,7 @@ import { columns } from "../format.ts";
 
 const show = defineCommand({
   name: "show",
-  summary: "every value that counts here, and where it comes from",
+  summary: "Show every setting and where it comes from",
   async run(context) {
     const { file, root, values, origins, notes } = await context.settings();
     const rows = Object.entries(origins).flatMap(([key, origin]) =>
@@ -34,7 +34,7 @@ const show = defineCommand({
 
 const validate = defineCommand({
   name: "validate",
-  summary: "whether the configuration is valid",
+  summary: "Check the configuration",
   async run(context) {
     // Reading it throws whatever is wrong.
     const { file, notes } = await context.settings();
@@ -48,7 +48,7 @@ const validate = defineCommand({
 
 const schema = defineCommand({
   name: "schema",
-  summary: "the JSON schema of the configuration, for editors",
+  summary: "Print the configuration's JSON schema, for editors",
   async run() {
     const { jsonSchema } = await import("../config/schema.ts");
     const found = jsonSchema();
@@ -59,7 +59,7 @@ const schema = defineCommand({
 /** `holdfast config show|validate|schema`. */
 export const command: CommandGroup = {
   name: "config",
-  summary: "what is configured, and whether it is valid",
+  summary: "Show and check the configuration",
   commands: [show, validate, schema],
   otherwise: "show",
 };

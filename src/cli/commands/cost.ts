@@ -25,12 +25,20 @@ type Way = (typeof WAYS)[number];
 /** `holdfast cost`: what was spent, how much of it on failed attempts, and what recovery has saved. */
 export const command = defineCommand({
   name: "cost",
-  summary: "tokens and money: spent, wasted on retries, saved by resume",
+  summary: "Show tokens and money: spent, wasted on retries, saved by resuming",
   args: ["[run]"],
   options: {
-    by: { flag: "--by <what>", summary: "in groups (default: workflow; step for one run)", choices: WAYS },
-    since: { flag: "--since <time>", summary: "runs started since: 7d, a date", parse: readSince },
-    compare: { flag: "--compare <run>", summary: "this run beside the other" },
+    by: {
+      flag: "--by <what>",
+      summary: "Group by this (default: workflow, or step for one run)",
+      choices: WAYS,
+    },
+    since: {
+      flag: "--since <time>",
+      summary: "Only runs started since then, such as 7d or a date",
+      parse: readSince,
+    },
+    compare: { flag: "--compare <run>", summary: "Compare with this run" },
   },
   examples: ["cost --since 7d", "cost recon-88 --by model", "cost recon-88 --compare recon-87"],
   async run(context) {

@@ -18,24 +18,39 @@ import { progressLine } from "../view/crash-progress.ts";
 import { roomOf } from "../view/table.ts";
 
 const options = {
-  at: { flag: "--at <where>", summary: "every boundary, random ones, or those of one step (every)" },
-  fault: { flag: "--fault <fault>", summary: "what goes wrong there", choices: faults },
-  input: { flag: "-i, --input <k=v>", summary: "one value of the input, or all of it as JSON", list: true },
-  inputFile: { flag: "--input-file <file>", summary: "the input as JSON or YAML; - for standard input" },
-  limit: { flag: "--limit <n>", summary: "at most so many boundaries, 0 for all (100)", parse: readWhole },
-  seed: { flag: "--seed <n>", summary: "what is drawn by chance follows from it (1)", parse: readWhole },
-  case: { flag: "--case <id>", summary: "only this one, as a report names it" },
-  twice: { flag: "--twice", summary: "kill the process that recovers, too" },
+  at: { flag: "--at <where>", summary: "Every boundary, random ones, or those of one step (default every)" },
+  fault: { flag: "--fault <fault>", summary: "What goes wrong there", choices: faults },
+  input: { flag: "-i, --input <k=v>", summary: "One input value, or the whole input as JSON", list: true },
+  inputFile: {
+    flag: "--input-file <file>",
+    summary: "Read the input from a JSON or YAML file; - reads standard input",
+  },
+  limit: {
+    flag: "--limit <n>",
+    summary: "At most this many boundaries, 0 for all (default 100)",
+    parse: readWhole,
+  },
+  seed: { flag: "--seed <n>", summary: "The seed for everything random (default 1)", parse: readWhole },
+  case: { flag: "--case <id>", summary: "Only this case, as a report names it" },
+  twice: { flag: "--twice", summary: "Also kill the process that recovers" },
   answer: {
     flag: "--answer <gate=choice>",
-    summary: "what to choose at a gate (its first choice)",
+    summary: "What to choose at a gate (default: its first choice)",
     list: true,
   },
-  signal: { flag: "--signal <name=json>", summary: "what to send to whoever waits for it", list: true },
-  lanes: { flag: "--lanes <n>", summary: "cases at a time (2)", parse: readWhole },
-  claim: { flag: "--claim <ms>", summary: "how long a dead process keeps its run (500)", parse: readWhole },
-  patience: { flag: "--patience <s>", summary: "how long one process may take", parse: readWhole },
-  report: { flag: "--report <kind[=file]>", summary: "write a report: junit, md or json", list: true },
+  signal: {
+    flag: "--signal <name=json>",
+    summary: "What to send to runs that wait for this signal",
+    list: true,
+  },
+  lanes: { flag: "--lanes <n>", summary: "Cases at a time (default 2)", parse: readWhole },
+  claim: {
+    flag: "--claim <ms>",
+    summary: "How long a dead process keeps its run (default 500)",
+    parse: readWhole,
+  },
+  patience: { flag: "--patience <s>", summary: "How long one process may take", parse: readWhole },
+  report: { flag: "--report <kind[=file]>", summary: "Write a report: junit, md or json", list: true },
 } as const;
 
 type Given = CommandContext<Values<typeof options>>;
@@ -51,7 +66,7 @@ function readWhole(text: string): number {
  */
 export const command = defineCommand({
   name: "crash-test",
-  summary: "kill a workflow at every boundary; count what was done twice or lost",
+  summary: "Kill a workflow at every boundary and count what was lost or done twice",
   args: ["<workflow>"],
   options,
   examples: [

@@ -5,11 +5,11 @@ import { plural } from "../format.ts";
 /** `holdfast delete <run>`: nothing of it is left but, unless told otherwise, a line that says so. */
 export const command = defineCommand({
   name: "delete",
-  summary: "delete an ended run and those it started, with everything stored of them",
+  summary: "Delete an ended run, its children and everything stored about them",
   args: ["<run>"],
   options: {
-    force: { flag: "--force", summary: "cancel it first if it has not ended" },
-    tombstone: { flag: "--no-tombstone", summary: "do not even record that it was there" },
+    force: { flag: "--force", summary: "Cancel the run first if it hasn't ended" },
+    tombstone: { flag: "--no-tombstone", summary: "Leave no record of the deletion" },
   },
   examples: ['delete aapl --yes --reason "asked for by the customer"', "delete stuck-7 --force"],
   async run(context) {

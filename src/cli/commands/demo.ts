@@ -24,7 +24,7 @@ interface Line {
  */
 export const command = defineCommand({
   name: "demo",
-  summary: "ten agents, a rate limit, kill -9, resume: nothing is paid twice",
+  summary: "Watch ten agents survive a rate limit and kill -9, and pay for nothing twice",
   async run({ out, host }) {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-demo-"));
     const witness = await startWitness({ file: join(folder, "witness.jsonl") });

@@ -15,17 +15,21 @@ type Part = (typeof PARTS)[number];
 type Shape = Values<typeof options>;
 
 const options = {
-  path: { flag: "--path <path>", summary: "only below this path, such as memory.totals" },
-  stat: { flag: "--stat", summary: "only how much differs" },
-  only: { flag: "--only <part>", summary: "only this part", choices: PARTS },
-  format: { flag: "--format <format>", summary: "how", choices: ["text", "json", "jsonpatch"] as const },
-  reveal: { flag: "--reveal", summary: "values as they are, not shortened and masked" },
+  path: { flag: "--path <path>", summary: "Only below this path, such as memory.totals" },
+  stat: { flag: "--stat", summary: "Only print how much differs" },
+  only: { flag: "--only <part>", summary: "Only this part", choices: PARTS },
+  format: {
+    flag: "--format <format>",
+    summary: "The output format",
+    choices: ["text", "json", "jsonpatch"] as const,
+  },
+  reveal: { flag: "--reveal", summary: "Show values in full, neither shortened nor masked" },
 } as const;
 
 /** `holdfast diff`: compares two checkpoints, of one run or of two. */
 export const command = defineCommand({
   name: "diff",
-  summary: "what differs between two checkpoints, also of two runs",
+  summary: "Compare two checkpoints, of one run or of two",
   args: ["<checkpoint>", "<checkpoint>"],
   options,
   examples: [
@@ -46,13 +50,13 @@ export const command = defineCommand({
 /** `holdfast diff-checkpoints --from=… --to=…`: the same, as the checkpoint system design spells it. */
 export const diffOfTask = defineCommand({
   name: "diff-checkpoints",
-  summary: "the same as diff",
+  summary: "Same as diff",
   options: {
-    from: { flag: "--from <checkpoint>", summary: "a phase, a label, a position or a checkpoint's id" },
-    to: { flag: "--to <checkpoint>", summary: "the same" },
+    from: { flag: "--from <checkpoint>", summary: "A phase, label, position or checkpoint id" },
+    to: { flag: "--to <checkpoint>", summary: "The same" },
     task: {
       flag: "--task <task>",
-      summary: "the run that has them, or its workflow (default: the newest run)",
+      summary: "The run or workflow that has them (default: the newest run)",
     },
     ...options,
   },

@@ -15,8 +15,10 @@ import { checkClock, checkDamage, checkReads, checkRuns, checkWrites, sizeOf } f
 /** `holdfast doctor`: checks whether everything is in order, and says how to fix it. Uses only the store. */
 export const command = defineCommand({
   name: "doctor",
-  summary: "store, latency, clock, versions, keys, disk, interrupted runs",
-  options: { fix: { flag: "--fix", summary: "put right what changes no run and calls no code" } },
+  summary: "Check the store, its latency, clock, versions, keys, disk and interrupted runs",
+  options: {
+    fix: { flag: "--fix", summary: "Fix what can be fixed without changing a run or calling code" },
+  },
   examples: ["doctor", "doctor --fix"],
   async run(context) {
     const checks = [checkNode(), ...(await checkStore(context))];

@@ -12,9 +12,9 @@ import { roomOf } from "../view/table.ts";
 /** `holdfast explain 2101`: explains an error code in four lines, offline. */
 export const command = defineCommand({
   name: "explain",
-  summary: "what an error code means, what is safe and how to fix it",
+  summary: "Explain an error code: what it means, what is safe and how to fix it",
   args: ["[code]"],
-  options: { all: { flag: "--all", summary: "every code there is" } },
+  options: { all: { flag: "--all", summary: "List every code" } },
   examples: ["explain 2101", "explain HF-2101", "explain --all"],
   async run(context) {
     const { args, options, out, host } = context;

@@ -12,12 +12,12 @@ import { bytes } from "../view/sizes.ts";
 /** `holdfast export`: writes a run as a portable bundle. */
 export const command = defineCommand({
   name: "export",
-  summary: "a run as a bundle that another store can take in",
+  summary: "Export a run as a bundle that another store can import",
   args: ["<run>"],
   options: {
-    out: { flag: "-o, --out <file>", summary: "where to (default: standard output)" },
-    children: { flag: "--children", summary: "with the runs that it started, and theirs" },
-    sign: { flag: "--sign <key.pem>", summary: "sign it with this Ed25519 private key" },
+    out: { flag: "-o, --out <file>", summary: "Write to this file (default: standard output)" },
+    children: { flag: "--children", summary: "Include its children and theirs" },
+    sign: { flag: "--sign <key.pem>", summary: "Sign the bundle with this Ed25519 private key" },
   },
   examples: ["export recon-88 -o recon-88.jsonl", "export recon-88 --children --sign key.pem > bundle.jsonl"],
   async run(context) {

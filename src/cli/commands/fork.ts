@@ -14,23 +14,23 @@ import { editState } from "./fork/edit-state.ts";
 /** `holdfast fork`: creates a run from a checkpoint of another, which stays as it is. */
 export const command = defineCommand({
   name: "fork",
-  summary: "a new run that goes on from a checkpoint, with other values if you like",
+  summary: "Start a new run from a checkpoint, with other values if you like",
   args: ["<checkpoint>"],
   options: {
     set: {
       flag: "--set <path=json>",
-      summary: "another value: memory.x=1, steps.load=[2], input={}",
+      summary: "Change a value: memory.x=1, steps.load=[2], input={}",
       list: true,
     },
-    edit: { flag: "--edit", summary: "edit the whole state in $EDITOR first" },
-    name: { flag: "--name <id>", summary: "what the new run is called: its id" },
+    edit: { flag: "--edit", summary: "Edit the whole state in $EDITOR first" },
+    name: { flag: "--name <id>", summary: "The new run's id" },
     effects: {
       flag: "--effects <what>",
-      summary: "calls that the source has made already (default reuse)",
+      summary: "What to do with calls the source already made (default reuse)",
       choices: ["reuse", "block", "simulate", "allow"] as const,
     },
-    dryEffects: { flag: "--dry-effects", summary: "the same as --effects simulate: nothing is called" },
-    dryRun: { flag: "--dry-run", summary: "only say what would become of the calls" },
+    dryEffects: { flag: "--dry-effects", summary: "Same as --effects simulate: nothing is called" },
+    dryRun: { flag: "--dry-run", summary: "Only print what would happen to those calls" },
   },
   examples: [
     "fork recon-88@14",

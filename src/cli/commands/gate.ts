@@ -5,7 +5,7 @@ import { list, show } from "./gate/look.ts";
 /** `holdfast gate …`: the questions that runs ask people. */
 export const command: CommandGroup = {
   name: "gate",
-  summary: "decisions that runs wait for: look at them, answer them",
+  summary: "List and answer the gates that runs wait at",
   commands: [list, show, approve, reject, answer],
   otherwise: "list",
 };

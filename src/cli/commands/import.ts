@@ -9,21 +9,21 @@ import { importList, importListText } from "../view/import-list.ts";
 /** `holdfast import`: imports what `export` wrote. */
 export const command = defineCommand({
   name: "import",
-  summary: "take in the runs of a bundle",
+  summary: "Import the runs of a bundle",
   args: ["<file>"],
   options: {
     onConflict: {
       flag: "--on-conflict <what>",
-      summary: "for a run that is here already (default refuse)",
+      summary: "What to do with a run that exists already (default refuse)",
       choices: ["refuse", "skip"] as const,
     },
     verify: {
       flag: "--verify <public.pem>",
-      summary: "only if signed with the key to this Ed25519 public key",
+      summary: "Refuse any bundle not signed for this Ed25519 public key",
     },
     trust: {
       flag: "--trust <public.pem>",
-      summary: "runs signed with the key to this Ed25519 public key go on without a review",
+      summary: "Skip the review for bundles signed for this Ed25519 public key",
       list: true,
     },
   },

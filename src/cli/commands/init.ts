@@ -6,7 +6,7 @@ import { TEMPLATES, type TemplateName } from "../templates.ts";
 const options = {
   template: {
     flag: "--template <name>",
-    summary: "what to begin with",
+    summary: "The template to start from",
     choices: ["hello", "gate", "parallel", "recon"],
   },
 } as const;
@@ -14,7 +14,7 @@ const options = {
 /** `holdfast init [dir]`: creates a first workflow and a configuration. Existing files stay as they are. */
 export const command = defineCommand({
   name: "init",
-  summary: "a first workflow and a configuration, also in an existing project",
+  summary: "Create a first workflow and a configuration, in a new or an existing project",
   args: ["[dir]"],
   options,
   examples: ["init", "init my-agent --template gate"],

@@ -8,17 +8,17 @@ import { readText } from "../inputs.ts";
 import { bulkOutcome } from "./pause.ts";
 
 const options = {
-  text: { flag: "--text <text>", summary: "what the run should know" },
-  file: { flag: "--file <file>", summary: "the same, from a file" },
-  set: { flag: "--set <path=json>", summary: "another value: memory.k, steps.k, config.k", list: true },
-  children: { flag: "--children", summary: "the runs below it, too" },
-  workflow: { flag: "--workflow <name>", summary: "every run of this workflow" },
+  text: { flag: "--text <text>", summary: "What the run should know" },
+  file: { flag: "--file <file>", summary: "The same, from a file" },
+  set: { flag: "--set <path=json>", summary: "Change a value: memory.k, steps.k or config.k", list: true },
+  children: { flag: "--children", summary: "Its children, too" },
+  workflow: { flag: "--workflow <name>", summary: "Every run of this workflow" },
 } as const;
 
 /** `holdfast inject <run>`: gives a run context, which it reads with `ctx.inbox()`; the journal records who gave it. */
 export const command = defineCommand({
   name: "inject",
-  summary: "give a run context; it is applied at its next step",
+  summary: "Give a run new context before its next step",
   args: ["[run]"],
   options,
   examples: [

@@ -33,18 +33,27 @@ interface Filters {
 /** `holdfast list`: runs newest first, what each does or waits for, and which of them need a person. */
 export const command = defineCommand({
   name: "list",
-  summary: "runs, newest first: what they do, what they wait for",
+  summary: "List runs, newest first, with what they do or wait for",
   args: ["[workflow]"],
   options: {
-    status: { flag: "--status <status>", summary: "only these", choices: RUN_STATUSES, list: true },
-    workflow: { flag: "--workflow <name>", summary: "only runs of this workflow" },
-    label: { flag: "--label <k=v>", summary: "only runs with this label", list: true },
-    since: { flag: "--since <time>", summary: "started since: 2h, 7d, a date", parse: readSince },
-    needsMe: { flag: "--needs-me", summary: "only what waits for a person, has failed or is stalled" },
-    stalled: { flag: "--stalled", summary: "only runs that nobody advances although they could go on" },
-    error: { flag: "--error <text>", summary: "only runs whose error says this" },
-    limit: { flag: "--limit <n>", summary: `at most so many (default ${LIMIT})`, parse: readCount },
-    watch: { flag: "--watch", summary: "look again every second, until Ctrl-C" },
+    status: {
+      flag: "--status <status>",
+      summary: "Only runs with this status",
+      choices: RUN_STATUSES,
+      list: true,
+    },
+    workflow: { flag: "--workflow <name>", summary: "Only runs of this workflow" },
+    label: { flag: "--label <k=v>", summary: "Only runs with this label", list: true },
+    since: {
+      flag: "--since <time>",
+      summary: "Only runs started since then, such as 2h, 7d or a date",
+      parse: readSince,
+    },
+    needsMe: { flag: "--needs-me", summary: "Only runs that need you: waiting, failed or stalled" },
+    stalled: { flag: "--stalled", summary: "Only runs that could continue but have no live worker" },
+    error: { flag: "--error <text>", summary: "Only runs whose error contains this text" },
+    limit: { flag: "--limit <n>", summary: `Show at most this many (default ${LIMIT})`, parse: readCount },
+    watch: { flag: "--watch", summary: "Refresh every second until Ctrl-C" },
   },
   examples: ["list --needs-me", "list --status failed --since 2h", "list reconcile --limit 5"],
   async run(context) {

@@ -28,13 +28,13 @@ interface Wanted {
 /** `holdfast logs`: the journal as lines. */
 export const command = defineCommand({
   name: "logs",
-  summary: "what happened in a run, line by line",
+  summary: "Print what happened in a run, line by line",
   args: ["<run[:step]>"],
   options: {
-    follow: { flag: "-f, --follow", summary: "go on until the run has ended, or Ctrl-C" },
-    level: { flag: "--level <level>", summary: "this and above (default info)", choices: LEVELS },
-    since: { flag: "--since <time>", summary: "from then on: 10m, a date", parse: readSince },
-    attempt: { flag: "--attempt <n>", summary: "only this attempt of the step", parse: readCount },
+    follow: { flag: "-f, --follow", summary: "Follow until the run ends or Ctrl-C" },
+    level: { flag: "--level <level>", summary: "This level and above (default info)", choices: LEVELS },
+    since: { flag: "--since <time>", summary: "From this time on, such as 10m or a date", parse: readSince },
+    attempt: { flag: "--attempt <n>", summary: "Only this attempt of the step", parse: readCount },
   },
   examples: ["logs recon-88 -f", "logs recon-88:pay --level debug", "logs @last --jsonl"],
   async run(context) {

@@ -15,12 +15,12 @@ const MOST_RUNS = 40;
  */
 export const command = defineCommand({
   name: "migrate",
-  summary: "what new code means for stored runs, and carry them over",
+  summary: "Show what new code means for stored runs, and migrate them",
   args: ["[workflow]"],
   options: {
-    plan: { flag: "--plan", summary: "only say what would become of each run" },
-    dryRun: { flag: "--dry-run", summary: "the same" },
-    run: { flag: "--run <run>", summary: "only this run" },
+    plan: { flag: "--plan", summary: "Only print what would happen to each run" },
+    dryRun: { flag: "--dry-run", summary: "The same" },
+    run: { flag: "--run <run>", summary: "Only this run" },
   },
   examples: ["migrate flow.ts --plan", "migrate flow.ts#order", "migrate"],
   async run(context) {

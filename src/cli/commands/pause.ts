@@ -7,13 +7,13 @@ import { usage } from "../globals.ts";
 import type { Outcome } from "../outcome.ts";
 
 const options = {
-  workflow: { flag: "--workflow <name>", summary: "every run of this workflow" },
+  workflow: { flag: "--workflow <name>", summary: "Every run of this workflow" },
 } as const;
 
 /** `holdfast pause <run>`: a durable request, wherever the run is. */
 export const command = defineCommand({
   name: "pause",
-  summary: "stop a run at its next step, wherever it is",
+  summary: "Pause a run before its next step, wherever it runs",
   args: ["[run]"],
   options,
   examples: ['pause aapl --reason "wrong customer"', "pause --workflow reconcile"],

@@ -20,19 +20,19 @@ const LONGEST_PAUSE_MS = 3_000;
 /** `holdfast replay`: walks through what is stored. Calls nothing. */
 export const command = defineCommand({
   name: "replay",
-  summary: "walk through stored results up to a checkpoint; nothing is called",
+  summary: "Step through the stored results up to a checkpoint, without calling anything",
   args: ["[checkpoint]"],
   options: {
-    checkpoint: { flag: "--checkpoint <checkpoint>", summary: "the same as the argument" },
-    step: { flag: "--step <step>", summary: "only this step, and what is inside it" },
-    until: { flag: "--until <step>", summary: "stop after this step" },
+    checkpoint: { flag: "--checkpoint <checkpoint>", summary: "Same as the argument" },
+    step: { flag: "--step <step>", summary: "Only this step and those inside it" },
+    until: { flag: "--until <step>", summary: "Stop after this step" },
     speed: {
       flag: "--speed <n>",
-      summary: "as fast as it went, times n (default: at once)",
+      summary: "Play n times as fast as it happened (default: at once)",
       parse: readSpeed,
     },
-    file: { flag: "--file <file>", summary: "code to check against what is stored" },
-    reveal: { flag: "--reveal", summary: "values as they are, not shortened and masked" },
+    file: { flag: "--file <file>", summary: "Code to check against what is stored" },
+    reveal: { flag: "--reveal", summary: "Show values in full, neither shortened nor masked" },
   },
   examples: [
     "replay recon-88@phase2",

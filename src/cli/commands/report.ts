@@ -7,6 +7,6 @@ import { trail } from "./report/trail.ts";
 /** `holdfast report …`: reports for auditors and operators. */
 export const command: CommandGroup = {
   name: "report",
-  summary: "for auditors and operators: trail of a run, recoveries, effects, capacity",
+  summary: "Write reports for auditors and operators",
   commands: [trail, recoveries, effects, capacity],
 };

@@ -28,38 +28,38 @@ import { readAmount } from "./run.ts";
 const options = {
   checkpointId: {
     flag: "--checkpoint-id <checkpoint>",
-    summary: "from an earlier checkpoint: makes a fork, the run stays",
+    summary: "Continue from an earlier checkpoint as a fork; the run itself stays as it is",
   },
-  from: { flag: "--from <checkpoint>", summary: "the same" },
-  all: { flag: "--all", summary: "every run that a crash has interrupted" },
-  plan: { flag: "--plan", summary: "say what would happen, do nothing" },
-  after: { flag: "--after <time>", summary: "wait first, such as 10m", parse: readTime },
-  inject: { flag: "--inject <text>", summary: "context for the run, found with ctx.inbox()" },
+  from: { flag: "--from <checkpoint>", summary: "The same" },
+  all: { flag: "--all", summary: "Resume every run that a crash interrupted" },
+  plan: { flag: "--plan", summary: "Print what would happen, and do nothing" },
+  after: { flag: "--after <time>", summary: "Wait first, such as 10m", parse: readTime },
+  inject: { flag: "--inject <text>", summary: "Context for the run, read with ctx.inbox()" },
   set: {
     flag: "--set <path=json>",
-    summary: "another value: memory.k, steps.k, loops.k, config.k, input",
+    summary: "Change a value: memory.k, steps.k, loops.k, config.k or input",
     list: true,
   },
   inDoubt: {
     flag: "--in-doubt <how>",
-    summary: "steps whose outcome is unknown",
+    summary: "What to do with steps whose outcome is unknown",
     choices: ["ask", "rerun", "verify", "mark-done"],
   },
   result: {
     flag: "--result <json>",
-    summary: "what such a step returned, with mark-done",
+    summary: "With mark-done: what the step returned",
     parse: (text: string) => readJson(text, "--result"),
   },
   fresh: {
     flag: "--fresh",
-    summary: "from the beginning, as a new run; lists first what could happen twice",
+    summary: "Start over as a new run, after listing what could happen twice",
   },
-  retryFailed: { flag: "--retry-failed", summary: "try every failed step again" },
-  now: { flag: "--now", summary: "do not wait for the next try, whatever the receiver asked for" },
-  allowChanged: { flag: "--allow-changed", summary: "go on with changed code as it is" },
-  budgetUsd: { flag: "--budget-usd <amount>", summary: "a higher limit", parse: readAmount },
-  breakAt: { flag: "--break-at <step>", summary: "pause before this step", list: true },
-  file: { flag: "--file <file>", summary: "where its workflow is" },
+  retryFailed: { flag: "--retry-failed", summary: "Try every failed step again" },
+  now: { flag: "--now", summary: "Try at once, even if the receiver asked to wait" },
+  allowChanged: { flag: "--allow-changed", summary: "Continue with changed code as it is" },
+  budgetUsd: { flag: "--budget-usd <amount>", summary: "Raise the cost limit", parse: readAmount },
+  breakAt: { flag: "--break-at <step>", summary: "Pause before this step", list: true },
+  file: { flag: "--file <file>", summary: "The file with its workflow" },
 } as const;
 
 type Given = CommandContext<Values<typeof options>>;
@@ -73,7 +73,7 @@ function readTime(text: string): number {
 /** `holdfast resume <run>`: continues a stored run. Finished work isn't repeated. */
 export const command = defineCommand({
   name: "resume",
-  summary: "go on with a run; what is done is not done again",
+  summary: "Resume a run; finished steps are not repeated",
   args: ["[run]"],
   options,
   examples: ["resume aapl --plan", "resume aapl --after 10m", "resume recon-87@phase1", "resume --all"],

@@ -7,18 +7,18 @@ import { usage } from "../globals.ts";
 import { RunView } from "../view/run-view.ts";
 
 const options = {
-  file: { flag: "--file <file>", summary: "where its workflow is" },
-  now: { flag: "--now", summary: "do not wait for the next try, whatever the receiver asked for" },
+  file: { flag: "--file <file>", summary: "The file with its workflow" },
+  now: { flag: "--now", summary: "Try at once, even if the receiver asked to wait" },
   newKey: {
     flag: "--new-key",
-    summary: "under another idempotency key, where the step allows it and the receiver refuses the first",
+    summary: "Use another idempotency key, if the step allows it and the receiver refused the first",
   },
 } as const;
 
 /** `holdfast retry <run>:<step>`: calls a step again that has failed, or whose outcome is unknown. */
 export const command = defineCommand({
   name: "retry",
-  summary: "call a failed step again, and go on",
+  summary: "Call a failed step again and continue the run",
   args: ["<run:step>"],
   options,
   examples: ["retry aapl:strategy"],

@@ -26,41 +26,47 @@ import { instructionTexts } from "../workspace-instructions.ts";
 import { checkSealing } from "../yaml-code.ts";
 
 const options = {
-  input: { flag: "-i, --input <k=v>", summary: "one value of the input, or all of it as JSON", list: true },
-  inputFile: { flag: "--input-file <file>", summary: "the input as JSON or YAML; - for standard input" },
-  id: { flag: "--id <id>", summary: "the same id is the same run: it goes on, and never runs twice" },
-  name: { flag: "--name <name>", summary: "a name to find the run by" },
-  label: { flag: "--label <k=v>", summary: "a label of the run", list: true },
-  detach: { flag: "--detach", summary: "go on in the background" },
-  dryRun: { flag: "--dry-run", summary: "say what would be started, start nothing" },
+  input: { flag: "-i, --input <k=v>", summary: "One input value, or the whole input as JSON", list: true },
+  inputFile: {
+    flag: "--input-file <file>",
+    summary: "Read the input from a JSON or YAML file; - reads standard input",
+  },
+  id: { flag: "--id <id>", summary: "The run's id; starting the same id again continues that run" },
+  name: { flag: "--name <name>", summary: "A name to find the run by" },
+  label: { flag: "--label <k=v>", summary: "Label the run", list: true },
+  detach: { flag: "--detach", summary: "Keep running in the background" },
+  dryRun: { flag: "--dry-run", summary: "Print what would be started, and start nothing" },
   budgetUsd: {
     flag: "--budget-usd <amount>",
-    summary: "wait for you when it has cost this much",
+    summary: "Wait for you once the run has cost this much",
     parse: readAmount,
   },
   onFailure: {
     flag: "--on-failure <how>",
-    summary: "when it fails",
+    summary: "What to do when the run fails",
     choices: ["pause", "continue", "rollback"],
   },
-  keep: { flag: "--keep", summary: "pin it: retention leaves its values alone" },
-  breakAt: { flag: "--break-at <step>", summary: "pause before this step", list: true },
+  keep: { flag: "--keep", summary: "Pin the run, so that retention keeps its values" },
+  breakAt: { flag: "--break-at <step>", summary: "Pause before this step", list: true },
   skipGates: {
     flag: "--skip-gates",
-    summary: "answer the questions of a workflow file by their first choice",
+    summary: "Answer every gate of a workflow file with its first choice",
   },
-  provider: { flag: "--provider <name>", summary: "instead of the providers that a workflow file names" },
+  provider: {
+    flag: "--provider <name>",
+    summary: "Use this provider instead of those the workflow file names",
+  },
   instructions: {
     flag: "--instructions <file>",
-    summary: "text for every agent of a workflow file, before its prompt",
+    summary: "Put this file's text before the prompt of every agent of a workflow file",
     list: true,
   },
   workspaceInstructions: {
     flag: "--workspace-instructions",
-    summary: "the same with AGENTS.md, CLAUDE.md and the like of this folder and those above",
+    summary: "The same with AGENTS.md, CLAUDE.md and the like, from this folder upwards",
   },
-  logFile: { flag: "--log-file <file>", summary: "append what happens to a file, a JSON line each" },
-  noCheckpoint: { flag: "--no-checkpoint", summary: "save nothing" },
+  logFile: { flag: "--log-file <file>", summary: "Append every event to this file, one JSON line each" },
+  noCheckpoint: { flag: "--no-checkpoint", summary: "Save nothing" },
 } as const;
 
 type Given = CommandContext<Values<typeof options>>;
@@ -74,7 +80,7 @@ export function readAmount(text: string): number {
 /** `holdfast run <workflow>`: starts a run, or continues the one with this id, and stays with it. */
 export const command = defineCommand({
   name: "run",
-  summary: "start a workflow and stay with it",
+  summary: "Start a workflow and follow it",
   args: ["<workflow>"],
   options,
   examples: [

@@ -14,18 +14,18 @@ const WATCH_MS = 1_000;
 /** `holdfast show`: one run, or one step of it, and what can be done about it. */
 export const command = defineCommand({
   name: "show",
-  summary: "one run or step: what it does, what it has done, what you can do",
+  summary: "Show a run or a step: its state, its history and what you can do",
   args: ["<run[:step]|file.yaml>"],
   options: {
-    input: { flag: "--input", summary: "what it was started with" },
-    output: { flag: "--output", summary: "what it returned, or what each step did" },
-    attempts: { flag: "--attempts", summary: "every attempt of every step" },
-    decisions: { flag: "--decisions", summary: "what was decided, and why" },
-    lineage: { flag: "--lineage", summary: "forks, children, resumes" },
-    steps: { flag: "--steps", summary: "every model call and tool of agents; -v is the same" },
-    all: { flag: "--all", summary: "every step, however many there are" },
-    watch: { flag: "--watch", summary: "look again every second, until it has ended or Ctrl-C" },
-    reveal: { flag: "--reveal", summary: "values as they are, not shortened and masked" },
+    input: { flag: "--input", summary: "The run's input" },
+    output: { flag: "--output", summary: "The run's result, or that of each step" },
+    attempts: { flag: "--attempts", summary: "Every attempt of every step" },
+    decisions: { flag: "--decisions", summary: "What was decided, and why" },
+    lineage: { flag: "--lineage", summary: "Forks, children and resumes" },
+    steps: { flag: "--steps", summary: "Every model call and tool call of agents; same as -v" },
+    all: { flag: "--all", summary: "Every step, however many there are" },
+    watch: { flag: "--watch", summary: "Refresh every second until the run ends or Ctrl-C" },
+    reveal: { flag: "--reveal", summary: "Show values in full, neither shortened nor masked" },
   },
   examples: ["show recon-88", "show recon-88:pay --attempts", "show @last --output --reveal"],
   async run(context) {

@@ -13,11 +13,11 @@ import { validateStored } from "./validate/stored.ts";
 /** `holdfast validate`: checks a workflow, the configuration, a bundle, a run or a checkpoint. */
 export const command = defineCommand({
   name: "validate",
-  summary: "check a workflow file, a run, a checkpoint, a bundle or the configuration",
+  summary: "Check a workflow file, a run, a checkpoint, a bundle or the configuration",
   args: ["<what>"],
   options: {
-    file: { flag: "--file <file>", summary: "for a run: the code it would go on with" },
-    verify: { flag: "--verify <public.pem>", summary: "for a bundle: check its signature" },
+    file: { flag: "--file <file>", summary: "For a run: the code that would continue it" },
+    verify: { flag: "--verify <public.pem>", summary: "For a bundle: check its signature" },
   },
   examples: ["validate flow.yaml", "validate recon-88@last", "validate recon-88.jsonl", "validate config"],
   async run(context) {
@@ -43,9 +43,9 @@ export const command = defineCommand({
 /** `holdfast validate-checkpoint --file=…`: the same for a file, as the checkpoint system design spells it. */
 export const validateFile = defineCommand({
   name: "validate-checkpoint",
-  summary: "the same as validate, for a checkpoint file",
+  summary: "Same as validate, for a checkpoint file",
   options: {
-    file: { flag: "--file <file>", summary: "the file, or the name of one in a store of this project" },
+    file: { flag: "--file <file>", summary: "The file, or its name in a store of this project" },
   },
   examples: ["validate-checkpoint --file=checkpoint_phase2_20240102.json"],
   async run(context) {

@@ -14,9 +14,9 @@ const wholeNumber = (text: string): number => {
 /** `holdfast verify`: checks whether a whole store is intact. Changes nothing and calls no code. */
 export const command = defineCommand({
   name: "verify",
-  summary: "check a whole store: every run's row, journal, values and blobs",
+  summary: "Check a whole store: every run's row, journal and values",
   options: {
-    limit: { flag: "--limit <n>", summary: "only the newest runs", parse: wholeNumber },
+    limit: { flag: "--limit <n>", summary: "Only this many newest runs", parse: wholeNumber },
   },
   examples: ["verify", "verify --limit 100", "verify --json"],
   async run(context) {

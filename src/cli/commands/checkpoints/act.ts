@@ -4,7 +4,7 @@ import { defineCommand } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import type { Outcome } from "../../outcome.ts";
 
-const ALL = { flag: "--all", summary: "the run itself, with all its checkpoints" } as const;
+const ALL = { flag: "--all", summary: "The run itself, with all its checkpoints" } as const;
 
 /** Pins the whole run, whichever of its checkpoints was named. */
 async function pinRun(context: CommandContext<unknown>, act: Act, pinned: boolean): Promise<Outcome> {
@@ -16,9 +16,9 @@ async function pinRun(context: CommandContext<unknown>, act: Act, pinned: boolea
 
 export const create = defineCommand({
   name: "create",
-  summary: "mark the run as it stands now",
+  summary: "Mark the run where it is now",
   args: ["<run>"],
-  options: { label: { flag: "--label <name>", summary: "what it is called (default: manual)" } },
+  options: { label: { flag: "--label <name>", summary: "The label (default: manual)" } },
   examples: ["checkpoints create recon-88 --label before-deploy"],
   async run(context) {
     const act = await context.act("checkpoints create");
@@ -35,10 +35,10 @@ export const create = defineCommand({
 
 export const pin = defineCommand({
   name: "pin",
-  summary: "keep its values, whatever retention says",
+  summary: "Keep a checkpoint's values, whatever retention says",
   args: ["<checkpoint>"],
   options: {
-    label: { flag: "--label <name>", summary: "and give it this name" },
+    label: { flag: "--label <name>", summary: "Label it, too" },
     all: ALL,
   },
   examples: ["checkpoints pin recon-88@14 --reason audit", "checkpoints pin recon-88 --all"],
@@ -59,7 +59,7 @@ export const pin = defineCommand({
 
 export const unpin = defineCommand({
   name: "unpin",
-  summary: "let retention have it again",
+  summary: "Remove a pin",
   args: ["<checkpoint>"],
   options: { all: ALL },
   async run(context) {

@@ -16,16 +16,16 @@ import { bytes } from "../../view/sizes.ts";
 
 export const prune = defineCommand({
   name: "prune",
-  summary: "drop checkpoints that need not be kept; what happened stays on record",
+  summary: "Drop checkpoints that need not be kept; the record of what happened stays",
   options: {
     olderThan: {
       flag: "--older-than <time>",
-      summary: "checkpoints saved so long ago, and ended runs of that age",
+      summary: "Checkpoints, and ended runs, older than this",
       parse: readSpan,
     },
-    keep: { flag: "--keep <n>", summary: "of each run, its newest checkpoints", parse: readCount },
-    workflow: { flag: "--workflow <name>", summary: "only runs of this workflow" },
-    dryRun: { flag: "--dry-run", summary: "only say what would go" },
+    keep: { flag: "--keep <n>", summary: "Keep this many newest checkpoints of each run", parse: readCount },
+    workflow: { flag: "--workflow <name>", summary: "Only runs of this workflow" },
+    dryRun: { flag: "--dry-run", summary: "Only print what would be dropped" },
   },
   examples: [
     "checkpoints prune --older-than 7d --dry-run",
@@ -48,12 +48,12 @@ export const prune = defineCommand({
 
 export const clear = defineCommand({
   name: "clear",
-  summary: "delete every ended run of a workflow, with all its checkpoints",
+  summary: "Delete every ended run of a workflow, with all its checkpoints",
   args: ["<workflow>"],
   options: {
-    unfinished: { flag: "--unfinished", summary: "also those that have not ended; they are cancelled first" },
-    keepRecord: { flag: "--keep-record", summary: "drop only values; what happened stays on record" },
-    dryRun: { flag: "--dry-run", summary: "only say what would go" },
+    unfinished: { flag: "--unfinished", summary: "Also cancel and delete the runs that haven't ended" },
+    keepRecord: { flag: "--keep-record", summary: "Drop only values; the record of what happened stays" },
+    dryRun: { flag: "--dry-run", summary: "Only print what would be dropped" },
   },
   examples: ["checkpoints clear reconcile --dry-run", "checkpoints clear reconcile --unfinished --yes"],
   async run(context) {

@@ -14,14 +14,14 @@ const LIMIT = 50;
 const PAGE = 50;
 
 const options = {
-  workflow: { flag: "--workflow <name>", summary: "of all runs of this workflow" },
-  all: { flag: "--all", summary: "also what ended inside iterations, and where the run stands now" },
-  limit: { flag: "--limit <n>", summary: `at most so many (default ${LIMIT})`, parse: readCount },
+  workflow: { flag: "--workflow <name>", summary: "Checkpoints of every run of this workflow" },
+  all: { flag: "--all", summary: "Also positions inside iterations, and where the run is now" },
+  limit: { flag: "--limit <n>", summary: `Show at most this many (default ${LIMIT})`, parse: readCount },
 } as const;
 
 export const list = defineCommand({
   name: "list",
-  summary: "checkpoints that can be restored, newest first",
+  summary: "List the checkpoints that can be restored, newest first",
   args: ["[run]"],
   options,
   examples: ["checkpoints list recon-88", "checkpoints list --workflow reconcile"],
@@ -31,9 +31,9 @@ export const list = defineCommand({
 /** `holdfast list-checkpoints --task=…`: the same, as the checkpoint system design spells it. */
 export const listOfTask = defineCommand({
   name: "list-checkpoints",
-  summary: "the same as checkpoints list",
+  summary: "Same as checkpoints list",
   options: {
-    task: { flag: "--task <task>", summary: "a run, or a workflow: all of its runs" },
+    task: { flag: "--task <task>", summary: "A run, or a workflow for all of its runs" },
     all: options.all,
     limit: options.limit,
   },

@@ -9,9 +9,9 @@ import { roomOf } from "../../view/table.ts";
 
 export const show = defineCommand({
   name: "show",
-  summary: "everything known about a run at one position",
+  summary: "Show everything known about a run at one position",
   args: ["<checkpoint>"],
-  options: { reveal: { flag: "--reveal", summary: "values as they are, not shortened and masked" } },
+  options: { reveal: { flag: "--reveal", summary: "Show values in full, neither shortened nor masked" } },
   examples: ["checkpoints show recon-88@14", "checkpoints show recon-88@last --reveal"],
   async run(context) {
     const { args, options } = context;

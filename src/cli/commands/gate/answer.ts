@@ -27,18 +27,18 @@ interface Given {
 }
 
 const OPTIONS = {
-  choice: { flag: "--choice <choice>", summary: "one of the gate's choices" },
+  choice: { flag: "--choice <choice>", summary: "One of the gate's choices" },
   comment: {
     flag: "--comment <text>",
-    summary: "why: recorded as the reason, and given to the run where the gate takes words",
+    summary: "Why: recorded as the reason, and given to the run if the gate takes text",
   },
-  input: { flag: "--input <file>", summary: "words for the run from a file, or - for standard input" },
-  data: { flag: "--data <json>", summary: "the data that the gate asks for, as JSON" },
+  input: { flag: "--input <file>", summary: "Text for the run from a file; - reads standard input" },
+  data: { flag: "--data <json>", summary: "The data that the gate asks for, as JSON" },
 } as const;
 
 export const approve = defineCommand({
   name: "approve",
-  summary: "answer with the choice that approves",
+  summary: "Answer with the choice that approves",
   args: ["<gate>"],
   options: OPTIONS,
   examples: ["gate approve recon-88:approve", 'gate approve pm-signoff --comment "looks right"'],
@@ -47,7 +47,7 @@ export const approve = defineCommand({
 
 export const reject = defineCommand({
   name: "reject",
-  summary: "answer with the choice that rejects",
+  summary: "Answer with the choice that rejects",
   args: ["<gate>"],
   options: OPTIONS,
   examples: ["gate reject recon-88:approve"],
@@ -56,7 +56,7 @@ export const reject = defineCommand({
 
 export const answer = defineCommand({
   name: "answer",
-  summary: "answer with any of its choices",
+  summary: "Answer with any of the gate's choices",
   args: ["<gate>"],
   options: OPTIONS,
   examples: ["gate answer recon-88:approve --choice later"],

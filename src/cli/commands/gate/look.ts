@@ -19,7 +19,7 @@ const COLUMNS: readonly Column[] = [
 
 export const list = defineCommand({
   name: "list",
-  summary: "every gate that waits for an answer, the longest first",
+  summary: "List the gates that wait for an answer, longest wait first",
   examples: ["gate list"],
   async run(context) {
     const { host, out } = context;
@@ -53,9 +53,9 @@ export const list = defineCommand({
 
 export const show = defineCommand({
   name: "show",
-  summary: "what a gate asks, and what it shows",
+  summary: "Show what a gate asks, and what it is about",
   args: ["<gate>"],
-  options: { masked: { flag: "--masked", summary: "shorten and mask what it shows" } },
+  options: { masked: { flag: "--masked", summary: "Shorten and mask what the gate shows" } },
   examples: ["gate show recon-88:approve"],
   async run(context) {
     const { out, host } = context;

@@ -17,7 +17,7 @@ const BY_DAY: readonly Column[] = [
 
 export const capacity = defineCommand({
   name: "capacity",
-  summary: "what the store holds, how it grows, what retention takes away",
+  summary: "What the store holds, how it grows, and what retention removed",
   options: periodOptions,
   examples: ["report capacity --since 30d"],
   async run(context) {

@@ -17,7 +17,7 @@ const COLUMNS: readonly Column[] = [
 
 export const effects = defineCommand({
   name: "effects",
-  summary: "mails, payments and the like that were not plainly made once, with cause and decision",
+  summary: "Calls with effects that weren't plainly made once, with cause and decision",
   options: periodOptions,
   examples: ["report effects --since 30d", "report effects --since 2026-10-01 --until 2026-11-01 --json"],
   async run(context) {

@@ -7,9 +7,13 @@ import { type Column, roomOf, table } from "../../view/table.ts";
 
 /** The options of every report about a period. */
 export const periodOptions = {
-  since: { flag: "--since <time>", summary: "from then on: 30d, a date (default 30d)", parse: readSince },
-  until: { flag: "--until <time>", summary: "up to then", parse: readSince },
-  workflow: { flag: "--workflow <name>", summary: "only its runs" },
+  since: {
+    flag: "--since <time>",
+    summary: "From this time on, such as 30d or a date (default 30d)",
+    parse: readSince,
+  },
+  until: { flag: "--until <time>", summary: "Up to this time", parse: readSince },
+  workflow: { flag: "--workflow <name>", summary: "Only runs of this workflow" },
 } as const;
 
 interface Given {

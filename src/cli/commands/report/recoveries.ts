@@ -17,7 +17,7 @@ const COLUMNS: readonly Column[] = [
 
 export const recoveries = defineCommand({
   name: "recoveries",
-  summary: "runs taken over from lost workers: how long it took, what was under way, what came of it",
+  summary: "Runs taken over from lost workers: how long it took, what was in progress, how it ended",
   options: periodOptions,
   examples: ["report recoveries --since 24h", "report recoveries --workflow reconcile --json"],
   async run(context) {

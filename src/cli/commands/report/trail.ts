@@ -7,7 +7,7 @@ import { iso } from "../../view/run-rows.ts";
 
 export const trail = defineCommand({
   name: "trail",
-  summary: "everything that happened in a run, who did it and why; and whether the record is intact",
+  summary: "Everything that happened in a run, who did it and why, and whether the record is intact",
   args: ["<run>"],
   examples: ["report trail recon-88", "report trail recon-88 --json > recon-88.audit.json"],
   async run(context) {
