@@ -1,9 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-
-const root = resolve(import.meta.dirname, "..");
+import { sections } from "../docs/.vitepress/sections.mjs";
+import { errorTable } from "../src/core/errors.ts";
+import { ROOT } from "./source-tree.ts";
+import { blocksOf, brokenLinks, commandChecker, commandsOf, pages, readme, written } from "./support/docs.ts";
 
 function sources(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
@@ -13,26 +15,21 @@ function sources(folder: string): string[] {
 
 /** TypeScript examples: fenced blocks in Markdown, and in the TSDoc of the sources. */
 function examples(): { from: string; code: string }[] {
-  const pages = readdirSync(join(root, "docs"))
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => join(root, "docs", name));
-  const files = [join(root, "README.md"), ...pages, ...sources(join(root, "src"))];
-  return files.flatMap((file) => {
-    const text = readFileSync(file, "utf8");
-    const plain = file.endsWith(".md") ? text : text.replace(/^[ \t]*\* ?/gm, "");
-    return [...plain.matchAll(/```ts\n(.*?)```/gs)].map((match) => ({
-      from: file.slice(root.length + 1),
-      code: match[1] as string,
-    }));
-  });
+  const documented = sources(join(ROOT, "src")).map((file) => ({
+    file: file.slice(ROOT.length + 1),
+    text: readFileSync(file, "utf8").replace(/^[ \t]*\* ?/gm, ""),
+  }));
+  return [readme, ...written, ...documented].flatMap((page) =>
+    blocksOf(page).filter(({ language }) => language === "ts"),
+  );
 }
 
 describe("the documentation", () => {
   it("has examples that compile", { timeout: 60_000 }, () => {
-    const folder = mkdtempSync(join(root, ".tmp-docs-"));
+    const folder = mkdtempSync(join(ROOT, ".tmp-docs-"));
     try {
       const found = examples();
-      expect(found.length).toBeGreaterThan(5);
+      expect(found.length).toBeGreaterThan(100);
       found.forEach(({ from, code }, index) => {
         writeFileSync(join(folder, `example-${index}.ts`), `// ${from}\n${code}\nexport {};\n`);
       });
@@ -42,7 +39,7 @@ describe("the documentation", () => {
         compilerOptions: { noEmit: true, noUnusedLocals: false },
       };
       writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-      const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+      const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
       const { stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
       const named = stdout.replace(
         /\S*example-(\d+)\.ts/g,
@@ -52,5 +49,51 @@ describe("the documentation", () => {
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
+  });
+
+  it("names only commands and options that exist", async () => {
+    const problemOf = await commandChecker();
+    const lines = [readme, ...written].flatMap((page) =>
+      commandsOf(page).map((line) => ({ file: page.file, line })),
+    );
+    expect(lines.length).toBeGreaterThan(100);
+    const wrong = lines.flatMap(({ file, line }) => {
+      const problem = problemOf(line);
+      return problem === undefined ? [] : [`${file}: ${line}: ${problem}`];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("names only error codes that exist", () => {
+    const wrong = [readme, ...written].flatMap(({ file, text }) =>
+      [...text.matchAll(/HF-\d{4}/g)]
+        .filter(([code]) => !Object.hasOwn(errorTable, code))
+        .map(([code]) => `${file}: ${code}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("links only to pages and headings that exist", () => {
+    expect([readme, ...pages].flatMap(brokenLinks)).toEqual([]);
+  });
+
+  it("has every page in its navigation", () => {
+    const listed = new Set(sections.flatMap(({ items }) => items.map(({ link }) => `docs${link}.md`)));
+    const outside = ["docs/index.md", "docs/operating.md"];
+    const missing = pages
+      .map(({ file }) => file)
+      .filter((file) => !listed.has(file) && !outside.includes(file) && !file.startsWith("docs/reference/"));
+    expect(missing).toEqual([]);
+  });
+
+  it("starts each page with a title and a sentence", () => {
+    const wrong = pages.filter(({ file, text }) => {
+      const body = text
+        .replace(/^---\n.*?\n---\n/s, "")
+        .replace(/<!--.*?-->/gs, "")
+        .trim();
+      return file !== "docs/index.md" && !/^# [^\n]+\n\n[^#|\n-][^\n]*[.:]/.test(body);
+    });
+    expect(wrong.map(({ file }) => file)).toEqual([]);
   });
 });

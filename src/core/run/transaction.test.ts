@@ -61,7 +61,10 @@ describe("ctx.transaction on SQLite", () => {
 
 describe("the example of a transaction in the docs (R3)", () => {
   it("books a seat once", async () => {
-    const { book } = await docExample<{ book: Workflow<string, number> }>("operating.md", "(sql: SqlHandle)");
+    const { book } = await docExample<{ book: Workflow<string, number> }>(
+      "transactions.md",
+      "(sql: SqlHandle)",
+    );
     const store = await openSqliteStore({ file: newFile() });
     const engine = createEngine({ store, workflows: [book] });
     await engine.start(book, "12A", { id: "r" });

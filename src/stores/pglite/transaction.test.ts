@@ -43,7 +43,7 @@ describe("ctx.transaction on PGlite", () => {
 
   it("does what the example in the docs says (R3)", async () => {
     type Book = { bookOnServer: Workflow<string, number> };
-    const { bookOnServer } = await docExample<Book>("operating.md", "bookOnServer");
+    const { bookOnServer } = await docExample<Book>("transactions.md", "bookOnServer");
     await db.query("CREATE TABLE seats (seat text PRIMARY KEY, run text NOT NULL)");
     const store = await openPgliteStore({ db });
     const engine = createEngine({ store, workflows: [bookOnServer] });

@@ -1,0 +1,75 @@
+// The pages of the site in reading order. `npm run docs` makes llms.txt from it, and a test checks that no page is missing.
+import { existsSync } from "node:fs";
+
+/** @typedef {{ text: string, link: string }} Page */
+/** @typedef {{ text: string, items: Page[], isLong?: boolean }} Section */
+
+/** @type {(text: string, name: string) => Page} */
+const page = (text, name) => ({ text, link: `/${name}` });
+
+/** @type {(item: Page) => boolean} */
+const isThere = ({ link }) => existsSync(new URL(`..${link}.md`, import.meta.url));
+
+/** @type {Section[]} */
+const planned = [
+  { text: "Start", items: [page("First ten minutes", "start"), page("Use the terminal", "terminal")] },
+  { text: "Concepts", items: [page("How it works", "concepts")] },
+  {
+    text: "Guides",
+    items: [
+      page("Agents", "agents"),
+      page("Teams", "teams"),
+      page("DAGs", "dags"),
+      page("YAML workflows", "yaml"),
+      page("Gates and approvals", "gates"),
+      page("Parallel work and children", "parallel"),
+      page("Retries and rate limits", "retries"),
+      page("Sagas", "sagas"),
+      page("Versions and deploys", "versions"),
+      page("Time travel", "time-travel"),
+      page("Testing", "testing"),
+      page("Crash tests", "crash-test"),
+      page("Your own tables", "transactions"),
+    ],
+  },
+  {
+    text: "Operate",
+    items: [
+      page("Control runs", "control"),
+      page("Stores", "stores"),
+      page("Workers", "workers"),
+      page("Queues", "queues"),
+      page("Schedules", "schedules"),
+      page("Deploy", "deploy"),
+      page("Serverless", "serverless"),
+      page("Access", "access"),
+      page("Security", "security"),
+      page("Encryption", "encryption"),
+      page("Backup", "backup"),
+      page("Retention", "retention"),
+      page("Move runs", "transfer"),
+      page("When things fail", "failures"),
+      page("Reports", "reports"),
+    ],
+  },
+  {
+    text: "Reference",
+    items: [
+      page("Command line", "cli"),
+      page("Configuration", "configuration"),
+      page("YAML keys", "yaml-keys"),
+      page("Management API", "api"),
+      page("TypeScript API", "reference/index"),
+      page("Errors", "errors"),
+      page("Reliability", "reliability"),
+      page("Benchmarks", "benchmarks"),
+      page("Design decisions", "decisions"),
+      page("Where a document says otherwise", "seeds"),
+    ],
+  },
+  { text: "Compare", items: [page("Holdfast and the others", "comparison")] },
+];
+
+export const sections = planned
+  .map((section) => ({ ...section, items: section.items.filter(isThere) }))
+  .filter(({ items }) => items.length > 0);

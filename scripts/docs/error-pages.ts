@@ -1,0 +1,64 @@
+/** docs/errors.md, and the pages of the site for single codes, made from the table of errors. */
+import { exitCodeOf } from "../../src/cli/exit-codes.ts";
+import { type ErrorCode, errorTable } from "../../src/core/errors.ts";
+import { escaped, GENERATED, page } from "./text.ts";
+
+interface ErrorPage {
+  readonly code: ErrorCode;
+  readonly what: string;
+  readonly why: string;
+  readonly safe: string;
+  readonly fix: string;
+  readonly exit: number;
+}
+
+const KINDS = [
+  ["HF-1", "1xxx: a call is refused"],
+  ["HF-2", "2xxx: a run can't continue"],
+  ["HF-3", "3xxx: stores, keys and stored data"],
+  ["HF-4", "4xxx: files, commands, agents, DAGs and the server"],
+] as const;
+
+/** A template in words: what is filled in appears in angle brackets, and a text that is all filled in is described. */
+const words = (text: string): string =>
+  /^\{\w+\}$/.test(text)
+    ? "It depends on the case; the error itself says it."
+    : escaped(text.replace(/\{(\w+)\}/g, "<$1>").replace(/\s*\n\s*/g, " ")).replace(/([*_])/g, "\\$1");
+
+export function errorPages(): readonly ErrorPage[] {
+  return (Object.keys(errorTable) as ErrorCode[]).sort().map((code) => {
+    const { what, why, safe, fix } = errorTable[code];
+    return {
+      code,
+      what: words(what),
+      why: words(why),
+      safe: words(safe),
+      fix: words(fix),
+      exit: exitCodeOf(code),
+    };
+  });
+}
+
+/** What a page says of its code, below the heading. */
+export const errorBody = ({ what, why, safe, fix, exit }: ErrorPage): string =>
+  page(
+    `**${what}**`,
+    [`- **Why:** ${why}`, `- **Safe:** ${safe}`, `- **Fix:** ${fix}`, `- **Exit code:** ${exit}`].join("\n"),
+  ).trim();
+
+export function errorReference(): string {
+  const pages = errorPages();
+  const sections = KINDS.flatMap(([prefix, title]) => [
+    `## ${title}`,
+    ...pages
+      .filter(({ code }) => code.startsWith(prefix))
+      .flatMap((one) => [`### ${one.code}`, errorBody(one)]),
+  ]);
+  return page(
+    `---\nsearch: false\noutline: 2\n---`,
+    GENERATED,
+    "# Errors",
+    "Every error has a stable code and four lines: what happened, why, what is safe, and how to fix it. `holdfast explain HF-2101` prints the same without a network, and the site has a page for each code. Words in &lt;angle brackets&gt; are filled in when the error occurs.",
+    ...sections,
+  );
+}
