@@ -10,6 +10,8 @@ const SERVED = [
 
 export default defineConfig({
   test: {
+    // Every core. The default leaves one idle, which is half of a machine with two.
+    maxWorkers: "100%",
     passWithNoTests: false,
     reporters: ["default", "./test/support/requirements/reporter.ts", "./scripts/summary-reporter.mjs"],
     projects: [
@@ -40,7 +42,7 @@ export default defineConfig({
         },
       },
       {
-        // Crash tests kill child processes and measure recovery: one file at a time, in processes of their own.
+        // Crash tests kill child processes, so they run in processes of their own.
         test: {
           name: "crash",
           include: [
@@ -50,7 +52,6 @@ export default defineConfig({
           pool: "forks",
           globalSetup: ["test/support/build-lab.ts"],
           setupFiles: ["test/support/unhandled/setup.ts"],
-          fileParallelism: false,
           testTimeout: 300_000,
           hookTimeout: 300_000,
           sequence: { groupOrder: 2 },
