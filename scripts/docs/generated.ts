@@ -3,11 +3,13 @@ import { apiReference } from "./api-reference.ts";
 import { cliReference } from "./cli-reference.ts";
 import { errorReference } from "./error-pages.ts";
 import { llmsText } from "./llms.ts";
+import { yamlReference } from "./yaml-reference.ts";
 
 export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
   const pages = new Map(apiReference());
   pages.set("docs/cli.md", await cliReference());
   pages.set("docs/errors.md", errorReference());
+  pages.set("docs/yaml-keys.md", yamlReference());
   pages.set(
     "llms.txt",
     llmsText(pages, (link) => `docs${link}.md`),
