@@ -5,7 +5,17 @@ import { describe, expect, it } from "vitest";
 import { sections } from "../docs/.vitepress/sections.mjs";
 import { errorTable } from "../src/core/errors.ts";
 import { ROOT } from "./source-tree.ts";
-import { blocksOf, brokenLinks, commandChecker, commandsOf, pages, readme, written } from "./support/docs.ts";
+import {
+  blocksOf,
+  brokenLinks,
+  commandChecker,
+  commandsOf,
+  pages,
+  proseOf,
+  readme,
+  written,
+} from "./support/docs.ts";
+import { awkward } from "./support/prose.ts";
 
 function sources(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
@@ -95,5 +105,12 @@ describe("the documentation", () => {
       return file !== "docs/index.md" && !/^# [^\n]+\n\n[^#|\n-][^\n]*[.:]/.test(body);
     });
     expect(wrong.map(({ file }) => file)).toEqual([]);
+  });
+
+  it("reads like plain English", () => {
+    const found = [readme, ...pages.filter(({ file }) => file !== "docs/errors.md")].flatMap((page) =>
+      awkward(proseOf(page)).map((phrase) => `${page.file}: ${phrase}`),
+    );
+    expect(found).toEqual([]);
   });
 });

@@ -7,9 +7,6 @@ import { existsSync } from "node:fs";
 /** @type {(text: string, name: string) => Page} */
 const page = (text, name) => ({ text, link: `/${name}` });
 
-/** @type {(item: Page) => boolean} */
-const isThere = ({ link }) => existsSync(new URL(`..${link}.md`, import.meta.url));
-
 /** @type {Section[]} */
 const planned = [
   { text: "Start", items: [page("First ten minutes", "start"), page("Use the terminal", "terminal")] },
@@ -70,6 +67,13 @@ const planned = [
   { text: "Compare", items: [page("Holdfast and the others", "comparison")] },
 ];
 
-export const sections = planned
-  .map((section) => ({ ...section, items: section.items.filter(isThere) }))
-  .filter(({ items }) => items.length > 0);
+/**
+ * The sections with the pages that exist, by their path in the repository.
+ * @type {(isThere: (file: string) => boolean) => Section[]}
+ */
+export const sectionsWith = (isThere) =>
+  planned
+    .map((section) => ({ ...section, items: section.items.filter(({ link }) => isThere(`docs${link}.md`)) }))
+    .filter(({ items }) => items.length > 0);
+
+export const sections = sectionsWith((file) => existsSync(new URL(`../../${file}`, import.meta.url)));

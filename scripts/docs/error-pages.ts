@@ -16,7 +16,8 @@ const KINDS = [
   ["HF-1", "1xxx: a call is refused"],
   ["HF-2", "2xxx: a run can't continue"],
   ["HF-3", "3xxx: stores, keys and stored data"],
-  ["HF-4", "4xxx: files, commands, agents, DAGs and the server"],
+  ["HF-4", "4xxx: files, commands, agents and DAGs"],
+  ["HF-6", "6xxx: the server, access, queues and schedules"],
 ] as const;
 
 /** A template in words: what is filled in appears in angle brackets, and a text that is all filled in is described. */
@@ -48,6 +49,8 @@ export const errorBody = ({ what, why, safe, fix, exit }: ErrorPage): string =>
 
 export function errorReference(): string {
   const pages = errorPages();
+  const other = pages.find(({ code }) => !KINDS.some(([prefix]) => code.startsWith(prefix)));
+  if (other) throw new Error(`scripts/docs/error-pages.ts has no heading for ${other.code}.`);
   const sections = KINDS.flatMap(([prefix, title]) => [
     `## ${title}`,
     ...pages

@@ -1,7 +1,7 @@
 /** llms.txt: every page with its first sentence, for programs that read before they write code. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { sections } from "../../docs/.vitepress/sections.mjs";
+import { sectionsWith } from "../../docs/.vitepress/sections.mjs";
 import { page, ROOT } from "./text.ts";
 
 const INTRO =
@@ -22,7 +22,8 @@ type Pages = ReadonlyMap<string, string>;
 export function llmsText(generated: Pages, address: (link: string) => string): string {
   const lineOf = (title: string, link: string): string =>
     `- [${title}](${address(link)}): ${firstSentence(textOf(`docs${link}.md`, generated))}`;
-  const blocks = sections.map(({ text, items }) =>
+  const isThere = (file: string): boolean => generated.has(file) || existsSync(path.join(ROOT, file));
+  const blocks = sectionsWith(isThere).map(({ text, items }) =>
     [`## ${text}`, "", ...items.map((item) => lineOf(item.text, item.link))].join("\n"),
   );
   return page("# Holdfast", INTRO, RULES, ...blocks);

@@ -145,7 +145,7 @@ export const catalog: readonly Listed[] = [
   },
   {
     name: "token",
-    summary: "who may use the server: make, list, replace and revoke tokens",
+    summary: "Create, list, rotate and revoke access tokens for the server",
     load: async () => (await import("./commands/token.ts")).command,
   },
   {

@@ -29,7 +29,7 @@ export interface AILDecision extends Pick<StateUpdate, "messages" | "context"> {
   readonly commands?: readonly DAGCommand[];
 }
 
-/** Called after each layer, as a step: its decision is saved, and not asked for again. Nothing means: go on. */
+/** Called after each layer, as a step: its decision is saved, and not asked for again. Return nothing to continue. */
 export type AIL = (view: LayerView) => AILDecision | undefined | Promise<AILDecision | undefined>;
 
 /** A question to a person after a layer. */
@@ -44,7 +44,7 @@ export interface HILQuestion {
   readonly onTimeout?: "fail" | { readonly choice: string };
 }
 
-/** Called after each layer, and again on a replay, so it must return the same for the same view. Nothing means: go on. */
+/** Called after each layer, and again on a replay, so it must return the same for the same view. Return nothing to continue. */
 export type HIL = (view: LayerView) => HILQuestion | undefined;
 
 /** A decision that was made, before its commands are applied. */

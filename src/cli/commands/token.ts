@@ -18,25 +18,25 @@ const DAY = 86_400_000;
 
 const create = defineCommand({
   name: "create",
-  summary: "make a token; it is shown once",
+  summary: "Create a token, which is shown only once",
   args: ["<name>"],
   options: {
     role: {
       flag: "--role <role>",
-      summary: `one or more of ${ROLE_NAMES.join(", ")}`,
+      summary: `One or more of ${ROLE_NAMES.join(", ")}`,
       list: true,
       choices: ROLE_NAMES,
     },
-    for: { flag: "--for <actor>", summary: "who acts with it, in the record (default: its name)" },
+    for: { flag: "--for <actor>", summary: "Who acts with it, for the record (default: its name)" },
     expires: {
       flag: "--expires <time>",
-      summary: "how long it is valid: 90d, 12h (default 90d)",
+      summary: "How long it is valid, such as 90d or 12h (default 90d)",
       parse: readSpan,
     },
-    neverExpires: { flag: "--never-expires", summary: "it is valid until it is revoked" },
-    workflow: { flag: "--workflow <name>", summary: "only for runs of this workflow", list: true },
-    label: { flag: "--label <k=v>", summary: "only for runs with this label", list: true },
-    queue: { flag: "--queue <name>", summary: "only for runs of this queue", list: true },
+    neverExpires: { flag: "--never-expires", summary: "Keep it valid until it is revoked" },
+    workflow: { flag: "--workflow <name>", summary: "Only for runs of this workflow", list: true },
+    label: { flag: "--label <k=v>", summary: "Only for runs with this label", list: true },
+    queue: { flag: "--queue <name>", summary: "Only for runs of this queue", list: true },
   },
   examples: [
     "token create ci --role operator --expires 30d",
@@ -61,17 +61,17 @@ const create = defineCommand({
 
 const rotate = defineCommand({
   name: "rotate",
-  summary: "make a token like another one, which works a little longer",
+  summary: "Replace a token; the old one works a little longer",
   args: ["<token>"],
   options: {
     overlap: {
       flag: "--overlap <time>",
-      summary: "how long the old one works (default 1h)",
+      summary: "How long the old one works (default 1h)",
       parse: readSpan,
     },
     expires: {
       flag: "--expires <time>",
-      summary: "how long the new one is valid (default 90d)",
+      summary: "How long the new one is valid (default 90d)",
       parse: readSpan,
     },
   },
@@ -89,7 +89,7 @@ const rotate = defineCommand({
 
 const list = defineCommand({
   name: "list",
-  summary: "every token: whose it is, what it may do, when it was used",
+  summary: "List the tokens: whose they are, what they may do, when they were used",
   async run(context) {
     const now = systemClock.now();
     const tokens = await (await tokensOf(context)).list();
@@ -128,7 +128,7 @@ const COLUMNS: readonly Column[] = [
 
 const revoke = defineCommand({
   name: "revoke",
-  summary: "end a token for good",
+  summary: "Revoke a token for good",
   args: ["<token>"],
   examples: ["token revoke ci", "token revoke 8f1c0a5e9b27d364"],
   async run(context) {
@@ -142,7 +142,7 @@ const revoke = defineCommand({
 /** `holdfast token create|list|rotate|revoke`: who may use the server. */
 export const command: CommandGroup = {
   name: "token",
-  summary: "who may use the server: make, list, replace and revoke tokens",
+  summary: "Create, list, rotate and revoke access tokens for the server",
   commands: [create, list, rotate, revoke],
   otherwise: "list",
 };

@@ -5,7 +5,7 @@ import type { PhaseTeam } from "./phase-team.ts";
 
 /**
  * Goes back to the beginning of a phase: a new run that continues from there, with everything that earlier phases
- * have produced. The run itself stays as it is. A run that was interrupted needs only `resume`: it goes on inside its
+ * have produced. The run itself stays as it is. A run that was interrupted needs only `resume`: it continues inside its
  * phase.
  *
  * @example

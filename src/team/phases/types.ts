@@ -51,7 +51,7 @@ export interface PhaseContext<I = unknown> {
 /** Results by phase, by specialist, by subtask. */
 export type PhaseOutputs = Readonly<Record<string, Readonly<Record<string, Results>>>>;
 
-/** Plans a phase. Its code runs again after a crash: work belongs into `phase.step`. */
+/** Plans a phase. Its code runs again after a crash: put work into `phase.step`. */
 export interface Orchestrator<I = unknown> {
   readonly name: string;
   /** What it returns is the `plan` that the specialists get. */
