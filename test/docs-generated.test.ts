@@ -22,4 +22,14 @@ describe("the generated pages of the documentation", () => {
     expect(found.map(({ params }) => params.code)).toEqual(Object.keys(errorTable).sort());
     for (const { content } of found) expect(content).toMatch(/^\*\*.+\*\*\n\n- \*\*Why:\*\* .+\n- \*\*Safe:/);
   });
+
+  it("explain every name that people import to write workflows, agents and tests", async () => {
+    const explained = /reference\/(?!manage|server|client|index)/;
+    const bare = [...(await generatedPages())].flatMap(([file, text]) =>
+      explained.test(file)
+        ? [...text.matchAll(/^### (\w+)\n\n```typescript/gm)].map(([, name = ""]) => `${file}: ${name}`)
+        : [],
+    );
+    expect(bare).toEqual([]);
+  });
 });

@@ -67,11 +67,11 @@ describe("the package", () => {
     expect(absent, "missing in the packed tarball").toEqual([]);
   });
 
-  it("ships at most 600 files and 3 MB, without maps, tests or the laboratory", () => {
+  it("ships at most 600 files and 3 MB, without maps, tests, the laboratory or the site", () => {
     expect(packed.entryCount).toBeLessThanOrEqual(600);
     expect(packed.unpackedSize).toBeLessThanOrEqual(3_000_000);
     const strange = packed.files.filter(({ path: file }) =>
-      /\.map$|\.test\.|^(?:lab|test|bench)\//.test(file),
+      /\.map$|\.test\.|^(?:lab|test|bench|docs)\//.test(file),
     );
     expect(strange).toEqual([]);
   });

@@ -5,6 +5,7 @@ export interface ModelProvider {
   generate(request: ModelRequest): Promise<ModelReply>;
 }
 
+/** A request to a model. */
 export interface ModelRequest {
   readonly model: string;
   readonly system?: string;
@@ -26,8 +27,10 @@ export interface ModelRequest {
   readonly signal: AbortSignal;
 }
 
+/** How hard a model should think. */
 export type Reasoning = "low" | "medium" | "high";
 
+/** A JSON schema for the arguments of a tool or the answer of an agent. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Plain data, because messages are part of a run's state. Text from tools or people never becomes system text. */
@@ -48,12 +51,14 @@ export type Message =
       readonly isError?: boolean;
     };
 
+/** A tool as a model sees it. */
 export interface ToolSpec {
   readonly name: string;
   readonly description?: string;
   readonly parameters: JsonSchema;
 }
 
+/** A tool call that a model asks for. */
 export interface ToolCall {
   readonly id: string;
   readonly tool: string;
@@ -63,6 +68,7 @@ export interface ToolCall {
   readonly problem?: string;
 }
 
+/** A model's reply: text, tool calls, why it ended, and what it used. */
 export interface ModelReply {
   readonly text: string;
   readonly calls: readonly ToolCall[];
@@ -77,6 +83,7 @@ export interface ModelReply {
   readonly native?: unknown;
 }
 
+/** Why a model call failed. It decides whether the call is made again. */
 export type ModelErrorKind =
   | "rate-limit"
   | "overloaded"
@@ -89,6 +96,7 @@ export type ModelErrorKind =
 /** Kinds of errors that may resolve themselves. */
 const PASSING: ReadonlySet<ModelErrorKind> = new Set(["rate-limit", "overloaded", "network", "timeout"]);
 
+/** What is known about a failed model call. */
 export interface ModelErrorDetail {
   readonly kind: ModelErrorKind;
   readonly status?: number | undefined;

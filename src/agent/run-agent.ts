@@ -56,6 +56,7 @@ export interface ModelPrice {
   readonly output: number;
 }
 
+/** What an agent has used: turns, tokens and cost. */
 export interface AgentUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -63,6 +64,7 @@ export interface AgentUsage {
   readonly costUsd?: number;
 }
 
+/** What an agent returns: its answer, how it ended, and what it used. */
 export interface AgentResult<T = unknown> {
   /** The answer: the value that matches `output`, or the text. */
   readonly output: T;

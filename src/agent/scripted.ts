@@ -21,6 +21,7 @@ export interface ScriptedOptions {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
+/** A call that a scripted provider has received. */
 export interface ScriptedCall {
   readonly agent: string;
   readonly turn: number;

@@ -2,6 +2,7 @@ import { type OperationId, PATHS } from "../server/contract/paths.ts";
 import type { AnswerOf, ArgsOf } from "../server/contract/types.ts";
 import { type ApiError, errorOf } from "./problem.ts";
 
+/** Options of the client. */
 export interface ClientOptions {
   /** Where the API is, such as `http://127.0.0.1:4111`; with the path it is mounted under, if any. */
   readonly url: string;

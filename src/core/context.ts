@@ -193,6 +193,7 @@ export interface RecordedStep {
   readonly attempts: number;
 }
 
+/** Options of a step: its effect, retries, time limit, and how to look up or undo its outcome. */
 export interface StepOptions<T = unknown> {
   /** What may happen when the outcome is unknown after a crash. Default `repeatable`. */
   readonly effect?: Effect;
@@ -242,10 +243,12 @@ export interface UndoOptions<T> {
 /** Options of a transaction: policies receive `input`, and approvals are bound to it. */
 export type TransactionOptions = Pick<StepOptions, "input">;
 
+/** What a `verify` hook found out about a call. */
 export type Verdict<T> =
   | { readonly status: "done"; readonly value: T }
   | { readonly status: "not-done" | "unknown" };
 
+/** What `beginStep` returns: the outcome if there is one, else the right to act. */
 export type StepHandle<T> = { readonly done: true; readonly value: T } | OpenStep<T>;
 
 /** The right to act, held only in the memory of the process that wrote the intent. */
@@ -262,6 +265,7 @@ export type BranchResults<B> = {
 export type SettledResults<B> = {
   -readonly [K in keyof B]: B[K] extends (call: StepCall) => infer R ? Settled<Awaited<R>> : never;
 };
+/** The outcome of one branch of a group that doesn't end with its first failure. */
 export type Settled<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: unknown };
@@ -270,6 +274,7 @@ interface GroupOptions extends Omit<StepOptions<never>, "verify" | "simulate" | 
   readonly concurrency?: number;
 }
 
+/** Options of a group that ends with its first failure. */
 export interface EachOptions extends GroupOptions {
   /** The first failure stops the group: nothing new starts, and running branches are aborted. The default. */
   readonly failure?: "fail-fast";
@@ -287,12 +292,14 @@ export interface LoopDone {
 // biome-ignore lint/suspicious/noConfusingVoidType: a body that just ends is the common case.
 export type LoopResult = LoopDone | void;
 
+/** The current iteration of a loop. */
 export interface LoopTurn {
   readonly index: number;
   /** Return it to end the loop after this iteration. */
   done(): LoopDone;
 }
 
+/** Options of `ctx.loop`: how many iterations, and how often they are saved. */
 export interface LoopOptions {
   readonly maxIterations?: number;
   /**
@@ -303,6 +310,7 @@ export interface LoopOptions {
   readonly every?: SaveEvery;
 }
 
+/** The working memory of a run: keyed values, part of every checkpoint. */
 export interface Memory {
   get<T = unknown>(key: string): T | undefined;
   set(key: string, value: unknown): void;
@@ -310,6 +318,7 @@ export interface Memory {
   keys(): string[];
 }
 
+/** What a gate shows, which choices it offers, and how long it waits. */
 export interface GateOptions<C extends string = string> {
   /**
    * The content shown to the person. The answer is bound to its digest: show recorded values, which are the same on
@@ -333,6 +342,7 @@ export interface GateDataOptions<S extends StandardSchema = StandardSchema> {
   readonly data: S;
 }
 
+/** A person's answer at a gate, as the workflow gets it. */
 export interface GateAnswer<C extends string = string> {
   readonly choice: C;
   readonly text?: string;
@@ -348,12 +358,14 @@ export interface DataAnswer<C extends string, D> extends GateAnswer<C> {
   readonly data: D;
 }
 
+/** Options of `ctx.signal`: other names to wait for, and how long. */
 export interface SignalOptions {
   /** Additional names: the first signal with any of them ends the wait. */
   readonly or?: readonly string[];
   readonly timeoutMs?: number;
 }
 
+/** A message that a run has received. */
 export interface ReceivedSignal<T = unknown, N extends string = string> {
   readonly name: N;
   readonly payload: T;
@@ -366,6 +378,7 @@ export interface Injected {
   readonly upTo: number;
 }
 
+/** A recorded choice: who, what, why, which alternatives, how certain. */
 export interface Decision {
   readonly description: string;
   readonly agent?: string;
@@ -392,6 +405,7 @@ export interface AgentState {
   readonly state?: unknown;
 }
 
+/** Tokens and cost to add to a run or a step. */
 export interface UsageReport {
   readonly tokens?: number;
   readonly costUsd?: number;
@@ -409,6 +423,7 @@ export interface RunMetrics {
   readonly memoryPeakMb: number;
 }
 
+/** Options of a workflow. */
 export interface WorkflowOptions {
   /** The version of the code. Stored with every run; a run of another version is migrated, or waits. Default "1". */
   readonly version?: string;
@@ -428,6 +443,7 @@ export interface WorkflowOptions {
   readonly children?: readonly Workflow<never, unknown>[];
 }
 
+/** The function of a workflow. */
 export type WorkflowBody<I, O> = (ctx: Context, input: I) => O | Promise<O>;
 
 /** A named, versioned function whose runs survive crashes. */

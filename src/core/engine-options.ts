@@ -13,6 +13,7 @@ import type { Redaction } from "./values/redact.ts";
 import type { SecretProvider } from "./values/secrets.ts";
 import type { RecoveryOptions } from "./worker/recovery.ts";
 
+/** Options of `createEngine`. Only `store` is required. */
 export interface EngineOptions {
   readonly store: Store;
   readonly workflows?: readonly Workflow<never, unknown>[];

@@ -495,4 +495,5 @@ export class Engine {
   }
 }
 
+/** Creates an engine on a store. Nothing is read or written before it is used. */
 export const createEngine = (options: EngineOptions): Engine => new Engine(options);

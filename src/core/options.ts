@@ -2,6 +2,7 @@ import { badOption, checkKeys, checkNumber, checkObject } from "./check-options.
 import { defined } from "./defined.ts";
 import { ALL_LIMITS, type Budget } from "./types.ts";
 
+/** Options of `engine.start`. */
 export interface StartOptions {
   /** The same id means the same run: starting it again never creates a second one. */
   readonly id?: string;

@@ -19,6 +19,8 @@ export type SqlWork<T, S extends AnySqlHandle = SqlHandle> = (sql: S) => T | Pro
 
 export type AsyncSqlRow = Readonly<Record<string, SqlValue | boolean>>;
 
+/** A row that a statement returned. */
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
+/** A value in a statement or a row. */
 export type SqlValue = string | number | bigint | Uint8Array | null;

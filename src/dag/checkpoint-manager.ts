@@ -22,6 +22,7 @@ export interface WorkflowCheckpoint {
   readonly execution_config: ExecutionConfig;
 }
 
+/** Options of a checkpoint manager. */
 export interface CheckpointManagerOptions {
   /** The id under which `saveCheckpoint` groups what it saves. Default: a new one. */
   readonly workflowId?: string;

@@ -23,6 +23,7 @@ import type { DAGCommand, DAGExecutionResult, DAGStructure, ExecutionConfig } fr
 import { warningsOf } from "./warnings.ts";
 import { dagProgram } from "./workflow.ts";
 
+/** Options of an executor. */
 export interface ControlledExecutorOptions {
   readonly tools: DAGTools;
   /** Where workflows are kept. The executor makes an engine on it; `close` closes the engine, not the store. */
@@ -42,6 +43,7 @@ export interface ControlledExecutorOptions {
   readonly now?: () => number;
 }
 
+/** Options of `execute`. */
 export interface ExecuteOptions {
   /** The id of the run. The same id means the same run. */
   readonly id?: string;
@@ -51,6 +53,7 @@ export interface ExecuteOptions {
   readonly config?: ExecutionConfig;
 }
 
+/** Options of `resumeFromCheckpoint`. */
 export interface ResumeFromCheckpointOptions {
   /** Goes on with this DAG. Each difference from the saved one is warned about; finished tasks stay finished. */
   readonly dag?: DAGStructure;

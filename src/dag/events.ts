@@ -40,7 +40,9 @@ export type DAGEvent =
   | (Base & { readonly type: "workflow_completed" | "workflow_aborted" })
   | (Base & { readonly type: "workflow_failed"; readonly error: unknown });
 
+/** The names of an executor's events. */
 export type DAGEventType = DAGEvent["type"];
+/** The event of a given type. */
 export type DAGEventOf<T extends DAGEventType> = Extract<DAGEvent, { type: T }>;
 
 /** An event without what all events have. */

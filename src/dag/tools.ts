@@ -22,6 +22,7 @@ export interface TaskCall {
   readonly update: (update: Pick<StateUpdate, "messages" | "context">) => void;
 }
 
+/** What a tool's function gets besides its arguments. */
 export type ToolRun = (args: Readonly<Record<string, unknown>>, call: TaskCall) => unknown;
 
 /** What a task's `tool` names: a function, and how to treat it after a crash. */

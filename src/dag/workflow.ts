@@ -50,6 +50,7 @@ export interface DAGWorkflowOptions {
 export const dagWorkflow = (name: string, options: DAGWorkflowOptions): DAGWorkflow =>
   dagProgram(name, options, new Map());
 
+/** A DAG as a workflow. */
 export type DAGWorkflow = Workflow<DAGInput | undefined, DAGOutcome>;
 
 /** `courses`: where the runs that are being advanced in this process show themselves. */

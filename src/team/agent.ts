@@ -73,6 +73,7 @@ export interface Subtask<
 
 type SubtaskOf<I, R extends Results> = { [N in keyof R & string]: Subtask<I, R, N> }[keyof R & string];
 
+/** Options of `defineAgent`. */
 export interface AgentOptions<I = unknown, R extends Results = Results> {
   readonly type: string;
   /** Raise it when the code changes. */

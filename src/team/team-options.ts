@@ -32,6 +32,7 @@ export type OnAgentFailure =
   /** The others finish, later stages run, and the result lists the failure. */
   | "accept";
 
+/** Options of a team of agents with subtasks. */
 export interface AgentTeamOptions {
   readonly name: string;
   readonly version?: string;

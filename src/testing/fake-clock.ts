@@ -24,6 +24,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
+/** Options of `createFakeClock`. */
 export interface FakeClockOptions {
   /** The initial wall time. */
   readonly start?: number;

@@ -25,6 +25,7 @@ export interface PlannedFault {
   readonly fault: StoreFault;
 }
 
+/** Which calls of a store fail, and how. */
 export interface FaultPlan {
   readonly faults?: readonly PlannedFault[];
   /** Every call from `from` up to, but not including, `to` fails. Calls of all methods are counted together, from 1. */
@@ -38,6 +39,7 @@ export interface FaultPlan {
   readonly onFault?: (method: StoreMethod, fault: StoreFault) => void;
 }
 
+/** A store whose chosen calls fail. */
 export interface FaultyStore extends Store {
   /** Calls so far, by method. */
   readonly calls: Readonly<Record<StoreMethod, number>>;

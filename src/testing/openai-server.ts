@@ -43,6 +43,7 @@ export interface OpenAiBody {
   readonly [more: string]: unknown;
 }
 
+/** A server on the loopback address that speaks OpenAI's protocol. */
 export interface OpenAiServer {
   /** The client's `baseURL`. */
   readonly url: string;

@@ -10,6 +10,7 @@ import { type Machine, metaOf } from "./run/machine.ts";
 import { FlowState } from "./run/state.ts";
 import { DEFINITION_KEY, type Definition } from "./source.ts";
 
+/** The inputs of a workflow, by name. */
 export type Inputs = Readonly<Record<string, unknown>>;
 
 /** The digest that identifies a definition: it covers the contents of the files, not their location. */

@@ -103,6 +103,7 @@ export interface Graph {
   readonly edges: readonly GraphEdge[];
 }
 
+/** An agent or a group in the graph of a workflow. */
 export interface GraphNode {
   readonly id: string;
   readonly type: string;
@@ -111,6 +112,7 @@ export interface GraphNode {
   readonly group?: string;
 }
 
+/** A way from one agent or group to the next. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;

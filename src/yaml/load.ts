@@ -27,6 +27,7 @@ import {
 import { type McpConnect, ToolBox } from "./tools.ts";
 import { eachAgent } from "./validate.ts";
 
+/** Options of `loadWorkflow`. */
 export interface LoadOptions {
   /** Models by the provider names that files use. */
   readonly providers?: Readonly<Record<string, ProviderSource>>;
@@ -130,6 +131,7 @@ export async function restoreWorkflow(
   return await build(readMain(files, definition.main), files, options, () => definition);
 }
 
+/** Options of `checkWorkflow`. */
 export interface CheckOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly root?: string;

@@ -3,6 +3,7 @@ import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { ScriptRequest, ScriptResult, ScriptRunner } from "./run/machine.ts";
 
+/** Options of `scriptRunner`. */
 export interface ScriptOptions {
   /** The source of the variables that scripts inherit. Default: this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;

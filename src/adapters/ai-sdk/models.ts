@@ -19,6 +19,7 @@ export interface ProviderSettings {
   readonly structuredOutputs?: boolean;
 }
 
+/** Options of `modelProviders`. */
 export interface ModelProvidersOptions {
   /** Aliases: `claude: "anthropic"` for a provider, `fast: "openai/gpt-5-mini"` for a model. */
   readonly aliases?: Readonly<Record<string, string>>;

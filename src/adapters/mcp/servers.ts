@@ -17,6 +17,7 @@ export interface HttpServer {
   readonly timeoutMs?: number;
 }
 
+/** How to reach an MCP server. */
 export type McpServer = StdioServer | HttpServer;
 
 /** Thrown when a call wasn't made or the server refused it. Nothing was done, so it may be repeated. */

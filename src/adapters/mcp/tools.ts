@@ -8,6 +8,7 @@ import type { Effect } from "../../core/types.ts";
 import { Connection, limitsOf } from "./connection.ts";
 import type { McpServer } from "./servers.ts";
 
+/** Options of `mcpTools`: which tools may be used, and their effects. */
 export interface McpOptions {
   /** Allows only these tools, by name (`server__tool`) or all of a server (`server__*`). Default: all. */
   readonly allow?: readonly string[];

@@ -166,6 +166,7 @@ export const configSchema = z.strictObject({
     .describe("Values that count with --profile <name>"),
 });
 
+/** The configuration of the command line. */
 export type ConfigInput = z.input<typeof configSchema>;
 export type ConfigValues = Omit<ConfigInput, "$schema" | "profiles">;
 

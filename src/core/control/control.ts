@@ -26,16 +26,19 @@ import { tellRaised } from "./raised.ts";
 import { sentBefore } from "./repeats.ts";
 import { type Changes, resumeChanges } from "./resume-changes.ts";
 
+/** Options of `pause`: who, why, and whether children pause too. */
 export interface PauseOptions extends NamedAct {
   /** Includes the runs below it. */
   readonly children?: boolean;
 }
 
+/** Options of `cancel`: who, why, and whether the run's work is undone first. */
 export interface CancelOptions extends NamedAct {
   /** Undoes what was done first, in reverse order. */
   readonly compensate?: boolean;
 }
 
+/** Options of `resume`: who, why, and what changes with it. */
 export interface ResumeOptions extends NamedAct {
   /** Retries every failed step, not only those the run failed on. */
   readonly retryFailed?: boolean;

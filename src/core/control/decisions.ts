@@ -38,6 +38,7 @@ export interface Answer extends NamedAct {
   readonly digest?: string;
 }
 
+/** A gate that waits for an answer. */
 export interface OpenGate {
   readonly runId: string;
   readonly gate: string;

@@ -12,6 +12,7 @@ export interface ContentItem {
   readonly value: unknown;
 }
 
+/** What becomes of a checked value: the run sees it, sees a marker, or waits for a person. */
 export type ContentVerdict =
   | "allow"
   /** The run sees a marker with the reason instead. */

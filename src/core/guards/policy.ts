@@ -26,6 +26,7 @@ export interface PolicyRequest {
   readonly restored: boolean;
 }
 
+/** What a policy decides about a call: allow it, deny it, or ask a person. */
 export type PolicyVerdict =
   | "allow"
   | { readonly deny: string }

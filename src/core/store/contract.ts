@@ -63,6 +63,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** What a store can do beyond the contract. */
 export interface StoreCapabilities {
   /** What an acknowledged write survives. */
   readonly durability: "power-loss" | "process" | "none";
@@ -72,6 +73,7 @@ export interface StoreCapabilities {
   readonly records?: readonly RecordTable[];
 }
 
+/** Which store this is, and since when. */
 export interface StoreIdentity {
   /** New with every restore, so that a store that went back in time is noticed. */
   readonly incarnation: string;

@@ -74,6 +74,7 @@ type EngineStateEvent =
   /** `high`: no more runs are taken; `false` when memory is back to normal. `used`: the share of the heap in use. */
   | { readonly type: "memory_pressure"; readonly at: number; readonly used: number; readonly high: boolean };
 
+/** The names of the engine's events. */
 export type EngineEventType = EngineEvent["type"];
 export type EngineEventOf<T extends EngineEventType> = Extract<EngineEvent, { type: T }>;
 /** Every event type: the compiler makes sure that none is missing. */

@@ -36,6 +36,7 @@ export interface PostgresPool {
   off?(event: "error", listener: (error: Error) => void): unknown;
 }
 
+/** What the store needs of a PostgreSQL client. */
 export interface PostgresClient {
   query(config: PoolQuery): Promise<{ readonly rows: unknown[] }>;
   on?(event: "error", listener: (error: Error) => void): unknown;

@@ -18,8 +18,10 @@ export const AUTOMATIC = [
   "memory_pressure_high",
 ] as const satisfies readonly CheckpointTrigger[];
 
+/** The checkpoints that a team marks by itself. */
 export type AutomaticTrigger = (typeof AUTOMATIC)[number];
 
+/** Options of a team with phases. */
 export interface PhaseTeamOptions<I = unknown> extends SeedConfig {
   readonly name: string;
   readonly version?: string;

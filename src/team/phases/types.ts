@@ -78,6 +78,7 @@ export interface EvaluationCall<I = unknown> extends StepCall {
   readonly history: readonly Evaluation[];
 }
 
+/** The score of a criterion, and what is wrong. */
 export interface Score {
   /** From 0 to 1. */
   readonly score: number;
@@ -92,6 +93,7 @@ export interface Criterion<I = unknown> {
   score(call: EvaluationCall<I>): Score | number | Promise<Score | number>;
 }
 
+/** Judges the results of a phase. */
 export interface Evaluator<I = unknown> {
   readonly name: string;
   readonly criteria: readonly Criterion<I>[];
@@ -122,6 +124,7 @@ export type LowConfidenceChoice =
   | "request_human_review"
   | "proceed_with_low_confidence";
 
+/** What a team does when a specialist isn't confident enough. */
 export interface LowConfidence {
   readonly agent: string;
   readonly confidence: number;
@@ -130,6 +133,7 @@ export interface LowConfidence {
   readonly phase: string;
 }
 
+/** One phase of a team: an orchestrator, specialists and an evaluator. */
 export interface Phase<I = unknown> {
   readonly name: string;
   readonly orchestrator?: Orchestrator<I>;

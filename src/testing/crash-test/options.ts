@@ -2,6 +2,7 @@ import type { Loader } from "./config.ts";
 import type { CrashFault } from "./places.ts";
 import type { CaseReport } from "./report.ts";
 
+/** Options of `crashTest`. */
 export interface CrashTestOptions {
   /** The file that exports the workflow. */
   readonly file: string;
@@ -45,6 +46,7 @@ export interface CrashTestOptions {
   readonly signal?: AbortSignal;
 }
 
+/** How far a crash test has come. */
 export interface CrashTestProgress {
   readonly phase: "baseline" | "cases";
   readonly done: number;

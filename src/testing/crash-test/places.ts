@@ -5,6 +5,7 @@ import { spread } from "../spread.ts";
 
 /** The kinds of faults. The process survives all but `sigkill`. */
 export const faults = ["sigkill", "throw", "store-down", "slow-store", "clock-skew"] as const;
+/** What goes wrong at a boundary. */
 export type CrashFault = (typeof faults)[number];
 
 export type Side = "before" | "after";

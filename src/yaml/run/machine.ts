@@ -18,6 +18,7 @@ export interface ScriptRequest {
   readonly signal: AbortSignal;
 }
 
+/** What a command returned: its output and its exit code. */
 export interface ScriptResult {
   readonly stdout: string;
   readonly stderr: string;
