@@ -27,6 +27,7 @@ export type { DeclaredOptions, TypedContext, TypedMemory } from "./core/declared
 export { createEngine, Engine } from "./core/engine.ts";
 export type { EngineOptions } from "./core/engine-options.ts";
 export { type ErrorCode, explainError, HoldfastError } from "./core/errors.ts";
+export { schedule } from "./core/flow/declare.ts";
 export { type ContentCheck, type ContentVerdict, isQuarantined } from "./core/guards/content.ts";
 export type { Policy, PolicyRequest, PolicyVerdict } from "./core/guards/policy.ts";
 export type { Logger } from "./core/logger.ts";
@@ -34,6 +35,7 @@ export type { RetentionPolicy } from "./core/manage/retention/policy.ts";
 export type { Migration } from "./core/migration.ts";
 export type { RetryPolicy, StartOptions } from "./core/options.ts";
 export { RunHandle } from "./core/run-handle.ts";
+export type { ScheduleOptions } from "./core/schedule-options.ts";
 export type { SqlHandle } from "./core/sql.ts";
 export type { StandardSchema } from "./core/standard-schema.ts";
 export type { Store } from "./core/store/contract.ts";

@@ -13,6 +13,22 @@ export type {
 export type { BulkReport } from "./core/control/family.ts";
 export type { InjectOptions } from "./core/control/inject.ts";
 export { errorTable } from "./core/errors.ts";
+export type { ScheduleDeclaration } from "./core/flow/declare.ts";
+export type {
+  Schedule,
+  ScheduleDefinition,
+  ScheduleEdit,
+  TickDone,
+  TickOutcome,
+} from "./core/flow/schedule-types.ts";
+export {
+  type BackfillRange,
+  type BackfillReport,
+  type NextOptions,
+  type ScheduleAct,
+  type ScheduleInput,
+  Schedules,
+} from "./core/flow/schedules.ts";
 export type { ContentItem, Quarantined } from "./core/guards/content.ts";
 export type { Ids } from "./core/ids.ts";
 export type { Act } from "./core/journal/act.ts";
@@ -116,6 +132,7 @@ export type {
   OutputJson,
 } from "./core/phase-checkpoint.ts";
 export type { Point, Probe } from "./core/ports.ts";
+export type { CatchUp, Moment, Overlap, ScheduledStart } from "./core/schedule-options.ts";
 export type { Edits, EffectPolicy, Origin, StateView } from "./core/types.ts";
 export type { Redaction } from "./core/values/redact.ts";
 export type { RedactionPattern } from "./core/values/redact-pattern.ts";

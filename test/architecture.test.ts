@@ -68,12 +68,14 @@ const ROOMS = [
   "changes",
   "worker",
   "control",
+  "flow",
   "manage",
   "engine",
 ];
 const ENGINE = [
   "core/engine.ts",
   "core/engine-arguments.ts",
+  "core/engine-flow.ts",
   "core/engine-links.ts",
   "core/engine-options.ts",
   "core/engine-ports.ts",
@@ -98,6 +100,7 @@ const EXCEPTIONS: readonly { file: string; allows: RegExp; reason: string }[] = 
     reason: "how much memory the process has used",
   },
   { file: "core/worker/pressure.ts", allows: /^node:v8$/, reason: "how much of the heap is in use" },
+  { file: "core/flow/cron.ts", allows: /^croner$/, reason: "the moments of cron lines, in any time zone" },
   {
     file: "core/values/patch.ts",
     allows: /^mutative$/,

@@ -8,6 +8,7 @@ import type {
   WorkflowTriggers,
 } from "./options.ts";
 import type { CheckpointRecord } from "./records.ts";
+import type { ScheduleOptions } from "./schedule-options.ts";
 import type { SeedSettings } from "./seed-config.ts";
 import type { AnySqlHandle, SqlHandle, SqlWork } from "./sql.ts";
 import type { OutputOf, Schemas, StandardSchema } from "./standard-schema.ts";
@@ -441,6 +442,8 @@ export interface WorkflowOptions {
   readonly triggers?: WorkflowTriggers | false;
   /** Workflows that its runs start with `ctx.child`. They are registered with it, so any worker can recover them. */
   readonly children?: readonly Workflow<never, unknown>[];
+  /** Starts runs at set times. The schedule has the workflow's name; see {@link ScheduleOptions}. */
+  readonly schedule?: ScheduleOptions;
 }
 
 /** The function of a workflow. */
@@ -457,6 +460,7 @@ export interface Workflow<I = unknown, O = unknown, S extends Schemas = Schemas>
   readonly checkpoint?: CheckpointStrategy | undefined;
   readonly triggers?: WorkflowTriggers | false | undefined;
   readonly children?: readonly Workflow<never, unknown>[] | undefined;
+  readonly schedule?: ScheduleOptions | undefined;
   /** How its runs ask to be kept, for whoever opens engine and store for it: the command line does. */
   readonly settings?: SeedSettings | undefined;
   readonly input?: StandardSchema | undefined;

@@ -72,7 +72,15 @@ export function checkCall(
 ): void {
   checkId(runId);
   checkVerb(verb, options);
-  const act: Act = options;
+  checkReason(verb, options, { requireReason });
+}
+
+/** With `requireReason`: refuses an act that doesn't say who acts and why. */
+export function checkReason(
+  verb: string,
+  act: Act,
+  { requireReason }: { readonly requireReason?: boolean | undefined },
+): void {
   const missing = (["actor", "reason"] as const).filter((part) => !act[part]);
   if (requireReason && missing.length > 0)
     throw new HoldfastError("HF-4365", { verb, missing: missing.join(" and ") });
@@ -81,6 +89,7 @@ export function checkCall(
 const ENGINE = keysOf<EngineOptions>({
   store: true,
   workflows: true,
+  schedules: true,
   execute: true,
   saving: true,
   checkpoint: true,
@@ -123,6 +132,8 @@ export function checkEngineOptions(options: EngineOptions): void {
   if (options.logger !== undefined) checkPart("logger", options.logger, LOGGER);
   if (options.workflows !== undefined && !Array.isArray(options.workflows))
     throw badOption("workflows", "it must be a list of workflows");
+  if (options.schedules !== undefined && !Array.isArray(options.schedules))
+    throw badOption("schedules", "it must be a list of schedules");
   checkPolicy(options.policy);
   checkStrategy(options.checkpoint);
   checkContentCheck(options.contentCheck);

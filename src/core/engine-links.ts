@@ -3,16 +3,19 @@ import type { Control } from "./control/control.ts";
 import type { Decisions } from "./control/decisions.ts";
 import type { Family } from "./control/family.ts";
 import { detached } from "./detached.ts";
+import type { EngineOptions } from "./engine-options.ts";
+import { guardsFor } from "./guards/all.ts";
 import type { JournalEvent } from "./journal/events.ts";
 import type { EngineParts } from "./journal/parts.ts";
 import { forkChild } from "./manage/fork/fork-child.ts";
-import type { EngineLinks } from "./run/execution-deps.ts";
+import type { EngineLinks, ExecutionDeps, ExecutionSettings } from "./run/execution-deps.ts";
 import type { Starter } from "./start.ts";
 import type { CommitQueue } from "./store/commit.ts";
+import type { StoreIdentity } from "./store/contract.ts";
 import { oncePossible } from "./worker/health.ts";
 
 /** What the links of executions lead to. */
-interface Linked {
+export interface Linked {
   readonly parts: EngineParts;
   readonly queue: CommitQueue;
   readonly control: Control;
@@ -23,8 +26,27 @@ interface Linked {
   announce(runId: string, events: readonly JournalEvent[]): void;
 }
 
+/** The dependencies of runs that are advanced, or foreseen, here. */
+export function executionDeps(
+  identity: StoreIdentity,
+  { policy, contentCheck }: EngineOptions,
+  settings: ExecutionSettings,
+  linked: Linked,
+): ExecutionDeps {
+  return {
+    ...linked.parts,
+    identity,
+    queue: linked.queue,
+    settings,
+    policy,
+    contentCheck,
+    guards: guardsFor,
+    engine: engineLinks(linked),
+  };
+}
+
 /** The links of an execution to the engine around it. */
-export function engineLinks(engine: Linked): EngineLinks {
+function engineLinks(engine: Linked): EngineLinks {
   const { parts, queue, control, decisions, family, starter } = engine;
   return {
     durable: (row, events) => engine.announce(row.id, events),

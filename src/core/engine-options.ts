@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import type { Workflow } from "./context.ts";
+import type { ScheduleDeclaration } from "./flow/declare.ts";
 import type { ContentCheck } from "./guards/content.ts";
 import type { Policy } from "./guards/policy.ts";
 import type { Ids } from "./ids.ts";
@@ -17,6 +18,8 @@ import type { RecoveryOptions } from "./worker/recovery.ts";
 export interface EngineOptions {
   readonly store: Store;
   readonly workflows?: readonly Workflow<never, unknown>[];
+  /** Schedules that code declares, made by `schedule`. */
+  readonly schedules?: readonly ScheduleDeclaration[];
   /** `false`: only starts, watches and controls runs; other processes advance them. */
   readonly execute?: boolean;
   /**

@@ -1,4 +1,3 @@
-import { AnswerSchemas } from "./answer-schemas.ts";
 import { badOption, checkNumber } from "./check-options.ts";
 import type { GateAnswer, Workflow } from "./context.ts";
 import { type CancelOptions, Control, type PauseOptions, type ResumeOptions } from "./control/control.ts";
@@ -8,19 +7,20 @@ import { type InjectOptions, injectInto } from "./control/inject.ts";
 import { defined } from "./defined.ts";
 import { detached } from "./detached.ts";
 import { checkCall, checkEngineOptions, checkVerb, executionSettings } from "./engine-arguments.ts";
-import { engineLinks } from "./engine-links.ts";
+import { engineFlow } from "./engine-flow.ts";
+import { executionDeps, type Linked } from "./engine-links.ts";
 import { type EngineOptions, LIST_LIMIT, type ListQuery } from "./engine-options.ts";
-import { enginePorts, engineValues } from "./engine-ports.ts";
+import { engineParts, enginePorts } from "./engine-ports.ts";
 import { HoldfastError } from "./errors.ts";
-import { guardsFor } from "./guards/all.ts";
+import type { Flow } from "./flow/flow.ts";
+import type { Schedules } from "./flow/schedules.ts";
 import { checkId } from "./ids.ts";
 import { type NamedAct, unseen } from "./journal/act.ts";
 import { listed, readRun } from "./journal/door.ts";
 import type { JournalEvent } from "./journal/events.ts";
-import { Folds } from "./journal/folds.ts";
 import type { EngineParts } from "./journal/parts.ts";
 import { insistOn } from "./journal/row-shape.ts";
-import { engineActs, engineStore } from "./journal/scratch-store.ts";
+import { engineStore } from "./journal/scratch-store.ts";
 import { Checkpoints } from "./manage/checkpoints/checkpoints.ts";
 import { type ForkOptions, forkRun } from "./manage/fork/fork.ts";
 import { type ForkPreview, previewFork } from "./manage/fork/fork-preview.ts";
@@ -49,7 +49,6 @@ import type { Schemas } from "./standard-schema.ts";
 import { Starter } from "./start.ts";
 import type { CommitQueue } from "./store/commit.ts";
 import type { RunPage, Store, StoreIdentity } from "./store/contract.ts";
-import { StoreTime } from "./store/time.ts";
 import { ended, type Run, type RunRow } from "./types.ts";
 import { untilThere } from "./worker/away.ts";
 import { Emitter } from "./worker/emitter.ts";
@@ -93,6 +92,8 @@ export class Engine {
   readonly restarts: Restarts;
   /** Keeps what programs outside save of their own work. */
   readonly outside: OutsideRuns;
+  /** Starts runs at set times. */
+  readonly schedules: Schedules;
   readonly #options: EngineOptions;
   readonly #store: Store;
   readonly #ports: Ports;
@@ -102,7 +103,7 @@ export class Engine {
   readonly #queue: CommitQueue;
   readonly #recovery: RecoveryPolicy;
   readonly #triggers: TriggerSettings;
-  readonly #time: StoreTime;
+  readonly #linked: Linked;
   readonly #control: Control;
   readonly #decisions: Decisions;
   readonly #family: Family;
@@ -112,6 +113,7 @@ export class Engine {
   readonly #sweepMs: number;
   readonly #owner: string;
   readonly #retentionLoop: RetentionLoop;
+  readonly #flow: Flow;
   #worker: Promise<Worker> | null = null;
   #running: () => readonly Execution[] = () => [];
   #closed = false;
@@ -129,19 +131,8 @@ export class Engine {
     this.#queue = openQueue(this.#store, this.#ports, this.#emitter, options);
     this.#sweepMs = checkNumber("sweepMs", options.sweepMs ?? 1_000);
     this.#watch = new RunWatch(this.#store, this.#queue, this.#ports, this.#sweepMs);
-    this.#time = new StoreTime(this.#store, this.#ports.clock);
-    const values = engineValues(this.#store, options, this.#ports);
-    this.#parts = {
-      store: this.#store,
-      acts: engineActs(this.#store, this.#queue, this.#time, this.#ports.redactor),
-      values,
-      folds: new Folds(this.#store, values),
-      ports: this.#ports,
-      time: this.#time,
-      answerSchemas: new AnswerSchemas(),
-      workflows: this.#workflows,
-      written: (row, events) => this.#written(row, events),
-    };
+    const written = (row: RunRow, events: readonly JournalEvent[]) => this.#written(row, events);
+    this.#parts = engineParts(options, this.#store, this.#queue, this.#ports, this.#workflows, written);
     this.#control = new Control(this.#parts);
     this.#decisions = new Decisions(this.#parts);
     this.#family = new Family(this.#parts, this.#control);
@@ -161,6 +152,19 @@ export class Engine {
     this.transfer = new Transfer(this.#parts, this.#family);
     this.outside = new OutsideRuns(this.#parts);
     this.restarts = new Restarts(this.#parts, (...run) => this.#starter.create(...run));
+    this.#linked = {
+      parts: this.#parts,
+      queue: this.#queue,
+      control: this.#control,
+      decisions: this.#decisions,
+      family: this.#family,
+      starter: this.#starter,
+      register: (workflow) => this.register(workflow),
+      announce: (runId, events) => this.#announce(runId, events),
+    };
+    this.#flow = engineFlow(this.#linked, options, (runId, act) => this.cancel(runId, act));
+    this.schedules = this.#flow.schedules;
+    for (const declared of options.schedules ?? []) this.#flow.declare(declared);
     for (const workflow of options.workflows ?? []) this.register(workflow);
   }
 
@@ -183,6 +187,7 @@ export class Engine {
   register(workflow: Workflow<never, unknown>): void {
     if (!isWorkflow(workflow)) throw badOption("workflow", "it was not made by workflow()");
     this.#workflows.set(workflow.name, workflow as Workflow);
+    this.#flow.registered(workflow);
     for (const child of workflow.children ?? [])
       if (this.#workflows.get(child.name) !== child) this.register(child);
   }
@@ -235,13 +240,14 @@ export class Engine {
     });
     return this.#worker.then((worker) => {
       worker.start(background);
+      if (this.#options.saving !== false) this.#flow.start(background);
       return worker;
     });
   }
 
   async #openWorker(): Promise<Worker> {
     const identity = await this.#store.identity();
-    await this.#time.read();
+    await this.#parts.time.read();
     const { concurrency = 1_000, pressure = heapPressure } = this.#options;
     const worker = new Worker({
       execution: this.#executionDeps(identity),
@@ -267,25 +273,8 @@ export class Engine {
   }
 
   #executionDeps(identity: StoreIdentity): ExecutionDeps {
-    return {
-      ...this.#parts,
-      identity,
-      queue: this.#queue,
-      settings: executionSettings(this.#options, this.#claimMs, this.#triggers),
-      policy: this.#options.policy,
-      contentCheck: this.#options.contentCheck,
-      guards: guardsFor,
-      engine: engineLinks({
-        parts: this.#parts,
-        queue: this.#queue,
-        control: this.#control,
-        decisions: this.#decisions,
-        family: this.#family,
-        starter: this.#starter,
-        register: (workflow) => this.register(workflow),
-        announce: (runId, events) => this.#announce(runId, events),
-      }),
-    };
+    const settings = executionSettings(this.#options, this.#claimMs, this.#triggers);
+    return executionDeps(identity, this.#options, settings, this.#linked);
   }
 
   /** The result of a completed run; throws HF-2101 (failed), HF-2110 (cancelled) or HF-3010 (damaged). */
@@ -305,7 +294,7 @@ export class Engine {
     const waits = new Waits(this.#ports.logger, this.#owner);
     return this.#watch.until(runId, done, (row) => {
       this.#checkOpen();
-      if (row) waits.say(row, this.#time.now());
+      if (row) waits.say(row, this.#parts.time.now());
     });
   }
 
@@ -313,6 +302,7 @@ export class Engine {
     this.#emitter.journal(runId, events);
     this.#watch.changed(runId, events);
     this.#retentionLoop.heard(runId, events);
+    this.#flow.heard(runId, events);
   }
 
   /** One run, or `null`. A run whose record doesn't verify waits for review, and `damage` says why. */
@@ -421,7 +411,7 @@ export class Engine {
 
   /** The dependencies that a worker here would have. */
   async #foresight(): Promise<ExecutionDeps> {
-    await this.#time.read();
+    await this.#parts.time.read();
     return this.#executionDeps(await this.#store.identity());
   }
 
@@ -471,6 +461,7 @@ export class Engine {
     if (this.#closed) return;
     this.#closed = true;
     await this.#retentionLoop.stop();
+    await this.#flow.stop();
     await (await this.#worker?.catch(() => null))?.stop(drainMs);
     if (drainMs > 0) await this.#retentionLoop.finish();
     this.#emitter.close();

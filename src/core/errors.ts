@@ -10,6 +10,7 @@ import { checkpointerErrors } from "./errors/checkpointers.ts";
 import { dagErrors } from "./errors/dags.ts";
 import type { ErrorEntry } from "./errors/entry.ts";
 import { fileErrors } from "./errors/files.ts";
+import { flowErrors } from "./errors/flow.ts";
 import { runErrors } from "./errors/runs.ts";
 import { serverErrors } from "./errors/server.ts";
 import { storeErrors } from "./errors/stores.ts";
@@ -27,6 +28,7 @@ export const errorTable = {
   ...teamErrors,
   ...accessErrors,
   ...serverErrors,
+  ...flowErrors,
 } satisfies Record<string, ErrorEntry>;
 
 /** A stable error code such as `HF-1001`. */

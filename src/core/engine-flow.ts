@@ -1,0 +1,63 @@
+import type { CancelOptions } from "./control/control.ts";
+import { defined } from "./defined.ts";
+import { checkReason } from "./engine-arguments.ts";
+import type { Linked } from "./engine-links.ts";
+import type { EngineOptions } from "./engine-options.ts";
+import { HoldfastError } from "./errors.ts";
+import { Flow } from "./flow/flow.ts";
+import type { FlowDeps } from "./flow/flow-deps.ts";
+import type { ScheduleDefinition } from "./flow/schedule-types.ts";
+import { givenAtStart } from "./run/given.ts";
+import type { Run } from "./types.ts";
+
+type Cancel = (runId: string, act: CancelOptions) => Promise<Run>;
+
+/** The schedules, limits and queues of an engine. */
+export const engineFlow = (linked: Linked, options: EngineOptions, cancel: Cancel): Flow =>
+  new Flow(flowDeps(linked, options, cancel));
+
+function flowDeps({ parts, starter, register }: Linked, options: EngineOptions, cancel: Cancel): FlowDeps {
+  const { store, ports, time, workflows } = parts;
+  const documents = store.documents ?? options.store.documents;
+  return {
+    store,
+    documents() {
+      if (documents) return documents;
+      throw new HoldfastError("HF-5107", { store: store.name });
+    },
+    hasDocuments: documents !== undefined,
+    clock: ports.clock,
+    logger: ports.logger,
+    probe: ports.probe,
+    workflows,
+    now: () => time.read(),
+    newVersion: () => ports.ids.token(),
+    newRunId: () => ports.ids.runId(),
+    register,
+    checkReason: (act) => checkReason("schedule", act, options),
+    async start(workflow, runId, schedule, definition, tick) {
+      try {
+        const given = givenAtStart(workflow, startOptions(schedule, definition, tick));
+        await starter.create(workflow, runId, definition.input, null, given);
+        return undefined;
+      } catch (error) {
+        if (!HoldfastError.is(error) || error.code.startsWith("HF-3")) throw error;
+        // The run exists, from before an edit of the schedule.
+        const isThere = error.code === "HF-1041" || error.code === "HF-1002";
+        return isThere ? undefined : error.message;
+      }
+    },
+    async cancel(runId, reason) {
+      await cancel(runId, { actor: "schedule", reason }).catch((error: unknown) => {
+        // It has ended, or was deleted.
+        if (!HoldfastError.is(error) || error.code.startsWith("HF-3")) throw error;
+      });
+    },
+  };
+}
+
+/** What a scheduled run is started with. Its config says which tick it belongs to, which a backfill needs. */
+function startOptions(schedule: string, { budget, config }: ScheduleDefinition, tick: number) {
+  const of = { name: schedule, tick: new Date(tick).toISOString() };
+  return { ...defined({ budget }), config: { schedule: of, ...config } };
+}

@@ -1,0 +1,83 @@
+import { entries, UNCHANGED } from "./entry.ts";
+
+/** 51xx: schedules, rate limits and queues. */
+export const flowErrors = entries({
+  "HF-5100": {
+    what: "There is no {kind} named {name}.",
+    why: "The store holds no {kind} with this name.",
+    safe: UNCHANGED,
+    fix: "Check the name and the store; list what is there.",
+  },
+  "HF-5101": {
+    what: "{line} is not a valid cron line.",
+    why: "{problem}",
+    safe: UNCHANGED,
+    fix: "Write five fields (minute, hour, day of month, month, day of week), or six with seconds first.",
+  },
+  "HF-5102": {
+    what: "{zone} is not a known time zone.",
+    why: "Time zones have names such as Europe/Berlin or America/New_York.",
+    safe: UNCHANGED,
+    fix: "Use a name from the IANA time zone database.",
+  },
+  "HF-5103": {
+    what: "Schedule {name} would never tick.",
+    why: "All of its moments are in the past.",
+    safe: UNCHANGED,
+    fix: "Choose a moment in the future, or a later endAt.",
+  },
+  "HF-5104": {
+    what: "A {kind} named {name} already exists.",
+    why: "Names are unique within a store.",
+    safe: UNCHANGED,
+    fix: "Update it, or choose another name.",
+  },
+  "HF-5105": {
+    what: "This range holds more than {most} ticks of schedule {name}.",
+    why: "One call starts at most {most} runs.",
+    safe: UNCHANGED,
+    fix: "Ask for shorter ranges, one after another. A tick that has a run doesn't get a second one.",
+  },
+  "HF-5106": {
+    what: "This process has no code for workflow {workflow}.",
+    why: "A run starts with the version and the checks of its workflow, which only its code knows.",
+    safe: UNCHANGED,
+    fix: "Register the workflow with this engine, or start the run where it is registered.",
+  },
+  "HF-5107": {
+    what: "This store cannot keep schedules, limits or queues.",
+    why: "It has no documents ({store}).",
+    safe: UNCHANGED,
+    fix: "Use one of the built-in stores, or add documents to your own.",
+  },
+  "HF-5108": {
+    what: "The {kind} {name} has changed since you read it.",
+    why: "Its version is {version}, and you expect {expected}.",
+    safe: UNCHANGED,
+    fix: "Read it again, and repeat your change if it still makes sense.",
+  },
+  "HF-5109": {
+    what: "Schedule {name} could not start its run.",
+    why: "{why}",
+    safe: "Runs that it started before are not affected.",
+    fix: "Correct the schedule's input or options with an update, then try again.",
+  },
+  "HF-5110": {
+    what: "The {kind} {name} could not be changed.",
+    why: "Others changed it at the same moment, {tries} times in a row.",
+    safe: UNCHANGED,
+    fix: "Try again. If this goes on, fewer processes should write to it.",
+  },
+  "HF-5111": {
+    what: "The {kind} {name} cannot be read.",
+    why: "What the store holds does not have the expected form: a newer version wrote it, or it is damaged.",
+    safe: "It was left as it is. Runs are not affected.",
+    fix: "Update this process. If it is damaged, delete it and create it again.",
+  },
+  "HF-5112": {
+    what: "The {kind} {name} is too large.",
+    why: "It has {size} characters with its input; the limit is {limit}.",
+    safe: UNCHANGED,
+    fix: "Keep large data elsewhere, and pass a reference to it.",
+  },
+});
