@@ -14,6 +14,7 @@ export type { BulkReport } from "./core/control/family.ts";
 export type { InjectOptions } from "./core/control/inject.ts";
 export { errorTable } from "./core/errors.ts";
 export type { ScheduleDeclaration } from "./core/flow/declare.ts";
+export { RateLimits, type RateLimitView } from "./core/flow/rate-limits.ts";
 export type {
   Schedule,
   ScheduleDefinition,
@@ -132,6 +133,7 @@ export type {
   OutputJson,
 } from "./core/phase-checkpoint.ts";
 export type { Point, Probe } from "./core/ports.ts";
+export type { LimitOption } from "./core/rate-limit.ts";
 export type { CatchUp, Moment, Overlap, ScheduledStart } from "./core/schedule-options.ts";
 export type { Edits, EffectPolicy, Origin, StateView } from "./core/types.ts";
 export type { Redaction } from "./core/values/redact.ts";

@@ -7,6 +7,7 @@ import type {
   SaveEvery,
   WorkflowTriggers,
 } from "./options.ts";
+import type { LimitOption } from "./rate-limit.ts";
 import type { CheckpointRecord } from "./records.ts";
 import type { ScheduleOptions } from "./schedule-options.ts";
 import type { SeedSettings } from "./seed-config.ts";
@@ -203,6 +204,8 @@ export interface StepOptions<T = unknown> {
   /** `false` for no retries, a number of attempts, or a policy. Default: 3 attempts, and a single one for `once`. */
   readonly retry?: Partial<RetryPolicy> | number | false;
   readonly timeoutMs?: number;
+  /** The rate limits that each call of it uses; see {@link LimitUse}. It waits until they have room. */
+  readonly limit?: LimitOption;
   /**
    * Returns only when the outcome is durable, at the cost of one more write. Default: the outcome is written with the
    * next step's intent.

@@ -5,6 +5,7 @@ import {
   checkKeys,
   checkMethod,
   checkNumber,
+  checkObject,
   keysOf,
 } from "./check-options.ts";
 import type { Clock } from "./clock.ts";
@@ -90,6 +91,7 @@ const ENGINE = keysOf<EngineOptions>({
   store: true,
   workflows: true,
   schedules: true,
+  rateLimits: true,
   execute: true,
   saving: true,
   checkpoint: true,
@@ -132,6 +134,7 @@ export function checkEngineOptions(options: EngineOptions): void {
   if (options.logger !== undefined) checkPart("logger", options.logger, LOGGER);
   if (options.workflows !== undefined && !Array.isArray(options.workflows))
     throw badOption("workflows", "it must be a list of workflows");
+  if (options.rateLimits !== undefined) checkObject("rateLimits", options.rateLimits, "an object of limits");
   if (options.schedules !== undefined && !Array.isArray(options.schedules))
     throw badOption("schedules", "it must be a list of schedules");
   checkPolicy(options.policy);

@@ -13,10 +13,14 @@ import type { Run } from "./types.ts";
 type Cancel = (runId: string, act: CancelOptions) => Promise<Run>;
 
 /** The schedules, limits and queues of an engine. */
-export const engineFlow = (linked: Linked, options: EngineOptions, cancel: Cancel): Flow =>
-  new Flow(flowDeps(linked, options, cancel));
+export function engineFlow(linked: Linked, options: EngineOptions, cancel: Cancel): Flow {
+  const flow = new Flow(flowDeps(linked, options, cancel));
+  for (const [name, limit] of Object.entries(options.rateLimits ?? {})) flow.rateLimits.declare(name, limit);
+  return flow;
+}
 
-function flowDeps({ parts, starter, register }: Linked, options: EngineOptions, cancel: Cancel): FlowDeps {
+function flowDeps(linked: Linked, options: EngineOptions, cancel: Cancel): FlowDeps {
+  const { parts, starter } = linked;
   const { store, ports, time, workflows } = parts;
   const documents = store.documents ?? options.store.documents;
   return {
@@ -33,7 +37,7 @@ function flowDeps({ parts, starter, register }: Linked, options: EngineOptions, 
     now: () => time.read(),
     newVersion: () => ports.ids.token(),
     newRunId: () => ports.ids.runId(),
-    register,
+    register: (workflow) => linked.register(workflow),
     checkReason: (act) => checkReason("schedule", act, options),
     async start(workflow, runId, schedule, definition, tick) {
       try {

@@ -5,6 +5,7 @@ import type { Family } from "./control/family.ts";
 import { detached } from "./detached.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { guardsFor } from "./guards/all.ts";
+import type { RateGate } from "./guards/rate-gate.ts";
 import type { JournalEvent } from "./journal/events.ts";
 import type { EngineParts } from "./journal/parts.ts";
 import { forkChild } from "./manage/fork/fork-child.ts";
@@ -24,6 +25,7 @@ export interface Linked {
   readonly starter: Starter;
   register(workflow: Workflow<never, unknown>): void;
   announce(runId: string, events: readonly JournalEvent[]): void;
+  rates(): RateGate | undefined;
 }
 
 /** The dependencies of runs that are advanced, or foreseen, here. */
@@ -40,6 +42,7 @@ export function executionDeps(
     settings,
     policy,
     contentCheck,
+    rates: linked.rates(),
     guards: guardsFor,
     engine: engineLinks(linked),
   };

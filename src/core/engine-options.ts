@@ -9,6 +9,7 @@ import type { RetentionPolicy } from "./manage/retention/policy.ts";
 import type { CheckpointStrategy, Triggers } from "./options.ts";
 import type { Probe } from "./ports.ts";
 import type { Processes } from "./process-proof.ts";
+import type { RateLimit } from "./rate-limit.ts";
 import type { RunQuery, Store } from "./store/contract.ts";
 import type { Redaction } from "./values/redact.ts";
 import type { SecretProvider } from "./values/secrets.ts";
@@ -20,6 +21,8 @@ export interface EngineOptions {
   readonly workflows?: readonly Workflow<never, unknown>[];
   /** Schedules that code declares, made by `schedule`. */
   readonly schedules?: readonly ScheduleDeclaration[];
+  /** Rate limits that code declares, by name. */
+  readonly rateLimits?: Readonly<Record<string, RateLimit>>;
   /** `false`: only starts, watches and controls runs; other processes advance them. */
   readonly execute?: boolean;
   /**

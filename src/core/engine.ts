@@ -13,6 +13,7 @@ import { type EngineOptions, LIST_LIMIT, type ListQuery } from "./engine-options
 import { engineParts, enginePorts } from "./engine-ports.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Flow } from "./flow/flow.ts";
+import type { RateLimits } from "./flow/rate-limits.ts";
 import type { Schedules } from "./flow/schedules.ts";
 import { checkId } from "./ids.ts";
 import { type NamedAct, unseen } from "./journal/act.ts";
@@ -94,6 +95,8 @@ export class Engine {
   readonly outside: OutsideRuns;
   /** Starts runs at set times. */
   readonly schedules: Schedules;
+  /** Limits of calls or tokens per period, shared by all processes. */
+  readonly rateLimits: RateLimits;
   readonly #options: EngineOptions;
   readonly #store: Store;
   readonly #ports: Ports;
@@ -161,9 +164,11 @@ export class Engine {
       starter: this.#starter,
       register: (workflow) => this.register(workflow),
       announce: (runId, events) => this.#announce(runId, events),
+      rates: () => this.#flow.rates,
     };
     this.#flow = engineFlow(this.#linked, options, (runId, act) => this.cancel(runId, act));
     this.schedules = this.#flow.schedules;
+    this.rateLimits = this.#flow.rateLimits;
     for (const declared of options.schedules ?? []) this.#flow.declare(declared);
     for (const workflow of options.workflows ?? []) this.register(workflow);
   }

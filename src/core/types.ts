@@ -40,6 +40,7 @@ export const WAIT_KINDS = [
   "signal",
   "child",
   "retry",
+  "limit",
   "timer",
 ] as const;
 

@@ -33,6 +33,7 @@ const WORDS: Readonly<Record<WaitKind, string>> = {
   signal: "signal",
   child: "child run",
   retry: "retrying",
+  limit: "rate limit",
   timer: "sleeping",
 };
 

@@ -80,4 +80,22 @@ export const flowErrors = entries({
     safe: UNCHANGED,
     fix: "Keep large data elsewhere, and pass a reference to it.",
   },
+  "HF-5120": {
+    what: "There is no rate limit named {name}.",
+    why: "A step names it, and it was neither declared in code nor set by an operator.",
+    safe: "The step was not called.",
+    fix: "Declare it with the engine's rateLimits, or set it with engine.rateLimits.set.",
+  },
+  "HF-5121": {
+    what: "Rate limit {name} can never grant {asked} tokens at once.",
+    why: "It allows {most} tokens per period.",
+    safe: "The step was not called.",
+    fix: "Ask for fewer tokens in one call, or raise the limit.",
+  },
+  "HF-5122": {
+    what: "{step} waits for rate limit {name}.",
+    why: "What the limit allows per period is used up, or its receiver asked to wait.",
+    safe: "The step was not called.",
+    fix: "Nothing has to be done: it goes on by itself. Raise the limit to let more through.",
+  },
 });

@@ -2,12 +2,14 @@ import type { Workflow } from "../context.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { definitionOf, type ScheduleDeclaration } from "./declare.ts";
 import type { FlowDeps } from "./flow-deps.ts";
+import { RateLimits } from "./rate-limits.ts";
 import { Schedules } from "./schedules.ts";
 import { Ticker } from "./ticker.ts";
 
 /** Which runs are started when, and how many at once: the parts that act beside the worker. */
 export class Flow {
   readonly schedules: Schedules;
+  readonly rateLimits: RateLimits;
   readonly #ticker: Ticker;
   readonly #declared = new Set<Workflow<never, unknown>>();
 
@@ -16,7 +18,13 @@ export class Flow {
   constructor(deps: FlowDeps) {
     this.#deps = deps;
     this.schedules = new Schedules(deps);
+    this.rateLimits = new RateLimits(deps);
     this.#ticker = new Ticker(deps, this.schedules);
+  }
+
+  /** What holds calls back; `undefined` in a store that can't keep limits. */
+  get rates(): RateLimits | undefined {
+    return this.#deps.hasDocuments ? this.rateLimits : undefined;
   }
 
   /** Declares the schedule that a workflow has, under the workflow's name. */

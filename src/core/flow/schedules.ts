@@ -114,12 +114,7 @@ export class Schedules {
     const workflow = changes.workflow ? this.#workflowName(changes.workflow) : undefined;
     return this.#change(name, act, "update", (record, now, edit) => {
       const { workflow: before, ...kept } = record.definition;
-      const isTimed = ["cron", "everyMs", "at"].some((way) => Reflect.get(changes, way) != null);
-      const { cron: _, timezone: __, everyMs: ___, at: ____, ...untimed } = kept;
-      const merged = { ...(isTimed ? untimed : kept), ...changes, workflow: undefined };
-      const options = Object.fromEntries(
-        Object.entries(merged).filter(([key, value]) => value != null && key !== "workflow"),
-      );
+      const options = merged(kept, changes);
       return redefined(record, checkSchedule(name, workflow ?? before, options), now, edit);
     });
   }
@@ -295,6 +290,19 @@ export class Schedules {
     return found;
   }
 }
+
+/** Options after a change. Another way of saying when it ticks replaces the one before. */
+function merged(
+  before: object,
+  { workflow: _, ...changes }: object & { workflow?: unknown },
+): ScheduleOptions {
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  const isTimed = given.some(([key, value]) => WAYS.includes(key) && value !== null);
+  const kept = Object.entries(before).filter(([key]) => !isTimed || ![...WAYS, "timezone"].includes(key));
+  return Object.fromEntries([...new Map([...kept, ...given])].filter(([, value]) => value !== null));
+}
+
+const WAYS: readonly string[] = ["cron", "everyMs", "at"];
 
 function checkCurrent(name: string, version: string | null, { version: expected }: ScheduleAct): void {
   if (expected === undefined || version === null || version === expected) return;

@@ -27,7 +27,7 @@ function stage(seed: number, options: ScheduleOptions, start: number) {
   let killed = 0;
   let isDeadly = false;
   const perhapsDie = () => {
-    if (!isDeadly || ids.random() > 0.15) return;
+    if (!isDeadly || ids.random() > 0.05) return;
     killed++;
     throw new Error("killed");
   };

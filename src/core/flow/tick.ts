@@ -6,6 +6,9 @@ import { isAhead, ticked, tickRunId, ticksOfRecord } from "./schedule-record.ts"
 import type { ScheduleRecord } from "./schedule-types.ts";
 import { type Due, dueTicks, jitterOf } from "./ticks.ts";
 
+/** How many runs are written down at once: after a crash, those that exist are asked for again. */
+const MOST_AT_ONCE = 5;
+
 /** When to look at a schedule again, and after the end of which run. */
 export interface Minded {
   readonly nextAt: number | null;
@@ -114,7 +117,7 @@ function takeTick(
   const [tick = 0] = ticks;
   if (overlap === "allow") {
     // Ticks that were acted on before are looked at one by one.
-    return starting(record, key, tick > (record.high ?? -1) ? ticks : [tick]);
+    return starting(record, key, tick > (record.high ?? -1) ? ticks.slice(0, MOST_AT_ONCE) : [tick]);
   }
   if (!isGoingOn && record.queued.length === 0) return starting(record, key, [tick]);
   if (overlap === "cancel") return { ...starting(record, key, [tick]), cancels: record.lastRun };

@@ -1,6 +1,7 @@
 import { budgetGuard } from "./budget.ts";
 import { forkGuard } from "./fork.ts";
 import type { Guard } from "./guard.ts";
+import { limitGuard } from "./limit.ts";
 import { type Policy, policyGuard } from "./policy.ts";
 import type { GuardedRun } from "./port.ts";
 
@@ -15,8 +16,11 @@ export interface Guarded extends GuardedRun {
  * rest of the run may use it up.
  */
 export function guardsFor(execution: Guarded): readonly Guard[] {
-  const { policy } = execution.deps;
+  const { policy, rates } = execution.deps;
   const fork = forkGuard(execution);
   const code = execution.code ? [execution.code] : [];
-  return [...code, ...(fork ? [fork] : []), budgetGuard, ...(policy ? [policyGuard(policy)] : [])];
+  const asked = policy ? [policyGuard(policy)] : [];
+  // Last: what a limit grants is used at once.
+  const limited = rates ? [limitGuard(rates)] : [];
+  return [...code, ...(fork ? [fork] : []), budgetGuard, ...asked, ...limited];
 }

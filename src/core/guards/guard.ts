@@ -7,7 +7,7 @@ export interface Admission {
   readonly execution: GuardedRun;
   readonly place: GuardedPlace;
   /** Includes the `item` or the `branch` in a group. */
-  readonly options: Pick<StepOptions, "effect" | "input" | "simulate">;
+  readonly options: Pick<StepOptions, "effect" | "input" | "simulate" | "limit">;
   /** The intent as it would be written. */
   readonly intent: StepStarted;
   /** Opens a gate whose answer is valid only for what is shown. */

@@ -10,6 +10,7 @@ import type { Blob, Store, StoreIdentity } from "../store/contract.ts";
 import type { StoreTime } from "../store/time.ts";
 import type { Waiting } from "../types.ts";
 import type { Incoming } from "./content.ts";
+import type { RateGate } from "./rate-gate.ts";
 
 /** The part of a running user call that guards see. */
 export interface GuardedFrame {
@@ -64,6 +65,8 @@ export interface GuardDeps {
   readonly time: StoreTime;
   readonly values: Values;
   readonly policy: { readonly version: string } | undefined;
+  /** The rate limits of the store, if it can keep any. */
+  readonly rates: RateGate | undefined;
 }
 
 /** The guards' view of a running run, and what they may do to it. */

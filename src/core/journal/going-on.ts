@@ -33,6 +33,7 @@ const RULES: Readonly<Record<WaitKind, WaitRule>> = {
   signal: { endedBy: "message", act: "signal", isAsked: true },
   child: { endedBy: "run", isAsked: true },
   retry: { endedBy: "time", isGuarded: true },
+  limit: { endedBy: "time", isGuarded: true },
   timer: { endedBy: "time", isAsked: true },
 };
 

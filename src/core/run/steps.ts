@@ -1,6 +1,7 @@
 import type { OpenStep, StepCall, StepHandle, StepOptions, Undo, UndoOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { admit } from "../guards/guard.ts";
+import { holdLimits } from "../guards/limit.ts";
 import { argsDigest, hasChanged, stillAdmitted } from "../guards/subject.ts";
 import { fingerprint } from "../hash.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
@@ -25,7 +26,7 @@ import {
 import { leavesOpen, leavesUnproven, provesNotDone } from "./failures.ts";
 import { checkKeyOption } from "./key-answer.ts";
 import { recordedValue, refuseInside } from "./recorded.ts";
-import { defaultRetry, isFatal, nextRetry, type RetryDecision, retryPolicy } from "./retry.ts";
+import { defaultRetry, isFatal, nextRetry, type RetryDecision, retryAfterMs, retryPolicy } from "./retry.ts";
 import { hasUndosInside, isCancelling, isOpenFailure, mustSettle } from "./undo-doubts.ts";
 
 /**
@@ -322,6 +323,7 @@ export async function failStep<T>(
     return continueUnknown(execution, open.place, open.options, record);
   }
   const next = decideRetry(execution, open, thrown, record);
+  await holdLimits(execution, open.options.limit, retryAfterMs(thrown, time.now()));
   const settled = await settleThrown(execution, open, thrown, { record, isTriedAgain: next.retry });
   if (settled.handle) return settled.handle;
   addSite(thrown, open.place.site);

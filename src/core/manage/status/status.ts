@@ -152,6 +152,8 @@ function waitText(row: DescribedRow, wait: Waiting): string {
       return `waiting for child run ${reasonOf(wait).child ?? step} since ${time(since)}`;
     case "retry":
       return `waiting to try ${step} again at ${time(until ?? since)}`;
+    case "limit":
+      return `${why ?? `waiting for a rate limit at ${step}`} It goes on at ${time(until ?? since)}`;
     case "timer":
       return `waiting at ${step} until ${time(until ?? since)}`;
   }

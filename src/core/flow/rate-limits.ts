@@ -1,0 +1,290 @@
+import { checkKeys, checkNumber, checkWhole, isRecord } from "../check-options.ts";
+import { defined } from "../defined.ts";
+import { HoldfastError } from "../errors.ts";
+import type { RateGate } from "../guards/rate-gate.ts";
+import { type Act, checkAct } from "../journal/act.ts";
+import { checkNamed } from "../names.ts";
+import type { LimitUse, RateLimit } from "../rate-limit.ts";
+import { dataDigest } from "../values/codec.ts";
+import type { FlowDeps } from "./flow-deps.ts";
+import { Kept, UNCHANGED } from "./kept.ts";
+import { ask, isTooMuch, type LimitRecord, MOST_HELD_MS, swept, usedNow } from "./window.ts";
+
+/** A rate limit as people see it. */
+export interface RateLimitView extends RateLimit {
+  readonly name: string;
+  readonly version: string;
+  readonly periodMs: number;
+  readonly used: { readonly calls: number; readonly tokens: number };
+  /** How many runs wait for it. */
+  readonly waiting: number;
+  /** Until when nothing is granted, because a receiver or a person said so. */
+  readonly heldUntil: number | null;
+  readonly heldWhy: string | null;
+  readonly isDeclared: boolean;
+}
+
+/** How long it may be unknown here that another process has defined an optional limit. */
+const KNOWN_MS = 2_000;
+
+/** Asked again this soon when others are always faster. */
+const BUSY_MS = 50;
+
+interface Pending {
+  readonly who: string;
+  readonly calls: number;
+  readonly tokens: number;
+  readonly settle: (until: number | null) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * Limits of calls or tokens per period, shared by all processes on a store. A step names the limit that it uses with
+ * its `limit` option, and waits until there is room.
+ *
+ * @example
+ * ```ts
+ * import { createEngine, workflow } from "holdfast";
+ * import { createMemoryStore } from "holdfast/stores/memory";
+ *
+ * const ask = workflow("ask", async (ctx, question: string) =>
+ *   ctx.step("model", () => `An answer to ${question}`, { limit: "openai" }),
+ * );
+ *
+ * const engine = createEngine({
+ *   store: createMemoryStore(),
+ *   workflows: [ask],
+ *   rateLimits: { openai: { calls: 100, periodMs: 60_000 } },
+ * });
+ * await engine.start(ask, "What is durable?");
+ * ```
+ */
+export class RateLimits implements RateGate {
+  readonly #deps: FlowDeps;
+  readonly #kept: Kept<LimitRecord>;
+  readonly #pending = new Map<string, Pending[]>();
+  #declared: (readonly [string, LimitRecord["definition"]])[] = [];
+  #declaring: Promise<void> = Promise.resolve();
+  #names: { readonly known: ReadonlySet<string>; readonly at: number } | undefined;
+
+  constructor(deps: FlowDeps) {
+    this.#deps = deps;
+    this.#kept = new Kept({
+      documents: deps.documents,
+      newVersion: deps.newVersion,
+      kind: "limit",
+      isValid: isLimitRecord,
+    });
+  }
+
+  /** Defines a limit, or changes it. What was used so far still counts. */
+  async set(name: string, limit: RateLimit, act: Act = {}): Promise<RateLimitView> {
+    checkNamed("limit", name);
+    this.#check(act);
+    const definition = checkLimit(limit);
+    const held = await this.#kept.change(name, (current) => ({
+      ...(current ?? empty(definition)),
+      definition,
+    }));
+    this.#names = undefined;
+    this.#log("rate limit set", name, act);
+    return this.#view(name, held);
+  }
+
+  /** All limits, in order of their names. */
+  async list(): Promise<readonly RateLimitView[]> {
+    await this.#declareAll();
+    const now = await this.#deps.now();
+    return (await this.#kept.all()).map(({ key, version, value }) => viewOf(key, version, value, now));
+  }
+
+  /** One limit, or `null`. */
+  async get(name: string): Promise<RateLimitView | null> {
+    checkNamed("limit", name);
+    await this.#declareAll();
+    const held = await this.#kept.read(name);
+    return held && viewOf(name, held.version, held.value, await this.#deps.now());
+  }
+
+  /** Removes a limit. Steps that name it are refused from then on, unless it is optional for them. */
+  async delete(name: string, act: Act = {}): Promise<void> {
+    this.#check(act);
+    if ((await this.get(name)) === null) throw new HoldfastError("HF-5100", { kind: "limit", name });
+    await this.#kept.change(name, () => null);
+    this.#names = undefined;
+    this.#log("rate limit deleted", name, act);
+  }
+
+  /** Grants nothing for a while, to any run in any process; 0 ends that. */
+  async hold(name: string, ms: number, act: Act = {}): Promise<RateLimitView> {
+    checkNamed("limit", name);
+    checkNumber("ms", ms, { least: 0, most: MOST_HELD_MS });
+    this.#check(act);
+    const until = (await this.#deps.now()) + ms;
+    const held = await this.#kept.change(name, (current) => {
+      if (current === null) throw new HoldfastError("HF-5100", { kind: "limit", name });
+      return { ...current, heldUntil: ms === 0 ? 0 : until, heldWhy: act.reason ?? null };
+    });
+    return this.#view(name, held);
+  }
+
+  /** @internal */
+  declare(name: string, limit: RateLimit): void {
+    checkNamed("limit", name);
+    this.#declared.push([name, checkLimit(limit)]);
+  }
+
+  /** @internal */
+  async take(use: LimitUse, who: string): Promise<number | null> {
+    await this.#declareAll();
+    if (use.isOptional && !(await this.#isKnown(use.name))) return null;
+    return new Promise((settle, fail) => {
+      const line = this.#pending.get(use.name) ?? [];
+      line.push({ who, calls: 1, tokens: use.tokens ?? 0, settle, fail });
+      if (this.#pending.has(use.name)) return;
+      this.#pending.set(use.name, line);
+      void this.#serve(use, line);
+    });
+  }
+
+  /** @internal */
+  async heldBack(name: string, ms: number): Promise<void> {
+    const until = (await this.#deps.now()) + Math.min(ms, MOST_HELD_MS);
+    await this.#kept.change(name, (current) =>
+      current === null || current.heldUntil >= until
+        ? UNCHANGED
+        : { ...current, heldUntil: until, heldWhy: "The receiver asked to wait." },
+    );
+  }
+
+  /** Serves all who ask in this process, as many as possible with each write. */
+  async #serve(use: LimitUse, line: Pending[]): Promise<void> {
+    for (let tries = 0; line.length > 0; tries++) {
+      const served = [...line];
+      try {
+        const now = await this.#deps.now();
+        const held = await this.#kept.read(use.name);
+        if (!held && use.isOptional) this.#names = undefined;
+        if (!held) throw new HoldfastError("HF-5120", { name: use.name });
+        let record = held.value;
+        const answers = served.map((pending) => {
+          if (isTooMuch(record, pending)) return tooMuch(use.name, record, pending);
+          const answered = ask(record, pending, now);
+          record = answered.record;
+          return answered.until;
+        });
+        const isWritten = (await this.#kept.replace(use.name, held.version, record)) !== undefined;
+        if (!isWritten && tries < MOST_TRIES) continue;
+        line.splice(0, served.length);
+        served.forEach(({ settle, fail }, index) => {
+          const answer = answers[index];
+          if (answer instanceof HoldfastError) fail(answer);
+          // Nothing was granted if it couldn't be written.
+          else settle(isWritten ? (answer ?? null) : now + BUSY_MS);
+        });
+        tries = 0;
+      } catch (error) {
+        line.splice(0, served.length);
+        for (const { settle, fail } of served)
+          if (use.isOptional && HoldfastError.is(error, "HF-5120")) settle(null);
+          else fail(error);
+      }
+    }
+    this.#pending.delete(use.name);
+  }
+
+  async #isKnown(name: string): Promise<boolean> {
+    const { clock, hasDocuments } = this.#deps;
+    if (!hasDocuments) return false;
+    const at = clock.monotonic();
+    if (this.#names === undefined || at - this.#names.at > KNOWN_MS)
+      this.#names = { known: new Set((await this.#kept.all()).map(({ key }) => key)), at };
+    return this.#names.known.has(name);
+  }
+
+  /** Creates declared limits that are missing, and replaces those whose declaration has changed. */
+  #declareAll(): Promise<void> {
+    const declared = this.#declared;
+    if (declared.length === 0) return this.#declaring;
+    this.#declared = [];
+    const work = this.#declaring.then(async () => {
+      for (const [name, definition] of declared) {
+        const digest = dataDigest(definition);
+        await this.#kept.change(name, (current) =>
+          current?.declared === digest
+            ? UNCHANGED
+            : { ...(current ?? empty(definition)), definition, declared: digest },
+        );
+      }
+    });
+    this.#declaring = work.catch((error: unknown) => {
+      this.#declared.push(...declared);
+      throw error;
+    });
+    this.#declaring.catch(() => {
+      this.#declaring = Promise.resolve();
+    });
+    return this.#declaring;
+  }
+
+  async #view(name: string, held: { version: string; value: LimitRecord } | null): Promise<RateLimitView> {
+    if (!held) throw new HoldfastError("HF-5100", { kind: "limit", name });
+    return viewOf(name, held.version, held.value, await this.#deps.now());
+  }
+
+  #check(act: Act): void {
+    checkKeys(act, ["actor", "reason"]);
+    checkAct(act);
+    this.#deps.checkReason(act);
+  }
+
+  #log(message: string, limit: string, { actor = "", reason = "" }: Act): void {
+    this.#deps.logger.info(message, { limit, actor, reason });
+  }
+}
+
+/** How often a write is tried before those who ask are told to come back. */
+const MOST_TRIES = 20;
+
+const empty = (definition: LimitRecord["definition"]): LimitRecord => ({
+  definition,
+  used: [],
+  line: [],
+  heldUntil: 0,
+  heldWhy: null,
+});
+
+function tooMuch(name: string, { definition }: LimitRecord, { tokens }: Pending): HoldfastError {
+  return new HoldfastError("HF-5121", { name, asked: tokens, most: definition.tokens ?? 0 });
+}
+
+function checkLimit(limit: RateLimit): LimitRecord["definition"] {
+  checkKeys(limit, ["calls", "tokens", "periodMs"]);
+  const { calls, tokens, periodMs = 60_000 } = limit;
+  if (calls === undefined && tokens === undefined) checkWhole("calls", calls);
+  if (calls !== undefined) checkWhole("calls", calls, 1, 1e9);
+  if (tokens !== undefined) checkWhole("tokens", tokens, 1, 1e12);
+  checkWhole("periodMs", periodMs, 100, 86_400_000);
+  return { periodMs, ...defined({ calls, tokens }) };
+}
+
+function viewOf(name: string, version: string, record: LimitRecord, now: number): RateLimitView {
+  const { heldUntil, heldWhy, line } = swept(record, now);
+  const isHeld = heldUntil > now;
+  return {
+    name,
+    version,
+    ...record.definition,
+    used: usedNow(record, now),
+    waiting: line.length,
+    heldUntil: isHeld ? heldUntil : null,
+    heldWhy: isHeld ? heldWhy : null,
+    isDeclared: record.declared !== undefined,
+  };
+}
+
+function isLimitRecord(value: unknown): value is LimitRecord {
+  if (!isRecord(value)) return false;
+  const { definition, used, line, heldUntil }: Partial<Record<keyof LimitRecord, unknown>> = value;
+  return isRecord(definition) && Array.isArray(used) && Array.isArray(line) && typeof heldUntil === "number";
+}
