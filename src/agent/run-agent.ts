@@ -3,6 +3,7 @@ import type { Context, ReceivedSignal, StepCall } from "../core/context.ts";
 import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { RetryOption, RetryPolicy } from "../core/options.ts";
+import type { LimitUse } from "../core/rate-limit.ts";
 import { defaultRetry, retryPolicy } from "../core/run/retry.ts";
 import { type Answered, type AnswerRules, refuseCut, takeAnswer } from "./answer.ts";
 import { type Acted, callTools } from "./call-tools.ts";
@@ -254,6 +255,7 @@ async function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: num
   const recorded: ModelReply | string = await ctx.step<ModelReply | string>("model", work, {
     effect: isAsked ? "once" : "repeatable",
     input: { provider: provider.name, model },
+    limit: modelLimits(spec, messages),
     retry,
     ...defined({ timeoutMs }),
   });
@@ -264,6 +266,16 @@ async function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: num
   if (now.usage.costUsd !== undefined && reply.usage.costUsd === undefined)
     ctx.usage({ costUsd: now.usage.costUsd });
   return now;
+}
+
+const CHARACTERS_IN_TOKEN = 4;
+
+/** The rate limits of its provider and of its model, if they are defined. The number of tokens is a rough one. */
+function modelLimits(spec: AgentSpec, messages: readonly Message[]): readonly LimitUse[] {
+  const { provider, model, system = "", maxTokens = 0 } = spec;
+  const characters = system.length + JSON.stringify(messages).length;
+  const tokens = Math.ceil(characters / CHARACTERS_IN_TOKEN) + maxTokens;
+  return [provider.name, `${provider.name}/${model}`].map((name) => ({ name, tokens, isOptional: true }));
 }
 
 const saying = (text: string): ModelReply => ({

@@ -155,7 +155,16 @@ export class Engine {
     this.transfer = new Transfer(this.#parts, this.#family);
     this.outside = new OutsideRuns(this.#parts);
     this.restarts = new Restarts(this.#parts, (...run) => this.#starter.create(...run));
-    this.#linked = {
+    this.#linked = this.#links();
+    this.#flow = engineFlow(this.#linked, options, (runId, act) => this.cancel(runId, act));
+    this.schedules = this.#flow.schedules;
+    this.rateLimits = this.#flow.rateLimits;
+    for (const declared of options.schedules ?? []) this.#flow.declare(declared);
+    for (const workflow of options.workflows ?? []) this.register(workflow);
+  }
+
+  #links(): Linked {
+    return {
       parts: this.#parts,
       queue: this.#queue,
       control: this.#control,
@@ -166,11 +175,6 @@ export class Engine {
       announce: (runId, events) => this.#announce(runId, events),
       rates: () => this.#flow.rates,
     };
-    this.#flow = engineFlow(this.#linked, options, (runId, act) => this.cancel(runId, act));
-    this.schedules = this.#flow.schedules;
-    this.rateLimits = this.#flow.rateLimits;
-    for (const declared of options.schedules ?? []) this.#flow.declare(declared);
-    for (const workflow of options.workflows ?? []) this.register(workflow);
   }
 
   /** The number of durable flushes so far, for measurements. */

@@ -1,5 +1,6 @@
 import { checkKeys, checkNumber, checkWhole, isRecord } from "../check-options.ts";
 import { defined } from "../defined.ts";
+import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
 import type { RateGate } from "../guards/rate-gate.ts";
 import { type Act, checkAct } from "../journal/act.ts";
@@ -26,6 +27,8 @@ export interface RateLimitView extends RateLimit {
 
 /** How long it may be unknown here that another process has defined an optional limit. */
 const KNOWN_MS = 2_000;
+
+const MINUTE = 60_000;
 
 /** Asked again this soon when others are always faster. */
 const BUSY_MS = 50;
@@ -143,7 +146,7 @@ export class RateLimits implements RateGate {
       line.push({ who, calls: 1, tokens: use.tokens ?? 0, settle, fail });
       if (this.#pending.has(use.name)) return;
       this.#pending.set(use.name, line);
-      void this.#serve(use, line);
+      detached(this.#serve(use, line), this.#deps.logger, "serving a rate limit");
     });
   }
 
@@ -161,36 +164,41 @@ export class RateLimits implements RateGate {
   async #serve(use: LimitUse, line: Pending[]): Promise<void> {
     for (let tries = 0; line.length > 0; tries++) {
       const served = [...line];
-      try {
-        const now = await this.#deps.now();
-        const held = await this.#kept.read(use.name);
-        if (!held && use.isOptional) this.#names = undefined;
-        if (!held) throw new HoldfastError("HF-5120", { name: use.name });
-        let record = held.value;
-        const answers = served.map((pending) => {
-          if (isTooMuch(record, pending)) return tooMuch(use.name, record, pending);
-          const answered = ask(record, pending, now);
-          record = answered.record;
-          return answered.until;
-        });
-        const isWritten = (await this.#kept.replace(use.name, held.version, record)) !== undefined;
-        if (!isWritten && tries < MOST_TRIES) continue;
-        line.splice(0, served.length);
-        served.forEach(({ settle, fail }, index) => {
-          const answer = answers[index];
-          if (answer instanceof HoldfastError) fail(answer);
-          // Nothing was granted if it couldn't be written.
-          else settle(isWritten ? (answer ?? null) : now + BUSY_MS);
-        });
-        tries = 0;
-      } catch (error) {
-        line.splice(0, served.length);
-        for (const { settle, fail } of served)
-          if (use.isOptional && HoldfastError.is(error, "HF-5120")) settle(null);
-          else fail(error);
-      }
+      const answers = await this.#answers(use, served, tries >= MOST_TRIES).catch((error: unknown) =>
+        served.map(() => (use.isOptional && HoldfastError.is(error, "HF-5120") ? null : { error })),
+      );
+      if (answers === undefined) continue;
+      tries = 0;
+      line.splice(0, served.length);
+      served.forEach(({ settle, fail }, index) => {
+        const answer = answers[index] ?? null;
+        if (typeof answer === "object" && answer !== null) fail(answer.error);
+        else settle(answer);
+      });
     }
     this.#pending.delete(use.name);
+  }
+
+  /** When each may come back (`null`: granted), all in one write; `undefined` when another process was faster. */
+  async #answers(
+    { name, isOptional }: LimitUse,
+    served: readonly Pending[],
+    isLast: boolean,
+  ): Promise<readonly (number | null | { readonly error: unknown })[] | undefined> {
+    const now = await this.#deps.now();
+    const held = await this.#kept.read(name);
+    if (!held) throw new HoldfastError("HF-5120", { name });
+    let record = held.value;
+    const answers = served.map((pending) => {
+      const asked = isOptional ? atMost(record, pending) : pending;
+      if (isTooMuch(record, asked)) return { error: tooMuch(name, record, asked) };
+      const answered = ask(record, asked, now);
+      record = answered.record;
+      return answered.until;
+    });
+    if (await this.#kept.replace(name, held.version, record)) return answers;
+    // Nothing was granted, because it couldn't be written.
+    return isLast ? served.map(() => now + BUSY_MS) : undefined;
   }
 
   async #isKnown(name: string): Promise<boolean> {
@@ -254,13 +262,19 @@ const empty = (definition: LimitRecord["definition"]): LimitRecord => ({
   heldWhy: null,
 });
 
+/** An estimate that is larger than the limit counts as the whole of it. */
+const atMost = ({ definition: { tokens = Infinity } }: LimitRecord, asked: Pending): Pending => ({
+  ...asked,
+  tokens: Math.min(asked.tokens, tokens),
+});
+
 function tooMuch(name: string, { definition }: LimitRecord, { tokens }: Pending): HoldfastError {
   return new HoldfastError("HF-5121", { name, asked: tokens, most: definition.tokens ?? 0 });
 }
 
 function checkLimit(limit: RateLimit): LimitRecord["definition"] {
   checkKeys(limit, ["calls", "tokens", "periodMs"]);
-  const { calls, tokens, periodMs = 60_000 } = limit;
+  const { calls, tokens, periodMs = MINUTE } = limit;
   if (calls === undefined && tokens === undefined) checkWhole("calls", calls);
   if (calls !== undefined) checkWhole("calls", calls, 1, 1e9);
   if (tokens !== undefined) checkWhole("tokens", tokens, 1, 1e12);

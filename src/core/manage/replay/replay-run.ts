@@ -236,6 +236,8 @@ function scratchDeps(
   const noting = notingGuard(watch);
   return {
     ...deps,
+    // Nothing is called, so nothing is taken of any limit.
+    rates: undefined,
     store,
     queue: scratchQueue(store, ports),
     ports,
