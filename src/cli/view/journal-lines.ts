@@ -143,6 +143,8 @@ function saidOfNote(event: JournalEvent): string {
       return event.meta.refused === undefined ? "signals taken" : `message set aside: ${event.meta.refused}`;
     case "answer_fitted":
       return "answer matches its schema";
+    case "values_read":
+      return `values read: ${event.meta.what}`;
     case "memory_written":
       return `memory ${event.meta.name} ${event.meta.deleted ? "deleted" : "written"}`;
     case "usage_recorded":

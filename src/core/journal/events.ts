@@ -72,6 +72,8 @@ export interface EventMeta {
   cancel_requested: Told;
   /** An act that asked for the current state. Nothing has changed; the act's id counts as used. */
   act_noted: Told & { act: "pause" | "resume" | "cancel" };
+  /** Somebody has read values as they are stored, such as `state at #12`. Nothing has changed. */
+  values_read: { what: string; reason: string };
   /** Parent and children have been told how the run ended. */
   family_told: Empty;
   step_started: StepStarted;

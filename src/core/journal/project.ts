@@ -27,6 +27,7 @@ const OUTSIDE: ReadonlySet<EventKind> = new Set<EventKind>([
   "pause_requested",
   "cancel_requested",
   "act_noted",
+  "values_read",
   "run_cancelled",
   "budget_set",
   "signal_received",

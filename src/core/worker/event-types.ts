@@ -96,6 +96,7 @@ const TYPES: Readonly<Record<EngineEventType, true>> = {
   pause_requested: true,
   cancel_requested: true,
   act_noted: true,
+  values_read: true,
   family_told: true,
   step_started: true,
   step_completed: true,

@@ -85,6 +85,7 @@ const NOT_ITS_DOING: readonly EventKind[] = [
   "pause_requested",
   "cancel_requested",
   "act_noted",
+  "values_read",
   "step_in_doubt",
   "step_resolved",
   "step_evidence",

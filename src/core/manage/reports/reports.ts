@@ -1,3 +1,4 @@
+import { type Reading, recordReading } from "../../control/reading.ts";
 import { checkId } from "../../ids.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { type StoreVerification, type VerifyOptions, verifyStore } from "../verify/verify.ts";
@@ -25,9 +26,9 @@ import { type AuditTrail, auditTrail } from "./trail.ts";
  * ```
  */
 export class Reports {
-  readonly #parts: Pick<EngineParts, "store" | "values">;
+  readonly #parts: EngineParts;
 
-  constructor(parts: Pick<EngineParts, "store" | "values">) {
+  constructor(parts: EngineParts) {
     this.#parts = parts;
   }
 
@@ -35,6 +36,15 @@ export class Reports {
   async trail(runId: string): Promise<AuditTrail> {
     checkId(runId);
     return auditTrail(this.#parts, runId);
+  }
+
+  /**
+   * Records in the run's journal that somebody reads values as they are stored. Call it before they are shown: whoever
+   * may see them must be in the trail.
+   */
+  async recordReading(runId: string, reading: Reading): Promise<void> {
+    checkId(runId);
+    await recordReading(this.#parts, runId, reading);
   }
 
   /** Every takeover from a lost worker: its duration, the interrupted steps, and the result. */
