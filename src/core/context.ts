@@ -335,6 +335,8 @@ export interface GateOptions<C extends string = string> {
   readonly timeoutMs?: number;
   /** `fail` (the default), or the choice to assume. */
   readonly onTimeout?: "fail" | { readonly choice: NoInfer<C>; readonly data?: unknown };
+  /** Two people are needed: whoever started or forked the run can't answer, and an answer must name who gives it. */
+  readonly fourEyes?: boolean;
 }
 
 export interface GateDataOptions<S extends StandardSchema = StandardSchema> {

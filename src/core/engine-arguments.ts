@@ -32,7 +32,7 @@ import type { Redaction } from "./values/redact.ts";
 const ACT = { actor: true, reason: true, id: true, seen: true } as const;
 
 const VERBS = {
-  start: keysOf<StartOptions>({ id: true, budget: true, config: true }),
+  start: keysOf<StartOptions>({ actor: true, id: true, budget: true, config: true }),
   pause: keysOf<PauseOptions>({ ...ACT, children: true }),
   resume: keysOf<ResumeOptions & { children?: boolean }>({
     ...ACT,

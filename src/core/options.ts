@@ -4,6 +4,8 @@ import { ALL_LIMITS, type Budget } from "./types.ts";
 
 /** Options of `engine.start`. */
 export interface StartOptions {
+  /** Who starts it. Recorded; a gate with `fourEyes` takes no answer from them. */
+  readonly actor?: string;
   /** The same id means the same run: starting it again never creates a second one. */
   readonly id?: string;
   /** The run's limits; a limit given here takes precedence over the workflow's own. */

@@ -67,6 +67,7 @@ export class Starter {
     const acted = await parts.acts.create(identity, {
       events: [created, ...more.events, ...claimed],
       blobs: [...encoded.blobs, ...more.blobs],
+      actor: given.actor,
       claim: worker
         ? { kind: "acquire", owner, token: claimToken(parts.ports), ttlMs: claimMs }
         : { kind: "keep" },

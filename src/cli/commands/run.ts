@@ -149,6 +149,7 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
     : await engineFor(context, { store, code, runId, act, breakAt });
   await engine.start(workflow, input ?? {}, {
     id: runId,
+    actor: act.actor,
     config: { [ORIGIN_KEY]: origin },
     ...(budgetUsd === undefined ? {} : { budget: { costUsd: budgetUsd } }),
   });

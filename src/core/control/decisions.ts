@@ -18,6 +18,7 @@ import { conform } from "../standard-schema.ts";
 import { everyRun } from "../store/query.ts";
 import { type RunRow, terminal } from "../types.ts";
 import { sentBefore } from "./repeats.ts";
+import { requestersOf } from "./requesters.ts";
 
 /** A person's decision about a step whose outcome is unknown. */
 export type Resolution =
@@ -47,6 +48,8 @@ export interface OpenGate {
   readonly text: boolean;
   /** True when an answer must carry data: the gate has a schema for it. */
   readonly data: boolean;
+  /** True when whoever asked for the run can't answer. */
+  readonly fourEyes: boolean;
   /** The digest of what is shown; an answer for it is refused once something else is shown. */
   readonly digest: string;
   readonly since: number;
@@ -54,7 +57,27 @@ export interface OpenGate {
 }
 
 /** What the journal has of an open gate. */
-export type Shown = Pick<OpenGate, "show" | "choices" | "text"> & { readonly data?: true };
+export type Shown = Pick<OpenGate, "show" | "choices" | "text"> & {
+  readonly data?: true;
+  readonly fourEyes?: true;
+};
+
+/** The gate as it is shown to people. */
+export const openGate = (
+  runId: string,
+  gate: string,
+  shown: Shown,
+  { args = "", since, until }: Pick<StepRecord, "args" | "since" | "until">,
+): OpenGate => ({
+  runId,
+  gate,
+  ...shown,
+  data: shown.data === true,
+  fourEyes: shown.fourEyes === true,
+  digest: args,
+  since,
+  until: until ?? null,
+});
 
 /** The questions that a run asks people: answers at gates, and the outcomes of steps in doubt. Each is decided once. */
 export class Decisions {
@@ -72,18 +95,9 @@ export class Decisions {
       ([gate, record]) => record.type === "gate" && record.status === "started" && !whyClosed(row, gate),
     );
     return Promise.all(
-      open.map(async ([gate, record]) => {
-        const shown = (await values.of(runId, record)) as Shown;
-        return {
-          runId,
-          gate,
-          ...shown,
-          data: shown.data === true,
-          digest: record.args ?? "",
-          since: record.since,
-          until: record.until ?? null,
-        };
-      }),
+      open.map(async ([gate, record]) =>
+        openGate(runId, gate, (await values.of(runId, record)) as Shown, record),
+      ),
     );
   }
 
@@ -109,6 +123,7 @@ export class Decisions {
       const at = await store.now();
       const { record, shown } = await this.#openGate(row, gate, at);
       checkFits(gate, answer, shown, record);
+      if (shown.fourEyes) await this.#checkApart(row, gate, answer);
       await this.#checkData(runId, gate, answer, shown);
       const { text, data } = answer;
       given = {
@@ -124,6 +139,12 @@ export class Decisions {
       return plan(event, answer, undefined, encoded);
     });
     return given as GateAnswer;
+  }
+
+  /** Refuses the answer of whoever asked for the run, and of somebody who doesn't say who they are. */
+  async #checkApart(row: RunRow, gate: string, { actor = "" }: Answer): Promise<void> {
+    if (actor !== "" && !(await requestersOf(this.#deps, row)).has(actor)) return;
+    throw new HoldfastError("HF-6052", { actor: actor || "Somebody without a name", gate, run: row.id });
   }
 
   /** What the run makes of the data is up to its code; this only refuses what the code would. */

@@ -35,8 +35,8 @@ describe("reading values (A3, U4)", () => {
     const before = await engine.get("r");
     await lab.drive(engine.reports.recordReading("r", reading));
     const after = await engine.get("r");
-    const { seq: _, head: __, updatedAt: ___, ...same } = before!;
-    expect(after).toMatchObject(same);
+    const { status, control, waiting, wakeAt, stepsDone, usage } = before!;
+    expect(after).toMatchObject({ status, control, waiting, wakeAt, stepsDone, usage });
     await lab.drive(engine.answer("r", "ask", { choice: "yes", actor: "ada" }));
     expect(await lab.drive(engine.result("r"))).toMatchObject({ choice: "yes" });
   });

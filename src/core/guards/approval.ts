@@ -12,6 +12,7 @@ export interface ApprovalRequest {
   readonly about: Readonly<Record<string, unknown>>;
   readonly choices: readonly string[];
   readonly timeoutMs?: number | undefined;
+  readonly fourEyes?: boolean | undefined;
   /** The choice to assume when the time is up. */
   readonly onTimeout?: string | undefined;
 }
@@ -23,7 +24,7 @@ export interface ApprovalRequest {
  */
 export function askApproval(
   { execution, place, options, intent, ask }: Admission,
-  { about, choices, timeoutMs, onTimeout }: ApprovalRequest,
+  { about, choices, timeoutMs, fourEyes, onTimeout }: ApprovalRequest,
 ): Promise<GateAnswer> {
   const name = approvalName(place.name, intent.attempt);
   const { runId, deps } = execution;
@@ -42,7 +43,7 @@ export function askApproval(
       show,
       choices,
       text: true,
-      ...defined({ timeoutMs }),
+      ...defined({ timeoutMs, fourEyes }),
       ...(onTimeout === undefined ? {} : { onTimeout: { choice: onTimeout } }),
     },
   );

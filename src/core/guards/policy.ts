@@ -30,8 +30,11 @@ export interface PolicyRequest {
 export type PolicyVerdict =
   | "allow"
   | { readonly deny: string }
-  /** A person must agree. The answer is bound to these exact arguments and consumed by this attempt. */
-  | { readonly ask: string; readonly timeoutMs?: number };
+  /**
+   * A person must agree. The answer is bound to these exact arguments and consumed by this attempt. `fourEyes`: it must
+   * be another one than whoever started the run.
+   */
+  | { readonly ask: string; readonly timeoutMs?: number; readonly fourEyes?: boolean };
 
 /**
  * Decides about calls. Called again before every one of them; a policy that throws, or is too slow, denies the call.
@@ -81,12 +84,12 @@ export const policyGuard = (policy: Policy): Guard => ({
 async function isApproved(
   admission: Admission,
   version: string,
-  { ask, timeoutMs }: Extract<PolicyVerdict, { ask: string }>,
+  { ask, timeoutMs, fourEyes }: Extract<PolicyVerdict, { ask: string }>,
 ): Promise<boolean> {
   const before = approvalAt(admission);
   const about = { policy: version, reason: ask };
   const choices = subjectDigest(admission.execution, admission.options) === undefined ? DENIES : CHOICES;
-  const answer = await askApproval(admission, { about, choices, timeoutMs, onTimeout: DENY });
+  const answer = await askApproval(admission, { about, choices, timeoutMs, fourEyes, onTimeout: DENY });
   if (answer.choice === APPROVE) return approvalAt(admission) === before;
   const by = answer.timedOut ? "Nobody answered in time." : `${answer.actor} said no.`;
   const reason = [by, answer.text ?? ""].join(" ").trim();
@@ -127,10 +130,10 @@ export async function askPolicy(
 function isVerdict(verdict: unknown): verdict is PolicyVerdict {
   if (verdict === "allow") return true;
   if (typeof verdict !== "object" || verdict === null) return false;
-  const { deny, ask, timeoutMs } = verdict as Record<string, unknown>;
+  const { deny, ask, timeoutMs, fourEyes = false } = verdict as Record<string, unknown>;
   if (deny !== undefined) return typeof deny === "string" && ask === undefined;
   const isTime = timeoutMs === undefined || (Number.isFinite(timeoutMs) && (timeoutMs as number) > 0);
-  return typeof ask === "string" && isTime;
+  return typeof ask === "string" && isTime && typeof fourEyes === "boolean";
 }
 
 const denied = ({ place }: Admission, policy: string, reason: string): HoldfastError =>

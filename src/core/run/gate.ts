@@ -20,6 +20,7 @@ const OPTIONS = keysOf<Options<string>>({
   data: true,
   timeoutMs: true,
   onTimeout: true,
+  fourEyes: true,
 });
 
 /** Waits for a person's answer. `strict`: an answer is valid only for exactly what was shown. */
@@ -57,6 +58,7 @@ async function asked<C extends string>(
     choices: [...options.choices],
     text: options.text ?? false,
     ...(options.data ? { data: true } : {}),
+    ...(options.fourEyes ? { fourEyes: true } : {}),
   };
   const until = options.timeoutMs === undefined ? {} : { until: time.now() + options.timeoutMs };
   const meta = { type: "gate", args: values.digest(shown), ...until } as const;
@@ -115,8 +117,9 @@ function anew({ key }: StepPlace, { voids }: StepRecord): Pick<Waiting, "code" |
 
 function checkGate(options: Options<string>): void {
   checkKeys(options, OPTIONS);
-  const { choices, onTimeout, timeoutMs, data } = options;
+  const { choices, onTimeout, timeoutMs, data, fourEyes = false } = options;
   checkSchema("data", data);
+  if (typeof fourEyes !== "boolean") throw badOption("fourEyes", "it must be true or false");
   const isText = (one: unknown) => typeof one === "string" && one !== "";
   if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isText))
     throw badOption("choices", "it must be a list of at least one text");

@@ -1,5 +1,7 @@
 import { checkObject } from "../check-options.ts";
 import type { Workflow } from "../context.ts";
+import { defined } from "../defined.ts";
+import { checkAct } from "../journal/act.ts";
 import type { EventDraft } from "../journal/events.ts";
 import type { Values } from "../journal/values.ts";
 import type { StartOptions } from "../options.ts";
@@ -11,13 +13,19 @@ import type { Budget } from "../types.ts";
 export interface Given {
   readonly budget: Budget | undefined;
   readonly config: Readonly<Record<string, unknown>> | undefined;
+  /** Who starts it, if anybody says so. */
+  readonly actor?: string | undefined;
 }
 
 /** From the caller that starts it: a limit given here takes precedence over the workflow's own. */
-export function givenAtStart({ budget: own }: Workflow, { budget: limits, config }: StartOptions): Given {
+export function givenAtStart(
+  { budget: own }: Workflow,
+  { budget: limits, config, actor }: StartOptions,
+): Given {
+  checkAct(defined({ actor }));
   if (config !== undefined) checkObject("config", config);
   const given = checkBudget(limits);
-  return { budget: own || given ? { ...own, ...given } : undefined, config };
+  return { budget: own || given ? { ...own, ...given } : undefined, config, actor };
 }
 
 /**

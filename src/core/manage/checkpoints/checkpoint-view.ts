@@ -1,5 +1,5 @@
 import type { AgentState, Decision } from "../../context.ts";
-import type { OpenGate, Shown } from "../../control/decisions.ts";
+import { type OpenGate, openGate, type Shown } from "../../control/decisions.ts";
 import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { addressOf } from "../../journal/address.ts";
@@ -306,8 +306,7 @@ async function gates(values: Values, runId: string, state: RunState): Promise<Op
     const record = state.find(step);
     if (!record) continue;
     const gate = (await values.of(runId, record)) as Shown;
-    const data = gate.data === true;
-    shown.push({ runId, gate: step, ...gate, data, digest: record.args ?? "", since, until: until ?? null });
+    shown.push(openGate(runId, step, gate, { args: record.args, until, since }));
   }
   return shown;
 }
