@@ -144,6 +144,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/config.ts")).command,
   },
   {
+    name: "serve",
+    summary: "Serve the management API, and advance runs of the given files",
+    load: async () => (await import("./commands/serve.ts")).command,
+  },
+  {
     name: "token",
     summary: "Create, list, rotate and revoke access tokens for the server",
     load: async () => (await import("./commands/token.ts")).command,

@@ -157,6 +157,11 @@ const CASES: Readonly<Record<string, ((name: string) => Lines) | "prints nothing
   "config show": () => [["config", "show", "--as", HOSTILE]],
   "config validate": () => [["config", "validate", "--config", HOSTILE]],
   "config schema": () => [["config", "schema"]],
+  serve: () => [
+    ["serve", HOSTILE],
+    ["serve", "--host", HOSTILE],
+    ["serve", "--allow-origin", HOSTILE],
+  ],
   "token create": () => [
     ["token", "create", HOSTILE],
     ["token", "create", "ci", "--for", HOSTILE, "--workflow", HOSTILE],

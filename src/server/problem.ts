@@ -1,5 +1,5 @@
 import { type ErrorCode, HoldfastError } from "../core/errors.ts";
-import { ACCESS_STATUS } from "./access/refusal.ts";
+import { ACCESS_STATUS } from "./access/statuses.ts";
 
 /** An error as the API answers it: RFC 9457, with the four lines that the library and the command line show. */
 export interface Problem {

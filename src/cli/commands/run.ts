@@ -165,7 +165,7 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
 }
 
 /** A start needs no reason: it was asked for. */
-async function actor(context: Given): Promise<Act> {
+async function actor(context: Given): Promise<Act & { actor: string }> {
   const { reason } = context.globals;
   return { actor: await context.actor(), ...defined({ reason }) };
 }

@@ -5,6 +5,7 @@ import { TRIGGERS } from "../../core/options.ts";
 import type { Keyring } from "../../security/index.ts";
 import type { ProviderSettings } from "../../yaml/index.ts";
 import { seedBlocks } from "../../yaml/schema/seed-blocks.ts";
+import { serverBlock } from "./server-block.ts";
 
 const DURATION = /^\d+(?:\.\d+)?(?:ms|s|m|h|d|w)$/;
 const SIZE = /^\d+(?:\.\d+)?\s*(?:B|KB|MB|GB)$/i;
@@ -147,6 +148,10 @@ const settings = {
   agent_consent: z
     .boolean()
     .describe("false: coding agents may do what cannot be undone without being asked"),
+  access: z
+    .enum(["open", "required"])
+    .describe("required: commands that act on runs, or show values, need a token in HOLDFAST_TOKEN"),
+  server: serverBlock,
   ui: z.enum(["auto", "live", "lines", "none"]).describe("How a run under way is shown"),
   ...seedBlocks,
 };

@@ -49,8 +49,7 @@ describe("a gate that needs a second person (A8)", () => {
     const { seq } = (await engine.get("r"))!;
     await lab.drive(engine.fork(`r@${seq}`, { id: "f", actor: "ben" }));
     await lab.drive(engine.settled("f"));
-    for (const by of ["ada", "ben"])
-      await expect(answer("f", by)).rejects.toMatchObject({ code: "HF-6052" });
+    for (const by of ["ada", "ben"]) await expect(answer("f", by)).rejects.toMatchObject({ code: "HF-6052" });
     await answer("f", "cleo");
   });
 

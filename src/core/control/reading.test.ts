@@ -35,8 +35,8 @@ describe("reading values (A3, U4)", () => {
     const before = await engine.get("r");
     await lab.drive(engine.reports.recordReading("r", reading));
     const after = await engine.get("r");
-    const { status, control, waiting, wakeAt, stepsDone, usage } = before!;
-    expect(after).toMatchObject({ status, control, waiting, wakeAt, stepsDone, usage });
+    const { status, control, wakeAt, stepsDone, usage, waiting: waits } = before!;
+    expect(after).toMatchObject({ status, control, wakeAt, stepsDone, usage, waiting: waits });
     await lab.drive(engine.answer("r", "ask", { choice: "yes", actor: "ada" }));
     expect(await lab.drive(engine.result("r"))).toMatchObject({ choice: "yes" });
   });

@@ -104,22 +104,10 @@ export const accessErrors = entries({
     safe: UNCHANGED,
     fix: "Try again.",
   },
-  "HF-6068": {
-    what: "The server couldn't answer this request.",
-    why: "Something unexpected happened in it; the server's log has the details under {id}.",
-    safe: "What is in the journal of a run counts, whatever this answer says.",
-    fix: "Look at the run before you try again, and show the log to whoever runs the server.",
-  },
   "HF-6069": {
     what: "Too many open streams.",
     why: "One {who} may have {limit} streams of events open at a time.",
     safe: UNCHANGED,
     fix: "Follow several runs with one stream, or close one that isn't needed.",
-  },
-  "HF-6070": {
-    what: "There is nothing here.",
-    why: "The address or the method isn't one that this server has.",
-    safe: UNCHANGED,
-    fix: "See the list of operations: GET /v1/openapi.json.",
   },
 });

@@ -26,7 +26,7 @@ export async function answerSession(request: Request, deps: SessionDeps): Promis
     return json({ ...described(principal), csrf: session?.csrf ?? null });
   }
   if (request.method === "POST") return login(request, principal, deps);
-  if (request.method !== "DELETE") throw new HoldfastError("HF-6070");
+  if (request.method !== "DELETE") throw new HoldfastError("HF-6002", { allow: "GET, POST, DELETE" });
   if (secret !== null) await sessions.close(secret);
   return new Response(null, { status: 204, headers: { "set-cookie": endedCookie(isTls) } });
 }

@@ -3,9 +3,9 @@ import type { BlockList } from "node:net";
 import type { Clock } from "../../core/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Logger } from "../../core/logger.ts";
-import { refuse } from "../access/refusal.ts";
 import { withoutTokens } from "../access/token-text.ts";
 import type { Visit, Visits } from "../access/visit.ts";
+import { innerError, isInner, problemResponse } from "../problem.ts";
 import { clientAddress } from "./client-address.ts";
 import { secured } from "./headers.ts";
 import { corsHeaders, isOwnHost, type Source, sourceOf } from "./origin.ts";
@@ -77,7 +77,9 @@ async function answered(
     const response = await fetch(request);
     return await watched(response, visit, options);
   } catch (error) {
-    return refuse(HoldfastError.is(error) ? error : unexpected(error, request, options.logger));
+    return problemResponse(
+      HoldfastError.is(error) && !isInner(error) ? error : unexpected(error, request, options.logger),
+    );
   }
 }
 
@@ -92,7 +94,7 @@ function admit(request: Request, { hosts, origins }: ProtectOptions): Source {
   if (!isOwnHost(headers.get("host"), hosts)) throw new HoldfastError("HF-6054");
   const source = sourceOf(headers, origins, method);
   if (source === "foreign") throw new HoldfastError("HF-6055");
-  if (!METHODS.includes(method)) throw new HoldfastError("HF-6070");
+  if (!METHODS.includes(method)) throw new HoldfastError("HF-6001");
   if (hasCredential(new URL(url))) throw new HoldfastError("HF-6053");
   return source;
 }
@@ -124,7 +126,7 @@ function unexpected(error: unknown, request: Request, logger: Logger): HoldfastE
   const id = randomUUID();
   const path = new URL(request.url).pathname;
   logger.error("a request failed", { id, method: request.method, path, error: withoutTokens(String(error)) });
-  return new HoldfastError("HF-6068", { id });
+  return innerError(error, id);
 }
 
 function logDenial(logger: Logger, request: Request, visit: Visit, status: number): void {

@@ -1,0 +1,225 @@
+import { spawn } from "node:child_process";
+import type { Workflow } from "../../core/context.ts";
+import { defined } from "../../core/defined.ts";
+import type { Engine } from "../../core/engine.ts";
+import type { Logger } from "../../core/logger.ts";
+import type { Issuer } from "../../server/access/identify.ts";
+import { isAddressOrNetwork } from "../../server/hardening/client-address.ts";
+import { isOrigin } from "../../server/hardening/origin.ts";
+import type { ServeLimits, ServeOptions, Serving } from "../../server/serve.ts";
+import { defineCommand, type Values } from "../command.ts";
+import type { ServerBlock } from "../config/server-block.ts";
+import type { CommandContext } from "../context.ts";
+import { plural } from "../format.ts";
+import { usage } from "../globals.ts";
+import type { Outcome } from "../outcome.ts";
+import { readSpan } from "../view/parsers.ts";
+
+const PORT = 4100;
+/** How long requests and steps under way may take after the first signal. Containers are usually killed after 30 s. */
+const GRACE_MS = 25_000;
+
+const options = {
+  port: {
+    flag: "--port <n>",
+    summary: `port to listen on (default ${PORT}; 0 takes a free one)`,
+    parse: readPort,
+  },
+  host: { flag: "--host <address>", summary: "address to listen on (default 127.0.0.1)" },
+  allowHost: { flag: "--allow-host <name>", summary: "a name that requests may be sent to", list: true },
+  allowOrigin: {
+    flag: "--allow-origin <origin>",
+    summary: "another web page that may call it",
+    list: true,
+    parse: readOrigin,
+  },
+  behindProxy: { flag: "--behind-proxy", summary: "a proxy in front of it has TLS" },
+  trustProxy: {
+    flag: "--trust-proxy <address>",
+    summary: "a proxy whose X-Forwarded-For is believed",
+    list: true,
+    parse: readProxy,
+  },
+  tlsCert: { flag: "--tls-cert <file>", summary: "certificate, to serve https" },
+  tlsKey: { flag: "--tls-key <file>", summary: "its key" },
+  grace: {
+    flag: "--grace <time>",
+    summary: "how long to finish what is under way (default 25s)",
+    parse: readSpan,
+  },
+  open: { flag: "--open", summary: "open the address in a browser" },
+} as const;
+
+type Given = CommandContext<Values<typeof options>>;
+
+/** `holdfast serve [files…]`: the management API, and with files a worker that advances their runs. */
+export const command = defineCommand({
+  name: "serve",
+  summary: "Serve the management API, and advance runs of the given files",
+  args: ["[files...]"],
+  options,
+  examples: [
+    "serve",
+    "serve flows/pay.ts --port 8080",
+    "serve --host 0.0.0.0 --behind-proxy --allow-host ops.example.com",
+  ],
+  async run(context) {
+    const store = await context.store({ create: true });
+    const workflows = await workflowsOf(context);
+    const engine = await context.engine({ workflows, execute: workflows.length > 0 });
+    const logger = loggerOf(context);
+    const [{ serve }, { createApp }] = await Promise.all([
+      import("../../server/serve.ts"),
+      import("../../server/app.ts"),
+    ]);
+    const server = await serve({
+      ...(await settingsOf(context)),
+      store,
+      app: (identify) => createApp({ engine, store, identify, logger }).fetch,
+      owner: await context.actor(),
+      logger,
+    });
+    if (workflows.length > 0) await engine.work();
+    announce(context, server, workflows);
+    return stopped(context, engine, server);
+  },
+});
+
+async function workflowsOf(context: Given): Promise<readonly Workflow[]> {
+  const found = await context.workflows();
+  const all: Workflow[] = [];
+  for (const file of context.args) all.push(...(await found.fromFile(file, context.host.cwd, "any")).all);
+  return all;
+}
+
+/** Flags come before the configuration. */
+async function settingsOf(context: Given): Promise<Omit<ServeOptions, "store" | "app" | "owner" | "logger">> {
+  const { options: said } = context;
+  const { server: block = {} } = (await context.settings()).values;
+  const cert = said.tlsCert ?? block.tls_cert;
+  const key = said.tlsKey ?? block.tls_key;
+  if ((cert === undefined) !== (key === undefined))
+    throw usage("TLS needs two files", "A certificate and its key.", "--tls-cert <file> --tls-key <file>");
+  const host = said.host ?? block.host;
+  return {
+    ...defined({ host, issuer: await issuerOf(block) }),
+    port: said.port ?? block.port ?? PORT,
+    ...(cert !== undefined && key !== undefined ? { tls: { cert, key } } : {}),
+    isBehindProxy: said.behindProxy || block.behind_proxy === true,
+    proxies: [...(block.trusted_proxies ?? []), ...(said.trustProxy ?? [])],
+    hosts: [...(block.allow_hosts ?? []), ...(said.allowHost ?? [])],
+    origins: [...(block.allow_origins ?? []), ...(said.allowOrigin ?? [])],
+    limits: limitsOf(block),
+  };
+}
+
+function limitsOf({ limits = {} }: ServerBlock): Partial<ServeLimits> {
+  const { per_token: token, per_address: address, streams_per_token, streams, connections } = limits;
+  return {
+    ...(token ? { perCredential: { perSecond: token.per_second, burst: token.burst } } : {}),
+    ...(address ? { perAddress: { perSecond: address.per_second, burst: address.burst } } : {}),
+    ...(streams_per_token === undefined && streams === undefined
+      ? {}
+      : { streams: { perCredential: streams_per_token ?? 500, total: streams ?? 2_000 } }),
+    ...(connections === undefined ? {} : { connection: { connections } }),
+  };
+}
+
+async function issuerOf({ oidc }: ServerBlock): Promise<Issuer | undefined> {
+  if (!oidc) return undefined;
+  const [{ createOidc }, { systemClock }] = await Promise.all([
+    import("../../server/access/oidc.ts"),
+    import("../../core/clock.ts"),
+  ]);
+  const { jwks_uri, algorithms, actor_claim, roles_claim, ...rest } = oidc;
+  const names = { jwksUri: jwks_uri, algorithms, actorClaim: actor_claim };
+  return createOidc({ ...rest, ...defined(names), rolesClaim: roles_claim }, systemClock);
+}
+
+function announce(context: Given, { url, firstToken }: Serving, workflows: readonly Workflow[]): void {
+  const { out, where } = context;
+  const names = workflows.map(({ name }) => name).join(", ");
+  out.record({ type: "listening", url, store: where, workflows: workflows.map(({ name }) => name) });
+  out.say(`${out.note.green("●")} Holdfast serves ${out.note.bold(url)}`);
+  out.say(`  API     ${url}/v1   (health: ${url}/healthz)`);
+  out.say(`  Store   ${where}`);
+  if (names === "")
+    out.say("  Runs    not advanced here: name workflow files, or start holdfast worker <files…>");
+  else out.say(`  Runs    advanced here: ${plural(workflows.length, "workflow")} (${names})`);
+  if (firstToken !== null) {
+    out.warn("This store had no tokens yet. Here is the administrator's; it is shown only this once:");
+    out.warn(`  ${firstToken}`);
+  }
+  out.say(out.note.dim("  Ctrl-C stops it after what is under way."));
+  if (context.options.open) openBrowser(`${url}/v1/docs`);
+}
+
+function openBrowser(url: string): void {
+  const [program, ...args] =
+    process.platform === "darwin"
+      ? ["open"]
+      : process.platform === "win32"
+        ? ["cmd", "/c", "start", ""]
+        : ["xdg-open"];
+  // The address has been printed: somebody without a browser uses that.
+  spawn(program, [...args, url], { stdio: "ignore", detached: true })
+    .on("error", () => undefined)
+    .unref();
+}
+
+/** Serves until a signal; a second one ends it at once. */
+async function stopped(context: Given, engine: Engine, server: Serving): Promise<Outcome> {
+  const { host, out } = context;
+  const graceMs = context.options.grace ?? GRACE_MS;
+  let signals = 0;
+  let hear = (): void => undefined;
+  const asked = new Promise<void>((resolve) => (hear = resolve));
+  const off = host.onSignal((signal) => {
+    signals++;
+    hear();
+    if (signals > 1) host.exit(signal === "SIGINT" ? 130 : 143);
+  });
+  await asked;
+  out.say("Stopping: finishing what is under way. Once more to stop now.");
+  await Promise.all([server.stop(graceMs), engine.close({ drainMs: graceMs })]);
+  off();
+  return { data: { url: server.url }, text: "✓ stopped" };
+}
+
+/** Refused credentials and denied requests are for whoever runs the server; they never hold secrets. */
+function loggerOf({ out }: Given): Logger {
+  const line = (message: string, fields: Readonly<Record<string, unknown>> = {}): string =>
+    [message, ...Object.entries(fields).map(([key, value]) => `${key}=${JSON.stringify(value)}`)].join(" ");
+  const told =
+    (level: string, tell: (text: string) => void): Logger["info"] =>
+    (message, fields) => {
+      out.record({ type: "log", level, message, ...fields });
+      tell(line(message, fields));
+    };
+  return {
+    debug: () => undefined,
+    info: told("info", (text) => out.detail(text)),
+    warn: told("warn", (text) => out.warn(text)),
+    error: told("error", (text) => out.warn(text)),
+  };
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw usage(`${text} isn't a port`, "A port is a number from 0 to 65535.", String(PORT));
+}
+
+function readOrigin(text: string): string {
+  if (isOrigin(text)) return text;
+  throw usage(
+    `${text} isn't an origin`,
+    "It is scheme, name and port, nothing else.",
+    "https://ops.example.com",
+  );
+}
+
+function readProxy(text: string): string {
+  if (isAddressOrNetwork(text)) return text;
+  throw usage(`${text} isn't an address`, "It is an address, or a network in CIDR form.", "10.0.0.0/8");
+}

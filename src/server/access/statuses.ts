@@ -1,0 +1,15 @@
+import type { ErrorCode } from "../../core/errors.ts";
+
+/** The HTTP status of each error that comes from who is asking rather than from what is asked. */
+export const ACCESS_STATUS: Partial<Record<ErrorCode, number>> = {
+  "HF-6050": 401,
+  "HF-6051": 403,
+  "HF-6052": 403,
+  "HF-6053": 400,
+  "HF-6054": 421,
+  "HF-6055": 403,
+  "HF-6056": 403,
+  "HF-6057": 429,
+  "HF-6064": 400,
+  "HF-6069": 429,
+};
