@@ -148,9 +148,6 @@ const settings = {
   agent_consent: z
     .boolean()
     .describe("false: coding agents may do what cannot be undone without being asked"),
-  access: z
-    .enum(["open", "required"])
-    .describe("required: commands that act on runs, or show values, need a token in HOLDFAST_TOKEN"),
   server: serverBlock,
   ui: z.enum(["auto", "live", "lines", "none"]).describe("How a run under way is shown"),
   ...seedBlocks,
