@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { defineConfig } from "vitepress";
 import { sections } from "./sections.mjs";
 
@@ -22,11 +23,21 @@ export default defineConfig({
     search: { provider: "local" },
     outline: [2, 3],
     nav: sections.map(({ text, items }) => ({ text, link: items[0].link, activeMatch: activeMatch(items) })),
-    sidebar: sections.map(({ text, items, isLong }) => ({ text, items, collapsed: isLong === true })),
+    sidebar: sections.map(({ text, items }) => ({ text, items: items.map(withPages), collapsed: false })),
     docFooter: { prev: "Back", next: "Next" },
     footer: { message: "MIT licence" },
   },
 });
+
+/** The API reference has a page for each import path. */
+function withPages(item) {
+  if (item.link !== "/reference/index") return item;
+  const items = readdirSync(new URL("../reference/", import.meta.url))
+    .filter((file) => file !== "index.md")
+    .map((file) => file.replace(/\.md$/, ""))
+    .map((name) => ({ text: name, link: `/reference/${name}` }));
+  return { ...item, link: "/reference/", items, collapsed: true };
+}
 
 /** @type {(items: readonly { link: string }[]) => string} */
 function activeMatch(items) {

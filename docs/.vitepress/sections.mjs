@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 
 /** @typedef {{ text: string, link: string }} Page */
-/** @typedef {{ text: string, items: Page[], isLong?: boolean }} Section */
+/** @typedef {{ text: string, items: Page[] }} Section */
 
 /** @type {(text: string, name: string) => Page} */
 const page = (text, name) => ({ text, link: `/${name}` });
