@@ -103,12 +103,14 @@ export class Addresses {
   /** Runs with this name, and runs whose id begins with it. */
   async #search(text: string, andBegun: boolean): Promise<{ named: RunRow[]; begun: RunRow[] }> {
     const [named, begun]: [RunRow[], RunRow[]] = [[], []];
+    for (const row of (await this.#store.list({ name: text, limit: NAMED })).runs)
+      if (row.origin === null) named.push(row);
     let seen = 0;
     for await (const row of everyRun(this.#store)) {
       if (andBegun && row.id.startsWith(text)) begun.push(row);
-      // A fork begins with its source's input; the name stays the source's.
-      if (row.origin === null && seen++ < NAMED && (await readOrigin(this.#store, row.id)).name === text)
-        named.push(row);
+      // A fork begins with its source's input; the name stays the source's. Runs of earlier versions have it there.
+      if (row.origin === null && seen++ < NAMED && row.name === null)
+        if ((await readOrigin(this.#store, row.id)).name === text) named.push(row);
       if (!andBegun && seen >= NAMED) break;
     }
     return { named, begun };

@@ -3,6 +3,7 @@ import { entryAt } from "../core/journal/read.ts";
 import { Values } from "../core/journal/values.ts";
 import { silentLogger } from "../core/logger.ts";
 import type { Store } from "../core/store/contract.ts";
+import type { RunTags } from "../core/types.ts";
 
 /** The config key under which the command line keeps its own notes. */
 export const ORIGIN_KEY = "$holdfast";
@@ -13,10 +14,18 @@ export type OnFailure = "pause" | "continue" | "rollback";
 export interface RunOrigin {
   /** The file of its workflow, relative to the project's folder if inside. */
   readonly file?: string;
+  readonly onFailure?: OnFailure;
+  /** Runs of earlier versions have their name and labels here; now they are the run's own. */
   readonly name?: string;
   readonly labels?: Readonly<Record<string, string>>;
-  readonly onFailure?: OnFailure;
 }
+
+/** A run's origin with the name and labels that the run has now. */
+export const withTags = ({ name, labels }: RunTags, origin: RunOrigin): RunOrigin => ({
+  ...origin,
+  ...(name === null ? {} : { name }),
+  labels: { ...origin.labels, ...labels },
+});
 
 const NOTHING: RunOrigin = {};
 

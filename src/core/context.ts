@@ -3,6 +3,7 @@ import type { Migration } from "./migration.ts";
 import type {
   CheckpointStrategy,
   CheckpointTrigger,
+  ChildOptions,
   RetryPolicy,
   SaveEvery,
   WorkflowTriggers,
@@ -115,8 +116,11 @@ export interface BaseContext {
   injected(agent: string, options: { readonly after: number; readonly isLast: boolean }): Promise<Injected>;
   /** The limits that apply to the run now: its own, and those of the runs above it. */
   limits(): Promise<Budget | undefined>;
-  /** Starts another workflow as a separate run and waits for its result. */
-  child<I, O>(name: string, workflow: Workflow<I, O>, input: I): Promise<O>;
+  /**
+   * Starts another workflow as a separate run and waits for its result. It has this run's labels, queue and priority,
+   * unless `options` say otherwise.
+   */
+  child<I, O>(name: string, workflow: Workflow<I, O>, input: I, options?: ChildOptions): Promise<O>;
   /**
    * Writes through the store's own SQL transaction: the writes and the outcome are committed together. SQL stores only.
    * On SQLite `work` must be synchronous; on PostgreSQL and PGlite it may be asynchronous, and its handle is an

@@ -32,7 +32,18 @@ import type { Redaction } from "./values/redact.ts";
 const ACT = { actor: true, reason: true, id: true, seen: true } as const;
 
 const VERBS = {
-  start: keysOf<StartOptions>({ actor: true, id: true, budget: true, config: true }),
+  start: keysOf<StartOptions>({
+    actor: true,
+    id: true,
+    budget: true,
+    config: true,
+    name: true,
+    labels: true,
+    queue: true,
+    key: true,
+    priority: true,
+    startAt: true,
+  }),
   pause: keysOf<PauseOptions>({ ...ACT, children: true }),
   resume: keysOf<ResumeOptions & { children?: boolean }>({
     ...ACT,

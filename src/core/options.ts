@@ -14,7 +14,22 @@ export interface StartOptions {
    * Model, parameters, context: plain data that belongs to the run and that `ctx.config` returns after every resume.
    */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** A name for people, to find it again; several runs may have the same. */
+  readonly name?: string;
+  /** Names and values to find runs by, such as `{ team: "payments" }`: up to 32. Its children get them too. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The queue whose limits apply to it. Its children stand in it too. */
+  readonly queue?: string;
+  /** What it is about, such as a customer: limits and singletons go by it. */
+  readonly key?: string;
+  /** Of the runs that are due, those with a higher priority are taken first. From -100 to 100; default 0. */
+  readonly priority?: number;
+  /** When it begins, on the store's clock: a time in milliseconds, or a Date. Until then it waits. Default: at once. */
+  readonly startAt?: number | Date;
 }
+
+/** How a child is named, found and queued, where that differs from its parent. It counts when the child is created. */
+export type ChildOptions = Pick<StartOptions, "name" | "labels" | "queue" | "key" | "priority">;
 
 /**
  * How often a loop saves its state: every given number of iterations, or `adaptive`: after an iteration that began a

@@ -3,12 +3,13 @@ import type { Family } from "./control/family.ts";
 import { HoldfastError } from "./errors.ts";
 import { fingerprint } from "./hash.ts";
 import { readRun } from "./journal/door.ts";
-import type { JournalEvent } from "./journal/events.ts";
+import type { EventDraft, JournalEvent } from "./journal/events.ts";
 import type { EngineParts } from "./journal/parts.ts";
 import { eventAt } from "./journal/read.ts";
 import { type Given, givenEvents } from "./run/given.ts";
 import { conform } from "./standard-schema.ts";
 import { DELETED_RUNS } from "./store/deleted.ts";
+import { tagMeta } from "./tags.ts";
 import type { Parent, RunRow } from "./types.ts";
 import { claimToken } from "./worker/claim-meta.ts";
 import type { Worker } from "./worker/worker.ts";
@@ -26,6 +27,13 @@ export interface StarterDeps {
 
 /** For a child: the input it was created with stays, whatever a replay computes. */
 const NOT_GIVEN = Symbol("not given");
+
+/** A run that begins later waits for that, by name. */
+const untilStart = (since: number, until: number): EventDraft => ({
+  kind: "run_waiting",
+  step: "",
+  meta: { waiting: [{ kind: "start", step: "", since, until }] },
+});
 
 /** Creates new runs, and claims them for this process if it can take one, in one write. */
 export class Starter {
@@ -48,24 +56,29 @@ export class Starter {
     const { parts, family, owner, claimMs, ownWorker, announce } = this.#deps;
     const { clock, ids, probe } = parts.ports;
     const own = await ownWorker();
+    const createdAt = parts.time.now();
     // With too little memory for another run, it is left to other workers.
-    const worker = own?.hasMemory() ? own : null;
+    const { tags, startAt = createdAt } = given;
+    const isLater = startAt > createdAt;
+    const worker = own?.hasMemory() && !isLater ? own : null;
     const { name, version, schema } = workflow;
     const checked = workflow.input ? await conform(workflow.input, input, `The input of ${name}`) : input;
     const encoded = parts.values.encode("input", checked);
     const more = givenEvents(parts.values, given);
-    const createdAt = parts.time.now();
-    const identity = { id, workflow: name, version, schema, lineage: id, parent, origin: null, createdAt };
+    const kin = { lineage: id, parent, origin: null, createdAt };
+    const identity = { id, workflow: name, version, schema, ...kin, ...tags };
     const born = worker ? {} : { store: await this.#store() };
-    const kin = parent ? { parent } : {};
-    const meta = { workflow: name, version, schema, lineage: id, seed: ids.id(), ...kin, ...born };
+    const seed = ids.id();
+    const above = parent ? { parent } : {};
+    const meta = { workflow: name, version, schema, lineage: id, seed, ...above, ...born, ...tagMeta(tags) };
     const created = { kind: "run_created", step: "", meta, data: encoded.data } as const;
     const claim = worker?.claimed({ workflow: name, recoveries: 0 });
-    const claimed = claim ? [{ kind: "run_claimed", step: "", meta: claim } as const] : [];
+    const claimed: EventDraft[] = claim ? [{ kind: "run_claimed", step: "", meta: claim }] : [];
+    const waits: EventDraft[] = isLater ? [untilStart(createdAt, startAt)] : [];
     const deadline = clock.monotonic() + claimMs;
     probe("C01:before-create", { runId: id });
     const acted = await parts.acts.create(identity, {
-      events: [created, ...more.events, ...claimed],
+      events: [created, ...more.events, ...claimed, ...waits],
       blobs: [...encoded.blobs, ...more.blobs],
       actor: given.actor,
       claim: worker

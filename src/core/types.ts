@@ -42,6 +42,7 @@ export const WAIT_KINDS = [
   "retry",
   "limit",
   "timer",
+  "start",
 ] as const;
 
 /** The named things a run can wait for. */
@@ -110,8 +111,21 @@ export const addUsage = (total: Usage, more: Usage): Usage => ({
   costUsd: total.costUsd + more.costUsd,
 });
 
+/** How a run is named, found and queued; see `StartOptions`. */
+export interface RunTags {
+  /** A name for people; several runs may have the same. */
+  readonly name: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  /** The queue whose limits apply to it. */
+  readonly queue: string | null;
+  /** What it is about, such as a customer: limits and singletons go by it. */
+  readonly key: string | null;
+  /** 0 is normal; higher ones are taken first. */
+  readonly priority: number;
+}
+
 /** A run's identity: written once, when it is created. */
-export interface RunIdentity {
+export interface RunIdentity extends RunTags {
   readonly id: string;
   readonly workflow: string;
   /** Part of every idempotency key: equal to the id, and new for a fork. */

@@ -231,8 +231,9 @@ async function listRuns(inner: Store, query: RunQuery): Promise<RunPage> {
   return { runs: seen, cursor: isOver ? null : cursor };
 }
 
-const mayListRoot = ({ status, workflow, parent, pruned }: RunQuery): boolean =>
+const mayListRoot = ({ status, pruned, createdAfter = 0, labels = {}, ...named }: RunQuery): boolean =>
   (status?.includes("completed") ?? true) &&
-  workflow === undefined &&
-  parent === undefined &&
-  pruned !== true;
+  pruned !== true &&
+  createdAfter <= 0 &&
+  Object.keys(labels).length === 0 &&
+  (["workflow", "parent", "name", "queue", "key"] as const).every((filter) => named[filter] === undefined);

@@ -4,6 +4,7 @@ import { claimAfter, refusal, UNCLAIMED } from "../core/store/claim.ts";
 import type { Append, AppendResult, Drop, Entry, Store } from "../core/store/contract.ts";
 import { memoryDocuments } from "../core/store/documents.ts";
 import { checkLimit, dueRows, listRows } from "../core/store/query.ts";
+import { identityOf } from "../core/tags.ts";
 import type { RunRow } from "../core/types.ts";
 
 interface State {
@@ -119,11 +120,11 @@ function apply(state: State, append: Append, now: number): AppendResult {
   const reason = refusal(append, before, now);
   if (reason) return { ok: false, reason, row: before };
   if (append.claim.kind === "erase") return erase(state, run.id);
-  const { id, workflow, lineage, parent, origin, createdAt } = before ?? run;
   const claim = claimAfter(before?.claim ?? UNCLAIMED, append.claim, now);
   const last = entries.at(-1) as Entry;
   const seq = last.seq + last.count - 1;
-  const identity = { id, workflow, lineage, parent, origin, createdAt };
+  const identity = identityOf(before ?? run);
+  const { id } = identity;
   state.rows.set(id, frozen({ ...run, ...identity, claim, seq, head }));
   if (drop) forget(state, id, drop);
   if (!before) state.journals.set(id, []);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { buildEntry } from "../core/journal/journal.ts";
 import { newProjection } from "../core/journal/project.ts";
 import type { Append } from "../core/store/contract.ts";
+import { NO_TAGS } from "../core/tags.ts";
 import { createMemoryStore } from "../stores/memory.ts";
 import { createFakeClock } from "./fake-clock.ts";
 import { createFaultyStore, type FaultPlan } from "./faulty-store.ts";
@@ -14,7 +15,7 @@ const creation = (id: string): Append => {
     meta: { workflow: "w", version: "1", lineage: id },
   } as const;
   const { entry, head } = buildEntry([event], { prev: "", seq: 1, at: 0, epoch: 0 });
-  const identity = { id, workflow: "w", lineage: id, parent: null, origin: null, createdAt: 0 };
+  const identity = { id, workflow: "w", lineage: id, parent: null, origin: null, createdAt: 0, ...NO_TAGS };
   return {
     run: { ...identity, ...newProjection(0, "1", 1) },
     expect: null,

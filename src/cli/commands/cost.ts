@@ -13,7 +13,7 @@ import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { count, duration, tokens, wrap } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
-import { readOrigin } from "../run-origin.ts";
+import { readOrigin, withTags } from "../run-origin.ts";
 import { readSince, type Since } from "../view/parsers.ts";
 import { money } from "../view/spending.ts";
 import { journalOf } from "../view/stories.ts";
@@ -112,7 +112,7 @@ async function groupsOf(
   if (by === "step") return ledger.bySteps;
   if (by === "model") return ledger.byModels;
   if (by === "workflow") return [[row.workflow, ledger.total]];
-  const { labels = {} } = await readOrigin(store, row.id);
+  const { labels = {} } = withTags(row, await readOrigin(store, row.id));
   const names = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   return (names.length === 0 ? ["(no label)"] : names).map((name) => [name, ledger.total] as const);
 }

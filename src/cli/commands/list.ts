@@ -1,5 +1,5 @@
 import { defined } from "../../core/defined.ts";
-import type { Store } from "../../core/store/contract.ts";
+import type { RunQuery, Store } from "../../core/store/contract.ts";
 import { everyRun } from "../../core/store/query.ts";
 import { RUN_STATUSES, type RunRow, type RunStatus } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";
@@ -22,7 +22,9 @@ const WATCH_MS = 1_000;
 interface Filters {
   readonly status: readonly RunStatus[] | undefined;
   readonly workflow: string | undefined;
+  readonly name: string | undefined;
   readonly label: readonly string[] | undefined;
+  readonly queue: string | undefined;
   readonly since: Since | undefined;
   readonly needsMe: boolean;
   readonly stalled: boolean;
@@ -43,7 +45,9 @@ export const command = defineCommand({
       list: true,
     },
     workflow: { flag: "--workflow <name>", summary: "Only runs of this workflow" },
+    name: { flag: "--name <name>", summary: "Only runs of this name" },
     label: { flag: "--label <k=v>", summary: "Only runs with this label", list: true },
+    queue: { flag: "--queue <queue>", summary: "Only runs of this queue" },
     since: {
       flag: "--since <time>",
       summary: "Only runs started since then, such as 2h, 7d or a date",
@@ -127,17 +131,39 @@ async function find(store: Store, filters: Filters): Promise<Found> {
 
 /** Matching rows, page by page on demand. The row is checked before anything else is read. */
 async function* rows(store: Store, filters: Filters, at: number): AsyncGenerator<RunRow> {
-  const { workflow, label } = filters;
-  const oldest = filters.since?.(at) ?? 0;
+  const { workflow, name, queue, label } = filters;
   const status = statuses(filters);
   const labels = (label ?? []).map(readLabel);
-  const query = defined({ status, workflow });
+  const query = defined({ status, workflow, name, queue, createdAfter: filters.since?.(at) });
+  // The store finds labels with their values. Labels without one are looked for in each run.
+  const exact = labels.filter((one): one is [string, string] => one[1] !== undefined);
+  const isExact = labels.length > 0 && exact.length === labels.length;
+  const wanted = isExact ? { ...query, labels: Object.fromEntries(exact) } : query;
   // A short first page is enough for most lists.
-  for await (const row of everyRun(store, query, Math.min(PAGE, (filters.limit ?? LIMIT) + 1))) {
-    if (row.createdAt < oldest) return;
-    if (fits(row, filters, at) && (await hasLabels(store, row, labels))) yield row;
+  for await (const row of everyRun(store, wanted, Math.min(PAGE, (filters.limit ?? LIMIT) + 1)))
+    if (fits(row, filters, at) && (isExact || (await hasLabels(store, row, labels)))) yield row;
+  if (isExact) yield* labelledBefore(store, query, (row) => fits(row, filters, at), labels);
+}
+
+/** How many of the newest runs are searched for labels of earlier versions. */
+const MOST_EARLIER = 1_000;
+
+/** Runs of earlier versions have their labels in their config. */
+async function* labelledBefore(
+  store: Store,
+  query: Omit<RunQuery, "limit" | "cursor">,
+  isWanted: (row: RunRow) => boolean,
+  labels: readonly Label[],
+): AsyncGenerator<RunRow> {
+  let seen = 0;
+  for await (const row of everyRun(store, query)) {
+    if (seen++ >= MOST_EARLIER) return;
+    const hasNone = Object.keys(row.labels).length === 0;
+    if (hasNone && isWanted(row) && (await hasLabels(store, row, labels))) yield row;
   }
 }
+
+type Label = readonly [name: string, value: string | undefined];
 
 function statuses({ status, needsMe, stalled, error }: Filters): readonly RunStatus[] | undefined {
   if (status) return status;
@@ -155,16 +181,12 @@ function fits(row: RunRow, { needsMe, stalled, error }: Filters, at: number): bo
   return said.some((text) => text.toLowerCase().includes(error.toLowerCase()));
 }
 
-function readLabel(text: string): readonly [string, string | undefined] {
+function readLabel(text: string): Label {
   const at = text.indexOf("=");
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-async function hasLabels(
-  store: Store,
-  row: RunRow,
-  wanted: readonly (readonly [string, string | undefined])[],
-): Promise<boolean> {
+async function hasLabels(store: Store, row: RunRow, wanted: readonly Label[]): Promise<boolean> {
   if (wanted.length === 0) return true;
   const { labels = {} } = await originOf(store, row);
   return wanted.every(([key, value]) => key in labels && (value === undefined || labels[key] === value));

@@ -5,6 +5,7 @@ import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { systemIds } from "../../core/ids.ts";
 import type { Act } from "../../core/journal/act.ts";
+import type { StartOptions } from "../../core/options.ts";
 import type { Store } from "../../core/store/contract.ts";
 import type { Run } from "../../core/types.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
@@ -21,6 +22,7 @@ import { splitPair, writtenInput } from "../inputs.ts";
 import type { Outcome } from "../outcome.ts";
 import { ownerName } from "../owner.ts";
 import { ORIGIN_KEY, type RunOrigin } from "../run-origin.ts";
+import { readLater, readWhole } from "../view/parsers.ts";
 import { type Code, keepingOf } from "../workflows.ts";
 import { instructionTexts } from "../workspace-instructions.ts";
 import { checkSealing } from "../yaml-code.ts";
@@ -33,7 +35,15 @@ const options = {
   },
   id: { flag: "--id <id>", summary: "The run's id; starting the same id again continues that run" },
   name: { flag: "--name <name>", summary: "A name to find the run by" },
-  label: { flag: "--label <k=v>", summary: "Label the run", list: true },
+  label: { flag: "--label <k=v>", summary: "Label the run and the runs that it starts", list: true },
+  queue: { flag: "--queue <queue>", summary: "The queue whose limits apply to the run" },
+  key: { flag: "--key <key>", summary: "What the run is about, such as a customer; limits can go by it" },
+  priority: {
+    flag: "--priority <n>",
+    summary: "From -100 to 100; higher ones are taken first (default 0)",
+    parse: readWhole,
+  },
+  startAt: { flag: "--start-at <time>", summary: "Begin later, such as 2h or a date", parse: readLater },
   detach: { flag: "--detach", summary: "Keep running in the background" },
   dryRun: { flag: "--dry-run", summary: "Print what would be started, and start nothing" },
   budgetUsd: {
@@ -113,7 +123,7 @@ export const command = defineCommand({
       ? found.yaml.parseInputs((written ?? {}) as Readonly<Record<string, unknown>>)
       : written;
     const file = found.file === undefined ? undefined : workflows.remembered(found.file);
-    const origin = originOf(context, file);
+    const origin: RunOrigin = defined({ file, onFailure: context.options.onFailure });
     const code = workflows.withOnFailure(found, origin.onFailure);
     if (context.options.dryRun) return dryRun(context, code, input);
     return start(context, { code, input, isGiven: written !== undefined, origin });
@@ -127,13 +137,13 @@ interface Start {
   readonly origin: RunOrigin;
 }
 
-function originOf({ options: { name, label = [], onFailure } }: Given, file: string | undefined): RunOrigin {
-  const labels = Object.fromEntries(label.map((text) => splitPair(text, "--label")));
-  return {
-    ...defined({ file, name }),
-    ...(label.length === 0 ? {} : { labels }),
-    ...defined({ onFailure }),
-  };
+/** How it is named, found and queued. */
+function tagsOf(
+  { options: { name, label, queue, key, priority, startAt } }: Given,
+  now: number,
+): StartOptions {
+  const labels = label && Object.fromEntries(label.map((text) => splitPair(text, "--label")));
+  return defined({ name, labels, queue, key, priority, startAt: startAt?.(now) });
 }
 
 async function start(context: Given, { code, input, isGiven, origin }: Start): Promise<Outcome> {
@@ -151,6 +161,7 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
     id: runId,
     actor: act.actor,
     config: { [ORIGIN_KEY]: origin },
+    ...tagsOf(context, await store.now()),
     ...(budgetUsd === undefined ? {} : { budget: { costUsd: budgetUsd } }),
   });
   const run = await store.read(runId);

@@ -19,6 +19,21 @@ export function readSpan(text: string): number {
   throw usage(`${text} is no length of time`, "It is a number with a unit: ms, s, m, h, d or w.", "7d");
 }
 
+/** A whole number, also a negative one. */
+export function readWhole(text: string): number {
+  if (/^-?\d{1,9}$/.test(text)) return Number(text);
+  throw usage(`${text} is not a number that can be used here`, "It must be a whole number.", "10");
+}
+
+/** `2h`, `7d` from now, or a date. */
+export function readLater(text: string): Since {
+  const ahead = readDuration(text);
+  if (ahead !== undefined) return (now) => now + ahead;
+  const at = Date.parse(text);
+  if (!Number.isNaN(at)) return () => at;
+  throw usage(`${text} is no moment`, "It is a length of time from now, or a date.", "--start-at 2h");
+}
+
 /** A time: a duration before now, or a date. */
 export type Since = (now: number) => number;
 

@@ -7,7 +7,7 @@ import type { Progress } from "../../core/manage/checkpoints/progress.ts";
 import type { RunDetails } from "../../core/manage/status/status.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { ended, type RunRow } from "../../core/types.ts";
-import { type RunOrigin, readOrigin } from "../run-origin.ts";
+import { type RunOrigin, readOrigin, withTags } from "../run-origin.ts";
 import { RunView } from "./run-view.ts";
 import { usageData } from "./spending.ts";
 import { type Standing, standingOf } from "./standing.ts";
@@ -57,7 +57,13 @@ export class RunItems {
   /** Shows nothing but the damage. */
   #damaged(row: RunRow): RunItem {
     const standing = standingOf(row, this.#now);
-    return { row, standing, progress: { done: row.stepsDone, text: "damaged" }, origin: {}, input: "" };
+    return {
+      row,
+      standing,
+      progress: { done: row.stepsDone, text: "damaged" },
+      origin: withTags(row, {}),
+      input: "",
+    };
   }
 
   async #read(row: RunRow): Promise<RunView | undefined> {
@@ -91,7 +97,7 @@ const spoken = (row: RunRow, view: RunView | undefined): RunRow =>
 /** How it was started; empty when that can't be read: one damaged run doesn't hide the others. */
 export async function originOf(store: Store, row: RunRow): Promise<RunOrigin> {
   const found = await fetched(() => readOrigin(store, row.id));
-  return "gone" in found ? {} : (found.value as RunOrigin);
+  return withTags(row, "gone" in found ? {} : (found.value as RunOrigin));
 }
 
 /** A short form of the run's input; "" when it can't be read any more. */
@@ -130,6 +136,9 @@ export const itemData = ({ row, standing, progress, origin, input }: RunItem) =>
   error: row.error,
   input,
   labels: origin.labels ?? {},
+  queue: row.queue,
+  key: row.key,
+  priority: row.priority,
   parent: row.parent,
   origin: row.origin,
   pinned: row.pinned,

@@ -35,6 +35,7 @@ const WORDS: Readonly<Record<WaitKind, string>> = {
   retry: "retrying",
   limit: "rate limit",
   timer: "sleeping",
+  start: "starts",
 };
 
 const GLYPHS: Readonly<Record<StandingWord, string>> = {
@@ -52,6 +53,9 @@ const GLYPHS: Readonly<Record<StandingWord, string>> = {
   waiting: "◌",
 };
 
+/** Waits that end at a time, which is shown. */
+const TIMED: readonly WaitKind[] = ["retry", "timer", "start"];
+
 export function standingOf(row: RunRow, now: number, details: RunDetails = {}): Standing {
   const judged = judge(row, now, details, ownerOf(row, now)?.isDead);
   const { word, needsYou, stalled } = judged;
@@ -65,9 +69,9 @@ export const stalledSince = (row: RunRow, now: number): number | null => standin
 function wordsOf({ word, wait, stalled }: Judged, now: number): string {
   if (stalled) return `stalled ${coarse(now - stalled.since)}`;
   if (word !== "waiting" || !wait) return word;
-  const isTimed = (wait.kind === "retry" || wait.kind === "timer") && wait.until !== undefined;
+  const isTimed = TIMED.includes(wait.kind) && wait.until !== undefined;
   const left = isTimed
-    ? ` ${wait.kind === "retry" ? "in " : ""}${seconds((wait.until as number) - now)}`
+    ? ` ${wait.kind === "timer" ? "" : "in "}${seconds((wait.until as number) - now)}`
     : "";
   return `${WORDS[wait.kind]}${left}`;
 }

@@ -13,7 +13,8 @@ import type {
   StoreCapabilities,
 } from "../store/contract.ts";
 import type { StoreTime } from "../store/time.ts";
-import type { RunIdentity, RunRow } from "../types.ts";
+import { NO_TAGS } from "../tags.ts";
+import type { RunIdentity, RunRow, RunTags } from "../types.ts";
 import type { Redactor } from "../values/redact.ts";
 import { rawRow, readRun } from "./door.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
@@ -22,7 +23,8 @@ import { recordsOf } from "./placed-records.ts";
 import { newProjection, projectAll } from "./project.ts";
 import { insistOn } from "./row-shape.ts";
 
-export interface NewRun extends RunIdentity {
+/** A run to be created. Without tags it has none. */
+export interface NewRun extends Omit<RunIdentity, keyof RunTags>, Partial<RunTags> {
   readonly version: string;
   readonly schema: number;
 }
@@ -30,7 +32,7 @@ export interface NewRun extends RunIdentity {
 /** A run before its first entry. */
 export function unwritten({ version, schema, ...identity }: NewRun): RunRow {
   const projection = newProjection(identity.createdAt, version, schema);
-  return { ...identity, ...projection, claim: UNCLAIMED, seq: 0, head: "" };
+  return { ...NO_TAGS, ...identity, ...projection, claim: UNCLAIMED, seq: 0, head: "" };
 }
 
 export interface ActPlan {

@@ -1,4 +1,5 @@
 import type { RecordTable } from "../records.ts";
+import type { TagMeta } from "../tags.ts";
 import type { Budget, Effect, EffectPolicy, Origin, Parent, RunStatus, Waiting } from "../types.ts";
 
 /** An agent whose confidence has crossed the threshold, and the side it is on since. */
@@ -12,7 +13,7 @@ export interface Crossed {
  * as `data`; heads stay small, hold no user data but names, and are never pruned.
  */
 export interface EventMeta {
-  run_created: {
+  run_created: TagMeta & {
     workflow: string;
     version: string;
     schema?: number;

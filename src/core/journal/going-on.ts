@@ -35,6 +35,7 @@ const RULES: Readonly<Record<WaitKind, WaitRule>> = {
   retry: { endedBy: "time", isGuarded: true },
   limit: { endedBy: "time", isGuarded: true },
   timer: { endedBy: "time", isAsked: true },
+  start: { endedBy: "time", act: "resume", isAsked: true, isResumable: true },
 };
 
 const REOPENS: readonly EventKind[] = ["budget_set", "run_resumed", "run_migrated"];

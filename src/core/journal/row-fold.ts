@@ -1,4 +1,5 @@
-import type { RunProjection, RunRow } from "../types.ts";
+import { tagsIn } from "../tags.ts";
+import type { RunProjection, RunRow, RunTags } from "../types.ts";
 import { encode } from "../values/codec.ts";
 import type { JournalEvent } from "./events.ts";
 import { newProjection, projectAll } from "./project.ts";
@@ -54,15 +55,20 @@ export class RowFold {
     if (!this.#created) return [];
     const { meta } = this.#created;
     const isOther = workflow !== meta.workflow;
+    const said = tagsIn(meta);
+    const tags = TAGS.filter((tag) => text(said[tag]) !== text(this.#row[tag]));
     // A fork has its own parent and lineage, not its source's.
-    if (this.#isFork) return isOther ? ["workflow"] : [];
+    if (this.#isFork) return isOther ? ["workflow", ...tags] : tags;
     return [
+      ...tags,
       ...(isOther ? ["workflow"] : []),
       ...(lineage === meta.lineage ? [] : ["lineage"]),
       ...(text(parent) === text(meta.parent ?? null) ? [] : ["parent"]),
     ];
   }
 }
+
+const TAGS = ["name", "labels", "queue", "key", "priority"] as const satisfies readonly (keyof RunTags)[];
 
 const COMPARED = ["status", "control", "version", "schema", "usage", "budget", "pinned", "prunedAt"] as const;
 
@@ -71,6 +77,7 @@ const text = (value: unknown): string => encode(value, { sorted: true });
 /** The projected part of a row, without the run's identity and claim. */
 export function projectionOf(row: RunRow): RunProjection {
   const { id: _, workflow: _w, lineage: _l, parent: _p, origin: _o, createdAt: _c, ...rest } = row;
-  const { claim: _k, seq: _s, head: _h, damage: _d, ...projection } = rest;
+  const { name: _n, labels: _a, queue: _q, key: _y, priority: _r, ...more } = rest;
+  const { claim: _k, seq: _s, head: _h, damage: _d, ...projection } = more;
   return projection;
 }

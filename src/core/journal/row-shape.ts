@@ -1,4 +1,5 @@
 import type { HoldfastError } from "../errors.ts";
+import { NO_TAGS } from "../tags.ts";
 import { CONTROLS, RUN_STATUSES, type RunRow } from "../types.ts";
 import { damaged } from "./journal.ts";
 import { forReview } from "./wait-reason.ts";
@@ -10,7 +11,8 @@ import { forReview } from "./wait-reason.ts";
 export function readableRow(known: Readonly<Record<string, unknown>>, build: () => RunRow): RunRow {
   let row: RunRow | undefined;
   try {
-    row = build();
+    // Rows of earlier versions have no tags.
+    row = { ...NO_TAGS, ...build() };
   } catch {
     // Reported below.
   }
@@ -23,6 +25,7 @@ export function readableRow(known: Readonly<Record<string, unknown>>, build: () 
 export function damagedRow(row: RunRow, problem: string): RunRow {
   const waiting = [forReview(damaged(row.id, row.seq, problem), row.updatedAt)];
   return {
+    ...NO_TAGS,
     ...row,
     status: "waiting",
     control: "none",
@@ -51,6 +54,7 @@ const BLANK: RunRow = {
   parent: null,
   origin: null,
   createdAt: 0,
+  ...NO_TAGS,
   version: "",
   schema: 1,
   status: "waiting",
@@ -126,7 +130,18 @@ const SHAPE: Readonly<Record<string, Check>> = {
   finishedAt: orNull(isTime),
 };
 
+const isLabels: Check = (value) =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.values(value).every((label) => isText(label));
+
 const LATER: Readonly<Record<string, Check>> = {
+  name: orNull(isText),
+  labels: isLabels,
+  queue: orNull(isText),
+  key: orNull(isText),
+  priority: isNumber,
   origin: orNull(has({ runId: isText, seq: isCount })),
   schema: isNumber,
   turns: isNumber,

@@ -9,6 +9,7 @@ import { type Documents, documentsOver } from "../store/documents.ts";
 import { byAge, checkLimit, checkQuery, cursorAfter, dueRows, matches } from "../store/query.ts";
 import { SeenStore } from "../store/seen.ts";
 import type { StoreTime } from "../store/time.ts";
+import { identityOf } from "../tags.ts";
 import type { RunRow } from "../types.ts";
 import type { Redactor } from "../values/redact.ts";
 import { Acts } from "./acts.ts";
@@ -102,10 +103,9 @@ export class ScratchStore implements Store {
       this.#drafts.delete(run.id);
       return { ok: true };
     }
-    const { id, workflow, lineage, parent, origin, createdAt } = row ?? run;
     const last = entries.at(-1) as Entry;
     const claim = claimAfter(row?.claim ?? UNCLAIMED, append.claim, now);
-    const identity = { id, workflow, lineage, parent, origin, createdAt };
+    const identity = identityOf(row ?? run);
     const next: RunRow = { ...run, ...identity, claim, seq: last.seq + last.count - 1, head };
     const kept = draft ?? { row: next, below: 0, entries: [], blobs: new Map<string, string>() };
     kept.row = next;

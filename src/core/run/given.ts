@@ -1,4 +1,4 @@
-import { checkObject } from "../check-options.ts";
+import { badOption, checkObject } from "../check-options.ts";
 import type { Workflow } from "../context.ts";
 import { defined } from "../defined.ts";
 import { checkAct } from "../journal/act.ts";
@@ -7,7 +7,8 @@ import type { Values } from "../journal/values.ts";
 import type { StartOptions } from "../options.ts";
 import { checkBudget } from "../options.ts";
 import type { Blob } from "../store/contract.ts";
-import type { Budget } from "../types.ts";
+import { checkTags, type TagMeta, tagsOfChild } from "../tags.ts";
+import type { Budget, RunTags } from "../types.ts";
 
 /** What a run gets besides its input. */
 export interface Given {
@@ -15,35 +16,53 @@ export interface Given {
   readonly config: Readonly<Record<string, unknown>> | undefined;
   /** Who starts it, if anybody says so. */
   readonly actor?: string | undefined;
+  readonly tags: RunTags;
+  /** When it begins; `undefined`: at once. */
+  readonly startAt?: number | undefined;
 }
 
 /** From the caller that starts it: a limit given here takes precedence over the workflow's own. */
-export function givenAtStart(
-  { budget: own }: Workflow,
-  { budget: limits, config, actor }: StartOptions,
-): Given {
+export function givenAtStart({ budget: own }: Workflow, options: StartOptions): Given {
+  const { budget: limits, config, startAt, actor } = options;
   checkAct(defined({ actor }));
   if (config !== undefined) checkObject("config", config);
   const given = checkBudget(limits);
-  return { budget: own || given ? { ...own, ...given } : undefined, config, actor };
+  return {
+    budget: own || given ? { ...own, ...given } : undefined,
+    config,
+    actor,
+    tags: checkTags(options),
+    startAt: checkStartAt(startAt),
+  };
+}
+
+/** The last moment that a Date can name. */
+const LAST = 8.64e15;
+
+function checkStartAt(startAt: StartOptions["startAt"]): number | undefined {
+  if (startAt === undefined) return undefined;
+  const at = startAt instanceof Date ? startAt.getTime() : startAt;
+  if (typeof at === "number" && Number.isFinite(at) && Math.abs(at) <= LAST) return at;
+  throw badOption("startAt", "it must be a Date, or a time in milliseconds");
 }
 
 /**
- * From its parent: the unchanged config. The limits of its own workflow apply besides those of the runs above, which
+ * From its parent: the unchanged config, and its tags unless others are given. The limits of its own workflow apply besides those of the runs above, which
  * are looked up there.
  */
 export function givenByParent(
-  { config }: { readonly config: Readonly<Record<string, unknown>> },
+  { config, writer }: { readonly config: Given["config"]; readonly writer: { readonly row: RunTags } },
   { budget }: Workflow,
+  tags: TagMeta = {},
 ): Given {
-  const hasConfig = Object.keys(config).length > 0;
-  return { budget, config: hasConfig ? config : undefined };
+  const hasConfig = config !== undefined && Object.keys(config).length > 0;
+  return { budget, config: hasConfig ? config : undefined, tags: checkTags(tags, tagsOfChild(writer.row)) };
 }
 
 /** As events of the write that creates the run. */
 export function givenEvents(
   values: Values,
-  { budget, config }: Given,
+  { budget, config }: Pick<Given, "budget" | "config">,
 ): { events: readonly EventDraft[]; blobs: readonly Blob[] } {
   const encoded = config && values.encode("config", config);
   const events: EventDraft[] = [];

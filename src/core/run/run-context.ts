@@ -33,7 +33,7 @@ import { argsDigest } from "../guards/subject.ts";
 import { countedName, signalStep } from "../keys.ts";
 import { memoryPeakMb } from "../memory-peak.ts";
 import { checkName, checkSignal, INJECT } from "../names.ts";
-import type { CheckpointTrigger } from "../options.ts";
+import type { CheckpointTrigger, ChildOptions } from "../options.ts";
 import type { AnySqlHandle, SqlWork } from "../sql.ts";
 import type { Budget } from "../types.ts";
 import { resolveSecret, type SecretRef } from "../values/secrets.ts";
@@ -207,14 +207,14 @@ export class RunContext implements Context {
     return this.#execution.busy(limitsOf(deps.store, writer.row));
   }
 
-  child<I, O>(name: string, workflow: Workflow<I, O>, input: I): Promise<O> {
+  child<I, O>(name: string, workflow: Workflow<I, O>, input: I, options: ChildOptions = {}): Promise<O> {
     const scope = this.#execution.scope();
     const key = scope.prefix + nextName(scope, name);
     let begun = (): void => undefined;
     // A child is a separate run: a function that doesn't await it may end first.
     const isBegun = new Promise<void>((resolve) => (begun = resolve));
     const work = async (): Promise<O> =>
-      child(this.#execution, await this.place(name, "child"), { workflow, input, begun });
+      child(this.#execution, await this.place(name, "child"), { workflow, input, options, begun });
     const running = work();
     const site = callSite();
     return asked(scope, key, running, { enough: Promise.race([isBegun, running]), site });

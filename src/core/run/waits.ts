@@ -9,9 +9,11 @@ import type { EventDraft, JournalEvent, StepStarted, Voided } from "../journal/e
 import { decidedAt, type StepRecord } from "../journal/records.ts";
 import { insistOn } from "../journal/row-shape.ts";
 import { forChild } from "../journal/wait-reason.ts";
+import type { ChildOptions } from "../options.ts";
 import { ended, type Waiting } from "../types.ts";
 import type { ActiveRun } from "./active-run.ts";
 import type { StepPlace } from "./call.ts";
+import type { ChildRequest } from "./execution-deps.ts";
 import { givenByParent } from "./given.ts";
 import { recordedValue, refuseInside } from "./recorded.ts";
 
@@ -152,6 +154,7 @@ export async function sleep(execution: ActiveRun, place: StepPlace, ms: number):
 interface Offspring<I, O> {
   readonly workflow: Workflow<I, O>;
   readonly input: I;
+  readonly options: ChildOptions;
   /** Called when the child exists. */
   readonly begun: () => void;
 }
@@ -159,8 +162,9 @@ interface Offspring<I, O> {
 export async function child<I, O>(
   execution: ActiveRun,
   place: StepPlace,
-  { workflow, input, begun }: Offspring<I, O>,
+  { workflow, input, options, begun }: Offspring<I, O>,
 ): Promise<O> {
+  const given = givenByParent(execution, workflow as Workflow, options);
   await execution.enter();
   const known = place.scope.node?.records.get(place.name);
   // A record from before a fork belongs to the source's child.
@@ -171,7 +175,7 @@ export async function child<I, O>(
   const record = await open(execution, place, { type: "child", child: id });
   const isBegun = execution.state.begun.has(id);
   if (record.status === "started" && !isBegun)
-    await beginChild(execution, place, workflow as Workflow, input, id);
+    await beginChild(execution, place, { workflow: workflow as Workflow, input, id, given });
   begun();
   const decided = await untilDecided(execution, place, record, forChild(id), async () => undefined);
   return (await outcome(execution, place, decided)) as O;
@@ -190,14 +194,11 @@ function freeKey(execution: ActiveRun, key: string): string {
 async function beginChild(
   execution: ActiveRun,
   place: StepPlace,
-  workflow: Workflow,
-  input: unknown,
-  id: string,
+  { workflow, input, id, given }: Pick<ChildRequest, "workflow" | "input" | "id" | "given">,
 ): Promise<void> {
   const { engine } = execution.deps;
   const { facts } = execution.state;
   const parent = { runId: execution.runId, step: place.key };
-  const given = givenByParent(execution, workflow);
   try {
     if (facts.fork) await execution.busy(engine.forkChild({ id, workflow, input, parent, given, facts }));
   } catch (error) {

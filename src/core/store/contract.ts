@@ -40,7 +40,7 @@ export interface Store {
   blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Runs newest first (`createdAt`, then id, both descending), one page at a time. */
   list(query: RunQuery): Promise<RunPage>;
-  /** Runs that may be claimed now: wake time reached and no live claim; longest due first. */
+  /** Runs that may be claimed now: wake time reached and no live claim; the highest priority first, then longest due. */
   due(query: DueQuery): Promise<readonly RunRow[]>;
   /** Present only with `capabilities.records`: the records of a run that are still stored, in order of position. */
   records?(runId: string): Promise<readonly StoredRecord[]>;
@@ -178,6 +178,15 @@ export interface RunQuery {
   readonly status?: readonly RunStatus[];
   readonly workflow?: string;
   readonly parent?: Parent["runId"];
+  readonly name?: string;
+  /** All of these labels, with these values. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly queue?: string;
+  readonly key?: string;
+  /** Created at this time or later. */
+  readonly createdAfter?: number;
+  /** Created earlier than this. */
+  readonly createdBefore?: number;
   /** `false`: only runs that still have their values. */
   readonly pruned?: boolean;
   readonly limit: number;

@@ -1,11 +1,25 @@
-import { badOption, checkKeys, checkWhole } from "../check-options.ts";
+import { badOption, checkKeys, checkNumber, checkWhole, keysOf } from "../check-options.ts";
 import { checkNamed } from "../names.ts";
+import { checkLabels } from "../tags.ts";
 import { RUN_STATUSES, type RunRow } from "../types.ts";
 import type { DueQuery, RunPage, RunQuery, Store } from "./contract.ts";
 import { DELETED_RUNS } from "./deleted.ts";
 
 /** Rules shared by every store's `list` and `due`: the filters, the order of runs, and paging. */
-const FILTERS: readonly string[] = ["status", "workflow", "parent", "pruned", "cursor", "limit"];
+const FILTERS = keysOf<RunQuery>({
+  status: true,
+  workflow: true,
+  parent: true,
+  name: true,
+  labels: true,
+  queue: true,
+  key: true,
+  createdAfter: true,
+  createdBefore: true,
+  pruned: true,
+  cursor: true,
+  limit: true,
+});
 const MOST_RUNS = 1000;
 const PAGE = 200;
 
@@ -35,6 +49,9 @@ export function checkQuery(query: RunQuery): PagePosition | null {
   checkLimit(query.limit, MOST_RUNS);
   checkStatuses(query.status);
   if (query.workflow) checkNamed("workflow", query.workflow);
+  if (query.labels !== undefined) checkLabels(query.labels);
+  for (const name of ["createdAfter", "createdBefore"] as const)
+    if (query[name] !== undefined) checkNumber(name, query[name], {});
   if (query.cursor === undefined) return null;
   const [, createdAt, id] = /^(\d{1,16})\.([\w-]{1,64})$/.exec(query.cursor) ?? [];
   if (createdAt === undefined || id === undefined) throw badOption("cursor", "it was not made by list");
@@ -61,11 +78,21 @@ export const byAge = (a: PagePosition, b: PagePosition): number =>
   b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1);
 
 /** True when a run matches the query. */
-export const matches = (row: RunRow, { status, workflow, parent, pruned }: RunQuery): boolean =>
-  (status?.includes(row.status) ?? true) &&
-  (workflow === undefined || row.workflow === workflow) &&
-  (pruned === undefined || (row.prunedAt !== null) === pruned) &&
-  (parent === undefined || row.parent?.runId === parent);
+export const matches = (row: RunRow, query: RunQuery): boolean => {
+  const { status, workflow, parent, pruned, createdAfter, createdBefore, labels = {} } = query;
+  return (
+    (status?.includes(row.status) ?? true) &&
+    (workflow === undefined || row.workflow === workflow) &&
+    (pruned === undefined || (row.prunedAt !== null) === pruned) &&
+    (parent === undefined || row.parent?.runId === parent) &&
+    (["name", "queue", "key"] as const).every((tag) => query[tag] === undefined || row[tag] === query[tag]) &&
+    (createdAfter === undefined || row.createdAt >= createdAfter) &&
+    (createdBefore === undefined || row.createdAt < createdBefore) &&
+    Object.entries(labels).every(
+      ([label, value]) => Object.hasOwn(row.labels, label) && row.labels[label] === value,
+    )
+  );
+};
 
 /** One page of the matching runs in memory. */
 export function listRows(rows: Iterable<RunRow>, query: RunQuery): RunPage {
@@ -79,12 +106,17 @@ export function listRows(rows: Iterable<RunRow>, query: RunQuery): RunPage {
   return { runs, cursor: last ? cursorAfter(last) : null };
 }
 
-/** The runs in memory that may be claimed at this time, longest due first. */
+/** The order of due runs: the most urgent first, then the longest due; ids decide between equals. */
+export const byUrgency = (a: RunRow, b: RunRow): number =>
+  b.priority - a.priority || wakeOf(a) - wakeOf(b) || (a.id < b.id ? -1 : 1);
+
+const wakeOf = (row: RunRow): number => row.wakeAt ?? Number.POSITIVE_INFINITY;
+
+/** The runs in memory that may be claimed at this time, the most urgent first. */
 export function dueRows(rows: Iterable<RunRow>, { workflows, limit }: DueQuery, time: number): RunRow[] {
   checkLimit(limit);
-  const wake = (row: RunRow): number => row.wakeAt ?? Number.POSITIVE_INFINITY;
   return [...rows]
-    .filter((row) => wake(row) <= time && row.claim.until <= time && workflows.includes(row.workflow))
-    .sort((a, b) => wake(a) - wake(b) || (a.id < b.id ? -1 : 1))
+    .filter((row) => wakeOf(row) <= time && row.claim.until <= time && workflows.includes(row.workflow))
+    .sort(byUrgency)
     .slice(0, limit);
 }

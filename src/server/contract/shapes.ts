@@ -91,6 +91,11 @@ export type ApiRun = Omit<Run, "claim" | "waiting"> & {
 const runFields = {
   id: z.string(),
   workflow: z.string(),
+  name: z.string().nullable(),
+  labels: z.record(z.string(), z.string()),
+  queue: z.string().nullable(),
+  key: z.string().nullable(),
+  priority: z.number(),
   version: z.string(),
   schema: z.number(),
   status: z.enum(RUN_STATUSES),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ageKey, HIGHEST, LOWEST, sortable, wakeKey, wokenBy } from "./keys.ts";
+import { ageKey, HIGHEST, LOWEST, levelOf, levelsBelow, sortable, wakeKey, wokenBy } from "./keys.ts";
 
 describe("a number as a text", () => {
   it("has the order of the numbers, whatever they are", () => {
@@ -24,7 +24,23 @@ describe("the order of lists", () => {
   });
 
   it("has every run that is due before the end of what is due", () => {
-    expect(wakeKey(5, "zzz") < wokenBy(5)).toBe(true);
-    expect(wakeKey(5.5, "a") > wokenBy(5)).toBe(true);
+    for (const priority of [0, 7, -7]) {
+      const [first, last] = wokenBy(5, priority);
+      expect(wakeKey(-5, "a", priority) > first).toBe(true);
+      expect(wakeKey(5, "zzz", priority) < last).toBe(true);
+      expect(wakeKey(5.5, "a", priority) > last).toBe(true);
+      expect(wakeKey(5, "a", priority + 1) > last || wakeKey(5, "a", priority + 1) < first).toBe(true);
+    }
+  });
+
+  it("names the priority of each due run, and finds the next lower one", () => {
+    const levels = [-100, -7, -1, 1, 2, 100];
+    const keys = levels.map((priority) => wakeKey(5, "a", priority));
+    expect(keys.map(levelOf)).toEqual(levels);
+    expect(keys.toSorted()).toEqual(keys);
+    for (const [index, level] of levels.entries()) {
+      const [first, last] = levelsBelow(level);
+      expect(keys.filter((key) => key >= first && key <= last)).toEqual(keys.slice(0, index));
+    }
   });
 });

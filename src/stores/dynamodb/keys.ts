@@ -60,10 +60,28 @@ export function sortable(n: number): string {
 
 /** The order of lists: by age, then by id. */
 export const ageKey = ({ createdAt, id }: PagePosition): string => `${sortable(createdAt)}#${id}`;
-/** The order of due runs: by wake time, then by id. */
-export const wakeKey = (wakeAt: number, id: string): string => `${sortable(wakeAt)}#${id}`;
-/** Sorts after every run with this wake time. */
-export const wokenBy = (now: number): string => `${sortable(now)}#~`;
+/** The order of due runs of one priority: by wake time, then by id. */
+export const wakeKey = (wakeAt: number, id: string, priority: number): string =>
+  `${levelKey(priority)}${sortable(wakeAt)}#${id}`;
+/** The range of runs of this priority that are due. */
+export const wokenBy = (now: number, priority: number): readonly [string, string] => [
+  `${levelKey(priority)}${LOWEST}`,
+  `${levelKey(priority)}${sortable(now)}#~`,
+];
+/** What the keys of a priority begin with: nothing for 0, and otherwise what sorts after all of those. */
+const levelKey = (priority: number): string => (priority === 0 ? "" : `p${sortable(priority)}#`);
+/** The priority that a key other than of priority 0 names. */
+export function levelOf(wake: string): number {
+  const bits = BigInt(`0x${wake.slice(1, 17)}`);
+  const bytes = new DataView(new ArrayBuffer(8));
+  bytes.setBigUint64(0, bits >> 63n === 1n ? bits & 0x7fff_ffff_ffff_ffffn : ~bits & 0xffff_ffff_ffff_ffffn);
+  return bytes.getFloat64(0);
+}
+/** The range of keys of all priorities but 0 that are below this one. */
+export const levelsBelow = (priority: number): readonly [string, string] => [
+  "p",
+  priority === Infinity ? "q" : levelKey(priority),
+];
 /** Sorts before and after everything that `sortable` returns. */
 export const [LOWEST, HIGHEST] = ["0", "g"];
 

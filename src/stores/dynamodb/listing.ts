@@ -1,7 +1,20 @@
 import type { DueQuery, RunPage, RunQuery } from "../../core/store/contract.ts";
-import { checkQuery, cursorAfter, matches, type PagePosition } from "../../core/store/query.ts";
+import { byUrgency, checkQuery, cursorAfter, matches, type PagePosition } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
-import { ageKey, CHILD, HIGHEST, idOf, LOWEST, listShards, rowKey, runKey, wokenBy } from "./keys.ts";
+import {
+  ageKey,
+  CHILD,
+  HIGHEST,
+  idOf,
+  LOWEST,
+  levelOf,
+  levelsBelow,
+  listShards,
+  rowKey,
+  runKey,
+  sortable,
+  wokenBy,
+} from "./keys.ts";
 import { readItems } from "./reading.ts";
 import { isErased, toRow } from "./rows.ts";
 import type { Service } from "./service.ts";
@@ -23,18 +36,22 @@ export async function listRuns(service: Service, query: RunQuery): Promise<RunPa
 
 /** The fewest partitions that together hold every run of the query. */
 function sourcesOf(query: RunQuery, after: PagePosition | null): Source[] {
-  const { status, workflow, parent, pruned } = query;
-  const end = after ? ageKey(after) : HIGHEST;
+  const { status, workflow, parent, pruned, createdAfter, createdBefore } = query;
+  const start = createdAfter === undefined ? LOWEST : sortable(createdAfter);
+  const before = createdBefore === undefined ? HIGHEST : sortable(createdBefore);
+  const last = after ? ageKey(after) : HIGHEST;
+  const end = last < before ? last : before;
+  if (start > end) return [];
   const newestFirst = true;
   if (parent !== undefined) {
-    const between = [CHILD + LOWEST, CHILD + end] as const;
+    const between = [CHILD + start, CHILD + end] as const;
     return [{ partition: ["pk", runKey(parent)], order: "sk", between, newestFirst, except: CHILD + end }];
   }
   const source = (index: string, name: string, value: string): Source => ({
     index,
     partition: [name, value],
     order: "age",
-    between: [LOWEST, end],
+    between: [start, end],
     newestFirst,
     except: end,
   });
@@ -55,27 +72,50 @@ function sourcesOf(query: RunQuery, after: PagePosition | null): Source[] {
   return listShards.all().map((shard) => source("runs-by-age", "shard", shard));
 }
 
-/** Runs that wait for a worker, longest due first. The index already leaves out most runs under a live claim. */
+/**
+ * Runs that wait for a worker, the highest priority first, then longest due. The index already leaves out most runs
+ * under a live claim.
+ */
 export async function dueRuns(
   service: Service,
   now: number,
   { workflows, limit }: DueQuery,
 ): Promise<readonly RunRow[]> {
   const shards = [...new Set(workflows)].flatMap(listShards.ofWorkflow);
-  const sources = shards.map(
-    (shard): Source => ({
-      index: "runs-due",
-      partition: ["workflowShard", shard],
-      order: "wake",
-      between: [LOWEST, wokenBy(now)],
-      newestFirst: false,
-      atMost: ["busy", now],
-    }),
-  );
   const isDue = (row: RunRow): boolean =>
     row.wakeAt !== null && row.wakeAt <= now && row.claim.until <= now && workflows.includes(row.workflow);
-  const found = await rowsOf(service, merged(service, sources, limit), limit, isDue);
-  return found.sort((a, b) => Number(a.wakeAt) - Number(b.wakeAt) || (a.id < b.id ? -1 : 1));
+  const found: RunRow[] = [];
+  for (const priority of await prioritiesIn(service, shards)) {
+    const sources = shards.map(
+      (shard): Source => ({ ...dueIn(shard, wokenBy(now, priority)), atMost: ["busy", now] }),
+    );
+    const left = limit - found.length;
+    found.push(...(await rowsOf(service, merged(service, sources, left), left, isDue)));
+    if (found.length >= limit) break;
+  }
+  return found.sort(byUrgency);
+}
+
+const dueIn = (shard: string, between: readonly [string, string]): Source => ({
+  index: "runs-due",
+  partition: ["workflowShard", shard],
+  order: "wake",
+  between,
+  newestFirst: false,
+});
+
+/** The priorities of runs with a wake time, the highest first. 0 is always among them; the others are few. */
+async function prioritiesIn(service: Service, shards: readonly string[]): Promise<number[]> {
+  const found = new Set([0]);
+  for (let level = Infinity; ; ) {
+    const sources = shards.map(
+      (shard): Source => ({ ...dueIn(shard, levelsBelow(level)), newestFirst: true }),
+    );
+    const { value } = await merged(service, sources, 1).next();
+    if (!value) return [...found].sort((a, b) => b - a);
+    level = levelOf((value as Found).at);
+    found.add(level);
+  }
 }
 
 /** The matching rows of these runs as the table has them, in the same order; at most `most`. */

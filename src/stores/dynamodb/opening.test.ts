@@ -66,7 +66,7 @@ describe.skipIf(!server)("opening a table", () => {
     await numbered("1");
     await open({ table });
     const { Item } = await admin.send(new sdk.GetItemCommand({ TableName: table, Key: META }));
-    expect(Item?.["schema"]?.N).toBe("2");
+    expect(Item?.["schema"]?.N).toBe("3");
   });
 
   it("is refused when it belongs to another program, and is not touched", async () => {

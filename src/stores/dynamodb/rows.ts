@@ -1,7 +1,9 @@
 import { HoldfastError } from "../../core/errors.ts";
+import { projectionOf } from "../../core/journal/row-fold.ts";
 import { readableRow } from "../../core/journal/row-shape.ts";
 import { claimAfter, UNCLAIMED } from "../../core/store/claim.ts";
 import type { Append, ClaimChange, Entry } from "../../core/store/contract.ts";
+import { identityOf } from "../../core/tags.ts";
 import type { Claim, RunRow } from "../../core/types.ts";
 import { Expression } from "./expression.ts";
 import { ageKey, ROW, rowKey, runKey, shardsOf, toItem, wakeKey } from "./keys.ts";
@@ -51,9 +53,9 @@ function projected(
   { run, entries, head }: Append,
   redo: string | undefined,
 ): Record<string, Value | undefined> {
-  const { id, workflow: _w, lineage: _l, parent: _p, origin: _o, createdAt: _c, ...projection } = run;
+  const { id } = run;
   const last = entries.at(-1) as Entry;
-  const text = JSON.stringify(projection);
+  const text = JSON.stringify(projectionOf(run as RunRow));
   const bytes = Buffer.byteLength(text);
   if (bytes > MOST_ROW_BYTES)
     throw new HoldfastError("HF-2002", { step: `the row of run ${id}`, bytes, limit: MOST_ROW_BYTES });
@@ -62,7 +64,7 @@ function projected(
     seq: whole(last.seq + last.count - 1),
     head: { S: head },
     statusShard: { S: shardsOf(id).ofStatus(run.status, run.prunedAt !== null) },
-    wake: run.wakeAt === null ? undefined : { S: wakeKey(run.wakeAt, id) },
+    wake: run.wakeAt === null ? undefined : { S: wakeKey(run.wakeAt, id, run.priority) },
     redo: redo === undefined ? undefined : { S: redo },
   };
 }
@@ -74,12 +76,12 @@ const present = (attributes: Record<string, Value | undefined>): Item =>
 
 /** The write that creates the run, unless its id is taken. */
 export function rowCreated(TableName: string, append: Append, now: number, redo?: string): Write {
-  const { id, workflow, lineage, parent, origin, createdAt } = append.run;
+  const { id, workflow, createdAt } = append.run;
   const { epoch, owner, token, until } = claimAfter(UNCLAIMED, append.claim, now);
   const shards = shardsOf(id);
   const Item = present({
     ...toItem(rowKey(id)),
-    identity: { S: JSON.stringify({ id, workflow, lineage, parent, origin, createdAt }) },
+    identity: { S: JSON.stringify(identityOf(append.run)) },
     shard: { S: shards.all },
     workflowShard: { S: shards.ofWorkflow(workflow) },
     age: { S: ageKey({ createdAt, id }) },

@@ -11,8 +11,8 @@ import { META, toItem } from "./keys.ts";
 import { readItem } from "./reading.ts";
 import type { Item, Service } from "./service.ts";
 
-/** Raised together with the journal's format. */
-export const SCHEMA = 2;
+/** Raised together with the journal's format, and when due runs got priorities that older versions don't know. */
+export const SCHEMA = 3;
 
 /** How long to wait for a new table, and how often to ask for it. */
 const PATIENCE_MS = 180_000;

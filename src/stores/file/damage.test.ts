@@ -347,10 +347,10 @@ describe("damage elsewhere", () => {
     const text = readFileSync(file, "utf8");
     writeFileSync(file, text.replace('"secret": "', '"secret": "x'));
     await expect(open(folder)).rejects.toMatchObject({ code: "HF-3006" });
-    writeFileSync(file, seal({ version: "3.0" }));
+    writeFileSync(file, seal({ version: "4.0" }));
     await expect(open(folder)).rejects.toMatchObject({
       code: "HF-3005",
-      detail: { found: "3.0", known: "2.0" },
+      detail: { found: "4.0", known: "3.0" },
     });
     writeFileSync(file, text);
     await open(folder);

@@ -1,5 +1,6 @@
 import { claimAfter, refusal, UNCLAIMED } from "../../core/store/claim.ts";
 import type { Append, AppendResult, Drop, Entry } from "../../core/store/contract.ts";
+import { identityOf } from "../../core/tags.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { RunPlan } from "./commit.ts";
 import { recordName } from "./names.ts";
@@ -51,8 +52,7 @@ export class Flush {
   }
 
   #rowAfter({ run, entries, head, claim: change }: Append, before: RunRow | null): RunRow {
-    const { id, workflow, lineage, parent, origin, createdAt } = before ?? run;
-    const identity = { id, workflow, lineage, parent, origin, createdAt };
+    const identity = identityOf(before ?? run);
     const claim = claimAfter(before?.claim ?? UNCLAIMED, change, this.#now);
     const last = entries.at(-1) as Entry;
     return settled({ ...run, ...identity, claim, seq: last.seq + last.count - 1, head });

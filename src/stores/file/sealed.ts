@@ -3,8 +3,11 @@ import { hash } from "node:crypto";
 /** The format version of every file that the store writes. */
 export const FORMAT = "1.0";
 
-/** The version of the store as a whole, written to `store.json` and raised with the journal's format. */
-export const STORE_FORMAT = "2.0";
+/**
+ * The version of the store as a whole, written to `store.json` and raised with the journal's format, and when runs got
+ * tags that older versions would lose.
+ */
+export const STORE_FORMAT = "3.0";
 
 const OPENING = ',\n  "checksum": "sha256:';
 const CLOSING = '"\n}\n';

@@ -18,6 +18,7 @@ import type {
 } from "../../core/store/contract.ts";
 import type { Documents } from "../../core/store/documents.ts";
 import { checkLimit, dueRows, listRows } from "../../core/store/query.ts";
+import { NO_TAGS } from "../../core/tags.ts";
 import type { RunRow } from "../../core/types.ts";
 import { type Disk, forEach, hasCode, ifThere } from "../disk.ts";
 import type { FolderLock } from "../folder-lock.ts";
@@ -280,7 +281,9 @@ export class FolderStore implements Store {
       return this.#runs.setDamaged(id, problem, loaded.state === "damaged" ? loaded.row : undefined);
     }
     if (loaded.drop) await carryOut(disk, layout, id, loaded.drop);
-    const row = settled({ ...loaded.row, claim: this.#claims.of(loaded.row) });
+    // Records of earlier versions have no tags.
+    const tags = "labels" in loaded.row ? {} : NO_TAGS;
+    const row = settled({ ...loaded.row, ...tags, claim: this.#claims.of(loaded.row) });
     this.#runs.forget(id);
     this.#runs.set(row);
     if (loaded.isCopyOld) this.#copies.mark(row);

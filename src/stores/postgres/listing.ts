@@ -1,8 +1,8 @@
-import type { RunPage, RunQuery } from "../../core/store/contract.ts";
+import type { DueQuery, RunPage, RunQuery } from "../../core/store/contract.ts";
 import { checkQuery, cursorAfter } from "../../core/store/query.ts";
 import type { Queryable } from "./queryable.ts";
 import { rowOf, toRow } from "./rows.ts";
-import { type Statement, statement } from "./statement.ts";
+import { type Bind, CLOCK, type Statement, statement } from "./statement.ts";
 
 /** One page of runs, newest first. */
 export async function listRuns(one: Queryable, at: string, query: RunQuery): Promise<RunPage> {
@@ -25,6 +25,7 @@ export function listStatement(at: string, query: RunQuery): Statement {
       ...(status ? ["run.status = wanted.status"] : []),
       ...(workflow === undefined ? [] : [`run.workflow = ${bind(workflow, "text")}`]),
       ...(parent === undefined ? [] : [`run.parent_run = ${bind(parent, "text")}`]),
+      ...tagNeeds(query, bind),
       ...(pruned === undefined ? [] : [`run.pruned_at IS ${pruned ? "NOT " : ""}NULL`]),
       ...(after
         ? [
@@ -39,5 +40,43 @@ export function listStatement(at: string, query: RunQuery): Statement {
     if (!status) return `SELECT ${rowOf("run")} FROM (${page}) AS run ${order("run")}`;
     return `SELECT ${rowOf("run")} FROM unnest(${bind([...new Set(status)], "text[]")}) AS wanted (status)
       CROSS JOIN LATERAL (${page}) AS run ${order("run")} LIMIT ${most}`;
+  });
+}
+
+/** The conditions on tags and age, as their indexes need them. */
+function tagNeeds(query: RunQuery, bind: Bind): string[] {
+  const { name, queue, key, labels = {}, createdAfter, createdBefore } = query;
+  const equal = Object.entries({ name, queue, run_key: key }).flatMap(([column, value]) =>
+    value === undefined ? [] : [`run.${column} = ${bind(value, "text")}`],
+  );
+  const time = (at: number): string => bind(at, "double precision");
+  return [
+    ...equal,
+    ...(Object.keys(labels).length === 0
+      ? []
+      : [`run.labels <> '{}'::jsonb AND run.labels @> ${bind(JSON.stringify(labels), "jsonb")}`]),
+    ...(createdAfter === undefined ? [] : [`run.created_at >= ${time(createdAfter)}`]),
+    ...(createdBefore === undefined ? [] : [`run.created_at < ${time(createdBefore)}`]),
+  ];
+}
+
+/**
+ * Runs that may be claimed, from the highest priority down. Each priority has its own order in the index, so they are
+ * found one by one. As a subquery, the time is evaluated once and the index can be searched for it.
+ */
+export function dueStatement(at: string, { workflows, limit }: DueQuery): Statement {
+  return statement((bind) => {
+    const now = `(SELECT ${CLOCK})`;
+    const most = bind(limit, "bigint");
+    const highest = `SELECT max(priority) FROM ${at}runs WHERE wake_at IS NOT NULL`;
+    return `WITH RECURSIVE levels AS (
+  SELECT (${highest}) AS priority
+  UNION ALL SELECT (${highest} AND priority < levels.priority) FROM levels WHERE levels.priority IS NOT NULL
+)
+SELECT ${rowOf("run")} FROM levels CROSS JOIN LATERAL (
+  SELECT * FROM ${at}runs AS one WHERE one.priority = levels.priority AND one.wake_at <= ${now}
+    AND one.claim_until <= ${now} AND one.workflow = ANY (${bind(workflows, "text[]")})
+  ORDER BY one.wake_at, one.id LIMIT ${most}
+) AS run ORDER BY run.priority DESC, run.wake_at, run.id LIMIT ${most}`;
   });
 }

@@ -1,6 +1,7 @@
 import { readableRow } from "../../core/journal/row-shape.ts";
 import type { Append, Entry } from "../../core/store/contract.ts";
-import type { Claim, RunIdentity, RunProjection, RunRow } from "../../core/types.ts";
+import { identityOf, NO_TAGS } from "../../core/tags.ts";
+import type { Claim, RunProjection, RunRow } from "../../core/types.ts";
 import type { Value } from "./queryable.ts";
 
 /**
@@ -23,6 +24,10 @@ export const ROW = [
   "status",
   "wake_at",
   "pruned_at",
+  "name",
+  "queue",
+  "run_key",
+  "priority",
 ] as const;
 
 export const rowOf = (table: string): string => ROW.map((name) => `${table}.${name}`).join(", ");
@@ -47,14 +52,16 @@ export function toRow(values: readonly Value[]): RunRow {
   return readableRow(known, () => {
     const claim: Claim = { epoch: Number(epoch), owner, token, until: Number(until) };
     const row: RunRow = {
+      ...NO_TAGS,
       ...JSON.parse(identity),
       ...JSON.parse(projection),
       claim,
       seq: Number(seq),
       head,
     };
-    const { workflow, parent, createdAt, status, wakeAt, prunedAt } = row;
-    const said = [workflow, parent?.runId ?? null, createdAt, status, wakeAt, prunedAt ?? null];
+    const { workflow, parent, createdAt, status, wakeAt, prunedAt, name, queue, key, priority } = row;
+    const indexed = [workflow, parent?.runId ?? null, createdAt, status, wakeAt, prunedAt ?? null];
+    const said = [...indexed, name, queue, key, priority];
     const isSame = row.id === id && said.every((value, i) => isEqual(value, columns[i]));
     if (!isSame) throw new Error("The columns of the row say something else than its texts.");
     return row;
@@ -70,15 +77,6 @@ export function toEntry(values: readonly Value[]): Entry {
 }
 
 /** Copies field by field: other fields of the caller's object aren't part of the run. */
-const identityOf = (run: RunIdentity): RunIdentity => ({
-  id: run.id,
-  workflow: run.workflow,
-  lineage: run.lineage,
-  parent: run.parent,
-  origin: run.origin,
-  createdAt: run.createdAt,
-});
-
 const projectionOf = (run: RunProjection): RunProjection => ({
   version: run.version,
   schema: run.schema,
@@ -103,7 +101,18 @@ const projectionOf = (run: RunProjection): RunProjection => ({
 });
 
 /** The columns that a run's first append sets for good, and those that every append sets. */
-export const IDENTIFYING = ["id", "workflow", "parent_run", "created_at", "identity"] as const;
+export const IDENTIFYING = [
+  "id",
+  "workflow",
+  "parent_run",
+  "created_at",
+  "identity",
+  "name",
+  "labels",
+  "queue",
+  "run_key",
+  "priority",
+] as const;
 export const PROJECTED = ["status", "wake_at", "pruned_at", "projection", "seq", "head"] as const;
 
 type Column = (typeof IDENTIFYING)[number] | (typeof PROJECTED)[number];
@@ -115,6 +124,11 @@ export const TYPES: Readonly<Record<Column, string>> = {
   parent_run: "text",
   created_at: "double precision",
   identity: "text",
+  name: "text",
+  labels: "jsonb",
+  queue: "text",
+  run_key: "text",
+  priority: "integer",
   status: "text",
   wake_at: "double precision",
   pruned_at: "double precision",
@@ -123,7 +137,7 @@ export const TYPES: Readonly<Record<Column, string>> = {
   head: "text",
 };
 
-export type Identifying = Readonly<Record<(typeof IDENTIFYING)[number], string | number | null>>;
+export type Identifying = Readonly<Record<(typeof IDENTIFYING)[number], string | number | object | null>>;
 export type Projected = Readonly<Record<(typeof PROJECTED)[number], string | number | null>>;
 
 export const identifying = ({ run }: Append): Identifying => ({
@@ -132,6 +146,11 @@ export const identifying = ({ run }: Append): Identifying => ({
   parent_run: run.parent?.runId ?? null,
   created_at: run.createdAt,
   identity: JSON.stringify(identityOf(run)),
+  name: run.name,
+  labels: run.labels,
+  queue: run.queue,
+  run_key: run.key,
+  priority: run.priority,
 });
 
 export function projected({ run, entries, head }: Append): Projected {

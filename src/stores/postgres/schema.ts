@@ -1,12 +1,23 @@
 import { recordTables } from "./record-tables.ts";
 import { views } from "./views.ts";
 
-/** Schema version 4 adds what belongs to the store and not to a run. */
-const documentTables = (at: string): readonly string[] => [
+/** Schema version 4 adds how runs are named, found and queued, and what belongs to the store and not to a run. */
+const tagsAndDocuments = (at: string): readonly string[] => [
   `CREATE TABLE ${at}store_documents (
     kind text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL, version text NOT NULL, value text NOT NULL,
     PRIMARY KEY (kind, key)
     )`,
+  `ALTER TABLE ${at}runs ADD COLUMN name text COLLATE "C", ADD COLUMN labels jsonb NOT NULL DEFAULT '{}',
+    ADD COLUMN queue text COLLATE "C", ADD COLUMN run_key text COLLATE "C",
+    ADD COLUMN priority integer NOT NULL DEFAULT 0`,
+  `CREATE INDEX runs_by_name ON ${at}runs (name, created_at DESC, id DESC) WHERE name IS NOT NULL`,
+  `CREATE INDEX runs_by_queue ON ${at}runs (queue, created_at DESC, id DESC) WHERE queue IS NOT NULL`,
+  `CREATE INDEX runs_by_key ON ${at}runs (run_key, created_at DESC, id DESC) WHERE run_key IS NOT NULL`,
+  `CREATE INDEX runs_by_label ON ${at}runs USING gin (labels jsonb_path_ops) WHERE labels <> '{}'::jsonb`,
+  // The limits of a queue are counted here.
+  `CREATE INDEX runs_running ON ${at}runs (queue, run_key) WHERE status = 'running' AND queue IS NOT NULL`,
+  `DROP INDEX ${at}runs_due`,
+  `CREATE INDEX runs_due ON ${at}runs (priority, wake_at, id) WHERE wake_at IS NOT NULL`,
 ];
 
 /**
@@ -56,5 +67,5 @@ export const MIGRATIONS: readonly ((at: string) => readonly string[])[] = [
   // Journal format 2: no table changes, but older versions must not read it.
   () => [],
   recordTables,
-  documentTables,
+  tagsAndDocuments,
 ];

@@ -23,7 +23,7 @@ import type { RunRow } from "../../core/types.ts";
 import { appendBatch, type Writing } from "./append.ts";
 import { documentsIn } from "./documents.ts";
 import { isRepeatable, storeError } from "./errors.ts";
-import { listRuns } from "./listing.ts";
+import { dueStatement, listRuns } from "./listing.ts";
 import { markRestored, type Opened, openedAs, type Place, prepare } from "./migrations.ts";
 import type { Database } from "./queryable.ts";
 import { readRecords, TABLES } from "./records.ts";
@@ -166,11 +166,8 @@ export class PostgresStore implements Store {
 
   async due({ workflows, limit }: DueQuery): Promise<readonly RunRow[]> {
     checkLimit(limit);
-    // As a subquery, the time is evaluated once and an index can be searched for it.
-    const now = `(SELECT ${CLOCK})`;
-    const text = `SELECT ${rowOf("run")} FROM ${this.#place.at}runs AS run WHERE wake_at <= ${now}
-      AND claim_until <= ${now} AND workflow = ANY ($1::text[]) ORDER BY wake_at, id LIMIT $2`;
-    return this.#rows(text, [workflows, limit]);
+    const { text, values } = dueStatement(this.#place.at, { workflows, limit });
+    return this.#rows(text, values);
   }
 
   async transaction<T, S extends AnySqlHandle>(

@@ -70,11 +70,11 @@ describe("a batch of appends", () => {
   it("asks again, and only then, when the run stands in other lists than was thought", async () => {
     const { to, sent, answer } = answering();
     const pending = renewBatch(to, [{ runId: "a", epoch: 1, token: "t", ttlMs: 1 }]);
-    answer("a")?.resolve(["elsewhere", "orders", "running.0"]);
+    answer("a")?.resolve(["elsewhere", "orders", "running.0", "orders"]);
     await turn();
     expect(sent).toEqual(["a", "a"]);
     answer("a")?.resolve(["gone"]);
     expect(await pending).toEqual([null]);
-    expect(to.standings.get("a")).toEqual({ workflow: "orders", place: "running.0" });
+    expect(to.standings.get("a")).toEqual({ workflow: "orders", place: "running.0", lane: "orders" });
   });
 });

@@ -3,13 +3,15 @@ import type { Append, AppendResult, Refusal, Renewal } from "../../core/store/co
 import { type RunRow, terminal } from "../../core/types.ts";
 import type { Commands } from "./commands.ts";
 import { texts } from "./commands.ts";
-import { type Bucket, bucketOf, type Layout, placeOf } from "./keys.ts";
+import { type Bucket, bucketOf, type Layout, laneOf, placeOf, taggedLists } from "./keys.ts";
 import { toMember, toRow, toTexts } from "./rows.ts";
 import { APPEND, RENEW } from "./scripts.ts";
 
 /** The lists of its bucket that a run is in, which must be named when it moves. */
 interface Standing {
   readonly workflow: string;
+  /** Its workflow and priority. */
+  readonly lane: string;
   readonly place: string;
 }
 
@@ -65,7 +67,7 @@ async function appendOne(to: Writing, append: Append): Promise<AppendResult> {
   const { id, workflow } = append.run;
   const place = placeOf(append.run);
   const known = append.expect === null ? undefined : to.standings.get(id);
-  for (let from = known ?? { workflow, place }; ; ) {
+  for (let from = known ?? { workflow, place, lane: laneOf(append.run) }; ; ) {
     const bucket = bucketOf(to.layout, id);
     const reply = await to.commands.run(APPEND, keysOf(bucket, append, from), argsOf(to, append, from));
     const [answer, ...rest] = reply as readonly unknown[];
@@ -75,16 +77,16 @@ async function appendOne(to: Writing, append: Append): Promise<AppendResult> {
     }
     if (String(answer) !== "ok") return { ok: false, reason: String(answer) as Refusal, row: toRow(rest[0]) };
     if (append.claim.kind === "erase") to.standings.delete(id);
-    else keepRecent(to.standings, id, { workflow: from.workflow, place }, MOST_STANDINGS);
+    else keepRecent(to.standings, id, { ...from, place }, MOST_STANDINGS);
     return { ok: true };
   }
 }
 
 async function renewOne(to: Writing, { runId, epoch, token, ttlMs }: Renewal): Promise<RunRow | null> {
   const bucket = bucketOf(to.layout, runId);
-  for (let from = to.standings.get(runId) ?? { workflow: "", place: "" }; ; ) {
-    const keys = [bucket.mark, bucket.run(runId)[0], ...bucket.wakes(from.workflow)];
-    const args = [to.incarnation, runId, epoch, JSON.stringify(token), ttlMs, from.workflow];
+  for (let from = to.standings.get(runId) ?? { workflow: "", place: "", lane: "" }; ; ) {
+    const keys = [bucket.mark, bucket.run(runId)[0], ...bucket.wakes(from.lane)];
+    const args = [to.incarnation, runId, epoch, JSON.stringify(token), ttlMs, from.lane];
     const [answer, ...rest] = (await to.commands.run(RENEW, keys, args)) as readonly unknown[];
     if (String(answer) !== "elsewhere") return String(answer) === "ok" ? toRow(rest[0]) : null;
     from = standing(rest);
@@ -93,16 +95,16 @@ async function renewOne(to: Writing, { runId, epoch, token, ttlMs }: Renewal): P
 }
 
 function standing(reply: readonly unknown[]): Standing {
-  const [workflow, place] = texts(reply);
-  return { workflow: workflow ?? "", place: place ?? "" };
+  const [workflow, place, lane] = texts(reply);
+  return { workflow: workflow ?? "", place: place ?? "", lane: lane ?? "" };
 }
 
-function keysOf(bucket: Bucket, { run }: Append, { workflow, place }: Standing): readonly string[] {
+function keysOf(bucket: Bucket, { run }: Append, { workflow, place, lane }: Standing): readonly string[] {
   const now = placeOf(run);
   return [
     bucket.mark,
     ...bucket.run(run.id),
-    ...bucket.wakes(workflow),
+    ...bucket.wakes(lane),
     bucket.at(place),
     bucket.ofAt(workflow, place),
     bucket.at(now),
@@ -110,6 +112,8 @@ function keysOf(bucket: Bucket, { run }: Append, { workflow, place }: Standing):
     bucket.all,
     bucket.of(workflow),
     bucket.under(run.parent?.runId ?? ""),
+    bucket.levels(workflow),
+    ...taggedLists(bucket, run),
   ];
 }
 
@@ -144,6 +148,8 @@ function argsOf(to: Writing, append: Append, from: Standing): readonly (string |
     append.head,
     to.ttlMs !== null && mayExpire(run) ? to.ttlMs : "",
     run.parent ? 1 : 0,
+    run.priority,
+    from.lane,
     (claim.kind === "release" && claim.epoch) || 0,
     drop?.entries.length ?? 0,
     ...(drop?.entries ?? []),

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import type { RunRow } from "../../core/types.ts";
+import type { RunRow, RunTags } from "../../core/types.ts";
 
 /**
  * Runs are distributed over buckets by id. Everything in a bucket, its runs and the lists that name them, has one hash
@@ -31,8 +31,12 @@ export interface Bucket {
   readonly of: (workflow: string) => string;
   readonly ofAt: (workflow: string, place: string) => string;
   readonly under: (parent: string) => string;
-  /** By workflow: free runs by wake time, claimed runs by expiry, and both by wake time. */
-  readonly wakes: (workflow: string) => readonly [due: string, held: string, wake: string];
+  /** Those with a tag, such as a name or a label. */
+  readonly tagged: (tag: string, value: string) => string;
+  /** By lane: free runs by wake time, claimed runs by expiry, and both by wake time. */
+  readonly wakes: (lane: string) => readonly [due: string, held: string, wake: string];
+  /** The priorities besides 0 that runs of a workflow have had. */
+  readonly levels: (workflow: string) => string;
   /** The row, the entries by position, their data, the blobs. */
   readonly run: (id: string) => readonly [row: string, log: string, data: string, blobs: string];
 }
@@ -46,10 +50,26 @@ export function bucket(prefix: string, number: number): Bucket {
     of: (workflow) => `${tag}of:${workflow}`,
     ofAt: (workflow, where) => `${tag}at:${where}:${workflow}`,
     under: (parent) => `${tag}under:${parent}`,
-    wakes: (workflow) => [`${tag}due:${workflow}`, `${tag}held:${workflow}`, `${tag}wake:${workflow}`],
+    tagged: (kind, value) => `${tag}${kind}:${value}`,
+    wakes: (lane) => [`${tag}due:${lane}`, `${tag}held:${lane}`, `${tag}wake:${lane}`],
+    levels: (workflow) => `${tag}levels:${workflow}`,
     run: (id) => [`${tag}run:${id}`, `${tag}log:${id}`, `${tag}data:${id}`, `${tag}blobs:${id}`],
   };
 }
+
+/** Runs of one workflow and priority. No name holds the character between the two. */
+export const laneOf = ({ workflow, priority }: Pick<RunRow, "workflow" | "priority">): string =>
+  priority === 0 ? workflow : `${workflow}\n${priority}`;
+
+/** The lists by tag that a run is in, for good. */
+export const taggedLists = (bucket: Bucket, { name, queue, key, labels }: RunTags): readonly string[] => [
+  ...(name === null ? [] : [bucket.tagged("name", name)]),
+  ...(queue === null ? [] : [bucket.tagged("queue", queue)]),
+  ...(key === null ? [] : [bucket.tagged("key", key)]),
+  ...Object.entries(labels).map(([label, value]) => bucket.tagged("label", labelled(label, value))),
+];
+
+export const labelled = (label: string, value: string): string => `${label}\n${value}`;
 
 export const bucketOf = ({ prefix, buckets }: Layout, runId: string): Bucket =>
   bucket(prefix, crc32(runId) % buckets);

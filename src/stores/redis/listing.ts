@@ -10,9 +10,9 @@ import {
 import { RUN_STATUSES, type RunRow } from "../../core/types.ts";
 import type { Commands } from "./commands.ts";
 import { texts } from "./commands.ts";
-import { allBuckets, type Bucket, bucketOf, type Layout, place } from "./keys.ts";
+import { allBuckets, type Bucket, bucketOf, type Layout, labelled, laneOf, place } from "./keys.ts";
 import { FIELDS, toRow } from "./rows.ts";
-import { DUE, FORGET, LIST } from "./scripts.ts";
+import { DUE, FORGET, LEVELS, LIST } from "./scripts.ts";
 
 export interface Reading {
   readonly commands: Commands;
@@ -50,7 +50,9 @@ async function candidates(
   after: PagePosition | null,
   want: number,
 ): Promise<readonly PagePosition[]> {
-  const args = [want, after?.createdAt ?? "", after?.id ?? ""];
+  const { createdAfter: least = "-inf", createdBefore } = query;
+  const highest = createdBefore === undefined ? "+inf" : `(${createdBefore}`;
+  const args = [want, after?.createdAt ?? "", after?.id ?? "", least, highest];
   const pages = allBuckets(layout).map(async (bucket) => {
     const lists = listsFor(bucket, query);
     return lists.length === 0 ? [] : pairs(await commands.run(LIST, lists, args));
@@ -60,8 +62,14 @@ async function candidates(
 }
 
 /** The fewest lists of a bucket that hold every run of the query. */
-function listsFor(bucket: Bucket, { status, workflow, parent, pruned }: RunQuery): readonly string[] {
+function listsFor(bucket: Bucket, query: RunQuery): readonly string[] {
+  const { status, workflow, parent, pruned, name, queue, key } = query;
   if (parent !== undefined) return [bucket.under(parent)];
+  const [label] = Object.entries(query.labels ?? {});
+  if (key !== undefined) return [bucket.tagged("key", key)];
+  if (name !== undefined) return [bucket.tagged("name", name)];
+  if (label) return [bucket.tagged("label", labelled(...label))];
+  if (queue !== undefined) return [bucket.tagged("queue", queue)];
   if (status === undefined && pruned === undefined)
     return [workflow === undefined ? bucket.all : bucket.of(workflow)];
   const statuses = status ? new Set(status) : RUN_STATUSES;
@@ -75,7 +83,37 @@ export async function dueRuns(from: Reading, { workflows, limit }: DueQuery): Pr
   checkLimit(limit);
   const names = [...new Set(workflows)];
   if (names.length === 0) return [];
-  const keysOf = (bucket: Bucket): readonly string[] => names.flatMap((name) => bucket.wakes(name));
+  const rows: RunRow[] = [];
+  for (const priority of await prioritiesOf(from, names)) {
+    rows.push(...(await dueAt(from, names, priority, limit - rows.length)));
+    if (rows.length >= limit) break;
+  }
+  return rows;
+}
+
+/** The priorities that runs of these workflows may have, the highest first. 0 is always among them. */
+async function prioritiesOf({ commands, layout }: Reading, names: readonly string[]): Promise<number[]> {
+  const asked = allBuckets(layout).map(async (bucket) =>
+    texts(
+      await commands.run(
+        LEVELS,
+        names.map((name) => bucket.levels(name)),
+        [],
+      ),
+    ),
+  );
+  const found = (await Promise.all(asked)).flat().map(Number);
+  return [...new Set([0, ...found])].sort((a, b) => b - a);
+}
+
+async function dueAt(
+  from: Reading,
+  names: readonly string[],
+  priority: number,
+  limit: number,
+): Promise<readonly RunRow[]> {
+  const lanes = names.map((workflow) => laneOf({ workflow, priority }));
+  const keysOf = (bucket: Bucket): readonly string[] => lanes.flatMap((lane) => bucket.wakes(lane));
   const pages = allBuckets(from.layout).map(async (bucket) => {
     const [now, ...due] = texts(await from.commands.run(DUE, keysOf(bucket), [limit]));
     return pairs(due).map(([id, wake]) => ({ id, wake, now: Number(now) }));

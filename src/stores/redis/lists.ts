@@ -1,5 +1,7 @@
+import { NO_TAGS, tagsOf } from "../../core/tags.ts";
+import type { RunIdentity, RunTags } from "../../core/types.ts";
 import { texts } from "./commands.ts";
-import { allBuckets, type Bucket, bucketOf } from "./keys.ts";
+import { allBuckets, type Bucket, bucketOf, taggedLists } from "./keys.ts";
 import { placesOf, type Reading } from "./listing.ts";
 import { COUNT, MEND, MISSING } from "./scripts.ts";
 
@@ -136,29 +138,31 @@ async function repair(from: Reading, ids: readonly string[], isMended: boolean):
 async function repairOne({ commands, layout }: Reading, id: string, isMended: boolean): Promise<boolean> {
   const bucket = bucketOf(layout, id);
   const [row] = bucket.run(id);
-  const [workflow, where, identity] = texts(
-    await commands.send(row, ["HMGET", row, "workflow", "place", "identity"]),
+  const [workflow, where, identity, lane] = texts(
+    await commands.send(row, ["HMGET", row, "workflow", "place", "identity", "lane"]),
   );
   if (typeof workflow !== "string" || typeof where !== "string") return false;
-  const parent = parentIn(identity ?? "");
+  const { parent, tags } = kinIn(identity ?? "");
   const keys = [
     row,
-    ...bucket.wakes(workflow),
+    ...bucket.wakes(lane ?? workflow),
     bucket.all,
     bucket.of(workflow),
     bucket.at(where),
     bucket.ofAt(workflow, where),
     ...(parent === undefined ? [] : [bucket.under(parent)]),
+    ...taggedLists(bucket, tags),
   ];
   return Number(await commands.run(isMended ? MEND : MISSING, keys, [id, workflow, where])) > 0;
 }
 
-/** The run's parent. An unreadable row is reported as damage to the caller that asks for it. */
-function parentIn(identity: string): string | undefined {
+/** The run's parent and tags. An unreadable row is reported as damage to the caller that asks for it. */
+function kinIn(identity: string): { readonly parent?: string; readonly tags: RunTags } {
   try {
-    const { parent } = JSON.parse(identity) as { parent?: { runId?: unknown } | null };
-    return typeof parent?.runId === "string" ? parent.runId : undefined;
+    const { parent, ...said } = JSON.parse(identity) as Partial<RunIdentity>;
+    const tags = tagsOf({ ...NO_TAGS, ...said });
+    return { tags, ...(typeof parent?.runId === "string" ? { parent: parent.runId } : {}) };
   } catch {
-    return undefined;
+    return { tags: NO_TAGS };
   }
 }

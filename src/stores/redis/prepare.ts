@@ -5,8 +5,8 @@ import { type Commands, text, texts } from "./commands.ts";
 import { allBuckets, metaKey } from "./keys.ts";
 import { ADOPT, PREPARE, RESTORED } from "./scripts.ts";
 
-/** Raised together with the journal's format. */
-export const SCHEMA = 2;
+/** Raised together with the journal's format, and when lists were added that older versions don't know. */
+export const SCHEMA = 3;
 
 export interface Prepared {
   readonly identity: StoreIdentity;

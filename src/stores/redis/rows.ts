@@ -1,7 +1,9 @@
 import { HoldfastError } from "../../core/errors.ts";
+import { projectionOf } from "../../core/journal/row-fold.ts";
 import { readableRow } from "../../core/journal/row-shape.ts";
 import type { Append, Entry } from "../../core/store/contract.ts";
-import type { RunIdentity, RunRow } from "../../core/types.ts";
+import { identityOf } from "../../core/tags.ts";
+import type { RunRow } from "../../core/types.ts";
 import { texts } from "./commands.ts";
 
 /**
@@ -30,10 +32,8 @@ export function toRow(reply: unknown): RunRow | null {
 
 export function toTexts({ run }: Append): { readonly identity: string; readonly projection: string } {
   // A caller may pass a whole row; its claim and position are stored separately.
-  const { claim: _claim, seq: _seq, head: _head, ...rest } = run as RunRow;
-  const { id, workflow, lineage, parent, origin, createdAt, ...projection } = rest;
-  const identity: RunIdentity = { id, workflow, lineage, parent, origin, createdAt };
-  return { identity: JSON.stringify(identity), projection: JSON.stringify(projection) };
+  const projection = projectionOf(run as RunRow);
+  return { identity: JSON.stringify(identityOf(run)), projection: JSON.stringify(projection) };
 }
 
 /** Position and count come before the head, so that a list of heads is enough to locate each entry. */

@@ -16,7 +16,7 @@ local function guard(key, incarnation)
     return redis.error_reply('LOST what this store held is gone or was replaced')
   end
 end
--- KEYS[first] and the two after it are the runs of one workflow that are free, claimed, and all of them.
+-- KEYS[first] and the two after it are the runs of one lane that are free, claimed, and all of them.
 local function plan(first, id, wake, claimed)
   if wake == '' then
     for i = 0, 2 do redis.call('ZREM', KEYS[first + i], id) end
@@ -37,7 +37,8 @@ end
  * One append, checked and applied atomically. The caller names every key, including the lists that it believes the run
  * to be in. If the run is in others, the script changes nothing and returns them, and the caller asks again.
  *
- * KEYS: mark, row, log, data, blobs; due, held, wake; lists to leave (2); lists to enter (2); lists to enter when new (3).
+ * KEYS: mark, row, log, data, blobs; due, held, wake; lists to leave (2); lists to enter (2); lists to enter when new (3);
+ * the priorities of its workflow; further lists to enter when new.
  */
 export const APPEND = script(`#!lua
 ${COMMON}
@@ -47,9 +48,10 @@ local id, expectSeq, expectEpoch, expectToken = ARGV[2], ARGV[3], ARGV[4], ARGV[
 local kind, owner, token, ttl = ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9])
 local fromWorkflow, fromPlace, workflow, place = ARGV[10], ARGV[11], ARGV[12], ARGV[13]
 local identity, projection, created, wake = ARGV[14], ARGV[15], ARGV[16], ARGV[17]
-local seq, head, expireAfter, parent, leastEpoch = ARGV[18], ARGV[19], ARGV[20], ARGV[21], tonumber(ARGV[22])
+local seq, head, expireAfter, parent = ARGV[18], ARGV[19], ARGV[20], ARGV[21]
+local priority, lane, leastEpoch = ARGV[22], ARGV[23], tonumber(ARGV[24])
 
-local old = redis.call('HMGET', KEYS[2], 'epoch', 'token', 'until', 'seq', 'workflow', 'place', 'owner', 'created', 'expires')
+local old = redis.call('HMGET', KEYS[2], 'epoch', 'token', 'until', 'seq', 'workflow', 'place', 'owner', 'created', 'expires', 'lane')
 local exists = old[1]
 local function refuse(reason)
   if not exists then return {reason} end
@@ -57,19 +59,22 @@ local function refuse(reason)
 end
 if expectSeq == '' then
   if exists then return refuse('exists') end
-  old = {'0', 'null', '0', '0', workflow, place, 'null', created, false}
+  old = {'0', 'null', '0', '0', workflow, place, 'null', created, false, lane}
 else
   if not exists then return refuse('missing') end
   local theirs = old[2] ~= expectToken or tonumber(old[1]) ~= tonumber(expectEpoch)
   if expectToken ~= 'null' and theirs then return refuse('fenced') end
   if kind == 'acquire' and tonumber(old[3]) > now then return refuse('held') end
   if tonumber(old[4]) ~= tonumber(expectSeq) then return refuse('conflict') end
-  if old[5] ~= fromWorkflow or old[6] ~= fromPlace then return {'elsewhere', old[5], old[6]} end
+  local inLane = old[10] or old[5]
+  if old[5] ~= fromWorkflow or old[6] ~= fromPlace or inLane ~= lane then return {'elsewhere', old[5], old[6], inLane} end
 end
 
 if kind == 'erase' then
   for i = 2, 5 do redis.call('DEL', KEYS[i]) end
-  for i = 6, #KEYS do redis.call('ZREM', KEYS[i], id) end
+  for i = 6, #KEYS do
+    if i ~= 16 then redis.call('ZREM', KEYS[i], id) end
+  end
   return {'ok'}
 end
 
@@ -80,7 +85,7 @@ if kind == 'revoke' or kind == 'acquire' then epoch = digits(tonumber(epoch) + 1
 if kind == 'release' or kind == 'revoke' then heldBy, heldWith, claimed = 'null', 'null', '0' end
 if kind == 'acquire' then heldBy, heldWith, claimed = owner, token, digits(now + ttl) end
 
-local at = 23
+local at = 25
 local function each(width, work)
   local many = tonumber(ARGV[at])
   at = at + 1
@@ -98,7 +103,9 @@ end)
 each(2, function(i) redis.call('HSETNX', KEYS[5], ARGV[i], ARGV[i + 1]) end)
 
 if not exists then
-  redis.call('HSET', KEYS[2], 'identity', identity, 'workflow', workflow, 'created', created)
+  redis.call('HSET', KEYS[2], 'identity', identity, 'workflow', workflow, 'created', created, 'lane', lane)
+  if priority ~= '0' then redis.call('ZADD', KEYS[16], priority, priority) end
+  for i = 17, #KEYS do redis.call('ZADD', KEYS[i], created, id) end
   redis.call('ZADD', KEYS[13], created, id)
   redis.call('ZADD', KEYS[14], created, id)
   if parent == '1' then redis.call('ZADD', KEYS[15], created, id) end
@@ -125,10 +132,11 @@ export const RENEW = script(`#!lua
 ${COMMON}
 local lost = guard(KEYS[1], ARGV[1])
 if lost then return lost end
-local id, epoch, token, ttl, workflow = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
-local old = redis.call('HMGET', KEYS[2], 'epoch', 'token', 'workflow', 'wake', 'place')
+local id, epoch, token, ttl, lane = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
+local old = redis.call('HMGET', KEYS[2], 'epoch', 'token', 'workflow', 'wake', 'place', 'lane')
 if not old[1] or old[2] ~= token or tonumber(old[1]) ~= tonumber(epoch) then return {'gone'} end
-if old[3] ~= workflow then return {'elsewhere', old[3], old[5]} end
+local inLane = old[6] or old[3]
+if inLane ~= lane then return {'elsewhere', old[3], old[5], inLane} end
 local claimed = digits(now + ttl)
 redis.call('HSET', KEYS[2], 'until', claimed)
 plan(3, id, old[4], claimed)
@@ -139,7 +147,7 @@ return {'ok', row(KEYS[2])}
  * Free runs whose wake time has come: the server's time, then id and wake time in turn. Expired claims are released
  * first.
  *
- * KEYS: due, held, wake of each workflow. ARGV: the limit.
+ * KEYS: due, held, wake of each lane. ARGV: the limit.
  */
 export const DUE = script(`#!lua
 ${COMMON}
@@ -159,11 +167,21 @@ end
 return found
 `);
 
+/** The priorities besides 0 that runs of these workflows have had. KEYS: the lists of priorities. */
+export const LEVELS = script(`#!lua flags=no-writes
+local found = {}
+for _, key in ipairs(KEYS) do
+  for _, level in ipairs(redis.call('ZRANGE', key, 0, -1)) do found[#found + 1] = level end
+end
+return found
+`);
+
 /**
  * Ids and ages in turn, newest first within each list. Ids are compared by their bytes: Lua's own comparison depends on
  * the server's locale, the order of lists doesn't.
  *
- * KEYS: lists. ARGV: the limit; age and id of the run after which the page begins, or two empty texts.
+ * KEYS: lists. ARGV: the limit; age and id of the run after which the page begins, or two empty texts; the least and
+ * the highest age.
  */
 export const LIST = script(`#!lua flags=no-writes
 local limit, age, id = tonumber(ARGV[1]), ARGV[2], ARGV[3]
@@ -176,7 +194,7 @@ local function before(a, b)
 end
 local found = {}
 for _, key in ipairs(KEYS) do
-  local left, start, offset = limit, '+inf', 0
+  local left, start, offset = limit, ARGV[5], 0
   while age ~= '' and left > 0 do
     local ties = redis.call('ZREVRANGEBYSCORE', key, age, age, 'LIMIT', offset, 500)
     for _, tie in ipairs(ties) do
@@ -191,7 +209,7 @@ for _, key in ipairs(KEYS) do
     if #ties < 500 then break end
   end
   if left > 0 then
-    local rest = redis.call('ZREVRANGEBYSCORE', key, start, '-inf', 'WITHSCORES', 'LIMIT', 0, left)
+    local rest = redis.call('ZREVRANGEBYSCORE', key, start, ARGV[4], 'WITHSCORES', 'LIMIT', 0, left)
     for _, part in ipairs(rest) do found[#found + 1] = part end
   end
 end

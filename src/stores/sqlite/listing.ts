@@ -1,62 +1,153 @@
 import type { SqlValue } from "../../core/sql.ts";
-import type { RunPage, RunQuery } from "../../core/store/contract.ts";
+import type { DueQuery, RunPage, RunQuery } from "../../core/store/contract.ts";
 import { byAge, checkQuery, cursorAfter } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { Connection } from "./connection.ts";
 import { toRow } from "./rows.ts";
-import { ROW } from "./statements.ts";
+import { ROW, SQL } from "./statements.ts";
+
+type Column = "status" | "workflow" | "parent_run" | "name" | "queue" | "run_key" | "(pruned_at IS NOT NULL)";
 
 interface Filter {
-  readonly column: "status" | "workflow" | "parent_run" | "(pruned_at IS NOT NULL)";
+  readonly column: Column;
   readonly value: SqlValue;
 }
 
-/**
- * One page of runs. An index has runs in order of age for one status, with or without values, so each combination is
- * queried separately; a query for all of them would have to sort everything.
- */
+/** A condition, or a statement, with its values. */
+interface Condition {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** What a list is read from, in order of age: an index, or the runs with a label. */
+interface Source {
+  readonly from: string;
+  readonly table: "runs" | "label";
+  readonly conditions: readonly Condition[];
+}
+
+/** One page of runs. */
 export function listRuns(connection: Connection, query: RunQuery): RunPage {
-  const start = checkQuery(query);
-  const { status, workflow, parent, pruned, limit } = query;
-  const after = start ? [start.createdAt, start.id] : [];
-  const given: Filter[] = [
-    ...(workflow === undefined ? [] : [{ column: "workflow", value: workflow } as const]),
-    ...(parent === undefined ? [] : [{ column: "parent_run", value: parent } as const]),
-  ];
-  const statuses = alternatives("status", status && [...new Set(status)]);
-  // A run has few children, and they are in order either way.
-  const prunings = alternatives(
-    "(pruned_at IS NOT NULL)",
-    pruned === undefined ? (parent === undefined ? [0, 1] : undefined) : [pruned ? 1 : 0],
+  const { limit } = query;
+  const found = listStatements(query).flatMap(({ text, values }) =>
+    connection
+      .prepare(text)
+      .all(...values)
+      .map(toRow),
   );
-  const page = (filters: readonly Filter[]): RunRow[] => {
-    const columns = filters.map(({ column }) => column);
-    const statement = connection.prepare(listSql(columns, after.length > 0));
-    return statement.all(...filters.map(({ value }) => value), ...after, limit + 1).map(toRow);
-  };
-  const found = statuses.flatMap((one) => prunings.flatMap((other) => page([...one, ...given, ...other])));
   const runs = found.sort(byAge).slice(0, limit);
   const last = found.length > limit ? runs.at(-1) : undefined;
   return { runs, cursor: last ? cursorAfter(last) : null };
 }
 
-/** The values to query one by one, or no filter. */
-const alternatives = (column: Filter["column"], values: readonly SqlValue[] | undefined): Filter[][] =>
-  values ? values.map((value) => [{ column, value }]) : [[]];
-
-/** Each combination of filters has its own text and names its index, so that SQLite never sorts. */
-export function listSql(columns: readonly Filter["column"][], isContinued: boolean): string {
-  const conditions = columns.map((column) => `${column} = ?`);
-  if (isContinued) conditions.push("(created_at, id) < (?, ?)");
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  return `SELECT ${ROW} FROM runs INDEXED BY ${indexFor(columns)} ${where}
-    ORDER BY created_at DESC, id DESC LIMIT ?`;
+/**
+ * An index has runs in order of age for one status, with or without values, so each combination is queried separately;
+ * a query for all of them would have to sort everything.
+ */
+export function listStatements(query: RunQuery): Condition[] {
+  const start = checkQuery(query);
+  const { status, workflow, parent, pruned, limit } = query;
+  const wanted = { workflow, parent_run: parent, name: query.name, queue: query.queue, run_key: query.key };
+  const given = Object.entries(wanted).flatMap(([column, value]): Filter[] =>
+    value === undefined ? [] : [{ column: column as Column, value }],
+  );
+  // These name few runs, and they are in order either way.
+  const isNarrow = given.some(({ column }) => NARROW.has(column)) || hasLabels(query);
+  const statuses = alternatives("status", isNarrow ? undefined : status && [...new Set(status)]);
+  const prunings = alternatives(
+    "(pruned_at IS NOT NULL)",
+    pruned === undefined ? (isNarrow ? undefined : [0, 1]) : [pruned ? 1 : 0],
+  );
+  const among = isNarrow && status ? [amongStatuses(status)] : [];
+  const page = (filters: readonly Filter[]): Condition => {
+    const { from, table, conditions } = sourceOf(filters, query);
+    const all = [...conditions, ...filters.map(equal), ...among, ...ages(query, start, table)];
+    const where = all.length === 0 ? "" : `WHERE ${all.map(({ text }) => text).join(" AND ")}`;
+    const text = `SELECT ${ROW_OF_RUNS} FROM ${from} ${where}
+    ORDER BY ${table}.created_at DESC, ${table}.id DESC LIMIT ?`;
+    return { text, values: [...all.flatMap(({ values }) => values), limit + 1] };
+  };
+  return statuses.flatMap((one) => prunings.map((other) => page([...one, ...given, ...other])));
 }
 
-function indexFor(columns: readonly Filter["column"][]): string {
+const ROW_OF_RUNS = ROW.split(", ")
+  .map((column) => `runs.${column}`)
+  .join(", ");
+
+const NARROW: ReadonlySet<Column> = new Set<Column>(["parent_run", "name", "queue", "run_key"]);
+
+const hasLabels = ({ labels = {} }: RunQuery): boolean => Object.keys(labels).length > 0;
+
+/** The values to query one by one, or no filter. */
+const alternatives = (column: Column, values: readonly SqlValue[] | undefined): Filter[][] =>
+  values ? values.map((value) => [{ column, value }]) : [[]];
+
+const equal = ({ column, value }: Filter): Condition => ({
+  text: column.startsWith("(") ? "(runs.pruned_at IS NOT NULL) = ?" : `runs.${column} = ?`,
+  values: [value],
+});
+
+const amongStatuses = (status: readonly string[]): Condition => ({
+  text: "runs.status IN (SELECT value FROM json_each(?))",
+  values: [JSON.stringify(status)],
+});
+
+function ages(
+  { createdAfter, createdBefore }: RunQuery,
+  start: ReturnType<typeof checkQuery>,
+  table: Source["table"],
+): Condition[] {
+  return [
+    ...(createdAfter === undefined ? [] : [{ text: `${table}.created_at >= ?`, values: [createdAfter] }]),
+    ...(createdBefore === undefined ? [] : [{ text: `${table}.created_at < ?`, values: [createdBefore] }]),
+    ...(start
+      ? [{ text: `(${table}.created_at, ${table}.id) < (?, ?)`, values: [start.createdAt, start.id] }]
+      : []),
+  ];
+}
+
+/** Names its index, so that SQLite never sorts. */
+function sourceOf(filters: readonly Filter[], { labels = {} }: RunQuery): Source {
+  const [first, ...others] = Object.entries(labels);
+  const columns = filters.map(({ column }) => column);
+  if (!first) return { from: `runs INDEXED BY ${indexFor(columns)}`, table: "runs", conditions: [] };
+  const also = others.map((label) => ({
+    text: `EXISTS (SELECT 1 FROM run_labels AS other WHERE other.name = ? AND other.value = ?
+      AND other.created_at = label.created_at AND other.id = label.id)`,
+    values: label,
+  }));
+  return {
+    from: "run_labels AS label CROSS JOIN runs ON runs.n = label.run",
+    table: "label",
+    conditions: [{ text: "label.name = ? AND label.value = ?", values: first }, ...also],
+  };
+}
+
+function indexFor(columns: readonly Column[]): string {
   const [byStatus, byWorkflow] = [columns.includes("status"), columns.includes("workflow")];
   if (columns.includes("parent_run")) return "runs_by_parent";
+  if (columns.includes("run_key")) return "runs_by_key";
+  if (columns.includes("name")) return "runs_by_name";
+  if (columns.includes("queue")) return "runs_by_queue";
   if (byStatus && byWorkflow) return "runs_by_status_and_workflow";
   if (byStatus) return "runs_by_status";
   return byWorkflow ? "runs_by_workflow" : "runs_by_age";
+}
+
+/** Runs that may be claimed, from the highest priority down. There are few priorities, and each has its own order. */
+export function dueRuns(connection: Connection, now: number, { workflows, limit }: DueQuery): RunRow[] {
+  const due = connection.prepare(SQL.due);
+  const names = JSON.stringify(workflows);
+  const found: RunRow[] = [];
+  for (let priority = below(connection, Number.MAX_SAFE_INTEGER); priority !== null; ) {
+    found.push(...due.all(priority, now, now, names, limit - found.length).map(toRow));
+    if (found.length >= limit) break;
+    priority = below(connection, priority);
+  }
+  return found;
+}
+
+function below(connection: Connection, priority: number): number | null {
+  const [[lower] = []] = connection.prepare(SQL.lower).all(priority);
+  return lower === null || lower === undefined ? null : Number(lower);
 }

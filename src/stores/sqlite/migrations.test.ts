@@ -70,6 +70,7 @@ describe("a file of the first version", () => {
       "meta",
       "record_keys",
       "run_blobs",
+      "run_labels",
       "runs",
       "store_documents",
       "workflow_checkpoints",

@@ -4,7 +4,7 @@ import type { SqliteConnection } from "./driver.ts";
 import { addCheckpoints } from "./fifth-schema.ts";
 import { addRecords } from "./fourth-schema.ts";
 import { SECOND_SCHEMA } from "./second-schema.ts";
-import { addDocuments } from "./sixth-schema.ts";
+import { addTags } from "./sixth-schema.ts";
 import { catchUp } from "./third-schema.ts";
 
 /** "HFst": marks a file as ours. */
@@ -73,7 +73,7 @@ const MIGRATIONS: readonly (readonly Step[])[] = [
   [catchUp],
   [addRecords],
   [addCheckpoints],
-  [addDocuments],
+  [addTags],
 ];
 
 /** The schema version of this code. */

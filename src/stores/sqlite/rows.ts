@@ -13,7 +13,9 @@ export function insertValues(append: Append, now: number): SqlValue[] {
   const { epoch, owner, token, until } = claimAfter(UNCLAIMED, claim, now);
   const indexed = [run.status, run.wakeAt, run.prunedAt];
   const claimed = [epoch, owner, token, until];
-  return [id, workflow, lineage, ...family, createdAt, ...steadyValues(append), ...indexed, ...claimed];
+  const tags = [run.name, JSON.stringify(run.labels), run.queue, run.key, run.priority];
+  const identity = [id, workflow, lineage, ...family, createdAt, ...tags];
+  return [...identity, ...steadyValues(append), ...indexed, ...claimed];
 }
 
 export function updateValues(append: Append, now: number, extent: Extent): SqlValue[] {
@@ -69,6 +71,11 @@ type RowValues = [
   originRun: string | null,
   originSeq: number | null,
   createdAt: number,
+  name: string | null,
+  labels: string,
+  queue: string | null,
+  key: string | null,
+  priority: number,
   version: string,
   schema: number,
   control: RunRow["control"],
@@ -105,13 +112,14 @@ export function toRow(values: readonly SqlValue[]): RunRow {
 }
 
 function built(values: readonly SqlValue[]): RunRow {
-  const [id, workflow, lineage, parentRun, parentStep, originRun, originSeq, createdAt, ...projected] =
+  const [id, workflow, lineage, parentRun, parentStep, originRun, originSeq, createdAt, ...rest] =
     values as RowValues;
+  const [name, labels, queue, key, priority, ...projected] = rest;
   const [version, schema, control, waiting, recoveries, stepsDone, tokens, costUsd, turns, ...more] =
     projected;
   const [activeMs, activeAt, budget, openChildren, pinned, error, updatedAt, finishedAt, ...place] = more;
   const [snapshotSeq, seq, head, status, wakeAt, prunedAt, epoch, owner, token, until] = place;
-  const identity = { id, workflow, lineage, createdAt };
+  const identity = { id, workflow, lineage, createdAt, name, queue, key, priority };
   const progress = { version, schema, status, control, wakeAt, recoveries, stepsDone, turns, activeMs };
   const times = { activeAt, prunedAt, updatedAt, finishedAt };
   return {
@@ -120,6 +128,7 @@ function built(values: readonly SqlValue[]): RunRow {
     ...times,
     parent: parentRun === null ? null : { runId: parentRun, step: parentStep ?? "" },
     origin: originRun === null ? null : { runId: originRun, seq: originSeq ?? 0 },
+    labels: labels === "{}" ? {} : JSON.parse(labels),
     waiting: JSON.parse(waiting),
     usage: { tokens, costUsd },
     budget: budget === null ? null : JSON.parse(budget),

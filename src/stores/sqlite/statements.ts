@@ -2,7 +2,9 @@ import type { Append } from "../../core/store/contract.ts";
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
-const IDENTITY = words("id workflow lineage parent_run parent_step origin_run origin_seq created_at");
+const IDENTITY = words(
+  "id workflow lineage parent_run parent_step origin_run origin_seq created_at name labels queue run_key priority",
+);
 const STEADY =
   words(`version schema control waiting recoveries steps_done tokens cost_usd turns active_ms active_at budget
   open_children pinned error updated_at finished_at snapshot_seq seq head`);
@@ -61,9 +63,13 @@ export const SQL = {
     WHERE runs.id = ? AND j.seq >= coalesce((${CONTAINING}), 0) AND j.seq + j.count > ? ORDER BY j.seq LIMIT ?`,
   blobs: `SELECT hash, data FROM run_blobs WHERE run = (${NUMBER})
     AND hash IN (SELECT value FROM json_each(?))`,
-  // The plus keeps the planner on the index of due runs, which has the order needed here.
-  due: `SELECT ${ROW} FROM runs WHERE wake_at <= ? AND claim_until <= ?
-    AND +workflow IN (SELECT value FROM json_each(?)) ORDER BY wake_at, id LIMIT ?`,
+  // The index of due runs has the order needed here, within one priority.
+  due: `SELECT ${ROW} FROM runs INDEXED BY runs_due WHERE priority = ? AND wake_at <= ? AND claim_until <= ?
+    AND workflow IN (SELECT value FROM json_each(?)) ORDER BY wake_at, id LIMIT ?`,
+  /** The next lower priority of runs that have a wake time. */
+  lower: `SELECT max(priority) FROM runs INDEXED BY runs_due WHERE wake_at IS NOT NULL AND priority < ?`,
+  label: `INSERT INTO run_labels (name, value, created_at, id, run) VALUES (?, ?, ?, ?, (${NUMBER}))`,
+  eraseLabel: "DELETE FROM run_labels WHERE name = ? AND value = ? AND created_at = ? AND id = ?",
 } as const;
 
 /**

@@ -7,7 +7,7 @@ import type { RunQuery, Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { accepted, anEntry, creation, outsideAct, step } from "../../testing/conformance/index.ts";
 import { openSqliteStore } from "./index.ts";
-import { listSql } from "./listing.ts";
+import { listStatements } from "./listing.ts";
 
 const root = mkdtempSync(path.join(tmpdir(), "holdfast-storage-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -26,27 +26,43 @@ async function open(file: string): Promise<Store> {
 }
 
 describe("lists on SQLite", () => {
-  const PRUNED = "(pruned_at IS NOT NULL)";
-  const cases: [Parameters<typeof listSql>[0], index: string, search: string][] = [
-    [[PRUNED], "runs_by_age", "<expr>=?"],
-    [["status", PRUNED], "runs_by_status", "status=? AND <expr>=?"],
-    [["workflow", PRUNED], "runs_by_workflow", "workflow=? AND <expr>=?"],
-    [["status", "workflow", PRUNED], "runs_by_status_and_workflow", "status=? AND workflow=? AND <expr>=?"],
-    [["parent_run"], "runs_by_parent", "parent_run=?"],
-    [["status", "workflow", "parent_run", PRUNED], "runs_by_parent", "parent_run=?"],
+  const cases: [query: Omit<RunQuery, "limit">, index: string, search: string][] = [
+    [{ pruned: false }, "runs_by_age", "<expr>=?"],
+    [{ status: ["failed"], pruned: true }, "runs_by_status", "status=? AND <expr>=?"],
+    [{ workflow: "w", pruned: false }, "runs_by_workflow", "workflow=? AND <expr>=?"],
+    [
+      { status: ["failed"], workflow: "w", pruned: false },
+      "runs_by_status_and_workflow",
+      "status=? AND workflow=? AND <expr>=?",
+    ],
+    [{ parent: "p" }, "runs_by_parent", "parent_run=?"],
+    [{ parent: "p", status: ["failed"], workflow: "w", pruned: true }, "runs_by_parent", "parent_run=?"],
+    [{ name: "n", status: ["failed", "paused"] }, "runs_by_name", "name=?"],
+    [{ queue: "q", workflow: "w" }, "runs_by_queue", "queue=?"],
+    [{ key: "k", queue: "q" }, "runs_by_key", "run_key=?"],
   ];
+  const planOf = (file: string, query: RunQuery): Promise<unknown[]> => {
+    const [{ text, values } = { text: "", values: [] }, ...others] = listStatements(query);
+    expect(others).toEqual([]);
+    return withFile(file, (db) =>
+      db.query(`EXPLAIN QUERY PLAN ${text}`, [...values]).map((row) => row["detail"]),
+    );
+  };
 
-  it("come from an index in the order asked for, from the first page to the last", async () => {
+  it("come from an index in the order asked for, from the first page to the last (S1-31)", async () => {
     const file = newFile();
     await open(file);
-    for (const [columns, index, search] of cases) {
-      for (const isContinued of [false, true]) {
-        const sql = `EXPLAIN QUERY PLAN ${listSql(columns, isContinued)}`;
-        const plan = await withFile(file, (db) => db.query(sql, []).map((row) => row["detail"]));
-        const onwards = isContinued ? " AND (created_at,id)<(?,?)" : "";
-        expect(plan).toEqual([`SEARCH runs USING INDEX ${index} (${search}${onwards})`]);
+    for (const [query, index, search] of cases) {
+      for (const cursor of [undefined, "5.r5"]) {
+        const plan = await planOf(file, { limit: 10, ...query, ...(cursor ? { cursor } : {}) });
+        const onwards = cursor ? " AND (created_at,id)<(?,?)" : "";
+        expect(plan.slice(0, 1)).toEqual([`SEARCH runs USING INDEX ${index} (${search}${onwards})`]);
+        expect(plan.join("\n")).not.toContain("TEMP B-TREE");
       }
     }
+    const labelled = await planOf(file, { limit: 10, labels: { team: "a", tier: "b" }, cursor: "5.r5" });
+    expect(labelled[0]).toContain("SEARCH label USING PRIMARY KEY (name=? AND value=?");
+    expect(labelled.join("\n")).not.toContain("TEMP B-TREE");
   });
 
   it("find the few runs with values among the many without", async () => {

@@ -22,7 +22,7 @@ import { restoration } from "../restoration.ts";
 import { type Connection, orphaned } from "./connection.ts";
 import { documentsIn } from "./documents.ts";
 import { isBusy, storeError } from "./errors.ts";
-import { listRuns } from "./listing.ts";
+import { dueRuns, listRuns } from "./listing.ts";
 import { dropRecords, readRecords, TABLES, writeRecords } from "./records.ts";
 import { insertValues, toEntry, toRow, updateValues } from "./rows.ts";
 import { type Extent, SQL, UPDATES } from "./statements.ts";
@@ -135,7 +135,7 @@ export class SqliteStore implements Store {
     return this.#look((connection) => {
       checkLimit(limit);
       const now = this.#setup.clock.now();
-      return connection.prepare(SQL.due).all(now, now, JSON.stringify(workflows), limit).map(toRow);
+      return connection.snapshot(() => dueRuns(connection, now, { workflows, limit }));
     });
   }
 
@@ -278,11 +278,18 @@ function apply(connection: Connection, append: Append, now: number): AppendResul
   if (drop && drop.blobs.length > 0)
     connection.prepare(SQL.dropBlobs).run(run.id, JSON.stringify(drop.blobs));
   if (drop) dropRecords(connection, run.id, drop);
+  if (append.expect === null) addLabels(connection, run);
   for (const { seq, count, head, data } of entries)
     connection.prepare(SQL.entry).run(run.id, seq, count, head, data);
   for (const { hash, data } of blobs) connection.prepare(SQL.blob).run(run.id, hash, data);
   if (records) writeRecords(connection, run.id, records);
   return { ok: true };
+}
+
+/** Labels have an index of their own, in the order of lists. */
+function addLabels(connection: Connection, { id, createdAt, labels }: Append["run"]): void {
+  for (const [label, value] of Object.entries(labels))
+    connection.prepare(SQL.label).run(label, value, createdAt, id, id);
 }
 
 /** Removes a run if every expectation holds. Nothing comes between the check and the statements. */
@@ -293,6 +300,8 @@ function erase(connection: Connection, append: Append, now: number): AppendResul
   if (reason) return { ok: false, reason, row };
   const records = readRecords(connection, id).map(({ seq }) => seq);
   dropRecords(connection, id, { entries: [], blobs: [], ...append.drop, records });
+  for (const [label, value] of Object.entries(row?.labels ?? {}))
+    connection.prepare(SQL.eraseLabel).run(label, value, row?.createdAt ?? 0, id);
   for (const statement of [SQL.eraseJournal, SQL.eraseBlobs, SQL.eraseRun])
     connection.prepare(statement).run(id);
   return { ok: true };

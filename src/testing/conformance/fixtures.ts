@@ -12,6 +12,7 @@ import type {
   RunQuery,
   Store,
 } from "../../core/store/contract.ts";
+import { NO_TAGS } from "../../core/tags.ts";
 import type { RunIdentity, RunProjection, RunRow } from "../../core/types.ts";
 
 /** The parts of an append that matter to a test; the rest is filled in. */
@@ -51,6 +52,7 @@ export function aRun(parts: Partial<RunIdentity & RunProjection> = {}): RunIdent
     parent: null,
     origin: null,
     createdAt: 1_700_000_000_000,
+    ...NO_TAGS,
     version: "1",
     schema: 1,
     status: "running",

@@ -21,6 +21,7 @@ import { prunedRuns } from "./pruned-runs.ts";
 import { records } from "./records.ts";
 import { reopening } from "./reopening.ts";
 import type { Behaviour, Bench, MovableClock } from "./suite.ts";
+import { priorities, tags } from "./tags.ts";
 import { transactions } from "./transactions.ts";
 import { unknownCommits } from "./unknown-commits.ts";
 
@@ -69,6 +70,8 @@ const BEHAVIOURS: readonly Behaviour[] = [
   listing,
   prunedRuns,
   due,
+  tags,
+  priorities,
   documents,
   keptDocuments,
   missing,

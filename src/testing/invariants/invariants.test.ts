@@ -3,6 +3,7 @@ import type { EventDraft } from "../../core/journal/events.ts";
 import { buildEntry } from "../../core/journal/journal.ts";
 import { newProjection, projectAll } from "../../core/journal/project.ts";
 import type { Entry, Store } from "../../core/store/contract.ts";
+import { NO_TAGS } from "../../core/tags.ts";
 import type { RunRow } from "../../core/types.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
 import type { WitnessCall } from "../witness/log.ts";
@@ -31,7 +32,15 @@ function history(
     prev = built.head;
     seq += drafts.length;
   });
-  const identity = { id: "r", workflow: "w", lineage: "r", parent: null, origin: null, createdAt: 0 };
+  const identity = {
+    id: "r",
+    workflow: "w",
+    lineage: "r",
+    parent: null,
+    origin: null,
+    createdAt: 0,
+    ...NO_TAGS,
+  };
   const claim = { epoch: Math.max(1, ...epochs), owner: null, token: null, until: 0 };
   return { row: { ...identity, ...run, claim, seq, head: prev }, entries: written };
 }

@@ -7,7 +7,7 @@ import { measure, type Progress, underWay } from "../../../core/manage/checkpoin
 import { Ledger } from "../../../core/manage/reports/costs.ts";
 import type { Store } from "../../../core/store/contract.ts";
 import { ended, type RunRow } from "../../../core/types.ts";
-import { type RunOrigin, readOrigin } from "../../run-origin.ts";
+import { type RunOrigin, readOrigin, withTags } from "../../run-origin.ts";
 import { nextActs } from "../../view/next-acts.ts";
 import { type Standing, standingOf } from "../../view/standing.ts";
 import { type Fetched, fetched, valuesOf } from "../../view/stored-values.ts";
@@ -92,7 +92,7 @@ export async function readRun(store: Store, runId: string, options: ShowOptions)
   const begun = new Set(every.flatMap(({ step }) => [step, name(step)]));
   return {
     row,
-    origin: await readOrigin(store, runId),
+    origin: withTags(row, await readOrigin(store, runId)),
     now,
     standing,
     progress,

@@ -80,6 +80,9 @@ function head(
     `started ${coarse(Math.max(0, now - row.createdAt))} ago`,
     row.prunedAt === null ? "" : "values dropped",
     ...labels,
+    row.queue === null ? "" : `queue ${row.queue}`,
+    row.key === null ? "" : `key ${row.key}`,
+    row.priority === 0 ? "" : `priority ${row.priority}`,
   ];
   const id = `${paint.bold(row.id)}${name}`;
   const state = badge(standing, paint);

@@ -1,4 +1,5 @@
 import type { JournalEvent } from "../../journal/events.ts";
+import { tagsIn } from "../../tags.ts";
 import type { Origin, RunProjection, RunRow } from "../../types.ts";
 import { encode } from "../../values/codec.ts";
 
@@ -25,11 +26,12 @@ export class RowCheck {
   #identity(row: RunRow): string[] {
     if (!this.#created) return [];
     const { workflow, lineage, parent = null } = this.#created.meta;
+    const tags = tagsIn(this.#created.meta);
     const forked = this.#forked;
     // A fork has its own parent and lineage, not its source's.
     const known: Partial<RunRow> = forked
-      ? { workflow, lineage: row.id, origin: originOf(row, forked.meta.from) }
-      : { workflow, lineage, parent };
+      ? { workflow, lineage: row.id, origin: originOf(row, forked.meta.from), ...tags }
+      : { workflow, lineage, parent, ...tags };
     return Object.entries(known).flatMap(([key, value]) =>
       text(value) === text(row[key as keyof RunRow]) ? [] : [key],
     );

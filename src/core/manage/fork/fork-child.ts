@@ -9,6 +9,7 @@ import { entryPages, headEvents } from "../../journal/read.ts";
 import type { ChildRequest } from "../../run/execution-deps.ts";
 import { givenEvents } from "../../run/given.ts";
 import type { Store } from "../../store/contract.ts";
+import { tagMeta } from "../../tags.ts";
 import type { Edits, RunRow } from "../../types.ts";
 import { dataDigest } from "../../values/codec.ts";
 import { createFork } from "./fork.ts";
@@ -109,13 +110,14 @@ async function createSimulated(parts: EngineParts, request: ChildRequest): Promi
     {
       kind: "run_created",
       step: "",
-      meta: { workflow: name, version, schema, lineage: id, seed, parent },
+      meta: { workflow: name, version, schema, lineage: id, seed, parent, ...tagMeta(request.given.tags) },
       data,
     },
     { kind: "run_forked", step: "", meta: { from: { runId: id, seq: 1 }, at: now, effects: "simulate" } },
     ...given.events,
   ];
-  const identity = { id, workflow: name, version, schema, lineage: id, parent, origin: null, createdAt: now };
+  const kin = { lineage: id, parent, origin: null, createdAt: now };
+  const identity = { id, workflow: name, version, schema, ...kin, ...request.given.tags };
   const acted = await acts.create(identity, { events, blobs: [...blobs, ...given.blobs] });
   if (acted) parts.written(acted.row, acted.events);
 }

@@ -15,6 +15,7 @@ import { projectAll } from "../../journal/project.ts";
 import type { RunState } from "../../journal/state.ts";
 import { checkBudget } from "../../options.ts";
 import type { Append } from "../../store/contract.ts";
+import { tagsOfFork } from "../../tags.ts";
 import type { Budget, Edits, EffectPolicy, Parent, RunIdentity, RunRow } from "../../types.ts";
 import { findCheckpoint } from "../checkpoints/kept.ts";
 import { type Copy, checkKept, copyJournal } from "../transfer/copy.ts";
@@ -157,6 +158,7 @@ async function begin(parts: EngineParts, planned: Planned): Promise<{ state: Run
     parent,
     origin: { runId: source.id, seq },
     createdAt: time.now(),
+    ...tagsOfFork(source),
   };
   const copy = await copyJournal(store, source, seq, identity);
   checkKept(source.id, state, copy);

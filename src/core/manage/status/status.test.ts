@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createLab, hangs, signalled } from "../../../../test/support/lab.ts";
 import { type Context, type Engine, type Run, workflow } from "../../../index.ts";
 import { describeRun } from "../../../manage.ts";
+import { NO_TAGS } from "../../tags.ts";
 import type { Waiting } from "../../types.ts";
 
 const run: Run = {
@@ -10,6 +11,7 @@ const run: Run = {
   lineage: "r",
   parent: null,
   origin: null,
+  ...NO_TAGS,
   createdAt: 0,
   version: "1",
   schema: 1,

@@ -156,6 +156,8 @@ function waitText(row: DescribedRow, wait: Waiting): string {
       return `${why ?? `waiting for a rate limit at ${step}`} It goes on at ${time(until ?? since)}`;
     case "timer":
       return `waiting at ${step} until ${time(until ?? since)}`;
+    case "start":
+      return `starts at ${time(until ?? since)}`;
   }
 }
 

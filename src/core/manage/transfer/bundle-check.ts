@@ -8,6 +8,7 @@ import { Values } from "../../journal/values.ts";
 import { checkNamed } from "../../names.ts";
 import type { Ports } from "../../ports.ts";
 import type { Entry, Store } from "../../store/contract.ts";
+import { checkTags, identityOf, NO_TAGS, tagMeta, tagsIn } from "../../tags.ts";
 import type { RunIdentity, RunProjection, RunRow } from "../../types.ts";
 import { SEALED_ROOT } from "../../values/blind.ts";
 import { encode } from "../../values/codec.ts";
@@ -36,7 +37,9 @@ export interface Relatives {
  * Checks everything that can be checked of a foreign run: the chain, every value and blob, and that its row matches its
  * events.
  */
-export async function checkRun(run: BundledRun, { logger }: Ports): Promise<CheckedRun> {
+export async function checkRun(bundled: BundledRun, { logger }: Ports): Promise<CheckedRun> {
+  // Bundles of earlier versions have no tags.
+  const run: BundledRun = { ...bundled, row: { ...NO_TAGS, ...bundled.row } };
   const { row } = run;
   try {
     checkId(row.id);
@@ -46,6 +49,7 @@ export async function checkRun(run: BundledRun, { logger }: Ports): Promise<Chec
     const events = run.entries.flatMap((entry) => headEvents(row.id, entry));
     checkIdentity(row, events);
     checkHeaders(events);
+    checkTags(tagMeta(row));
     for (const [hash, data] of run.blobs)
       if (digest(data) !== hash) throw damaged(row.id, 0, `Blob ${hash} is changed.`);
     const epoch = lastEpoch(row.id, events);
@@ -64,7 +68,19 @@ export async function checkRun(run: BundledRun, { logger }: Ports): Promise<Chec
 }
 
 /** Fields of heads that hold names. Step addresses consist of several. */
-const NAMES = ["workflow", "version", "owner", "name", "label", "trigger", "model", "agent", "id"] as const;
+const NAMES = [
+  "workflow",
+  "version",
+  "owner",
+  "name",
+  "label",
+  "queue",
+  "key",
+  "trigger",
+  "model",
+  "agent",
+  "id",
+] as const;
 
 /** Names get the same check as where they are given, so that a bundle can't bring in an impossible one. */
 function checkHeaders(events: readonly JournalEvent[]): void {
@@ -84,14 +100,8 @@ const MOST_IN_ADDRESS = 4_096;
 function checkIdentity(row: BundledRow, [created]: readonly JournalEvent[]): void {
   if (created?.kind !== "run_created") throw damaged(row.id, 1, "It does not begin with its creation.");
   const { workflow, lineage, parent = null, origin = null } = created.meta;
-  const said = { id: lineage, workflow, lineage, parent, origin };
-  const given = {
-    id: row.id,
-    workflow: row.workflow,
-    lineage: row.lineage,
-    parent: row.parent,
-    origin: row.origin,
-  };
+  const said = { id: lineage, workflow, lineage, parent, origin, ...tagsIn(created.meta) };
+  const { createdAt: _, ...given } = identityOf(row);
   const isSame = encode(said, { sorted: true }) === encode(given, { sorted: true });
   if (
     !isSame ||
@@ -117,12 +127,7 @@ function lastEpoch(runId: string, events: readonly JournalEvent[]): number {
 
 /** Field by field: a row has these and no others. */
 const inOrder = (row: BundledRow): RunIdentity & RunProjection & Pick<RunRow, "seq" | "head"> => ({
-  id: row.id,
-  workflow: row.workflow,
-  lineage: row.lineage,
-  parent: row.parent,
-  origin: row.origin,
-  createdAt: row.createdAt,
+  ...identityOf(row),
   version: row.version,
   schema: row.schema,
   status: row.status,

@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import { digest } from "../../hash.ts";
 import { unwritten } from "../../journal/acts.ts";
 import type { EventMeta, JournalEvent, Raw } from "../../journal/events.ts";
@@ -7,6 +8,7 @@ import { entryPages } from "../../journal/read.ts";
 import type { RunState } from "../../journal/state.ts";
 import { blobsIn } from "../../journal/values.ts";
 import type { Entry, Store } from "../../store/contract.ts";
+import { tagMeta } from "../../tags.ts";
 import type { RunIdentity, RunRow } from "../../types.ts";
 
 /** The beginning of a run, copied from another one. Nothing of it is written yet. */
@@ -98,9 +100,11 @@ function copyEntry(
   return { seq: entry.seq, count, head: text, data };
 }
 
-function ownedBy(meta: unknown, { lineage, parent, origin }: RunIdentity): EventMeta["run_created"] {
-  const { parent: _, origin: __, ...kept } = meta as EventMeta["run_created"];
-  return { ...kept, lineage, ...(parent ? { parent } : {}), ...(origin ? { origin } : {}) };
+function ownedBy(meta: unknown, to: RunIdentity): EventMeta["run_created"] {
+  const { workflow, version, schema, seed, store } = meta as EventMeta["run_created"];
+  const { lineage, parent, origin } = to;
+  const kept = { workflow, version, lineage, ...defined({ schema, seed, store }) };
+  return { ...kept, ...(parent ? { parent } : {}), ...(origin ? { origin } : {}), ...tagMeta(to) };
 }
 
 /** The blobs that copied entries point to, as far as they still exist. */
