@@ -117,7 +117,7 @@ describe("a conversation that is restored", () => {
       const run = await lab.drive(engine.settled(id));
       expect([run.status, run.error]).toEqual([
         "failed",
-        expect.stringContaining("Agent a cannot go on with its conversation"),
+        expect.stringContaining("Agent a can't continue its conversation"),
       ]);
       expect(scene.requests).toHaveLength(asked);
     }

@@ -132,7 +132,7 @@ describe("a JSON schema", () => {
       expect.objectContaining({
         code: "HF-4100",
         message:
-          "The JSON schema of tool a uses contentEncoding at #/properties/a, which is not checked here.",
+          "The JSON schema of tool a uses contentEncoding at #/properties/a, which Holdfast doesn't check.",
       }) as Error,
     );
     expect(() => checkSchema({ constructor: {} }, "it")).toThrowError(

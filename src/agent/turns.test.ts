@@ -210,7 +210,7 @@ describe("a provider that asks for more patience than there is (A11)", () => {
     expect(failure).toMatchObject({
       cause: {
         code: "HF-2203",
-        message: "a[0]/model was told to wait longer than it may: slow down",
+        message: "a[0]/model was asked to wait longer than it may: slow down",
         why: "The receiver asks to wait 3600 s; the retry policy allows 600 s in total.",
         cause: { name: "ModelError", status: 429 },
       },

@@ -24,7 +24,11 @@ export function splitAddress(text: string): Written {
   const run = text.slice(0, from + at);
   const rest = text.slice(from + at + 1);
   if (rest === "")
-    throw usage(`${text} ends too early`, "After : comes a step, after @ a checkpoint.", `${run}@last`);
+    throw usage(
+      `${text} is incomplete`,
+      "A step follows the colon, and a checkpoint follows the @.",
+      `${run}@last`,
+    );
   return text[from + at] === ":" ? { run, step: rest } : { run, place: rest };
 }
 
@@ -70,7 +74,7 @@ export class Addresses {
     if (place !== undefined)
       throw usage(
         `${text} is a checkpoint`,
-        "Here a run or a step of it is meant.",
+        "This command takes a run, or a step of one.",
         `holdfast checkpoints show ${text}`,
       );
     return { run: await this.run(run), step };
@@ -85,7 +89,7 @@ export class Addresses {
     if (byId) return byId;
     const { run: written, place = "last", step } = splitAddress(text);
     if (step !== undefined)
-      throw usage(`${text} is a step`, "Here a checkpoint is meant.", `${written}@${step}`);
+      throw usage(`${text} is a step`, "This command takes a checkpoint.", `${written}@${step}`);
     const run = await this.run(written);
     if (/^\d+$/.test(place)) return { run, address: `${run.id}@${place}` };
     return { run, address: await (await this.#checkpoints()).find(`${run.id}@${place}`) };

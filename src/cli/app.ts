@@ -53,7 +53,8 @@ function about(globals: Globals, host: Host, output: Output): number {
 function find(verb: string): Listed {
   const found = catalog.find(({ name, aliases = [] }) => name === verb || aliases.includes(verb));
   if (found) return found;
-  if (verb.startsWith("-")) throw usage(`${verb} is not known`, "A command comes first.", "holdfast --help");
+  if (verb.startsWith("-"))
+    throw usage(`${verb} is not an option of holdfast`, "A command comes first.", "holdfast --help");
   const known = catalog.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
   throw new HoldfastError("HF-4301", { name: verb, meant: nearest(verb, known) });
 }
@@ -145,11 +146,11 @@ const isParserError = (error: unknown): error is CommanderError =>
 function misread({ message }: CommanderError, command: Command, path: string): HoldfastError {
   const [said = "", meant = ""] = message.replace(/^error: /, "").split("\n");
   const form = ["holdfast", path, ...(command.args ?? [])].join(" ");
-  const why = meant === "" ? `It is written: ${form}` : meant.replace(/^\(|\)$/g, "");
+  const why = meant === "" ? `The command is: ${form}` : meant.replace(/^\(|\)$/g, "");
   return usage(said.replace(/\.$/, ""), why, `holdfast ${path} --help`);
 }
 
-const MORE_HELP = "\nFlags of every command and exit codes: holdfast --help\n";
+const MORE_HELP = "\nOptions of every command, and exit codes: holdfast --help\n";
 
 function helpOf(found: Command | CommandGroup, path: string): string {
   if ("commands" in found) {

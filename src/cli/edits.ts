@@ -20,14 +20,14 @@ export function readEdits(given: readonly string[] | undefined): Edits | undefin
     const [part, key] = dot < 0 ? [path, undefined] : [path.slice(0, dot), path.slice(dot + 1)];
     if (!PARTS.includes(part))
       throw usage(
-        `--set ${path} is not known`,
-        `It begins with one of ${PARTS.join(", ")}.`,
+        `--set ${path} is unknown`,
+        `A path begins with one of ${PARTS.join(", ")}.`,
         `--set ${nearest(part, PARTS)}…=<json>`,
       );
     if (part === "input" ? key !== undefined : !key)
       throw usage(
-        `--set ${path} is not complete`,
-        part === "input" ? "The input is set as a whole." : "A key follows.",
+        `--set ${path} is incomplete`,
+        part === "input" ? "The input can only be set as a whole." : "A key must follow.",
         part === "input" ? "--set input=<json>" : `--set ${part}.<key>=<json>`,
       );
     if (part === "input") edits["input"] = value;

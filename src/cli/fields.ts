@@ -21,7 +21,7 @@ export function chosenFields(data: Data, fields: readonly string[]): Data {
     const known = [...new Set([...Object.keys(data), ...items.flatMap(Object.keys)])];
     throw usage(
       `--json has no field ${unknown.join(", ")}`,
-      `It has: ${known.join(", ")}.`,
+      `The fields are: ${known.join(", ")}.`,
       `--json=${known[0] ?? ""}`,
     );
   }

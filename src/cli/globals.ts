@@ -55,7 +55,7 @@ const VALUES: Readonly<Record<string, (draft: Draft, value: string) => void>> = 
 
 function checkUi(value: string): Globals["ui"] {
   if (UI.includes(value)) return value as Globals["ui"];
-  throw usage(`--ui cannot be ${value}`, `It is one of ${UI.join(", ")}.`, `--ui ${nearest(value, UI)}`);
+  throw usage(`--ui can't be ${value}`, `It must be one of ${UI.join(", ")}.`, `--ui ${nearest(value, UI)}`);
 }
 
 /** A mistake on the command line (exit code 2). */

@@ -18,7 +18,7 @@ export function readLoose(text: string): unknown {
 export function splitPair(text: string, flag: string): readonly [key: string, value: string] {
   const at = text.indexOf("=");
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-  throw usage(`${flag} ${text} has no name`, "It is written as name=value.", `${flag} name=value`);
+  throw usage(`${flag} ${text} has no name`, "Write it as name=value.", `${flag} name=value`);
 }
 
 /** Parses JSON, or throws an explanation. */
@@ -26,7 +26,7 @@ export function readJson(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw usage(`${what} is not JSON`, messageOf(error), `Quote it for the shell: '{"name":"value"}'`);
+    throw usage(`${what} isn't valid JSON`, messageOf(error), `Quote it for the shell: '{"name":"value"}'`);
   }
 }
 
@@ -52,7 +52,11 @@ export async function writtenInput(given: GivenInput, host: Host, asText = false
     return readJson(first, "--input");
   if (first === undefined) return base;
   if (base !== undefined && (typeof base !== "object" || base === null || Array.isArray(base)))
-    throw usage("--input cannot be added", "The input file holds no object.", "Leave one of them out.");
+    throw usage(
+      "--input can't be combined with this input file",
+      "The file doesn't contain an object.",
+      "Use only one of the two.",
+    );
   const pairs = input.map((text) => splitPair(text, "--input"));
   return {
     ...(base as object | undefined),

@@ -48,7 +48,7 @@ describe("hostile texts (X6)", () => {
     try {
       expect(bound(text, "auto", "s.value")).toBeDefined();
     } catch (error) {
-      expect(HoldfastError.is(error, "HF-1040") && error.message).toContain("s.value asks for more");
+      expect(HoldfastError.is(error, "HF-1040") && error.message).toContain("s.value is too much to read");
     }
   });
 

@@ -53,7 +53,7 @@ describe("rendered texts", () => {
       bound("[]", "list", "x"),
     ]).toEqual(["7", 7, true, []]);
     expect(() => bound("7.5", "integer", "s.value")).toThrow(
-      "s.value came to 7.5, which is not a whole number.",
+      "s.value resulted in 7.5, which isn't a whole number.",
     );
     expect(() => bound("[]", "dict", "x")).toThrow("a mapping");
   });

@@ -135,7 +135,7 @@ describe("a script step", () => {
       return ended.error;
     };
     expect(await printing('{"n": 5, "more": 1}')).toBeNull();
-    expect(await printing('{"n": 1}')).toContain("is not what its output declares");
+    expect(await printing('{"n": 1}')).toContain("doesn't match its declared output");
     expect(await printing("log\n{}")).toContain("it must print one JSON object and nothing else");
   });
 

@@ -31,7 +31,7 @@ const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [/#\d+/g, "#<n>"],
   [/\bkey [\w-]{20,}/g, "key <key>"],
   [/process \d+/g, "process <pid>"],
-  [/advanced by [^\s]+:\d+/g, "advanced by <owner>"],
+  [/in progress: [^\s]+:\d+/g, "in progress: <owner>"],
   [/\(by \S+\)/g, "(by <actor>)"],
   // Two processes may batch the same output differently.
   [/\b(\d+)\/\1 kills/g, "<all> kills"],

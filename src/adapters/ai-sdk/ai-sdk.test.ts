@@ -219,7 +219,7 @@ describe("models by name", () => {
     const provider = modelProviders({ [name]: {} }, { env: {} });
     await expect(provider.generate(ask({ model: `${name}/m` }))).rejects.toMatchObject({
       code: "HF-4105",
-      why: `${variable} is not set, and no key was given.`,
+      why: `${variable} isn't set, and no key was passed.`,
     });
   });
 

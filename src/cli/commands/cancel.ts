@@ -21,7 +21,11 @@ export const command = defineCommand({
     const { workflow, compensate, file } = context.options;
     const [named] = context.args;
     if ((named === undefined) === (workflow === undefined))
-      throw usage("what to cancel is not said", "It takes a run, or --workflow.", "holdfast cancel <run>");
+      throw usage(
+        "the run is missing",
+        "Name a run, or a workflow with --workflow.",
+        "holdfast cancel <run>",
+      );
     const act = await context.act("cancel");
     if (workflow !== undefined) {
       const engine = await context.engine();

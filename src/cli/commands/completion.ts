@@ -29,8 +29,8 @@ export const completionFor = (catalog: readonly Listed[]): Command =>
       const known = Object.keys(SCRIPTS);
       if (script === undefined)
         throw usage(
-          `${shell} is no shell that is known here`,
-          `Known are ${known.join(", ")}.`,
+          `${shell} isn't supported`,
+          `The supported shells are ${known.join(", ")}.`,
           `holdfast completion ${nearest(shell, known)}`,
         );
       return { data: { shell, script }, text: script };

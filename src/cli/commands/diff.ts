@@ -68,8 +68,8 @@ export const diffOfTask = defineCommand({
     const { from, to, task = "@last" } = context.options;
     if (from === undefined || to === undefined)
       throw usage(
-        "two checkpoints are compared, and only one is named",
-        "--from and --to name them.",
+        "one of the two checkpoints is missing",
+        "Name them with --from and --to.",
         "holdfast diff-checkpoints --from=phase1 --to=phase2",
       );
     const addresses = await context.addresses();

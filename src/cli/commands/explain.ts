@@ -22,8 +22,8 @@ export const command = defineCommand({
     if (options.all) return list(context);
     if (given === undefined)
       throw usage(
-        "no error code is given",
-        "It stands at the right of every error.",
+        "the error code is missing",
+        "Every error shows its code at the right.",
         "holdfast explain --all",
       );
     const code = `HF-${given.toUpperCase().replace(/^HF-?/, "")}`;
@@ -31,7 +31,7 @@ export const command = defineCommand({
     if (!entry) {
       const meant = nearest(code, Object.keys(errorTable));
       throw usage(
-        `${given} is no error code`,
+        `${given} isn't an error code`,
         `Codes look like ${meant}.`,
         `holdfast explain ${meant.slice(3)}`,
       );

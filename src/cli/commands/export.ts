@@ -29,8 +29,8 @@ export const command = defineCommand({
     if (options.out === undefined) {
       if (out.isJson)
         throw usage(
-          "a bundle is not part of a document",
-          "It is lines of its own.",
+          "--json can't contain the bundle",
+          "A bundle consists of several lines.",
           `holdfast export ${run.id} -o <file> --json`,
         );
       for await (const line of lines) host.stdout.write(line);

@@ -42,8 +42,8 @@ export const command = defineCommand({
     const { dryEffects, name, dryRun } = options;
     if (dryEffects && options.effects !== undefined && options.effects !== "simulate")
       throw usage(
-        "--dry-effects and --effects disagree",
-        "--dry-effects is --effects simulate.",
+        "--dry-effects and --effects contradict each other",
+        "--dry-effects means --effects simulate.",
         "--effects simulate",
       );
     const act = dryRun ? {} : await context.act("fork");
@@ -90,7 +90,7 @@ async function editsOf(
   if (set)
     throw usage(
       "--set and --edit are both given",
-      "With --edit every value is edited in one place.",
+      "With --edit you change every value in the editor.",
       "holdfast fork <checkpoint> --edit",
     );
   return editState(context.host, context.out, await engine.checkpoints.state(address));

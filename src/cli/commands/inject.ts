@@ -32,18 +32,22 @@ export const command = defineCommand({
     const edits = readEdits(context.options.set);
     if ((named === undefined) === (workflow === undefined))
       throw usage(
-        "what to give it to is not said",
-        "It takes a run, or --workflow.",
+        "the run is missing",
+        "Name a run, or a workflow with --workflow.",
         'holdfast inject <run> --text "…"',
       );
     if (content === undefined && !edits)
       throw usage(
         "there is nothing to inject",
-        "It takes --text, --file or --set.",
+        "Use --text, --file or --set.",
         'holdfast inject <run> --text "…"',
       );
     if (edits && (children || workflow !== undefined))
-      throw usage("--set is for one run", "Each run has values of its own.", "holdfast inject <run> --set …");
+      throw usage(
+        "--set works for one run only",
+        "Each run has its own values.",
+        "holdfast inject <run> --set …",
+      );
     const act = await context.act("inject");
     const engine = await context.engine();
     if (workflow !== undefined)
@@ -75,6 +79,6 @@ function contentOf({
   host,
 }: CommandContext<Values<typeof options>>): string | undefined {
   if (text !== undefined && file !== undefined)
-    throw usage("--text and --file exclude each other", "One of them says it.", "Leave one out.");
+    throw usage("--text and --file are both given", "The run takes one text.", "Use only one of the two.");
   return file === undefined ? text : readText(resolve(host.cwd, file));
 }

@@ -65,8 +65,8 @@ export const command = defineCommand({
     const [named] = args;
     if (named !== undefined && options.workflow !== undefined)
       throw usage(
-        "two workflows are named",
-        "Either as an argument or with --workflow.",
+        "two workflows are given",
+        "Name the workflow as an argument or with --workflow, not both.",
         `holdfast list ${named}`,
       );
     const { watch: isWatched, ...given } = options;

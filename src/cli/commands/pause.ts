@@ -21,7 +21,7 @@ export const command = defineCommand({
     const { workflow } = context.options;
     const [named] = context.args;
     if ((named === undefined) === (workflow === undefined))
-      throw usage("what to pause is not said", "It takes a run, or --workflow.", "holdfast pause <run>");
+      throw usage("the run is missing", "Name a run, or a workflow with --workflow.", "holdfast pause <run>");
     const act = await context.act("pause");
     const engine = await context.engine();
     if (workflow !== undefined)

@@ -44,7 +44,11 @@ export const command = defineCommand({
     const { args, options, out } = context;
     const named = args[0] ?? options.checkpoint;
     if (named === undefined)
-      throw usage("no checkpoint is named", "It is the argument.", "holdfast replay <run>@<checkpoint>");
+      throw usage(
+        "the checkpoint is missing",
+        "Pass it as the argument.",
+        "holdfast replay <run>@<checkpoint>",
+      );
     const { run, address } = await (await context.addresses()).placed(named);
     const seq = Number(address.split("@")[1]);
     const steps = await storedSteps(context, run, seq, options.until);
@@ -71,7 +75,11 @@ export const command = defineCommand({
 function readSpeed(text: string): number {
   const value = Number(text.replace(/x$/i, ""));
   if (value > 0) return value;
-  throw usage(`${text} is no speed`, "It is a number above 0: 1 is as fast as it went.", "--speed 10");
+  throw usage(
+    `${text} isn't a valid speed`,
+    "A speed is a number above 0. 1 is the original speed.",
+    "--speed 10",
+  );
 }
 
 const isOf = (step: string, wanted: string): boolean =>

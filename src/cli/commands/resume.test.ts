@@ -59,10 +59,10 @@ describe("holdfast resume", () => {
     await paused("v1", "varied", "last");
     const { code, stderr } = await folder.run("resume v1");
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^! HF-2292 Finished steps were not asked for again: x0\.\d+\./m);
+    expect(stderr).toMatch(/^! HF-2292 The code didn't ask again for these finished steps: x0\.\d+\./m);
     expect(stderr).not.toContain("reused");
     expect(hooks.calls).toEqual(["x", "x"]);
-    expect((await folder.run("show v1")).stdout).toMatch(/^HF-2292 Finished steps/m);
+    expect((await folder.run("show v1")).stdout).toMatch(/^HF-2292 The code didn't ask again/m);
     const { unasked } = (await folder.run("show v1 --json")).json<{ unasked: string[] }>();
     expect(unasked).toHaveLength(1);
   });
@@ -176,7 +176,10 @@ describe("holdfast resume", () => {
     const first = folder.run("run flows.mjs#greet -i name=Ada --id r10");
     await hold.begun;
     const { code, stderr } = await folder.run("resume r10");
-    expect([code, stderr]).toEqual([7, expect.stringMatching(/Run r10 is being advanced by \S+:\d+\./)]);
+    expect([code, stderr]).toEqual([
+      7,
+      expect.stringMatching(/Run r10 is in progress: \S+:\d+ is working on it\./),
+    ]);
     expect((await folder.run("run flows.mjs#greet --id r10")).code).toBe(7);
     hold.release();
     expect((await first).stdout).toBe("Hello Ada\n");

@@ -67,7 +67,7 @@ type Given = CommandContext<Values<typeof options>>;
 function readTime(text: string): number {
   const ms = readDuration(text);
   if (ms !== undefined) return ms;
-  throw usage(`${text} is no time`, "It is a number with a unit.", "--after 10m");
+  throw usage(`'${text}' isn't a valid duration`, "A duration is a number with a unit.", "--after 10m");
 }
 
 /** `holdfast resume <run>`: continues a stored run. Finished work isn't repeated. */
@@ -132,7 +132,7 @@ async function target(context: Given, store: Store): Promise<Target> {
   const [only, ...others] = runs;
   if (others.length === 0) return { run: only, isFork: false };
   throw usage(
-    "which run is not said",
+    "it isn't clear which run you mean",
     `It could be: ${runs.map(({ id }) => id).join(", ")}.`,
     "holdfast resume <run>, or holdfast resume --all",
   );

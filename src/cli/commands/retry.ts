@@ -26,11 +26,7 @@ export const command = defineCommand({
     const [written = ""] = context.args;
     const { run, step } = await (await context.addresses()).step(written);
     if (step === undefined)
-      throw usage(
-        "the step is not said",
-        "It is written as run:step.",
-        `holdfast show ${run.id} lists its steps`,
-      );
+      throw usage("the step is missing", "Write it as run:step.", `holdfast show ${run.id} lists its steps`);
     const act = await context.act("retry");
     const store = await context.store();
     const view = new RunView(store, run.id);

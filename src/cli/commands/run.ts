@@ -84,7 +84,7 @@ type Given = CommandContext<Values<typeof options>>;
 export function readAmount(text: string): number {
   const amount = Number(text.replace(/^\$/, ""));
   if (Number.isFinite(amount) && amount > 0) return amount;
-  throw usage(`${text} is no amount`, "It must be a number above 0.", "--budget-usd 2.50");
+  throw usage(`${text} isn't a valid amount`, "It must be a number above 0.", "--budget-usd 2.50");
 }
 
 /** `holdfast run <workflow>`: starts a run, or continues the one with this id, and stays with it. */
@@ -109,9 +109,9 @@ export const command = defineCommand({
     const found = await workflows.find(named);
     if (!found.yaml && (context.options.skipGates || provider !== undefined || instructions.length > 0))
       throw usage(
-        "--skip-gates, --provider and instructions are for workflow files",
+        "--skip-gates, --provider and instructions are only for workflow files",
         `${named} is a program.`,
-        "Leave them out.",
+        "Leave these options out.",
       );
     if (logFile !== undefined) {
       const file = resolve(context.host.cwd, logFile);
@@ -196,7 +196,11 @@ async function placeFor(context: Given, code: Code): Promise<Store> {
       : undefined;
   if (why === undefined) return context.store({ create: true, workflow: workflow.name, place: keeping });
   if (context.options.detach)
-    throw usage("nothing would be saved", `${why} and --detach exclude each other.`, "Leave one out.");
+    throw usage(
+      "nothing would be saved",
+      `${why} can't be combined with --detach.`,
+      "Leave one of the two out.",
+    );
   context.unsaved = why;
   context.out.warn(`nothing is saved (${why}): after a crash or Ctrl-C this run starts from the beginning`);
   return createMemoryStore();

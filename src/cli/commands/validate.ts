@@ -51,7 +51,11 @@ export const validateFile = defineCommand({
   async run(context) {
     const { file } = context.options;
     if (file === undefined)
-      throw usage("no file is named", "--file names it.", "holdfast validate-checkpoint --file=<file>");
+      throw usage(
+        "the file is missing",
+        "Name it with --file.",
+        "holdfast validate-checkpoint --file=<file>",
+      );
     const path = findCheckpointFile(await context.settings(), context.host.cwd, file);
     if (path === undefined) throw noFile(file);
     return validateCheckpointFile(context, path, file);

@@ -106,7 +106,7 @@ describe("checkpoint settings of a workflow file (Y8)", () => {
     for (const command of ["validate pg.yaml", "run pg.yaml"]) {
       const { code, stderr } = await folder.run(command);
       expect([code, stderr]).toEqual([3, expect.stringContaining("HF-4031")]);
-      expect(stderr).toContain("Give the address as path beside storage");
+      expect(stderr).toContain("Add the address as path beside storage");
     }
     expect((await folder.run("validate pg.yaml --store sqlite:./x.db")).code).toBe(0);
     folder.write("pg.yaml", flow("pg", '{ storage: postgres, path: "${PG}" }'));

@@ -178,7 +178,7 @@ describe("the configuration", () => {
     );
     expect(at({ storage: "file", path: "./runs" })).toBe("file:/p/runs");
     expect(() => at({ path: "./${workflow.name}" })).toThrow(/names no workflow/);
-    expect(() => at({ storage: "postgres" })).toThrow(/nothing says where/);
+    expect(() => at({ storage: "postgres" })).toThrow(/doesn't say where/);
     expect(withoutPassword("postgres://a:b@h/d")).toBe("postgres://a:…@h/d");
   });
 

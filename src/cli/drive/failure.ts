@@ -58,7 +58,8 @@ function fixes(
     return [`${context.cli(`fork ${runId}@<checkpoint>`)} continues from an earlier point in a new run`];
   const { first, wait } = adviceFor(thrownBy(error));
   const resume = context.cli(`resume ${runId}${wait ? ` --after ${wait}` : ""}`);
-  return first === undefined ? [resume] : [first, `then ${resume}`];
+  if (first === undefined || first.startsWith("Resume")) return [resume];
+  return [first, /resume the run/i.test(first) ? resume : `then ${resume}`];
 }
 
 /** `Status 429; caused by …` as a sentence. The code of our own errors is shown already. */

@@ -10,7 +10,7 @@ import { ownerOf } from "../owner.ts";
 import type { Code } from "../workflows.ts";
 import { readUnheld } from "./ready.ts";
 
-/** Takes up every run that a crash has interrupted, or that is due, and stays until each has settled. */
+/** Takes up every run that a crash interrupted, or that is due, and stays until each has settled. */
 export async function recoverAll(context: CommandContext<unknown>): Promise<Outcome> {
   const { out } = context;
   const store = await context.store();

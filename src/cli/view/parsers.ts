@@ -5,18 +5,18 @@ import { usage } from "../globals.ts";
 export function readCount(text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 1) return value;
-  throw usage(
-    `${text} is not a number that can be used here`,
-    "It must be a whole number of 1 or more.",
-    "10",
-  );
+  throw usage(`${text} isn't a valid number`, "It must be a whole number, 1 or more.", "10");
 }
 
 /** Parses `7d`, `12h`, `30m` to milliseconds. */
 export function readSpan(text: string): number {
   const ms = readDuration(text);
   if (ms !== undefined) return ms;
-  throw usage(`${text} is no length of time`, "It is a number with a unit: ms, s, m, h, d or w.", "7d");
+  throw usage(
+    `'${text}' isn't a valid duration`,
+    "A duration is a number with a unit: ms, s, m, h, d or w.",
+    "7d",
+  );
 }
 
 /** A whole number, also a negative one. */
@@ -43,5 +43,9 @@ export function readSince(text: string): Since {
   if (ago !== undefined) return (now) => now - ago;
   const at = Date.parse(text);
   if (!Number.isNaN(at)) return () => at;
-  throw usage(`${text} is no moment`, "It is a length of time before now, or a date.", "--since 2h");
+  throw usage(
+    `'${text}' isn't a valid time`,
+    "Use an ISO date, or a duration before now such as 2h.",
+    "--since 2h",
+  );
 }

@@ -145,8 +145,8 @@ describe("a migration that drops what is under way", () => {
     await lab.crash(before);
     await lab.clock.advance(60_000);
     const { engine, detail } = await refused(lab, { drop: ["pay"] });
-    expect(detail).toMatch(/^HF-2161 The migration of run r from 1 to 2 drops steps that were begun: pay/);
-    expect(detail).toContain("Their outcome is not known, and nobody would ever be asked about it.");
+    expect(detail).toMatch(/^HF-2161 The migration of run r from 1 to 2 drops steps that were started: pay/);
+    expect(detail).toContain("Their outcome is unknown, and without them nobody would be asked about it.");
     await lab.crash(engine);
   });
 

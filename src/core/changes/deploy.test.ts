@@ -246,7 +246,7 @@ describe.each(changes)(
       await expectForeseen(lab, runs);
       for (const { status, waiting } of await rows(lab)) {
         expect(status).toBe(unsaid === "held" ? "waiting" : "completed");
-        const detail = /^HF-2121 \S+ is not started: the code does not ask for \S.* any more\./;
+        const detail = /^HF-2121 \S+ wasn't started: the code no longer asks for \S.*\./;
         for (const wait of waiting)
           expect(wait).toMatchObject({ kind: "migration", detail: expect.stringMatching(detail) as string });
       }
@@ -273,7 +273,7 @@ describe.each(changes)(
       for (const { status, waiting } of await rows(lab)) {
         expect(status).toBe("waiting");
         expect(waiting[0]?.detail).toMatch(
-          /^HF-2114 Run run-\d+ is of version 1 of order; this process has 2\. .*reserve \(keyed\), quote \(repeatable\)/,
+          /^HF-2114 Run run-\d+ belongs to version 1 of order; this process has 2\. .*reserve \(keyed\), quote \(repeatable\)/,
         );
       }
       expect(ledger.twice).toEqual([]);

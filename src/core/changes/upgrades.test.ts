@@ -501,7 +501,7 @@ describe("a run that no migration leads on", () => {
         kind: "migration",
         step: "",
         detail:
-          "HF-2114 Run r is of version 1.0 of flow; this process has 2.0. No migration leads there: none leads on from 1.0 " +
+          "HF-2114 Run r belongs to version 1.0 of flow; this process has 2.0. No migration leads there: none leads on from 1.0 " +
           "(registered: 1.1 → 2.0). None of them knows that version: it may be of newer code. Its state is of schema 1, " +
           "the code's of 3. It has recorded: pay (keyed), mail (repeatable, 2 times), ok (gate), " +
           "mail/send (repeatable, 2 times).",

@@ -101,7 +101,7 @@ describe("what a run says that no migration leads on", () => {
     const { code, message, why } = noRoute(run, new RunState(), to);
     expect([code, message]).toEqual([
       "HF-2114",
-      `Run r is of version ${from} of flow; this process has ${to.version}.`,
+      `Run r belongs to version ${from} of flow; this process has ${to.version}.`,
     ]);
     expect(why).toContain(text);
     expect(why).toContain("It has recorded no steps.");

@@ -110,7 +110,7 @@ describe("an answer to a gate", () => {
     await expect(lab.drive(engine.answer("r", "ok", { choice: "yes" }))).rejects.toMatchObject({
       code: "HF-2150",
       why: "Nobody had answered it by then. What counts as given is no.",
-      safe: "This answer was not taken.",
+      safe: "This answer wasn't used.",
     });
   });
 

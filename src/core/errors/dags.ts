@@ -6,7 +6,7 @@ const NOT_RUN = "Nothing of the DAG was run.";
 export const dagErrors = entries({
   "HF-4550": {
     what: "{task} isn't a valid task: {problem}.",
-    why: "A task is plain data with an id and the name of a tool, and its id is part of the address of its step.",
+    why: "A task is plain data with an id and the name of a tool. Its id is part of its step's address.",
     safe: UNCHANGED,
     fix: "Correct the task.",
   },
@@ -55,7 +55,7 @@ export const dagErrors = entries({
   "HF-4558": {
     what: "Task {task} can't be changed any more: it is {status}.",
     why: "Its result is part of the state, and other tasks may have used it.",
-    safe: "Its result stays as it is, and the workflow goes on.",
+    safe: "Its result is unchanged, and the workflow continues.",
     fix: "Add another task, or resume from a checkpoint before {task}.",
   },
   "HF-4559": {
@@ -72,19 +72,19 @@ export const dagErrors = entries({
   },
   "HF-4561": {
     what: "The state of checkpoint {checkpoint} can't be used: {problem}.",
-    why: "What is stored doesn't verify, or isn't the state of a workflow. Nothing is restored from a part of it.",
-    safe: "Nothing was run, and what is stored was not changed.",
+    why: "The stored data doesn't verify, or isn't the state of a workflow. A part of it is never restored.",
+    safe: "Nothing was run, and the stored data wasn't changed.",
     fix: "Resume from an earlier checkpoint.",
   },
   "HF-4562": {
     what: "This isn't a workflow state: {problem}.",
-    why: "A checkpoint holds messages, tasks, decisions and a context, all of them plain data.",
+    why: "A checkpoint holds messages, tasks, decisions and a context, all as plain data.",
     safe: "Nothing was saved.",
     fix: "Correct the state.",
   },
   "HF-4563": {
     what: "The decision after layer {layer} can't be used: {problem}.",
-    why: "A decision is an object whose commands, if it has any, are a list.",
+    why: "A decision is an object. If it has commands, they are a list.",
     safe: SAVED,
     fix: "Correct the function that decides, then resume the run.",
   },

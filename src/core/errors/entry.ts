@@ -6,7 +6,7 @@ export interface ErrorEntry {
 }
 
 export const UNCHANGED = "Nothing was changed.";
-export const SAVED = "Every step finished before this is saved and will not run again.";
+export const SAVED = "Every step that finished before this is saved and won't run again.";
 
 /** A part of the table. Its type has the codes and not the texts, which would fill the declarations. */
 export const entries = <K extends string>(

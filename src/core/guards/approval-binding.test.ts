@@ -117,7 +117,7 @@ describe("a gate that is asked again", () => {
     await lab.drive(engine.pause("r"));
     await lab.drive(engine.resume("r", { set: { steps: { quote: 9_999 } } }));
     const run = await lab.drive(engine.settled("r"));
-    expect(run.waiting[0]?.detail).toMatch(/^HF-2190 Gate ok is asked again/);
+    expect(run.waiting[0]?.detail).toMatch(/^HF-2190 Gate ok asks again/);
     const [gate] = await lab.drive(engine.gates("r"));
     expect(gate?.show).toEqual({ amount: 9_999 });
     expect(gate?.since).toBeGreaterThanOrEqual(before + 1_000_000);

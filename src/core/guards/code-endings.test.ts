@@ -59,7 +59,7 @@ describe("code that ends without asking what became of something it began", () =
           kind: "migration",
           step: "",
           detail:
-            "HF-2162 The code has ended without asking for pay. These were begun, and what became of them is not known.",
+            "HF-2162 The code ended without asking for pay. These steps were started, and their outcome is unknown.",
         },
         { kind: "decision", step: "pay" },
       ],
@@ -153,7 +153,7 @@ describe("going on as it is", () => {
     await lab.drive(engine.settled("r"));
     expect(await row(lab)).toMatchObject({
       waiting: [
-        { kind: "migration", detail: expect.stringContaining("does not ask for pay any more") as string },
+        { kind: "migration", detail: expect.stringContaining("no longer asks for pay") as string },
       ],
     });
     expect(calls).toEqual(["pay"]);
@@ -182,8 +182,8 @@ describe("code that throws on what other code has recorded", () => {
         {
           kind: "migration",
           detail:
-            "HF-2163 The code of flow 1 fails on what the run has recorded: no such field: total It threw before it did " +
-            "anything new, and the run had come further with other code.",
+            "HF-2163 The code of flow 1 fails on what the run has recorded: no such field: total The run had got " +
+            "further with other code, and this code threw before it did anything new.",
         },
       ],
     });

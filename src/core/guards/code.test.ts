@@ -44,7 +44,7 @@ const held = (step: string, missing: string) => ({
       kind: "migration",
       step,
       detail: expect.stringContaining(
-        `HF-2121 ${step} is not started: the code does not ask for ${missing} any more.`,
+        `HF-2121 ${step} wasn't started: the code no longer asks for ${missing}.`,
       ) as string,
     },
   ],

@@ -96,7 +96,7 @@ describe("a dry run", () => {
       expect.objectContaining({
         runId: "c",
         outcome: "parks",
-        problem: expect.stringContaining("HF-2114 Run c is of version 0") as string,
+        problem: expect.stringContaining("HF-2114 Run c belongs to version 0") as string,
       }),
     ]);
     expect(await everything(lab)).toEqual(before);

@@ -456,7 +456,7 @@ describe("a failing step", () => {
     expect((await lab.drive(engine.settled(id))).waiting[0]).toMatchObject({
       kind: "decision",
       step: "mail",
-      detail: "mail threw, and whether it was done is unknown: connection reset",
+      detail: "mail threw, and it is unknown whether it happened: connection reset",
     });
     expect(calls).toBe(1);
   });

@@ -38,7 +38,7 @@ describe("a store that has acknowledged something", () => {
     goBack();
     await expect(store.read(row.id)).rejects.toMatchObject(wentBack);
     expect(told).toMatchObject([
-      { message: `The store went back: run ${row.id} was at #2 and is at #1 now.` },
+      { message: `The store has lost writes: run ${row.id} was at #2 and is at #1 now.` },
     ]);
   });
 

@@ -80,8 +80,10 @@ export async function readResult(store: Store, values: Values, row: RunRow): Pro
   const value = await values.of(row.id, event);
   if (row.status === "completed") return value;
   const [step] = event.kind === "run_failed" ? event.meta.steps : [];
-  const why = step ? "The step failed for good, and the workflow did not handle it." : "Its function threw.";
+  const why = step
+    ? "The step failed on its last attempt, and the workflow didn't catch the error."
+    : "The workflow's function threw.";
   const message = values.sealed && value instanceof Error ? value.message : (row.error ?? "");
-  const detail = { step: step ?? `Run ${row.id}`, attempts: 1, message, why };
+  const detail = { step: step ?? `Run ${row.id}`, message, why };
   throw new HoldfastError("HF-2101", detail, { cause: value });
 }

@@ -452,7 +452,7 @@ describe("a phase", () => {
     expect(gate?.show).toMatchObject({ agent: "mercury_1", confidence: 0.2, blockers: ["no data"] });
     await lab.drive(engine.answer("r", gate?.gate ?? "", { choice: "stop", actor: "Ada", text: "Too thin" }));
     const run = await lab.drive(engine.settled("r"));
-    expect(run.error).toContain("Phase research cannot go on: Ada stopped it");
+    expect(run.error).toContain("Phase research can't continue: Ada stopped it");
   });
 
   it("computes a score again only when the result it is about was edited (S4-18)", async () => {

@@ -281,7 +281,7 @@ describe("sub-workflows", () => {
     const { run } = await begin(lab, await fromText(self));
     expect(run).toMatchObject({
       status: "failed",
-      error: expect.stringContaining("number 3 inside each other"),
+      error: expect.stringContaining("a sub-workflow 3 levels deep"),
     });
   });
 });

@@ -115,7 +115,7 @@ async function wordsOf(
   if (!text)
     throw usage(
       "--input is given",
-      `Gate ${address} takes no words for the run.`,
+      `Gate ${address} takes no text.`,
       "--comment <text> is recorded as the reason.",
     );
   if (comment !== undefined)

@@ -50,7 +50,7 @@ describe("holdfast resume --fresh", () => {
     await folder.run("gate answer r:ok --choice yes");
     const { code, stderr } = await folder.run("resume r --file flow2.mjs");
     expect(code).toBe(75);
-    expect(stderr).toContain("was started afresh as r-fresh");
+    expect(stderr).toContain("was started over as r-fresh");
     expect((await folder.run("list")).stdout).toContain("r-fresh");
   });
 });

@@ -509,7 +509,7 @@ describe("the children of a fork", () => {
     await lab.drive(engine.fork(`r@${first}`, { id: "f" }));
     const failed = await lab.drive(engine.settled("f"));
     expect(failed.status).toBe("failed");
-    expect(failed.error).toContain("not kept any more");
+    expect(failed.error).toContain("are gone");
     expect(await engine.get(childId("f", "below"))).toBeNull();
     expect((await lab.drive(engine.previewFork(`r@${first}`))).children).toMatchObject([{ kept: false }]);
   });
