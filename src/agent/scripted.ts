@@ -142,7 +142,7 @@ function textOf(request: ModelRequest, reply: ScriptedReply | undefined): string
   if (!made)
     throw nothing(
       request,
-      "none fits by itself",
+      "none can be made up that fits",
       "No value could be made up that fits the schema asked for.",
     );
   return JSON.stringify(made.value);

@@ -21,7 +21,7 @@ export function sendable(agent: string, messages: readonly Message[]): Message[]
   const refuse = (problem: string) => new HoldfastError("HF-2165", { agent, problem });
   if (!Array.isArray(messages)) throw refuse("there are no messages");
   for (const [index, message] of (messages as readonly unknown[]).entries()) {
-    if (!isMessage(message)) throw refuse(`message ${index + 1} is none of a user, an assistant or a tool`);
+    if (!isMessage(message)) throw refuse(`message ${index + 1} isn't from a user, an assistant or a tool`);
   }
   const sent = new Conversation(refuse);
   for (const [index, message] of messages.entries()) sent.add(message, index + 1);

@@ -35,7 +35,7 @@ describe("addresses", () => {
     expect(splitAddress("@last")).toEqual({ run: "@last" });
     expect(splitAddress("@last@first")).toEqual({ run: "@last", place: "first" });
     expect(splitAddress("@last:pay")).toEqual({ run: "@last", step: "pay" });
-    expect(() => splitAddress("recon-87@")).toThrow("ends too early");
+    expect(() => splitAddress("recon-87@")).toThrow("is incomplete");
   });
 
   it("name a run by id, name, workflow, beginning, or as the last one", async () => {

@@ -19,7 +19,7 @@ describe("the command line", () => {
     const { code, stderr, stdout } = await folder.run("explian 2101");
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("There is no command explian.");
-    expect(stderr).toContain("holdfast explain?");
+    expect(stderr).toContain("Fix   holdfast explain\n");
     expect(stderr.split("\n")[0]).toMatch(/HF-4301$/);
   });
 
@@ -43,7 +43,7 @@ describe("the command line", () => {
       ok: false,
       error: {
         code: "HF-4300",
-        message: expect.stringContaining("99 is no error code"),
+        message: expect.stringContaining("99 isn't an error code"),
         why: expect.any(String),
         safe: "Nothing was changed.",
         fix: [expect.stringMatching(/^holdfast explain \d+$/)],

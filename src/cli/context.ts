@@ -212,8 +212,8 @@ export class CommandContext<O = unknown> {
   /** What happens to a run that can continue now: who has it, or how to continue it. */
   async goesOn({ id, claim }: Pick<RunRow, "id" | "claim">): Promise<string> {
     const owner = ownerOf({ claim }, await (await this.store()).now());
-    if (owner && !owner.isDead) return `It goes on in ${owner.name}.`;
-    return `Go on: ${this.cli(`resume ${id}`)}   (a process of yours that works on this store takes it up by itself)`;
+    if (owner && !owner.isDead) return `${owner.name} continues it.`;
+    return `Continue: ${this.cli(`resume ${id}`)}   (a worker on this store does it on its own)`;
   }
 
   /** Remembers that runs of this version use this file, wherever they were started. */
@@ -245,7 +245,7 @@ export class CommandContext<O = unknown> {
       throw new HoldfastError("HF-4313", { verb, count: what, agent });
     if (this.globals.yes) return;
     if (!this.host.canAsk || this.out.isJson) throw new HoldfastError("HF-4314", { verb, count: what });
-    const answer = await this.host.ask(`${verb}: ${what}. Go on? [y/N] `);
+    const answer = await this.host.ask(`${verb}: ${what}. Continue? [y/N] `);
     if (!/^y(es)?$/i.test(answer ?? "")) throw new HoldfastError("HF-4314", { verb, count: what });
   }
 

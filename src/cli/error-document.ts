@@ -21,7 +21,15 @@ export function describe(error: unknown): ErrorDocument {
   if (HoldfastError.is(error)) {
     const { code, message, why, safe, fix } = error;
     const docs = `holdfast explain ${code.slice(3)}`;
-    return { code, message, ...defined({ at: placeInCode(error) }), why, safe, fix: fix.split("\n"), docs };
+    return {
+      code,
+      message,
+      ...defined({ at: placeInCode(error.cause) }),
+      why,
+      safe,
+      fix: fix.split("\n"),
+      docs,
+    };
   }
   const message = error instanceof Error ? error.message : String(error);
   return {

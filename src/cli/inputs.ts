@@ -80,7 +80,7 @@ export function readText(file: string): string {
     throw new HoldfastError("HF-4304", {
       file,
       problem: messageOf(error),
-      why: "It was named as input.",
+      why: "It was given as the input.",
       fix,
     });
   }

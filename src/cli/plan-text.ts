@@ -54,7 +54,7 @@ export function planText(
       status,
       `${runId}: ${plural(runs.length + inDoubt.length, "step")} first`,
     ]),
-    ...(plan.worker ? [["worker", "claimed", `${plan.worker.owner} may be at it now`]] : []),
+    ...(plan.worker ? [["worker", "claimed", `${plan.worker.owner} may be working on it now`]] : []),
     ...view(plan),
     ...(plan.blocked === null ? [] : [["blocked", "", plan.blocked]]),
   ];
@@ -81,7 +81,7 @@ function reuse({ reuse: { steps, ...used } }: ResumePlan): string[] {
   return [
     "reuse",
     plural(steps, "step"),
-    steps === 0 ? "nothing is done yet" : `${saved} will not be spent again`,
+    steps === 0 ? "no step is done yet" : `${saved} won't be spent again`,
   ];
 }
 
@@ -108,7 +108,7 @@ function changed({ changed: { version, schema, notAsked, new: added } }: ResumeP
   const facts = [
     version ? `version ${version.from} → ${version.to}` : "",
     schema ? `state schema ${schema.from} → ${schema.to}` : "",
-    notAsked.length > 0 ? `not asked for any more: ${notAsked.join(", ")}` : "",
+    notAsked.length > 0 ? `no longer asked for: ${notAsked.join(", ")}` : "",
     added.length > 0 ? `new: ${added.join(", ")}` : "",
   ].filter((fact) => fact !== "");
   return facts.length === 0 ? [] : [["changed", "code", facts.join(" · ")]];
@@ -140,7 +140,7 @@ function view({ view: { end, after, announced } }: ResumePlan): string[][] {
   if (end !== "open") return end === "does not move" ? [] : [["then", "", `it ${end}`]];
   const told = announced.length === 0 ? "" : `; announced: ${announced.join(", ")}`;
   const behind = after.slice(0, 4).join(", ") + (after.length > 4 ? ", …" : "");
-  return [["then", "not known", `what comes after ${behind} depends on it${told}`]];
+  return [["then", "unknown", `the next steps depend on ${behind}${told}`]];
 }
 
 const budget = (left: NonNullable<ResumePlan["budget"]>): string =>

@@ -33,7 +33,7 @@ describe("the texts of errors (R14)", () => {
   it("count one as one", async () => {
     await folder.run("export done-1 -o one.jsonl");
     expect((await folder.run("import one.jsonl --on-conflict skip")).stdout).toContain(
-      "1 run was here already: done-1",
+      "1 run was already here: done-1",
     );
     expect((await folder.run("config validate")).stdout).toBe(
       "✓ no configuration file: the defaults are used\n",
@@ -75,7 +75,7 @@ describe("--json", () => {
 describe("what an error says to do (C9)", () => {
   it("can be typed, and names the option that was given", async () => {
     const { stderr } = await folder.run("list --limit 0");
-    expect(stderr).toContain("--limit: 0 is not a number");
+    expect(stderr).toContain("--limit: 0 isn't a valid number");
     expect(stderr).toMatch(/Fix +--limit 10/);
   });
 

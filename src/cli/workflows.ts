@@ -58,6 +58,9 @@ const MODULES = [".ts", ".mts", ".js", ".mjs"];
 const YAML = [".yaml", ".yml"];
 
 const isYaml = (path: string): boolean => YAML.includes(extname(path));
+/** `flow.ts:name`, as in other tools. */
+const IN_FILE = /^(.+\.(?:[cm]?[jt]s|ya?ml)):([^:\\/]+)$/;
+
 const isFile = (text: string): boolean => [...MODULES, ...YAML].includes(extname(text.split("#")[0] ?? ""));
 
 /** Command-line options for reading a workflow file. */
@@ -87,6 +90,13 @@ export class Workflows {
     const found = await this.#configured(text);
     if (found) return found;
     const known = (await this.#listed()).map(({ workflow }) => workflow.name);
+    const [, file, inside] = IN_FILE.exec(text) ?? [];
+    if (file !== undefined)
+      throw new HoldfastError("HF-4308", {
+        name: text,
+        why: "A workflow in a file is written as file#name.",
+        fix: `holdfast run ${file}#${inside}`,
+      });
     throw new HoldfastError("HF-4308", {
       name: text,
       why:
@@ -95,7 +105,7 @@ export class Workflows {
           : `The configuration lists: ${known.join(", ")}.`,
       fix:
         known.length === 0
-          ? `Name its file: holdfast run <file.ts>#${text}; or list it under workflows in holdfast.config.ts.`
+          ? `Name its file: holdfast run <file.ts>#${text}\nOr list it under workflows in holdfast.config.ts.`
           : `holdfast run ${nearest(text, known)}`,
     });
   }
@@ -129,8 +139,8 @@ export class Workflows {
     if (found) return found;
     const why =
       remembered === undefined
-        ? `A program started it, and the configuration lists no workflow ${run.workflow}.`
-        : `It was started from ${remembered}, which is not there now.`;
+        ? `It was started by a program, and the configuration lists no workflow ${run.workflow}.`
+        : `It was started from ${remembered}, which no longer exists.`;
     throw new HoldfastError("HF-4310", { run: run.id, workflow: run.workflow, why });
   }
 
@@ -141,9 +151,9 @@ export class Workflows {
     if (how === "continue" && yaml?.checkpoint.onFailure !== "continue")
       throw new HoldfastError("HF-4309", {
         file: workflow.name,
-        problem: "it cannot go on past a failure",
-        why: "Only a YAML workflow has routes that could be taken, and its file must say so.",
-        fix: "Catch the error in the workflow, or write on_failure: continue into the YAML file.",
+        problem: "it can't continue after a failure",
+        why: "Only a YAML workflow can take another route, and its file must say so.",
+        fix: "Catch the error in the workflow, or set on_failure: continue in the YAML file.",
       });
     const changed = { ...workflow, compensateOnFailure: how === "rollback" || workflow.compensateOnFailure };
     return { ...code, workflow: changed, all: code.all.map((one) => (one === workflow ? changed : one)) };
@@ -192,7 +202,7 @@ export class Workflows {
     throw new HoldfastError("HF-4309", {
       file: relative(this.#host.cwd, file),
       problem: "it exports no workflow",
-      why: "What can be run is what workflow(…) returns, exported under any name.",
+      why: "Export what workflow(…) returns, under any name.",
       fix: 'export const hello = workflow("hello", async (ctx, input) => { … });',
     });
   }

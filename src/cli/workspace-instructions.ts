@@ -35,7 +35,7 @@ function textOf(file: string): string {
     throw new HoldfastError("HF-4304", {
       file,
       problem: messageOf(error),
-      why: "It was named as instructions.",
+      why: "It was given as instructions.",
       fix: "Check the path.",
     });
   }

@@ -1,8 +1,11 @@
 import { type Keyring, localKeyring, parseKeys, refusedKeys } from "./keyring.ts";
 
+/** The name of a key that has none. */
+const ONLY = "k1";
+
 /**
  * Reads keys from an environment variable: `HOLDFAST_KEYS="k2:<base64>,k1:<base64>"`. The first one wraps new keys, the
- * others only unwrap.
+ * others only unwrap. A single key may stand without a name, as `openssl rand -base64 32` prints it; its name is `k1`.
  *
  * @example
  * ```ts
@@ -15,7 +18,8 @@ import { type Keyring, localKeyring, parseKeys, refusedKeys } from "./keyring.ts
 export function envKeyring(variable = "HOLDFAST_KEYS"): Keyring {
   const text = process.env[variable];
   if (!text) throw refusedKeys(variable, "it is not set");
-  const pairs = text.split(",").map((pair) => {
+  const named = /[:,]/.test(text) ? text : `${ONLY}:${text}`;
+  const pairs = named.split(",").map((pair) => {
     const at = pair.indexOf(":");
     return [pair.slice(0, Math.max(0, at)).trim(), pair.slice(at + 1).trim()] as const;
   });

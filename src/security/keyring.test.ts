@@ -24,6 +24,11 @@ describe("keys from the environment", () => {
     expect(await keyring.unwrap("k1", wrapped, context)).toEqual(secret);
   });
 
+  it("need no name when there is only one, as openssl prints it (C7)", () => {
+    process.env[variable] = base64("k1");
+    expect(envKeyring(variable).ids()).toEqual(["k1"]);
+  });
+
   it("open nothing that another key wrapped, or that was wrapped for something else", async () => {
     process.env[variable] = `k2:${base64("k2")},k1:${base64("k1")}`;
     const keyring = envKeyring(variable);
@@ -35,7 +40,7 @@ describe("keys from the environment", () => {
 
   it.each([
     ["nothing", ""],
-    ["no name", base64("k1")],
+    ["no names", `${base64("k1")},${base64("k2")}`],
     ["a short key", "k1:c2hvcnQ="],
     ["no base64", `k1:${"!".repeat(44)}`],
     ["one name twice", `k1:${base64("k1")},k1:${base64("k2")}`],

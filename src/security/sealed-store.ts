@@ -150,7 +150,7 @@ function writes(
         const sealed = sealer.now(built);
         if (sealed) return sealed.append;
         keyless = built.run.id;
-        throw new Error("its key is not at hand");
+        throw new Error("its key isn't available");
       });
     try {
       return await attempt();

@@ -80,7 +80,7 @@ class Check {
       if (!ALWAYS.includes(root) && !this.#units.has(root) && !also.includes(root))
         this.#problems.error(
           path,
-          `The template asks for ${root}, which there is not.${didYouMean(root, [...ALWAYS, ...this.#units.keys(), ...also])}`,
+          `The template asks for ${root}, which doesn't exist.${didYouMean(root, [...ALWAYS, ...this.#units.keys(), ...also])}`,
         );
     for (const one of paths) if (!also.includes(one[0] as string)) this.#path(one, path);
   }

@@ -119,7 +119,7 @@ describe("what a workflow file says", () => {
     [
       "a template of unknown names",
       flow('  - { name: a, prompt: "{{ wrkflow.input.x }}" }\n'),
-      "w.yaml:3:16: The template asks for wrkflow, which there is not. Did you mean workflow?",
+      "w.yaml:3:16: The template asks for wrkflow, which doesn't exist. Did you mean workflow?",
     ],
     [
       "a template of unknown inputs",
@@ -211,7 +211,7 @@ describe("what a workflow file says", () => {
     );
     const found = await problemsOf(text, folder);
     expect(found.filter((one) => !one.includes("warning"))).toEqual([
-      "sub.yaml:3:16: The template asks for y, which there is not.",
+      "sub.yaml:3:16: The template asks for y, which doesn't exist.",
       "w.yaml:3:52: s needs the input q.",
       "w.yaml:3:69: s has no input p.",
       "w.yaml:4:32: gone.yaml does not exist.",

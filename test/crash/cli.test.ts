@@ -92,7 +92,7 @@ describe("the command as a process", () => {
       "Pausing… finishing second": (child) => child.kill("SIGINT"),
     });
     expect(first.code).toBe(130);
-    expect(first.stderr).toContain("second was under way; resume finds out what became of it");
+    expect(first.stderr).toContain("second was still running; resume finds out how it ended");
     expect(first.stderr.trimEnd().split("\n").at(-1)).toMatch(/^‖ Paused at #\d+/);
     go();
     const second = await holdfast("resume p2");

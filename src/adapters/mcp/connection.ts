@@ -125,7 +125,7 @@ export class Connection {
     if (name === "ProtocolError" && REFUSALS.has(code)) return this.#undone(error, false);
     if (code === "NOT_CONNECTED" || provesNotDone(error, { attempt: 1 }))
       return this.#undone(error, status === undefined || status === 429);
-    const problem = error instanceof TypeError ? "what it answered is no result" : messageOf(error);
+    const problem = error instanceof TypeError ? "its answer isn't a valid result" : messageOf(error);
     const cause = live.problem();
     const message = `MCP server ${this.#name} gave no answer: ${problem}${cause ? `: ${cause}` : ""}`;
     return new HoldfastError("HF-2140", { message }, { cause: error });

@@ -17,7 +17,7 @@ export const command = defineCommand({
     const data = { run: run.id, pending: review.pending, ...list };
     const text = importListText(list);
     if (options.show || !review.pending)
-      return { data, text: review.pending ? text : `${text}\n✓ nobody needs to accept it` };
+      return { data, text: review.pending ? text : `${text}\n✓ it needs no review` };
     out.say(text);
     const act = await context.act("accept");
     await context.confirm("accept", `run ${run.id} may execute what is listed`);

@@ -281,7 +281,7 @@ describe("export, import and validate", () => {
       `import { workflow } from ${JSON.stringify(source)};\nexport const a = workflow("a", async () => 1);\nexport const b = workflow("b", { version: "2" }, async () => 1);\n`,
     );
     expect((await folder.run("validate flow.mjs")).stdout).toContain("exports 2 workflows");
-    expect((await folder.run("validate config")).stdout).toContain("defaults count");
+    expect((await folder.run("validate config")).stdout).toContain("the defaults are used");
     writeFileSync(join(folder.path, "holdfast.config.json"), '{ "stroe": "x" }');
     const { code, stderr } = await folder.run("validate holdfast.config.json");
     expect([code, stderr]).toEqual([3, expect.stringContaining("did you mean store?")]);

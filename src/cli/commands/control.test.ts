@@ -101,7 +101,7 @@ describe("holdfast retry", () => {
     hooks.fail = "broken";
     await folder.run("run flows.mjs#fragile --id t2");
     const { code, stderr } = await folder.run("retry t2:prepare");
-    expect([code, stderr]).toEqual([8, expect.stringContaining("It has a result, which is used.")]);
+    expect([code, stderr]).toEqual([8, expect.stringContaining("It already has a result.")]);
     expect((await folder.run("retry t2:nothing")).code).toBe(4);
     expect((await folder.run("retry t2")).code).toBe(2);
   });

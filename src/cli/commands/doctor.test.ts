@@ -59,7 +59,7 @@ describe("doctor", () => {
     await withRuns(crashed.path, (engine) => engine.start(hangs("one"), undefined, { id: "one-1" }));
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
     expect((await crashed.run("doctor")).stdout).toMatch(
-      /1 run could go on, and nobody has it {2}→ holdfast resume one-1/,
+      /1 run could continue, but no process works on it {2}→ holdfast resume one-1/,
     );
     vi.useRealTimers();
     await withRuns(crashed.path, (engine) => engine.start(hangs("two"), undefined, { id: "two-1" }));

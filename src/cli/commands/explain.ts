@@ -61,7 +61,7 @@ const shownEntry = (entry: ErrorEntry | undefined): ErrorEntry | undefined => en
 const withNames = ({ what, why, safe, fix }: ErrorEntry): ErrorEntry => {
   const words = (text: string): string =>
     /^\{\w+\}$/.test(text)
-      ? "It differs from case to case, and is said with the error."
+      ? "It depends on the case. The error itself tells it."
       : text.replace(/\{(\w+)\}/g, "<$1>");
   return { what: words(what), why: words(why), safe: words(safe), fix: words(fix) };
 };

@@ -66,7 +66,7 @@ describe("fork", () => {
     const env = { EDITOR: `${process.execPath} ${editor}` };
     expect((await folder.run("fork paid-1@match --edit", { env })).stderr).toContain("HF-4355");
     expect((await folder.run("fork paid-1@match --edit", { answers: [] })).stderr).toContain(
-      "no editor is named",
+      "no editor is set",
     );
     const { code } = await folder.run("fork paid-1@match --edit --name edited-1", { env, answers: [] });
     expect(code).toBe(0);

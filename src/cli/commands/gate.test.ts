@@ -48,7 +48,7 @@ describe("gate", () => {
     expect(several.code).toBe(4);
     expect(several.stderr).toContain("recon-88:approve");
     const none = await folder.run("gate approve aprove");
-    expect([none.code, none.stderr]).toEqual([4, expect.stringContaining("The most alike is approve")]);
+    expect([none.code, none.stderr]).toEqual([4, expect.stringContaining("The closest name is approve")]);
     expect((await folder.run("gate approve done-1")).stderr).toContain("waits at no gate");
     expect((await folder.run("gate approve twin-1:pay")).stderr).toContain("The run waits at: approve");
   });
@@ -108,7 +108,7 @@ describe("gate", () => {
     const { code, stdout } = await folder.run("gate answer vote --choice left --comment because --as ada");
     expect([code, stdout]).toEqual([0, expect.stringContaining("vote-1:vote: left (by ada)")]);
     // There is no worker command, so none is promised (C12).
-    expect(stdout).toContain("Go on: holdfast resume vote-1");
+    expect(stdout).toContain("Continue: holdfast resume vote-1");
     expect((await folder.run("logs vote-1")).stdout).toContain("answered left by ada: because");
   });
 });

@@ -50,7 +50,7 @@ describe("import", () => {
     const trace = join(there.path, "trace.txt");
     const taken = await there.run(["import", bundle]);
     expect(taken.stdout).toContain("loads        flow.mjs");
-    expect(taken.stdout).toContain("nothing of it runs before you accept it");
+    expect(taken.stdout).toContain("nothing of it runs until you accept it");
     for (const command of ["resume r", "resume --all", "retry r", "cancel r --compensate", "show r", "list"])
       await there.run(command);
     expect(existsSync(trace)).toBe(false);
@@ -89,7 +89,7 @@ describe("import", () => {
     await here.run(["export", "r", "-o", unsigned]);
     const wary = cliFolder();
     expect((await wary.run(["import", unsigned, "--trust", open])).stdout).toContain(
-      "not signed with a key that you trust",
+      "isn't signed with a key that you trust",
     );
     wary.remove();
     expect((await there.run(["import", signed, "--trust", open, "--json"])).json()).toMatchObject({

@@ -60,7 +60,7 @@ function importedText({ imported, skipped }: ImportReport): string {
   const here =
     skipped.length === 0
       ? ""
-      : `; ${plural(skipped.length, "run")} ${skipped.length === 1 ? "was" : "were"} here already: ${skipped.join(", ")}`;
+      : `; ${plural(skipped.length, "run")} ${skipped.length === 1 ? "was" : "were"} already here: ${skipped.join(", ")}`;
   const list = imported.length === 0 ? "" : `: ${imported.join(", ")}`;
   return `✓ imported ${plural(imported.length, "run")}${list}${here}`;
 }
@@ -69,9 +69,9 @@ function importedText({ imported, skipped }: ImportReport): string {
 function reviewText({ review }: ImportReport, isTrustGiven: boolean): string[] {
   if (review.length === 0) return [];
   const why = isTrustGiven
-    ? "The bundle is not signed with a key that you trust"
-    : "The bundle is not signed, or its key is not known here";
+    ? "The bundle isn't signed with a key that you trust"
+    : "The bundle isn't signed, or its key is unknown here";
   return [
-    `${why}: nothing of it runs before you accept it. ${review.map((id) => `holdfast accept ${id}`).join("; ")}`,
+    `${why}: nothing of it runs until you accept it. ${review.map((id) => `holdfast accept ${id}`).join("; ")}`,
   ];
 }

@@ -61,7 +61,7 @@ function waiting({ totals, runs }: MigrationReport): Pick<Outcome, "error" | "ex
 }
 
 function textOf({ runs, totals, more }: MigrationReport, isPlan: boolean): string {
-  if (runs.length === 0) return "✓ no run is under way: nothing to migrate";
+  if (runs.length === 0) return "✓ no unfinished runs: nothing to migrate";
   const verb = isPlan ? "migrates" : "migrated";
   const done = isPlan ? totals.migrates : runs.filter(({ applied }) => applied).length;
   const left = totals.migrates - done;
@@ -125,9 +125,11 @@ async function versions(context: CommandContext<unknown>): Promise<Outcome> {
   ]);
   const text = [
     `✓ ${context.where}: the tables are of this version (they are brought up to date when the store is opened)`,
-    rows.length === 0 ? "No run is under way." : "Runs that have not ended are of these versions:",
+    rows.length === 0 ? "There are no unfinished runs." : "Unfinished runs have these versions:",
     ...columns(rows),
-    ...(rows.length === 0 ? [] : ["What code would make of them: holdfast migrate <file.ts> --plan"]),
+    ...(rows.length === 0
+      ? []
+      : ["To see what new code would do with them: holdfast migrate <file.ts> --plan"]),
   ];
   return { data: { store: context.where, versions: stored }, text: text.join("\n") };
 }

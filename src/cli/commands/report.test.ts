@@ -25,7 +25,7 @@ describe("report", () => {
   it("tells a run's trail with who did what and why, and that the record is intact", async () => {
     const { stdout, code } = await folder.run("report trail recon-88");
     expect(code).toBe(0);
-    expect(stdout).toContain("is as it was written");
+    expect(stdout).toContain("is exactly as it was written");
     expect(stdout).toContain("ada: pause requested ×1");
     expect(stdout).toMatch(/#\d+ [\w-]{8} run +pause requested by ada: a look/);
     const data = (await folder.run("report trail recon-88 --json")).json() as { lines: { entry: string }[] };

@@ -25,7 +25,7 @@ describe("holdfast resume", () => {
     await paused("r1");
     const { code, stdout } = await folder.run("resume r1 --plan");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^ {2}reuse {2}1 step {2}.*120 tok · \$0\.01 will not be spent again$/m);
+    expect(stdout).toMatch(/^ {2}reuse {2}1 step {2}.*120 tok · \$0\.01 won't be spent again$/m);
     expect(stdout).toMatch(/^ {2}run {4}next 1 +compose$/m);
     expect(hooks.calls).toEqual(["look up"]);
     const { plan } = (await folder.run("resume r1 --plan --json")).json<{ plan: object }>();
@@ -106,7 +106,7 @@ describe("holdfast resume", () => {
     expect(code).toBe(0);
     const { run } = JSON.parse(stdout) as { run: string };
     expect(run).not.toBe("r4");
-    expect(stderr).toMatch(/goes on from r4@\d+; r4 stays as it is/);
+    expect(stderr).toMatch(/continues from r4@\d+; r4 is unchanged/);
     expect(hooks.calls).toEqual(["look up", "compose", "compose"]);
     expect((await folder.run(["resume", "r4", "--from", "look up"])).stdout).toBe("Hello Ada\n");
     expect((await folder.run("resume --checkpoint-id r4@first")).stdout).toBe("Hello Ada\n");
@@ -190,7 +190,7 @@ describe("holdfast resume", () => {
     await folder.run("run flows.mjs#greet -i name=Bob --id a2 --detach");
     await paused("a3");
     const { code, stdout } = await folder.run("resume --all");
-    expect([code, stdout]).toEqual([0, "2 runs taken up, 2 completed\n"]);
+    expect([code, stdout]).toEqual([0, "2 runs continued, 2 completed\n"]);
     expect((await folder.until("a3", () => true)).status).toBe("paused");
     expect((await folder.run("resume --all")).stdout).toBe("Nothing was interrupted.\n");
   });

@@ -144,7 +144,7 @@ async function fork(context: Given, place: string): Promise<RunRow> {
   const act = await context.act("resume from a checkpoint");
   const engine = await context.engine();
   const { id } = await engine.fork(address, { ...act, ...changesOf(context) });
-  context.out.say(`▶ ${id} goes on from ${address}; ${run.id} stays as it is`);
+  context.out.say(`▶ ${id} continues from ${address}; ${run.id} is unchanged`);
   return (await (await context.store()).read(id)) as RunRow;
 }
 

@@ -50,10 +50,10 @@ function goFor(
     return (engine) => engine.resolve(run, step, { ...act, action: "rerun", ...(newKey ? { newKey } : {}) });
   if (newKey) throw new HoldfastError("HF-2173", { step });
   if (status === "failed") return (engine) => engine.resume(run, { ...act, retryFailed: true, now });
-  const why = status === "completed" ? "It has a result, which is used." : "It is under way.";
+  const why = status === "completed" ? "It already has a result." : "It is running now.";
   const fix =
     status === "completed"
-      ? `holdfast fork ${run}@<checkpoint before it> runs it anew`
+      ? `To run it again in a new run: holdfast fork ${run}@<checkpoint before it>`
       : `holdfast show ${run}`;
   throw new HoldfastError("HF-1007", { run, status: `past ${step}`, verb: "call it again", why, fix });
 }

@@ -260,7 +260,7 @@ describe("Ctrl-C", () => {
     });
     hold.release();
     expect(code).toBe(130);
-    expect(stderr).toContain("look up was under way; resume finds out what became of it");
+    expect(stderr).toContain("look up was still running; resume finds out how it ended");
     expect(stderr.trimEnd().split("\n").at(-1)).toMatch(/^‖ Paused at #\d+ · resume: holdfast resume s2$/);
   });
 

@@ -230,7 +230,8 @@ async function goOn(context: Given, { store, code, run, act, hasInput }: Known):
   const { out } = context;
   const { id, workflow } = run;
   if (workflow !== code.workflow.name) throw new HoldfastError("HF-1002", { run: id, workflow });
-  if (hasInput && run.status !== "completed") out.warn(`run ${id} exists: it goes on with the input it has`);
+  if (hasInput && run.status !== "completed")
+    out.warn(`run ${id} already exists and continues with its own input`);
   if (run.status === "completed") {
     const result = await (await context.engine({ store })).result(id);
     out.say(`${out.note.green("✓")} ${id} was completed before; nothing was run`);
@@ -254,6 +255,6 @@ async function leave(context: Given, runId: string): Promise<Outcome> {
   const flags = same.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
   const reason = values.actor === undefined ? [] : ["--reason", "run --detach"];
   const pid = context.host.detach(["resume", runId, "--ui", "lines", ...flags, ...reason], log);
-  context.out.say(`▶ ${runId} goes on in process ${pid ?? "?"} · log: ${log}`);
+  context.out.say(`▶ ${runId} continues in process ${pid ?? "?"} · log: ${log}`);
   return { data: { run: runId, pid, log }, text: runId, next: [`show ${runId} --watch`, `pause ${runId}`] };
 }

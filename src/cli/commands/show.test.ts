@@ -86,7 +86,7 @@ describe("show", () => {
     const { code, stderr } = await folder.run("show aapl-17:ma_reviwe");
     expect(code).toBe(4);
     expect(stderr).toContain("holdfast show aapl-17:ma_review");
-    expect((await folder.run("show recon-88:pay")).stderr).toContain("planned and has not begun");
+    expect((await folder.run("show recon-88:pay")).stderr).toContain("planned and hasn't started");
   });
 
   it("gives the whole run as a document", async () => {

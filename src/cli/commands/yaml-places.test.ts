@@ -88,7 +88,7 @@ describe("a checkpoint of a workflow file", () => {
     await folder.run("run other.yaml --id near");
     for (const id of ["far", "near"]) {
       const { stderr } = await folder.run(`resume --checkpoint-id ${id}@first`);
-      expect(stderr).toMatch(new RegExp(`goes on from ${id}@`));
+      expect(stderr).toMatch(new RegExp(`continues from ${id}@`));
     }
     const { runs } = (await folder.run("list --json")).json<{ runs: { workflow: string }[] }>();
     expect(runs.map(({ workflow }) => workflow).sort()).toEqual([
@@ -128,7 +128,7 @@ describe("checkpoint settings of a workflow file (Y8)", () => {
     );
     folder.write("off.yaml", failing.replace("{{ nothing.here }}", "x"));
     const failed = await folder.run("run off.yaml --id gone");
-    expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("which is not a mapping")]);
+    expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("which isn't a mapping")]);
     expect(failed.stdout + failed.stderr).not.toMatch(/resume gone|steps saved/);
   });
 

@@ -16,7 +16,7 @@ function explain(issue: Issue): string[] {
   if (issue.code === "unrecognized_keys")
     return issue.keys.map((key) => {
       const meant = nearest(key, knownKeys(path));
-      return `${[...path, key].join(".")} is not known; did you mean ${[...path, meant].join(".")}?`;
+      return `${[...path, key].join(".")} is unknown; did you mean ${[...path, meant].join(".")}?`;
     });
   if (issue.code === "invalid_union") return [alternative(issue, path)];
   const where = path.length === 0 ? "it" : path.join(".");
@@ -32,7 +32,7 @@ function alternative(issue: Issue & { code: "invalid_union" }, path: readonly st
         inner.length > 0 || code === "unrecognized_keys" || code === "invalid_format",
     ),
   );
-  if (!near) return `${where}: it is not one of the values it can have`;
+  if (!near) return `${where} isn't one of the allowed values`;
   return near.flatMap((one) => explain({ ...one, path: [...issue.path, ...one.path] } as Issue)).join("; ");
 }
 

@@ -63,12 +63,10 @@ describe("the configuration", () => {
     folder.write("holdfast.config.json", JSON.stringify({ stroe: "x", retention: { max_checkpoint: 3 } }));
     const { code, stderr } = await folder.run("config validate");
     expect(code).toBe(3);
-    expect(stderr).toContain("stroe is not known; did you mean store?");
-    expect(stderr).toContain(
-      "retention.max_checkpoint is not known; did you mean retention.max_checkpoints?",
-    );
+    expect(stderr).toContain("stroe is unknown; did you mean store?");
+    expect(stderr).toContain("retention.max_checkpoint is unknown; did you mean retention.max_checkpoints?");
     expect(checkConfig({ profiles: { prod: { clam: 1 } } }).problems).toEqual([
-      "profiles.prod.clam is not known; did you mean profiles.prod.claim?",
+      "profiles.prod.clam is unknown; did you mean profiles.prod.claim?",
     ]);
   });
 

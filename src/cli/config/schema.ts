@@ -65,7 +65,7 @@ const settings = {
     .describe("How long values are kept; the record of what happened stays"),
   compression: z
     .union([z.boolean(), z.number().int().min(1).max(9)])
-    .describe("Whether values are stored compressed, or how hard"),
+    .describe("Compress stored values; 1 to 9 sets how hard"),
   encryption: z
     .union([
       z.boolean(),
@@ -86,17 +86,21 @@ const settings = {
     .union([z.number().positive(), z.string().regex(SIZE, 'must be bytes, or a text such as "100MB"')])
     .describe("Largest value that is saved"),
   auto_recovery: z.boolean().describe("false: a run whose process died waits for a person"),
-  max_recovery_attempts: z.number().int().nonnegative().describe("takeovers without progress before review"),
-  recovery_timeout: duration.describe("a taken-over run that writes nothing for so long waits for review"),
-  fallback_to_previous: z.boolean().describe("pass over a damaged snapshot for the one before"),
+  max_recovery_attempts: z
+    .number()
+    .int()
+    .nonnegative()
+    .describe("Takeovers without progress before a run waits for review"),
+  recovery_timeout: duration.describe("A recovered run that writes nothing for this long waits for review"),
+  fallback_to_previous: z.boolean().describe("Use the previous snapshot when one is damaged"),
   on_unrestorable: z
     .enum(["park", "fresh"])
     .describe(
-      "park: a run that can't be restored waits for a person · fresh: it is started again as a new run that lists what may happen twice",
+      "park: a run that can't be restored waits for a person · fresh: it starts over as a new run, which lists what may happen twice",
     ),
   async_writes: z
     .boolean()
-    .describe("true: repeatable steps go on while the store fails; intents of others are never late"),
+    .describe("true: repeatable steps continue while the store fails; other steps always wait for it"),
   triggers: z
     .union([
       z.literal(false),
@@ -107,8 +111,8 @@ const settings = {
         errors: z.boolean().optional(),
       }),
     ])
-    .describe("When checkpoints are marked by themselves"),
-  claim: duration.describe("How long a run stays with a process that does not answer any more"),
+    .describe("When checkpoints are saved automatically"),
+  claim: duration.describe("How long a run stays with a process that no longer responds"),
   workflows: z
     .array(
       z.union([
@@ -116,7 +120,7 @@ const settings = {
         z.custom<Workflow<never, unknown>>(isWorkflow, "must be a file or a workflow"),
       ]),
     )
-    .describe("What run and resume find by name"),
+    .describe("Workflows that run and resume find by name"),
   providers: z
     .record(
       z.string(),
@@ -124,14 +128,14 @@ const settings = {
         z.strictObject({
           api_key: z.string().optional(),
           api_key_env: z.string().optional().describe("variable that holds the key"),
-          base_url: z.string().optional().describe("address, for whatever speaks OpenAI's protocol"),
+          base_url: z.string().optional().describe("address of a service that speaks OpenAI's protocol"),
           headers: z.record(z.string(), z.string()).optional(),
           structured_outputs: z.boolean().optional(),
         }),
         z.strictObject({
           script: z
             .union([z.string(), z.record(z.string(), z.unknown())])
-            .describe("canned answers instead of a model, or the JSON or YAML file that holds them"),
+            .describe("scripted answers instead of a model, or the JSON or YAML file with them"),
         }),
         z.custom<ModelProvider | ((settings: ProviderSettings) => ModelProvider)>(
           isProvider,
@@ -140,16 +144,16 @@ const settings = {
       ]),
     )
     .describe(
-      "Models of YAML workflows; without it openai, anthropic and google, with their keys in the environment",
+      "Providers for YAML workflows; default: openai, anthropic and google, with their keys in the environment",
     ),
   aliases: z.record(z.string(), z.string()).describe("Other names for providers, such as copilot: openai"),
-  actor: z.string().min(1).describe("Who acts, in the record; then every act needs a reason"),
+  actor: z.string().min(1).describe("Who acts, for the record; every act then needs a reason"),
   require_reason: z.boolean().describe("Whether acts need --reason; default: when an actor is configured"),
   agent_consent: z
     .boolean()
-    .describe("false: coding agents may do what cannot be undone without being asked"),
+    .describe("false: coding agents may do things that can't be undone without asking"),
   server: serverBlock,
-  ui: z.enum(["auto", "live", "lines", "none"]).describe("How a run under way is shown"),
+  ui: z.enum(["auto", "live", "lines", "none"]).describe("How a running run is shown"),
   ...seedBlocks,
 };
 
@@ -165,7 +169,7 @@ export const configSchema = z.strictObject({
   profiles: z
     .record(z.string(), z.strictObject(optional(settings)))
     .optional()
-    .describe("Values that count with --profile <name>"),
+    .describe("Values to use with --profile <name>"),
 });
 
 /** The configuration of the command line. */

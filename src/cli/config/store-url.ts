@@ -90,7 +90,7 @@ export function storeUrl({ values, origins, root }: Settings, cwd: string, workf
 function filled(path: string, workflow: string | undefined, source: string): string {
   return path.replace(PLACEHOLDER, (placeholder) => {
     if (workflow !== undefined) return workflow;
-    const problems = `path holds ${placeholder}, and this command names no workflow; say --store sqlite:<file>.`;
+    const problems = `path contains ${placeholder}, and this command names no workflow; use --store sqlite:<file>.`;
     throw new HoldfastError("HF-4305", { problems, source });
   });
 }

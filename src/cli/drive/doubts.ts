@@ -66,17 +66,17 @@ async function rerunOf(store: Store, runId: string, steps: readonly string[]): P
 function ways(context: CommandContext<unknown>, id: string, rerun: Rerun): string {
   const [again = "", done = ""] = doubtWays(id, rerun);
   return [
-    `${context.cli(again)}   if it did not happen${note(rerun)}`,
+    `${context.cli(again)}   if it didn't happen${note(rerun)}`,
     `${context.cli(done)}   if it did`,
     context.cli(`cancel ${id}`),
   ].join("\n");
 }
 
-const menu = (rerun: Rerun): string => `  1 run it again        it did not happen${note(rerun)}
-  2 mark it done        it happened; you give its result
-  3 mark it failed      it happened, and did not succeed
+const menu = (rerun: Rerun): string => `  1 run it again        it didn't happen${note(rerun)}
+  2 mark it done        it happened, and you know its result
+  3 mark it failed      it was tried, and it failed
   4 cancel the run
-  Enter decides later`;
+  Enter: decide later`;
 
 const note = (rerun: Rerun): string => (rerunNote(rerun) === "" ? "" : `; ${rerunNote(rerun)}`);
 
@@ -88,9 +88,9 @@ async function ask(
 ): Promise<Resolution | undefined> {
   const { out, host } = context;
   out.say(
-    `${out.note.yellow("!")} The outcome of ${out.note.bold(step)} is unknown: it was begun, and no outcome was recorded.`,
+    `${out.note.yellow("!")} The outcome of ${out.note.bold(step)} is unknown: it was started, and no outcome was recorded.`,
   );
-  out.say("  Look at what it does out there before you answer.");
+  out.say("  Check whether it happened before you answer.");
   out.say(menu(rerun));
   for (;;) {
     const answer = await host.ask("  > ");

@@ -43,7 +43,7 @@ export async function dryRun(context: CommandContext<unknown>, code: Code, input
       waits,
       status: run.status,
     },
-    text: `${columns(rows.map(([label = "", text = ""]) => [context.out.paint.dim(label), text])).join("\n")}\n${context.out.paint.dim("nothing was started or saved; what comes after is known when these have run")}`,
+    text: `${columns(rows.map(([label = "", text = ""]) => [context.out.paint.dim(label), text])).join("\n")}\n${context.out.paint.dim("nothing was started or saved; later steps are known only when these have run")}`,
     next: [`run ${context.args.join(" ")}`],
   };
 }

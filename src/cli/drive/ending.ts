@@ -51,7 +51,7 @@ async function lost(context: CommandContext<unknown>, engine: Engine, driven: Dr
     : {
         code: "HF-4032",
         why: `${(await engine.status(row.id)).headline}.`,
-        message: `${row.id} did not end`,
+        message: `${row.id} didn't finish`,
       };
   return {
     data: { ...runData(driven), checkpoint: null, saved: false },
@@ -59,8 +59,8 @@ async function lost(context: CommandContext<unknown>, engine: Engine, driven: Dr
       code: known?.code ?? what.code,
       message: what.message,
       why: what.why,
-      safe: `Nothing of it is saved (${context.unsaved}), and this process was all that knew it.`,
-      fix: ["Run it again; with enabled: true it could be gone on with."],
+      safe: `Nothing of it is saved (${context.unsaved}), so it can't be resumed.`,
+      fix: ["Run it again. With enabled: true, a run is saved and can be resumed."],
       docs: `holdfast explain ${(known?.code ?? what.code).slice(3)}`,
     },
     exit: (driven.exit ?? EXIT.failed) as ExitCode,
@@ -88,7 +88,7 @@ async function rolledBack(
     code,
     message,
     why,
-    safe: "Its checkpoints are deleted, as on_failure: rollback asks. What its steps did outside stays done.",
+    safe: "Its checkpoints are deleted, because of on_failure: rollback. What its steps did outside remains.",
     fix: [context.cli(`run ${file ?? row.workflow}`)],
     docs,
   };
@@ -177,7 +177,7 @@ function paused(context: CommandContext<unknown>, driven: Driven): Outcome {
   const { row, open } = view;
   if (isCut && open.length > 0)
     out.say(
-      `${out.note.yellow("!")} ${open.map(({ step }) => step).join(", ")} was under way; resume finds out what became of it`,
+      `${out.note.yellow("!")} ${open.map(({ step }) => step).join(", ")} was still running; resume finds out how it ended`,
     );
   out.say(`${out.note.yellow("‖")} Paused at #${row.seq} · resume: ${context.cli(`resume ${row.id}`)}`);
   return {

@@ -60,7 +60,7 @@ async function retained(
     const all = await context.engine();
     await all.retention.prune(policy, { signal: AbortSignal.timeout(SWEEP_MS) });
   } catch (error) {
-    out.detail(`nothing was dropped of ${run}: ${error instanceof Error ? error.message : String(error)}`);
+    out.detail(`no values of ${run} were dropped: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -89,6 +89,6 @@ export async function readUnheld(
       owner: owner.name,
       until: new Date(owner.until).toISOString(),
     });
-  context.out.say(context.out.note.dim(`◌ ${owner.name} had this run and is gone`));
+  context.out.say(context.out.note.dim(`◌ ${owner.name} had this run, and its process is gone`));
   return row;
 }

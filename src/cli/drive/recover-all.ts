@@ -39,7 +39,7 @@ export async function recoverAll(context: CommandContext<unknown>): Promise<Outc
     text:
       rows.length === 0
         ? "Nothing was interrupted."
-        : `${plural(ends.length, "run")} taken up, ${ends.filter(({ status }) => status === "completed").length} completed`,
+        : `${plural(ends.length, "run")} continued, ${ends.filter(({ status }) => status === "completed").length} completed`,
     exit: isAll ? EXIT.done : EXIT.resumable,
   };
 }
@@ -67,7 +67,7 @@ async function codesOf(context: CommandContext<unknown>, rows: readonly RunRow[]
       codes.set(row.id, await context.codeOf(row));
     } catch (error) {
       if (!HoldfastError.is(error)) throw error;
-      problems.push(`${row.id} is left alone: ${error.message} ${error.why}`);
+      problems.push(`${row.id} was skipped: ${error.message} ${error.why}`);
     }
   }
   return { codes, problems };

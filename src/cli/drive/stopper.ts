@@ -67,7 +67,7 @@ export class Stopper {
         `Pausing…${finishing} ${isTerminal ? "Ctrl-C again to stop now" : "stopping in 25s at the latest"}`,
       );
     } catch (error) {
-      say(`It could not be paused: ${messageOf(error)}`);
+      say(`The run couldn't be paused: ${messageOf(error)}`);
       this.#stopNow();
     }
   }

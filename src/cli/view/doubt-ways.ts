@@ -14,7 +14,7 @@ export function doubtWays(id: string, rerun: Rerun): string[] {
 /** `; it can be run again from 00:39:17 UTC`, while it can't. */
 export const rerunNote = (rerun: Rerun): string =>
   leftOf(rerun) > 0
-    ? `it can be run again from ${new Date(rerun.rerunAfter ?? 0).toISOString().slice(11, 19)} UTC, since whoever began it may be at it until then`
+    ? `it can be run again from ${new Date(rerun.rerunAfter ?? 0).toISOString().slice(11, 19)} UTC, because the process that started it may be active until then`
     : "";
 
 const leftOf = ({ rerunAfter = 0, now }: Rerun): number => rerunAfter - now;

@@ -106,7 +106,7 @@ function saidOfStep(event: JournalEvent): string {
     case "step_started": {
       const { type, effect, attempt } = event.meta;
       const kind = type === "call" ? effect : type;
-      return `begun (${kind}${attempt > 1 ? `, attempt ${attempt}` : ""})`;
+      return `started (${kind}${attempt > 1 ? `, attempt ${attempt}` : ""})`;
     }
     case "step_completed": {
       const { ms, usage, instead } = event.meta;
@@ -119,7 +119,7 @@ function saidOfStep(event: JournalEvent): string {
       return `attempt ${attempt} failed${retryAt === undefined ? "" : `, again in ${seconds(retryAt - event.at)}`}`;
     }
     case "step_in_doubt":
-      return "outcome unknown: begun, and no outcome recorded";
+      return "outcome unknown: started, and no outcome recorded";
     case "step_resolved":
       return `resolved as ${event.meta.action}`;
     case "gate_answered":

@@ -75,7 +75,7 @@ export function lineOf(event: JournalEvent, view: RunView, how: Told): string | 
   if (event.kind === "run_waiting") return retryLine(event, view, paint, isSaved);
   if (event.kind === "step_in_doubt")
     return fit(
-      `${paint.yellow("!")} ${name} outcome unknown: it was begun, and no outcome is recorded`,
+      `${paint.yellow("!")} ${name} outcome unknown: it was started, and no outcome is recorded`,
       columns,
     );
   return undefined;

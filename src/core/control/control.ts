@@ -231,7 +231,7 @@ const isDamaged = (wait: Waiting): boolean => wait.kind === "review" && isAbout(
 function isGoing(row: RunRow, { set, inject }: ResumeOptions): boolean {
   const isGoing = row.status === "queued" || (row.status === "running" && row.control === "none");
   if (!isGoing || (set === undefined && inject === undefined)) return isGoing;
-  throw wrongStatus(row, "be resumed with changes", "It goes on already.", "Pause it first.");
+  throw wrongStatus(row, "be resumed with changes", "It is already running.", "Pause it first.");
 }
 
 const beingCancelled = (row: RunRow, verb: string): HoldfastError =>
@@ -252,7 +252,12 @@ const waitsBelow = (row: RunRow, { set, inject }: ResumeOptions): boolean =>
 
 function cannotResume(row: RunRow): HoldfastError {
   if (terminal(row.status))
-    return wrongStatus(row, "be resumed", "It has ended.", "Fork it from a checkpoint to go on from there.");
+    return wrongStatus(
+      row,
+      "be resumed",
+      "It has ended.",
+      "To continue from an earlier point, fork it from a checkpoint.",
+    );
   const what = row.waiting.map((wait) => `${wait.kind} ${wait.step}`).join(", ");
   return wrongStatus(row, "be resumed", `It waits for: ${what}.`, "Answer or resolve what it waits for.");
 }

@@ -160,7 +160,7 @@ export class Decisions {
     const run = row.id;
     const closed = (why: string) => new HoldfastError("HF-1013", { run, gate, why });
     const record = (await folds.at(row)).find(gate);
-    if (record?.type !== "gate") throw closed("It was not opened yet, or there is none of this name.");
+    if (record?.type !== "gate") throw closed("It hasn't been opened yet, or no gate has this name.");
     if (record.reopened) throw closed("It expired, and is opened again when the run gets there.");
     if (record.status === "failed") throw expired(run, gate, record, "The run was told so.");
     const value = await values.of(run, record);
@@ -168,7 +168,7 @@ export class Decisions {
     const why = whyClosed(row, gate);
     if (why) throw closed(why);
     if (record.until !== undefined && at >= record.until)
-      throw expired(run, gate, record, "The run goes on as it does without an answer.");
+      throw expired(run, gate, record, "The run continues without an answer.");
     return { record, shown: value as Shown };
   }
 

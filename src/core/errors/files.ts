@@ -48,7 +48,7 @@ export const fileErrors = entries({
     what: "{place} asks for the provider {provider}, which isn't available.",
     why: "Available are: {given}.",
     safe: "Nothing was run.",
-    fix: "Change the provider at {place} to one of these, or add {provider} under providers in the configuration or in loadWorkflow.",
+    fix: "Change the provider there to one of these, or add {provider} under providers, in the configuration or in loadWorkflow.",
   },
   "HF-4009": {
     what: "{step} asks for the tool {tool}, which isn't available.",
@@ -312,7 +312,7 @@ export const fileErrors = entries({
     what: "The bundle wasn't imported: run {run} is already in this store.",
     why: "An import never overwrites a run.",
     safe: "Nothing of the bundle was imported.",
-    fix: 'To import only the other runs of the bundle: --on-conflict skip, or onConflict: "skip" in code.',
+    fix: 'You can use the run that is here. To import the other runs of the bundle, skip it: --on-conflict skip, or onConflict: "skip" in code.',
   },
   "HF-4334": {
     what: "The bundle wasn't imported: this store has a different run with the id {run}.",

@@ -180,7 +180,7 @@ export const storeErrors = entries({
     what: "The keys of {place} cannot be used: {problem}.",
     why: "A key is 32 random bytes in base64, with a name, and readable by nobody else.",
     safe: UNCHANGED,
-    fix: 'In a variable: export HOLDFAST_KEYS="k1:$(openssl rand -base64 32)"\nIn a key file (mode 0600): { "current": "k1", "keys": { "k1": "<the output of openssl rand -base64 32>" } }',
+    fix: 'In a variable: export HOLDFAST_KEYS="k1:$(openssl rand -base64 32)"\nIn a key file (mode 0600): { "current": "k1", "keys": { "k1": "<32 bytes in base64>" } }',
   },
   "HF-3035": {
     what: "The package {package} is not installed.",

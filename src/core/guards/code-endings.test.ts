@@ -152,9 +152,7 @@ describe("going on as it is", () => {
     await lab.drive(engine.migrations.asIs("r", { actor: "ada" }));
     await lab.drive(engine.settled("r"));
     expect(await row(lab)).toMatchObject({
-      waiting: [
-        { kind: "migration", detail: expect.stringContaining("no longer asks for pay") as string },
-      ],
+      waiting: [{ kind: "migration", detail: expect.stringContaining("no longer asks for pay") as string }],
     });
     expect(calls).toEqual(["pay"]);
     await lab.crash(engine);

@@ -35,7 +35,9 @@ describe("a run that has gone on (C13)", () => {
       await ask(ctx);
     });
     expect(meta).toEqual({ unasked: ["turns1", "x1", "item1[0]", "item1[1]"] });
-    expect(warnings).toEqual(["The code didn't ask again for these finished steps: turns1, x1, item1[0], item1[1]."]);
+    expect(warnings).toEqual([
+      "The code didn't ask again for these finished steps: turns1, x1, item1[0], item1[1].",
+    ]);
   });
 
   it("says nothing where every name is the same", async () => {

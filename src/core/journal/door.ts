@@ -123,7 +123,7 @@ async function tailProblem(store: Store, row: RunRow): Promise<string | undefine
     if (!last || last.seq > row.seq) return "Its last entry is missing.";
     if (last.seq + last.count - 1 !== row.seq || digest(last.head) !== row.head)
       return "The journal does not end where the run's head says.";
-    if (next) return "The journal goes on after the end that the run's row names.";
+    if (next) return "The journal continues after the end that the run's row names.";
     return await standingProblem(store, row, last);
   } catch (error) {
     if (HoldfastError.is(error, "HF-3010")) return error.why;

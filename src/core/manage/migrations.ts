@@ -247,6 +247,11 @@ function unreadable(error: unknown): HoldfastError {
 const fencing = (row: RunRow): ClaimChange => ({ kind: row.claim.owner === null ? "keep" : "revoke" });
 
 const hasEnded = (row: RunRow): HoldfastError =>
-  wrongStatus(row, "be migrated", "It has ended.", "Fork it from a checkpoint to go on from there.");
+  wrongStatus(
+    row,
+    "be migrated",
+    "It has ended.",
+    "To continue from an earlier point, fork it from a checkpoint.",
+  );
 
 const checkLimit = (limit = Infinity): number => (limit === Infinity ? limit : checkWhole("limit", limit));

@@ -65,7 +65,7 @@ export function nextRetry(policy: RetryPolicy, failed: FailedAttempt): RetryDeci
   const asked = retryAfterMs(error, now);
   const askedMs = defined({ askedMs: asked });
   if (!retryable(error))
-    return { retry: false, why: "Its error is not one that passes by itself.", ...askedMs };
+    return { retry: false, why: "This kind of error doesn't go away on its own.", ...askedMs };
   if (attempt >= policy.attempts) {
     const why =
       policy.attempts === 1

@@ -31,7 +31,7 @@ interface Mark {
   readonly createdAt: number;
 }
 
-const ANOTHER = "it was restored or made anew";
+const ANOTHER = "it was restored or created again";
 
 /** The number of runs to remember, most recent first. */
 const MOST_MARKS = 20_000;

@@ -155,7 +155,7 @@ describe("opening a files store", () => {
     const again = await open({ folder: store.folder, logger });
     expect(warnings).toEqual([
       {
-        message: "a file of the store was not as it was left",
+        message: "a file of the store was changed from outside",
         runId: "run-1",
         file: path.dirname(files[1] ?? ""),
         problem: `${path.basename(files[1] ?? "")}: it is cut short.`,

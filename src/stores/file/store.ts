@@ -291,7 +291,7 @@ export class FolderStore implements Store {
 
   #report(found: Recovered): void {
     this.recovered.push(found);
-    this.#setup.logger.warn("a file of the store was not as it was left", { ...found });
+    this.#setup.logger.warn("a file of the store was changed from outside", { ...found });
   }
 
   #reportDamaged(runId: string, name: string, problem: string): void {

@@ -78,7 +78,7 @@ export class PatientCache {
     this.#restsUntil = performance.now() + this.#restMs;
     const message = error instanceof Error ? error.message : String(error);
     if (wasWell)
-      this.#options.logger.warn("the cache is left alone: the store goes on without it", { message });
+      this.#options.logger.warn("the cache isn't used: the store continues without it", { message });
   }
 }
 

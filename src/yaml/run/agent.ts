@@ -210,4 +210,4 @@ async function judge(
 }
 
 const feedback = (issues: readonly string[]): string =>
-  `\n\n## Validation feedback\nYour last answer did not pass. Mend this and answer again:\n${issues.map((issue) => `- ${issue}`).join("\n")}\n`;
+  `\n\n## Validation feedback\nYour last answer didn't pass. Fix this and answer again:\n${issues.map((issue) => `- ${issue}`).join("\n")}\n`;

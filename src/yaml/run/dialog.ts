@@ -31,7 +31,7 @@ export async function talkAbout(
   const name = `${agent.name} (dialog)`;
   const verdict = await runAgent<{ talk: boolean; opening: string }>(run.ctx, name, {
     ...same,
-    system: `You decide whether an agent should talk with a person before its work goes on. Open the conversation with one question if so.\n\nCriteria:\n${criteria}`,
+    system: `You decide whether an agent should talk with a person before it continues. Open the conversation with one question if so.\n\nCriteria:\n${criteria}`,
     prompt: `The agent ${agent.name} was asked:\n<task>\n${spec.prompt}\n</task>\n\nIt answered:\n<answer>\n${text}\n</answer>`,
     output: VERDICT,
   });

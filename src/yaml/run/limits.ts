@@ -32,6 +32,6 @@ export function tellBudget({ ctx, flow, ledger, depth }: FlowRun): void {
   const spent = ledger.costUsd.toFixed(4);
   ctx.decide({
     type: "budget",
-    description: `budget_usd ${most} is passed: ${spent} USD spent. Its mode is audit, so the run goes on.`,
+    description: `budget_usd ${most} is exceeded: ${spent} USD spent. Its mode is audit, so the run continues.`,
   });
 }

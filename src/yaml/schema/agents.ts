@@ -14,7 +14,7 @@ export type Route = z.infer<typeof route>;
 /** Holdfast's own key: marks a checkpoint when the step has ended, under its name or the given label. */
 const point = z.union([
   z.boolean(),
-  text.regex(/^(?!\d+$)[^\p{Cc}]{1,128}$/u, "must be a label: a text that is no number"),
+  text.regex(/^(?!\d+$)[^\p{Cc}]{1,128}$/u, "must be a label: a text that isn't a number"),
 ]);
 
 const common = {

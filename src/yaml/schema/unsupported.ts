@@ -14,7 +14,7 @@ const OF_AGENTS: Readonly<Record<string, string>> = {
 
 const OF_RUNTIME: Readonly<Record<string, string>> = {
   skill_injection: "skills are put into the prompt as they are",
-  skill_discovery: "which skills a machine has is no part of a workflow; name their folders under skills",
+  skill_discovery: "the skills on a machine aren't part of a workflow; name their folders under skills",
   plugins: PLUGINS,
   plugin_sources: PLUGINS,
 };

@@ -42,7 +42,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   import: "{% import %} is not supported",
   from: "{% from %} is not supported",
   extends: "{% extends %} is not supported",
-  autoescape: "{% autoescape %} is not supported: nothing is escaped by itself",
+  autoescape: "{% autoescape %} is not supported: nothing is escaped automatically",
   print: "{% print %} is not supported: write {{ … }}",
 };
 

@@ -137,7 +137,7 @@ const MOST_RUNS = 20;
 function textOf(report: RetentionReport, left: number, isDone: boolean): string {
   const { runs, skipped } = report;
   const kept =
-    skipped.length === 0 ? [] : [`  left alone: ${plural(skipped.length, "run")} (${reasons(report)})`];
+    skipped.length === 0 ? [] : [`  skipped: ${plural(skipped.length, "run")} (${reasons(report)})`];
   const idle = (report.withoutEffect ?? []).map(
     (rule) => `  without effect here: ${rule}, since the store has no cache`,
   );

@@ -103,7 +103,7 @@ export async function checkRuns(store: Store): Promise<Check[]> {
     one
       ? warn(
           "interrupted",
-          `${plural(stalled.length, "run")} could go on, and nobody has ${stalled.length === 1 ? "it" : "them"}`,
+          `${plural(stalled.length, "run")} could continue, but no process works on ${stalled.length === 1 ? "it" : "them"}`,
           {
             command: stalled.length === 1 ? `resume ${one.id}` : "resume --all",
           },

@@ -16,13 +16,13 @@ export function editState(host: Host, out: Output, view: StateView): Edits | und
   const editor = host.env["VISUAL"] || host.env["EDITOR"];
   if (!host.canAsk || out.isJson)
     throw refused(
-      "nobody can edit it here",
+      "there is no terminal",
       "An editor needs a terminal.",
       "holdfast fork <checkpoint> --set <path=json>",
     );
   if (editor === undefined)
     throw refused(
-      "no editor is named",
+      "no editor is set",
       "Neither VISUAL nor EDITOR is set.",
       "EDITOR=nano holdfast fork <checkpoint> --edit",
     );
@@ -54,11 +54,11 @@ function parsed(text: string): Json {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Json;
   } catch (error) {
-    throw refused("it is not JSON any more", messageOf(error), "Edit it again, and leave it valid JSON.");
+    throw refused("it is no longer valid JSON", messageOf(error), "Edit it again, and keep it valid JSON.");
   }
   throw refused(
-    "it is no object any more",
-    "It holds input, config, memory, loops and steps.",
+    "it is no longer an object",
+    "It must contain input, config, memory, loops and steps.",
     "Edit it again.",
   );
 }

@@ -53,7 +53,7 @@ async function gateOfRun(
     if (!HoldfastError.is(error, "HF-4303")) throw error;
     throw none(
       text,
-      known.length === 0 ? "No run waits at a gate." : `The most alike is ${nearest(text, known)}.`,
+      known.length === 0 ? "No run waits at a gate." : `The closest name is ${nearest(text, known)}.`,
     );
   });
   const gates = await engine.gates(row.id);

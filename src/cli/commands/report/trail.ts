@@ -17,7 +17,7 @@ export const trail = defineCommand({
     const engine = await context.engine();
     const { lines, ...about } = await engine.reports.trail(run.id);
     const verdict = about.verified
-      ? paint.green(`✓ the chain of ${plural(lines.length, "event")} is as it was written`)
+      ? paint.green(`✓ the chain of ${plural(lines.length, "event")} is exactly as it was written`)
       : paint.red(`✗ the record was changed or is damaged: ${about.problems[0]?.problem ?? ""}`);
     const people = about.actors.map(({ actor, acts }) => {
       const done = Object.entries(acts).map(([kind, many]) => `${kind.replaceAll("_", " ")} ×${many}`);

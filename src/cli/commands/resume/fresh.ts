@@ -26,11 +26,11 @@ export async function startFresh(
   const audit = await (await context.engine()).restarts.audit(run.id);
   if (plan) return { data: { audit }, text: auditText(audit), next: [`resume ${run.id} --fresh`] };
   const code = await context.codeOf(run, defined({ file, changed: true }));
-  const act = await context.act("start afresh");
+  const act = await context.act("start over");
   if (!context.out.isJson) context.out.say(auditText(audit));
   const risks = audit.effects.length;
   if (risks > 0 || !audit.complete)
-    await context.confirm(`start ${run.id} afresh`, `${plural(risks, "effect")} may happen twice`);
+    await context.confirm(`start ${run.id} over`, `${plural(risks, "effect")} may happen twice`);
   const id = freshId(run.id);
   const engine = await engineFor(context, { store, code, runId: id, act });
   await engine.restarts.start(run.id, { id, ...act });
@@ -49,9 +49,5 @@ function auditText({ run, effects, complete }: EffectAudit): string {
     one.what,
     iso(one.at),
   ]);
-  return [
-    `What ${run} did, or may have done, and a fresh run could do again:`,
-    ...columns(rows),
-    ...missing,
-  ].join("\n");
+  return [`Effects of ${run} that a new run could repeat:`, ...columns(rows), ...missing].join("\n");
 }

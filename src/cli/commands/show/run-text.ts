@@ -115,7 +115,7 @@ function steps(reading: RunReading, options: ShowOptions, paint: Paint, room: nu
   const rows = shown.flatMap((story) => storyRows(story, reading, options, paint));
   const planned = pending.slice(0, options.all ? undefined : 5);
   rows.push(...planned.map((step) => [paint.dim(`○ ${step}`), paint.dim("planned"), "", "", ""]));
-  if (rows.length === 0) return [paint.dim("No step has begun.")];
+  if (rows.length === 0) return [paint.dim("No step has started.")];
   const left = stories.length - shown.length;
   const before = left > 0 ? [paint.dim(`  … ${count(left)} steps before these; --all shows them`)] : [];
   const after =
@@ -165,7 +165,7 @@ export function stateOf(
   if (ended(row.status)) return ["◌", type === "gate" ? "not answered" : `not ended${tries}`, "calm"];
   if (type === "gate") return ["‖", "waiting for you", "waits"];
   if (type === "timer" || type === "signal") return ["◌", type === "timer" ? "sleeping" : "waiting", "calm"];
-  return row.status === "running" ? ["●", `running${tries}`, "busy"] : ["◌", `begun${tries}`, "calm"];
+  return row.status === "running" ? ["●", `running${tries}`, "busy"] : ["◌", `started${tries}`, "calm"];
 }
 
 function noteOf(

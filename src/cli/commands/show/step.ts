@@ -58,15 +58,15 @@ function find({ stories, every, pending }: RunReading, run: string, step: string
     run,
     step,
     why: pending.includes(step)
-      ? "It is planned and has not begun."
+      ? "It is planned and hasn't started."
       : ending.length > 1
-        ? `Several steps end so: ${ending
+        ? `Several steps have this ending: ${ending
             .slice(0, 8)
             .map((story) => story.step)
             .join(", ")}.`
         : known.length === 0
-          ? "No step of the run has begun."
-          : `The most alike is ${nearest(step, known)}.`,
+          ? "No step of the run has started."
+          : `The closest name is ${nearest(step, known)}.`,
     fix: known.length === 0 ? run : `${run}:${nearest(step, known)}`,
   });
 }

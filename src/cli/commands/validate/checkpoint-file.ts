@@ -51,7 +51,7 @@ export async function validateCheckpointFile(
   if (verdict.kind === "damaged") {
     const [first = ""] = verdict.problems;
     const fix = verdict.isOfStore
-      ? "holdfast verify checks the whole store, and says which runs can go on."
+      ? "holdfast verify checks the whole store, and shows which runs can continue."
       : "Take it from its run again, or from a backup.";
     return {
       data: { kind: "checkpoint", file: shown, valid: false, problems: verdict.problems },

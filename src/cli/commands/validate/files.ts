@@ -85,8 +85,7 @@ export async function validateConfig(context: CommandContext<unknown>, path?: st
   const globals = path === undefined ? context.globals : { ...context.globals, config: path };
   const { file, notes } = await loadSettings(context.host, globals);
   const shown = file === undefined ? undefined : relative(context.host.cwd, file);
-  const told =
-    shown === undefined ? "✓ there is no configuration file; defaults count" : `✓ ${shown} is valid`;
+  const told = shown === undefined ? "✓ no configuration file: the defaults are used" : `✓ ${shown} is valid`;
   return {
     data: { kind: "config", file: shown ?? null, valid: true, notes },
     text: [told, ...notes.map((note) => `! ${note}`)].join("\n"),

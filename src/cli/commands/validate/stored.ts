@@ -68,7 +68,7 @@ function broken(subject: string, { problems, lastGood }: Validation): Pick<Outco
   const safe =
     lastGood === null
       ? "No checkpoint of it can be relied on."
-      : `Everything up to ${lastGood} is as it was written.`;
+      : `Everything up to ${lastGood} is exactly as it was written.`;
   const fix = lastGood === null ? "Restore the store from a backup." : `holdfast fork ${lastGood}`;
   return damaged(subject, plural(problems.length, "problem"), problems[0]?.problem ?? "", safe, fix);
 }
@@ -92,7 +92,7 @@ async function migratability(
   file: string | undefined,
 ): Promise<Migratability> {
   if (terminal(run.status) || run.prunedAt !== null)
-    return { outcome: "ended", text: "it has ended, so no code goes on with it" };
+    return { outcome: "ended", text: "it has ended, so no code continues it" };
   try {
     const code = await context.codeOf(run, { file });
     const { migrations } = await context.engine({ workflows: code.all });

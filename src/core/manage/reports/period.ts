@@ -28,7 +28,7 @@ export async function readPeriod(store: Store, { since, until }: ReportQuery): P
   const period = { since: since ?? 0, until: until ?? (await store.now()) + 1 };
   if (Number.isFinite(period.since) && Number.isFinite(period.until) && period.since < period.until)
     return period;
-  throw badOption("since", "it must be a time before the period ends, which is now unless it is said");
+  throw badOption("since", "it must be a time before the end of the period (default: now)");
 }
 
 /** Runs that may have events in the period, newest first. */

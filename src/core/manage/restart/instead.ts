@@ -25,7 +25,7 @@ export const insteadOfParking =
       const { effects, complete } = await auditEffects(parts.store, row);
       const told = effects.map(({ step, what }) => `${step} ${what}`).join(", ");
       const about = { runId: row.id, effects: told, complete };
-      logger.warn("a run that cannot be restored is started afresh", about);
+      logger.warn("a run that can't be restored is started over", about);
       const why = `${problem.code} ${problem.message}`;
       const { run } = await restarts.start(row.id, { actor: "worker", reason: why });
       const count = `${effects.length}${complete ? "" : " or more"}`;

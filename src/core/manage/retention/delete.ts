@@ -117,7 +117,7 @@ const unfinished = ({ id, status, claim }: RunRow, asked: string): HoldfastError
     run: id,
     status,
     asked,
-    why: claim.owner === null ? "It can still go on." : `Worker ${claim.owner} holds it.`,
+    why: claim.owner === null ? "It can still continue." : `Worker ${claim.owner} holds it.`,
   });
 
 /** It has ended by itself meanwhile. */

@@ -96,7 +96,7 @@ function text(row: DescribedRow, { open = [], by, stalled, pausingBelow = [] }: 
     case "running":
       return steps ? `running: ${steps}` : "running";
     case "queued":
-      return "queued: goes on when a worker takes it";
+      return "queued: waits for a worker";
     case "failed":
       return because("failed", row.error);
     case "cancelled":

@@ -63,7 +63,7 @@ export async function checkRun(bundled: BundledRun, { logger }: Ports): Promise<
     return { run, row: whole, relatives: relativesOf(row.origin, events) };
   } catch (error) {
     const why = HoldfastError.is(error) ? `${error.message} ${error.why}` : "Its journal cannot be read.";
-    throw refusedBundle(`holds a run that is not as it was written: ${why}`, error);
+    throw refusedBundle(`contains a run that isn't as it was written: ${why}`, error);
   }
 }
 
@@ -119,7 +119,7 @@ function lastEpoch(runId: string, events: readonly JournalEvent[]): number {
   let last = 0;
   for (const { epoch, seq } of events) {
     if (!Number.isSafeInteger(epoch) || epoch < last || epoch > MOST_EPOCH)
-      throw damaged(runId, seq, "Its epoch is none.");
+      throw damaged(runId, seq, "Its epoch isn't valid.");
     last = epoch;
   }
   return last;

@@ -160,7 +160,7 @@ class BundleReader {
   #footer: Footer | undefined;
 
   take(line: string): void {
-    if (this.#footer) throw refusedBundle("goes on after its end");
+    if (this.#footer) throw refusedBundle("continues after its end");
     const content = parseLine(line, this.#budget);
     if ("end" in content) {
       this.#footer = checkFooter(line, content);
@@ -171,7 +171,7 @@ class BundleReader {
     else if ("run" in content) this.#begin(content["run"]);
     else if ("entry" in content) this.#current().entries.push(checkEntry(content["entry"]));
     else if ("blob" in content) this.#addBlob(content["blob"]);
-    else throw refusedBundle("has a line that is none of its own");
+    else throw refusedBundle("has a line that doesn't belong to a bundle");
   }
 
   #current(): Draft {
@@ -189,7 +189,7 @@ class BundleReader {
   #addBlob(content: unknown): void {
     const { hash, data } = isObject(content) ? content : {};
     if (typeof hash !== "string" || typeof data !== "string" || !isText(data))
-      throw refusedBundle("has a blob that is none");
+      throw refusedBundle("has an invalid blob");
     const { blobs } = this.#current();
     if (blobs.has(hash)) throw refusedBundle("has a blob twice");
     blobs.set(hash, data);
@@ -230,7 +230,7 @@ function parseLine(line: string, budget: ParseBudget): Content {
   } catch (error) {
     throw refusedBundle("has a line that is not JSON", error);
   }
-  if (!isObject(content)) throw refusedBundle("has a line that is none of its own");
+  if (!isObject(content)) throw refusedBundle("has a line that doesn't belong to a bundle");
   return content;
 }
 
@@ -250,7 +250,7 @@ function checkEntry(content: unknown): Entry {
   const { seq, count, head, data } = isObject(content) ? content : {};
   const isPlace = Number.isSafeInteger(seq) && Number.isSafeInteger(count) && Number(count) > 0;
   const isWhole = typeof head === "string" && isText(head) && (data === null || typeof data === "string");
-  if (!isPlace || !isWhole || !isText(data ?? "")) throw refusedBundle("has an entry that is none");
+  if (!isPlace || !isWhole || !isText(data ?? "")) throw refusedBundle("has an invalid entry");
   return { seq: Number(seq), count: Number(count), head, data };
 }
 
@@ -260,6 +260,6 @@ function checkFooter(line: string, content: Content): Footer {
   const { runs, entries, blobs } = isObject(end) ? end : {};
   const same = { end: { runs, entries, blobs }, digest, ...defined({ signature }) };
   const isWhole = typeof digest === "string" && ["string", "undefined"].includes(typeof signature);
-  if (!isWhole || `${JSON.stringify(same)}\n` !== line) throw refusedBundle("has an end that is none");
+  if (!isWhole || `${JSON.stringify(same)}\n` !== line) throw refusedBundle("has an invalid end");
   return content as unknown as Footer;
 }

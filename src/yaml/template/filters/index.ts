@@ -13,7 +13,7 @@ const ALIASES: Readonly<Record<string, string>> = { count: "length", e: "escape"
 /** Jinja filters that are left out, with the reason. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   attr: "data has no attributes besides what it holds: write x.name or x[name]",
-  random: "a run that goes on must come to the same text",
+  random: "a resumed run must produce the same text",
   urlize: "prompts are not HTML",
 };
 
