@@ -9,7 +9,9 @@ describe("an option that is not valid (C9)", () => {
     const store = await folder.run("list --store nope:/x");
     expect([store.code, store.stderr]).toEqual([2, expect.stringContaining("Option --store is not valid:")]);
     const since = await folder.run("report effects --since 2099-01-01");
-    expect(since.stderr).toContain("Option --since is not valid: it must be a time before the period ends");
+    expect(since.stderr).toContain(
+      "Option --since is not valid: it must be a time before the end of the period",
+    );
     folder.remove();
   });
 

