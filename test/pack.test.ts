@@ -1,27 +1,21 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { useFolders } from "./support/folders.ts";
-import { PACKAGE, packed } from "./support/packed.ts";
+import { installed, PACKAGE } from "./support/packed.ts";
 
 const run = promisify(execFile);
-const folder = useFolders("pack");
 const manifest = JSON.parse(readFileSync(path.join(PACKAGE, "package.json"), "utf8")) as {
   exports: Record<string, unknown>;
   peerDependencies: Record<string, string>;
 };
 
-/** An empty project in which only the tarball is installed, without any peer. */
+/** An empty project in which only the tarballs are installed, without any peer. */
 let project = "";
 
 beforeAll(async () => {
-  project = folder();
-  mkdirSync(project, { recursive: true });
-  writeFileSync(path.join(project, "package.json"), JSON.stringify({ name: "somebodys", private: true }));
-  const flags = ["--no-audit", "--no-fund", "--omit=peer", "--omit=dev", "--prefer-offline"];
-  await run("npm", ["install", ...flags, await packed()], { cwd: project });
+  project = await installed();
 });
 
 const npx = (...args: readonly string[]) =>

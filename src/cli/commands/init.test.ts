@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { type CliFolder, cliFolder } from "../../../test/support/cli.ts";
-import { TEMPLATES } from "../templates.ts";
+import { TEMPLATES } from "../init/templates.ts";
 
 const folders: CliFolder[] = [];
 let folder: CliFolder;
@@ -19,27 +19,66 @@ describe("holdfast init", () => {
   it("makes a project to begin with, and says what to do next", async () => {
     const { code, stdout } = await folder.run("init agent");
     expect(code).toBe(0);
-    expect(stdout).toContain("✓ workflows/hello.mjs");
-    expect(stdout).toContain("npx holdfast run hello -i name=Ada");
-    expect(JSON.parse(read("agent/package.json"))).toMatchObject({ name: "agent", type: "module" });
-    expect(read("agent/.gitignore")).toBe(".holdfast/\n");
-    expect(read("agent/workflows/hello.mjs")).not.toContain("input:");
+    expect(stdout).toContain("✓ workflows/hello.ts");
+    expect(stdout).toContain("  cd agent\n  npm install\n  npm run dev");
+    expect(JSON.parse(read("agent/package.json"))).toMatchObject({
+      name: "agent",
+      type: "module",
+      scripts: { dev: "holdfast run hello -i name=Ada", start: "tsx worker.ts" },
+      dependencies: { holdfast: expect.stringMatching(/^\^\d/) },
+      devDependencies: { tsx: expect.any(String) },
+    });
+    expect(read("agent/.gitignore")).toBe("node_modules/\n.holdfast/\n");
   });
 
-  it("leaves what is there as it is", async () => {
-    folder.write(
-      "package.json",
-      JSON.stringify({ devDependencies: { typescript: "^5" }, dependencies: { holdfast: "*" } }),
-    );
+  it("writes JavaScript when it is asked to", async () => {
+    await folder.run("init agent --js");
+    expect(read("agent/workflows/hello.mjs")).not.toContain("input:");
+    expect(JSON.parse(read("agent/package.json"))).not.toHaveProperty("devDependencies");
+    expect(existsSync(join(folder.path, "agent/tsconfig.json"))).toBe(false);
+  });
+
+  it("leaves what is there as it is, and names it", async () => {
+    const manifest = {
+      name: "theirs",
+      scripts: { test: "vitest" },
+      devDependencies: { typescript: "^5" },
+      dependencies: { holdfast: "*" },
+    };
+    folder.write("package.json", JSON.stringify(manifest, null, "\t"));
     folder.write(".gitignore", "node_modules");
     folder.write("holdfast.config.ts", "export const config = {};");
-    const { made, kept } = (await folder.run("init --json")).json<{ made: string[]; kept: string[] }>();
-    expect(made).toEqual(["workflows/hello.ts", ".gitignore"]);
-    expect(kept).toEqual(["holdfast.config.ts"]);
+    const { made, added, kept } = (await folder.run("init --json")).json<Record<string, string[]>>();
+    expect(made).toEqual(["workflows/hello.ts", "worker.ts", "test/hello.test.ts"]);
+    expect(kept).toEqual([
+      "holdfast.config.ts",
+      "package.json: scripts.test",
+      "package.json: dependencies.holdfast",
+      "package.json: devDependencies.typescript",
+    ]);
+    expect(added).toEqual([
+      "package.json: scripts.dev",
+      "package.json: scripts.start",
+      "package.json: devDependencies.@types/node",
+      "package.json: devDependencies.tsx",
+      ".gitignore: .holdfast/",
+    ]);
     expect(read("holdfast.config.ts")).toBe("export const config = {};");
     expect(read(".gitignore")).toBe("node_modules\n.holdfast/\n");
-    const again = (await folder.run("init --json")).json<{ made: string[] }>();
-    expect(again.made).toEqual([]);
+    expect(read("package.json")).toMatch(/^\{\n\t"name": "theirs"/);
+    expect(JSON.parse(read("package.json"))).toMatchObject({
+      scripts: { test: "vitest" },
+      dependencies: { holdfast: "*" },
+    });
+    const again = (await folder.run("init --json")).json<Record<string, string[]>>();
+    expect([again["made"], again["added"]]).toEqual([[], []]);
+  });
+
+  it("changes nothing in a manifest that it cannot read", async () => {
+    folder.write("package.json", "{ // mine\n}");
+    const { code, stderr } = await folder.run("init");
+    expect([code, stderr]).toEqual([3, expect.stringContaining("HF-4411")]);
+    expect(read("package.json")).toBe("{ // mine\n}");
   });
 
   it.each(Object.keys(TEMPLATES))("writes a %s template that can be planned as it is", async (name) => {

@@ -1,7 +1,10 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { relative, resolve } from "node:path";
+import { packageVersion } from "../../testing/package-files.ts";
 import { defineCommand } from "../command.ts";
-import { TEMPLATES, type TemplateName } from "../templates.ts";
+import { columns } from "../format.ts";
+import { configText, testText, tsconfigText, workerText } from "../init/files.ts";
+import { type Changes, Project } from "../init/project.ts";
+import { INPUTS, inWords, TEMPLATES, type TemplateName, withoutTypes } from "../init/templates.ts";
 
 const options = {
   template: {
@@ -9,100 +12,66 @@ const options = {
     summary: "The template to start from",
     choices: ["hello", "gate", "parallel", "recon"],
   },
+  js: { flag: "--js", summary: "Write JavaScript instead of TypeScript" },
 } as const;
 
-/** `holdfast init [dir]`: creates a first workflow and a configuration. Existing files stay as they are. */
+/** `holdfast init [dir]`, and `npm create holdfast [dir]`: a first workflow with a crash test. Existing files are kept. */
 export const command = defineCommand({
   name: "init",
-  summary: "Create a first workflow and a configuration, in a new or an existing project",
+  summary: "Create a first workflow and its crash test, in a new or an existing project",
   args: ["[dir]"],
   options,
   examples: ["init", "init my-agent --template gate"],
   async run(context) {
-    const folder = resolve(context.host.cwd, context.args[0] ?? ".");
+    const project = new Project(resolve(context.host.cwd, context.args[0] ?? "."));
     const name: TemplateName = context.options.template ?? "hello";
-    const manifest = readManifest(folder);
-    const isTs = existsSync(join(folder, "tsconfig.json")) || manifest?.usesTypescript === true;
-    const ending = isTs ? "ts" : "mjs";
-    const [made, kept]: [string[], string[]] = [[], []];
-    const write = (path: string, text: string): void => {
-      const file = join(folder, path);
-      if (existsSync(file)) return void kept.push(path);
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, text);
-      made.push(path);
-    };
-    const flow = `workflows/${name}.${ending}`;
-    if (!manifest) write("package.json", newManifest(folder));
-    write(flow, isTs ? TEMPLATES[name] : withoutTypes(TEMPLATES[name]));
-    write(`holdfast.config.${ending}`, configText(flow));
-    if (ignoreRuns(folder)) made.push(".gitignore");
-    const example = EXAMPLES[name];
-    const steps = [
-      `cd ${relative(context.host.cwd, folder) || "."}`,
-      ...(manifest?.hasHoldfast ? [] : ["npm install holdfast"]),
-      `npx holdfast run ${name}${example}`,
-    ];
+    begin(project, name, context.options.js === true);
+    const { changes, folder } = project;
+    const inside = relative(context.host.cwd, folder);
+    const steps = [...(inside === "" ? [] : [`cd ${inside}`]), "npm install", runs(project, "dev", name)];
     return {
-      data: { folder, template: name, made, kept },
-      text: [
-        ...made.map((path) => `✓ ${path}`),
-        ...kept.map((path) => `· ${path} was there and is unchanged`),
-        "",
-        ...steps.filter((step) => step !== "cd .").map((step) => `  ${step}`),
-      ].join("\n"),
-      next: [`run ${name}${example}`],
+      data: { folder, template: name, ...changes },
+      text: [told(changes), "", ...steps.map((step) => `  ${step}`)].join("\n"),
+      next: [`run ${name} ${inWords(name)}`],
     };
   },
 });
 
-const EXAMPLES: Readonly<Record<TemplateName, string>> = {
-  hello: " -i name=Ada",
-  gate: " -i amount=120",
-  parallel: ' -i topics=\'["rain","snow"]\'',
-  recon: " -i batch=2026-01",
-};
-
-interface Manifest {
-  readonly usesTypescript: boolean;
-  readonly hasHoldfast: boolean;
+function begin(project: Project, name: TemplateName, isJs: boolean): void {
+  const isNew = !project.has("package.json");
+  const ending = isJs ? "mjs" : "ts";
+  const flow = `workflows/${name}.${ending}`;
+  const test = `test/${name}.test.${ending}`;
+  project.write(flow, isJs ? withoutTypes(TEMPLATES[name]) : TEMPLATES[name]);
+  project.write(`holdfast.config.${ending}`, configText(flow));
+  project.write(`worker.${ending}`, workerText(name, flow));
+  project.write(test, testText(name, flow, INPUTS[name]));
+  if (isNew && !isJs) project.write("tsconfig.json", tsconfigText);
+  project.manifest({
+    scripts: {
+      dev: `holdfast run ${name} ${inWords(name)}`,
+      start: isJs ? "node worker.mjs" : "tsx worker.ts",
+      test: `node ${isJs ? "" : "--import tsx "}--test ${test}`,
+    },
+    dependencies: { holdfast: `^${packageVersion()}` },
+    devDependencies: isJs ? {} : TOOLS,
+  });
+  project.ignore("node_modules", ".holdfast");
 }
 
-function readManifest(folder: string): Manifest | undefined {
-  const file = join(folder, "package.json");
-  if (!existsSync(file)) return undefined;
-  const { dependencies, devDependencies } = JSON.parse(readFileSync(file, "utf8")) as Record<
-    string,
-    object | undefined
-  >;
-  const all = Object.keys({ ...dependencies, ...devDependencies });
-  return {
-    usesTypescript: all.includes("typescript") || all.includes("tsx"),
-    hasHoldfast: all.includes("holdfast"),
-  };
-}
+const TOOLS = { "@types/node": "^20.19.0", tsx: "^4.19.0", typescript: "^5.9.0" };
 
-const newManifest = (folder: string): string => {
-  const name = (folder.split(/[\\/]/).at(-1) ?? "agent").toLowerCase().replace(/[^a-z0-9-]+/g, "-");
-  return `${JSON.stringify({ name, private: true, type: "module" }, null, 2)}\n`;
-};
+/** A script of that name, or what it would have done where another is there. */
+const runs = ({ changes }: Project, script: string, name: TemplateName): string =>
+  changes.kept.includes(`package.json: scripts.${script}`)
+    ? `npx holdfast run ${name} ${inWords(name)}`
+    : `npm run ${script}`;
 
-const configText = (flow: string): string => `import { defineConfig } from "holdfast/config";
-
-export const config = defineConfig({
-  store: "sqlite:./.holdfast/holdfast.db",
-  workflows: ["./${flow}"],
-});
-`;
-
-/** The only types in the templates are those of their inputs. */
-const withoutTypes = (text: string): string => text.replace(/, input: \{[^}]*\}/g, ", input");
-
-/** Stored runs don't belong in version control. Returns whether the entry had to be added. */
-function ignoreRuns(folder: string): boolean {
-  const file = join(folder, ".gitignore");
-  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-  if (/^\/?\.holdfast\/?$/m.test(text)) return false;
-  appendFileSync(file, `${text === "" || text.endsWith("\n") ? "" : "\n"}.holdfast/\n`);
-  return true;
-}
+const told = ({ made, added, kept }: Changes): string =>
+  columns([
+    ...made.map((path) => [`✓ ${path}`, ""]),
+    ...added.map((entry) => [`+ ${entry}`, ""]),
+    ...kept.map((path) => [`· ${path}`, "was there and is unchanged"]),
+  ])
+    .map((line) => line.trimEnd())
+    .join("\n");

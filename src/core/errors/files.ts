@@ -446,4 +446,10 @@ export const fileErrors = entries({
     safe: UNCHANGED,
     fix: "Rename it to {renamed}, or run: npm pkg set type=module",
   },
+  "HF-4411": {
+    what: "{file} isn't valid JSON: {problem}.",
+    why: "init adds scripts and dependencies to it, and can only do that if it can read it.",
+    safe: "The file is unchanged.",
+    fix: "Correct the file, then repeat the command.",
+  },
 });
