@@ -36,6 +36,7 @@ import { Restarts } from "./manage/restart/restarts.ts";
 import { type DeleteOptions, type DeleteReport, deleteRun } from "./manage/retention/delete.ts";
 import { RetentionLoop } from "./manage/retention/loop.ts";
 import { Retention } from "./manage/retention/retention.ts";
+import { beginWork } from "./manage/status/idle.ts";
 import { type RunReport, readStatus } from "./manage/status/run-status.ts";
 import { Waits } from "./manage/status/waits.ts";
 import { Transfer } from "./manage/transfer/transfer.ts";
@@ -51,7 +52,6 @@ import { Starter } from "./start.ts";
 import type { CommitQueue } from "./store/commit.ts";
 import type { RunPage, Store, StoreIdentity } from "./store/contract.ts";
 import { ended, type Run, type RunRow } from "./types.ts";
-import { untilThere } from "./worker/away.ts";
 import { Emitter } from "./worker/emitter.ts";
 import type { EventsOptions } from "./worker/event-stream.ts";
 import type { EngineEvent, EngineEventOf, EngineEventType } from "./worker/event-types.ts";
@@ -226,7 +226,7 @@ export class Engine {
   /** Advances due runs until `close`, and keeps the process alive. Resolves when the store is available. */
   async work(): Promise<void> {
     this.#checkOpen();
-    await untilThere(this.#ports, async () => this.#closed || this.#work(false));
+    await beginWork(this.#ports, this.#store, this.#workflows, () => this.#closed || this.#work(false));
   }
 
   /** Takes every run that is due now, begins to advance it, and returns their ids when the last one has begun. */

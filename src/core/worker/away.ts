@@ -9,11 +9,10 @@ export const isAway = (error: unknown): boolean =>
   !HoldfastError.is(error) || AWAY.some((code) => HoldfastError.is(error, code));
 
 /** Runs the start of work, and repeats it while the store is down. */
-export async function untilThere({ clock, logger }: Ports, begin: () => Promise<unknown>): Promise<void> {
+export async function untilThere<T>({ clock, logger }: Ports, begin: () => Promise<T>): Promise<T> {
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     try {
-      await begin();
-      return;
+      return await begin();
     } catch (error) {
       if (!isAway(error)) throw error;
       if (pause === FIRST_PAUSE_MS)
