@@ -9,6 +9,8 @@ export interface Outcome {
   readonly data: Readonly<Record<string, unknown>>;
   /** The text for people on standard output. */
   readonly text?: string;
+  /** True when the text is a value or a script, which is printed as it is however narrow the terminal. */
+  readonly isValue?: boolean;
   /** Set when the command succeeded but its subject has failed: reported like any error, beside the data. */
   readonly error?: ErrorDocument;
   /** Sensible next commands; shown to coding agents. */

@@ -7,7 +7,7 @@ import { EXIT, type ExitCode, exitCodeOf } from "./exit-codes.ts";
 import { chosenFields } from "./fields.ts";
 import { width, wrap } from "./format.ts";
 import type { Globals } from "./globals.ts";
-import type { Host } from "./host.ts";
+import type { Host, Sink } from "./host.ts";
 import type { Outcome } from "./outcome.ts";
 import { createPaint, type Paint } from "./paint.ts";
 import { detectAgent, hasColor, wantsAscii } from "./surroundings.ts";
@@ -77,7 +77,7 @@ export class Output {
   }
 
   #progress(line: string): void {
-    const text = `${this.plain(line)}\n`;
+    const text = `${this.plain(wrapped(line, this.#host.stderr))}\n`;
     if (this.#through) this.#through(text);
     else this.#host.stderr.write(text);
   }
@@ -105,7 +105,7 @@ export class Output {
   }
 
   /** Prints a command's result. */
-  finish(command: string, { data, text, error, next = [], exit = EXIT.done }: Outcome): ExitCode {
+  finish(command: string, { data, text, isValue, error, next = [], exit = EXIT.done }: Outcome): ExitCode {
     const { fields } = this.#globals;
     if (this.isJson) {
       const chosen = fields ? chosenFields(data, fields) : data;
@@ -113,8 +113,10 @@ export class Output {
       return exit;
     }
     if (error) this.#progress(this.errorText(error).join("\n"));
-    if (text !== undefined && text !== "")
-      this.#host.stdout.write(this.plain(`${text.replace(/\n+$/, "")}\n`));
+    if (text !== undefined && text !== "") {
+      const shown = text.replace(/\n+$/, "");
+      this.#host.stdout.write(this.plain(`${isValue ? shown : wrapped(shown, this.#host.stdout)}\n`));
+    }
     if (this.agent !== undefined) for (const one of next) this.#host.stdout.write(`next: ${one}\n`);
     return exit;
   }
@@ -153,6 +155,17 @@ export class Output {
       ),
     ];
   }
+}
+
+/** Breaks lines at spaces where a terminal would break them in the middle of a word; what follows is indented. */
+function wrapped(text: string, { isTTY, columns }: Pick<Sink, "isTTY" | "columns">): string {
+  if (!isTTY) return text;
+  const lines = text.split("\n").map((line) => {
+    if (width(line) <= columns) return line;
+    const indent = `${/^ */.exec(line)?.[0] ?? ""}  `;
+    return wrap(line, Math.max(20, columns - indent.length)).join(`\n${indent}`);
+  });
+  return lines.join("\n");
 }
 
 export const schemaOf = (command: string): string => `holdfast/${command.replaceAll(" ", "-")}/v1`;

@@ -23,7 +23,7 @@ export const completionFor = (catalog: readonly Listed[]): Command =>
       const [shell = "", ...words] = context.args;
       if (shell === ASK) {
         const found = await candidates(context, catalog, words);
-        return { data: { candidates: found }, text: found.join("\n") };
+        return { data: { candidates: found }, text: found.join("\n"), isValue: true };
       }
       const script = SCRIPTS[shell];
       const known = Object.keys(SCRIPTS);
@@ -33,6 +33,6 @@ export const completionFor = (catalog: readonly Listed[]): Command =>
           `The supported shells are ${known.join(", ")}.`,
           `holdfast completion ${nearest(shell, known)}`,
         );
-      return { data: { shell, script }, text: script };
+      return { data: { shell, script }, text: script, isValue: true };
     },
   });

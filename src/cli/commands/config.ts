@@ -52,7 +52,7 @@ const schema = defineCommand({
   async run() {
     const { jsonSchema } = await import("../config/schema.ts");
     const found = jsonSchema();
-    return { data: { jsonSchema: found }, text: JSON.stringify(found, null, 2) };
+    return { data: { jsonSchema: found }, text: JSON.stringify(found, null, 2), isValue: true };
   },
 });
 

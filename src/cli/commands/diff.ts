@@ -92,9 +92,9 @@ async function compare(
   const data = options.stat ? { from: diff.from, to: diff.to, same: diff.same, stat } : { ...diff, stat };
   if (options.format === "jsonpatch") {
     if (!options.reveal) context.out.say("Values are masked; with --reveal the patch can be applied.");
-    return { data, text: JSON.stringify(diff.patch, null, 2) };
+    return { data, text: JSON.stringify(diff.patch, null, 2), isValue: true };
   }
-  if (options.format === "json") return { data, text: JSON.stringify(data, null, 2) };
+  if (options.format === "json") return { data, text: JSON.stringify(data, null, 2), isValue: true };
   if (options.stat) return { data, text: statText(diff, stat) };
   const text = diffToText(options.reveal ? whole : maskedDiff(whole, Number.POSITIVE_INFINITY));
   return { data, text: coloured(options.reveal ? text : withoutSecrets(text), context.out.paint) };

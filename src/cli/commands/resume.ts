@@ -220,7 +220,7 @@ const decisionOf = ({ options: { inDoubt = "ask", result } }: Given, act: Act): 
 async function already(context: Given, { id, workflow, status }: RunRow): Promise<Outcome> {
   const result = await (await context.engine()).result(id);
   context.out.say(`${context.out.note.green("✓")} ${id} was completed before; nothing was run`);
-  return { data: { run: id, workflow, status, result: result ?? null }, text: shown(result) };
+  return { data: { run: id, workflow, status, result: result ?? null }, text: shown(result), isValue: true };
 }
 
 async function plan(context: Given, run: RunRow): Promise<Outcome> {

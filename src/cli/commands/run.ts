@@ -235,7 +235,11 @@ async function goOn(context: Given, { store, code, run, act, hasInput }: Known):
   if (run.status === "completed") {
     const result = await (await context.engine({ store })).result(id);
     out.say(`${out.note.green("✓")} ${id} was completed before; nothing was run`);
-    return { data: { run: id, workflow, status: run.status, result: result ?? null }, text: shown(result) };
+    return {
+      data: { run: id, workflow, status: run.status, result: result ?? null },
+      text: shown(result),
+      isValue: true,
+    };
   }
   if (context.options.detach) return leave(context, id);
   const isHeld = run.status === "paused" || run.status === "failed" || run.control === "pausing";

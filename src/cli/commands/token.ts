@@ -181,5 +181,5 @@ function shown(context: CommandContext<unknown>, { token, info }: MadeToken): Ou
   const until = info.expiresAt === null ? "" : `, until ${new Date(info.expiresAt).toISOString()}`;
   context.out.say(`Token ${info.name} (${info.id}) for ${info.actor}: ${info.roles.join(", ")}${until}.`);
   context.out.say("It is shown only now. Keep it like a password.");
-  return { data: { token, info: info satisfies TokenInfo }, text: token };
+  return { data: { token, info: info satisfies TokenInfo }, text: token, isValue: true };
 }

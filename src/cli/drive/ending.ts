@@ -130,7 +130,7 @@ function completed(context: CommandContext<unknown>, result: unknown, driven: Dr
   if (warning !== undefined) out.warn(warning);
   new GithubLog(context.host, out).completed(`${view.row.workflow} ${view.row.id} ${facts.join(" · ")}`);
   const data = { ...runData(driven), ...(unasked.length > 0 ? { unasked } : {}), result: result ?? null };
-  return { data, text: shown(result), exit: EXIT.done };
+  return { data, text: shown(result), isValue: true, exit: EXIT.done };
 }
 
 /** It ended as requested. */

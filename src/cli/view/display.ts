@@ -1,6 +1,6 @@
 import type { JournalEvent } from "../../core/journal/events.ts";
 import type { StepUnderWay } from "../../core/manage/checkpoints/progress.ts";
-import { fitMiddle, oneLine, seconds, tokens, usd, width } from "../format.ts";
+import { fitMiddle, oneLine, plural, seconds, tokens, usd, width } from "../format.ts";
 import type { Host } from "../host.ts";
 import type { Output } from "../output.ts";
 import type { Display } from "../surroundings.ts";
@@ -104,7 +104,7 @@ export class RunDisplay {
     const now = Date.now();
     const { usage } = row;
     const facts = [
-      progress.total === undefined ? `${row.stepsDone} steps done` : progress.text,
+      progress.total === undefined ? `${plural(row.stepsDone, "step")} done` : progress.text,
       seconds(now - this.#startedAt),
       usage.tokens > 0 ? tokens(usage.tokens) : "",
       usage.costUsd > 0 ? usd(usage.costUsd) : "",
@@ -115,7 +115,10 @@ export class RunDisplay {
     const id = fitMiddle(row.id, Math.max(8, room - 8));
     const workflow = fitMiddle(oneLine(row.workflow), Math.min(40, Math.max(8, room - width(id))));
     const head = `${note.cyan("▶")} ${note.bold(workflow)} ${id}${rest}`;
-    const shown = open.slice(0, MOST_OPEN).map((one) => `  ${this.#openLine(one, now)}`);
+    const shown = open
+      .slice(0, MOST_OPEN)
+      .flatMap((one) => this.#openLine(one, now).split("\n"))
+      .map((line) => `  ${line}`);
     const more = open.length > MOST_OPEN ? [note.dim(`  … and ${open.length - MOST_OPEN} more`)] : [];
     const next = pending
       .slice(0, MOST_PENDING)

@@ -2,7 +2,7 @@ import { isCheckpoint } from "../../core/journal/address.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
 import { usageOf } from "../../core/journal/spent.ts";
 import type { StepUnderWay } from "../../core/manage/checkpoints/progress.ts";
-import { duration, fit, fitMiddle, oneLine, seconds, tokens, usd, width, word } from "../format.ts";
+import { duration, fit, fitMiddle, oneLine, seconds, tokens, usd, width, word, wrap } from "../format.ts";
 import type { Paint } from "../paint.ts";
 import type { RunView } from "./run-view.ts";
 import { endedAgent } from "./units.ts";
@@ -128,13 +128,22 @@ export function openLine(
   if (status === "in_doubt") return `${paint.yellow("!")} ${name} outcome unknown`;
   if (status === "failed") return `${paint.yellow("●")} ${name} attempt ${attempt} failed · retry in ${left}`;
   if (type === "gate") {
+    const line = `${paint.yellow("‖")} ${name} waiting for you ${age}`;
     const [answer = ""] = answersTo(view.runId, step, view.choices.get(step));
-    return `${paint.yellow("‖")} ${name} waiting for you ${age}${cli ? ` → ${cli(answer)}` : ""}`;
+    return cli ? withCommand(line, cli(answer), columns) : line;
   }
   if (type === "timer") return `${paint.dim("◌")} ${name} sleeping · ${left} left`;
   if (type === "signal") return `${paint.dim("◌")} ${name} waiting for a signal ${age}`;
   if (type === "child") return `${paint.cyan("●")} ${name} child run · ${age}`;
   return `${paint.cyan("●")} ${name} ${again}running ${age}`;
+}
+
+/** A command is there to be copied, so it gets lines of its own where it doesn't fit. */
+function withCommand(line: string, command: string, columns: number): string {
+  const together = `${line} → ${command}`;
+  // Two columns of indent, and the last one, which stays free.
+  if (width(together) <= columns - 3) return together;
+  return `${line}\n  → ${wrap(command, columns - 7).join("\n    ")}`;
 }
 
 /** The names of steps in progress, for sentences: `load, match and 3 more`. */
