@@ -41,6 +41,15 @@ describe("a release (X13)", () => {
     expect(commands).toContain("npm run --silent sbom");
   });
 
+  it("has a create-holdfast of the same version, which needs this version of the package", () => {
+    const { version } = JSON.parse(read("package.json")) as { readonly version: string };
+    expect(JSON.parse(read("create-holdfast/package.json"))).toMatchObject({
+      version,
+      dependencies: { holdfast: `^${version}` },
+    });
+    expect(read(".github/workflows/release.yml")).toContain("npm publish ./create-holdfast --provenance");
+  });
+
   it("runs no scripts when it is installed", () => {
     expect(Object.keys(manifest.scripts)).not.toEqual(
       expect.arrayContaining([expect.stringMatching(/^(pre|post)?install$|^prepare$/)]),

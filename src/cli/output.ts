@@ -162,8 +162,9 @@ function wrapped(text: string, { isTTY, columns }: Pick<Sink, "isTTY" | "columns
   if (!isTTY) return text;
   const lines = text.split("\n").map((line) => {
     if (width(line) <= columns) return line;
-    const indent = `${/^ */.exec(line)?.[0] ?? ""}  `;
-    return wrap(line, Math.max(20, columns - indent.length)).join(`\n${indent}`);
+    const indent = /^ */.exec(line)?.[0] ?? "";
+    const room = Math.max(20, columns - indent.length - 2);
+    return indent + wrap(line.slice(indent.length), room).join(`\n${indent}  `);
   });
   return lines.join("\n");
 }

@@ -199,7 +199,7 @@ const COLUMNS: readonly Column[] = [
   { title: "DONE", align: "right", spare: true },
   { title: "AGE", align: "right", spare: true },
   { title: "COST", align: "right", spare: true },
-  { title: "WHY / WAITING FOR", least: 16 },
+  { title: "WHY / WAITING FOR", least: 17 },
   { title: "INPUT", least: 10, spare: true },
 ];
 
