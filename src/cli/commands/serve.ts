@@ -22,32 +22,32 @@ const GRACE_MS = 25_000;
 const options = {
   port: {
     flag: "--port <n>",
-    summary: `port to listen on (default ${PORT}; 0 takes a free one)`,
+    summary: `Port to listen on (default ${PORT}; 0 takes a free one)`,
     parse: readPort,
   },
-  host: { flag: "--host <address>", summary: "address to listen on (default 127.0.0.1)" },
-  allowHost: { flag: "--allow-host <name>", summary: "a name that requests may be sent to", list: true },
+  host: { flag: "--host <address>", summary: "Address to listen on (default 127.0.0.1)" },
+  allowHost: { flag: "--allow-host <name>", summary: "A host name that requests may be sent to", list: true },
   allowOrigin: {
     flag: "--allow-origin <origin>",
-    summary: "another web page that may call it",
+    summary: "Another origin whose pages may call the server",
     list: true,
     parse: readOrigin,
   },
-  behindProxy: { flag: "--behind-proxy", summary: "a proxy in front of it has TLS" },
+  behindProxy: { flag: "--behind-proxy", summary: "A proxy in front of the server handles TLS" },
   trustProxy: {
     flag: "--trust-proxy <address>",
-    summary: "a proxy whose X-Forwarded-For is believed",
+    summary: "A proxy whose X-Forwarded-For is trusted",
     list: true,
     parse: readProxy,
   },
-  tlsCert: { flag: "--tls-cert <file>", summary: "certificate, to serve https" },
-  tlsKey: { flag: "--tls-key <file>", summary: "its key" },
+  tlsCert: { flag: "--tls-cert <file>", summary: "Certificate, to serve HTTPS" },
+  tlsKey: { flag: "--tls-key <file>", summary: "The key of the certificate" },
   grace: {
     flag: "--grace <time>",
-    summary: "how long to finish what is under way (default 25s)",
+    summary: "How long to finish requests in progress (default 25s)",
     parse: readSpan,
   },
-  open: { flag: "--open", summary: "open the address in a browser" },
+  open: { flag: "--open", summary: "Open the address in a browser" },
 } as const;
 
 type Given = CommandContext<Values<typeof options>>;
