@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { inject } from "vitest";
 import { pack } from "../../scripts/play-readme.mjs";
@@ -9,26 +10,48 @@ import { ROOT } from "../source-tree.ts";
 /** The package as built; HOLDFAST_PACKAGE names another copy of it. */
 export const PACKAGE = process.env["HOLDFAST_PACKAGE"] ?? ROOT;
 
-/** The tarball of a package, packed by the first test file that asks for it. */
+const MADE = ".made";
+const LOOK_MS = 100;
+
+/** Makes a folder that test files share: the first that asks for it makes it, and others wait until it is complete. */
+async function once(name: string, make: (folder: string) => Promise<void>): Promise<string> {
+  const folder = path.join(inject("packedIn"), name);
+  const made = path.join(folder, MADE);
+  if (claimed(folder)) {
+    await make(folder).catch((error: unknown) => writeFileSync(made, `failed: ${String(error)}`));
+    if (!existsSync(made)) writeFileSync(made, "");
+  }
+  while (!existsSync(made)) await pause(LOOK_MS);
+  const problem = readFileSync(made, "utf8");
+  if (problem !== "") throw new Error(`${name}: ${problem}`);
+  return folder;
+}
+
+/** True for the one caller that made the folder. */
+function claimed(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The tarball of a package. */
 export async function packed(from = PACKAGE): Promise<string> {
-  const folder = path.join(inject("packedIn"), path.basename(from));
-  const [made] = existsSync(folder) ? readdirSync(folder) : [];
-  if (made !== undefined) return path.join(folder, made);
-  mkdirSync(folder);
-  return pack(folder, from);
+  const folder = await once(path.basename(from), async (target) => void (await pack(target, from)));
+  const [tarball = ""] = readdirSync(folder).filter((name) => name !== MADE);
+  return path.join(folder, tarball);
 }
 
 /**
  * A project in which only the tarballs are installed, without any peer: the package, and the one behind `npm create
- * holdfast`. Made by the first test file that asks for it, and changed by none.
+ * holdfast`. No test changes it.
  */
-export async function installed(): Promise<string> {
-  const project = path.join(inject("packedIn"), "project");
-  if (existsSync(project)) return project;
-  mkdirSync(project);
-  writeFileSync(path.join(project, "package.json"), JSON.stringify({ name: "somebodys", private: true }));
-  const flags = ["--no-audit", "--no-fund", "--omit=peer", "--omit=dev", "--prefer-offline"];
-  const tarballs = [await packed(), await packed(path.join(ROOT, "create-holdfast"))];
-  await promisify(execFile)("npm", ["install", ...flags, ...tarballs], { cwd: project });
-  return project;
-}
+export const installed = (): Promise<string> =>
+  once("project", async (project) => {
+    writeFileSync(path.join(project, "package.json"), JSON.stringify({ name: "somebodys", private: true }));
+    const flags = ["--no-audit", "--no-fund", "--omit=peer", "--omit=dev", "--prefer-offline"];
+    const tarballs = [await packed(), await packed(path.join(ROOT, "create-holdfast"))];
+    await promisify(execFile)("npm", ["install", ...flags, ...tarballs], { cwd: project });
+  });

@@ -46,6 +46,7 @@ export const tsconfigText = `${JSON.stringify(
     compilerOptions: {
       target: "ES2022",
       module: "nodenext",
+      types: ["node"],
       strict: true,
       noEmit: true,
       allowImportingTsExtensions: true,
