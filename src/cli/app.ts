@@ -2,6 +2,7 @@ import { type CommanderError, Command as Parser } from "commander";
 import { HoldfastError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 import { packageVersion } from "../testing/package-files.ts";
+import { admit } from "./admission.ts";
 import { asGiven } from "./as-given.ts";
 import { catalog } from "./catalog.ts";
 import type { Command, CommandGroup, Listed, OptionSpecs } from "./command.ts";
@@ -109,6 +110,7 @@ async function execute(
     path,
   });
   try {
+    await admit(context);
     const outcome = await command.run(context);
     const next = (outcome.next ?? []).map((one) => context.cli(one));
     return output.finish(path, { ...outcome, next });

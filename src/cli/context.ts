@@ -63,6 +63,7 @@ export class CommandContext<O = unknown> {
   unsaved: string | undefined;
   /** True when the workflow's file, not the configuration, names the store. */
   #isElsewhere = false;
+  #actor: string | undefined;
   readonly #engines: Engine[] = [];
   readonly #ends: (() => Promise<void>)[] = [];
 
@@ -206,7 +207,12 @@ export class CommandContext<O = unknown> {
 
   /** The user's name: as configured, or from this machine. */
   async actor(): Promise<string> {
-    return (await this.settings()).values.actor ?? userName();
+    return this.#actor ?? (await this.settings()).values.actor ?? userName();
+  }
+
+  /** From now on this is who acts: a credential has proven it. */
+  actAs(actor: string): void {
+    this.#actor = actor;
   }
 
   /** What happens to a run that can continue now: who has it, or how to continue it. */

@@ -152,6 +152,9 @@ const settings = {
   agent_consent: z
     .boolean()
     .describe("false: coding agents may do things that can't be undone without asking"),
+  access: z
+    .enum(["open", "required"])
+    .describe("required: commands on stored runs need a token with the right role, in HOLDFAST_TOKEN"),
   server: serverBlock,
   ui: z.enum(["auto", "live", "lines", "none"]).describe("How a running run is shown"),
   ...seedBlocks,
