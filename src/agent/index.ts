@@ -18,8 +18,7 @@ export {
   type ModelPrice,
   runAgent,
 } from "./run-agent.ts";
-export { checkSchema } from "./schema.ts";
-export { problemsOf } from "./schema-rules.ts";
+export { checkSchema, problemsOf } from "./schema.ts";
 export type { Script, ScriptedReply } from "./script.ts";
 export { type ScriptedCall, type ScriptedOptions, scriptedProvider } from "./scripted.ts";
 export { type AgentTool, type ToolError, type ToolRun, toolError } from "./tool.ts";

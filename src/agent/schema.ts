@@ -1,7 +1,8 @@
+import { checkText } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { ParseBudget } from "../core/values/parse-budget.ts";
 import type { JsonSchema } from "./model.ts";
-import { isObject, patternOf, resolveRef, TYPES } from "./schema-rules.ts";
+import { problemsOf as findProblems, isObject, patternOf, resolveRef, TYPES } from "./schema-rules.ts";
 
 /** Keywords that inform readers and don't affect validation. */
 const ANNOTATIONS = new Set([
@@ -92,6 +93,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
  * ```
  */
 export function checkSchema(schema: unknown, of: string): JsonSchema {
+  checkText("of", of);
   const invalid = (path: string, problem: string) => new HoldfastError("HF-4101", { of, path, problem });
   if (!isObject(schema)) throw invalid("#", "it is not an object");
   const budget = new ParseBudget(`the JSON schema of ${of}`);
@@ -115,4 +117,9 @@ export function checkSchema(schema: unknown, of: string): JsonSchema {
   for (const { path, ref } of refs)
     if (!taken.has(resolveRef(schema, ref))) throw invalid(path, `$ref ${ref} leads to no schema`);
   return schema;
+}
+
+/** Returns the problems and their paths; empty when the value matches. At most ten problems. */
+export function problemsOf(schema: JsonSchema, value: unknown): string[] {
+  return findProblems(checkSchema(schema, "the value"), value);
 }

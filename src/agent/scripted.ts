@@ -1,3 +1,4 @@
+import { checkFunction, checkKeys } from "../core/check-options.ts";
 import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import {
@@ -50,6 +51,8 @@ export interface ScriptedCall {
  * ```
  */
 export function scriptedProvider(script: Script, options: ScriptedOptions = {}): ModelProvider {
+  checkKeys(options, ["onCall", "crash", "sleep"]);
+  for (const [name, hook] of Object.entries(options)) if (hook !== undefined) checkFunction(name, hook);
   const { strict, agents } = checkScript(script);
   const { sleep = timer } = options;
   return {

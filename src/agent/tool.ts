@@ -1,3 +1,4 @@
+import { checkText } from "../core/check-options.ts";
 import type { StepCall, StepOptions } from "../core/context.ts";
 import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
@@ -58,7 +59,7 @@ export interface ToolError {
  * };
  * ```
  */
-export const toolError = (text: string): ToolError => ({ isError: true, text });
+export const toolError = (text: string): ToolError => ({ isError: true, text: checkText("text", text) });
 
 /** Names that every provider accepts for a tool and that are valid step names. */
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;

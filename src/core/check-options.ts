@@ -54,8 +54,12 @@ export function checkFunction<T>(option: string, value: T): asserts value is Non
 }
 
 /** A function of the object that `option` names. */
-export function checkMethod<T extends object>(option: string, holder: T, name: keyof T & string): void {
-  checkFunction(`${option}.${name}`, holder[name]);
+export function checkMethod<T extends object>(
+  option: string,
+  holder: T | undefined,
+  name: keyof T & string,
+): void {
+  checkFunction(`${option}.${name}`, (Object(holder) as Partial<T>)[name]);
 }
 
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -64,6 +68,19 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
 /** `what` says what the object is made of. */
 export function checkObject(option: string, value: unknown, what = "an object"): asserts value is object {
   if (!isRecord(value)) throw badOption(option, `it must be ${what}`);
+}
+
+type Part = "list" | "object" | "text" | "number";
+
+/** An object of ours that somebody hands back, such as a report: it must have these parts. */
+export function checkParts(option: string, value: unknown, parts: Readonly<Record<string, Part>>): void {
+  checkObject(option, value);
+  for (const [name, part] of Object.entries(parts)) {
+    const given: unknown = (value as Readonly<Record<string, unknown>>)[name];
+    const isPart = { list: Array.isArray(given), object: isRecord(given), text: typeof given === "string" };
+    if (part === "number" ? typeof given !== "number" : !isPart[part])
+      throw badOption(`${option}.${name}`, `it must be a ${part}, as the library returned it`);
+  }
 }
 
 /** The keys of a type: the compiler finds one that is missing, and one that isn't there. */

@@ -17,7 +17,7 @@ import { HoldfastError } from "./errors.ts";
 import { checkContentCheck } from "./guards/content.ts";
 import { checkPolicy } from "./guards/policy.ts";
 import { checkId, type Ids } from "./ids.ts";
-import type { Act, NamedAct } from "./journal/act.ts";
+import { type Act, checkAct, type NamedAct } from "./journal/act.ts";
 import type { Logger } from "./logger.ts";
 import type { ForkOptions } from "./manage/fork/fork.ts";
 import type { PlanOptions } from "./manage/plan/plan-types.ts";
@@ -25,7 +25,7 @@ import type { ReplayOptions } from "./manage/replay/replay-run.ts";
 import { checkNamed } from "./names.ts";
 import { checkStrategy, type StartOptions } from "./options.ts";
 import type { ExecutionSettings, TriggerSettings } from "./run/execution-deps.ts";
-import type { Store } from "./store/contract.ts";
+import { checkStore } from "./store/check-store.ts";
 import type { Redaction } from "./values/redact.ts";
 
 /** The border of the engine: arguments of the wrong kind and misspelled options are refused here (HF-1003). */
@@ -83,7 +83,7 @@ export function checkCall(
   { requireReason }: Pick<EngineOptions, "requireReason"> = {},
 ): void {
   checkId(runId);
-  checkVerb(verb, options);
+  checkActs(verb, options);
   checkReason(verb, options, { requireReason });
 }
 
@@ -96,6 +96,12 @@ export function checkReason(
   const missing = (["actor", "reason"] as const).filter((part) => !act[part]);
   if (requireReason && missing.length > 0)
     throw new HoldfastError("HF-4365", { verb, missing: missing.join(" and ") });
+}
+
+/** Refuses wrong options, for one run or for many; `plan` is no act. */
+export function checkActs(verb: keyof typeof VERBS, options: object): void {
+  checkVerb(verb, options);
+  if (verb !== "plan") checkAct(options);
 }
 
 const ENGINE = keysOf<EngineOptions>({
@@ -132,14 +138,13 @@ const ENGINE = keysOf<EngineOptions>({
   requireReason: true,
 });
 
-const STORE: readonly (keyof Store)[] = ["append", "renew", "read", "entries", "list", "due", "close"];
 const CLOCK: readonly (keyof Clock)[] = ["now", "monotonic", "setTimer", "defer"];
 const IDS: readonly (keyof Ids)[] = ["runId", "token", "id", "random"];
 const LOGGER: readonly (keyof Logger)[] = ["debug", "info", "warn", "error"];
 
 export function checkEngineOptions(options: EngineOptions): void {
   checkKeys(options, ENGINE);
-  checkPart("store", options.store, STORE);
+  checkStore("store", options.store);
   if (options.clock !== undefined) checkPart("clock", options.clock, CLOCK);
   if (options.ids !== undefined) checkPart("ids", options.ids, IDS);
   if (options.logger !== undefined) checkPart("logger", options.logger, LOGGER);

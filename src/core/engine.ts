@@ -1,12 +1,13 @@
-import { badOption, checkNumber } from "./check-options.ts";
+import { checkNumber, checkObject } from "./check-options.ts";
 import type { GateAnswer, Workflow } from "./context.ts";
 import { type CancelOptions, Control, type PauseOptions, type ResumeOptions } from "./control/control.ts";
 import { type Answer, Decisions, type OpenGate, type Resolution } from "./control/decisions.ts";
-import { type BulkReport, Family, isStopped, type OfWorkflow } from "./control/family.ts";
+import { type BulkReport, Family, type OfWorkflow } from "./control/family.ts";
 import { type InjectOptions, injectInto } from "./control/inject.ts";
 import { defined } from "./defined.ts";
 import { detached } from "./detached.ts";
 import { checkCall, checkEngineOptions, checkVerb, executionSettings } from "./engine-arguments.ts";
+import { actOnAll } from "./engine-bulk.ts";
 import { engineFlow } from "./engine-flow.ts";
 import { executionDeps, type Linked } from "./engine-links.ts";
 import { type EngineOptions, LIST_LIMIT, type ListQuery } from "./engine-options.ts";
@@ -60,7 +61,7 @@ import { heapPressure, Pressure } from "./worker/pressure.ts";
 import { type RecoveryPolicy, recoveryPolicy } from "./worker/recovery.ts";
 import { RunWatch, readResult } from "./worker/watch.ts";
 import { Worker } from "./worker/worker.ts";
-import { isWorkflow } from "./workflow.ts";
+import { checkWorkflow } from "./workflow.ts";
 
 /**
  * Starts, advances and controls runs on one store.
@@ -194,7 +195,7 @@ export class Engine {
 
   /** Registers a workflow, so that its runs can be advanced here. */
   register(workflow: Workflow<never, unknown>): void {
-    if (!isWorkflow(workflow)) throw badOption("workflow", "it was not made by workflow()");
+    checkWorkflow(workflow);
     this.#workflows.set(workflow.name, workflow as Workflow);
     this.#flow.registered(workflow);
     for (const child of workflow.children ?? [])
@@ -331,6 +332,7 @@ export class Engine {
    * match. A run whose row doesn't verify waits for review, and `damage` says why.
    */
   async list(query: ListQuery = {}): Promise<RunPage> {
+    checkObject("query", query);
     const page = await this.#store.list({ limit: LIST_LIMIT, ...defined(query) });
     return { ...page, runs: page.runs.map(listed) };
   }
@@ -366,19 +368,17 @@ export class Engine {
 
   /** Pauses every unfinished run of a workflow. Runs that can't be paused are listed with the reason. */
   pauseAll(query: OfWorkflow, act: PauseOptions = {}): Promise<BulkReport> {
-    const status = ["queued", "running", "waiting"] as const;
-    return this.#family.all(query, (id) => this.pause(id, act), { status });
+    return actOnAll(this.#family, "pause", query, act, (id) => this.pause(id, act));
   }
 
   /** Resumes every run of a workflow that is paused or about to be. */
   resumeAll(query: OfWorkflow, act: NamedAct & { children?: boolean } = {}): Promise<BulkReport> {
-    const meant = { status: ["paused", "running"], only: isStopped } as const;
-    return this.#family.all(query, (id) => this.resume(id, act), meant);
+    return actOnAll(this.#family, "resume", query, act, (id) => this.resume(id, act));
   }
 
   /** Cancels every unfinished run of a workflow. */
   cancelAll(query: OfWorkflow, act: CancelOptions = {}): Promise<BulkReport> {
-    return this.#family.all(query, (id) => this.cancel(id, act));
+    return actOnAll(this.#family, "cancel", query, act, (id) => this.cancel(id, act));
   }
 
   /** Gives context to a run and, with `children`, to those it started. A repeated delivery id counts once. */
@@ -389,7 +389,7 @@ export class Engine {
 
   /** Gives the same context to every unfinished run of a workflow. */
   injectAll(query: OfWorkflow, context: unknown, options: InjectOptions = {}): Promise<BulkReport> {
-    return this.#family.all(query, (id) => this.inject(id, context, options));
+    return actOnAll(this.#family, "inject", query, options, (id) => this.inject(id, context, options));
   }
 
   /** Creates a run that continues from a checkpoint (`run@seq`) of another one; see {@link ForkOptions}. */

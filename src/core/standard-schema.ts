@@ -37,7 +37,7 @@ export function checkSchema<S extends StandardSchema>(option: string, schema: S 
 export function checkSchemas<S extends Schemas>(
   option: string,
   schemas: S | undefined,
-  checkName: (name: string) => void,
+  checkName: (name: string) => void = () => undefined,
 ): S | undefined {
   if (schemas === undefined) return undefined;
   checkObject(option, schemas, "an object of schemas by name");

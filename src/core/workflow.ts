@@ -1,4 +1,4 @@
-import { checkFunction, checkKeys, keysOf } from "./check-options.ts";
+import { badOption, checkFlag, checkFunction, checkKeys, keysOf } from "./check-options.ts";
 import type { Workflow, WorkflowBody, WorkflowOptions } from "./context.ts";
 import type { DeclaredOptions, InputOptions, ResultOf, TypedBody, Undeclared } from "./declared.ts";
 import { checkMigrations, checkVersion } from "./migration.ts";
@@ -18,6 +18,14 @@ export function isWorkflow(value: unknown): value is Workflow {
   if (typeof value !== "object" || value === null) return false;
   const { name, version, body } = value as Partial<Record<keyof Workflow, unknown>>;
   return typeof name === "string" && typeof version === "string" && typeof body === "function";
+}
+
+/** Refuses what wasn't made by `workflow()`. */
+export function checkWorkflow(value: unknown): asserts value is Workflow {
+  if (!isWorkflow(value)) throw badOption("workflow", "it was not made by workflow()");
+  const { children } = value;
+  if (children !== undefined && !Array.isArray(children))
+    throw badOption("children", "it must be a list of workflows");
 }
 
 type AllOptions = WorkflowOptions & Partial<InputOptions> & DeclaredOptions;
@@ -95,6 +103,7 @@ export function workflow(
 ): Workflow<never, unknown> {
   const options = typeof first === "function" ? {} : first;
   checkKeys(options, OPTIONS);
+  checkFlag("compensateOnFailure", options.compensateOnFailure);
   const body = typeof first === "function" ? first : second;
   checkName(name);
   checkFunction("body", body);

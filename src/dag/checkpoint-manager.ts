@@ -1,4 +1,4 @@
-import { checkWhole } from "../core/check-options.ts";
+import { checkKeys, checkMethod, checkText, checkWhole } from "../core/check-options.ts";
 import type { Engine } from "../core/engine.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { isLayerLabel, layerLabel } from "./checkpoint-id.ts";
@@ -60,6 +60,9 @@ export class CheckpointManager {
   #workflowId: string | undefined;
 
   constructor(engine: Engine, options: CheckpointManagerOptions = {}) {
+    checkMethod("engine", engine, "register");
+    checkKeys(options, ["workflowId", "config", "workflows"]);
+    if (options.workflowId !== undefined) checkText("workflowId", options.workflowId, 1);
     this.#engine = engine;
     this.#config = fullConfig(options.config);
     this.#workflowId = options.workflowId;

@@ -1,4 +1,4 @@
-import { badOption } from "../core/check-options.ts";
+import { badOption, checkKeys, keysOf } from "../core/check-options.ts";
 import { defined } from "../core/defined.ts";
 import { createEngine, type Engine } from "../core/engine.ts";
 import { HoldfastError } from "../core/errors.ts";
@@ -42,6 +42,19 @@ export interface ControlledExecutorOptions {
   /** The time in epoch milliseconds, for the times of tasks and events. Default: `Date.now`. */
   readonly now?: () => number;
 }
+
+const OPTIONS = keysOf<ControlledExecutorOptions>({
+  tools: true,
+  store: true,
+  engine: true,
+  name: true,
+  version: true,
+  config: true,
+  ail: true,
+  hil: true,
+  logger: true,
+  now: true,
+});
 
 /** Options of `execute`. */
 export interface ExecuteOptions {
@@ -107,6 +120,7 @@ export class ControlledExecutor {
   #newest: string | undefined;
 
   constructor(options: ControlledExecutorOptions) {
+    checkKeys(options, OPTIONS);
     const { store, engine, name = "dag", logger = silentLogger, now = () => Date.now(), ...rest } = options;
     this.#config = fullConfig(options.config);
     this.#isOwn = engine === undefined;

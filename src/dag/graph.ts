@@ -1,3 +1,4 @@
+import { badOption, checkParts } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { encode } from "../core/values/codec.ts";
 import { checkTask } from "./check.ts";
@@ -109,6 +110,9 @@ export function layersOf(dag: DAGStructure): string[][] {
 
 /** The layers that are left when these tasks are finished. */
 export function remainingLayers(dag: DAGStructure, finished: Iterable<string>): string[][] {
+  checkParts("dag", dag, { tasks: "list" });
+  if (typeof Object(finished)[Symbol.iterator] !== "function")
+    throw badOption("finished", "it must be a list of task ids");
   const done = new Set(finished);
   const missing = new Map<string, number>();
   const dependents = new Map<string, string[]>();
@@ -143,6 +147,8 @@ export function append<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
 
 /** What is different in `after`, task by task: those of `before` in their order, then the added ones. */
 export function diffDags(before: DAGStructure, after: DAGStructure): DAGDifference[] {
+  checkParts("before", before, { tasks: "list" });
+  checkParts("after", after, { tasks: "list" });
   const now = new Map(after.tasks.map((task) => [task.id, task]));
   const known = new Set(before.tasks.map(({ id }) => id));
   const differences = before.tasks.flatMap((task): DAGDifference[] => {

@@ -1,3 +1,4 @@
+import { badOption, checkObject } from "../core/check-options.ts";
 import type { FullConfig } from "./config.ts";
 import type {
   DAGDecision,
@@ -57,6 +58,7 @@ export const emptyState = (): WorkflowState & Writable => ({
  * ```
  */
 export function reduceState(state: WorkflowState, update: StateUpdate): WorkflowState {
+  for (const [option, given] of Object.entries({ state, update })) checkUpdate(option, given);
   const next: Writable = { ...emptyState(), checkpoint_id: state.checkpoint_id };
   addTo(next, state);
   addTo(next, update);
@@ -84,3 +86,11 @@ export const stateOf = ({
   context,
   checkpoint_id,
 });
+
+function checkUpdate(option: string, given: StateUpdate): void {
+  checkObject(option, given);
+  for (const list of ["messages", "tasks", "decisions"] as const)
+    if (given[list] !== undefined && !Array.isArray(given[list]))
+      throw badOption(`${option}.${list}`, "it must be a list");
+  if (given.context !== undefined) checkObject(`${option}.context`, given.context);
+}

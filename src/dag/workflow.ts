@@ -1,4 +1,4 @@
-import { isRecord } from "../core/check-options.ts";
+import { checkKeys, isRecord, keysOf } from "../core/check-options.ts";
 import type { Workflow } from "../core/context.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
 import { workflow } from "../core/workflow.ts";
@@ -28,6 +28,18 @@ export interface DAGWorkflowOptions {
   readonly now?: () => number;
 }
 
+const OPTIONS = keysOf<DAGWorkflowOptions>({
+  tools: true,
+  dag: true,
+  config: true,
+  ail: true,
+  hil: true,
+  version: true,
+  onEvent: true,
+  logger: true,
+  now: true,
+});
+
 /**
  * A workflow that executes DAGs, for an engine or the command line. {@link ControlledExecutor} is the same with an
  * engine around it.
@@ -55,6 +67,7 @@ export type DAGWorkflow = Workflow<DAGInput | undefined, DAGOutcome>;
 
 /** `courses`: where the runs that are being advanced in this process show themselves. */
 export function dagProgram(name: string, options: DAGWorkflowOptions, courses: Courses): DAGWorkflow {
+  checkKeys(options, OPTIONS);
   const { dag, ail, hil, version = "1", onEvent, logger = silentLogger, now = () => Date.now() } = options;
   const spec: DAGSpec = {
     tools: new Toolbox(options.tools),

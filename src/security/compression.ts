@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { checkNumber, checkWhole } from "../core/check-options.ts";
+import { checkKeys, checkNumber, checkWhole } from "../core/check-options.ts";
 
 /** Compression of values before they are stored. */
 export interface CompressionOptions {
@@ -17,6 +17,7 @@ export type Pack = (bytes: Uint8Array) => Uint8Array | null;
 
 export function packer(options: CompressionOptions | false = {}): Pack {
   if (options === false) return () => null;
+  checkKeys(options, ["level", "from"], "compression");
   const { level = 6, from = 1_024 } = options;
   checkWhole("compression.level", level, 1, 9);
   checkNumber("compression.from", from, { least: 0 });

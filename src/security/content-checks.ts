@@ -1,6 +1,13 @@
-import { checkMethod, checkNumber, checkOneOf, checkText } from "../core/check-options.ts";
+import {
+  checkKeys,
+  checkMethod,
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  checkText,
+} from "../core/check-options.ts";
 import type { ContentCheck, ContentItem, ContentVerdict } from "../core/guards/content.ts";
-import type { StandardSchema } from "../core/standard-schema.ts";
+import { checkSchemas, type Schemas } from "../core/standard-schema.ts";
 import { DETECTORS } from "../core/values/redact-detectors.ts";
 import { injectionSigns } from "./content-injection.ts";
 import { textsOf } from "./content-text.ts";
@@ -54,6 +61,7 @@ export function contentChecks(...rules: readonly ContentRule[]): ContentCheck {
 }
 
 function checkRule(rule: ContentRule): void {
+  checkObject("rule", rule, "a rule, such as secretCheck() gives");
   const { name, action } = rule;
   checkText("rule.name", name, 1);
   checkOneOf(`${name}.action`, action, ["quarantine", "park"]);
@@ -62,6 +70,16 @@ function checkRule(rule: ContentRule): void {
 
 interface RuleOptions {
   readonly action?: ContentAction;
+}
+
+/** The action that the options ask for. */
+function actionOf(
+  options: RuleOptions,
+  fallback: ContentAction,
+  more: readonly string[] = [],
+): ContentAction {
+  checkKeys(options, ["action", ...more]);
+  return checkOneOf("action", options.action ?? fallback, ["quarantine", "park"]);
 }
 
 /** The total weight of signs that counts as a finding. */
@@ -74,9 +92,9 @@ const SUPPORTING: ReadonlySet<string> = new Set(["instead", "destination"]);
  * credentials, or address an AI behind the user's back. It looks for words, so it finds common attacks and misses
  * clever ones: docs/security.md says how many.
  */
-export const injectionCheck = ({ action = "quarantine" }: RuleOptions = {}): ContentRule => ({
+export const injectionCheck = (options: RuleOptions = {}): ContentRule => ({
   name: "injection",
-  action,
+  action: actionOf(options, "quarantine"),
   find(_, texts) {
     const kinds = new Set<string>();
     for (const text of texts) {
@@ -89,9 +107,9 @@ export const injectionCheck = ({ action = "quarantine" }: RuleOptions = {}): Con
 });
 
 /** Finds credentials of well-known kinds, the same ones as `redact`. */
-export const secretCheck = ({ action = "quarantine" }: RuleOptions = {}): ContentRule => ({
+export const secretCheck = (options: RuleOptions = {}): ContentRule => ({
   name: "secret",
-  action,
+  action: actionOf(options, "quarantine"),
   find(_, texts) {
     const kinds = DETECTORS.filter(({ pattern }) =>
       texts.some((text) => new RegExp(pattern.source).test(text)),
@@ -101,10 +119,9 @@ export const secretCheck = ({ action = "quarantine" }: RuleOptions = {}): Conten
 });
 
 /** Finds values with more text than a run should take in. */
-export function sizeCheck({
-  maxChars,
-  action = "park",
-}: RuleOptions & { readonly maxChars: number }): ContentRule {
+export function sizeCheck(options: RuleOptions & { readonly maxChars: number }): ContentRule {
+  const action = actionOf(options, "park", ["maxChars"]);
+  const { maxChars } = options;
   checkNumber("maxChars", maxChars);
   return {
     name: "size",
@@ -120,17 +137,17 @@ export function sizeCheck({
  * Finds values that don't match their schema. Schemas are given by the name of a step, a loop, a memory key or a
  * signal, or as `input` or `config`.
  */
-export const schemaCheck = (
-  schemas: Readonly<Record<string, StandardSchema>>,
-  { action = "quarantine" }: RuleOptions = {},
-): ContentRule => ({
-  name: "schema",
-  action,
-  async find({ name, value }) {
-    const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
-    const { issues = [] } = (await schema?.["~standard"].validate(value)) ?? {};
-    return issues.length === 0
-      ? undefined
-      : `${issues.length} ${issues.length === 1 ? "problem" : "problems"}`;
-  },
-});
+export function schemaCheck(schemas: Schemas, options: RuleOptions = {}): ContentRule {
+  checkSchemas("schemas", schemas);
+  return {
+    name: "schema",
+    action: actionOf(options, "quarantine"),
+    async find({ name, value }) {
+      const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
+      const { issues = [] } = (await schema?.["~standard"].validate(value)) ?? {};
+      return issues.length === 0
+        ? undefined
+        : `${issues.length} ${issues.length === 1 ? "problem" : "problems"}`;
+    },
+  };
+}

@@ -1,3 +1,4 @@
+import { checkText } from "../core/check-options.ts";
 import { type Keyring, localKeyring, parseKeys, refusedKeys } from "./keyring.ts";
 
 /** The name of a key that has none. */
@@ -16,6 +17,7 @@ const ONLY = "k1";
  * ```
  */
 export function envKeyring(variable = "HOLDFAST_KEYS"): Keyring {
+  checkText("variable", variable, 1);
   const text = process.env[variable];
   if (!text) throw refusedKeys(variable, "it is not set");
   const named = /[:,]/.test(text) ? text : `${ONLY}:${text}`;

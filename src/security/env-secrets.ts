@@ -1,3 +1,4 @@
+import { checkKeys, checkText } from "../core/check-options.ts";
 import type { SecretProvider } from "../core/values/secrets.ts";
 
 /**
@@ -13,6 +14,8 @@ import type { SecretProvider } from "../core/values/secrets.ts";
  * export const engine = createEngine({ store: createMemoryStore(), secrets: envSecrets({ prefix: "AGENT_" }) });
  * ```
  */
-export function envSecrets({ prefix = "" }: { readonly prefix?: string } = {}): SecretProvider {
+export function envSecrets(options: { readonly prefix?: string } = {}): SecretProvider {
+  checkKeys(options, ["prefix"]);
+  const prefix = checkText("prefix", options.prefix ?? "");
   return { get: (name) => process.env[prefix + name] };
 }

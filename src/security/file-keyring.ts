@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
+import { checkText } from "../core/check-options.ts";
 import { type Keyring, type Keys, localKeyring, parseKeys, refusedKeys } from "./keyring.ts";
 
 const OTHERS = 0o077;
@@ -18,6 +19,7 @@ const OTHERS = 0o077;
  * ```
  */
 export function fileKeyring(file: string): Keyring {
+  checkText("file", file, 1);
   let [keys, seen] = [readKeys(file), stamp(file)];
   return localKeyring(() => {
     const now = stamp(file);

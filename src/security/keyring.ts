@@ -1,3 +1,4 @@
+import { checkMethod, checkObject, checkText } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { decrypt, encrypt, KEY_BYTES, lengthPrefixed } from "./crypto.ts";
 
@@ -18,6 +19,12 @@ export interface Keyring {
   wrap(id: string, secret: Uint8Array, context: KeyContext): Promise<Uint8Array>;
   /** Returns `null` when this key didn't wrap it in this context. Throws when the key isn't available now. */
   unwrap(id: string, wrapped: Uint8Array, context: KeyContext): Promise<Uint8Array | null>;
+}
+
+export function checkKeyring(keyring: Keyring): void {
+  checkObject("keyring", keyring, "a keyring, such as fileKeyring gives");
+  checkText("keyring.current", keyring.current, 1);
+  for (const method of ["ids", "wrap", "unwrap"] as const) checkMethod("keyring", keyring, method);
 }
 
 /** Keys by name, the current one first. */

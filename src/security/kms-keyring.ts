@@ -1,4 +1,5 @@
 import type * as Sdk from "@aws-sdk/client-kms";
+import { checkKeys, checkMethod, checkNumber, checkText, keysOf } from "../core/check-options.ts";
 import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { KEY_BYTES } from "./crypto.ts";
@@ -25,6 +26,14 @@ export interface KmsOptions {
 
 const PACKAGE = "@aws-sdk/client-kms";
 const ATTEMPTS = 2;
+const OPTIONS = keysOf<KmsOptions>({
+  keyId: true,
+  oldKeyIds: true,
+  client: true,
+  region: true,
+  endpoint: true,
+  timeoutMs: true,
+});
 
 /** Errors that mean that this key didn't wrap the value. Every other error means that the key isn't available now. */
 const NOT_OURS: readonly unknown[] = ["InvalidCiphertextException", "IncorrectKeyException"];
@@ -45,7 +54,11 @@ const NOT_OURS: readonly unknown[] = ["InvalidCiphertextException", "IncorrectKe
  * ```
  */
 export async function kmsKeyring(options: KmsOptions): Promise<Keyring> {
+  checkKeys(options, OPTIONS);
   const { keyId, oldKeyIds = [], timeoutMs = 5_000 } = options;
+  checkText("keyId", keyId, 1);
+  checkNumber("timeoutMs", timeoutMs);
+  if (options.client !== undefined) checkMethod("client", Object(options.client) as KmsClient, "send");
   const sdk = await load();
   const client = options.client ?? connect(sdk, options);
   const ids = [...new Set([keyId, ...oldKeyIds])];

@@ -1,3 +1,4 @@
+import { checkStore } from "../core/store/check-store.ts";
 import type { Append, Store } from "../core/store/contract.ts";
 import { UNREADABLE } from "../core/values/blind.ts";
 import { type CompressionOptions, type Pack, packer, unpack } from "./compression.ts";
@@ -42,6 +43,7 @@ export function unpackText(text: string): string {
  * ```
  */
 export function packStore(inner: Store, options: CompressionOptions = {}): Store {
+  checkStore("inner", inner);
   const pack = packer(options);
   const packed = (append: Append): Append => ({
     ...append,

@@ -1,4 +1,6 @@
+import { checkFlag, checkKeys } from "../core/check-options.ts";
 import type { Act } from "../core/journal/act.ts";
+import { checkStore } from "../core/store/check-store.ts";
 import type {
   Append,
   AppendResult,
@@ -10,6 +12,7 @@ import type {
 import { type CompressionOptions, packer } from "./compression.ts";
 import { HeadCheck } from "./head-check.ts";
 import type { Keyring } from "./keyring.ts";
+import { checkKeyring } from "./keyring.ts";
 import { openRoot, ROOT_RUN, type Root } from "./root.ts";
 import { type RotationOptions, type RotationReport, rotateKeys } from "./rotation.ts";
 import { RunKeys } from "./run-keys.ts";
@@ -63,6 +66,10 @@ export interface SealedStore extends Store {
  * ```
  */
 export async function sealStore(inner: Store, options: SealOptions): Promise<SealedStore> {
+  checkStore("inner", inner);
+  checkKeys(options, ["keyring", "compression", "acceptPlain", "keysInMemory"]);
+  checkKeyring(options.keyring);
+  checkFlag("acceptPlain", options.acceptPlain);
   const { keyring, compression, acceptPlain = false, keysInMemory: most = 10_000 } = options;
   const pack = packer(compression);
   await inner.identity();

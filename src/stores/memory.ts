@@ -1,3 +1,4 @@
+import { checkMethod } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { RECORD_TABLES, risingTime, type StoredRecord, timeColumn } from "../core/records.ts";
 import { claimAfter, refusal, UNCLAIMED } from "../core/store/claim.ts";
@@ -6,6 +7,7 @@ import { memoryDocuments } from "../core/store/documents.ts";
 import { checkLimit, dueRows, listRows } from "../core/store/query.ts";
 import { identityOf } from "../core/tags.ts";
 import type { RunRow } from "../core/types.ts";
+import { checkOptions } from "./options.ts";
 
 interface State {
   readonly rows: Map<string, RunRow>;
@@ -31,7 +33,10 @@ interface State {
  * export const store = createMemoryStore();
  * ```
  */
-export function createMemoryStore({ clock = Date }: { clock?: { now(): number } } = {}): Store {
+export function createMemoryStore(options: { readonly clock?: { now(): number } } = {}): Store {
+  checkOptions("createMemoryStore", options, ["clock"]);
+  const { clock = Date } = options;
+  checkMethod("clock", clock, "now");
   let closed = false;
   const now = (): number => {
     if (closed) throw new HoldfastError("HF-3012");

@@ -1,8 +1,9 @@
 import { fileURLToPath } from "node:url";
-import { badOption } from "../core/check-options.ts";
+import { badOption, checkMethod, checkText } from "../core/check-options.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Store } from "../core/store/contract.ts";
+import { checkOptions } from "./options.ts";
 
 export type { AsyncSqlHandle, SqlRow, SqlValue } from "../core/sql.ts";
 export type { StoreCapabilities, StoreIdentity } from "../core/store/contract.ts";
@@ -65,7 +66,10 @@ const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
  * ```
  */
 export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
+  checkText("url", url, 1);
+  checkOptions("openStore", options, ["logger"]);
   const { logger = silentLogger } = options;
+  checkMethod("logger", logger, "warn");
   const known = Object.keys(OPENERS);
   const [, scheme] = SCHEME.exec(url) ?? [];
   if (scheme === undefined) {

@@ -1,3 +1,4 @@
+import { checkKeys, keysOf } from "../core/check-options.ts";
 import type { Context, Workflow } from "../core/context.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { workflow } from "../core/workflow.ts";
@@ -27,7 +28,19 @@ export interface AgentTeam<I = unknown> extends Workflow<TeamInput<I>, TeamResul
   readonly stages: readonly Stage[];
 }
 
+const OPTIONS = keysOf<AgentTeamOptions>({
+  name: true,
+  version: true,
+  agents: true,
+  stages: true,
+  concurrency: true,
+  onAgentFailure: true,
+  hooks: true,
+  targets: true,
+});
+
 export function defineAgentTeam<I>(options: AgentTeamOptions): AgentTeam<I> {
+  checkKeys(options, OPTIONS);
   const stages = checkAgentTeam(options);
   const { name, version = "1", agents, hooks, targets } = options;
   const surroundings = { ...(hooks ? { hooks } : {}), ...(targets ? { targets } : {}) };

@@ -1,4 +1,4 @@
-import { isRecord } from "../core/check-options.ts";
+import { checkKeys, checkParts, isRecord } from "../core/check-options.ts";
 import type { Workflow } from "../core/context.ts";
 import type { StateView } from "../core/types.ts";
 import { workflow } from "../core/workflow.ts";
@@ -24,6 +24,8 @@ export function agentWorkflow(
   agent: Agent,
   surroundings: AgentSurroundings = {},
 ): Workflow<AgentInput, AgentResult> {
+  checkParts("agent", agent, { type: "text", version: "text", subtasks: "list", migrations: "list" });
+  checkKeys(surroundings, ["hooks", "targets"]);
   const read = (view: StateView, version: string) => readState(agent, view, version);
   const migrations = engineMigrations(agent.migrations, read);
   const options = { version: agent.version, migrations, triggers: OWN_MARKS };

@@ -1,4 +1,4 @@
-import { checkWhole } from "../core/check-options.ts";
+import { checkMethod, checkWhole } from "../core/check-options.ts";
 import type { Engine } from "../core/engine.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { childId, isUuid } from "../core/ids.ts";
@@ -42,6 +42,7 @@ export class Coordinator<I = unknown> {
   readonly #team: AgentTeam<I>;
 
   constructor(engine: Engine, team: AgentTeam<I>) {
+    checkMethod("engine", engine, "register");
     this.#engine = engine;
     this.#team = team;
     engine.register(team);

@@ -1,3 +1,4 @@
+import { checkObject } from "../core/check-options.ts";
 import { type AgentTeam, defineAgentTeam } from "./agent-team.ts";
 import { definePhaseTeam, type PhaseTeam } from "./phases/phase-team.ts";
 import type { PhaseTeamOptions } from "./phases/settings.ts";
@@ -22,5 +23,6 @@ import type { AgentTeamOptions } from "./team-options.ts";
 export function defineTeam<I = unknown>(options: AgentTeamOptions): AgentTeam<I>;
 export function defineTeam<I = unknown>(options: PhaseTeamOptions<I>): PhaseTeam<I>;
 export function defineTeam<I>(options: AgentTeamOptions | PhaseTeamOptions<I>): AgentTeam<I> | PhaseTeam<I> {
+  checkObject("options", options);
   return "phases" in options ? definePhaseTeam<I>(options) : defineAgentTeam<I>(options);
 }

@@ -1,3 +1,4 @@
+import { checkKeys, checkNumber, checkWhole } from "../core/check-options.ts";
 import type { Clock } from "../core/clock.ts";
 
 /** A clock that stands still until a test moves it. */
@@ -78,7 +79,10 @@ const turn = (): Promise<void> => new Promise((resolve) => void realImmediate(re
  * console.log(await clock.until(engine.result(id)));
  * ```
  */
-export function createFakeClock({ start = DEFAULT_START, quietTurns = 4 }: FakeClockOptions = {}): FakeClock {
+export function createFakeClock(options: FakeClockOptions = {}): FakeClock {
+  checkKeys(options, ["start", "quietTurns"]);
+  const start = checkNumber("start", options.start ?? DEFAULT_START, { least: 0 });
+  const quietTurns = checkWhole("quietTurns", options.quietTurns ?? 4, 0);
   let wall = start;
   let elapsed = 0;
   const deferred: (() => void)[] = [];

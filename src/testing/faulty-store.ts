@@ -1,6 +1,7 @@
-import { badOption } from "../core/check-options.ts";
+import { badOption, checkKeys } from "../core/check-options.ts";
 import type { Clock } from "../core/clock.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { checkStore } from "../core/store/check-store.ts";
 import type { Append, AppendResult, Store } from "../core/store/contract.ts";
 import { sealOf } from "../core/store/hand-through.ts";
 import type { AckedWrite } from "./witness/log.ts";
@@ -60,6 +61,8 @@ export interface FaultyStore extends Store {
  * ```
  */
 export function createFaultyStore(store: Store, plan: FaultPlan): FaultyStore {
+  checkStore("store", store);
+  checkKeys(plan, ["faults", "down", "choose", "clock", "onAck", "onFault"], "plan");
   const calls = { append: 0, renew: 0, read: 0, entries: 0, blobs: 0, list: 0, due: 0, transaction: 0 };
   const around = injector(plan, calls);
   const acknowledge = (appends: readonly Append[], results: readonly AppendResult[]): void => {

@@ -1,5 +1,6 @@
 import type { ModelPrice } from "../agent/run-agent.ts";
 import type { AgentTool } from "../agent/tool.ts";
+import { checkKeys, checkText, keysOf } from "../core/check-options.ts";
 import type { Workflow } from "../core/context.ts";
 import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
@@ -59,6 +60,21 @@ export interface LoadOptions {
   readonly limits?: Partial<ParseLimits>;
 }
 
+const OPTIONS = keysOf<LoadOptions>({
+  providers: true,
+  aliases: true,
+  model: true,
+  provider: true,
+  instructions: true,
+  tools: true,
+  mcp: true,
+  env: true,
+  root: true,
+  prices: true,
+  scripts: true,
+  limits: true,
+});
+
 /** A workflow file, ready for an engine. */
 export interface YamlWorkflow {
   readonly workflow: Workflow<Inputs, Inputs>;
@@ -96,6 +112,9 @@ export interface YamlWorkflow {
  * ```
  */
 export async function loadWorkflow(file: string, options: LoadOptions = {}): Promise<YamlWorkflow> {
+  checkText("file", file, 1);
+  checkKeys(options, OPTIONS);
+  if (options.root !== undefined) checkText("root", options.root, 1);
   const { folder, name } = placeOf(file, options.root);
   const { files, read } = remembering(openFolder(folder, file));
   const main = readMain(files, name);
@@ -127,6 +146,7 @@ export async function restoreWorkflow(
   definition: Definition,
   options: LoadOptions = {},
 ): Promise<YamlWorkflow> {
+  checkKeys(options, OPTIONS);
   const files = savedFiles(definition);
   return await build(readMain(files, definition.main), files, options, () => definition);
 }
@@ -163,8 +183,16 @@ export interface CheckResult {
  */
 export async function checkWorkflow(
   source: string | { readonly text: string; readonly name?: string; readonly folder?: string },
-  { env = process.env, root, limits }: CheckOptions = {},
+  options: CheckOptions = {},
 ): Promise<CheckResult> {
+  checkKeys(options, ["env", "root", "limits"]);
+  const { env = process.env, root, limits } = options;
+  if (root !== undefined) checkText("root", root, 1);
+  if (typeof source === "string") checkText("source", source, 1);
+  else {
+    checkKeys(source, ["text", "name", "folder"], "source");
+    checkText("source.text", source.text);
+  }
   const place =
     typeof source === "string"
       ? placeOf(source, root)

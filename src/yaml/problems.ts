@@ -1,3 +1,4 @@
+import { checkParts } from "../core/check-options.ts";
 import { nearest } from "../core/nearest.ts";
 
 /** An error or a warning in a workflow file. Lines and columns count from 1. */
@@ -131,5 +132,8 @@ export const inOrder = (problems: readonly Problem[]): Problem[] =>
   [...problems].sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column);
 
 /** One line in the style of a compiler. */
-export const problemText = ({ file, line, column, severity, message }: Problem): string =>
-  `${file}:${line}:${column}: ${severity === "warning" ? "warning: " : ""}${message}`;
+export function problemText(problem: Problem): string {
+  checkParts("problem", problem, { file: "text", line: "number", column: "number", message: "text" });
+  const { file, line, column, severity, message } = problem;
+  return `${file}:${line}:${column}: ${severity === "warning" ? "warning: " : ""}${message}`;
+}

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { badOption, checkKeys, checkObject } from "../core/check-options.ts";
 import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { ScriptRequest, ScriptResult, ScriptRunner } from "./run/machine.ts";
@@ -32,11 +33,11 @@ const INHERITED: readonly string[] = (
  * Runs commands as separate processes, without a shell, and stops them together with everything they have started. They
  * see PATH, HOME and the like, the step's `env`, and the variables named in `inherit_env` or `inherit`.
  */
-export function scriptRunner({
-  env = process.env,
-  inherit = [],
-  outputBytes = DEFAULT_BYTES,
-}: ScriptOptions = {}): ScriptRunner {
+export function scriptRunner(options: ScriptOptions = {}): ScriptRunner {
+  checkKeys(options, ["env", "inherit", "outputBytes"]);
+  const { env = process.env, inherit = [], outputBytes = DEFAULT_BYTES } = options;
+  checkObject("env", env);
+  if (!Array.isArray(inherit)) throw badOption("inherit", "it must be a list of names");
   return (request) =>
     new Promise<ScriptResult>((resolve, reject) => {
       const child = start(request, inherited(env, [...INHERITED, ...inherit, ...(request.inherit ?? [])]));

@@ -1,3 +1,4 @@
+import { checkParts, checkText } from "../core/check-options.ts";
 /** A file of a workflow. Its name is its path below the workflow's folder, with `/`. */
 export interface FileText {
   readonly name: string;
@@ -51,7 +52,10 @@ export function remembering(files: Files): { readonly files: Files; readonly rea
 }
 
 /** Serves the files of a saved definition, and no others. */
-export function savedFiles({ files }: Definition): Files {
+export function savedFiles(definition: Definition): Files {
+  checkParts("definition", definition, { main: "text", files: "object" });
+  const { files } = definition;
+  for (const [name, text] of Object.entries(files)) checkText(`definition.files.${name.slice(0, 80)}`, text);
   return {
     read(reference, from) {
       const name = from === undefined ? reference : joined(from, reference);

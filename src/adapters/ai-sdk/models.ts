@@ -1,5 +1,5 @@
 import type { ModelProvider, ModelRequest } from "../../agent/model.ts";
-import { badOption } from "../../core/check-options.ts";
+import { badOption, checkKeys, checkObject } from "../../core/check-options.ts";
 import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { loadPackage } from "../load-package.ts";
@@ -104,6 +104,8 @@ export function modelProviders(
   providers: Readonly<Record<string, ProviderSettings | ModelProvider>>,
   options: ModelProvidersOptions = {},
 ): ModelProvider {
+  checkObject("providers", providers);
+  checkKeys(options, ["aliases", "env"]);
   const { aliases = {}, env = process.env } = options;
   const known = Object.keys(providers);
   for (const [name, given] of Object.entries(providers)) checkAddress(name, given);
@@ -129,6 +131,7 @@ export function modelProviders(
 const kindOf = (name: string): Kind => (Object.hasOwn(KINDS, name) ? (KINDS[name] as Kind) : COMPATIBLE);
 
 function checkAddress(name: string, given: ProviderSettings | ModelProvider): void {
+  checkObject(name.slice(0, 40), given);
   if ("generate" in given || kindOf(name) !== COMPATIBLE || given.baseURL) return;
   throw badOption(`${name}.baseURL`, "the provider's address is needed");
 }

@@ -1,4 +1,5 @@
 import type { ModelProvider, ModelRequest } from "../../agent/model.ts";
+import { checkObject } from "../../core/check-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { modelError } from "./failure.ts";
 import type { Generated, LanguageModel } from "./language-model.ts";
@@ -20,6 +21,7 @@ import { callOptions, replyOf } from "./prompt.ts";
 export function aiSdkProvider(
   models: LanguageModel | Readonly<Record<string, LanguageModel>>,
 ): ModelProvider {
+  if (typeof models !== "function") checkObject("models", models, "a model, or models by name");
   const named = isModel(models) ? undefined : new Map(Object.entries(models));
   for (const [name, model] of named ?? [["", models as LanguageModel]]) checkModel(name, model);
   return {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
 import { checkSchema } from "../../agent/schema.ts";
 import { type AgentTool, type ToolRun, toolError } from "../../agent/tool.ts";
+import { checkKeys, checkObject } from "../../core/check-options.ts";
 import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Effect } from "../../core/types.ts";
@@ -48,7 +49,10 @@ export async function mcpTools(
   servers: Readonly<Record<string, McpServer>>,
   options: McpOptions = {},
 ): Promise<McpTools> {
+  checkObject("servers", servers, "an object of servers by name");
+  checkKeys(options, ["allow", "effects", "onRepeat"]);
   const connections = Object.entries(servers).map(([name, server]) => {
+    checkObject(`servers.${name.slice(0, 40)}`, server);
     checkServer(name, server);
     return { name, server, connection: new Connection(name, server) };
   });

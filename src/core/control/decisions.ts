@@ -110,6 +110,7 @@ export class Decisions {
   }
 
   async answer(runId: string, gate: string, answer: Answer): Promise<GateAnswer> {
+    checkText("gate", gate, 1);
     checkAnswer(answer);
     const { store, values } = this.#deps;
     let given: GateAnswer | undefined;
@@ -174,14 +175,16 @@ export class Decisions {
 
   /** Refuses a step that is not in doubt. */
   async checkInDoubt(runId: string, step: string): Promise<void> {
+    checkText("step", step, 1);
     await this.#inDoubt(await this.#read(runId), step);
   }
 
-  resolve(
+  async resolve(
     runId: string,
     step: string,
     resolution: Exclude<Resolution, { action: "cancel" }> & NamedAct,
   ): Promise<RunRow> {
+    checkText("step", step, 1);
     checkAct(resolution);
     return actOn(this.#deps, runId, async (row) => {
       const before = await sentBefore(this.#deps.store, row, "resolve", resolution.id);

@@ -1,3 +1,4 @@
+import { checkText } from "../check-options.ts";
 import { type NamedAct, unseen } from "../journal/act.ts";
 import { INJECT, injectTo } from "../names.ts";
 import type { Control } from "./control.ts";
@@ -21,7 +22,7 @@ export async function injectInto(
   context: unknown,
   { children, to, ...act }: InjectOptions,
 ): Promise<void> {
-  const mailbox = to === undefined ? INJECT : injectTo(to);
+  const mailbox = to === undefined ? INJECT : injectTo(checkText("to", to, 1));
   const inject = (id: string): Promise<void> => control.signal(id, mailbox, context, act);
   const below = (id: string): Promise<void> => control.signal(id, mailbox, context, unseen(act));
   if (children) await family.withChildren(runId, inject, ({ id }) => below(id));

@@ -1,4 +1,4 @@
-import { checkObject, checkText, checkWhole } from "../check-options.ts";
+import { checkKeys, checkObject, checkText, checkWhole } from "../check-options.ts";
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkNamed, checkProse } from "../names.ts";
@@ -45,6 +45,12 @@ export function checkAct(act: NamedAct): void {
     if (option === "reason") checkProse(option, value, most);
     else if (value !== "") checkNamed(option, value, most);
   }
+}
+
+/** Refuses options that an act doesn't have; `more`: those it has besides those of every act. */
+export function checkActOptions(act: Act, more: readonly string[] = []): void {
+  checkKeys(act, ["actor", "reason", "id", "seen", ...more]);
+  checkAct(act);
 }
 
 /**

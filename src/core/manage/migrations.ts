@@ -1,10 +1,10 @@
 import { type MigrationPlan, planMigration, type StateChange } from "../changes/migration-plan.ts";
 import { noRoute, route } from "../changes/versions.ts";
-import { checkWhole } from "../check-options.ts";
+import { checkKeys, checkText, checkWhole } from "../check-options.ts";
 import type { Workflow } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { checkId } from "../ids.ts";
-import { type Act, because, plan, wrongStatus } from "../journal/act.ts";
+import { type Act, because, checkActOptions, plan, wrongStatus } from "../journal/act.ts";
 import type { ActPlan } from "../journal/acts.ts";
 import { isKeyAway, loadRun } from "../journal/load.ts";
 import type { EngineParts } from "../journal/parts.ts";
@@ -115,6 +115,7 @@ export class Migrations {
 
   /** Migrates the runs that no worker has now. The others are migrated by the next worker that takes them up. */
   async apply(which: string | MigrationQuery, act: Act = {}): Promise<MigrationReport> {
+    checkActOptions(act);
     return this.#report(which, (row) => this.#apply(row, act));
   }
 
@@ -125,6 +126,7 @@ export class Migrations {
    */
   async asIs(runId: string, act: Act = {}): Promise<Run> {
     checkId(runId);
+    checkActOptions(act);
     const { acts, store } = this.#parts;
     const { row, events } = await acts.act(runId, async (run) => {
       if (terminal(run.status)) throw hasEnded(run);
@@ -189,6 +191,7 @@ export class Migrations {
     which: string | MigrationQuery,
     look: (row: RunRow) => Promise<RunMigration>,
   ): Promise<MigrationReport> {
+    checkWhich(which);
     const limit = typeof which === "string" ? 1 : checkLimit(which.limit);
     const rows: RunRow[] = [];
     let more = false;
@@ -255,3 +258,9 @@ const hasEnded = (row: RunRow): HoldfastError =>
   );
 
 const checkLimit = (limit = Infinity): number => (limit === Infinity ? limit : checkWhole("limit", limit));
+
+function checkWhich(which: string | MigrationQuery): void {
+  if (typeof which === "string") return checkId(which);
+  checkKeys(which, ["workflow", "limit"], "which");
+  if (which.workflow !== undefined) checkText("workflow", which.workflow);
+}

@@ -1,4 +1,4 @@
-import { checkFunction } from "../check-options.ts";
+import { checkFunction, checkKeys } from "../check-options.ts";
 import { defined } from "../defined.ts";
 import { detached } from "../detached.ts";
 import type { JournalEvent } from "../journal/events.ts";
@@ -62,6 +62,7 @@ export class Emitter {
 
   /** Every event from this call on; ends when the consumer stops or `close` is called. */
   stream(options: EventsOptions = {}): EventStream {
+    checkKeys(options, ["most"]);
     const stream = new EventStream(options, () => {
       off();
       this.#streams.delete(stream);

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { badOption } from "../../core/check-options.ts";
+import { badOption, checkText } from "../../core/check-options.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { checkOptions } from "../options.ts";
@@ -40,6 +40,7 @@ export async function openPgliteStore(options: PgliteOptions): Promise<Store> {
   const { db: given, folder, schema = "holdfast", logger = silentLogger } = options;
   if ((given === undefined) === (folder === undefined) || folder === "")
     throw badOption("folder", "either a folder or a db must be given");
+  if (folder !== undefined) checkText("folder", folder, 1);
   const { db, close } = given
     ? { db: given, close: async () => undefined }
     : await openFolder(folder as string);

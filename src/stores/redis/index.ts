@@ -1,4 +1,4 @@
-import { badOption, checkNumber, checkWhole } from "../../core/check-options.ts";
+import { badOption, checkNumber, checkText, checkWhole } from "../../core/check-options.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { checkOptions } from "../options.ts";
@@ -94,6 +94,7 @@ function checkPlace({ url, client, cluster, timeoutMs = 1 }: RedisPlace): void {
   checkNumber("timeoutMs", timeoutMs, { above: 0, most: Infinity });
   if ([url, client, cluster].filter((one) => one !== undefined).length !== 1)
     throw badOption("url", "exactly one of url, client and cluster must be given");
+  if (url !== undefined) checkText("url", url, 1);
 }
 
 async function commandsOf({ url, client, cluster, timeoutMs = 30_000 }: RedisPlace): Promise<Commands> {

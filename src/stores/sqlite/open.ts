@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import path from "node:path";
-import { badOption, checkNumber } from "../../core/check-options.ts";
+import { badOption, checkFlag, checkMethod, checkNumber, checkText } from "../../core/check-options.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { isNetworkFs } from "../network-fs.ts";
 import { checkOptions } from "../options.ts";
@@ -39,7 +39,9 @@ export interface SqliteOptions {
 export async function openSqliteStore(options: SqliteOptions = {}): Promise<Store> {
   checkOptions("openSqliteStore", options, ["file", "driver", "clock", "busyMs", "allowNetworkFs"]);
   const { busyMs = 30_000, clock = Date } = options;
-  const file = resolveFile(options.file ?? "./.holdfast/holdfast.db");
+  const file = resolveFile(checkText("file", options.file ?? "./.holdfast/holdfast.db"));
+  checkMethod("clock", clock, "now");
+  checkFlag("allowNetworkFs", options.allowNetworkFs);
   checkNumber("busyMs", busyMs, { least: 0, most: Infinity });
   const driver = await chooseDriver(options.driver ?? "auto");
   await prepareFolder(path.dirname(file), options.allowNetworkFs === true).catch((error: unknown) => {

@@ -1,5 +1,6 @@
-import { badOption, checkNumber } from "../../core/check-options.ts";
+import { badOption, checkNumber, checkObject } from "../../core/check-options.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
+import { checkStore } from "../../core/store/check-store.ts";
 import type { Append, Store, StoreIdentity } from "../../core/store/contract.ts";
 import { checkOptions } from "../options.ts";
 import { type Cache, PatientCache } from "./cache.ts";
@@ -48,6 +49,8 @@ export function createTieredStore(options: TieredOptions): Store {
   const { primary, ttlMs = WEEK_MS, patienceMs = 250, memory = MEMORY, logger = silentLogger } = options;
   for (const [option, value] of Object.entries({ ttlMs, patienceMs, memory }))
     checkNumber(option, value, { above: 0, most: Infinity });
+  checkStore("primary", primary);
+  checkObject("cache", options.cache, "a cache, such as openRedisCache gives");
   // A cache above the encryption would hold unencrypted values.
   if (primary.blinding !== undefined)
     throw badOption("primary", "it is sealed: seal the tiered store instead");

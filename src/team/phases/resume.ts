@@ -1,5 +1,7 @@
+import { checkKeys, checkMethod, checkParts } from "../../core/check-options.ts";
 import type { Engine } from "../../core/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { checkId } from "../../core/ids.ts";
 import type { Run } from "../../core/types.ts";
 import type { PhaseTeam } from "./phase-team.ts";
 
@@ -24,6 +26,10 @@ export async function resumeFromPhase<I>(
   phase: number | string,
   options: { readonly id?: string; readonly reason?: string } = {},
 ): Promise<Run> {
+  checkMethod("engine", engine, "register");
+  checkParts("team", team, { phases: "list" });
+  checkId(runId);
+  checkKeys(options, ["id", "reason"]);
   const index = typeof phase === "number" ? phase - 1 : team.phases.findIndex(({ name }) => name === phase);
   if (!team.phases[index]) {
     const known = team.phases.map(({ name }, at) => `${at + 1} (${name})`).join(", ");

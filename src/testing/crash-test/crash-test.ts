@@ -1,5 +1,5 @@
 import path from "node:path";
-import { badOption, checkWhole } from "../../core/check-options.ts";
+import { badOption, checkKeys, checkText, checkWhole, keysOf } from "../../core/check-options.ts";
 import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { derivedNumber } from "../../core/ids.ts";
@@ -65,13 +65,38 @@ async function testAll(bench: Bench, options: CrashTestOptions): Promise<CrashTe
   return buildReport({ ...run, baseline: base.baseline, findings: base.findings, selected, ends });
 }
 
-function check({ fault, limit = 0, lanes = 1, claimMs = 500 }: CrashTestOptions): void {
+function check(options: CrashTestOptions): void {
+  checkKeys(options, OPTIONS);
+  const { fault, limit = 0, lanes = 1, claimMs = 500, file, loader } = options;
+  if (loader === undefined) checkText("file", file, 1);
   if (fault !== undefined && !faults.includes(fault))
     throw badOption("fault", `there is no ${String(fault)}; there are ${faults.join(", ")}`);
   checkWhole("limit", limit, 0);
   checkWhole("lanes", lanes);
   checkWhole("claimMs", claimMs, 50);
 }
+
+const OPTIONS = keysOf<CrashTestOptions>({
+  file: true,
+  export: true,
+  loader: true,
+  input: true,
+  store: true,
+  at: true,
+  fault: true,
+  seed: true,
+  limit: true,
+  case: true,
+  twice: true,
+  answers: true,
+  signals: true,
+  lanes: true,
+  claimMs: true,
+  patienceMs: true,
+  command: true,
+  onProgress: true,
+  signal: true,
+});
 
 function loaderOf({ loader, file, export: name }: CrashTestOptions): Loader {
   if (loader) return loader;

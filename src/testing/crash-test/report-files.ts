@@ -1,5 +1,5 @@
 import { promises } from "./findings.ts";
-import { type CaseReport, type CrashTestReport, reportDigest, reportToJson } from "./report.ts";
+import { type CaseReport, type CrashTestReport, checkReport, reportDigest, reportToJson } from "./report.ts";
 import { countOf, effects, milliseconds, remarks, strikes } from "./report-text.ts";
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -18,6 +18,7 @@ const xml = (text: string): string =>
 
 /** JUnit XML for continuous integration: one test case per boundary. */
 export function reportToJunit(report: CrashTestReport): string {
+  checkReport(report);
   const { workflow, cases, seconds, fault, startedAt, problems } = report;
   const broken = cases.filter(({ outcome }) => outcome === "broken").length;
   const missed = cases.filter(({ outcome }) => outcome === "missed").length;
@@ -99,6 +100,7 @@ function factsOf(report: CrashTestReport): readonly (readonly [string, string])[
  * JSON report.
  */
 export function reportToMarkdown(report: CrashTestReport): string {
+  checkReport(report);
   const { name } = report.workflow;
   return [
     `# Crash test of ${name}`,

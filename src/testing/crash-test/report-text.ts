@@ -1,5 +1,6 @@
 import { promises } from "./findings.ts";
 import type { CrashTestProblem, CrashTestReport } from "./report.ts";
+import { checkReport } from "./report.ts";
 
 /** Styles for parts of the text. Default: plain. */
 export interface ReportPaint {
@@ -33,6 +34,7 @@ export function reportToText(
   paint: ReportPaint = PLAIN,
   columns: number = Number.POSITIVE_INFINITY,
 ): string {
+  checkReport(report);
   const { workflow, fault, store, boundaries, problems } = report;
   const more = boundaries.tried > 1 && boundaries.tried < boundaries.possible ? "; --limit 0 for all" : "";
   const title = `${workflow.name} · ${fault} at ${boundaries.selection}${more} · ${store.name}`;

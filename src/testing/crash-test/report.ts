@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { arch, cpus, platform, release } from "node:os";
+import { checkParts, checkText } from "../../core/check-options.ts";
 import type { PromiseName } from "./findings.ts";
 import type { CrashFault } from "./places.ts";
 
@@ -107,7 +108,15 @@ export function machine(holdfast: string): CrashTestReport["machine"] {
 }
 
 /** The report as written to a file. The digest in the Markdown report covers this text. */
-export const reportToJson = (report: CrashTestReport): string => `${JSON.stringify(report, null, 2)}\n`;
+export function reportToJson(report: CrashTestReport): string {
+  checkReport(report);
+  return `${JSON.stringify(report, null, 2)}\n`;
+}
 
 /** Matches the output of `sha256sum` for the JSON file. */
-export const reportDigest = (json: string): string => createHash("sha256").update(json).digest("hex");
+export const reportDigest = (json: string): string =>
+  createHash("sha256").update(checkText("json", json)).digest("hex");
+
+/** Refuses what isn't a report of a crash test. */
+export const checkReport = (report: CrashTestReport): void =>
+  checkParts("report", report, { kind: "text", workflow: "object", boundaries: "object", cases: "list" });

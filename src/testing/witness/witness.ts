@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { checkKeys, checkText, checkWhole } from "../../core/check-options.ts";
 import type { StepCall } from "../../core/context.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { fingerprint } from "../../core/hash.ts";
@@ -41,7 +42,9 @@ export interface Witness extends WitnessLog {
  * await witness.stop();
  * ```
  */
-export async function startWitness({ file }: { readonly file: string }): Promise<Witness> {
+export async function startWitness(options: { readonly file: string }): Promise<Witness> {
+  checkKeys(options, ["file"]);
+  const file = checkText("file", options.file, 1);
   const script = builtScript("testing/witness/process");
   const child = spawn(process.execPath, [script, file], { stdio: ["pipe", "pipe", "inherit"] });
   const port = await new Promise<number>((resolve, reject) => {
@@ -173,7 +176,10 @@ export interface WitnessClientOptions {
  * ```
  */
 export function createWitnessClient(port: number, options: WitnessClientOptions = {}): WitnessClient {
-  const { log = "", caller = String(process.pid) } = options;
+  checkWhole("port", port, 0, 65_535);
+  checkKeys(options, ["log", "caller"]);
+  const log = checkText("log", options.log ?? "");
+  const caller = checkText("caller", options.caller ?? String(process.pid));
   const connection = new WitnessConnection(port);
   return {
     async call({ runId, step, attempt, epoch, key }, { effect, args, refuse = 0, deed = step }) {

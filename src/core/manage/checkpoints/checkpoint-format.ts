@@ -1,3 +1,4 @@
+import { checkKeys } from "../../check-options.ts";
 import type { AgentState } from "../../context.ts";
 import {
   type AgentJson,
@@ -9,6 +10,7 @@ import {
 } from "../../phase-checkpoint.ts";
 import { type RunStatus, terminal } from "../../types.ts";
 import type { Checkpoint, DecisionMade } from "./checkpoint-view.ts";
+import { checkCheckpoint } from "./checkpoint-view.ts";
 
 /**
  * Converts a checkpoint to version 1.0 of the interchange format, for programs that read it.
@@ -27,6 +29,8 @@ export function checkpointToJson(
   checkpoint: Checkpoint,
   measured: { readonly memoryPeakMb?: number } = {},
 ): CheckpointJson {
+  checkCheckpoint(checkpoint);
+  checkKeys(measured, ["memoryPeakMb"]);
   const { id, run, at, phase, phaseNumber, status, agents, decisions, metrics, usage } = checkpoint;
   return {
     version: "1.0",

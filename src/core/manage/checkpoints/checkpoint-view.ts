@@ -1,3 +1,4 @@
+import { checkParts } from "../../check-options.ts";
 import type { AgentState, Decision } from "../../context.ts";
 import { type OpenGate, openGate, type Shown } from "../../control/decisions.ts";
 import { defined } from "../../defined.ts";
@@ -310,3 +311,19 @@ async function gates(values: Values, runId: string, state: RunState): Promise<Op
   }
   return shown;
 }
+
+/** Refuses what isn't a checkpoint as `engine.checkpoints.show` gives it. */
+export const checkCheckpoint = (checkpoint: Checkpoint): void =>
+  checkParts("checkpoint", checkpoint, {
+    id: "text",
+    at: "number",
+    status: "text",
+    current: "list",
+    failed: "list",
+    history: "list",
+    decisions: "list",
+    agents: "object",
+    metrics: "object",
+    usage: "object",
+    memory: "object",
+  });

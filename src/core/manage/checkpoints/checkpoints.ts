@@ -1,8 +1,8 @@
-import { checkWhole } from "../../check-options.ts";
+import { checkFlag, checkKeys, checkWhole } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { checkId } from "../../ids.ts";
-import { because, type NamedAct, plan } from "../../journal/act.ts";
+import { because, checkActOptions, type NamedAct, plan } from "../../journal/act.ts";
 import { addressOf, checkLabel, parseAddress, phaseOf } from "../../journal/address.ts";
 import { isLosingAll } from "../../journal/dropped.ts";
 import type { EventKind, JournalEvent } from "../../journal/events.ts";
@@ -67,13 +67,12 @@ export class Checkpoints {
    */
   async list(
     runId: string,
-    {
-      limit = 50,
-      before,
-      all = false,
-    }: { readonly limit?: number; readonly before?: number; readonly all?: boolean } = {},
+    options: { readonly limit?: number; readonly before?: number; readonly all?: boolean } = {},
   ): Promise<readonly CheckpointItem[]> {
     checkId(runId);
+    checkKeys(options, ["limit", "before", "all"]);
+    const { limit = 50, before, all = false } = options;
+    checkFlag("all", all);
     checkLimit(limit, MOST_ITEMS);
     if (before !== undefined) checkWhole("before", before);
     const { store } = this.#parts;
@@ -208,6 +207,7 @@ export class Checkpoints {
   ): Promise<string> {
     const { store } = this.#parts;
     const address = parseAddress(text);
+    checkActOptions(act);
     let position: number | undefined;
     await actOn(this.#parts, address.runId, async (row) => {
       await checkSeen(store, row, act);
@@ -235,6 +235,7 @@ export class Checkpoints {
   async mark(runId: string, label: string, act: NamedAct = {}): Promise<string> {
     checkId(runId);
     checkLabel(label);
+    checkActOptions(act);
     const row = await actOn(this.#parts, runId, async (row) => {
       if (await isLosingAll(this.#parts.store, row)) throw dropped(row.id, row.seq);
       const meta = { label, trigger: "user_requested" };

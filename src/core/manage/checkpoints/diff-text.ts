@@ -1,3 +1,4 @@
+import { checkParts } from "../../check-options.ts";
 import type { CheckpointDiff } from "./diff.ts";
 
 const MOST_LINES = 100;
@@ -17,6 +18,7 @@ import { diffToText } from "holdfast/manage";
  * ```
  */
 export function diffToText(diff: CheckpointDiff): string {
+  checkParts("diff", diff, { steps: "object", status: "object" });
   const { steps, decisions, status } = diff;
   const { steps: _, ...state } = (diff.state ?? {}) as Record<string, unknown>;
   const changed = Object.entries(steps.changed).map(

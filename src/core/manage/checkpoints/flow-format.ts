@@ -1,6 +1,7 @@
 import { isRecord } from "../../check-options.ts";
 import { baseName, firstSegment } from "../../keys.ts";
 import type { Checkpoint } from "./checkpoint-view.ts";
+import { checkCheckpoint } from "./checkpoint-view.ts";
 
 /** A checkpoint of a multi-agent workflow, under the names of Conductor's `CheckpointData`. Times are ISO 8601. */
 export interface FlowCheckpoint {
@@ -37,6 +38,7 @@ export interface FlowCheckpoint {
  * ```
  */
 export function checkpointToFlow(checkpoint: Checkpoint): FlowCheckpoint {
+  checkCheckpoint(checkpoint);
   const { id, workflow, input, memory, createdAt, at, phase, pending } = checkpoint;
   const open = [...checkpoint.current.map(({ step }) => step), ...checkpoint.failed].map(unitOf);
   const history = completedUnits(checkpoint, new Set(open));

@@ -4,7 +4,7 @@ import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { leftAbove, leftOf, tighter } from "../../guards/left.ts";
 import { checkId } from "../../ids.ts";
-import { type Act, because } from "../../journal/act.ts";
+import { type Act, because, checkActOptions } from "../../journal/act.ts";
 import { editEvents } from "../../journal/edits.ts";
 import type { EventDraft, JournalEvent } from "../../journal/events.ts";
 import { buildEntry, dropped, innerBlobs } from "../../journal/journal.ts";
@@ -70,6 +70,8 @@ export const checkEffects = (effects: EffectPolicy = "reuse"): EffectPolicy =>
 
 /** Creates a new run that continues from a checkpoint of another one, which isn't written to. */
 export async function forkRun(parts: EngineParts, address: string, options: ForkOptions): Promise<RunRow> {
+  const { id: _, set: __, effects: ___, budget: ____, ...act } = options;
+  checkActOptions(act);
   const effects = checkEffects(options.effects);
   const budget = checkBudget(options.budget);
   const id = options.id ?? parts.ports.ids.runId();

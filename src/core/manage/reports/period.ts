@@ -1,4 +1,4 @@
-import { badOption } from "../../check-options.ts";
+import { badOption, checkKeys, checkText } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { headsOf } from "../../journal/read.ts";
@@ -23,7 +23,10 @@ export interface Period {
 export const isWithin = ({ since, until }: Period, at: number): boolean => at >= since && at < until;
 
 /** The requested period, on the store's clock. */
-export async function readPeriod(store: Store, { since, until }: ReportQuery): Promise<Period> {
+export async function readPeriod(store: Store, query: ReportQuery): Promise<Period> {
+  checkKeys(query, ["since", "until", "workflow"]);
+  const { since, until, workflow } = query;
+  if (workflow !== undefined) checkText("workflow", workflow);
   // Includes events of this very millisecond.
   const period = { since: since ?? 0, until: until ?? (await store.now()) + 1 };
   if (Number.isFinite(period.since) && Number.isFinite(period.until) && period.since < period.until)

@@ -2,6 +2,7 @@ import type { Workflow } from "../../context.ts";
 import { HoldfastError } from "../../errors.ts";
 import { checkId } from "../../ids.ts";
 import type { Act } from "../../journal/act.ts";
+import { checkActOptions } from "../../journal/act.ts";
 import { isUnreadable } from "../../journal/load.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { readRow } from "../../journal/positions.ts";
@@ -63,6 +64,7 @@ export class Restarts {
   /** Starts the run's workflow again with the same input, as a new run that keeps the audit in its config. */
   async start(runId: string, options: RestartOptions = {}): Promise<Restarted> {
     checkId(runId);
+    checkActOptions(options, ["id", "input"]);
     const row = await readRow(this.#parts.store, runId);
     const workflow = this.#parts.workflows.get(row.workflow);
     if (!workflow) throw new HoldfastError("HF-1026", { workflow: row.workflow });

@@ -1,3 +1,4 @@
+import { checkStore } from "../../store/check-store.ts";
 import type { Blob, Entry, Store } from "../../store/contract.ts";
 import { BundleWriter } from "../transfer/bundle.ts";
 import type { Archive, ArchiveBundle } from "./archive.ts";
@@ -18,6 +19,7 @@ import type { Archive, ArchiveBundle } from "./archive.ts";
  * ```
  */
 export function archiveInto(target: Store): Archive {
+  checkStore("target", target);
   return async (bundle) => {
     const { claim, seq: _, head, ...run } = bundle.run;
     const entries = await all<Entry>(bundle.entries);

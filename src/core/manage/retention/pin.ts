@@ -1,4 +1,4 @@
-import { type Act, because, checkAct, plan } from "../../journal/act.ts";
+import { type Act, because, checkActOptions, plan } from "../../journal/act.ts";
 import { isLosingAll } from "../../journal/dropped.ts";
 import { dropped } from "../../journal/journal.ts";
 import { actOn, type EngineParts } from "../../journal/parts.ts";
@@ -9,7 +9,7 @@ import { WHOLE_RUN } from "../checkpoints/kept.ts";
 /** Pins or unpins a run with all its values; pins of single checkpoints stay as they are. */
 export async function pinRun(parts: EngineParts, runId: string, pinned: boolean, act: Act): Promise<RunRow> {
   const { store } = parts;
-  checkAct(act);
+  checkActOptions(act);
   return actOn(parts, runId, async (current) => {
     const { tags } = (await remarks(store, current, 0)).facts;
     if ((tags.get(WHOLE_RUN)?.pinned ?? false) === pinned) return null;

@@ -4,6 +4,7 @@ import {
   checkKeys,
   checkObject,
   checkOneOf,
+  checkText,
   checkWhole,
   isRecord,
 } from "../../check-options.ts";
@@ -199,6 +200,7 @@ function readRules(given: RetentionRules): Rules {
 }
 
 function presetOf(name: string | undefined): Rules {
+  if (name !== undefined) checkText("preset", name);
   if (name === undefined) return {};
   const names = Object.keys(PRESETS);
   if (names.includes(name)) return PRESETS[name as RetentionPreset];

@@ -1,3 +1,4 @@
+import { checkNumber, checkParts } from "../../check-options.ts";
 import { ended, type RunRow } from "../../types.ts";
 
 /** A run without progress: since when, and a short reason. */
@@ -38,6 +39,8 @@ import { stallOf } from "holdfast/manage";
  * ```
  */
 export function stallOf(row: StallRow, now: number, isGone = false): Stall | null {
+  checkParts("run", row, { status: "text", claim: "object", updatedAt: "number" });
+  checkNumber("now", now, { least: 0 });
   const { status, wakeAt, claim, updatedAt } = row;
   if (ended(status) || status === "paused" || wakeAt === null || wakeAt > now) return null;
   if (claim.owner !== null && claim.until > now) {

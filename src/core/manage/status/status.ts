@@ -1,3 +1,4 @@
+import { checkObject, checkParts } from "../../check-options.ts";
 import { actOf, isStopped } from "../../journal/going-on.ts";
 import { reasonOf, sentenceOf } from "../../journal/wait-reason.ts";
 import { isInside } from "../../keys.ts";
@@ -60,6 +61,8 @@ import { describeRun } from "holdfast/manage";
  * ```
  */
 export function describeRun(row: DescribedRow, details: RunDetails = {}): RunSentence {
+  checkParts("run", row, { status: "text", waiting: "list", createdAt: "number" });
+  checkObject("details", details);
   const { open = [], unsavedSince, stalled, heldBelow = [] } = details;
   const [wait, ...others] = pressing(row);
   const more = others.length > 0 ? ` (and ${others.length} more)` : "";

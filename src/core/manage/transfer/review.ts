@@ -1,6 +1,7 @@
+import { checkText } from "../../check-options.ts";
 import type { GateAnswer } from "../../context.ts";
 import { HoldfastError } from "../../errors.ts";
-import { type Act, checkAct } from "../../journal/act.ts";
+import { type Act, checkActOptions } from "../../journal/act.ts";
 import { isUnaccepted } from "../../journal/foreign.ts";
 import { loadRun } from "../../journal/load.ts";
 import { actOn, type EngineParts } from "../../journal/parts.ts";
@@ -63,9 +64,11 @@ export async function isHeldImport({ store, values }: EngineParts, runId: string
 export async function acceptImport(
   parts: EngineParts,
   runId: string,
-  { digest, ...act }: AcceptOptions,
+  options: AcceptOptions,
 ): Promise<RunRow> {
-  checkAct(act);
+  checkActOptions(options, ["digest"]);
+  const { digest, ...act } = options;
+  checkText("digest", digest);
   return actOn(parts, runId, async (row) => {
     const state = await loadRun(parts.store, parts.values, row);
     const { imported } = state.facts;

@@ -1,4 +1,4 @@
-import { checkOneOf } from "../../check-options.ts";
+import { badOption, checkKeys, checkOneOf } from "../../check-options.ts";
 import type { Family } from "../../control/family.ts";
 import { HoldfastError } from "../../errors.ts";
 import { checkId } from "../../ids.ts";
@@ -133,6 +133,9 @@ export class Transfer {
    * `accept` says otherwise; unused answers that people gave at its gates elsewhere don't count here.
    */
   async importRuns(lines: AsyncIterable<string>, options: ImportOptions = {}): Promise<ImportReport> {
+    checkKeys(options, ["verify", "trust", "accept", "onConflict", "maxLength"]);
+    if (typeof Object(lines)[Symbol.asyncIterator] !== "function")
+      throw badOption("lines", "it must be an async iterable of texts, such as a stream");
     const { verify, trust, accept, onConflict = "refuse", maxLength = MAX_LENGTH } = options;
     if (accept) checkAct(accept);
     checkOneOf("onConflict", onConflict, ["refuse", "skip"]);

@@ -1,3 +1,4 @@
+import { checkKeys, checkNumber } from "../../check-options.ts";
 import { type ErrorCode, HoldfastError } from "../../errors.ts";
 import { rawRow, verified } from "../../journal/door.ts";
 import type { EngineParts } from "../../journal/parts.ts";
@@ -43,10 +44,10 @@ type Reader = Pick<EngineParts, "store" | "values">;
  * Checks a whole store: each run's row against its journal, its chain from the first entry to the last, every value and
  * blob, and the store's own integrity. Returns damage instead of throwing it.
  */
-export async function verifyStore(
-  reader: Reader,
-  { limit = Number.POSITIVE_INFINITY, onRun }: VerifyOptions = {},
-): Promise<StoreVerification> {
+export async function verifyStore(reader: Reader, options: VerifyOptions = {}): Promise<StoreVerification> {
+  checkKeys(options, ["limit", "onRun"]);
+  const { limit = Number.POSITIVE_INFINITY, onRun } = options;
+  checkNumber("limit", limit, { least: 0, most: Infinity });
   const damaged: DamagedRun[] = [];
   const unchecked: string[] = [];
   const store: string[] = [];
