@@ -25,6 +25,10 @@ const UNDOS = UNDO + SLASH;
 /** True when the grammar reserves the name, so that no step may have it. */
 export const isReserved = (name: string): boolean => /[/#[\]]|^approve:/.test(name) || name === UNDO;
 
+/** True for the names of the engine's own records beside steps: nothing else may be called like them. */
+export const isOwnName = (name: string): boolean =>
+  /^(?:signal|memory|inbox|checkpoint|plan|random|uuid):/.test(name);
+
 // Places
 
 export const segmentsOf = (key: string): string[] => key.split(SLASH);

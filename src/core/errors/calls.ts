@@ -224,6 +224,12 @@ export const callErrors = entries({
     safe: UNCHANGED,
     fix: "Correct the schema in the workflow's code. A schema of memory must be synchronous.",
   },
+  "HF-1047": {
+    what: "{name} is a name that the engine gives to its own records.",
+    why: "Names that begin with `signal:`, `memory:`, `inbox:`, `checkpoint:`, `plan:`, `random:` or `uuid:` belong to what `ctx` records beside steps, and would be taken for it.",
+    safe: UNCHANGED,
+    fix: "Rename the step, for example with a dash instead of the colon.",
+  },
   "HF-1060": {
     what: "The setting {option} is not valid: {problem}.",
     why: "It comes from the configuration, the environment or the workflow's code, not from this command.",

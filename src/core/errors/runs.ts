@@ -256,6 +256,24 @@ export const runErrors = entries({
     safe: "The run has not used the message and waits on. The message stays in the journal.",
     fix: "Send it again, with a payload that matches.",
   },
+  "HF-2125": {
+    what: "The names of steps vary: {pairs}.",
+    why: "When the run continued, its code asked for a new name where it had recorded another one, so the work was done again. A name that holds the time, a random number or a position that changes does this.",
+    safe: "The recorded results are kept, and nothing reads them.",
+    fix: "Give every step a name that is the same each time, and pass what varies as `input`. `ctx.now`, `ctx.random` and `ctx.uuid` are the same on every replay.",
+  },
+  "HF-2126": {
+    what: "Step {step} is asked for with another input than it was called with.",
+    why: "Its result is recorded and belongs to the earlier input. The code computes the input differently now: it uses the time, a random number or something outside of steps, or it was changed.",
+    safe: "The recorded result was used. The step was not called again.",
+    fix: "Compute inputs only from recorded values. If the new input is meant, give the step a new name, or fork the run from before the step.",
+  },
+  "HF-2127": {
+    what: "The code ended without waiting for {steps}.",
+    why: "These calls have no `await`, so the function returned while they were at work.",
+    safe: "The run waits until they have ended, and only then ends itself.",
+    fix: "Put `await` before each call, or collect them in `Promise.all`.",
+  },
   "HF-2195": {
     what: "Turn {turn} of agent {agent} asks for {tool} with other arguments than it was called with.",
     why: "The model's reply was edited after the tool was called, and the recorded result belongs to the earlier arguments.",

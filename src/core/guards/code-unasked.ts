@@ -9,13 +9,16 @@ const MOST_NAMED = 100;
 
 /** From here on, checks that the code of a resumed run asks for everything it has done. */
 export function watchAsking(execution: GuardedRun): void {
-  if (execution.restored) execution.asking = { since: execution.writer.row.seq, met: new WeakSet() };
+  if (execution.restored)
+    execution.asking = { since: execution.writer.row.seq, met: new WeakSet(), fresh: [] };
 }
 
 /** Called when the code reaches this name. */
-export function met(execution: GuardedRun, { node }: GuardedPlace["scope"], name: string): void {
+export function met({ asking }: GuardedRun, { node, prefix }: GuardedPlace["scope"], name: string): void {
+  if (!asking) return;
   const recorded = node?.records.get(name) ?? node?.loops.get(name);
-  if (recorded) execution.asking?.met.add(recorded);
+  if (recorded) asking.met.add(recorded);
+  else if (asking.fresh.length < MOST_NAMED) asking.fresh.push(prefix + name);
 }
 
 /**
@@ -27,10 +30,34 @@ export function unasked(execution: GuardedRun): readonly string[] {
   const { rootScope, deps, runId, asking } = execution;
   const left = asking && rootScope.node ? [...notMet(asking, rootScope.node)] : [];
   if (left.length === 0) return left;
-  const { code, message } = new HoldfastError("HF-2292", { steps: listed(left) });
-  deps.ports.logger.warn(message, { runId, code });
+  const others = warnOfNames(execution, left);
+  if (others.length > 0) {
+    const { code, message } = new HoldfastError("HF-2292", { steps: listed(others) });
+    deps.ports.logger.warn(message, { runId, code });
+  }
   return left.slice(0, MOST_NAMED);
 }
+
+/** Called when the run fails: its names may be why it never gets further. */
+export function warnOfVaried(execution: GuardedRun): void {
+  const { rootScope, asking } = execution;
+  if (asking && rootScope.node) warnOfNames(execution, [...notMet(asking, rootScope.node)]);
+}
+
+/** Says which recorded names the code has replaced by new ones of the same form. Returns the others. */
+function warnOfNames({ deps, runId, asking }: GuardedRun, left: readonly string[]): readonly string[] {
+  const fresh = new Map((asking?.fresh ?? []).map((key) => [formOf(key), key]));
+  const replaced = left.filter((key) => formOf(key) !== key && fresh.has(formOf(key)));
+  if (replaced.length === 0) return left;
+  const pairs = replaced.map((key) => `${key} is now ${fresh.get(formOf(key))}`);
+  const { code, message } = new HoldfastError("HF-2125", { pairs: listed(pairs) });
+  deps.ports.logger.warn(message, { runId, code });
+  return left.filter((key) => !replaced.includes(key));
+}
+
+/** A name without what a clock, a generator of random numbers or a counter puts into it; places and counts stay. */
+const formOf = (key: string): string =>
+  key.replace(/\[[^\]]*\]|#\d+|[0-9a-f]{8,}|\d+/gi, (part) => (/^[[#]/.test(part) ? part : "…"));
 
 function* notMet(asking: Asking, node: ScopeNode, prefix = ""): Generator<string> {
   const isMissing = (recorded: LeftBehind): boolean =>

@@ -35,6 +35,8 @@ export interface Asking {
   readonly since: number;
   /** The records that were asked for. */
   readonly met: WeakSet<object>;
+  /** The keys of new steps that were asked for; the first hundred. */
+  readonly fresh: string[];
 }
 
 /** The budget guard's notes about a run. */

@@ -92,7 +92,8 @@ async function untilAnswered(execution: ActiveRun, scope: Scope): Promise<void> 
   const open = unheard.get(scope);
   if (!open || open.size === 0) return;
   const { clock, logger } = execution.deps.ports;
-  logger.warn("steps were not awaited", { runId: execution.runId, steps: keysOf(open) });
+  const { code, message } = new HoldfastError("HF-2127", { steps: keysOf(open) });
+  logger.warn(message, { runId: execution.runId, code });
   while (open.size > 0) {
     await Promise.allSettled([...open].map(({ enough }) => enough));
     // Reactions to an answer may request more.

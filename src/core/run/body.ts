@@ -1,5 +1,5 @@
 import { failsOnRecord } from "../guards/code-failure.ts";
-import { unasked, watchAsking } from "../guards/code-unasked.ts";
+import { unasked, warnOfVaried, watchAsking } from "../guards/code-unasked.ts";
 import { inspectInput, readConfig } from "../guards/inspector.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { toError } from "../journal/values.ts";
@@ -56,6 +56,7 @@ async function failure(execution: Execution, error: unknown): Promise<() => void
   const wait = failsOnRecord(execution, error);
   if (wait)
     return () => execution.finish("waiting", { kind: "run_waiting", step: "", meta: { waiting: [wait] } });
+  warnOfVaried(execution);
   const compensated = execution.workflow.compensateOnFailure;
   let left: readonly string[] = [];
   try {

@@ -24,13 +24,13 @@ import type {
   UsageReport,
   Workflow,
 } from "../context.ts";
-import type { HoldfastError } from "../errors.ts";
+import { HoldfastError } from "../errors.ts";
 import { limitsOf } from "../guards/budget.ts";
 import { settleArguments } from "../guards/code-arguments.ts";
 import { isOtherKind, type Kind, settleKind } from "../guards/code-kind.ts";
 import { met } from "../guards/code-unasked.ts";
 import { argsDigest } from "../guards/subject.ts";
-import { countedName, signalStep } from "../keys.ts";
+import { countedName, isOwnName, signalStep } from "../keys.ts";
 import { memoryPeakMb } from "../memory-peak.ts";
 import { checkName, checkSignal, INJECT } from "../names.ts";
 import type { CheckpointTrigger, ChildOptions } from "../options.ts";
@@ -51,6 +51,12 @@ import { signal } from "./signal.ts";
 import { beginStep, completeStep, failStep, runStep } from "./steps.ts";
 import { transaction } from "./transaction.ts";
 import { child, sleep } from "./waits.ts";
+
+/** Runs from before this rule may have such a name, and go on with it. */
+function refuseOwnName({ scope: { node }, name: unique }: StepPlace, name: string): void {
+  if (!isOwnName(name) || node?.records.has(unique) || node?.loops.has(unique)) return;
+  throw new HoldfastError("HF-1047", { name });
+}
 
 /** `ctx`: finds the scope of a call and passes it to the module that implements it. */
 export class RunContext implements Context {
@@ -80,6 +86,7 @@ export class RunContext implements Context {
   protected place(name: string, kind: Kind, site?: CallSite): StepPlace | Promise<StepPlace> {
     const scope = this.#execution.scope();
     const place: StepPlace = { scope, ...address(scope, name), site };
+    if (kind !== "signal") refuseOwnName(place, name);
     if (kind !== "group") this.#execution.code?.asked(place.key);
     met(this.#execution, scope, place.name);
     return isOtherKind(this.#execution, place, kind) ? settleKind(this.#execution, place, kind) : place;

@@ -1,5 +1,6 @@
 import type { OpenStep, StepCall, StepHandle, StepOptions, Undo, UndoOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
+import { warnOfInput } from "../guards/code-arguments.ts";
 import { admit } from "../guards/guard.ts";
 import { holdLimits } from "../guards/limit.ts";
 import { argsDigest, hasChanged, stillAdmitted } from "../guards/subject.ts";
@@ -43,6 +44,7 @@ export async function runStep<T>(
   // The common case of a replay, on a fast path: every resume walks through the whole history.
   if (known?.status === "completed" && execution.isOpen) {
     if (isCancelling(execution)) await meetUndos(execution, place, work, options, known);
+    if (options.input !== undefined) warnOfInput(execution, place.key, known, options);
     const value = recordedValue(execution, place.key, known);
     return replayed(execution, place, options, known, (value instanceof Promise ? await value : value) as T);
   }
