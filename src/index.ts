@@ -23,7 +23,6 @@ export type {
 } from "./core/context.ts";
 export type { CancelOptions, PauseOptions, ResumeOptions } from "./core/control/control.ts";
 export type { Answer, OpenGate, Resolution } from "./core/control/decisions.ts";
-export type { DeclaredOptions, TypedContext, TypedMemory } from "./core/declared.ts";
 export { createEngine, Engine } from "./core/engine.ts";
 export type { EngineOptions } from "./core/engine-options.ts";
 export { type ErrorCode, explainError, HoldfastError } from "./core/errors.ts";

@@ -12,6 +12,7 @@ export type {
 } from "./core/context.ts";
 export type { BulkReport } from "./core/control/family.ts";
 export type { InjectOptions } from "./core/control/inject.ts";
+export type { DeclaredOptions, TypedContext, TypedMemory } from "./core/declared.ts";
 export { errorTable } from "./core/errors.ts";
 export type { ScheduleDeclaration } from "./core/flow/declare.ts";
 export { RateLimits, type RateLimitView } from "./core/flow/rate-limits.ts";

@@ -2,8 +2,9 @@ import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { type AgentResult, type AgentSpec, runAgent } from "./agent/index.ts";
 import { type DAGOutcome, dagWorkflow } from "./dag/index.ts";
-import type { Context, Engine, RunHandle, Settled, StandardSchema, TypedContext } from "./index.ts";
+import type { Context, Engine, RunHandle, Settled, StandardSchema } from "./index.ts";
 import { workflow } from "./index.ts";
+import type { TypedContext } from "./manage.ts";
 import {
   type Agent,
   agentWorkflow,

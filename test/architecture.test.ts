@@ -76,6 +76,7 @@ const ENGINE = [
   "core/engine.ts",
   "core/engine-arguments.ts",
   "core/engine-flow.ts",
+  "core/engine-bulk.ts",
   "core/engine-links.ts",
   "core/engine-options.ts",
   "core/engine-ports.ts",
