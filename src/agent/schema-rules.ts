@@ -1,5 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 import { ParseBudget } from "../core/values/parse-budget.ts";
+import { linearPattern } from "./linear-pattern.ts";
 import type { JsonSchema } from "./model.ts";
 
 /** A schema, or a boolean for "anything" and "nothing". */
@@ -27,7 +28,7 @@ const MAX_PROBLEMS = 10;
 const MAX_DEPTH = 200;
 /** A short schema whose parts refer to each other twice can require more steps than any process has time for. */
 const LIMITS = { work: 2_000_000 } as const;
-/** Patterns are only tried on texts up to this length: their time may grow faster than the text. */
+/** Patterns are only tried on texts up to this length: every character may meet every state of the pattern. */
 const PATTERN_TEXT = 2_000;
 
 export const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -212,10 +213,13 @@ const RULES: Readonly<Record<string, Rule>> = {
   maxLength: onText((given: number, value) =>
     lengthOf(value) > given ? `must have at most ${given} characters` : undefined,
   ),
-  pattern: onText((given: string, value) => {
-    if (value.length > PATTERN_TEXT) return `must have at most ${PATTERN_TEXT} characters to be checked`;
-    return patternOf(given)?.test(value) ? undefined : `must match ${given}`;
-  }),
+  pattern: (given: string, value, at) => {
+    if (typeof value !== "string") return;
+    if (value.length > PATTERN_TEXT)
+      return say(at, `must have at most ${PATTERN_TEXT} characters to be checked`);
+    const spend = (work: number): void => at.check.budget.spend("work", work);
+    if (!linearPattern(given)?.test(value, spend)) say(at, `must match ${given}`);
+  },
   minimum: onNumber((given, value) => (value < given ? `must be ${given} or more` : undefined)),
   maximum: onNumber((given, value) => (value > given ? `must be at most ${given}` : undefined)),
   exclusiveMinimum: onNumber((given, value) => (value <= given ? `must be more than ${given}` : undefined)),
@@ -249,18 +253,6 @@ const RULES: Readonly<Record<string, Rule>> = {
     if (schema !== undefined) apply(schema, value, at);
   },
 };
-
-/** Patterns should be valid with the Unicode flag, but many in use aren't. */
-export function patternOf(text: string): RegExp | undefined {
-  for (const flags of ["u", ""]) {
-    try {
-      return new RegExp(text, flags);
-    } catch {
-      // Try the next flag.
-    }
-  }
-  return undefined;
-}
 
 const kindOf = (value: unknown): string => {
   if (value === null) return "null";

@@ -1,8 +1,9 @@
 import { checkText } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { ParseBudget } from "../core/values/parse-budget.ts";
+import { linearPattern } from "./linear-pattern.ts";
 import type { JsonSchema } from "./model.ts";
-import { problemsOf as findProblems, isObject, patternOf, resolveRef, TYPES } from "./schema-rules.ts";
+import { problemsOf as findProblems, isObject, resolveRef, TYPES } from "./schema-rules.ts";
 
 /** Keywords that inform readers and don't affect validation. */
 const ANNOTATIONS = new Set([
@@ -22,6 +23,8 @@ const ANNOTATIONS = new Set([
 ]);
 
 const PATTERN_LENGTH = 500;
+const NO_PATTERN =
+  "pattern is not a regular expression, is too large, looks behind or refers back: that can't be checked in bounded time";
 
 type Shape = (given: unknown, path: string, take: (schema: unknown, path: string) => void) => boolean;
 
@@ -75,7 +78,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   exclusiveMaximum: isNumber,
   multipleOf: (given) => typeof given === "number" && given > 0,
   pattern: (given) =>
-    typeof given === "string" && given.length <= PATTERN_LENGTH && patternOf(given) !== undefined,
+    typeof given === "string" && given.length <= PATTERN_LENGTH && linearPattern(given) !== undefined,
   $ref: (given) => typeof given === "string",
 };
 
@@ -109,7 +112,7 @@ export function checkSchema(schema: unknown, of: string): JsonSchema {
       if (!shape && ANNOTATIONS.has(keyword)) continue;
       if (!shape) throw new HoldfastError("HF-4100", { of, path, keyword });
       if (!budget.deeper(() => shape(given, `${path}/${keyword}`, take)))
-        throw invalid(path, `${keyword} has no valid value`);
+        throw invalid(path, keyword === "pattern" ? NO_PATTERN : `${keyword} has no valid value`);
       if (keyword === "$ref") refs.push({ path, ref: String(given) });
     }
   };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { linearPattern } from "../../agent/linear-pattern.ts";
 
 /** The types of declared inputs and outputs. */
 export const FIELD_TYPES = ["string", "number", "boolean", "array", "object"] as const;
@@ -116,16 +117,10 @@ function* fieldProblems(field: OutputField): Generator<readonly [string, string]
   if ((field.minimum ?? Number.NEGATIVE_INFINITY) > (field.maximum ?? Number.POSITIVE_INFINITY))
     yield ["minimum", "minimum is greater than maximum."];
   if (field.pattern !== undefined && !isPattern(field.pattern))
-    yield ["pattern", "pattern is not a regular expression."];
+    yield ["pattern", "pattern is not a regular expression, or looks behind, refers back or is too large."];
 }
 
-function isPattern(text: string): boolean {
-  try {
-    return new RegExp(text, "u") instanceof RegExp;
-  } catch {
-    return false;
-  }
-}
+const isPattern = (text: string): boolean => linearPattern(text) !== undefined;
 
 export const outputFields = z.record(z.string(), outputField);
 export type OutputFields = Readonly<Record<string, OutputField>>;
