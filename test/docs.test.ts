@@ -106,9 +106,14 @@ describe("the documentation", () => {
     expect(wrong.map(({ file }) => file)).toEqual([]);
   });
 
-  it("reads like plain English", () => {
-    const found = [readme, ...pages.filter(({ file }) => file !== "docs/errors.md")].flatMap((page) =>
-      awkward(proseOf(page)).map((phrase) => `${page.file}: ${phrase}`),
+  it("reads like plain English, and so do errors and the command line", () => {
+    const texts = [readme, ...pages].map((page) => ({ file: page.file, text: proseOf(page) }));
+    const code = sources(join(ROOT, "src/cli")).map((file) => ({
+      file: file.slice(ROOT.length + 1),
+      text: readFileSync(file, "utf8").replace(/^\s*(?:\/\/|\/?\*).*$/gm, ""),
+    }));
+    const found = [...texts, ...code].flatMap(({ file, text }) =>
+      awkward(text).map((phrase) => `${file}: ${phrase}`),
     );
     expect(found).toEqual([]);
   });

@@ -59,7 +59,7 @@ export function errorReference(): string {
       .flatMap((one) => [`### ${one.code}`, errorBody(one)]),
   ]);
   return page(
-    `---\nsearch: false\noutline: 2\n---`,
+    `---\noutline: 2\n---`,
     GENERATED,
     "# Errors",
     "Every error has a stable code and four lines: what happened, why, what is safe, and how to fix it. `holdfast explain HF-2101` prints the same without a network, and the site has a page for each code. Words in &lt;angle brackets&gt; are filled in when the error occurs.",

@@ -57,7 +57,7 @@ type Given = CommandContext<Values<typeof options>>;
 
 function readWhole(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw usage(`${text} is no whole number`, "It is written in digits.", "--limit 20");
+  throw usage(`${text} isn't a whole number`, "Use digits only.", "--limit 20");
 }
 
 /**

@@ -4,7 +4,7 @@ import { isAddressOrNetwork } from "../../server/hardening/client-address.ts";
 import { isOrigin } from "../../server/hardening/origin.ts";
 
 const rate = z.strictObject({
-  per_second: z.number().positive().describe("requests per second that can go on for ever"),
+  per_second: z.number().positive().describe("requests per second, sustained"),
   burst: z.number().int().positive().describe("requests at once"),
 });
 

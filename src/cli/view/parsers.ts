@@ -31,7 +31,11 @@ export function readLater(text: string): Since {
   if (ahead !== undefined) return (now) => now + ahead;
   const at = Date.parse(text);
   if (!Number.isNaN(at)) return () => at;
-  throw usage(`${text} is no moment`, "It is a length of time from now, or a date.", "--start-at 2h");
+  throw usage(
+    `${text} isn't a valid time`,
+    "Use a date, or a duration from now such as 2h.",
+    "--start-at 2h",
+  );
 }
 
 /** A time: a duration before now, or a date. */

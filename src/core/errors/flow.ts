@@ -66,7 +66,7 @@ export const flowErrors = entries({
     what: "The {kind} {name} could not be changed.",
     why: "Others changed it at the same moment, {tries} times in a row.",
     safe: UNCHANGED,
-    fix: "Try again. If this goes on, fewer processes should write to it.",
+    fix: "Try again. If it keeps happening, let fewer processes write to it.",
   },
   "HF-5111": {
     what: "The {kind} {name} cannot be read.",
@@ -96,6 +96,6 @@ export const flowErrors = entries({
     what: "{step} waits for rate limit {name}.",
     why: "What the limit allows per period is used up, or its receiver asked to wait.",
     safe: "The step was not called.",
-    fix: "Nothing has to be done: it goes on by itself. Raise the limit to let more through.",
+    fix: "You don't have to do anything: it continues by itself. Raise the limit to let more through.",
   },
 });
