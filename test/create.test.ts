@@ -17,7 +17,7 @@ beforeAll(async () => {
 const inFolder =
   (name: string) =>
   (command: string, ...args: string[]) =>
-    spawnSync(command, args, { cwd: path.join(folder, name), encoding: "utf8", timeout: 120_000 });
+    spawnSync(command, args, { cwd: path.join(folder, name), encoding: "utf8", timeout: 280_000 });
 const create = (at: string, ...args: string[]) =>
   inFolder(at)(process.execPath, path.join(modules, "create-holdfast/index.mjs"), ...args);
 

@@ -8,7 +8,7 @@ import { packed } from "./support/packed.ts";
 /** Its lines, without what differs from one time to the next. */
 const linesOf = (text: string): string[] =>
   text
-    .replace(/\d+ms|[\d.]+s after/g, "<time>")
+    .replace(/[\d.]+m?s after/g, "<time> after")
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");

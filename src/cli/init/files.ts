@@ -34,7 +34,7 @@ import { crashTest, reportToText } from "holdfast/testing";
 
 // Kills the workflow at some of its boundaries, and has another process finish it. limit: 0 tries them all.
 test("${name} does nothing twice, wherever its process is killed", async () => {
-  const report = await crashTest({ file: "${flow}", input: ${literal(input)}, limit: 6 });
+  const report = await crashTest({ file: "${flow}", input: ${literal(input)}, limit: 4 });
   assert.ok(report.ok, reportToText(report));
 });
 `;
