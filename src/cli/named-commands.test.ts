@@ -16,8 +16,8 @@ const flagsOf = (text: string): string[] =>
 const GLOBAL_FLAGS = new Set(flagsOf(GLOBAL_HELP));
 /** Prose, and the name of a hash: not commands. */
 const OTHERS = new Set(["run start", "verify checks", "heads 1"]);
-/** The server brings this command. */
-const COMING = "serve";
+/** Queues bring this command. */
+const COMING = "worker";
 /** Commands that are shown after the name of the program was added, such as `resume ${id} --now`. */
 const UNNAMED = /`([a-z][\w-]+ [^`\n]*--[^`\n]*)`/g;
 

@@ -349,10 +349,10 @@ describe("a migration", () => {
     ["gives back null", () => null as never, "not a record"],
     ["gives back a part there is not", () => ({ memories: {} }) as never, "memories"],
     ["gives back memory that is no record", () => ({ memory: 5 }) as never, "memory"],
-    ["gives back what cannot be saved", () => ({ memory: { a: () => 1 } }), "cannot be saved"],
+    ["gives back what cannot be saved", () => ({ memory: { a: () => 1 } }), "can't be saved"],
     ["edits a step that is not there", () => ({ steps: { other: 1 } }), "other"],
     ["edits a loop that is not there", () => ({ loops: { other: {} } }), "other"],
-    ["makes a loop's state a number", () => ({ loops: { turn: 1 as never } }), "cannot be edited"],
+    ["makes a loop's state a number", () => ({ loops: { turn: 1 as never } }), "can't be edited"],
     ["changes what it is given", (state) => void ((state.memory as { a: number }).a = 2), "read only"],
   ])("that %s lets the run wait, unchanged", async (_, state, text) => {
     const lab = createLab();
