@@ -4,6 +4,7 @@ import { defined } from "../../core/defined.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { Issuer } from "../../server/access/identify.ts";
+import type { App } from "../../server/app.ts";
 import { isAddressOrNetwork } from "../../server/hardening/client-address.ts";
 import { isOrigin } from "../../server/hardening/origin.ts";
 import type { ServeLimits, ServeOptions, Serving } from "../../server/serve.ts";
@@ -50,6 +51,9 @@ const options = {
   open: { flag: "--open", summary: "Open the address in a browser" },
 } as const;
 
+/** An app that may follow runs for its streams, and then wants to be told that it is over. */
+type ClosableApp = App & { readonly close?: () => Promise<void> };
+
 type Given = CommandContext<Values<typeof options>>;
 
 /** `holdfast serve [files…]`: the management API, and with files a worker that advances their runs. */
@@ -72,15 +76,20 @@ export const command = defineCommand({
       import("../../server/serve.ts"),
       import("../../server/app.ts"),
     ]);
+    let app: ClosableApp | undefined;
     const server = await serve({
       ...(await settingsOf(context)),
       store,
-      app: (identify) => createApp({ engine, store, identify, logger }).fetch,
+      app: (identify) => {
+        app = createApp({ engine, store, identify, logger });
+        return app.fetch;
+      },
       owner: await context.actor(),
       logger,
     });
     if (workflows.length > 0) await engine.work();
     announce(context, server, workflows);
+    context.atEnd(async () => app?.close?.());
     return stopped(context, engine, server);
   },
 });
