@@ -1,7 +1,7 @@
 import { checkMethod } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { RECORD_TABLES, risingTime, type StoredRecord, timeColumn } from "../core/records.ts";
-import { claimAfter, refusal, UNCLAIMED } from "../core/store/claim.ts";
+import { claimAfter, isFull, refusal, UNCLAIMED } from "../core/store/claim.ts";
 import type { Append, AppendResult, Drop, Entry, Store } from "../core/store/contract.ts";
 import { memoryDocuments } from "../core/store/documents.ts";
 import { checkLimit, dueRows, listRows } from "../core/store/query.ts";
@@ -48,7 +48,7 @@ export function createMemoryStore(options: { readonly clock?: { now(): number } 
   const state: State = { rows: new Map(), journals: new Map(), blobs: new Map(), records, times, now };
   return {
     name: "memory",
-    capabilities: { durability: "none", transactions: false, records: RECORD_TABLES },
+    capabilities: { durability: "none", transactions: false, records: RECORD_TABLES, limits: true },
     async identity() {
       now();
       return { incarnation, secret };
@@ -122,7 +122,7 @@ function reads({
 function apply(state: State, append: Append, now: number): AppendResult {
   const { run, entries, head, drop } = append;
   const before = state.rows.get(run.id) ?? null;
-  const reason = refusal(append, before, now);
+  const reason = refusal(append, before, now) ?? (isFull(append, () => state.rows.values()) ? "full" : null);
   if (reason) return { ok: false, reason, row: before };
   if (append.claim.kind === "erase") return erase(state, run.id);
   const claim = claimAfter(before?.claim ?? UNCLAIMED, append.claim, now);

@@ -260,4 +260,10 @@ export const storeErrors = entries({
     safe: "Nothing was changed. Runs are not affected: nothing of a run is kept in documents.",
     fix: "Restore it from a backup, or delete the file or row and set it again.",
   },
+  "HF-3092": {
+    what: "The {store} store can't limit how many runs of a queue run at once.",
+    why: "It can't count them and claim a run in one transaction, and a limit that is not exact would be none.",
+    safe: "The run was not claimed, and nothing was changed.",
+    fix: "Keep runs with limited queues in SQLite, PostgreSQL, PGlite or files, or remove the queue's limit.",
+  },
 });

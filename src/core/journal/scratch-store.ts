@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 import { HoldfastError } from "../errors.ts";
 import type { Ids } from "../ids.ts";
 import type { Ports } from "../ports.ts";
-import { claimAfter, refusal, UNCLAIMED } from "../store/claim.ts";
+import { claimAfter, isFull, refusal, UNCLAIMED } from "../store/claim.ts";
 import type { CommitQueue } from "../store/commit.ts";
 import type { Append, AppendResult, DueQuery, Entry, RunQuery, Store } from "../store/contract.ts";
 import { type Documents, documentsOver } from "../store/documents.ts";
@@ -36,7 +36,8 @@ interface ScratchOptions {
  */
 export class ScratchStore implements Store {
   readonly name: string;
-  readonly capabilities = { durability: "none", transactions: false } as const;
+  /** Limits count the runs in memory: those stored below don't run here. */
+  readonly capabilities = { durability: "none", transactions: false, limits: true } as const;
   /** The same as below, so that digests recorded there match here. */
   readonly blinding?: string;
   readonly documents?: Documents;
@@ -97,7 +98,8 @@ export class ScratchStore implements Store {
     const { run, entries, head, drop } = structuredClone(append);
     const draft = this.#drafts.get(run.id);
     const row = draft?.row ?? below;
-    const reason = refusal(append, row, now);
+    const drafts = (): RunRow[] => [...this.#drafts.values()].map((one) => one.row);
+    const reason = refusal(append, row, now) ?? (isFull(append, drafts) ? "full" : null);
     if (reason) return { ok: false, reason, row };
     if (append.claim.kind === "erase") {
       this.#drafts.delete(run.id);

@@ -1,5 +1,6 @@
+import { HoldfastError } from "../errors.ts";
 import type { Claim, RunRow } from "../types.ts";
-import type { Append, ClaimChange, Refusal } from "./contract.ts";
+import type { Append, ClaimChange, ClaimLimit, Refusal } from "./contract.ts";
 
 /** The rules of claims, for stores that check appends themselves and for code that predicts the effect of a change. */
 const FREE = { owner: null, token: null, until: 0 } as const;
@@ -23,6 +24,26 @@ export function claimAfter(claim: Claim, change: ClaimChange, now: number): Clai
     case "acquire":
       return { epoch: claim.epoch + 1, owner: change.owner, token: change.token, until: now + change.ttlMs };
   }
+}
+
+/** The limits that an append's claim depends on. */
+export const limitsOf = ({ claim }: Append): readonly ClaimLimit[] =>
+  claim.kind === "acquire" ? (claim.limits ?? []) : [];
+
+/** True when a limit of the claim is reached among these runs, the run itself left out. */
+export function isFull(append: Append, rows: () => Iterable<RunRow>): boolean {
+  const limits = limitsOf(append);
+  if (limits.length === 0) return false;
+  const running = [...rows()].filter(({ id, status }) => status === "running" && id !== append.run.id);
+  return limits.some(({ queue, key, most }) => {
+    const counted = running.filter((row) => row.queue === queue && (key === undefined || row.key === key));
+    return counted.length >= most;
+  });
+}
+
+/** Refuses limits (HF-3092) in a store that can't count them in one transaction. */
+export function refuseLimits(store: string, batch: readonly Append[]): void {
+  if (batch.some((append) => limitsOf(append).length > 0)) throw new HoldfastError("HF-3092", { store });
 }
 
 /** Why an append to this run must be refused, or `null`. */

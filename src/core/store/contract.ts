@@ -71,6 +71,8 @@ export interface StoreCapabilities {
   readonly transactions: false | "sync" | "async";
   /** The tables of records that it writes with an append. A store without this is given no records. */
   readonly records?: readonly RecordTable[];
+  /** True when a claim may be limited by how many runs of a queue are running. */
+  readonly limits?: boolean;
 }
 
 /** Which store this is, and since when. */
@@ -102,9 +104,26 @@ export interface Entry {
  */
 export type Blob = { readonly hash: string; readonly data: string };
 
+/**
+ * A condition of a claim: fewer than `most` other runs of this queue, and with `key` of this key, have the status
+ * `running`. They are counted in the same transaction, so nothing can get out of step.
+ */
+export interface ClaimLimit {
+  readonly queue: string;
+  readonly key?: string;
+  readonly most: number;
+}
+
 /** The effect of an append on the run's claim. */
 export type ClaimChange =
-  | { readonly kind: "acquire"; readonly owner: string; readonly token: string; readonly ttlMs: number }
+  | {
+      readonly kind: "acquire";
+      readonly owner: string;
+      readonly token: string;
+      readonly ttlMs: number;
+      /** Only with `capabilities.limits`; a store without it throws HF-3092. */
+      readonly limits?: readonly ClaimLimit[];
+    }
   | { readonly kind: "hold"; readonly ttlMs: number }
   /** Frees the claim. With `epoch`, the epoch is at least that from now on: for a run from another store. */
   | { readonly kind: "release"; readonly epoch?: number }
@@ -162,9 +181,10 @@ export type AppendResult =
 /**
  * `exists`: a create found a run with that id. `missing`: no such run. `damaged`: its stored data can't be read
  * (HF-3010). `fenced`: the caller no longer has the claim. `held`: an acquire found a live claim, neither free nor
- * expired. `conflict`: the run has moved; read and decide again. Checked in this order.
+ * expired. `conflict`: the run has moved; read and decide again. `full`: a limit of the claim is reached. Checked in
+ * this order.
  */
-export type Refusal = "exists" | "missing" | "damaged" | "fenced" | "held" | "conflict";
+export type Refusal = "exists" | "missing" | "damaged" | "fenced" | "held" | "conflict" | "full";
 
 export interface Renewal {
   readonly runId: string;

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
+import { refuseLimits } from "../../core/store/claim.ts";
 import type {
   Append,
   AppendResult,
@@ -41,7 +42,7 @@ export interface DynamoSetup {
 /** Runs in one table of DynamoDB. */
 export class DynamoStore implements Store {
   readonly name = "dynamodb";
-  readonly capabilities = { durability: "power-loss", transactions: false } as const;
+  readonly capabilities = { durability: "power-loss", transactions: false, limits: false } as const;
   readonly documents = documentsIn({
     call: (work) => this.#call(work),
     same: (service) => this.#checkSame(service),
@@ -75,6 +76,7 @@ export class DynamoStore implements Store {
 
   append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
     return this.#call(async (service) => {
+      refuseLimits(this.name, batch);
       const check = this.#checkSame(service);
       // Starts and control acts wait for this check. The holder of a claim is bound by the row and need not wait.
       if (batch.some(({ expect }) => !expect || expect.token === null)) await check;

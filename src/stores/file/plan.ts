@@ -1,4 +1,4 @@
-import { claimAfter, refusal, UNCLAIMED } from "../../core/store/claim.ts";
+import { claimAfter, isFull, refusal, UNCLAIMED } from "../../core/store/claim.ts";
 import type { Append, AppendResult, Drop, Entry } from "../../core/store/contract.ts";
 import { identityOf } from "../../core/tags.ts";
 import type { RunRow } from "../../core/types.ts";
@@ -37,7 +37,7 @@ export class Flush {
     if (this.#runs.isDamaged(run.id))
       return { ok: false, reason: expect === null ? "exists" : "damaged", row: null };
     const before = this.plans.get(run.id)?.row ?? this.#runs.row(run.id) ?? null;
-    const reason = refusal(append, before, this.#now);
+    const reason = refusal(append, before, this.#now) ?? (isFull(append, () => this.#rows()) ? "full" : null);
     if (reason) return { ok: false, reason, row: before };
     const row = this.#rowAfter(append, before);
     const plan = this.plans.get(run.id) ?? newPlan(row, before === null);
@@ -49,6 +49,12 @@ export class Flush {
     plan.records.push(...this.#records(append, row, plan.drop));
     plan.phases.push(...phasesOf(append));
     return { ok: true };
+  }
+
+  /** All runs as they will be. */
+  #rows(): RunRow[] {
+    const planned = [...this.plans.values()].map(({ row }) => row);
+    return [...[...this.#runs.rows()].filter(({ id }) => !this.plans.has(id)), ...planned];
   }
 
   #rowAfter({ run, entries, head, claim: change }: Append, before: RunRow | null): RunRow {

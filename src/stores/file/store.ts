@@ -59,6 +59,7 @@ export class FolderStore implements Store {
     durability: "power-loss",
     transactions: false,
     records: ["phase_checkpoints"],
+    limits: true,
   } as const satisfies StoreCapabilities;
   readonly documents: Documents;
   readonly recovered: Recovered[] = [];

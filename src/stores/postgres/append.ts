@@ -1,3 +1,4 @@
+import { limitsOf, refusal } from "../../core/store/claim.ts";
 import type { Append, AppendResult, Refusal } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { otherStore } from "../other-store.ts";
@@ -6,6 +7,7 @@ import { oneStatement } from "./append-one.ts";
 import type { Opened, Place } from "./migrations.ts";
 import type { Database, Queryable } from "./queryable.ts";
 import { rowOf, toRow } from "./rows.ts";
+import { CLOCK, statement } from "./statement.ts";
 
 /** The approximate maximum number of characters in one statement. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
@@ -30,6 +32,13 @@ export async function appendBatch(
   to: Writing,
   batch: readonly Append[],
 ): Promise<readonly AppendResult[]> {
+  const limited = batch.findIndex((append) => limitsOf(append).length > 0);
+  if (limited >= 0)
+    return [
+      ...(await appendBatch(database, to, batch.slice(0, limited))),
+      await appendLimited(database, to, batch[limited] as Append),
+      ...(await appendBatch(database, to, batch.slice(limited + 1))),
+    ];
   const [first, ...others] = wavesOf(batch);
   if (!first) return [];
   if (others.length === 0) return send(database, to, first.appends);
@@ -41,6 +50,36 @@ export async function appendBatch(
     }
     return batch.map((_, place) => results.get(place) as AppendResult);
   });
+}
+
+/**
+ * Applies an append whose claim has limits. Claims of a queue take turns: the lock is taken in a statement before the
+ * count, so that the count sees what the one before has committed.
+ */
+function appendLimited(database: Database, to: Writing, append: Append): Promise<AppendResult> {
+  const limits = limitsOf(append);
+  return database.transaction(async (one) => {
+    for (const queue of [...new Set(limits.map((limit) => limit.queue))].sort())
+      await one.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`${to.name} queue ${queue}`]);
+    for (const { queue, key, most } of limits) {
+      const { text, values } = statement((bind) => {
+        const ofKey = key === undefined ? "" : ` AND run_key = ${bind(key, "text")}`;
+        return `SELECT count(*) FROM ${to.at}runs WHERE status = 'running' AND queue = ${bind(queue, "text")}${ofKey}
+          AND id <> ${bind(append.run.id, "text")}`;
+      });
+      const [[count] = []] = await one.query(text, values);
+      if (Number(count) >= most) return refusedFull(one, to, append);
+    }
+    const [result] = await send(one, to, [append]);
+    return result as AppendResult;
+  });
+}
+
+/** Any other reason for a refusal comes first. */
+async function refusedFull(one: Queryable, { at }: Writing, append: Append): Promise<AppendResult> {
+  const row = await readLate(one, at, append.run.id);
+  const [[now] = []] = await one.query(`SELECT ${CLOCK}`);
+  return { ok: false, reason: refusal(append, row, Number(now)) ?? "full", row };
 }
 
 /** Keeps appends of one run in order, because a later one must see the effect of the one before. */

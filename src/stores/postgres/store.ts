@@ -80,7 +80,7 @@ export class PostgresStore implements Store {
   }
 
   get capabilities(): StoreCapabilities {
-    return { durability: this.#durability, transactions: "async", records: TABLES };
+    return { durability: this.#durability, transactions: "async", records: TABLES, limits: true };
   }
 
   identity(): Promise<StoreIdentity> {

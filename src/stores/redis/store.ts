@@ -1,6 +1,7 @@
 import { badOption } from "../../core/check-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Logger } from "../../core/logger.ts";
+import { refuseLimits } from "../../core/store/claim.ts";
 import type {
   Append,
   AppendResult,
@@ -73,7 +74,7 @@ export class RedisStore implements Store {
   }
 
   get capabilities(): StoreCapabilities {
-    return { durability: this.#durability, transactions: false };
+    return { durability: this.#durability, transactions: false, limits: false };
   }
 
   identity(): Promise<StoreIdentity> {
@@ -122,7 +123,10 @@ export class RedisStore implements Store {
   }
 
   append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
-    return this.#call(async () => appendBatch(await this.#writing(), batch));
+    return this.#call(async () => {
+      refuseLimits(this.name, batch);
+      return appendBatch(await this.#writing(), batch);
+    });
   }
 
   renew(batch: readonly Renewal[]): Promise<readonly (RunRow | null)[]> {

@@ -68,6 +68,10 @@ export const SQL = {
     AND workflow IN (SELECT value FROM json_each(?)) ORDER BY wake_at, id LIMIT ?`,
   /** The next lower priority of runs that have a wake time. */
   lower: `SELECT max(priority) FROM runs INDEXED BY runs_due WHERE wake_at IS NOT NULL AND priority < ?`,
+  running: `SELECT count(*) FROM runs INDEXED BY runs_running
+    WHERE status = 'running' AND queue = ? AND id <> ?`,
+  runningOfKey: `SELECT count(*) FROM runs INDEXED BY runs_running
+    WHERE status = 'running' AND queue = ? AND run_key = ? AND id <> ?`,
   label: `INSERT INTO run_labels (name, value, created_at, id, run) VALUES (?, ?, ?, ?, (${NUMBER}))`,
   eraseLabel: "DELETE FROM run_labels WHERE name = ? AND value = ? AND created_at = ? AND id = ?",
 } as const;

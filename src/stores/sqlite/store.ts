@@ -2,10 +2,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../core/errors.ts";
 import type { StoredRecord } from "../../core/records.ts";
 import type { AnySqlHandle, SqlWork } from "../../core/sql.ts";
-import { refusal } from "../../core/store/claim.ts";
+import { limitsOf, refusal } from "../../core/store/claim.ts";
 import type {
   Append,
   AppendResult,
+  ClaimLimit,
   DueQuery,
   Entry,
   Renewal,
@@ -46,7 +47,12 @@ interface Setup {
  */
 export class SqliteStore implements Store {
   readonly name = "sqlite";
-  readonly capabilities = { durability: "power-loss", transactions: "sync", records: TABLES } as const;
+  readonly capabilities = {
+    durability: "power-loss",
+    transactions: "sync",
+    records: TABLES,
+    limits: true,
+  } as const;
   readonly documents = documentsIn({
     look: (work) => this.#look(work),
     write: (work) =>
@@ -268,9 +274,10 @@ const ENDS_HANDLE: readonly string[] = ["HF-3004", "HF-3006", "HF-3013"];
 function apply(connection: Connection, append: Append, now: number): AppendResult {
   const { run, entries, blobs, records, drop } = append;
   if (append.claim.kind === "erase") return erase(connection, append, now);
-  if (!change(connection, append, now)) {
+  const isTooMany = limitsOf(append).some((limit) => isReached(connection, run.id, limit));
+  if (isTooMany || !change(connection, append, now)) {
     const row = readRow(connection, run.id);
-    return { ok: false, reason: refusal(append, row, now) ?? "conflict", row };
+    return { ok: false, reason: refusal(append, row, now) ?? (isTooMany ? "full" : "conflict"), row };
   }
   // Drops first, so that the append's own entries and blobs stay.
   if (drop && drop.entries.length > 0)
@@ -284,6 +291,13 @@ function apply(connection: Connection, append: Append, now: number): AppendResul
   for (const { hash, data } of blobs) connection.prepare(SQL.blob).run(run.id, hash, data);
   if (records) writeRecords(connection, run.id, records);
   return { ok: true };
+}
+
+/** Counted inside the write transaction, so that no other claim comes in between. */
+function isReached(connection: Connection, runId: string, { queue, key, most }: ClaimLimit): boolean {
+  const statement = connection.prepare(key === undefined ? SQL.running : SQL.runningOfKey);
+  const [[count] = []] = key === undefined ? statement.all(queue, runId) : statement.all(queue, key, runId);
+  return Number(count) >= most;
 }
 
 /** Labels have an index of their own, in the order of lists. */

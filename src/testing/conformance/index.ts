@@ -12,6 +12,7 @@ import { entries } from "./entries.ts";
 import { erasing } from "./erasing.ts";
 import { exactValues } from "./exact-values.ts";
 import { fencing } from "./fencing.ts";
+import { limits } from "./limits.ts";
 import { listing } from "./listing.ts";
 import { missing } from "./missing.ts";
 import { outsideActs } from "./outside-acts.ts";
@@ -72,6 +73,7 @@ const BEHAVIOURS: readonly Behaviour[] = [
   due,
   tags,
   priorities,
+  limits,
   documents,
   keptDocuments,
   missing,
