@@ -144,6 +144,16 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/config.ts")).command,
   },
   {
+    name: "worker",
+    summary: "Advance the runs of the given files until you stop it",
+    load: async () => (await import("./commands/worker.ts")).command,
+  },
+  {
+    name: "workers",
+    summary: "List the workers of the store, with their workflows and runs",
+    load: async () => (await import("./commands/workers.ts")).command,
+  },
+  {
     name: "serve",
     summary: "Serve the management API, and advance runs of the given files",
     load: async () => (await import("./commands/serve.ts")).command,

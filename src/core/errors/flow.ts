@@ -2,6 +2,12 @@ import { entries, UNCHANGED } from "./entry.ts";
 
 /** 51xx: schedules, rate limits and queues. */
 export const flowErrors = entries({
+  "HF-5000": {
+    what: "The {store} store keeps no list of workers.",
+    why: "Workers register as documents, and this store keeps none.",
+    safe: "Nothing was changed. Runs are advanced all the same: they depend on claims alone.",
+    fix: "Use one of Holdfast's own stores to list workers.",
+  },
   "HF-5100": {
     what: "There is no {kind} named {name}.",
     why: "The store holds no {kind} with this name.",

@@ -1,0 +1,155 @@
+import { createServer, type Server } from "node:http";
+import { hostname } from "node:os";
+import type { Workflow } from "../../core/context.ts";
+import type { Engine } from "../../core/engine.ts";
+import { systemIds } from "../../core/ids.ts";
+import { BEAT_MS, WorkerRegistry } from "../../core/worker/registry.ts";
+import { defineCommand, type Values } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { plural } from "../format.ts";
+import { usage } from "../globals.ts";
+import type { Outcome } from "../outcome.ts";
+import { ownerName } from "../owner.ts";
+import { readCount, readSpan } from "../view/parsers.ts";
+
+/** Containers are usually killed 30 s after they were asked to stop. */
+const STOP_WITHIN_MS = 25_000;
+const CONCURRENCY = 1_000;
+
+const options = {
+  concurrency: {
+    flag: "--concurrency <n>",
+    summary: `Advance at most this many runs at once (default ${CONCURRENCY})`,
+    parse: readCount,
+  },
+  stopWithin: {
+    flag: "--stop-within <time>",
+    summary: "After a signal, let calls in progress finish for this long (default 25s)",
+    parse: readSpan,
+  },
+  healthPort: {
+    flag: "--health-port <n>",
+    summary: "Answer /live and /ready on this port",
+    parse: readCount,
+  },
+  healthHost: { flag: "--health-host <address>", summary: "Address for health checks (default 127.0.0.1)" },
+} as const;
+
+type Given = CommandContext<Values<typeof options>>;
+
+/** `holdfast worker <files…>`: advances the runs of these workflows until it is asked to stop. */
+export const command = defineCommand({
+  name: "worker",
+  summary: "Advance the runs of the given files until you stop it",
+  args: ["<files...>"],
+  options,
+  examples: ["worker flows/pay.ts", "worker flows/*.ts --concurrency 50 --health-port 8081"],
+  async run(context) {
+    const store = await context.store({ create: true });
+    const workflows = await workflowsOf(context);
+    const concurrency = context.options.concurrency ?? CONCURRENCY;
+    const engine = await context.engine({ workflows, execute: true, concurrency });
+    const registry = new WorkerRegistry(store, () => systemIds.token());
+    const state = { isStopping: false, isReady: false };
+    const health = await listen(context, engine, state);
+    await engine.work();
+    state.isReady = true;
+    const told = {
+      owner: ownerName(),
+      host: hostname(),
+      pid: process.pid,
+      workflows: workflows.map(({ name, version, schema }) => ({ name, version, schema })),
+      concurrency,
+      since: await store.now(),
+    };
+    const beat = async (): Promise<void> => {
+      const { running } = engine.health().worker;
+      // Only a display: a worker whose beat can't be written goes on.
+      await registry.beat({ ...told, running, isStopping: state.isStopping }).catch(() => undefined);
+    };
+    await beat();
+    const beats = setInterval(() => void beat(), BEAT_MS);
+    announce(context, workflows);
+    try {
+      return await stopped(context, engine, async () => {
+        state.isStopping = true;
+        await beat();
+      });
+    } finally {
+      clearInterval(beats);
+      await registry.remove(told.owner).catch(() => undefined);
+      health?.close();
+    }
+  },
+});
+
+async function workflowsOf(context: Given): Promise<readonly Workflow[]> {
+  const found = await context.workflows();
+  const all: Workflow[] = [];
+  for (const file of context.args) all.push(...(await found.fromFile(file, context.host.cwd, "any")).all);
+  if (all.length > 0) return all;
+  throw usage("there is nothing to work on", "The files hold no workflow.", "holdfast worker flow.ts");
+}
+
+interface State {
+  readonly isStopping: boolean;
+  readonly isReady: boolean;
+}
+
+/** `/live`: the process answers. `/ready`: it takes runs, and its store answers. */
+async function listen(context: Given, engine: Engine, state: State): Promise<Server | undefined> {
+  const { healthPort, healthHost = "127.0.0.1" } = context.options;
+  if (healthPort === undefined) return undefined;
+  const server = createServer((request, response) => {
+    const isUp = engine.health().store.state === "ok";
+    const isReady = state.isReady && !state.isStopping && isUp;
+    const status =
+      request.url === "/live" || (request.url === "/ready" && isReady)
+        ? 200
+        : request.url === "/ready"
+          ? 503
+          : 404;
+    response.writeHead(status, { "content-type": "text/plain", "cache-control": "no-store" });
+    response.end(status === 200 ? "ok\n" : status === 503 ? "not ready\n" : "not found\n");
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(healthPort, healthHost, resolve);
+  });
+  return server;
+}
+
+function announce(context: Given, workflows: readonly Workflow[]): void {
+  const { out, where } = context;
+  const names = workflows.map(({ name, version }) => `${name} ${version}`);
+  out.record({
+    type: "working",
+    owner: ownerName(),
+    store: where,
+    workflows: workflows.map(({ name }) => name),
+  });
+  out.say(
+    `${out.note.green("●")} ${ownerName()} advances ${plural(workflows.length, "workflow")}: ${names.join(", ")}`,
+  );
+  out.say(`  Store   ${where}`);
+  out.say(out.note.dim("  Ctrl-C stops it after what is under way."));
+}
+
+/** Works until a signal; a second one ends it at once. */
+async function stopped(context: Given, engine: Engine, onStop: () => Promise<void>): Promise<Outcome> {
+  const { host, out } = context;
+  let signals = 0;
+  let hear = (): void => undefined;
+  const asked = new Promise<void>((resolve) => (hear = resolve));
+  const off = host.onSignal((signal) => {
+    signals++;
+    hear();
+    if (signals > 1) host.exit(signal === "SIGINT" ? 130 : 143);
+  });
+  await asked;
+  out.say("Stopping: finishing what is under way. Once more to stop now.");
+  await onStop();
+  await engine.close({ drainMs: context.options.stopWithin ?? STOP_WITHIN_MS });
+  off();
+  return { data: { owner: ownerName() }, text: "✓ stopped" };
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { createMemoryStore } from "../../stores/memory.ts";
+import { WorkerRegistry } from "./registry.ts";
+
+const clock = { time: 1_800_000_000_000, now: () => clock.time };
+let versions = 0;
+
+const worker = (owner: string, running = 0) => ({
+  owner,
+  host: "box",
+  pid: 7,
+  workflows: [{ name: "pay", version: "2", schema: 1 }],
+  concurrency: 10,
+  running,
+  isStopping: false,
+  since: clock.time,
+});
+
+describe("the workers of a store", () => {
+  it("are those that have been heard of within a minute, and the others are forgotten", async () => {
+    const store = createMemoryStore({ clock });
+    const registry = new WorkerRegistry(store, () => `v${++versions}`);
+    await registry.beat(worker("b"));
+    await registry.beat(worker("a"));
+    clock.time += 50_000;
+    await registry.beat(worker("b", 3));
+    expect((await registry.list()).map(({ owner, running }) => [owner, running])).toEqual([
+      ["a", 0],
+      ["b", 3],
+    ]);
+    clock.time += 20_000;
+    expect((await registry.list()).map(({ owner }) => owner)).toEqual(["b"]);
+    expect(await store.documents?.read("worker", "a")).toBeNull();
+  });
+
+  it("may write at the same time, and one that stops is gone at once", async () => {
+    const store = createMemoryStore({ clock });
+    const registry = new WorkerRegistry(store, () => `v${++versions}`);
+    await Promise.all([1, 2, 3].map((running) => registry.beat(worker("a", running))));
+    expect(await registry.list()).toHaveLength(1);
+    await registry.remove("a");
+    await registry.remove("a");
+    expect(await registry.list()).toEqual([]);
+  });
+
+  it("can't be listed in a store that keeps no documents (HF-5000)", async () => {
+    const { documents: _, ...bare } = createMemoryStore({ clock });
+    await expect(new WorkerRegistry(bare, () => "v").list()).rejects.toMatchObject({ code: "HF-5000" });
+  });
+});

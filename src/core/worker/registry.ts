@@ -1,0 +1,105 @@
+import { HoldfastError } from "../errors.ts";
+import type { Store } from "../store/contract.ts";
+import type { Documents, StoredDocument } from "../store/documents.ts";
+
+/** A workflow that a worker has the code of. */
+export interface ServedWorkflow {
+  readonly name: string;
+  readonly version: string;
+  readonly schema: number;
+}
+
+/** A process that advances runs, as it says itself. What it really has is in the claims of the runs. */
+export interface WorkerRecord {
+  /** Its name in claims. */
+  readonly owner: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly workflows: readonly ServedWorkflow[];
+  readonly concurrency: number;
+  /** Runs that it had at its last beat. */
+  readonly running: number;
+  /** True while it takes no more runs because it is about to stop. */
+  readonly isStopping: boolean;
+  readonly since: number;
+  /** When it last said that it is there, on the store's clock. */
+  readonly beat: number;
+}
+
+const KIND = "worker";
+/** How often a worker says that it is there, and after how long without that it counts as gone. */
+export const BEAT_MS = 10_000;
+const GONE_MS = 6 * BEAT_MS;
+const PAGE = 200;
+
+/**
+ * The workers of a store, as documents. Nothing depends on them: a run belongs to whoever has its claim. They tell
+ * people and the API who works here, and which code there is.
+ */
+export class WorkerRegistry {
+  readonly #store: Pick<Store, "name" | "now" | "documents">;
+  readonly #newVersion: () => string;
+
+  constructor(store: Pick<Store, "name" | "now" | "documents">, newVersion: () => string) {
+    this.#store = store;
+    this.#newVersion = newVersion;
+  }
+
+  /** The workers that have been heard of within a minute, in order of their names. The others are forgotten. */
+  async list(): Promise<readonly WorkerRecord[]> {
+    const now = await this.#store.now();
+    const live: WorkerRecord[] = [];
+    for (let after: string | undefined; ; ) {
+      const page = await this.#documents.list(KIND, {
+        limit: PAGE,
+        ...(after === undefined ? {} : { after }),
+      });
+      for (const one of page) {
+        const record = recordOf(one);
+        if (record && record.beat > now - GONE_MS) live.push(record);
+        else await this.#forget(one);
+      }
+      after = page.at(-1)?.key;
+      if (page.length < PAGE) return live;
+    }
+  }
+
+  /** Says that this worker is there. */
+  async beat(worker: Omit<WorkerRecord, "beat">): Promise<void> {
+    const key = worker.owner;
+    for (;;) {
+      const found = await this.#documents.read(KIND, key);
+      const value = JSON.stringify({ ...worker, beat: await this.#store.now() } satisfies WorkerRecord);
+      const put = { version: this.#newVersion(), value };
+      const [isWritten] = await this.#documents.write([
+        { kind: KIND, key, expect: found?.version ?? null, put },
+      ]);
+      if (isWritten) return;
+    }
+  }
+
+  /** Says that a worker has stopped. */
+  async remove(owner: string): Promise<void> {
+    const found = await this.#documents.read(KIND, owner);
+    if (found) await this.#forget(found);
+  }
+
+  /** One that has written since then is there after all, and stays. */
+  async #forget({ key, version }: StoredDocument): Promise<void> {
+    await this.#documents.write([{ kind: KIND, key, expect: version, put: null }]);
+  }
+
+  get #documents(): Documents {
+    const { documents, name } = this.#store;
+    if (documents) return documents;
+    throw new HoldfastError("HF-5000", { store: name });
+  }
+}
+
+/** What another version has written in another form is left out. */
+function recordOf({ value }: StoredDocument): WorkerRecord | undefined {
+  const record = JSON.parse(value) as Partial<WorkerRecord>;
+  const isWhole =
+    typeof record.owner === "string" && typeof record.beat === "number" && Array.isArray(record.workflows);
+  return isWhole ? (record as WorkerRecord) : undefined;
+}
