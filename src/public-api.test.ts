@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createLab } from "../test/support/lab.ts";
 import {
@@ -17,6 +18,7 @@ import {
   type Target,
 } from "../test/support/public-api/targets.ts";
 import { workflow } from "./index.ts";
+import { openSqliteStore } from "./stores/sqlite/index.ts";
 
 const SEED = Number(process.env["FUZZ_SEED"] ?? 13);
 
@@ -29,6 +31,14 @@ async function fuzz(targets: readonly Target[], calls: number): Promise<readonly
   }
   return [...problems];
 }
+
+describe("openSqliteStore", () => {
+  it("refuses a path that isn't in its options, and opens no other file", async () => {
+    await expect(openSqliteStore("x.db" as never)).rejects.toMatchObject({ code: "HF-1003" });
+    await expect(openSqliteStore({ path: "x.db" } as never)).rejects.toMatchObject({ code: "HF-1003" });
+    expect(existsSync(".holdfast")).toBe(false);
+  });
+});
 
 describe("a hostile call of the public API", () => {
   it("gets an error of the table and is never taken silently: engine and run (2,000 calls, seeded)", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { cliFolder } from "../../../test/support/cli.ts";
 import { fillStore, reconcile, withRuns } from "../../../test/support/cli-runs.ts";
 import { workflow } from "../../index.ts";
@@ -10,10 +11,17 @@ const vote = workflow("vote", async (ctx) => {
   return choice;
 });
 
+const refund = workflow("refund", async (ctx) => {
+  const data = z.object({ cents: z.number() });
+  return (await ctx.gate("amount", { choices: ["pay"], data })).data;
+});
+
 beforeAll(async () => {
   await fillStore(folder.path);
   await withRuns(folder.path, async (engine) => {
     await engine.start(vote, undefined, { id: "vote-1" });
+    await engine.start(refund, undefined, { id: "refund-1" });
+    await engine.settled("refund-1");
     for (const id of ["twin-1", "twin-2", "later-1"]) await engine.start(reconcile, { batch: id }, { id });
     for (const id of ["vote-1", "twin-1", "twin-2", "later-1"]) await engine.settled(id);
   });
@@ -25,7 +33,7 @@ describe("gate", () => {
     const { stdout } = await folder.run("gate list");
     const lines = stdout.trimEnd().split("\n");
     expect(lines[1]).toMatch(/^recon-88:approve +reconcile .* approve reject +batch=2026-01 matched=2$/);
-    expect(lines).toHaveLength(6);
+    expect(lines).toHaveLength(7);
     const empty = cliFolder();
     expect((await empty.run("gate")).stdout).toBe("✓ No decisions waiting.\n");
     empty.remove();
@@ -40,6 +48,14 @@ describe("gate", () => {
       address: "vote-1:vote",
       choices: ["left", "right"],
     });
+  });
+
+  it("takes the data that it asks for, as JSON", async () => {
+    expect((await folder.run("gate show refund-1")).stdout).toContain("with --data <json>");
+    const answer = (data: string) =>
+      folder.run(["gate", "answer", "refund-1:amount", "--choice", "pay", "--data", data, "--json"]);
+    expect((await answer("{cents}")).stdout).toContain("--data isn't valid JSON");
+    expect((await answer('{"cents": 5}')).json()).toMatchObject({ choice: "pay", data: { cents: 5 } });
   });
 
   it("is found by its name where only one run waits at it, and by a run that waits at one", async () => {

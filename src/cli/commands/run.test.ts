@@ -43,6 +43,12 @@ describe("holdfast run", () => {
     expect((await folder.run("show first --json")).json()).toMatchObject({ id: "one" });
   });
 
+  it("refuses another input for an id that has one (HF-1041)", async () => {
+    await folder.run("run flows.mjs#greet -i name=Ada --id one");
+    const { code, stderr } = await folder.run("run flows.mjs#greet -i name=Bob --id one");
+    expect([code === 0, stderr]).toEqual([false, expect.stringContaining("HF-1041")]);
+  });
+
   it("streams events as lines, the document last", async () => {
     const { stdout } = await folder.run("run flows.mjs#greet --jsonl -i name=Ada --id one");
     const lines = stdout
@@ -58,7 +64,7 @@ describe("holdfast run", () => {
 
   it("takes the same id for the same run, and never does its work twice", async () => {
     await folder.run("run flows.mjs#greet -i name=Ada --id one");
-    const { code, stdout, stderr } = await folder.run("run flows.mjs#greet -i name=Bob --id one");
+    const { code, stdout, stderr } = await folder.run("run flows.mjs#greet -i name=Ada --id one");
     expect([code, stdout]).toEqual([0, "Hello Ada\n"]);
     expect(stderr).toContain("one was completed before; nothing was run");
     expect(hooks.calls).toEqual(["look up", "compose"]);

@@ -153,7 +153,9 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
   const store = await placeFor(context, code);
   const runId = context.options.id ?? newId(workflow.name);
   const known = context.options.id === undefined ? null : await store.read(runId);
-  if (known) return goOn(context, { store, code, run: known, act, hasInput: isGiven });
+  // The engine returns the run that exists, or refuses: an id has one workflow and one input (HF-1041).
+  if (known && isGiven) await (await context.engine({ store })).start(workflow, input, { id: runId });
+  if (known) return goOn(context, { store, code, run: known, act });
   const engine = detach
     ? await context.engine({ store })
     : await engineFor(context, { store, code, runId, act, breakAt });
@@ -167,7 +169,7 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
   const run = await store.read(runId);
   // Another process has started it in the meantime.
   if (run && run.claim.owner !== null && run.claim.owner !== ownerName())
-    return goOn(context, { store, code, run, act, hasInput: isGiven });
+    return goOn(context, { store, code, run, act });
   if (keep) await engine.checkpoints.pin(runId, { ...act, reason: act.reason ?? "run --keep" });
   if (detach) return leave(context, runId);
   const driving = { engine, store, runId, act };
@@ -222,16 +224,13 @@ interface Known {
   readonly code: Code;
   readonly run: Run;
   readonly act: Act;
-  readonly hasInput: boolean;
 }
 
 /** The id is taken, so this is that run. */
-async function goOn(context: Given, { store, code, run, act, hasInput }: Known): Promise<Outcome> {
+async function goOn(context: Given, { store, code, run, act }: Known): Promise<Outcome> {
   const { out } = context;
   const { id, workflow } = run;
   if (workflow !== code.workflow.name) throw new HoldfastError("HF-1002", { run: id, workflow });
-  if (hasInput && run.status !== "completed")
-    out.warn(`run ${id} already exists and continues with its own input`);
   if (run.status === "completed") {
     const result = await (await context.engine({ store })).result(id);
     out.say(`${out.note.green("✓")} ${id} was completed before; nothing was run`);
