@@ -54,6 +54,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/show.ts")).command,
   },
   {
+    name: "schedules",
+    summary: "Start runs at set times, and look at what was started",
+    load: async () => (await import("./commands/schedules.ts")).command,
+  },
+  {
     name: "logs",
     summary: "Print what happened in a run, line by line",
     load: async () => (await import("./commands/logs.ts")).command,

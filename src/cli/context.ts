@@ -170,6 +170,7 @@ export class CommandContext<O = unknown> {
     const settings = engineSettings(await this.settings());
     const engine = createEngine({
       execute: false,
+      schedules: false,
       owner: ownerName(),
       logger: this.#logger(),
       ...settings,

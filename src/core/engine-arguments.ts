@@ -151,8 +151,8 @@ export function checkEngineOptions(options: EngineOptions): void {
   if (options.workflows !== undefined && !Array.isArray(options.workflows))
     throw badOption("workflows", "it must be a list of workflows");
   if (options.rateLimits !== undefined) checkObject("rateLimits", options.rateLimits, "an object of limits");
-  if (options.schedules !== undefined && !Array.isArray(options.schedules))
-    throw badOption("schedules", "it must be a list of schedules");
+  if (options.schedules && !Array.isArray(options.schedules))
+    throw badOption("schedules", "it must be a list of schedules, or false");
   checkPolicy(options.policy);
   checkStrategy(options.checkpoint);
   checkContentCheck(options.contentCheck);

@@ -22,7 +22,7 @@ export function engineFlow(linked: Linked, options: EngineOptions, cancel: Cance
 function flowDeps(linked: Linked, options: EngineOptions, cancel: Cancel): FlowDeps {
   const { parts, starter } = linked;
   const { store, ports, time, workflows } = parts;
-  const documents = store.documents ?? options.store.documents;
+  const { documents } = store;
   return {
     store,
     documents() {

@@ -19,8 +19,8 @@ import type { RecoveryOptions } from "./worker/recovery.ts";
 export interface EngineOptions {
   readonly store: Store;
   readonly workflows?: readonly Workflow<never, unknown>[];
-  /** Schedules that code declares, made by `schedule`. */
-  readonly schedules?: readonly ScheduleDeclaration[];
+  /** Schedules that code declares, made by `schedule`. `false`: declares none, and doesn't mind those of the store. */
+  readonly schedules?: readonly ScheduleDeclaration[] | false;
   /** Rate limits that code declares, by name. */
   readonly rateLimits?: Readonly<Record<string, RateLimit>>;
   /** `false`: only starts, watches and controls runs; other processes advance them. */

@@ -160,7 +160,7 @@ export class Engine {
     this.#flow = engineFlow(this.#linked, options, (runId, act) => this.cancel(runId, act));
     this.schedules = this.#flow.schedules;
     this.rateLimits = this.#flow.rateLimits;
-    for (const declared of options.schedules ?? []) this.#flow.declare(declared);
+    for (const declared of options.schedules || []) this.#flow.declare(declared);
     for (const workflow of options.workflows ?? []) this.register(workflow);
   }
 
@@ -250,7 +250,8 @@ export class Engine {
     });
     return this.#worker.then((worker) => {
       worker.start(background);
-      if (this.#options.saving !== false) this.#flow.start(background);
+      const { saving, schedules } = this.#options;
+      if (saving !== false && schedules !== false) this.#flow.start(background);
       return worker;
     });
   }

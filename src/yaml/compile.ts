@@ -8,6 +8,7 @@ import { parseInputs } from "./inputs.ts";
 import { runFlow } from "./run/flow.ts";
 import { type Machine, metaOf } from "./run/machine.ts";
 import { FlowState } from "./run/state.ts";
+import { scheduleOptions } from "./schema/schedule.ts";
 import { DEFINITION_KEY, type Definition } from "./source.ts";
 
 /** The inputs of a workflow, by name. */
@@ -25,14 +26,15 @@ export function definitionDigest({ main, files, instructions, provider }: Defini
  * the file consists of, so a run only continues automatically with what it was started with.
  */
 export function compile(flow: Flow, machine: Machine, definition: Definition): Workflow<Inputs, Inputs> {
-  const { name, version = "1", input, checkpoint } = flow.spec.workflow;
+  const { name, version = "1", input, checkpoint, schedule: given } = flow.spec.workflow;
   const budget = budgetOf(flow);
+  const schedule = given && scheduleOptions(given);
   return workflow(
     name,
     {
       version: `${version}+${definitionDigest(definition).slice(0, 12)}`,
       compensateOnFailure: checkpoint.on_failure === "rollback",
-      ...defined({ budget }),
+      ...defined({ budget, schedule }),
     },
     async (ctx: Context, given: Inputs): Promise<Inputs> => {
       ctx.memory.set(DEFINITION_KEY, definition);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { anyAgent, effort, forEach, parallel } from "./agents.ts";
 import { inputField, scalarText } from "./fields.ts";
+import { schedule } from "./schedule.ts";
 import { seedBlocks } from "./seed-blocks.ts";
 
 const text = z.string();
@@ -136,6 +137,7 @@ const workflow = z.strictObject({
   metadata: z.record(z.string(), z.unknown()).default({}),
   instructions: z.array(text).default([]),
   checkpoint: checkpoint.prefault({}),
+  schedule: schedule.optional(),
 });
 
 /** A whole workflow file. */

@@ -1,0 +1,157 @@
+import { defined } from "../../../core/defined.ts";
+import type { Engine } from "../../../core/engine.ts";
+import { HoldfastError } from "../../../core/errors.ts";
+import { OVERLAPS } from "../../../core/schedule-options.ts";
+import { defineCommand } from "../../command.ts";
+import type { CommandContext } from "../../context.ts";
+import { plural, word } from "../../format.ts";
+import { writtenInput } from "../../inputs.ts";
+import type { Outcome } from "../../outcome.ts";
+import { readSpan } from "../../view/parsers.ts";
+import { timing } from "./look.ts";
+
+const INPUT = {
+  input: { flag: "-i, --input <k=v>", summary: "One input value, or the whole input as JSON", list: true },
+  inputFile: { flag: "--input-file <file>", summary: "Read the input from a JSON or YAML file" },
+} as const;
+
+export const create = defineCommand({
+  name: "create",
+  summary: "Create a schedule for a workflow",
+  args: ["<schedule>", "<workflow>"],
+  options: {
+    cron: { flag: "--cron <line>", summary: "Five fields, or six with seconds first" },
+    timezone: { flag: "--timezone <name>", summary: "The time zone of --cron (default UTC)" },
+    every: { flag: "--every <span>", summary: "The time between two ticks, such as 10m", parse: readSpan },
+    at: { flag: "--at <time>", summary: "One moment, such as 2027-01-31T09:00:00Z" },
+    overlap: {
+      flag: "--overlap <policy>",
+      summary: "While a run is going on: skip (default), queue, cancel or allow",
+      choices: OVERLAPS,
+    },
+    jitter: { flag: "--jitter <span>", summary: "Start up to this much later", parse: readSpan },
+    ...INPUT,
+  },
+  examples: [
+    'schedules create nightly reconcile --cron "0 2 * * *" --timezone Europe/Berlin',
+    "schedules create poll inbox --every 10m --overlap queue",
+  ],
+  async run(context) {
+    const [name = "", workflow = ""] = context.args;
+    const { cron, timezone, every: everyMs, at, overlap, jitter: jitterMs } = context.options;
+    const input = await writtenInput(context.options, context.host);
+    await context.store({ create: true });
+    const { schedules } = await context.engine();
+    const made = await schedules.create(
+      name,
+      { workflow, ...defined({ cron, timezone, everyMs, at, overlap, jitterMs, input }) },
+      await context.act("schedules create"),
+    );
+    const first =
+      made.nextTick === null ? "" : `; the first tick is at ${new Date(made.nextTick).toISOString()}`;
+    return {
+      data: { schedule: made },
+      text: `✓ ${name} starts ${workflow}, ${timing(made)}${first}`,
+      next: [`schedules show ${word(name)}`],
+    };
+  },
+});
+
+export const pause = defineCommand({
+  name: "pause",
+  summary: "Stop a schedule's ticks; its runs go on",
+  args: ["<schedule>"],
+  examples: ['schedules pause nightly --reason "maintenance"'],
+  run: (context) => change(context, "pause", "is paused"),
+});
+
+export const resume = defineCommand({
+  name: "resume",
+  summary: "Let a schedule tick again; the time between isn't made up for",
+  args: ["<schedule>"],
+  examples: ["schedules resume nightly"],
+  run: (context) => change(context, "resume", "ticks again"),
+});
+
+async function change(
+  context: CommandContext<unknown>,
+  verb: "pause" | "resume",
+  done: string,
+): Promise<Outcome> {
+  const [name = ""] = context.args;
+  const { schedules } = await context.engine();
+  const schedule = await schedules[verb](name, await context.act(`schedules ${verb}`));
+  return { data: { schedule }, text: `✓ ${name} ${done}` };
+}
+
+export const remove = defineCommand({
+  name: "delete",
+  summary: "Delete a schedule; its runs stay",
+  args: ["<schedule>"],
+  examples: ["schedules delete nightly"],
+  async run(context) {
+    const [name = ""] = context.args;
+    const act = await context.act("schedules delete");
+    const { schedules } = await context.engine();
+    await schedules.delete(name, act);
+    return { data: { schedule: name, deleted: true }, text: `✓ ${name} is deleted` };
+  },
+});
+
+export const trigger = defineCommand({
+  name: "trigger",
+  summary: "Start a schedule's run now",
+  args: ["<schedule>"],
+  options: { file: { flag: "--file <file>", summary: "Where its workflow is" }, ...INPUT },
+  examples: ["schedules trigger nightly"],
+  async run(context) {
+    const [name = ""] = context.args;
+    const engine = await withCode(context, name, context.options.file);
+    const input = await writtenInput(context.options, context.host);
+    const act = await context.act("schedules trigger");
+    const run = await engine.schedules.trigger(name, { ...act, ...defined({ input }) });
+    return {
+      data: { run: run.id, status: run.status },
+      text: `✓ ${run.id} is queued`,
+      next: [`show ${run.id}`],
+    };
+  },
+});
+
+export const backfill = defineCommand({
+  name: "backfill",
+  summary: "Start the runs of a range of ticks that have none",
+  args: ["<schedule>"],
+  options: {
+    from: { flag: "--from <time>", summary: "The first moment, such as 2027-01-01T00:00:00Z" },
+    to: { flag: "--to <time>", summary: "The last moment" },
+    file: { flag: "--file <file>", summary: "Where its workflow is" },
+  },
+  examples: ["schedules backfill nightly --from 2027-01-01T00:00:00Z --to 2027-01-08T00:00:00Z"],
+  async run(context) {
+    const [name = ""] = context.args;
+    const { from = "", to = "", file } = context.options;
+    const engine = await withCode(context, name, file);
+    const act = await context.act("schedules backfill");
+    const report = await engine.schedules.backfill(name, { from, to }, act);
+    const { started, existing } = report;
+    return {
+      data: { schedule: name, ...report },
+      text: `✓ ${plural(started.length, "run")} started, ${existing.length} existed already`,
+      next: started[0] === undefined ? [] : [`show ${started[0]}`],
+    };
+  },
+});
+
+/** An engine with the code of a schedule's workflow, which only creates runs: workers advance them. */
+async function withCode(
+  context: CommandContext<unknown>,
+  name: string,
+  file: string | undefined,
+): Promise<Engine> {
+  const schedule = await (await context.engine()).schedules.get(name);
+  if (!schedule) throw new HoldfastError("HF-5100", { kind: "schedule", name });
+  const workflows = await context.workflows();
+  const { all } = await workflows.find(file ?? schedule.definition.workflow);
+  return context.engine({ workflows: all });
+}
