@@ -84,7 +84,7 @@ describe("a rate limit", () => {
     return { lab, times, flow, engines };
   };
 
-  it("is never exceeded by runs of several engines, and all of them get through (S1-48)", async () => {
+  it("is never exceeded by runs of several engines, and all of them get through", async () => {
     const { lab, times, flow, engines } = stage(10, 1_000);
     const runs = await lab.drive(
       Promise.all(
@@ -118,7 +118,7 @@ describe("a rate limit", () => {
     await lab.drive(Promise.all(engines.slice(1).map((one) => one.close())));
   });
 
-  it("is held back for all runs when one of them is told to wait (S1-48)", async () => {
+  it("is held back for all runs when one of them is told to wait", async () => {
     const lab = createLab();
     const times: number[] = [];
     let isBusy = true;
