@@ -33,6 +33,7 @@ export type { Logger } from "./core/logger.ts";
 export type { RetentionPolicy } from "./core/manage/retention/policy.ts";
 export type { Migration } from "./core/migration.ts";
 export type { RetryPolicy, StartOptions } from "./core/options.ts";
+export type { QueueOptions } from "./core/queue-options.ts";
 export type { LimitUse, RateLimit } from "./core/rate-limit.ts";
 export { RunHandle } from "./core/run-handle.ts";
 export type { ScheduleOptions } from "./core/schedule-options.ts";

@@ -15,6 +15,7 @@ export type { InjectOptions } from "./core/control/inject.ts";
 export type { DeclaredOptions, TypedContext, TypedMemory } from "./core/declared.ts";
 export { errorTable } from "./core/errors.ts";
 export type { ScheduleDeclaration } from "./core/flow/declare.ts";
+export { Queues, type QueueView } from "./core/flow/queues.ts";
 export { RateLimits, type RateLimitView } from "./core/flow/rate-limits.ts";
 export type {
   Schedule,

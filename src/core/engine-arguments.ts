@@ -109,6 +109,7 @@ const ENGINE = keysOf<EngineOptions>({
   workflows: true,
   schedules: true,
   rateLimits: true,
+  queues: true,
   execute: true,
   saving: true,
   checkpoint: true,
@@ -150,7 +151,8 @@ export function checkEngineOptions(options: EngineOptions): void {
   if (options.logger !== undefined) checkPart("logger", options.logger, LOGGER);
   if (options.workflows !== undefined && !Array.isArray(options.workflows))
     throw badOption("workflows", "it must be a list of workflows");
-  if (options.rateLimits !== undefined) checkObject("rateLimits", options.rateLimits, "an object of limits");
+  for (const name of ["rateLimits", "queues"] as const)
+    if (options[name] !== undefined) checkObject(name, options[name], `an object of ${name}`);
   if (options.schedules && !Array.isArray(options.schedules))
     throw badOption("schedules", "it must be a list of schedules, or false");
   checkPolicy(options.policy);

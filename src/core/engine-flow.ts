@@ -16,6 +16,7 @@ type Cancel = (runId: string, act: CancelOptions) => Promise<Run>;
 export function engineFlow(linked: Linked, options: EngineOptions, cancel: Cancel): Flow {
   const flow = new Flow(flowDeps(linked, options, cancel));
   for (const [name, limit] of Object.entries(options.rateLimits ?? {})) flow.rateLimits.declare(name, limit);
+  for (const [name, queue] of Object.entries(options.queues ?? {})) flow.queues.declare(name, queue);
   return flow;
 }
 

@@ -9,6 +9,7 @@ import type { RetentionPolicy } from "./manage/retention/policy.ts";
 import type { CheckpointStrategy, Triggers } from "./options.ts";
 import type { Probe } from "./ports.ts";
 import type { Processes } from "./process-proof.ts";
+import type { QueueOptions } from "./queue-options.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { RunQuery, Store } from "./store/contract.ts";
 import type { Redaction } from "./values/redact.ts";
@@ -21,6 +22,8 @@ export interface EngineOptions {
   readonly workflows?: readonly Workflow<never, unknown>[];
   /** Schedules that code declares, made by `schedule`. `false`: declares none, and doesn't mind those of the store. */
   readonly schedules?: readonly ScheduleDeclaration[] | false;
+  /** Queues that code declares, by name. */
+  readonly queues?: Readonly<Record<string, QueueOptions>>;
   /** Rate limits that code declares, by name. */
   readonly rateLimits?: Readonly<Record<string, RateLimit>>;
   /** `false`: only starts, watches and controls runs; other processes advance them. */

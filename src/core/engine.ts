@@ -14,6 +14,7 @@ import { type EngineOptions, LIST_LIMIT, type ListQuery } from "./engine-options
 import { engineParts, enginePorts } from "./engine-ports.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Flow } from "./flow/flow.ts";
+import type { Queues } from "./flow/queues.ts";
 import type { RateLimits } from "./flow/rate-limits.ts";
 import type { Schedules } from "./flow/schedules.ts";
 import { checkId } from "./ids.ts";
@@ -98,6 +99,8 @@ export class Engine {
   readonly schedules: Schedules;
   /** Limits of calls or tokens per period, shared by all processes. */
   readonly rateLimits: RateLimits;
+  /** Limits of how many runs are advanced at once. */
+  readonly queues: Queues;
   readonly #options: EngineOptions;
   readonly #store: Store;
   readonly #ports: Ports;
@@ -160,6 +163,7 @@ export class Engine {
     this.#flow = engineFlow(this.#linked, options, (runId, act) => this.cancel(runId, act));
     this.schedules = this.#flow.schedules;
     this.rateLimits = this.#flow.rateLimits;
+    this.queues = this.#flow.queues;
     for (const declared of options.schedules || []) this.#flow.declare(declared);
     for (const workflow of options.workflows ?? []) this.register(workflow);
   }

@@ -2,6 +2,7 @@ import type { Workflow } from "../context.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { definitionOf, type ScheduleDeclaration } from "./declare.ts";
 import type { FlowDeps } from "./flow-deps.ts";
+import { Queues } from "./queues.ts";
 import { RateLimits } from "./rate-limits.ts";
 import { Schedules } from "./schedules.ts";
 import { Ticker } from "./ticker.ts";
@@ -10,6 +11,7 @@ import { Ticker } from "./ticker.ts";
 export class Flow {
   readonly schedules: Schedules;
   readonly rateLimits: RateLimits;
+  readonly queues: Queues;
   readonly #ticker: Ticker;
   readonly #declared = new Set<Workflow<never, unknown>>();
 
@@ -19,6 +21,7 @@ export class Flow {
     this.#deps = deps;
     this.schedules = new Schedules(deps);
     this.rateLimits = new RateLimits(deps);
+    this.queues = new Queues(deps, this.rateLimits);
     this.#ticker = new Ticker(deps, this.schedules);
   }
 

@@ -82,15 +82,21 @@ export class RateLimits implements RateGate {
 
   /** Defines a limit, or changes it. What was used so far still counts. */
   async set(name: string, limit: RateLimit, act: Act = {}): Promise<RateLimitView> {
-    checkNamed("limit", name);
     this.#check(act);
+    const view = await this.define(name, limit);
+    this.#log("rate limit set", name, act);
+    return view;
+  }
+
+  /** @internal */
+  async define(name: string, limit: RateLimit): Promise<RateLimitView> {
+    checkNamed("limit", name);
     const definition = checkLimit(limit);
     const held = await this.#kept.change(name, (current) => ({
       ...(current ?? empty(definition)),
       definition,
     }));
     this.#names = undefined;
-    this.#log("rate limit set", name, act);
     return this.#view(name, held);
   }
 

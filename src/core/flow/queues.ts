@@ -1,0 +1,203 @@
+import { checkKeys, checkObject, checkWhole, isRecord, keysOf } from "../check-options.ts";
+import { defined } from "../defined.ts";
+import { HoldfastError } from "../errors.ts";
+import { type Act, checkAct } from "../journal/act.ts";
+import { checkNamed } from "../names.ts";
+import type { QueueOptions } from "../queue-options.ts";
+import type { RunRow } from "../types.ts";
+import { dataDigest } from "../values/codec.ts";
+import type { FlowDeps } from "./flow-deps.ts";
+import { Kept, UNCHANGED } from "./kept.ts";
+import type { RateLimits } from "./rate-limits.ts";
+
+/** A queue as it is kept. What stands in it is counted from the runs themselves. */
+interface QueueRecord {
+  readonly definition: QueueOptions;
+  readonly declared?: string;
+  readonly paused: { readonly at: number; readonly actor?: string; readonly reason?: string } | null;
+}
+
+/** A queue as people see it. */
+export interface QueueView extends QueueOptions {
+  readonly name: string;
+  readonly version: string;
+  readonly paused: QueueRecord["paused"];
+  readonly isDeclared: boolean;
+}
+
+/** How long a change by another process may be unknown here. */
+const KNOWN_MS = 1_000;
+
+const OPTIONS = keysOf<QueueOptions>({ concurrency: true, perKey: true, rate: true });
+
+/**
+ * Queues limit how many of the runs that stand in them are advanced at once. A run stands in the queue that it was
+ * started with; a queue that isn't defined has no limits.
+ *
+ * @example
+ * ```ts
+ * import { createEngine, workflow } from "holdfast";
+ * import { createMemoryStore } from "holdfast/stores/memory";
+ *
+ * const ship = workflow("ship", async (ctx, order: string) => ctx.step("send", () => `Sent ${order}`));
+ *
+ * const engine = createEngine({
+ *   store: createMemoryStore(),
+ *   workflows: [ship],
+ *   queues: { orders: { concurrency: 5, perKey: 1 } },
+ * });
+ * console.log(await engine.queues.get("orders"));
+ * ```
+ */
+export class Queues {
+  readonly #deps: FlowDeps;
+  readonly #kept: Kept<QueueRecord>;
+  readonly #rates: RateLimits;
+  #declared: (readonly [string, QueueOptions])[] = [];
+  #known: { readonly queues: ReadonlyMap<string, QueueRecord>; readonly at: number } | undefined;
+
+  constructor(deps: FlowDeps, rates: RateLimits) {
+    this.#deps = deps;
+    this.#rates = rates;
+    const { documents, newVersion } = deps;
+    this.#kept = new Kept({ documents, newVersion, kind: "queue", isValid: isQueueRecord });
+  }
+
+  /** Defines a queue, or changes it. Runs that stand in it stay. */
+  async set(name: string, options: QueueOptions, act: Act = {}): Promise<QueueView> {
+    const definition = checkQueue(options);
+    return this.#change(name, act, "queue set", (current) => ({ paused: null, ...current, definition }));
+  }
+
+  /** All queues that are defined, in order of their names. */
+  async list(): Promise<readonly QueueView[]> {
+    await this.#declareAll();
+    return (await this.#kept.all()).map(({ key, version, value }) => viewOf(key, version, value));
+  }
+
+  /** One queue, or `null`. */
+  async get(name: string): Promise<QueueView | null> {
+    checkNamed("queue", name);
+    await this.#declareAll();
+    const held = await this.#kept.read(name);
+    return held && viewOf(name, held.version, held.value);
+  }
+
+  /** Takes up no more runs of the queue. Those that are being advanced go on until they end or wait. */
+  async pause(name: string, act: Act = {}): Promise<QueueView> {
+    const { actor, reason } = act;
+    const paused = { at: await this.#deps.now(), ...defined({ actor, reason }) };
+    return this.#change(name, act, "queue paused", (current) => ({
+      definition: {},
+      ...current,
+      paused: current?.paused ?? paused,
+    }));
+  }
+
+  /** Takes up runs of the queue again. */
+  async resume(name: string, act: Act = {}): Promise<QueueView> {
+    return this.#change(name, act, "queue resumed", (current) => {
+      if (current === null) throw new HoldfastError("HF-5100", { kind: "queue", name });
+      return { ...current, paused: null };
+    });
+  }
+
+  /** Removes the definition. Runs that stand in the queue have no limits from then on. */
+  async delete(name: string, act: Act = {}): Promise<void> {
+    this.#check(act);
+    if ((await this.get(name)) === null) throw new HoldfastError("HF-5100", { kind: "queue", name });
+    await this.#kept.change(name, () => null);
+    this.#log("queue deleted", name, act);
+  }
+
+  /** @internal */
+  declare(name: string, options: QueueOptions): void {
+    checkNamed("queue", name);
+    this.#declared.push([name, checkQueue(options)]);
+  }
+
+  /** The definition of a run's queue, as known here a moment ago. @internal */
+  async of(name: string): Promise<QueueRecord | undefined> {
+    const { clock, hasDocuments } = this.#deps;
+    if (!hasDocuments) return undefined;
+    await this.#declareAll();
+    const at = clock.monotonic();
+    if (this.#known === undefined || at - this.#known.at > KNOWN_MS)
+      this.#known = { queues: new Map((await this.#kept.all()).map(({ key, value }) => [key, value])), at };
+    return this.#known.queues.get(name);
+  }
+
+  /** When the next run of a queue may be taken up; `null`: now. @internal */
+  async mayTakeUp(name: string, { rate }: QueueOptions, row: RunRow): Promise<number | null> {
+    return rate ? this.#rates.take({ name: rateOf(name), isOptional: true }, row.id) : null;
+  }
+
+  async #change(
+    name: string,
+    act: Act,
+    what: string,
+    next: (current: QueueRecord | null) => QueueRecord,
+  ): Promise<QueueView> {
+    checkNamed("queue", name);
+    this.#check(act);
+    await this.#declareAll();
+    const held = await this.#kept.change(name, next);
+    if (!held) throw new HoldfastError("HF-5100", { kind: "queue", name });
+    await this.#setRate(name, held.value.definition);
+    this.#log(what, name, act);
+    return viewOf(name, held.version, held.value);
+  }
+
+  /** The rate at which runs begin is a rate limit of its own. */
+  async #setRate(name: string, { rate }: QueueOptions): Promise<void> {
+    if (rate) await this.#rates.define(rateOf(name), rate);
+  }
+
+  async #declareAll(): Promise<void> {
+    for (const [name, definition] of this.#declared.splice(0)) {
+      const declared = dataDigest(definition);
+      await this.#kept.change(name, (current) =>
+        current?.declared === declared ? UNCHANGED : { paused: null, ...current, definition, declared },
+      );
+      await this.#setRate(name, definition);
+      this.#known = undefined;
+    }
+  }
+
+  #check(act: Act): void {
+    checkKeys(act, ["actor", "reason"]);
+    checkAct(act);
+    this.#deps.checkReason(act);
+  }
+
+  #log(message: string, queue: string, { actor = "", reason = "" }: Act): void {
+    this.#known = undefined;
+    this.#deps.logger.info(message, { queue, actor, reason });
+  }
+}
+
+const rateOf = (queue: string): string => `queue ${queue}`;
+
+function checkQueue(options: QueueOptions): QueueOptions {
+  checkKeys(options, OPTIONS);
+  const { concurrency, perKey, rate } = defined(options);
+  if (concurrency !== undefined) checkWhole("concurrency", concurrency, 1, 1e6);
+  if (perKey !== undefined) checkWhole("perKey", perKey, 1, 1e6);
+  if (rate !== undefined) checkObject("rate", rate);
+  if (rate !== undefined) checkWhole("rate.calls", rate.calls, 1, 1e9);
+  return defined({ concurrency, perKey, rate });
+}
+
+const viewOf = (name: string, version: string, { definition, paused, declared }: QueueRecord): QueueView => ({
+  name,
+  version,
+  ...definition,
+  paused,
+  isDeclared: declared !== undefined,
+});
+
+function isQueueRecord(value: unknown): value is QueueRecord {
+  if (!isRecord(value)) return false;
+  const { definition, paused }: Partial<Record<keyof QueueRecord, unknown>> = value;
+  return isRecord(definition) && (paused === null || isRecord(paused));
+}
