@@ -7,6 +7,7 @@ import { HoldfastError } from "./errors.ts";
 import { Flow } from "./flow/flow.ts";
 import type { FlowDeps } from "./flow/flow-deps.ts";
 import type { ScheduleDefinition } from "./flow/schedule-types.ts";
+import type { StartOptions } from "./options.ts";
 import { givenAtStart } from "./run/given.ts";
 import type { Run } from "./types.ts";
 
@@ -36,6 +37,7 @@ function flowDeps(linked: Linked, options: EngineOptions, cancel: Cancel): FlowD
     probe: ports.probe,
     workflows,
     now: () => time.read(),
+    timeNow: () => time.now(),
     newVersion: () => ports.ids.token(),
     newRunId: () => ports.ids.runId(),
     register: (workflow) => linked.register(workflow),
@@ -62,7 +64,12 @@ function flowDeps(linked: Linked, options: EngineOptions, cancel: Cancel): FlowD
 }
 
 /** What a scheduled run is started with. Its config says which tick it belongs to, which a backfill needs. */
-function startOptions(schedule: string, { budget, config }: ScheduleDefinition, tick: number) {
+function startOptions(schedule: string, definition: ScheduleDefinition, tick: number): StartOptions {
+  const { budget, config, name, labels, queue, key, priority } = definition;
   const of = { name: schedule, tick: new Date(tick).toISOString() };
-  return { ...defined({ budget }), config: { schedule: of, ...config } };
+  return {
+    ...defined({ budget, name, queue, key, priority }),
+    labels: { schedule, ...labels },
+    config: { schedule: of, ...config },
+  };
 }

@@ -46,7 +46,6 @@ import type { StartOptions } from "./options.ts";
 import type { Ports } from "./ports.ts";
 import type { Execution } from "./run/execution.ts";
 import type { ExecutionDeps, TriggerSettings } from "./run/execution-deps.ts";
-import { givenAtStart } from "./run/given.ts";
 import { triggerSettings } from "./run/triggers.ts";
 import { RunHandle } from "./run-handle.ts";
 import type { Schemas } from "./standard-schema.ts";
@@ -149,6 +148,7 @@ export class Engine {
       owner: this.#owner,
       claimMs: this.#claimMs,
       ownWorker: () => this.#ownWorker(),
+      isQueued: (tags) => this.#flow.places.holds(tags),
       announce: (runId, events) => this.#announce(runId, events),
     });
     this.checkpoints = new Checkpoints(this.#parts);
@@ -217,8 +217,7 @@ export class Engine {
     checkVerb("start", options);
     const id = options.id ?? this.#ports.ids.runId();
     checkId(id);
-    const flow = workflow as Workflow;
-    await this.#starter.create(flow, id, input, null, givenAtStart(flow, options));
+    await this.#starter.begin(workflow as Workflow, id, input, options);
     return new RunHandle<O, S>(this, id);
   }
 
@@ -264,17 +263,14 @@ export class Engine {
     const identity = await this.#store.identity();
     await this.#parts.time.read();
     const { concurrency = 1_000, pressure = heapPressure } = this.#options;
+    const keep = (workflow: string) => this.#retentionLoop.keep(workflow);
     const worker = new Worker({
       execution: this.#executionDeps(identity),
       acts: this.#parts.acts,
       family: this.#family,
+      queues: this.#flow.places,
       workflows: this.#workflows,
-      settings: {
-        sweepMs: this.#sweepMs,
-        concurrency,
-        recovery: this.#recovery,
-        keep: (workflow) => this.#retentionLoop.keep(workflow),
-      },
+      settings: { sweepMs: this.#sweepMs, concurrency, recovery: this.#recovery, keep },
       owner: this.#owner,
       pressure: new Pressure(this.#triggers.memoryPressure, pressure),
       tell: (event) => this.#emitter.emit(event),

@@ -1,16 +1,18 @@
 import type { Workflow } from "./context.ts";
 import type { Family } from "./control/family.ts";
+import { detached } from "./detached.ts";
 import { HoldfastError } from "./errors.ts";
 import { fingerprint } from "./hash.ts";
 import { readRun } from "./journal/door.ts";
 import type { EventDraft, JournalEvent } from "./journal/events.ts";
 import type { EngineParts } from "./journal/parts.ts";
 import { eventAt } from "./journal/read.ts";
-import { type Given, givenEvents } from "./run/given.ts";
+import type { StartOptions } from "./options.ts";
+import { type Given, givenAtStart, givenEvents } from "./run/given.ts";
 import { conform } from "./standard-schema.ts";
 import { DELETED_RUNS } from "./store/deleted.ts";
 import { tagMeta } from "./tags.ts";
-import type { Parent, RunRow } from "./types.ts";
+import type { Parent, RunRow, RunTags } from "./types.ts";
 import { claimToken } from "./worker/claim-meta.ts";
 import type { Worker } from "./worker/worker.ts";
 
@@ -22,6 +24,8 @@ export interface StarterDeps {
   readonly claimMs: number;
   /** This process's worker, if it advances runs. */
   readonly ownWorker: () => Promise<Worker | null>;
+  /** True when a run stands in a queue that has limits: it isn't claimed when it is created, but in its turn. */
+  readonly isQueued: (tags: Pick<RunTags, "queue">) => Promise<boolean>;
   readonly announce: (runId: string, events: readonly JournalEvent[]) => void;
 }
 
@@ -44,6 +48,11 @@ export class Starter {
     this.#deps = deps;
   }
 
+  /** Creates a run for a caller outside; see `create`. */
+  begin(workflow: Workflow, id: string, input: unknown, options: StartOptions): Promise<RunRow> {
+    return this.create(workflow, id, input, null, givenAtStart(workflow, options));
+  }
+
   /** Creates the run, or returns the existing one with this id. */
   async create(
     workflow: Workflow,
@@ -60,7 +69,8 @@ export class Starter {
     // With too little memory for another run, it is left to other workers.
     const { tags, startAt = createdAt } = given;
     const isLater = startAt > createdAt;
-    const worker = own?.hasMemory() && !isLater ? own : null;
+    const isQueued = own !== null && !isLater && (await this.#deps.isQueued(tags));
+    const worker = own?.hasMemory() && !isLater && !isQueued ? own : null;
     const { name, version, schema } = workflow;
     const checked = workflow.input ? await conform(workflow.input, input, `The input of ${name}`) : input;
     const encoded = parts.values.encode("input", checked);
@@ -88,8 +98,9 @@ export class Starter {
     probe("C01:after-create", { runId: id });
     if (!acted) return this.#existing(workflow, id, parent === null ? parts.values.echo(encoded) : NOT_GIVEN);
     announce(id, acted.events);
-    if ((await family.follows(acted.row)) && worker)
-      worker.begin(acted.row, deadline, { events: acted.events });
+    const follows = await family.follows(acted.row);
+    if (follows && worker) worker.begin(acted.row, deadline, { events: acted.events });
+    else if (isQueued) detached(own.seeTo(acted.row), parts.ports.logger, "taking up a run", { runId: id });
     return acted.row;
   }
 

@@ -19,6 +19,8 @@ export interface FlowDeps {
   readonly workflows: ReadonlyMap<string, Workflow>;
   /** The store's time, asked for now. */
   readonly now: () => Promise<number>;
+  /** The same, as known here. */
+  readonly timeNow: () => number;
   readonly newVersion: () => string;
   readonly newRunId: () => string;
   readonly register: (workflow: Workflow<never, unknown>) => void;

@@ -2,6 +2,7 @@ import type { Workflow } from "../context.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { definitionOf, type ScheduleDeclaration } from "./declare.ts";
 import type { FlowDeps } from "./flow-deps.ts";
+import { Places } from "./places.ts";
 import { Queues } from "./queues.ts";
 import { RateLimits } from "./rate-limits.ts";
 import { Schedules } from "./schedules.ts";
@@ -12,6 +13,7 @@ export class Flow {
   readonly schedules: Schedules;
   readonly rateLimits: RateLimits;
   readonly queues: Queues;
+  readonly places: Places;
   readonly #ticker: Ticker;
   readonly #declared = new Set<Workflow<never, unknown>>();
 
@@ -22,6 +24,7 @@ export class Flow {
     this.schedules = new Schedules(deps);
     this.rateLimits = new RateLimits(deps);
     this.queues = new Queues(deps, this.rateLimits);
+    this.places = new Places({ ...deps, queues: this.queues, now: deps.timeNow });
     this.#ticker = new Ticker(deps, this.schedules);
   }
 

@@ -6,6 +6,7 @@ import { checkNamed } from "../names.ts";
 import type { QueueOptions } from "../queue-options.ts";
 import type { RunRow } from "../types.ts";
 import { dataDigest } from "../values/codec.ts";
+import { Declarations } from "./declarations.ts";
 import type { FlowDeps } from "./flow-deps.ts";
 import { Kept, UNCHANGED } from "./kept.ts";
 import type { RateLimits } from "./rate-limits.ts";
@@ -53,7 +54,7 @@ export class Queues {
   readonly #deps: FlowDeps;
   readonly #kept: Kept<QueueRecord>;
   readonly #rates: RateLimits;
-  #declared: (readonly [string, QueueOptions])[] = [];
+  readonly #declared = new Declarations<QueueOptions>((name, definition) => this.#declare(name, definition));
   #known: { readonly queues: ReadonlyMap<string, QueueRecord>; readonly at: number } | undefined;
 
   constructor(deps: FlowDeps, rates: RateLimits) {
@@ -71,14 +72,14 @@ export class Queues {
 
   /** All queues that are defined, in order of their names. */
   async list(): Promise<readonly QueueView[]> {
-    await this.#declareAll();
+    await this.#declared.written();
     return (await this.#kept.all()).map(({ key, version, value }) => viewOf(key, version, value));
   }
 
   /** One queue, or `null`. */
   async get(name: string): Promise<QueueView | null> {
     checkNamed("queue", name);
-    await this.#declareAll();
+    await this.#declared.written();
     const held = await this.#kept.read(name);
     return held && viewOf(name, held.version, held.value);
   }
@@ -113,14 +114,14 @@ export class Queues {
   /** @internal */
   declare(name: string, options: QueueOptions): void {
     checkNamed("queue", name);
-    this.#declared.push([name, checkQueue(options)]);
+    this.#declared.add(name, checkQueue(options));
   }
 
   /** The definition of a run's queue, as known here a moment ago. @internal */
   async of(name: string): Promise<QueueRecord | undefined> {
     const { clock, hasDocuments } = this.#deps;
     if (!hasDocuments) return undefined;
-    await this.#declareAll();
+    await this.#declared.written();
     const at = clock.monotonic();
     if (this.#known === undefined || at - this.#known.at > KNOWN_MS)
       this.#known = { queues: new Map((await this.#kept.all()).map(({ key, value }) => [key, value])), at };
@@ -140,7 +141,7 @@ export class Queues {
   ): Promise<QueueView> {
     checkNamed("queue", name);
     this.#check(act);
-    await this.#declareAll();
+    await this.#declared.written();
     const held = await this.#kept.change(name, next);
     if (!held) throw new HoldfastError("HF-5100", { kind: "queue", name });
     await this.#setRate(name, held.value.definition);
@@ -153,15 +154,13 @@ export class Queues {
     if (rate) await this.#rates.define(rateOf(name), rate);
   }
 
-  async #declareAll(): Promise<void> {
-    for (const [name, definition] of this.#declared.splice(0)) {
-      const declared = dataDigest(definition);
-      await this.#kept.change(name, (current) =>
-        current?.declared === declared ? UNCHANGED : { paused: null, ...current, definition, declared },
-      );
-      await this.#setRate(name, definition);
-      this.#known = undefined;
-    }
+  async #declare(name: string, definition: QueueOptions): Promise<void> {
+    const declared = dataDigest(definition);
+    await this.#kept.change(name, (current) =>
+      current?.declared === declared ? UNCHANGED : { paused: null, ...current, definition, declared },
+    );
+    await this.#setRate(name, definition);
+    this.#known = undefined;
   }
 
   #check(act: Act): void {

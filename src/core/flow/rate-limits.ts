@@ -7,6 +7,7 @@ import { type Act, checkAct } from "../journal/act.ts";
 import { checkNamed } from "../names.ts";
 import type { LimitUse, RateLimit } from "../rate-limit.ts";
 import { dataDigest } from "../values/codec.ts";
+import { Declarations } from "./declarations.ts";
 import type { FlowDeps } from "./flow-deps.ts";
 import { Kept, UNCHANGED } from "./kept.ts";
 import { ask, isTooMuch, type LimitRecord, MOST_HELD_MS, swept, usedNow } from "./window.ts";
@@ -66,8 +67,9 @@ export class RateLimits implements RateGate {
   readonly #deps: FlowDeps;
   readonly #kept: Kept<LimitRecord>;
   readonly #pending = new Map<string, Pending[]>();
-  #declared: (readonly [string, LimitRecord["definition"]])[] = [];
-  #declaring: Promise<void> = Promise.resolve();
+  readonly #declared = new Declarations<LimitRecord["definition"]>((name, limit) =>
+    this.#declare(name, limit),
+  );
   #names: { readonly known: ReadonlySet<string>; readonly at: number } | undefined;
 
   constructor(deps: FlowDeps) {
@@ -102,7 +104,7 @@ export class RateLimits implements RateGate {
 
   /** All limits, in order of their names. */
   async list(): Promise<readonly RateLimitView[]> {
-    await this.#declareAll();
+    await this.#declared.written();
     const now = await this.#deps.now();
     return (await this.#kept.all()).map(({ key, version, value }) => viewOf(key, version, value, now));
   }
@@ -110,7 +112,7 @@ export class RateLimits implements RateGate {
   /** One limit, or `null`. */
   async get(name: string): Promise<RateLimitView | null> {
     checkNamed("limit", name);
-    await this.#declareAll();
+    await this.#declared.written();
     const held = await this.#kept.read(name);
     return held && viewOf(name, held.version, held.value, await this.#deps.now());
   }
@@ -140,12 +142,12 @@ export class RateLimits implements RateGate {
   /** @internal */
   declare(name: string, limit: RateLimit): void {
     checkNamed("limit", name);
-    this.#declared.push([name, checkLimit(limit)]);
+    this.#declared.add(name, checkLimit(limit));
   }
 
   /** @internal */
   async take(use: LimitUse, who: string): Promise<number | null> {
-    await this.#declareAll();
+    await this.#declared.written();
     if (use.isOptional && !(await this.#isKnown(use.name))) return null;
     return new Promise((settle, fail) => {
       const line = this.#pending.get(use.name) ?? [];
@@ -216,29 +218,14 @@ export class RateLimits implements RateGate {
     return this.#names.known.has(name);
   }
 
-  /** Creates declared limits that are missing, and replaces those whose declaration has changed. */
-  #declareAll(): Promise<void> {
-    const declared = this.#declared;
-    if (declared.length === 0) return this.#declaring;
-    this.#declared = [];
-    const work = this.#declaring.then(async () => {
-      for (const [name, definition] of declared) {
-        const digest = dataDigest(definition);
-        await this.#kept.change(name, (current) =>
-          current?.declared === digest
-            ? UNCHANGED
-            : { ...(current ?? empty(definition)), definition, declared: digest },
-        );
-      }
-    });
-    this.#declaring = work.catch((error: unknown) => {
-      this.#declared.push(...declared);
-      throw error;
-    });
-    this.#declaring.catch(() => {
-      this.#declaring = Promise.resolve();
-    });
-    return this.#declaring;
+  /** Creates a declared limit if it is missing, and replaces it if its declaration has changed. */
+  async #declare(name: string, definition: LimitRecord["definition"]): Promise<void> {
+    const declared = dataDigest(definition);
+    await this.#kept.change(name, (current) =>
+      current?.declared === declared
+        ? UNCHANGED
+        : { ...(current ?? empty(definition)), definition, declared },
+    );
   }
 
   async #view(name: string, held: { version: string; value: LimitRecord } | null): Promise<RateLimitView> {

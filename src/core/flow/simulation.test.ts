@@ -48,6 +48,7 @@ function stage(seed: number, options: ScheduleOptions, start: number) {
     probe: () => undefined,
     workflows: new Map([["flow", flow]]),
     now: async () => 0,
+    timeNow: () => 0,
     newVersion: () => ids.token(),
     newRunId: () => ids.runId(),
     register: () => undefined,

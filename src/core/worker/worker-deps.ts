@@ -6,6 +6,7 @@ import type { RunRow } from "../types.ts";
 import type { ClaimSettings } from "./claim-meta.ts";
 import type { EngineEvent } from "./event-types.ts";
 import type { Pressure } from "./pressure.ts";
+import type { QueueGate } from "./queue-gate.ts";
 import type { RecoveryPolicy } from "./recovery.ts";
 
 export interface WorkerSettings extends ClaimSettings {
@@ -24,6 +25,7 @@ export interface WorkerDeps {
   readonly execution: ExecutionDeps;
   readonly acts: Acts;
   readonly family: FamilyLinks;
+  readonly queues: QueueGate;
   readonly workflows: ReadonlyMap<string, Workflow>;
   readonly settings: WorkerSettings;
   readonly owner: string;

@@ -18,13 +18,13 @@ import { type Claimable, claimMeta, claimToken, isHolderGone } from "./claim-met
 import { DamagedRuns } from "./damaged.ts";
 import { Neighbours } from "./neighbours.ts";
 import { Overlooked } from "./overlooked.ts";
+import type { ClaimLimits } from "./queue-gate.ts";
 import { limitRecovery, recoveryProblem, restoreProblem, restoreRun } from "./recovery.ts";
 import { Sweeper, type SweeperDeps, type Take } from "./sweeper.ts";
 import type { WorkerDeps } from "./worker-deps.ts";
 
 /** How long a stopping worker waits for its last events to be saved. */
 const HAND_OVER_MS = 1_000;
-
 /** With every renewal a worker reads what others have written, so that a tool learns of a cancel within 2 s. */
 const HEAR_MS = 1_500;
 
@@ -186,7 +186,8 @@ export class Worker {
       if (!(await this.#damaged.isSound(row))) return "left";
       if (isOver) return await this.#deps.family.tell(row).then(() => "done");
       const isFree = (await this.#deps.family.follows(row)) && !this.#leaves(row);
-      return isFree && (await this.#claim(row)) ? "taken" : "left";
+      const claim = (limits: ClaimLimits) => this.#claim(row, limits);
+      return isFree && (await this.#deps.queues.within(row, claim)) ? "taken" : "left";
     } catch (error) {
       if (isDamage(error)) await this.#damaged.meet(row, error).catch(() => undefined);
       else this.#deps.execution.ports.logger.error("claim failed", { runId: row.id, error: String(error) });
@@ -213,7 +214,7 @@ export class Worker {
     return (isOthers && isEarly) || this.#upgrades.leaves(row);
   }
 
-  async #claim(row: RunRow): Promise<boolean> {
+  async #claim(row: RunRow, limits: ClaimLimits): Promise<boolean> {
     const { owner, acts, execution } = this.#deps;
     const { ports, settings, store, identity } = execution;
     const lost = await restoreProblem(store, identity, row);
@@ -231,7 +232,7 @@ export class Worker {
     const gone = died && isHolderGone(row, ports) ? ({ gone: true } as const) : {};
     const acted = await acts.write(row, {
       events: [{ kind: "run_claimed", step: "", meta: { ...meta, ...gone } }],
-      claim: { kind: "acquire", owner, token: claimToken(ports), ttlMs: settings.claimMs },
+      claim: { kind: "acquire", owner, token: claimToken(ports), ttlMs: settings.claimMs, ...limits },
     });
     if (!acted) return false;
     execution.engine.durable(acted.row, acted.events);
@@ -274,9 +275,7 @@ export class Worker {
     return false;
   }
 
-  /**
-   * The store accepts others and not this one: retrying wouldn't help. It does accept the note that a person must look.
-   */
+  /** The store refuses this run for good, but takes the note that a person must look. */
   async #rejected({ writer: { row }, rejection, runId }: Execution): Promise<void> {
     const message = rejection instanceof Error ? rejection.message : String(rejection);
     const isOurs = HoldfastError.is(rejection, "HF-2189");
@@ -338,7 +337,8 @@ export class Worker {
     if (row.parent && (end === "completed" || end === "failed" || end === "cancelled"))
       this.#detach(this.#take(execution.writer.row), "telling the family");
     this.#sweeper.freed();
-    if (this.#isRoomAgain(settings.concurrency)) this.#detach(this.sweep(), "a sweep");
+    if (this.#deps.queues.freed(row) || this.#isRoomAgain(settings.concurrency))
+      this.#detach(this.sweep(), "a sweep");
     return end;
   }
 

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { createLab } from "../../../test/support/lab.ts";
+import { workflow } from "../../index.ts";
+
+/** Counts from outside how many calls are under way, in all and for each key. */
+function witness() {
+  const now = new Map<string, number>();
+  const most = new Map<string, number>();
+  const add = (name: string, n: number) => {
+    now.set(name, (now.get(name) ?? 0) + n);
+    most.set(name, Math.max(most.get(name) ?? 0, now.get(name) ?? 0));
+  };
+  return {
+    most,
+    async call<T>(key: string, work: Promise<T>): Promise<T> {
+      for (const name of ["all", key]) add(name, 1);
+      const value = await work;
+      for (const name of ["all", key]) add(name, -1);
+      return value;
+    },
+  };
+}
+
+const stage = () => {
+  const lab = createLab();
+  const seen = witness();
+  const ended: string[] = [];
+  const flow = workflow("flow", async (ctx, key: string) => {
+    const nap = () => new Promise<void>((resolve) => lab.clock.setTimer(resolve, 100));
+    await ctx.step("work", () => seen.call(key, nap()));
+    ended.push(key);
+  });
+  return { lab, seen, flow, ended };
+};
+
+describe("a queue", () => {
+  it("never has more runs under way than it allows, in all and for each key, and all get through", async () => {
+    const { lab, seen, flow } = stage();
+    const engine = lab.engine([flow], { queues: { q: { concurrency: 5, perKey: 1 } } });
+    const runs = await lab.drive(
+      Promise.all(
+        Array.from({ length: 60 }, (_, n) =>
+          engine.start(flow, `key-${n % 12}`, { queue: "q", key: `key-${n % 12}` }),
+        ),
+      ),
+    );
+    await lab.drive(Promise.all(runs.map((run) => run.result())));
+    const { all, ...keys } = Object.fromEntries(seen.most);
+    expect(all).toBe(5);
+    expect(new Set(Object.values(keys))).toEqual(new Set([1]));
+    await lab.drive(engine.close());
+  });
+
+  it("takes up nothing while it is paused, and says who paused it", async () => {
+    const { lab, flow, ended } = stage();
+    const engine = lab.engine([flow], { queues: { q: { concurrency: 5 } } });
+    await engine.queues.pause("q", { actor: "ops", reason: "maintenance" });
+    const run = await lab.drive(engine.start(flow, "a", { queue: "q" }));
+    await lab.clock.advance(10_000);
+    expect((await engine.get(run.id))?.status).toBe("queued");
+    expect(await engine.queues.get("q")).toMatchObject({ paused: { actor: "ops", reason: "maintenance" } });
+    await engine.queues.resume("q");
+    await lab.drive(run.result());
+    expect(ended).toEqual(["a"]);
+    await lab.drive(engine.close());
+  });
+
+  it("takes up the higher priority first", async () => {
+    const { lab, flow, ended } = stage();
+    const engine = lab.engine([flow], { queues: { q: { concurrency: 1 } } });
+    const runs = await lab.drive(
+      Promise.all(
+        [0, 0, 5, 9].map((priority, n) => engine.start(flow, `${priority}/${n}`, { queue: "q", priority })),
+      ),
+    );
+    await lab.drive(Promise.all(runs.map((run) => run.result())));
+    expect(ended.slice(1, 3)).toEqual(["9/3", "5/2"]);
+    await lab.drive(engine.close());
+  });
+
+  it("starts runs no faster than its rate", async () => {
+    const { lab, flow } = stage();
+    const engine = lab.engine([flow], { queues: { q: { rate: { calls: 2, periodMs: 10_000 } } } });
+    const begun = lab.clock.now();
+    const runs = await lab.drive(
+      Promise.all([1, 2, 3, 4, 5].map((n) => engine.start(flow, `${n}`, { queue: "q" }))),
+    );
+    await lab.drive(Promise.all(runs.map((run) => run.result())));
+    expect(lab.clock.now() - begun).toBeGreaterThanOrEqual(20_000);
+    await lab.drive(engine.close());
+  });
+
+  it("is set, listed and deleted by operators, and a declaration replaces only an older one", async () => {
+    const { lab, flow } = stage();
+    const queues = { q: { concurrency: 5 } };
+    const engine = lab.engine([flow], { queues });
+    await engine.queues.set("q", { concurrency: 2 }, { actor: "ops" });
+    expect(await lab.engine([flow], { queues }).queues.list()).toMatchObject([{ name: "q", concurrency: 2 }]);
+    const changed = lab.engine([flow], { queues: { q: { concurrency: 9 } } });
+    expect(await changed.queues.get("q")).toMatchObject({ concurrency: 9, isDeclared: true });
+    await changed.queues.delete("q");
+    expect(await changed.queues.list()).toEqual([]);
+    for (const bad of [{ concurrency: 0 }, { perKey: 1.5 }, { rate: { calls: 0 } }, { concurency: 1 }])
+      await expect(engine.queues.set("q", bad as never)).rejects.toMatchObject({ code: "HF-1003" });
+    await expect(engine.queues.resume("none")).rejects.toMatchObject({ code: "HF-5100" });
+  });
+});

@@ -1,0 +1,16 @@
+import type { RunRow } from "../types.ts";
+
+/** How many runs of a queue, and of a key in it, may be held at once. */
+export interface ClaimLimits {
+  readonly limits?: { readonly queue?: number; readonly key?: number };
+}
+
+/** The queues that runs stand in, as a worker sees them. */
+export interface QueueGate {
+  /** True when the run stands in a queue that has limits, or is paused. */
+  holds(row: Pick<RunRow, "queue">): Promise<boolean>;
+  /** Claims a run if its queue has a place for it; returns whether it was claimed. */
+  within(row: RunRow, claim: (limits: ClaimLimits) => Promise<boolean>): Promise<boolean>;
+  /** Called when a run that was advanced here has ended or waits: there may be a place again. */
+  freed(row: Pick<RunRow, "queue">): boolean;
+}
