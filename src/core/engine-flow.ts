@@ -32,6 +32,7 @@ function flowDeps(linked: Linked, options: EngineOptions, cancel: Cancel): FlowD
       throw new HoldfastError("HF-5107", { store: store.name });
     },
     hasDocuments: documents !== undefined,
+    mindsSchedules: options.saving !== false && options.schedules !== false,
     clock: ports.clock,
     logger: ports.logger,
     probe: ports.probe,

@@ -164,8 +164,8 @@ export class Engine {
     this.schedules = this.#flow.schedules;
     this.rateLimits = this.#flow.rateLimits;
     this.queues = this.#flow.queues;
-    for (const declared of options.schedules || []) this.#flow.declare(declared);
     for (const workflow of options.workflows ?? []) this.register(workflow);
+    this.#flow.declareAll(options.schedules || []);
   }
 
   #links(): Linked {
@@ -253,8 +253,7 @@ export class Engine {
     });
     return this.#worker.then((worker) => {
       worker.start(background);
-      const { saving, schedules } = this.#options;
-      if (saving !== false && schedules !== false) this.#flow.start(background);
+      this.#flow.start(background);
       return worker;
     });
   }

@@ -13,6 +13,7 @@ export interface FlowDeps {
   /** Throws HF-5107 when the store can't keep documents. */
   readonly documents: () => Documents;
   readonly hasDocuments: boolean;
+  readonly mindsSchedules: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly probe: Probe;

@@ -41,6 +41,10 @@ export class Flow {
     this.declare({ name, workflow, options: schedule });
   }
 
+  declareAll(declarations: readonly ScheduleDeclaration[]): void {
+    for (const declaration of declarations) this.declare(declaration);
+  }
+
   declare(declaration: ScheduleDeclaration): void {
     this.#deps.register(declaration.workflow);
     this.#ticker.declare({ name: declaration.name, definition: definitionOf(declaration) });
@@ -48,7 +52,7 @@ export class Flow {
 
   /** Begins to mind schedules. A store that can't keep any has none. */
   start(background: boolean): void {
-    if (!this.#deps.hasDocuments) return;
+    if (!this.#deps.hasDocuments || !this.#deps.mindsSchedules) return;
     this.#ticker.start(background);
   }
 

@@ -30,6 +30,11 @@ export class Places implements QueueGate {
     this.#deps = deps;
   }
 
+  /** True when the store can count the places as part of a claim. */
+  get #counts(): boolean {
+    return Reflect.get(this.#deps.store.capabilities, "limits") === true;
+  }
+
   async holds({ queue }: Pick<RunRow, "queue">): Promise<boolean> {
     return queue !== null && (await this.#deps.queues.of(queue)) !== undefined;
   }
@@ -41,15 +46,15 @@ export class Places implements QueueGate {
     if (found.paused) return false;
     return this.#inTurn(queue, async () => {
       if (this.#isFull(row)) return false;
-      if (!(await this.#hasPlace(row, found.definition))) return false;
-      const until = await this.#deps.queues.mayTakeUp(queue, found.definition, row);
+      const { definition } = found;
+      // A store that counts as part of the claim is exact, so it need not be asked before.
+      const isAsked = !this.#counts || definition.rate !== undefined;
+      if (isAsked && !(await this.#hasPlace(row, definition))) return false;
+      const until = await this.#deps.queues.mayTakeUp(queue, definition, row);
       if (until !== null) return this.#note(runOf(row), until - this.#deps.now());
-      const { concurrency, perKey } = found.definition;
-      const limits = {
-        ...(concurrency === undefined ? {} : { queue: concurrency }),
-        ...(perKey === undefined || row.key === null ? {} : { key: perKey }),
-      };
-      return claim({ limits });
+      if (await claim(this.#counts ? limitsOf(row, queue, definition) : {})) return true;
+      await this.#hasPlace(row, definition);
+      return false;
     });
   }
 
@@ -98,6 +103,14 @@ export class Places implements QueueGate {
     return turn;
   }
 }
+
+/** The conditions of a claim. */
+const limitsOf = ({ key }: RunRow, queue: string, { concurrency, perKey }: QueueOptions): ClaimLimits => ({
+  limits: [
+    ...(concurrency === undefined ? [] : [{ queue, most: concurrency }]),
+    ...(perKey === undefined || key === null ? [] : [{ queue, key, most: perKey }]),
+  ],
+});
 
 const queueOf = ({ queue }: RunRow): string => JSON.stringify([queue]);
 const keyOf = ({ queue, key }: RunRow): string => JSON.stringify([queue, "key", key]);

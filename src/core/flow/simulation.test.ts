@@ -43,6 +43,7 @@ function stage(seed: number, options: ScheduleOptions, start: number) {
       },
     }),
     hasDocuments: true,
+    mindsSchedules: true,
     clock: createFakeClock(),
     logger: silentLogger,
     probe: () => undefined,

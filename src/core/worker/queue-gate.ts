@@ -1,8 +1,8 @@
 import type { RunRow } from "../types.ts";
 
-/** How many runs of a queue, and of a key in it, may be held at once. */
+/** The conditions of a claim: how many other runs of a queue, and of a key in it, may be running. */
 export interface ClaimLimits {
-  readonly limits?: { readonly queue?: number; readonly key?: number };
+  readonly limits?: readonly { readonly queue: string; readonly key?: string; readonly most: number }[];
 }
 
 /** The queues that runs stand in, as a worker sees them. */

@@ -59,7 +59,7 @@ export const create = defineCommand({
 
 export const pause = defineCommand({
   name: "pause",
-  summary: "Stop a schedule's ticks; its runs go on",
+  summary: "Stop a schedule's ticks; its runs continue",
   args: ["<schedule>"],
   examples: ['schedules pause nightly --reason "maintenance"'],
   run: (context) => change(context, "pause", "is paused"),
