@@ -61,7 +61,7 @@ describe.skipIf(!server)("opening a table", () => {
       };
       await admin.send(new sdk.UpdateItemCommand({ TableName: table, Key: META, ...change }));
     };
-    await numbered("3");
+    await numbered("4");
     await expect(open({ table })).rejects.toMatchObject({ code: "HF-3005" });
     await numbered("1");
     await open({ table });
