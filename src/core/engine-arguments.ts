@@ -12,6 +12,7 @@ import type { Clock } from "./clock.ts";
 import type { CancelOptions, PauseOptions, ResumeOptions } from "./control/control.ts";
 import type { Answer, Resolution } from "./control/decisions.ts";
 import type { InjectOptions } from "./control/inject.ts";
+import type { RetryOptions } from "./control/retry.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { HoldfastError } from "./errors.ts";
 import { checkContentCheck } from "./guards/content.ts";
@@ -57,6 +58,7 @@ const VERBS = {
   cancel: keysOf<CancelOptions>({ ...ACT, compensate: true }),
   inject: keysOf<InjectOptions>({ ...ACT, children: true, to: true }),
   signal: keysOf<NamedAct>(ACT),
+  retry: keysOf<RetryOptions>({ ...ACT, now: true, newKey: true }),
   answer: keysOf<Answer>({ ...ACT, choice: true, text: true, data: true, digest: true }),
   resolve: keysOf<(Resolution & NamedAct) | CancelOptions>({
     ...ACT,

@@ -4,6 +4,7 @@ import { type CancelOptions, Control, type PauseOptions, type ResumeOptions } fr
 import { type Answer, Decisions, type OpenGate, type Resolution } from "./control/decisions.ts";
 import { type BulkReport, Family, type OfWorkflow } from "./control/family.ts";
 import { type InjectOptions, injectInto } from "./control/inject.ts";
+import { type RetryOptions, retryStep } from "./control/retry.ts";
 import { defined } from "./defined.ts";
 import { detached } from "./detached.ts";
 import { checkCall, checkEngineOptions, checkVerb, executionSettings } from "./engine-arguments.ts";
@@ -161,9 +162,7 @@ export class Engine {
     this.restarts = new Restarts(this.#parts, (...run) => this.#starter.create(...run));
     this.#linked = this.#links();
     this.#flow = engineFlow(this.#linked, options, (runId, act) => this.cancel(runId, act));
-    this.schedules = this.#flow.schedules;
-    this.rateLimits = this.#flow.rateLimits;
-    this.queues = this.#flow.queues;
+    ({ schedules: this.schedules, rateLimits: this.rateLimits, queues: this.queues } = this.#flow);
     for (const workflow of options.workflows ?? []) this.register(workflow);
     this.#flow.declareAll(options.schedules || []);
   }
@@ -327,10 +326,7 @@ export class Engine {
     return readStatus(this.#parts, runId, heldRun(this.#queue.health, this.#running(), runId));
   }
 
-  /**
-   * Stored runs, newest first, one page at a time (100 runs, unless `limit` says otherwise); every given filter must
-   * match. A run whose row doesn't verify waits for review, and `damage` says why.
-   */
+  /** Stored runs, newest first, one page at a time (100 runs, unless `limit` says otherwise); every filter must match. */
   async list(query: ListQuery = {}): Promise<RunPage> {
     checkObject("query", query);
     const page = await this.#store.list({ limit: LIST_LIMIT, ...defined(query) });
@@ -451,6 +447,12 @@ export class Engine {
     return this.cancel(runId, resolution);
   }
 
+  /** Calls a step again that has failed, or whose outcome is unknown. */
+  async retry(runId: string, step: string, options: RetryOptions = {}): Promise<Run> {
+    checkCall("retry", runId, options, this.#options);
+    return retryStep(this, this.#parts, runId, step, options);
+  }
+
   /** Calls `listener` for each event of a type, after the event is durable. Returns a function that removes it. */
   on<T extends EngineEventType>(type: T, listener: (event: EngineEventOf<T>) => void): () => void {
     return this.#emitter.on(type, listener as (event: EngineEvent) => void);
@@ -462,9 +464,8 @@ export class Engine {
   }
 
   /**
-   * Stops taking runs, lets calls in progress finish for up to `drainMs` (default 10 s), and releases the runs. A run
-   * whose call takes longer is free when its claim expires, which doesn't count as a recovery; with 0 nothing more is
-   * written, as in a crash. The store stays open.
+   * Stops taking runs, lets calls in progress finish for up to `drainMs` (default 10 s), and releases the runs. With 0
+   * nothing more is written, as in a crash. The store stays open.
    */
   async close({ drainMs = 10_000 }: { drainMs?: number } = {}): Promise<void> {
     if (this.#closed) return;
@@ -478,7 +479,6 @@ export class Engine {
 
   #written(row: RunRow, events: readonly JournalEvent[]): void {
     this.#announce(row.id, events);
-    // The write is durable, whether or not this process can act on it now.
     detached(this.#lookAt(row), this.#ports.logger, "looking at what was written", { runId: row.id });
   }
 

@@ -1,7 +1,9 @@
 import { Hono } from "hono";
+import { type Clock, systemClock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import type { Engine } from "../core/engine.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { checkSeen } from "../core/journal/seen-position.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
 import type { Store } from "../core/store/contract.ts";
 import { decide, type Principal, type Subject } from "./access/permission.ts";
@@ -9,8 +11,11 @@ import type { Call, Handler, Tools } from "./call.ts";
 import type { Declared } from "./contract/declare.ts";
 import { allOperations } from "./contract/operations.ts";
 import type { OperationId } from "./contract/paths.ts";
+import { Hub, type HubOptions } from "./events/hub.ts";
+import { Recent } from "./events/recent.ts";
 import { checked, readBody, readQuery } from "./input.ts";
 import { innerError, isInner, problemResponse } from "./problem.ts";
+import { nameOf, once } from "./requests.ts";
 import { handlers } from "./routes/handlers.ts";
 
 export interface AppOptions {
@@ -22,11 +27,16 @@ export interface AppOptions {
   /** The path under which the API is mounted, such as `/holdfast`. Default: none. */
   readonly path?: string;
   readonly logger?: Logger;
+  readonly clock?: Clock;
+  /** How often streams ask the store what is new. Default 500 ms. */
+  readonly pollMs?: number;
 }
 
 /** The API as a function of requests: mountable in whatever takes a fetch handler. */
 export interface App {
   readonly fetch: (request: Request) => Promise<Response>;
+  /** Stops watching for streams. The engine and the store stay open. */
+  readonly close: () => Promise<void>;
 }
 
 /**
@@ -44,8 +54,9 @@ export interface App {
  * ```
  */
 export function createApp(options: AppOptions): App {
-  const { engine, store, identify, path = "", logger = silentLogger } = options;
-  const tools: Tools = { engine, store, logger };
+  const { engine, store, identify, path = "", logger = silentLogger, clock = systemClock } = options;
+  const feed = streamFeed({ engine, clock, logger, ...defined({ pollMs: options.pollMs }) });
+  const tools: Tools = { engine, store, logger, clock, base: path, streams: feed.open };
   const hono = new Hono().basePath(path === "" ? "/" : path);
   const allowed = new Map<string, string[]>();
   for (const operation of allOperations) {
@@ -67,7 +78,22 @@ export function createApp(options: AppOptions): App {
     hono.all(route, () => problemResponse(new HoldfastError("HF-6002", { allow }), { allow }));
   }
   hono.notFound(() => problemResponse(new HoldfastError("HF-6001")));
-  return { fetch: async (request) => hono.fetch(request) };
+  hono.onError((error) => answered(tools, () => Promise.reject(error)));
+  return { fetch: async (request) => hono.fetch(request), close: feed.close };
+}
+
+/** What all streams are fed from. */
+function streamFeed(options: HubOptions) {
+  const hub = new Hub(options);
+  const recent = new Recent();
+  let following: Promise<() => void> | undefined;
+  return {
+    open: async (ofAll: boolean) => {
+      if (ofAll) await (following ??= recent.follow(hub));
+      return { hub, recent };
+    },
+    close: async () => (await following)?.(),
+  };
 }
 
 /** Turns whatever goes wrong into an answer. */
@@ -92,15 +118,71 @@ async function carriedOut(tools: Tools, operation: Declared, asked: Asked): Prom
   const { principal, request, params } = asked;
   if (!principal) throw new HoldfastError("HF-6050");
   await checkMay(tools, operation, principal, params);
-  const query = operation.query && readQuery(operation.query, new URL(request.url).searchParams);
-  const body = operation.body && checked(operation.body, await readBody(operation, request));
+  const { pathname, search, searchParams } = new URL(request.url);
+  const query = operation.query ? readQuery(operation.query, searchParams) : noQuery(searchParams);
+  const { text, value } = operation.body
+    ? await readBody(operation, request)
+    : { text: "", value: undefined };
+  const body = operation.body && checked(operation.body, value);
+  const key = isAct(operation) ? request.headers.get("idempotency-key") : null;
+  const named = nameOf(key, principal.actor, [operation.method, pathname, search, text]);
+  const { reason } = { ...query, ...(body as object | undefined) } as { readonly reason?: string };
+  const seen = seenBy(request, operation);
+  const act = { actor: principal.actor, ...defined({ reason, seen, id: named?.id }) };
   const headers = new Headers({ "cache-control": "no-store" });
-  const { reason } = (body ?? {}) as { readonly reason?: string };
-  const act = { actor: principal.actor, ...defined({ reason }) };
   const call = { ...tools, params, query, body, principal, request, headers, act };
-  const handler = handlers[operation.id] as Handler<OperationId>;
-  const answer = await handler(call as unknown as Call<OperationId>);
-  return answer instanceof Response ? answer : json(operation, answer, headers);
+  const work = async (): Promise<Response> => {
+    if (seen !== undefined && !ATOMIC.has(operation.id))
+      await checkPosition(tools, params["run"] ?? "", seen);
+    const answer = await (handlers[operation.id] as Handler<OperationId>)(
+      call as unknown as Call<OperationId>,
+    );
+    return answer instanceof Response ? answer : json(operation, answer, headers);
+  };
+  return named ? once(tools.store, named, work) : work();
+}
+
+/** Operations that change something. The others may be repeated as often as one likes. */
+const isAct = ({ method, permission }: Declared): boolean =>
+  method !== "GET" && !["runs:read", "state:read", "audit:read"].includes(permission);
+
+/** Acts whose own append is conditional on the position that the caller has seen. */
+const ATOMIC: ReadonlySet<OperationId> = new Set([
+  "pauseRun",
+  "resumeRun",
+  "cancelRun",
+  "retryStep",
+  "injectContext",
+  "sendSignal",
+  "answerGate",
+  "resolveStep",
+  "pinCheckpoint",
+  "unpinCheckpoint",
+  "labelCheckpoint",
+] as const);
+
+function noQuery(given: URLSearchParams): undefined {
+  if ([...given.keys()].length > 0)
+    throw new HoldfastError("HF-6004", { problems: "this operation takes no query" });
+  return undefined;
+}
+
+/** The position in an If-Match header. */
+function seenBy(request: Request, { about }: Declared): number | undefined {
+  const header = request.headers.get("if-match");
+  if (header === null || header === "*") return undefined;
+  const [, seq] = /^"(\d{1,15})"$/.exec(header) ?? [];
+  if (seq !== undefined && about === "run") return Number(seq);
+  throw new HoldfastError("HF-6010", {
+    header: "If-Match",
+    problem: 'It is the ETag of one run, such as "14".',
+    fix: "Send the ETag that GET /v1/runs/{run} answered with.",
+  });
+}
+
+async function checkPosition({ engine, store }: Tools, id: string, seen: number): Promise<void> {
+  const run = await engine.get(id);
+  if (run) await checkSeen(store, { ...run, head: "" }, { seen });
 }
 
 async function checkMay(

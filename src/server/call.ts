@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../core/engine.ts";
 import type { NamedAct } from "../core/journal/act.ts";
 import type { Logger } from "../core/logger.ts";
@@ -7,12 +8,19 @@ import type { Principal } from "./access/permission.ts";
 import type { Frozen } from "./contract/declare.ts";
 import type { Operations } from "./contract/operations.ts";
 import type { OperationId, PATHS, ParamsOf } from "./contract/paths.ts";
+import type { Hub } from "./events/hub.ts";
+import type { Recent } from "./events/recent.ts";
 
 /** What the handlers of all operations use. */
 export interface Tools {
   readonly engine: Engine;
   readonly store: Store;
   readonly logger: Logger;
+  readonly clock: Clock;
+  /** The path under which the API is mounted. */
+  readonly base: string;
+  /** What streams are fed from; opened by the first of them. */
+  readonly streams: (ofAll: boolean) => Promise<{ readonly hub: Hub; readonly recent: Recent }>;
 }
 
 type Read<S> = S extends z.ZodType ? z.output<S> : undefined;

@@ -6,7 +6,7 @@ import type { Declared } from "./contract/declare.ts";
 
 /** Reads what a request brings, within limits: 1 MiB, 64 levels, 10,000 values. */
 const BODY_LIMIT = 1024 * 1024;
-const LIMITS = { depth: 64, keys: 10_000, bytes: BODY_LIMIT } as const;
+const LIMITS = { depth: 64, keys: 10_000 } as const;
 const NOT_A_KEY = new Set(["__proto__", "constructor", "prototype"]);
 const MOST_PROBLEMS = 5;
 
@@ -83,18 +83,22 @@ export function readQuery<Q extends z.ZodObject>(query: Q, given: URLSearchParam
 }
 
 /** The JSON of a body; an absent one counts as an empty object. */
-export async function readBody(operation: Declared, request: Request): Promise<unknown> {
-  const text = await readText(request, operation.bodyLimit ?? BODY_LIMIT);
-  if (text === "") return {};
+export async function readBody(
+  operation: Declared,
+  request: Request,
+): Promise<{ readonly text: string; readonly value: unknown }> {
+  const limit = operation.bodyLimit ?? BODY_LIMIT;
+  const text = await readText(request, limit);
+  if (text === "") return { text, value: {} };
   const [type = ""] = (request.headers.get("content-type") ?? "").split(";");
   if (type.trim().toLowerCase() !== "application/json")
     throw new HoldfastError("HF-6003", { type: "application/json" });
-  return plain(parsed(text));
+  return { text, value: plain(parsed(text, limit)) };
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string, bytes: number): unknown {
   try {
-    return parseJson(text, new ParseBudget("The body", LIMITS));
+    return parseJson(text, new ParseBudget("The body", { ...LIMITS, bytes }));
   } catch (error) {
     throw HoldfastError.is(error) ? error : new HoldfastError("HF-6005");
   }

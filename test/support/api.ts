@@ -35,7 +35,13 @@ export function createApiStage(
 ): ApiStage {
   const lab = createLab(options.store);
   const engine = lab.engine(workflows, options.engine);
-  const app = createApp({ engine, store: lab.store, identify: principalOf, ...options.app });
+  const app = createApp({
+    engine,
+    store: lab.store,
+    identify: principalOf,
+    clock: lab.clock,
+    ...options.app,
+  });
   const fetch = (request: Request): Promise<Response> => lab.drive(app.fetch(request));
   const as = (actor: string, ...permissions: readonly Permission[]): Client =>
     createClient({ url: ORIGIN, token: [actor, ...permissions].join(" "), fetch });

@@ -1,13 +1,6 @@
-import { StepLog } from "../../core/journal/step-log.ts";
-import {
-  type Account,
-  type Cost,
-  Ledger,
-  mergeAccount,
-  newAccount,
-} from "../../core/manage/reports/costs.ts";
-import type { Store } from "../../core/store/contract.ts";
-import { everyRun } from "../../core/store/query.ts";
+import { defined } from "../../core/defined.ts";
+import { COST_GROUPS, type CostGroup, costReport, ledgerOf } from "../../core/manage/reports/cost-report.ts";
+import { type Account, type Cost, Ledger, newAccount } from "../../core/manage/reports/costs.ts";
 import type { RunRow } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
@@ -16,11 +9,10 @@ import type { Outcome } from "../outcome.ts";
 import { readOrigin, withTags } from "../run-origin.ts";
 import { readSince, type Since } from "../view/parsers.ts";
 import { money } from "../view/spending.ts";
-import { journalOf } from "../view/stories.ts";
 import { type Column, roomOf, table } from "../view/table.ts";
 
-const WAYS = ["workflow", "step", "model", "label"] as const;
-type Way = (typeof WAYS)[number];
+const WAYS = COST_GROUPS;
+type Way = CostGroup;
 
 /** `holdfast cost`: what was spent, how much of it on failed attempts, and what recovery has saved. */
 export const command = defineCommand({
@@ -60,61 +52,16 @@ async function report(
   since: Since | undefined,
 ): Promise<Outcome> {
   const store = await context.store();
-  const total = newAccount();
-  const groups = new Map<string, Account>();
-  const children: Cost = { tokens: 0, costUsd: 0, unpriced: 0 };
-  for await (const row of rows ?? all(store, since?.(await store.now()) ?? 0)) {
-    const ledger = await ledgerOf(store, row);
-    mergeAccount(total, ledger.total);
-    if (rows) Object.assign(children, ledger.children);
-    for (const [name, account] of await groupsOf(store, row, ledger, by))
-      mergeAccount(groupFor(groups, name), account);
-  }
-  const sorted = [...groups].sort(([, a], [, b]) => b.costUsd - a.costUsd || b.tokens - a.tokens);
+  const run = rows?.[0]?.id;
+  const oldest = since?.(await store.now());
+  const labels = async (row: RunRow) => withTags(row, await readOrigin(store, row.id)).labels ?? {};
+  const query = { by, ...defined({ run, since: oldest }) };
+  const { total, groups, children } = await costReport(store, query, labels);
+  const sorted = groups.map(({ name, ...account }) => [name, account] as const);
   return {
-    data: {
-      by,
-      total,
-      ...(rows ? { run: rows[0]?.id, children } : {}),
-      groups: sorted.map(([name, account]) => ({ name, ...account })),
-    },
-    text: textOf(context, by, total, sorted, rows ? children : undefined),
+    data: { by, total, ...(rows ? { run, children } : {}), groups },
+    text: textOf(context, by, total, sorted, children),
   };
-}
-
-function groupFor(groups: Map<string, Account>, name: string): Account {
-  const group = groups.get(name) ?? newAccount();
-  groups.set(name, group);
-  return group;
-}
-
-async function* all(store: Store, oldest: number): AsyncGenerator<RunRow> {
-  for await (const row of everyRun(store)) {
-    if (row.createdAt < oldest) return;
-    yield row;
-  }
-}
-
-async function ledgerOf(store: Store, row: RunRow): Promise<Ledger> {
-  const ledger = new Ledger();
-  const log = new StepLog();
-  for await (const event of journalOf(store, row)) ledger.take(event, log.take(event));
-  ledger.total.runs = 1;
-  return ledger;
-}
-
-async function groupsOf(
-  store: Store,
-  row: RunRow,
-  ledger: Ledger,
-  by: Way,
-): Promise<Iterable<readonly [string, Account]>> {
-  if (by === "step") return ledger.bySteps;
-  if (by === "model") return ledger.byModels;
-  if (by === "workflow") return [[row.workflow, ledger.total]];
-  const { labels = {} } = withTags(row, await readOrigin(store, row.id));
-  const names = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  return (names.length === 0 ? ["(no label)"] : names).map((name) => [name, ledger.total] as const);
 }
 
 const savedText = ({ saved }: Account): string =>

@@ -2,6 +2,7 @@ import { defined } from "../../core/defined.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
 import { readRow } from "../../core/journal/positions.ts";
 import { isInside, isLaterOf, isWithin } from "../../core/keys.ts";
+import { journalOf } from "../../core/manage/reports/stories.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { ended, type RunRow } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";
@@ -13,7 +14,6 @@ import { iso } from "../view/run-rows.ts";
 import { toned } from "../view/standing.ts";
 import { nameColumn } from "../view/step-lines.ts";
 import { fetched, summary, valuesOf } from "../view/stored-values.ts";
-import { journalOf } from "../view/stories.ts";
 import { watching } from "../view/watch.ts";
 
 const FOLLOW_MS = 300;

@@ -2,6 +2,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { StepLog } from "../../core/journal/step-log.ts";
 import { isInside, isWithin } from "../../core/keys.ts";
 import type { Replay } from "../../core/manage/replay/replay-run.ts";
+import { journalOf, type Story, storyOf, tookMs } from "../../core/manage/reports/stories.ts";
 import type { RunRow } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
@@ -11,7 +12,6 @@ import { iso } from "../view/run-rows.ts";
 import { used } from "../view/spending.ts";
 import { nameColumn } from "../view/step-lines.ts";
 import { type Fetched, fetched, shownValue, summary, valuesOf } from "../view/stored-values.ts";
-import { journalOf, type Story, storyOf, tookMs } from "../view/stories.ts";
 import { Patience } from "../view/watch.ts";
 
 /** Long waits of the run are shortened for the viewer. */

@@ -13,8 +13,8 @@ import {
   prefixOf,
   segmentsOf,
 } from "../../core/keys.ts";
+import type { Attempt, Story } from "../../core/manage/reports/stories.ts";
 import { DEFINITION_KEY } from "../../yaml/source.ts";
-import type { Attempt, Story } from "./stories.ts";
 
 /**
  * Steps as the author of a workflow file knows them: agents, members of groups, items of lists. An agent's inner steps

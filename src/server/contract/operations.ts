@@ -1,22 +1,35 @@
 import { z } from "zod";
-import type { Declared } from "./declare.ts";
-import { declare } from "./declare.ts";
+import { actOperations } from "./acts.ts";
+import { type Declared, declare } from "./declare.ts";
 import type { OperationId } from "./paths.ts";
 import { runOperations } from "./runs.ts";
+import { storeOperations } from "./store.ts";
+
+const itself = {
+  permission: "runs:read",
+  about: "list",
+  verb: { library: "none: it describes the API", cli: "none: it describes the API" },
+} as const;
 
 const aboutItself = {
   getOpenApi: declare("getOpenApi", {
     summary: "This API as an OpenAPI 3.1 document.",
-    permission: "runs:read",
-    about: "list",
-    verb: { library: "none: it describes the API", cli: "none: it describes the API" },
+    ...itself,
     answer: z.record(z.string(), z.unknown()),
+  }),
+  getDocs: declare("getDocs", {
+    summary: "This API as a page to read. It loads nothing from elsewhere.",
+    ...itself,
+    answer: z.string(),
+    media: { answer: "text/html" },
   }),
 };
 
 /** The whole API, as data. */
 export const operations = {
   ...runOperations,
+  ...actOperations,
+  ...storeOperations,
   ...aboutItself,
 } as const satisfies { readonly [Id in OperationId]: Declared<Id> };
 

@@ -1,12 +1,24 @@
 import { z } from "zod";
 import { RUN_STATUSES } from "../../core/types.ts";
 import { declare } from "./declare.ts";
-import { reason, run, runId, runItem, stall, standingFields, stepUnderWay } from "./shapes.ts";
+import { at, reason, run, runId, runItem, stall, standingFields, step, stepUnderWay } from "./shapes.ts";
+import {
+  checkpointHead,
+  checkpointItem,
+  checkpointValues,
+  costReport,
+  diffHead,
+  eventLine,
+  outline,
+} from "./shapes-of-runs.ts";
+
+const read = { permission: "runs:read" } as const;
+const limit = z.number().int().min(1).max(200).default(50);
 
 export const runOperations = {
   listRuns: declare("listRuns", {
     summary: "Runs, newest first, one page at a time. Every given filter must match.",
-    permission: "runs:read",
+    ...read,
     about: "list",
     verb: { library: "engine.list", cli: "list" },
     query: z.strictObject({
@@ -14,14 +26,15 @@ export const runOperations = {
       workflow: z.string().min(1).max(200).exactOptional(),
       parent: runId.exactOptional(),
       pruned: z.boolean().exactOptional(),
-      limit: z.number().int().min(1).max(200).default(50),
+      needsYou: z.boolean().exactOptional().meta({ description: "Only runs that need a person" }),
+      limit,
       cursor: z.string().min(1).max(200).exactOptional(),
     }),
     answer: z.object({ runs: z.array(runItem), cursor: z.string().nullable() }),
   }),
   getRun: declare("getRun", {
     summary: "One run: what it does or waits for, in one sentence, and what can be done about it.",
-    permission: "runs:read",
+    ...read,
     verb: { library: "engine.status", cli: "show" },
     answer: z.object({
       run,
@@ -31,11 +44,139 @@ export const runOperations = {
       notSavedSince: z.number().nullable(),
     }),
   }),
-  pauseRun: declare("pauseRun", {
-    summary: "Stops the run at its next step boundary. No new step starts after the answer.",
+  getOutline: declare("getOutline", {
+    summary: "What the run has done, does and is expected to do, step by step, without values.",
+    ...read,
+    verb: { library: "engine.reports.outline", cli: "show --attempts" },
+    query: z.strictObject({
+      from: z.number().int().min(0).default(0),
+      limit: z.number().int().min(1).max(500).default(200),
+    }),
+    answer: outline,
+  }),
+  listEvents: declare("listEvents", {
+    summary: "What happened in the run, oldest first, one page at a time, without values.",
+    ...read,
+    verb: { library: "engine.reports.events", cli: "logs" },
+    query: z.strictObject({
+      after: z.number().int().min(0).default(0),
+      limit: z.number().int().min(1).max(500).default(200),
+    }),
+    answer: z.object({ events: z.array(eventLine), next: z.number().nullable() }),
+  }),
+  getCost: declare("getCost", {
+    summary:
+      "What the run has cost: spent, wasted on failed attempts, saved by going on instead of starting anew.",
+    ...read,
+    verb: { library: "engine.reports.costs", cli: "cost <run>" },
+    query: z.strictObject({ by: z.enum(["step", "model"]).exactOptional() }),
+    answer: costReport,
+  }),
+  listCosts: declare("listCosts", {
+    summary: "What runs have cost, in groups.",
+    ...read,
+    verb: { library: "engine.reports.costs", cli: "cost" },
+    query: z.strictObject({
+      by: z.enum(["workflow", "step", "model", "label"]).exactOptional(),
+      workflow: z.string().min(1).max(200).exactOptional(),
+      since: z.number().int().min(0).exactOptional(),
+    }),
+    answer: costReport,
+  }),
+  listCheckpoints: declare("listCheckpoints", {
+    summary: "The checkpoints that can be restored, newest first.",
+    ...read,
+    verb: { library: "engine.checkpoints.list", cli: "checkpoints list" },
+    query: z.strictObject({
+      limit,
+      before: z.number().int().min(1).exactOptional(),
+      all: z.boolean().exactOptional(),
+    }),
+    answer: z.object({ checkpoints: z.array(checkpointItem) }),
+  }),
+  getCheckpoint: declare("getCheckpoint", {
+    summary: "The run at one position, without values.",
+    ...read,
+    verb: { library: "engine.checkpoints.show", cli: "checkpoints show" },
+    answer: checkpointHead,
+  }),
+  readState: declare("readState", {
+    summary:
+      "The run at one position, with its values. The reading is recorded in its journal, with the reason.",
+    permission: "state:read",
+    verb: { library: "engine.checkpoints.reveal", cli: "checkpoints show --reveal" },
+    body: z.strictObject({ reason }),
+    answer: checkpointValues,
+  }),
+  diff: declare("diff", {
+    summary: "What differs between two checkpoints (`run@at`), of one run or of two, without values.",
+    ...read,
+    about: "list",
+    verb: { library: "engine.checkpoints.diff", cli: "diff" },
+    query: z.strictObject({ from: at, to: at }),
+    answer: diffHead,
+  }),
+  readDiff: declare("readDiff", {
+    summary: "The same with the values. The reading is recorded in the journals, with the reason.",
+    permission: "state:read",
+    about: "list",
+    verb: { library: "engine.checkpoints.diff", cli: "diff --reveal" },
+    body: z.strictObject({ from: at, to: at, reason }),
+    answer: diffHead.extend({
+      state: z.unknown(),
+      patch: z.array(z.unknown()),
+      values: z.object({ added: z.unknown(), removed: z.unknown(), changed: z.unknown() }),
+    }),
+  }),
+  validateRun: declare("validateRun", {
+    summary: "Checks the run's journal, values and blobs from the first entry to the last.",
+    permission: "audit:read",
+    verb: { library: "engine.checkpoints.validate", cli: "validate" },
+    answer: z.unknown().meta({ description: "The library's type Validation describes it" }),
+  }),
+  pinCheckpoint: declare("pinCheckpoint", {
+    summary: "Keeps the values of a checkpoint, whatever retention says.",
     permission: "runs:act",
-    verb: { library: "engine.pause", cli: "pause" },
-    body: z.strictObject({ reason: reason.exactOptional(), children: z.boolean().exactOptional() }),
-    answer: runItem,
+    verb: { library: "engine.checkpoints.pin", cli: "checkpoints pin" },
+    body: z.strictObject({ reason: reason.exactOptional() }),
+    answer: z.object({ checkpoint: z.string() }),
+  }),
+  unpinCheckpoint: declare("unpinCheckpoint", {
+    summary: "Lets retention have the values of a checkpoint again.",
+    permission: "runs:act",
+    verb: { library: "engine.checkpoints.unpin", cli: "checkpoints unpin" },
+    body: z.strictObject({ reason: reason.exactOptional() }),
+    answer: z.object({ checkpoint: z.string() }),
+  }),
+  labelCheckpoint: declare("labelCheckpoint", {
+    summary: "Names a checkpoint; an empty name removes it.",
+    permission: "runs:act",
+    verb: { library: "engine.checkpoints.label", cli: "checkpoints label" },
+    body: z.strictObject({ reason: reason.exactOptional(), label: z.string().max(64) }),
+    answer: z.object({ checkpoint: z.string() }),
+  }),
+  replayCheckpoint: declare("replayCheckpoint", {
+    summary:
+      "Runs the code against the records up to a checkpoint. Calls nothing, and the reading is recorded.",
+    permission: "state:read",
+    verb: { library: "engine.replay", cli: "replay" },
+    body: z.strictObject({ reason }),
+    answer: z.unknown().meta({ description: "The library's type Replay describes it" }),
+  }),
+  getGate: declare("getGate", {
+    summary: "An open gate with what it shows: what is asked, of whom, and about which arguments.",
+    permission: "gates:answer",
+    verb: { library: "engine.gates", cli: "gate show" },
+    query: z.strictObject({ gate: step }),
+    answer: z.object({
+      runId: z.string(),
+      gate: z.string(),
+      show: z.unknown(),
+      choices: z.array(z.string()),
+      text: z.boolean(),
+      digest: z.string(),
+      since: z.number(),
+      until: z.number().nullable(),
+    }),
   }),
 };

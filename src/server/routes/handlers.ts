@@ -1,10 +1,21 @@
 import type { Handlers } from "../call.ts";
 import { allOperations } from "../contract/operations.ts";
+import { docsPage } from "../docs-page.ts";
 import { openApi } from "../openapi.ts";
+import { actRoutes } from "./acts.ts";
 import { runRoutes } from "./runs.ts";
+import { storeRoutes } from "./store.ts";
 
 /** The handler of every operation. The compiler makes sure that none is missing. */
 export const handlers: Handlers = {
   ...runRoutes,
-  getOpenApi: async () => openApi(allOperations, "1"),
+  ...actRoutes,
+  ...storeRoutes,
+
+  getOpenApi: async ({ base }) => openApi(allOperations, "1", base),
+
+  async getDocs() {
+    const headers = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" };
+    return new Response(docsPage(allOperations), { headers });
+  },
 };

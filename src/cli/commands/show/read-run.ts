@@ -5,13 +5,13 @@ import { RunState } from "../../../core/journal/state.ts";
 import { isDone, StepLog } from "../../../core/journal/step-log.ts";
 import { measure, type Progress, underWay } from "../../../core/manage/checkpoints/progress.ts";
 import { Ledger } from "../../../core/manage/reports/costs.ts";
+import { journalOf, type Story, storyOf } from "../../../core/manage/reports/stories.ts";
 import type { Store } from "../../../core/store/contract.ts";
 import { ended, type RunRow } from "../../../core/types.ts";
 import { type RunOrigin, readOrigin, withTags } from "../../run-origin.ts";
 import { nextActs } from "../../view/next-acts.ts";
 import { type Standing, standingOf } from "../../view/standing.ts";
 import { type Fetched, fetched, valuesOf } from "../../view/stored-values.ts";
-import { journalOf, type Story, storyOf } from "../../view/stories.ts";
 import { unaskedOf } from "../../view/unasked.ts";
 import { endedAgent, isFileRun, namesIn, unitStories } from "../../view/units.ts";
 

@@ -1,5 +1,6 @@
 import { defined } from "../../../core/defined.ts";
 import { addressOf } from "../../../core/journal/address.ts";
+import { type Attempt, type Story, tookMs } from "../../../core/manage/reports/stories.ts";
 import { ended } from "../../../core/types.ts";
 import type { CommandContext } from "../../context.ts";
 import { adviceFor } from "../../drive/advice.ts";
@@ -23,7 +24,6 @@ import { used } from "../../view/spending.ts";
 import { badge, spoken, type Tone, toned } from "../../view/standing.ts";
 import { errorData, errorIn, placeOf } from "../../view/stored-errors.ts";
 import { type Fetched, shownValue, summary } from "../../view/stored-values.ts";
-import { type Attempt, type Story, tookMs } from "../../view/stories.ts";
 import { type Column, roomOf, table } from "../../view/table.ts";
 import { unaskedText } from "../../view/unasked.ts";
 import type { RunReading, ShowOptions } from "./read-run.ts";

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../../../core/errors.ts";
 import { addressOf } from "../../../core/journal/address.ts";
 import { endsIn } from "../../../core/keys.ts";
+import { type Story, tookMs } from "../../../core/manage/reports/stories.ts";
 import { nearest } from "../../../core/nearest.ts";
 import type { RunRow } from "../../../core/types.ts";
 import type { CommandContext } from "../../context.ts";
@@ -12,7 +13,6 @@ import { toned } from "../../view/standing.ts";
 import { answersTo } from "../../view/step-lines.ts";
 import { errorIn, fieldsOf, placeOf, stackOf } from "../../view/stored-errors.ts";
 import { type Fetched, fetched, shownValue, summary, valuesOf } from "../../view/stored-values.ts";
-import { type Story, tookMs } from "../../view/stories.ts";
 import { type RunReading, readRun, type ShowOptions } from "./read-run.ts";
 import { shownText, stateOf, storyData } from "./run-text.ts";
 

@@ -1,4 +1,5 @@
 import { checkFlag, checkKeys, checkWhole } from "../../check-options.ts";
+import { type Reading, recordReading } from "../../control/reading.ts";
 import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { checkId } from "../../ids.ts";
@@ -144,6 +145,13 @@ export class Checkpoints {
   async tasks(address: string): Promise<readonly TaskDone[]> {
     const { row, seq } = await findCheckpoint(this.#parts, address);
     return readTasks(this.#parts, row, seq);
+  }
+
+  /** Shows the values there to somebody who says who and why; that they are read is recorded first (HF-6064 without). */
+  async reveal(address: string, reader: Omit<Reading, "what">): Promise<Checkpoint> {
+    const { row, seq } = await findCheckpoint(this.#parts, address);
+    await recordReading(this.#parts, row.id, { ...reader, what: `state at #${seq}` });
+    return readCheckpoint(this.#parts, row, seq);
   }
 
   /** Only its state: input, config, memory, loop states, step results. */

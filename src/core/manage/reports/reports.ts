@@ -3,7 +3,11 @@ import { checkId } from "../../ids.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { type StoreVerification, type VerifyOptions, verifyStore } from "../verify/verify.ts";
 import { type CapacityReport, capacityReport } from "./capacity.ts";
+import { type CostQuery, type CostReport, costReport } from "./cost-report.ts";
 import { type EffectReport, effectReport } from "./effects.ts";
+import { type ErrorQuery, type ErrorReport, errorReport } from "./error-groups.ts";
+import { type EventPage, type EventQuery, readEvents } from "./event-page.ts";
+import { type Outline, type OutlineQuery, readOutline } from "./outline.ts";
 import type { ReportQuery } from "./period.ts";
 import { type RecoveryReport, recoveryReport } from "./recoveries.ts";
 import { type AuditTrail, auditTrail } from "./trail.ts";
@@ -45,6 +49,28 @@ export class Reports {
   async recordReading(runId: string, reading: Reading): Promise<void> {
     checkId(runId);
     await recordReading(this.#parts, runId, reading);
+  }
+
+  /** What a run has done, does and is expected to do, step by step. No value is read for it. */
+  async outline(runId: string, query: OutlineQuery = {}): Promise<Outline> {
+    checkId(runId);
+    return readOutline(this.#parts.store, runId, query);
+  }
+
+  /** What happened in a run, oldest first, one page at a time. */
+  async events(runId: string, query: EventQuery = {}): Promise<EventPage> {
+    checkId(runId);
+    return readEvents(this.#parts.store, runId, query);
+  }
+
+  /** Tokens and money: spent, wasted on failed attempts, saved by going on instead of starting anew. */
+  async costs(query: CostQuery = {}): Promise<CostReport> {
+    return costReport(this.#parts.store, query);
+  }
+
+  /** Failed runs in groups of the same workflow and the same kind of error, newest first. */
+  async errors(query: ErrorQuery = {}): Promise<ErrorReport> {
+    return errorReport(this.#parts.store, query);
   }
 
   /** Every takeover from a lost worker: its duration, the interrupted steps, and the result. */

@@ -1,9 +1,9 @@
-import type { JournalEvent, StepType, UsageMeta } from "../../core/journal/events.ts";
-import { headsOf } from "../../core/journal/read.ts";
-import type { StepRecord } from "../../core/journal/records.ts";
-import type { LoggedAttempt, LoggedStep } from "../../core/journal/step-log.ts";
-import type { Store } from "../../core/store/contract.ts";
-import type { Effect, RunRow } from "../../core/types.ts";
+import type { JournalEvent, StepType, UsageMeta } from "../../journal/events.ts";
+import { headsOf } from "../../journal/read.ts";
+import type { StepRecord } from "../../journal/records.ts";
+import type { LoggedAttempt, LoggedStep } from "../../journal/step-log.ts";
+import type { Store } from "../../store/contract.ts";
+import type { Effect, RunRow } from "../../types.ts";
 
 /** One call of a step, or one wait. */
 export interface Attempt {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { EventDraft, JournalEvent } from "../../core/journal/events.ts";
-import { StepLog } from "../../core/journal/step-log.ts";
+import type { EventDraft, JournalEvent } from "../../journal/events.ts";
+import { StepLog } from "../../journal/step-log.ts";
 import { type Story, storyOf } from "./stories.ts";
 
 const PAY = "pay";

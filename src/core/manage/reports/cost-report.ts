@@ -1,0 +1,93 @@
+import { checkOneOf } from "../../check-options.ts";
+import { defined } from "../../defined.ts";
+import { readRow } from "../../journal/positions.ts";
+import { StepLog } from "../../journal/step-log.ts";
+import type { Store } from "../../store/contract.ts";
+import { everyRun } from "../../store/query.ts";
+import type { RunRow } from "../../types.ts";
+import { type Account, type Cost, Ledger, mergeAccount, newAccount } from "./costs.ts";
+import { journalOf } from "./stories.ts";
+
+export const COST_GROUPS = ["workflow", "step", "model", "label"] as const;
+export type CostGroup = (typeof COST_GROUPS)[number];
+
+export interface CostQuery {
+  /** Only this run; without it, all runs. */
+  readonly run?: string;
+  readonly workflow?: string;
+  /** Only runs created at this time or later. */
+  readonly since?: number;
+  /** How to group. Default: by step for one run, by workflow for all. */
+  readonly by?: CostGroup;
+}
+
+/** Tokens and money: spent, spent on failed attempts, and not spent again because runs went on instead of starting anew. */
+export interface CostReport {
+  readonly by: CostGroup;
+  readonly total: Account;
+  /** The most expensive first. */
+  readonly groups: readonly (Account & { readonly name: string })[];
+  /** For one run: what the runs it started have reported. */
+  readonly children?: Cost;
+}
+
+/** The labels of a run, which group its cost. */
+export type LabelsOf = (row: RunRow) => Promise<Readonly<Record<string, string>>>;
+
+export async function costReport(
+  store: Store,
+  query: CostQuery,
+  labelsOf: LabelsOf = async ({ labels }) => labels,
+): Promise<CostReport> {
+  const by = checkOneOf("by", query.by ?? (query.run === undefined ? "workflow" : "step"), COST_GROUPS);
+  const total = newAccount();
+  const groups = new Map<string, Account>();
+  let children: Cost | undefined;
+  for await (const row of chosen(store, query)) {
+    const ledger = await ledgerOf(store, row);
+    mergeAccount(total, ledger.total);
+    if (query.run !== undefined) children = ledger.children;
+    for (const [name, account] of await groupsOf(row, ledger, by, labelsOf)) {
+      const group = groups.get(name) ?? newAccount();
+      groups.set(name, group);
+      mergeAccount(group, account);
+    }
+  }
+  const sorted = [...groups].sort(([, a], [, b]) => b.costUsd - a.costUsd || b.tokens - a.tokens);
+  return {
+    by,
+    total,
+    groups: sorted.map(([name, account]) => ({ name, ...account })),
+    ...defined({ children }),
+  };
+}
+
+async function* chosen(store: Store, { run, workflow, since = 0 }: CostQuery): AsyncGenerator<RunRow> {
+  if (run !== undefined) return yield await readRow(store, run);
+  for await (const row of everyRun(store, defined({ workflow }))) {
+    if (row.createdAt < since) return;
+    yield row;
+  }
+}
+
+/** The books of one run. */
+export async function ledgerOf(store: Store, row: RunRow): Promise<Ledger> {
+  const ledger = new Ledger();
+  const log = new StepLog();
+  for await (const event of journalOf(store, row)) ledger.take(event, log.take(event));
+  ledger.total.runs = 1;
+  return ledger;
+}
+
+async function groupsOf(
+  row: RunRow,
+  ledger: Ledger,
+  by: CostGroup,
+  labelsOf: LabelsOf,
+): Promise<Iterable<readonly [string, Account]>> {
+  if (by === "step") return ledger.bySteps;
+  if (by === "model") return ledger.byModels;
+  if (by === "workflow") return [[row.workflow, ledger.total]];
+  const names = Object.entries(await labelsOf(row)).map(([key, value]) => `${key}=${value}`);
+  return (names.length === 0 ? ["(no label)"] : names).map((name) => [name, ledger.total] as const);
+}

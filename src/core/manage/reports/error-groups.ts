@@ -1,0 +1,101 @@
+import { checkWhole } from "../../check-options.ts";
+import { defined } from "../../defined.ts";
+import { lastEvent } from "../../journal/load.ts";
+import type { Store } from "../../store/contract.ts";
+import { everyRun } from "../../store/query.ts";
+import type { RunRow } from "../../types.ts";
+import type { ReportQuery } from "./period.ts";
+
+/** Runs that have failed in the same way: of one workflow, with errors that differ only in numbers, ids and quoted names. */
+export interface ErrorGroup {
+  /** Equal for the same group at any time. */
+  readonly id: string;
+  readonly workflow: string;
+  /** The steps that the newest of them failed on. */
+  readonly steps: readonly string[];
+  /** The code that the error begins with, such as `HF-2101`; `null` when it has none. */
+  readonly code: string | null;
+  /** The message with what differs replaced by `…`. */
+  readonly shape: string;
+  /** The newest message as it is. */
+  readonly message: string;
+  readonly count: number;
+  /** When the first and the last of them failed. */
+  readonly first: number;
+  readonly newest: number;
+  /** The newest runs, at most ten. */
+  readonly examples: readonly string[];
+}
+
+export interface ErrorQuery extends ReportQuery {
+  /** The most runs to look at, newest first. Default 2,000. */
+  readonly limit?: number;
+}
+
+export interface ErrorReport {
+  readonly groups: readonly ErrorGroup[];
+  /** The number of failed runs that were looked at, and whether there are more. */
+  readonly runs: number;
+  readonly more: boolean;
+}
+
+const LIMIT = 2_000;
+const EXAMPLES = 10;
+
+export async function errorReport(store: Store, query: ErrorQuery): Promise<ErrorReport> {
+  const limit = checkWhole("limit", query.limit ?? LIMIT);
+  const { since = 0, until = Number.POSITIVE_INFINITY, workflow } = query;
+  const groups = new Map<string, RunRow[]>();
+  let runs = 0;
+  for await (const row of everyRun(store, { status: ["failed"], ...defined({ workflow }) })) {
+    if (row.updatedAt < since || row.createdAt >= until) continue;
+    if (runs === limit) return { groups: await described(store, groups), runs, more: true };
+    runs++;
+    const key = `${row.workflow}\n${shapeOf(row.error ?? "")}`;
+    const group = groups.get(key);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
+  }
+  return { groups: await described(store, groups), runs, more: false };
+}
+
+async function described(
+  store: Store,
+  groups: ReadonlyMap<string, readonly RunRow[]>,
+): Promise<ErrorGroup[]> {
+  const found: ErrorGroup[] = [];
+  for (const [key, rows] of groups) {
+    const sorted = [...rows].sort((a, b) => b.updatedAt - a.updatedAt);
+    const [newest] = sorted;
+    if (!newest) continue;
+    const message = newest.error ?? "";
+    found.push({
+      id: key.replace("\n", ": "),
+      workflow: newest.workflow,
+      steps: await stepsOf(store, newest),
+      code: /\bHF-\d{4}\b/.exec(message)?.[0] ?? null,
+      shape: shapeOf(message),
+      message,
+      count: rows.length,
+      first: sorted.at(-1)?.updatedAt ?? newest.updatedAt,
+      newest: newest.updatedAt,
+      examples: sorted.slice(0, EXAMPLES).map(({ id }) => id),
+    });
+  }
+  return found.sort((a, b) => b.newest - a.newest);
+}
+
+async function stepsOf(store: Store, row: RunRow): Promise<readonly string[]> {
+  const event = await lastEvent(store, row, ["run_failed"]).catch(() => undefined);
+  return event?.kind === "run_failed" ? event.meta.steps : [];
+}
+
+const VARIES =
+  /"[^"]{0,200}"|'[^']{0,200}'|\b[0-9a-f]{8}-[0-9a-f-]{20,40}\b|\b0x[0-9a-f]+\b|\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b|\d+/gi;
+
+/** A message without what differs from run to run. Codes of errors stay. */
+export const shapeOf = (message: string): string =>
+  message
+    .split(/(HF-\d{4})/)
+    .map((part) => (/^HF-\d{4}$/.test(part) ? part : part.replace(VARIES, "…")))
+    .join("");

@@ -1,0 +1,121 @@
+import { checkWhole } from "../../check-options.ts";
+import { defined } from "../../defined.ts";
+import type { JournalEvent } from "../../journal/events.ts";
+import { readRow } from "../../journal/positions.ts";
+import { RunState } from "../../journal/state.ts";
+import { StepLog } from "../../journal/step-log.ts";
+import { outerOf } from "../../keys.ts";
+import type { Store } from "../../store/contract.ts";
+import { measure, type Progress } from "../checkpoints/progress.ts";
+import { Ledger } from "./costs.ts";
+import { journalOf, type Story, storyOf } from "./stories.ts";
+
+/** A step of an outline: its history, the step or loop it belongs to ("" for the run itself), and its agent's name. */
+export interface OutlineStep extends Story {
+  readonly within: string;
+  /** Its result is that of the run it was forked from, or simulated. */
+  readonly instead?: "reused" | "simulated";
+}
+
+/** The iterations of a loop: turn `iteration` is finished. */
+export interface OutlineLoop {
+  readonly loop: string;
+  readonly iteration: number;
+  readonly done: boolean;
+}
+
+/** What a run has done, does and is expected to do, step by step. No value is read for it. */
+export interface Outline {
+  readonly run: string;
+  readonly seq: number;
+  readonly progress: Progress;
+  /** In the order they began; one page of them. */
+  readonly steps: readonly OutlineStep[];
+  /** The number of all steps, and where the next page begins; `null` on the last one. */
+  readonly total: number;
+  readonly next: number | null;
+  /** Planned steps that haven't begun. */
+  readonly pending: readonly string[];
+  readonly loops: readonly OutlineLoop[];
+  /** Agents that have reported, each with the position of its last report. */
+  readonly agents: readonly { readonly agent: string; readonly seq: number; readonly at: number }[];
+  /** Marked positions: phases, layers, evaluations, and what a person has marked. */
+  readonly marks: readonly Mark[];
+  readonly decisions: readonly { readonly seq: number; readonly at: number; readonly step: string }[];
+  readonly children: readonly { readonly step: string; readonly runId: string }[];
+  /** Takeovers from a lost worker, and resumes by people. */
+  readonly recoveries: number;
+  readonly resumes: number;
+}
+
+export interface Mark {
+  readonly seq: number;
+  readonly at: number;
+  readonly step: string;
+  readonly label: string;
+  readonly trigger: string;
+}
+
+export interface OutlineQuery {
+  /** The number of steps to skip. */
+  readonly from?: number;
+  /** The most steps to return. Default 200. */
+  readonly limit?: number;
+}
+
+const LIMIT = 200;
+const MOST = 1_000;
+
+export async function readOutline(store: Store, runId: string, query: OutlineQuery): Promise<Outline> {
+  const from = checkWhole("from", query.from ?? 0, 0);
+  const limit = checkWhole("limit", query.limit ?? LIMIT, 1, MOST);
+  const row = await readRow(store, runId);
+  const fold = new Fold();
+  for await (const event of journalOf(store, row)) fold.take(event);
+  const { log, state, ledger, agents, marks, decisions } = fold;
+  const { progress, pending } = measure(state, row.stepsDone, row.status);
+  const all = [...log.steps()];
+  const begun = new Set(all.map(({ step }) => step));
+  const steps = all.slice(from, from + limit).map((logged) => ({
+    ...storyOf(logged),
+    within: outerOf(logged.step),
+    ...defined({ instead: logged.instead }),
+  }));
+  return {
+    run: row.id,
+    seq: row.seq,
+    progress,
+    steps,
+    total: all.length,
+    next: from + limit < all.length ? from + limit : null,
+    pending: pending.filter((step) => !begun.has(step)),
+    loops: [...state.loops()].map(([loop, { iteration, done }]) => ({ loop, iteration, done })),
+    agents: [...agents].map(([agent, event]) => ({ agent, ...event })),
+    marks,
+    decisions,
+    children: [...log.children].map(([child, { step }]) => ({ step, runId: child })),
+    recoveries: ledger.takeovers,
+    resumes: ledger.resumes,
+  };
+}
+
+/** The sum of the heads. */
+class Fold {
+  readonly state = new RunState();
+  readonly log = new StepLog();
+  readonly ledger = new Ledger();
+  readonly agents = new Map<string, { readonly seq: number; readonly at: number }>();
+  readonly marks: Mark[] = [];
+  readonly decisions: { readonly seq: number; readonly at: number; readonly step: string }[] = [];
+
+  take(event: JournalEvent): void {
+    this.state.apply(event);
+    this.ledger.take(event, this.log.take(event));
+    const { seq, at, step } = event;
+    if (event.kind === "decision_made") this.decisions.push({ seq, at, step });
+    if (event.kind === "agent_updated") this.agents.set(event.meta.agent, { seq, at });
+    if (event.kind !== "checkpoint_marked") return;
+    const { label, trigger } = event.meta;
+    this.marks.push({ seq, at, step, label, trigger });
+  }
+}

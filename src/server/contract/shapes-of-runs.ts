@@ -1,0 +1,165 @@
+import { z } from "zod";
+import { RUN_STATUSES } from "../../core/types.ts";
+import { budget, count, stepUnderWay, time, usage, waiting } from "./shapes.ts";
+import { effect, stepType } from "./shapes-of-plans.ts";
+
+/** The parts of runs: steps, events, checkpoints, differences, cost. */
+
+const progress = z.object({
+  done: count,
+  total: count.exactOptional(),
+  percent: z.number().exactOptional(),
+  text: z.string(),
+});
+
+const attempt = z.object({
+  attempt: count,
+  startedAt: time,
+  endedAt: time.exactOptional(),
+  outcome: z.enum(["done", "failed", "in doubt"]).exactOptional(),
+  seq: count.exactOptional(),
+  ms: z.number().exactOptional(),
+  usage: z
+    .object({ tokens: z.number(), costUsd: z.number(), model: z.string().exactOptional() })
+    .exactOptional(),
+  retryAt: time.exactOptional(),
+});
+
+const outlineStep = z.object({
+  step: z.string(),
+  within: z.string().meta({ description: "The step or loop it belongs to; empty for the run itself" }),
+  type: stepType,
+  effect,
+  state: z.enum(["under way", "done", "failed", "in doubt"]),
+  attempts: z.array(attempt),
+  key: z.string().optional().meta({ description: "The fingerprint of its idempotency key" }),
+  args: z.string().optional(),
+  child: z.string().optional(),
+  until: time.optional(),
+  rerunAfter: time.optional(),
+  choice: z.string().optional(),
+  actor: z.string().optional(),
+  instead: z.enum(["reused", "simulated"]).exactOptional(),
+  seq: count,
+});
+
+const place = { seq: count, at: time, step: z.string() };
+
+export const outline = z.object({
+  run: z.string(),
+  seq: count,
+  progress,
+  steps: z.array(outlineStep),
+  total: count,
+  next: count.nullable(),
+  pending: z.array(z.string()),
+  loops: z.array(z.object({ loop: z.string(), iteration: count, done: z.boolean() })),
+  agents: z.array(z.object({ agent: z.string(), seq: count, at: time })),
+  marks: z.array(z.object({ ...place, label: z.string(), trigger: z.string() })),
+  decisions: z.array(z.object(place)),
+  children: z.array(z.object({ step: z.string(), runId: z.string() })),
+  recoveries: count,
+  resumes: count,
+});
+
+export const eventLine = z.object({
+  run: z.string(),
+  ...place,
+  kind: z.string(),
+  actor: z.string().exactOptional(),
+  reason: z.string().exactOptional(),
+});
+
+const cost = { tokens: z.number(), costUsd: z.number(), unpriced: z.number() };
+const account = z.object({
+  ...cost,
+  wasted: z.object(cost),
+  saved: z.object({ ...cost, steps: count, ms: z.number() }),
+  runs: count,
+  steps: count,
+});
+
+export const costReport = z.object({
+  by: z.enum(["workflow", "step", "model", "label"]),
+  total: account,
+  groups: z.array(account.extend({ name: z.string() })),
+  children: z.object(cost).exactOptional(),
+});
+
+export const checkpointItem = z.object({
+  id: z.string(),
+  ...place,
+  kind: z.string(),
+  phase: z.string(),
+  trigger: z.string(),
+  actor: z.string().exactOptional(),
+  labels: z.array(z.string()),
+  pinned: z.boolean(),
+});
+
+const origin = z.object({ runId: z.string(), seq: count });
+
+export const checkpointHead = z.object({
+  id: z.string(),
+  run: z.string(),
+  ...place,
+  workflow: z.string(),
+  version: z.string(),
+  schema: z.number(),
+  createdAt: time,
+  kind: z.string(),
+  trigger: z.string(),
+  actor: z.string().exactOptional(),
+  status: z.enum(RUN_STATUSES),
+  phase: z.string(),
+  phaseNumber: count,
+  progress,
+  current: z.array(stepUnderWay),
+  completed: z.array(z.string()),
+  failed: z.array(z.string()),
+  pending: z.array(z.string()),
+  iterations: z.record(z.string(), z.object({ iteration: count, done: z.boolean() })),
+  budget: budget.nullable(),
+  usage: usage.extend({ turns: count, activeMs: z.number() }),
+  metrics: z.object({ elapsedMs: z.number(), calls: count }),
+  retries: count,
+  recoveries: count,
+  waits: z.array(waiting),
+  labels: z.array(z.string()),
+  pinned: z.boolean(),
+  lineage: z.string(),
+  origin: origin.nullable(),
+  parent: z.object({ runId: z.string(), step: z.string() }).nullable(),
+  children: z.array(z.string()),
+  digest: z.string(),
+  head: z.string(),
+});
+
+/** Values are JSON; what JSON can't express uses the journal's encoding, such as `{"$":["Date",0]}`. */
+export const checkpointValues = checkpointHead.extend({
+  input: z.unknown(),
+  config: z.unknown(),
+  memory: z.unknown(),
+  loops: z.unknown(),
+  steps: z.unknown(),
+  history: z.array(z.unknown()),
+  failure: z.unknown(),
+  decisions: z.array(z.unknown()),
+  agents: z.unknown(),
+  gates: z.array(z.unknown()),
+  result: z.unknown(),
+});
+
+const names = z.array(z.string());
+
+export const diffHead = z.object({
+  from: z.string(),
+  to: z.string(),
+  same: z.boolean(),
+  status: z.object({ from: z.enum(RUN_STATUSES), to: z.enum(RUN_STATUSES) }),
+  changes: z.array(z.object({ op: z.string(), path: z.string() })),
+  steps: z.object({ added: names, removed: names, changed: names }),
+  decisions: z.object({ added: count, removed: count }),
+  usage: usage.extend({ turns: z.number(), activeMs: z.number() }),
+  ms: z.number(),
+});

@@ -1,0 +1,103 @@
+import { defined } from "../../core/defined.ts";
+import { explainError, HoldfastError } from "../../core/errors.ts";
+import type { RetentionPolicy } from "../../core/manage/retention/policy.ts";
+import type { Documents } from "../../core/store/documents.ts";
+import { encode } from "../../core/values/codec.ts";
+import type { Call, Handlers } from "../call.ts";
+import type { OperationId } from "../contract/paths.ts";
+import type { storeOperations } from "../contract/store.ts";
+import { openStream } from "../events/stream.ts";
+import { readRun } from "./run-item.ts";
+
+export const storeRoutes: Handlers<keyof typeof storeOperations> = {
+  async listGates(call) {
+    const gates = await call.engine.gates();
+    if (!call.principal.scope) return { gates };
+    const seen = await Promise.all(gates.map(({ runId }) => readRun(call, runId).catch(() => null)));
+    return { gates: gates.filter((_, index) => seen[index] !== null) };
+  },
+
+  listErrors: async ({ engine, query }) => engine.reports.errors(query),
+
+  async explainError({ params }) {
+    const entry = explainError(params.code);
+    if (!entry) throw new HoldfastError("HF-6015", { what: "error code", name: params.code.slice(0, 20) });
+    return { code: params.code, ...entry };
+  },
+
+  async listWorkflows({ engine }) {
+    const workflows = [...engine.workflows.values()];
+    return { workflows: workflows.map(({ name, version, schema }) => ({ name, version, schema })) };
+  },
+
+  getTrail: async ({ engine, params }) => engine.reports.trail(params.run),
+  reportRecoveries: async ({ engine, query }) => engine.reports.recoveries(query),
+  reportEffects: async ({ engine, query }) => engine.reports.effects(query),
+  reportCapacity: async ({ engine, query }) => engine.reports.capacity(query),
+  verifyStore: async ({ engine, body }) => engine.reports.verify(body),
+  checkMigrations: async ({ engine, query }) => engine.migrations.check(query),
+  auditRestart: async ({ engine, params }) => engine.restarts.audit(params.run),
+
+  async reviewImport({ engine, params, query: { reason }, act: { actor } }) {
+    await engine.reports.recordReading(params.run, { actor, reason, what: "what it would execute" });
+    return JSON.parse(encode(await engine.transfer.review(params.run))) as unknown;
+  },
+
+  async previewRetention({ engine, body: { policy, ...options } }) {
+    return engine.retention.preview(policy as RetentionPolicy, options);
+  },
+
+  async pruneValues({ engine, body: { policy, ...options }, act: { actor } }) {
+    return engine.retention.prune(policy as RetentionPolicy, { ...options, actor });
+  },
+
+  async listViews(call) {
+    const found = await documentsOf(call).list(VIEW, { limit: 500 });
+    return { views: found.map(({ value }) => JSON.parse(value)) };
+  },
+
+  async putView(call) {
+    const { name } = call.params;
+    const documents = documentsOf(call);
+    const view = { name, query: call.body.query, by: call.act.actor, at: await call.store.now() };
+    const known = await documents.read(VIEW, name);
+    const put = { version: crypto.randomUUID(), value: JSON.stringify(view) };
+    const [isDone] = await documents.write([{ kind: VIEW, key: name, expect: known?.version ?? null, put }]);
+    if (!isDone) throw new HoldfastError("HF-6067", { what: `The view ${name}` });
+    return view;
+  },
+
+  async deleteView(call) {
+    const { name } = call.params;
+    const documents = documentsOf(call);
+    const known = await documents.read(VIEW, name);
+    if (!known) throw new HoldfastError("HF-6015", { what: "view", name });
+    await documents.write([{ kind: VIEW, key: name, expect: known.version, put: null }]);
+    return { deleted: name };
+  },
+
+  async streamEvents(call) {
+    const { run, after } = call.query;
+    const runs = run && run.length > 0 ? run : null;
+    for (const id of runs ?? []) await readRun(call, id);
+    const { engine, clock, principal } = call;
+    const { hub, recent } = await call.streams(runs === null);
+    const lastId = call.request.headers.get("last-event-id");
+    const scope = principal.scope ?? null;
+    return openStream({ engine, hub, recent, clock, runs, lastId, scope, ...defined({ after }) });
+  },
+
+  getHealth: async ({ engine }) => engine.health(),
+
+  async getStore({ store }) {
+    const { name: kind, capabilities } = store;
+    return { kind, capabilities: { ...capabilities }, now: await store.now() };
+  },
+};
+
+const VIEW = "view";
+
+function documentsOf({ store }: Pick<Call<OperationId>, "store">): Documents {
+  if (!store.documents) throw new HoldfastError("HF-6011", { what: "views", store: store.name });
+  return store.documents;
+}
