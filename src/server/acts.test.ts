@@ -9,7 +9,7 @@ const slow = workflow("slow", async (ctx) => {
 });
 
 const flow = workflow("flow", async (ctx, input: { amount: number }) => {
-  await ctx.memory.set("amount", input.amount);
+  ctx.memory.set("amount", input.amount);
   await ctx.step("load", () => ({ card: "4111" }));
   await ctx.step("check", () => "4111");
   const { choice } = await ctx.gate("approve", { show: { amount: input.amount }, choices: ["yes", "no"] });

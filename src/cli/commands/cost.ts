@@ -1,6 +1,6 @@
 import { defined } from "../../core/defined.ts";
 import { COST_GROUPS, type CostGroup, costReport, ledgerOf } from "../../core/manage/reports/cost-report.ts";
-import { type Account, type Cost, Ledger, newAccount } from "../../core/manage/reports/costs.ts";
+import { type Account, type Cost, type Ledger, newAccount } from "../../core/manage/reports/costs.ts";
 import type { RunRow } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
