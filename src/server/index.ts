@@ -1,6 +1,13 @@
 /** The management API, as a fetch handler. */
 
-export { PERMISSIONS, type Permission, type Principal, ROLES, type Role } from "./access/permission.ts";
+export {
+  PERMISSIONS,
+  type Permission,
+  type Principal,
+  permissionsOf,
+  ROLES,
+  type Role,
+} from "./access/permission.ts";
 export { type App, type AppOptions, createApp } from "./app.ts";
 export type { Operation } from "./contract/operation.ts";
 export { allOperations } from "./contract/operations.ts";

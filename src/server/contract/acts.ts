@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { declare } from "./declare.ts";
-import { at, budget, reason, run, runId, runItem, step, value } from "./shapes.ts";
+import { at, budget, labels, reason, run, runId, runItem, step, time, value } from "./shapes.ts";
 import { edits, effects, forkPreview, resumeFields, resumePlan } from "./shapes-of-plans.ts";
 
 const why = { reason: reason.exactOptional() };
@@ -19,6 +19,12 @@ export const actOperations = {
       id: runId.exactOptional(),
       budget: budget.exactOptional(),
       config: z.record(z.string(), z.unknown()).exactOptional(),
+      name: z.string().min(1).max(200).exactOptional(),
+      labels: labels.exactOptional(),
+      queue: z.string().min(1).max(200).exactOptional(),
+      key: z.string().min(1).max(500).exactOptional(),
+      priority: z.number().int().min(-100).max(100).exactOptional(),
+      startAt: time.exactOptional(),
     }),
     answer: runItem,
   }),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { actOperations } from "./acts.ts";
 import { type Declared, declare } from "./declare.ts";
+import { flowOperations } from "./flow.ts";
 import type { OperationId } from "./paths.ts";
 import { runOperations } from "./runs.ts";
 import { storeOperations } from "./store.ts";
@@ -30,6 +31,7 @@ export const operations = {
   ...runOperations,
   ...actOperations,
   ...storeOperations,
+  ...flowOperations,
   ...aboutItself,
 } as const satisfies { readonly [Id in OperationId]: Declared<Id> };
 

@@ -1,7 +1,18 @@
 import { z } from "zod";
 import { RUN_STATUSES } from "../../core/types.ts";
 import { declare } from "./declare.ts";
-import { at, reason, run, runId, runItem, stall, standingFields, step, stepUnderWay } from "./shapes.ts";
+import {
+  at,
+  reason,
+  run,
+  runId,
+  runItem,
+  stall,
+  standingFields,
+  step,
+  stepUnderWay,
+  time,
+} from "./shapes.ts";
 import {
   checkpointHead,
   checkpointItem,
@@ -25,6 +36,15 @@ export const runOperations = {
       status: z.array(z.enum(RUN_STATUSES)).exactOptional(),
       workflow: z.string().min(1).max(200).exactOptional(),
       parent: runId.exactOptional(),
+      name: z.string().min(1).max(200).exactOptional(),
+      label: z
+        .array(z.string().regex(/^[^=]{1,100}=.{0,500}$/s))
+        .exactOptional()
+        .meta({ description: "name=value; all of them must be there" }),
+      queue: z.string().min(1).max(200).exactOptional(),
+      key: z.string().min(1).max(500).exactOptional(),
+      createdAfter: time.min(0).exactOptional(),
+      createdBefore: time.min(0).exactOptional(),
       pruned: z.boolean().exactOptional(),
       needsYou: z.boolean().exactOptional().meta({ description: "Only runs that need a person" }),
       limit,

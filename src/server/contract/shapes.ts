@@ -88,6 +88,8 @@ export type ApiRun = Omit<Run, "claim" | "waiting"> & {
   readonly waiting: readonly Frozen<z.output<typeof waiting>>[];
 };
 
+export const labels = z.record(z.string().min(1).max(100), z.string().max(500));
+
 const runFields = {
   id: z.string(),
   workflow: z.string(),

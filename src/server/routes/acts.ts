@@ -20,7 +20,11 @@ const now = async (call: Call<OperationId>, id: string): Promise<ApiRunItem> =>
 export const actRoutes: Handlers<keyof typeof actOperations> = {
   async startRun(call) {
     const { workflow, input, id = call.act.id, ...options } = call.body;
-    const run = await call.engine.start(codeFor(call, workflow), input, { ...options, ...defined({ id }) });
+    const run = await call.engine.start(codeFor(call, workflow), input, {
+      ...options,
+      actor: call.act.actor,
+      ...defined({ id }),
+    });
     return now(call, run.id);
   },
 

@@ -3,6 +3,7 @@ import { allOperations } from "../contract/operations.ts";
 import { docsPage } from "../docs-page.ts";
 import { openApi } from "../openapi.ts";
 import { actRoutes } from "./acts.ts";
+import { flowRoutes } from "./flow.ts";
 import { runRoutes } from "./runs.ts";
 import { storeRoutes } from "./store.ts";
 
@@ -11,6 +12,7 @@ export const handlers: Handlers = {
   ...runRoutes,
   ...actRoutes,
   ...storeRoutes,
+  ...flowRoutes,
 
   getOpenApi: async ({ base }) => openApi(allOperations, "1", base),
 

@@ -87,7 +87,9 @@ type Listing = Call<"listRuns">;
 const MOST_ROWS = 2_000;
 
 async function listed({ engine, store, query, principal }: Listing) {
-  const { needsYou, ...rest } = query;
+  const { needsYou, label = [], ...plain } = query;
+  const labels = Object.fromEntries(label.map((text) => text.split(/=(.*)/s).slice(0, 2)));
+  const rest = label.length === 0 ? plain : { ...plain, labels };
   const now = await store.now();
   const scope = principal.scope ?? null;
   const unended = ["queued", "running", "waiting", "failed"] as const;

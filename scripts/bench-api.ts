@@ -1,0 +1,69 @@
+/** Measures the lists of the API on a store with 10,000 runs: time of the server, and size of the answer. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createEngine, workflow } from "../src/index.ts";
+import { permissionsOf } from "../src/server/access/permission.ts";
+import { createApp } from "../src/server/app.ts";
+import { openSqliteStore } from "../src/stores/sqlite/index.ts";
+
+const RUNS = Number(process.env["RUNS"] ?? 10_000);
+const folder = mkdtempSync(path.join(tmpdir(), "holdfast-bench-api-"));
+const store = await openSqliteStore({ file: path.join(folder, "runs.db") });
+
+const flow = workflow("flow", async (ctx, n: number) => {
+  await ctx.step("load", () => n);
+  if (n % 10 === 0) await ctx.gate("approve", { show: n, choices: ["yes", "no"] });
+  if (n % 7 === 0)
+    await ctx.step("pay", () => Promise.reject(new Error(`HTTP 500 for order ${n}`)), { retry: false });
+  return n;
+});
+
+const engine = createEngine({ store, workflows: [flow] });
+const began = performance.now();
+for (let from = 0; from < RUNS; from += 500) {
+  const batch = Array.from({ length: Math.min(500, RUNS - from) }, (_, index) => from + index);
+  const started = await Promise.all(
+    batch.map((n) => engine.start(flow, n, { id: `run-${n}`, labels: { team: n % 2 ? "a" : "b" } })),
+  );
+  await Promise.all(started.map(({ id }) => engine.settled(id)));
+}
+console.log(`${RUNS} runs in ${Math.round((performance.now() - began) / 1_000)} s`);
+
+const permissions = permissionsOf(["admin"]);
+const app = createApp({ engine, store, identify: () => ({ actor: "bench", permissions }) });
+const PATHS = [
+  "/v1/runs?limit=50",
+  "/v1/runs?limit=200",
+  "/v1/runs?status=failed&limit=50",
+  "/v1/runs?needsYou=true&limit=50",
+  "/v1/runs?label=team%3Da&limit=50",
+  "/v1/runs?workflow=flow&status=completed&limit=50",
+  "/v1/runs/run-7",
+  "/v1/runs/run-7/outline",
+  "/v1/runs/run-7/events",
+  "/v1/runs/run-7/checkpoints",
+  "/v1/errors",
+  "/v1/gates",
+  "/v1/workflows",
+  "/v1/costs",
+];
+for (const place of PATHS) {
+  const times: number[] = [];
+  let size = 0;
+  for (let round = 0; round < 7; round++) {
+    const start = performance.now();
+    const response = await app.fetch(new Request(`http://bench${place}`));
+    size = (await response.text()).length;
+    times.push(performance.now() - start);
+    if (!response.ok) throw new Error(`${place}: ${response.status}`);
+  }
+  const median = times.sort((a, b) => a - b)[3] ?? 0;
+  console.log(
+    `${place.padEnd(52)} ${median.toFixed(1).padStart(8)} ms ${(size / 1_000).toFixed(1).padStart(8)} kB`,
+  );
+}
+await app.close();
+await engine.close();
+await store.close();
+rmSync(folder, { recursive: true, force: true });

@@ -1,0 +1,75 @@
+import { defined } from "../../core/defined.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import type { ScheduleInput } from "../../core/flow/schedules.ts";
+import type { RateLimit } from "../../core/rate-limit.ts";
+import type { Call, Handlers } from "../call.ts";
+import type { flowOperations } from "../contract/flow.ts";
+import type { OperationId } from "../contract/paths.ts";
+import { itemOf } from "./run-item.ts";
+
+const who = ({ act: { actor, reason } }: Pick<Call<OperationId>, "act">) => ({
+  actor,
+  ...defined({ reason }),
+});
+
+/** Schedules and rate limits. What they may be is checked by the engine. */
+export const flowRoutes: Handlers<keyof typeof flowOperations> = {
+  async listSchedules({ engine }) {
+    return { schedules: [...(await engine.schedules.list())] };
+  },
+
+  async getSchedule({ engine, params: { name } }) {
+    const schedule = await engine.schedules.get(name);
+    if (!schedule) throw new HoldfastError("HF-6015", { what: "schedule", name });
+    return { schedule, next: [...(await engine.schedules.next(name, { count: 5 }))] };
+  },
+
+  async createSchedule(call) {
+    const { name, workflow, options } = call.body;
+    return call.engine.schedules.create(name, { ...options, workflow } as ScheduleInput, who(call));
+  },
+
+  async updateSchedule(call) {
+    const { changes, version } = call.body;
+    return call.engine.schedules.update(call.params.name, changes, { ...who(call), version });
+  },
+
+  async deleteSchedule(call) {
+    const { name } = call.params;
+    await call.engine.schedules.delete(name, { ...who(call), version: call.query.version });
+    return { deleted: name };
+  },
+
+  pauseSchedule: async (call) =>
+    call.engine.schedules.pause(call.params.name, { ...who(call), version: call.body.version }),
+
+  resumeSchedule: async (call) =>
+    call.engine.schedules.resume(call.params.name, { ...who(call), version: call.body.version }),
+
+  async triggerSchedule(call) {
+    const { id = call.act.id, input } = call.body;
+    const given = { ...who(call), ...defined({ id, input }) };
+    return itemOf(await call.engine.schedules.trigger(call.params.name, given), await call.store.now());
+  },
+
+  async backfillSchedule(call) {
+    const { from, to } = call.body;
+    return call.engine.schedules.backfill(call.params.name, { from, to }, who(call));
+  },
+
+  async listRateLimits({ engine }) {
+    return { limits: [...(await engine.rateLimits.list())] };
+  },
+
+  async setRateLimit(call) {
+    return call.engine.rateLimits.set(call.params.name, call.body.limit as unknown as RateLimit, who(call));
+  },
+
+  async deleteRateLimit(call) {
+    const { name } = call.params;
+    await call.engine.rateLimits.delete(name, who(call));
+    return { deleted: name };
+  },
+
+  holdRateLimit: async (call) => call.engine.rateLimits.hold(call.params.name, call.body.ms, who(call)),
+};
