@@ -39,7 +39,8 @@ beforeAll(async () => {
   const identify = (request: Request) =>
     request.headers.get("authorization") === "Bearer hf_test" ? { actor: "ada", permissions } : null;
   app = createApp({ engine, store, identify, pollMs: 50 });
-  const server = createServer(getRequestListener(app.fetch));
+  const listener = getRequestListener(app.fetch);
+  const server = createServer((request, response) => void listener(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   url = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
