@@ -97,5 +97,5 @@ const VARIES =
 export const shapeOf = (message: string): string =>
   message
     .split(/(HF-\d{4})/)
-    .map((part) => (/^HF-\d{4}$/.test(part) ? part : part.replace(VARIES, "…")))
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(VARIES, "…")))
     .join("");
