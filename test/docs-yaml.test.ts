@@ -1,9 +1,9 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { exampleOf } from "../scripts/docs/yaml-reference.ts";
+import { examplesOf } from "../scripts/docs/yaml-reference.ts";
 import { keyBlocks } from "../scripts/docs/yaml-schema.ts";
-import { SECTIONS } from "../scripts/docs/yaml-sections.ts";
+import { SECTIONS, type Section } from "../scripts/docs/yaml-sections.ts";
 import { checkWorkflow, problemText } from "../src/yaml/index.ts";
 import { ROOT } from "./source-tree.ts";
 import { blocksOf, pages, readme } from "./support/docs.ts";
@@ -19,6 +19,9 @@ async function errorsIn(text: string, name: string): Promise<readonly string[]> 
 type Tree = Record<string, unknown>;
 const isTree = (value: unknown): value is Tree =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+/** The examples of a section, parsed. */
+const treesOf = (section: Section): readonly Tree[] =>
+  examplesOf(section).map(([, text]) => parse(text, { logLevel: "error" }) as Tree);
 const all = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
 
 /** The mappings at a block's path: `agents[script]` are the agents of that type, `*` is any name. */
@@ -51,7 +54,8 @@ describe("the YAML of the documentation", () => {
   it.each(SECTIONS.map((section) => [section.title, section] as const))(
     "%s validates",
     async (_, section) => {
-      expect(await errorsIn(exampleOf(section), `${section.example}.yaml`)).toEqual([]);
+      for (const [name, text] of examplesOf(section))
+        expect(await errorsIn(text, `${name}.yaml`)).toEqual([]);
     },
   );
 
@@ -59,15 +63,10 @@ describe("the YAML of the documentation", () => {
     const missing = keyBlocks().flatMap(({ path: block, keys }) => {
       const examples = SECTIONS.filter(({ blocks }) => Object.hasOwn(blocks, block));
       const used = examples.flatMap((section) =>
-        mappingsAt(parse(exampleOf(section), { logLevel: "error" }), block).flatMap(Object.keys),
+        treesOf(section).flatMap((tree) => mappingsAt(tree, block).flatMap(Object.keys)),
       );
       // checkpoint_config and the like have an example of their own.
-      const own =
-        block === "file"
-          ? SECTIONS.flatMap((section) =>
-              Object.keys(parse(exampleOf(section), { logLevel: "error" }) as Tree),
-            )
-          : [];
+      const own = block === "file" ? SECTIONS.flatMap(treesOf).flatMap(Object.keys) : [];
       return keys
         .filter(({ name }) => ![...used, ...own].includes(name))
         .map(({ name }) => `${block}.${name}`);

@@ -5,8 +5,12 @@ import { code, GENERATED, page, ROOT, table } from "./text.ts";
 import { type Key, type KeyBlock, keyBlocks } from "./yaml-schema.ts";
 import { SECTIONS, type Section } from "./yaml-sections.ts";
 
-export const exampleOf = ({ example }: Section): string =>
-  readFileSync(path.join(ROOT, `docs/yaml-keys/${example}.yaml`), "utf8");
+/** The examples of a section, by the names of their files. */
+export const examplesOf = ({ example, others = [] }: Section): readonly (readonly [string, string])[] =>
+  [example, ...others].map((name) => [
+    name,
+    readFileSync(path.join(ROOT, `docs/yaml-keys/${name}.yaml`), "utf8"),
+  ]);
 
 export function yamlReference(): string {
   const blocks = new Map(keyBlocks().map((block) => [block.path, block]));
@@ -32,7 +36,7 @@ function sectionOf(section: Section, blocks: ReadonlyMap<string, KeyBlock>): str
   return page(
     `## ${section.title}`,
     section.about,
-    `\`\`\`yaml\n${exampleOf(section).trim()}\n\`\`\``,
+    ...examplesOf(section).map(([, text]) => `\`\`\`yaml\n${text.trim()}\n\`\`\``),
     ...tables,
   ).trim();
 }

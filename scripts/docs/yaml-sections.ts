@@ -5,6 +5,8 @@ export interface Section {
   readonly about: string;
   /** A file in docs/yaml-keys, which is a whole workflow that validates. */
   readonly example: string;
+  /** Files with keys that can't stand beside those of the first. */
+  readonly others?: readonly string[];
   /** By block and key. */
   readonly blocks: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
@@ -61,6 +63,35 @@ export const SECTIONS: readonly Section[] = [
         metadata: "values of your own. Holdfast doesn't use them",
         instructions: "files whose text precedes every agent's prompt",
         checkpoint: "how runs are kept; see [checkpoint](#checkpoint)",
+        schedule: "when runs start by themselves; see [schedule](#schedule)",
+      },
+    },
+  },
+  {
+    title: "schedule",
+    about:
+      "Starts runs at set times: give exactly one of `cron`, `every` and `at`. [Schedules](schedules.md) has the rules. Holdfast's own key.",
+    example: "schedule",
+    others: ["schedule-every", "schedule-at"],
+    blocks: {
+      "workflow.schedule": {
+        cron: "five fields, six with seconds first, or a nickname such as `@daily`",
+        every:
+          "the time between ticks, at least a second, counted from `start` or from the schedule's creation",
+        at: "the moment of a single tick, with its time zone",
+        timezone: "the time zone of `cron`. Default `UTC`",
+        start: "no tick before this moment",
+        end: "no tick after this moment",
+        overlap:
+          "while the run of the tick before hasn't ended: `skip` this tick, `queue` it, `cancel` that run, or `allow` both",
+        max_queued: "how many ticks may wait with `queue`",
+        catch_up: "which ticks to make up for after downtime",
+        jitter: "start each run up to this much later",
+        input: "what its runs are started with",
+      },
+      "workflow.schedule.catch_up": {
+        most: "how many ticks, the newest first",
+        within: "how late they may be",
       },
     },
   },
