@@ -70,7 +70,9 @@ export const command = defineCommand({
   async run(context) {
     const store = await context.store({ create: true });
     const workflows = await workflowsOf(context);
-    const engine = await context.engine({ workflows, execute: workflows.length > 0 });
+    const engine = await context.engine(
+      workflows.length > 0 ? { workflows, execute: true, schedules: [] } : {},
+    );
     const logger = loggerOf(context);
     const [{ serve }, { createApp }] = await Promise.all([
       import("../../server/serve.ts"),

@@ -48,7 +48,7 @@ export const command = defineCommand({
     const store = await context.store({ create: true });
     const workflows = await workflowsOf(context);
     const concurrency = context.options.concurrency ?? CONCURRENCY;
-    const engine = await context.engine({ workflows, execute: true, concurrency });
+    const engine = await context.engine({ workflows, execute: true, schedules: [], concurrency });
     const registry = new WorkerRegistry(store, () => systemIds.token());
     const state = { isStopping: false, isReady: false };
     const health = await listen(context, engine, state);
