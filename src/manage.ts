@@ -32,7 +32,7 @@ export {
   type ScheduleInput,
   Schedules,
 } from "./core/flow/schedules.ts";
-export type { ContentItem, Quarantined } from "./core/guards/content.ts";
+export type { ContentItem, ContentVerdict, Quarantined } from "./core/guards/content.ts";
 export type { Ids } from "./core/ids.ts";
 export type { Act } from "./core/journal/act.ts";
 export { type Address, parseAddress } from "./core/journal/address.ts";
@@ -135,8 +135,15 @@ export type {
   OutputJson,
 } from "./core/phase-checkpoint.ts";
 export type { Point, Probe } from "./core/ports.ts";
-export type { LimitOption } from "./core/rate-limit.ts";
-export type { CatchUp, Moment, Overlap, ScheduledStart } from "./core/schedule-options.ts";
+export type { QueueOptions } from "./core/queue-options.ts";
+export type { LimitOption, LimitUse, RateLimit } from "./core/rate-limit.ts";
+export type {
+  CatchUp,
+  Moment,
+  Overlap,
+  ScheduledStart,
+  ScheduleOptions,
+} from "./core/schedule-options.ts";
 export type { Edits, EffectPolicy, Origin, StateView } from "./core/types.ts";
 export type { Redaction } from "./core/values/redact.ts";
 export type { RedactionPattern } from "./core/values/redact-pattern.ts";

@@ -25,7 +25,9 @@ function compiled(source: string): LinearPattern | undefined {
   if (flags === undefined) return undefined;
   try {
     const program = assemble(new Parser(source, flags).whole());
-    return { test: (text, spend = () => undefined) => new Search(program, Array.from(text), spend).anywhere() };
+    return {
+      test: (text, spend = () => undefined) => new Search(program, Array.from(text), spend).anywhere(),
+    };
   } catch (error) {
     if (error instanceof Unsupported) return undefined;
     throw error;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab } from "../../test/support/lab.ts";
-import { type ContentVerdict, type Policy, workflow } from "../index.ts";
+import type { ContentVerdict } from "../core/guards/content.ts";
+import { type Policy, workflow } from "../index.ts";
 import {
   type AgentTool,
   type Message,

@@ -109,7 +109,7 @@ describe("a rotation", () => {
     await accepted(other, creation({ run: { id: "f" }, entry: { data: "secret of f" } }));
     const report = await (await sealStore(inner, { keyring: testKeyring("k4", "k2") })).rotate();
     expect(report).toMatchObject({ rewrapped: 5, complete: false, failed: [{ runId: "f" }] });
-    expect(report.failed[0]?.why).toContain("none of k4, k2 wraps it");
+    expect(report.failed[0]?.why).toContain("none of the configured keys (k4, k2) can unwrap its data key");
   });
 
   it("can be told to stop", async () => {

@@ -21,7 +21,7 @@ export {
   type OpenAiServer,
   startOpenAiServer,
 } from "./openai-server.ts";
-export { checkReplay, type ReplayCheck } from "./replay-check.ts";
+export { checkReplay } from "./replay-check.ts";
 export {
   createWitnessClient,
   startWitness,

@@ -83,7 +83,7 @@ describe("tools of a file's servers", () => {
     expect(await run(text(", tools: []"), {}, [], none)).toMatchObject({ status: "completed" });
     expect(await run(text(", tools: [web__serch]"), {}, [], async () => [tool("search", [])])).toMatchObject({
       status: "failed",
-      error: "a asks for the tool web__serch, which is not given.",
+      error: "a asks for the tool web__serch, which isn't available.",
     });
   });
 

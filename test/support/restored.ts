@@ -150,7 +150,7 @@ export function regressedStore(name: string, regressOf: () => Regress, isEmpty =
       await goBack();
       // Its next request finds out.
       await expect(engine.result("run")).rejects.toMatchObject({ code: "HF-3020" });
-      expect(reports(engine)).toMatchObject({ state: "back", error: expect.stringContaining("went back") });
+      expect(reports(engine)).toMatchObject({ state: "back", error: expect.stringContaining("lost writes") });
       expect(engine.health().worker.running).toBe(0);
       await expect(engine.start(pay, null, { id: "other" })).rejects.toMatchObject({ code: "HF-3020" });
       await expect(engine.pause("run")).rejects.toMatchObject({ code: "HF-3020" });

@@ -64,7 +64,7 @@ describe("a name that stands for something else in the new code", () => {
     await lab.drive(engine.resume("r"));
     await lab.drive(engine.settled("r"));
     const { waiting } = (await lab.store.read("r")) as RunRow;
-    const text = `HF-2160 x is ${WORDS[is]} in the code, and was recorded as ${WORDS[was]}.`;
+    const text = `HF-2160 x is ${WORDS[is]} in the code, but it was recorded as ${WORDS[was]}.`;
     expect(waiting).toMatchObject([
       { kind: "migration", step: "x", detail: expect.stringContaining(text) as string },
     ]);

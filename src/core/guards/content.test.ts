@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { createLab, hangs, type Lab, signalled } from "../../../test/support/lab.ts";
 import {
   type ContentCheck,
-  type ContentVerdict,
   createEngine,
   type Engine,
   type EngineOptions,
@@ -15,6 +14,7 @@ import {
 import type { ContentItem } from "../../manage.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { parseEntry } from "../journal/journal.ts";
+import type { ContentVerdict } from "./content.ts";
 
 async function journal(lab: Lab, runId = "r"): Promise<JournalEvent[]> {
   const entries = await lab.store.entries(runId, { from: 1, limit: 10_000 });

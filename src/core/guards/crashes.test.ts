@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs, type Lab } from "../../../test/support/lab.ts";
-import { type ContentVerdict, type Engine, type Policy, type Run, workflow } from "../../index.ts";
+import { type Engine, type Policy, type Run, workflow } from "../../index.ts";
 import { parseEntry } from "../journal/journal.ts";
 import type { Store } from "../store/contract.ts";
+import type { ContentVerdict } from "./content.ts";
 
 /** The store as a process sees it that dies at its `n`th write, just before it or just after. */
 function dyingStore(store: Store, n: number, isAfter: boolean): { store: Store; writes: () => number } {

@@ -84,7 +84,7 @@ describe("a keyed step whose receiver is still at an earlier call (409)", () => 
       options: { onKeyRejected: "new-key", retry: { attempts: 3, baseMs: 10 } },
     });
     expect(run.waiting).toMatchObject([
-      { kind: "decision", step: "pay", detail: expect.stringContaining("not ended") },
+      { kind: "decision", step: "pay", detail: expect.stringContaining("still busy") },
     ]);
     expect([calls.length, handled]).toEqual([3, []]);
     await expect(
