@@ -4,7 +4,6 @@ import { HoldfastError } from "../errors.ts";
 import { type Act, checkAct } from "../journal/act.ts";
 import { checkNamed } from "../names.ts";
 import type { QueueOptions } from "../queue-options.ts";
-import type { RunRow } from "../types.ts";
 import { dataDigest } from "../values/codec.ts";
 import { Declarations } from "./declarations.ts";
 import type { FlowDeps } from "./flow-deps.ts";
@@ -128,9 +127,9 @@ export class Queues {
     return this.#known.queues.get(name);
   }
 
-  /** When the next run of a queue may be taken up; `null`: now. @internal */
-  async mayTakeUp(name: string, { rate }: QueueOptions, row: RunRow): Promise<number | null> {
-    return rate ? this.#rates.take({ name: rateOf(name), isOptional: true }, row.id) : null;
+  /** Counts a run as taken up: when to ask again, or how to undo it when the run wasn't taken up. @internal */
+  async takeUp(name: string, { rate }: QueueOptions): Promise<number | (() => Promise<void>)> {
+    return rate ? this.#rates.takeNow(rateOf(name)) : () => Promise.resolve();
   }
 
   async #change(
@@ -156,10 +155,11 @@ export class Queues {
 
   async #declare(name: string, definition: QueueOptions): Promise<void> {
     const declared = dataDigest(definition);
-    await this.#kept.change(name, (current) =>
+    const held = await this.#kept.change(name, (current) =>
       current?.declared === declared ? UNCHANGED : { paused: null, ...current, definition, declared },
     );
-    await this.#setRate(name, definition);
+    // What an operator has set since then stays.
+    await this.#setRate(name, held?.value.definition ?? definition);
     this.#known = undefined;
   }
 

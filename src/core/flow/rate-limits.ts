@@ -10,7 +10,16 @@ import { dataDigest } from "../values/codec.ts";
 import { Declarations } from "./declarations.ts";
 import type { FlowDeps } from "./flow-deps.ts";
 import { Kept, UNCHANGED } from "./kept.ts";
-import { ask, isTooMuch, type LimitRecord, MOST_HELD_MS, swept, usedNow } from "./window.ts";
+import {
+  ask,
+  askNow,
+  givenBack,
+  isTooMuch,
+  type LimitRecord,
+  MOST_HELD_MS,
+  swept,
+  usedNow,
+} from "./window.ts";
 
 /** A rate limit as people see it. */
 export interface RateLimitView extends RateLimit {
@@ -30,6 +39,8 @@ export interface RateLimitView extends RateLimit {
 const KNOWN_MS = 2_000;
 
 const MINUTE = 60_000;
+
+const ONE_CALL = { calls: 1, tokens: 0 };
 
 /** Asked again this soon when others are always faster. */
 const BUSY_MS = 50;
@@ -94,10 +105,11 @@ export class RateLimits implements RateGate {
   async define(name: string, limit: RateLimit): Promise<RateLimitView> {
     checkNamed("limit", name);
     const definition = checkLimit(limit);
-    const held = await this.#kept.change(name, (current) => ({
-      ...(current ?? empty(definition)),
-      definition,
-    }));
+    const held = await this.#kept.change(name, (current) =>
+      current !== null && dataDigest(current.definition) === dataDigest(definition)
+        ? UNCHANGED
+        : { ...(current ?? empty(definition)), definition },
+    );
     this.#names = undefined;
     return this.#view(name, held);
   }
@@ -156,6 +168,27 @@ export class RateLimits implements RateGate {
       this.#pending.set(use.name, line);
       detached(this.#serve(use, line), this.#deps.logger, "serving a rate limit");
     });
+  }
+
+  /**
+   * Takes one call if there is room now, without a place in the line. Returns when to ask again, or how to give the
+   * call back when it isn't made after all. @internal
+   */
+  async takeNow(name: string): Promise<number | (() => Promise<void>)> {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const now = await this.#deps.now();
+      const held = await this.#kept.read(name);
+      if (!held) return () => Promise.resolve();
+      const { record, until } = askNow(held.value, ONE_CALL, now);
+      if (until !== null) return until;
+      if (await this.#kept.replace(name, held.version, record))
+        return () => this.#giveBack(name, record.used.at(-1)?.until ?? 0);
+    }
+    return (await this.#deps.now()) + BUSY_MS;
+  }
+
+  async #giveBack(name: string, until: number): Promise<void> {
+    await this.#kept.change(name, (current) => (current === null ? UNCHANGED : givenBack(current, until)));
   }
 
   /** @internal */

@@ -75,6 +75,22 @@ export function ask(before: LimitRecord, asked: Ask, now: number): Answered {
   return { record: { ...record, line: [...line, place].sort((a, b) => a.at - b.at) }, until: at };
 }
 
+/** The same for those who don't stand in line: they get it behind all who do, or are told when to ask again. */
+export function askNow(before: LimitRecord, asked: Amount, now: number): Answered {
+  const record = swept(before, now);
+  const at = earliest(record, record.line, asked, Math.max(now, record.heldUntil));
+  if (at > now) return { record: before, until: at };
+  return { record: { ...record, used: withUse(record, asked, now) }, until: null };
+}
+
+/** The record without one call of the stretch that it was counted in: it was granted, but not made. */
+export const givenBack = (record: LimitRecord, until: number): LimitRecord => ({
+  ...record,
+  used: record.used.map((bucket) =>
+    bucket.until === until && bucket.calls > 0 ? { ...bucket, calls: bucket.calls - 1 } : bucket,
+  ),
+});
+
 /** The first moment from `from` on at which there is room. */
 function earliest(
   { definition, used }: LimitRecord,

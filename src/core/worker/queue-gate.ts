@@ -12,5 +12,9 @@ export interface QueueGate {
   /** Claims a run if its queue has a place for it; returns whether it was claimed. */
   within(row: RunRow, claim: (limits: ClaimLimits) => Promise<boolean>): Promise<boolean>;
   /** Called when a run that was advanced here has ended or waits: there may be a place again. */
-  freed(row: Pick<RunRow, "queue">): boolean;
+  freed(row: RunRow): boolean;
+  /** True when it is known here that there is no place for the run now. */
+  isFull(row: RunRow): boolean;
+  /** Calls back when a queue that was full may have a place. */
+  onPlace(wake: () => void): void;
 }

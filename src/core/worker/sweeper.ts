@@ -144,7 +144,7 @@ export class Sweeper {
         const isEnough = until === undefined && this.#isInHand(rows);
         if (isAll || isEnough || (fresh.length === 0 && passed >= MOST_PASSED)) return "done";
         // Runs that stay in the list precede the next ones.
-        passed = Math.min(Math.max(rows.length - gone, fresh.length === 0 ? 2 * passed : 0), MOST_PASSED);
+        passed = Math.min(Math.max(rows.length - gone, gone === 0 ? 2 * passed : 0), MOST_PASSED);
         await this.#breathe();
       }
     } catch (error) {

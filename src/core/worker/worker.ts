@@ -72,6 +72,7 @@ export class Worker {
     const watching = { ...deps, claimed, isTaken: (row: RunRow) => this.#isTaken(row) };
     this.#overlooked = new Overlooked({ ...watching, take: (row) => this.#sweeper.one(row) });
     this.#neighbours = new Neighbours(watching);
+    deps.queues.onPlace(() => this.#detach(this.sweep(), "a sweep"));
     deps.execution.queue.health.onBack((error) => {
       for (const execution of this.running) execution.giveUp(error);
     });
@@ -172,7 +173,7 @@ export class Worker {
   }
 
   async #take(row: RunRow): Promise<Take> {
-    const isLate = this.#stopped && !ended(row.status);
+    const isLate = (this.#stopped || this.#deps.queues.isFull(row)) && !ended(row.status);
     if (isLate || this.#isTaken(row)) return "left";
     const taking = this.#seeToDue(row);
     this.#taking.set(row.id, taking);

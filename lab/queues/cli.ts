@@ -1,0 +1,47 @@
+/**
+ * Holds a queue to its limits while its workers are killed and replaced. Prints what the witness saw, and fails if a
+ * limit was broken.
+ *
+ *   npm run soak:queues -- [--store postgres] [--runs 200] [--processes 4] [--kills 20] [--seed 1]
+ */
+import { parseArgs } from "node:util";
+import { startPostgres } from "../services/postgres.ts";
+import { queuesUnderKills } from "./queues.ts";
+
+const text = (fallback: string) => ({ type: "string", default: fallback }) as const;
+const { values } = parseArgs({
+  options: {
+    store: text("sqlite"),
+    runs: text("200"),
+    processes: text("4"),
+    kills: text("20"),
+    keys: text("40"),
+    "work-ms": text("150"),
+    calls: text("50"),
+    "period-ms": text("5000"),
+    seed: text("1"),
+  },
+});
+const server = values.store === "postgres" ? await startPostgres() : undefined;
+if (server === null) throw new Error("PostgreSQL isn't installed here");
+try {
+  const report = await queuesUnderKills({
+    processes: Number(values.processes),
+    runs: Number(values.runs),
+    keys: Number(values.keys),
+    kills: Number(values.kills),
+    workMs: Number(values["work-ms"]),
+    seed: Number(values.seed),
+    promised: {
+      concurrency: 5,
+      perKey: 1,
+      calls: Number(values.calls),
+      periodMs: Number(values["period-ms"]),
+    },
+    ...(server ? { url: server.url } : {}),
+  });
+  console.log(JSON.stringify({ store: values.store, ...report }));
+  process.exitCode = report.problems.length === 0 ? 0 : 1;
+} finally {
+  await server?.remove();
+}
