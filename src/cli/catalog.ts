@@ -59,6 +59,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/schedules.ts")).command,
   },
   {
+    name: "queues",
+    summary: "Limit how many runs are advanced at once, and look at what stands in line",
+    load: async () => (await import("./commands/queues.ts")).command,
+  },
+  {
     name: "logs",
     summary: "Print what happened in a run, line by line",
     load: async () => (await import("./commands/logs.ts")).command,
