@@ -6,7 +6,14 @@ const kinds = (rule: (kind: WaitKind) => boolean): string[] => WAIT_KINDS.filter
 
 describe("the kinds of waits", () => {
   it("end by a person, by a message, by another run or by time", () => {
-    expect(kinds((kind) => !needsPerson(kind))).toEqual(["child", "retry", "signal", "timer"]);
+    expect(kinds((kind) => !needsPerson(kind))).toEqual([
+      "child",
+      "limit",
+      "retry",
+      "signal",
+      "start",
+      "timer",
+    ]);
     expect(kinds(isPassing)).toEqual(["child", "retry", "timer"]);
     expect(kinds(isExpected)).toEqual(["child", "gate", "retry", "signal", "timer"]);
     expect(kinds((kind) => actOf(kind) === undefined)).toEqual(kinds(isPassing));
@@ -15,7 +22,7 @@ describe("the kinds of waits", () => {
   it("tell which of them a resume ends, and which hold a step back", () => {
     const held = (kind: WaitKind): boolean =>
       isHeld({ status: "waiting", waiting: [{ kind, step: "s", since: 1 }] });
-    expect(kinds(held)).toEqual(["budget", "content", "key", "migration", "policy", "review"]);
+    expect(kinds(held)).toEqual(["budget", "content", "key", "migration", "policy", "review", "start"]);
     expect(kinds(isGuarded)).toEqual(["budget", "content", "migration", "policy", "retry"]);
     // A run that was woken by something else goes on already, whatever it has waited for besides.
     expect(isHeld({ status: "queued", waiting: [{ kind: "budget", step: "s", since: 1 }] })).toBe(false);

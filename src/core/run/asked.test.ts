@@ -69,7 +69,7 @@ describe("a call that is not awaited (C13)", () => {
     });
     expect(run).toMatchObject({
       status: "failed",
-      error: "mail failed, and the code did not wait for it: no",
+      error: "mail failed, and the code didn't wait for it: no",
     });
     isDown = false;
     await lab.drive(engine.resume("r"));
@@ -119,7 +119,7 @@ describe("a step that is begun by hand and not ended (C13)", () => {
     const { lab, engine, run } = await ran((ctx) => ctx.beginStep("pay", ONCE).then(() => "done"));
     expect(run).toMatchObject({
       status: "failed",
-      error: "The code has ended and left steps open that it began: pay.",
+      error: "The code ended without finishing the steps it began: pay.",
     });
     await lab.drive(engine.resume("r"));
     expect(await lab.drive(engine.settled("r"))).toMatchObject({ waiting: [{ kind: "decision" }] });
