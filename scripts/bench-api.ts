@@ -1,5 +1,8 @@
-/** Measures the lists of the API on a store with 10,000 runs: time of the server, and size of the answer. */
-import { mkdtempSync, rmSync } from "node:fs";
+/**
+ * Measures the lists of the API on a store with 10,000 runs: time of the server, and size of the answer. `FOLDER` keeps
+ * the store for the next time.
+ */
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createEngine, workflow } from "../src/index.ts";
@@ -8,7 +11,9 @@ import { createApp } from "../src/server/app.ts";
 import { openSqliteStore } from "../src/stores/sqlite/index.ts";
 
 const RUNS = Number(process.env["RUNS"] ?? 10_000);
-const folder = mkdtempSync(path.join(tmpdir(), "holdfast-bench-api-"));
+const kept = process.env["FOLDER"];
+const folder = kept ?? mkdtempSync(path.join(tmpdir(), "holdfast-bench-api-"));
+const isMade = existsSync(path.join(folder, "runs.db"));
 const store = await openSqliteStore({ file: path.join(folder, "runs.db") });
 
 const flow = workflow("flow", async (ctx, n: number) => {
@@ -21,7 +26,7 @@ const flow = workflow("flow", async (ctx, n: number) => {
 
 const engine = createEngine({ store, workflows: [flow] });
 const began = performance.now();
-for (let from = 0; from < RUNS; from += 500) {
+for (let from = isMade ? RUNS : 0; from < RUNS; from += 500) {
   const batch = Array.from({ length: Math.min(500, RUNS - from) }, (_, index) => from + index);
   const started = await Promise.all(
     batch.map((n) => engine.start(flow, n, { id: `run-${n}`, labels: { team: n % 2 ? "a" : "b" } })),
@@ -66,4 +71,4 @@ for (const place of PATHS) {
 await app.close();
 await engine.close();
 await store.close();
-rmSync(folder, { recursive: true, force: true });
+if (!kept) rmSync(folder, { recursive: true, force: true });

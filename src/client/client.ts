@@ -1,18 +1,8 @@
 import { type OperationId, PATHS } from "../server/contract/paths.ts";
 import type { AnswerOf, ArgsOf } from "../server/contract/types.ts";
 import { type ApiError, errorOf } from "./problem.ts";
-
-/** Options of the client. */
-export interface ClientOptions {
-  /** Where the API is, such as `http://127.0.0.1:4111`; with the path it is mounted under, if any. */
-  readonly url: string;
-  /** Sent as `Authorization: Bearer …`. */
-  readonly token?: string;
-  /** Sends requests. Default: the global `fetch`. Give `app.fetch` to call an app of the same process. */
-  readonly fetch?: (request: Request) => Promise<Response>;
-  /** Headers for every request. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
+import { type Args, type ClientOptions, requestOf } from "./request.ts";
+import { type StreamEvent, type StreamOptions, streamOf } from "./stream.ts";
 
 /** Options of one call. */
 export interface CallOptions {
@@ -28,8 +18,10 @@ type Method<Id extends OperationId> =
     ? (args?: ArgsOf<Id>, options?: CallOptions) => Promise<AnswerOf<Id>>
     : (args: ArgsOf<Id>, options?: CallOptions) => Promise<AnswerOf<Id>>;
 
+type Follow = (args?: ArgsOf<"streamEvents">, options?: StreamOptions) => AsyncGenerator<StreamEvent, void>;
+
 /** A method for every operation of the API, under its name. */
-export type Client = { readonly [Id in OperationId]: Method<Id> };
+export type Client = { readonly [Id in OperationId]: Id extends "streamEvents" ? Follow : Method<Id> };
 
 /**
  * A typed client of the management API. Acts get an Idempotency-Key of their own, so a call that is repeated because its
@@ -52,10 +44,9 @@ export function createClient(options: ClientOptions): Client {
     const method = (args: Args = {}, call: CallOptions = {}) => send(options, id as OperationId, args, call);
     return [id, method] as const;
   });
-  return Object.fromEntries(methods) as unknown as Client;
+  const streamEvents: Follow = (args = {}, stream = {}) => streamOf(options, args, stream);
+  return { ...Object.fromEntries(methods), streamEvents } as unknown as Client;
 }
-
-type Args = Readonly<Record<string, unknown>>;
 
 /** How often a call is repeated whose answer was lost on the way. */
 const REPEATS = 2;
@@ -66,7 +57,7 @@ async function send(
   args: Args,
   call: CallOptions,
 ): Promise<unknown> {
-  const build = requestOf(options, id, args, call);
+  const build = requestOf(options, id, args, headersOf(id, call), call.signal);
   const fetch = options.fetch ?? globalThis.fetch;
   for (let left = REPEATS; ; left--) {
     try {
@@ -86,26 +77,10 @@ async function answerOf(response: Response): Promise<unknown> {
   return type.startsWith("application/json") ? response.json() : response.text();
 }
 
-/** A request can be sent once only, so each try builds its own. */
-function requestOf(options: ClientOptions, id: OperationId, args: Args, call: CallOptions): () => Request {
-  const [method = "", path = ""] = PATHS[id].split(" ");
-  const rest = new Map(Object.entries(args).filter(([, value]) => value !== undefined));
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = rest.get(name);
-    rest.delete(name);
-    return encodeURIComponent(String(value));
-  });
-  const url = new URL(`${options.url.replace(/\/+$/, "")}${filled}`);
-  const isRead = method === "GET" || method === "DELETE";
-  if (isRead)
-    for (const [name, value] of rest) for (const one of listOf(value)) url.searchParams.append(name, one);
-  const headers = new Headers(options.headers);
-  if (options.token !== undefined) headers.set("authorization", `Bearer ${options.token}`);
-  if (method !== "GET") headers.set("idempotency-key", call.idempotencyKey ?? crypto.randomUUID());
-  if (call.seen !== undefined) headers.set("if-match", `"${call.seen}"`);
-  if (!isRead) headers.set("content-type", "application/json");
-  const body = isRead ? null : JSON.stringify(Object.fromEntries(rest));
-  return () => new Request(url, { method, headers, body, ...(call.signal ? { signal: call.signal } : {}) });
+function headersOf(id: OperationId, { idempotencyKey, seen }: CallOptions): Record<string, string> {
+  const key = PATHS[id].startsWith("GET ") ? undefined : (idempotencyKey ?? crypto.randomUUID());
+  return {
+    ...(key === undefined ? {} : { "idempotency-key": key }),
+    ...(seen === undefined ? {} : { "if-match": `"${seen}"` }),
+  };
 }
-
-const listOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [String(value)]);

@@ -4,7 +4,8 @@ export type { AnswerOf, ArgsOf } from "../server/contract/types.ts";
 export {
   type CallOptions,
   type Client,
-  type ClientOptions,
   createClient,
 } from "./client.ts";
 export { ApiError } from "./problem.ts";
+export type { ClientOptions } from "./request.ts";
+export type { StreamEvent, StreamOptions } from "./stream.ts";

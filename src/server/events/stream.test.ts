@@ -129,4 +129,30 @@ describe("streams of events", () => {
       expect(response.status).toBe(400);
     }
   });
+
+  it("cut off a reader that falls behind, who comes back and loses nothing", async () => {
+    const long = workflow("long", async (ctx) => {
+      await ctx.signal("go");
+      for (let step = 0; step < 1_100; step++) await ctx.step(`s-${step}`, () => step);
+    });
+    const stage = createApiStage([long]);
+    await stage.lab.drive(stage.engine.start(long, undefined, { id: "a" }));
+    const headers = { authorization: `Bearer ${["ada", ...PERMISSIONS].join(" ")}` };
+    const request = new Request(`${ORIGIN}/v1/events?run=a&after=0`, { headers });
+    const slow = await stage.lab.drive(stage.app.fetch(request));
+    await stage.lab.drive(stage.engine.signal("a", "go"));
+    await stage.lab.drive(stage.engine.result("a"));
+    await stage.lab.clock.advance(2_000);
+    const last = (await stage.lab.store.read("a"))?.seq ?? 0;
+    // Nothing was read until here. The server has ended it, so this ends too.
+    const told = [...(await slow.text()).matchAll(/^id: r\.(\d+)\nevent: run/gm)].map(([, seq]) =>
+      Number(seq),
+    );
+    expect(told.length).toBeLessThan(2_001);
+    expect(last).toBeGreaterThan(2_001);
+    const again = await follow(stage, "?run=a", `r.${told.at(-1)}`);
+    await stage.lab.clock.advance(1_000);
+    expect([...told, ...seqs(again.told(), "a")]).toEqual(upTo(last));
+    await again.stop();
+  });
 });

@@ -57,10 +57,14 @@ abstract class Stream {
     const { runs, hub } = this.options;
     const heard = (run: Run, lines: readonly EventLine[]): void => this.heard(run, lines);
     this.#stop = await hub.listen({ runs: runs && new Set(runs), heard });
-    this.write(": following\n\n");
     await this.begin();
     this.#beat();
     return body;
+  }
+
+  /** Where it begins: a reader that is cut off before the first event comes back with this. */
+  protected follow(id: string): void {
+    this.write(`: following\nid: ${id}\n\n`);
   }
 
   protected send(id: string, line: EventLine): void {
@@ -111,11 +115,18 @@ class NamedStream extends Stream {
   protected override async begin(): Promise<void> {
     const { lastId, after, engine } = this.options;
     const given = lastId === null ? null : positionsIn(lastId, this.#runs.length);
+    const begins = new Map<string, number>();
     for (const [index, id] of this.#runs.entries()) {
       const at = given?.[index] ?? after ?? (await engine.get(id))?.seq ?? 0;
-      this.#positions.set(id, at);
-      await this.#catchUp(id);
+      begins.set(id, at);
     }
+    for (const [id, at] of begins) this.#positions.set(id, at);
+    this.follow(this.#id);
+    for (const id of this.#runs) await this.#catchUp(id);
+  }
+
+  get #id(): string {
+    return `r.${this.#runs.map((run) => this.#positions.get(run) ?? 0).join(".")}`;
   }
 
   protected override heard({ id }: Run, lines: readonly EventLine[]): void {
@@ -146,7 +157,7 @@ class NamedStream extends Stream {
   #tell(line: EventLine): void {
     if (line.seq !== (this.#positions.get(line.run) ?? 0) + 1) return;
     this.#positions.set(line.run, line.seq);
-    this.send(`r.${this.#runs.map((run) => this.#positions.get(run) ?? 0).join(".")}`, line);
+    this.send(this.#id, line);
   }
 }
 
@@ -164,7 +175,7 @@ class WholeStream extends Stream {
   protected override async begin(): Promise<void> {
     const { recent, lastId } = this.options;
     this.#isBegun = true;
-    if (lastId === null) return;
+    if (lastId === null) return this.follow(recent.lastId);
     const missed = recent.after(lastId);
     if (missed) for (const { id, run, line } of missed) this.#tell(id, run, line);
     // Another process, or too long ago: the reader is told to read its lists again, and what follows is complete.
