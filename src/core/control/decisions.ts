@@ -79,6 +79,13 @@ export const openGate = (
   until: until ?? null,
 });
 
+/** The runs that may be parked at a gate. */
+export const PARKED = { status: ["waiting"] } as const;
+
+/** True when the row says that the run waits at a gate: only then its journal needs to be read. */
+export const isAtGate = ({ waiting }: Pick<RunRow, "waiting">): boolean =>
+  waiting.some(({ kind }) => kind === "gate");
+
 /** The questions that a run asks people: answers at gates, and the outcomes of steps in doubt. Each is decided once. */
 export class Decisions {
   readonly #deps: EngineParts;
@@ -104,8 +111,8 @@ export class Decisions {
   /** The gates of all runs parked at one, longest open first. */
   async allGates(): Promise<OpenGate[]> {
     const found: OpenGate[] = [];
-    for await (const row of everyRun(this.#deps.store, { status: ["waiting"] }))
-      if (row.waiting.some(({ kind }) => kind === "gate")) found.push(...(await this.gates(row.id)));
+    for await (const row of everyRun(this.#deps.store, PARKED))
+      if (isAtGate(row)) found.push(...(await this.gates(row.id)));
     return found.sort((a, b) => a.since - b.since);
   }
 

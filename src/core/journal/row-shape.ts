@@ -11,8 +11,9 @@ import { forReview } from "./wait-reason.ts";
 export function readableRow(known: Readonly<Record<string, unknown>>, build: () => RunRow): RunRow {
   let row: RunRow | undefined;
   try {
+    const found = build();
     // Rows of earlier versions have no tags.
-    row = { ...NO_TAGS, ...build() };
+    row = TAGS.every((tag) => Object.hasOwn(found, tag)) ? found : { ...NO_TAGS, ...found };
   } catch {
     // Reported below.
   }
@@ -20,6 +21,8 @@ export function readableRow(known: Readonly<Record<string, unknown>>, build: () 
   if (row && problem === undefined) return row;
   return damagedRow({ ...BLANK, ...sane(row ?? {}), ...sane(known) }, problem ?? "");
 }
+
+const TAGS = Object.keys(NO_TAGS);
 
 /** A run whose record doesn't verify, as shown to everyone: it waits for a person. */
 export function damagedRow(row: RunRow, problem: string): RunRow {
@@ -153,12 +156,14 @@ const LATER: Readonly<Record<string, Check>> = {
   prunedAt: orNull(isTime),
 };
 
+const NEEDED = Object.entries(SHAPE);
+const ADDED = Object.entries(LATER);
+
 function shapeProblem(row: RunRow): string | undefined {
   const fields = row as unknown as Readonly<Record<string, unknown>>;
-  const bad = [
-    ...Object.entries(SHAPE).filter(([key, check]) => !check(fields[key])),
-    ...Object.entries(LATER).filter(([key, check]) => fields[key] !== undefined && !check(fields[key])),
-  ].map(([key]) => key);
+  const bad: string[] = [];
+  for (const [key, check] of NEEDED) if (!check(fields[key])) bad.push(key);
+  for (const [key, check] of ADDED) if (fields[key] !== undefined && !check(fields[key])) bad.push(key);
   return bad.length === 0 ? undefined : `The run's row says what no run can say: ${bad.join(", ")}.`;
 }
 

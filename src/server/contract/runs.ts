@@ -100,6 +100,9 @@ export const runOperations = {
       by: z.enum(["workflow", "step", "model", "label"]).exactOptional(),
       workflow: z.string().min(1).max(200).exactOptional(),
       since: z.number().int().min(0).exactOptional(),
+      limit: z.number().int().min(1).max(10_000).default(50).meta({
+        description: "At most this many runs, the newest; `more` tells whether there are others",
+      }),
     }),
     answer: costReport,
   }),

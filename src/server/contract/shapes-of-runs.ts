@@ -83,6 +83,7 @@ export const costReport = z.object({
   by: z.enum(["workflow", "step", "model", "label"]),
   total: account,
   groups: z.array(account.extend({ name: z.string() })),
+  more: z.boolean(),
   children: z.object(cost).exactOptional(),
 });
 

@@ -29,11 +29,16 @@ const name = z.string().min(1).max(64).meta({ description: "The name of the view
 
 export const storeOperations = {
   listGates: declare("listGates", {
-    summary: "The open gates of all runs, longest open first, without what they show.",
+    summary: "The open gates of all runs, without what they show: those of the newest run first.",
     ...read,
     about: "list",
-    verb: { library: "engine.gates", cli: "gate list" },
+    verb: { library: "engine.reports.gates", cli: "gate list" },
+    query: z.strictObject({
+      limit: z.number().int().min(1).max(200).default(20),
+      cursor: z.string().min(1).max(200).exactOptional(),
+    }),
     answer: z.object({
+      cursor: z.string().nullable(),
       gates: z.array(
         z.object({
           runId: z.string(),
@@ -51,7 +56,7 @@ export const storeOperations = {
     summary: "Failed runs in groups of the same workflow and the same kind of error, newest first.",
     ...read,
     verb: { library: "engine.reports.errors", cli: "list --status failed" },
-    query: period.extend({ limit: z.number().int().min(1).max(10_000).default(2_000) }),
+    query: period.extend({ limit: z.number().int().min(1).max(10_000).default(1_000) }),
     answer: z.object({
       groups: z.array(
         z.object({

@@ -3,6 +3,7 @@ import { explainError, HoldfastError } from "../../core/errors.ts";
 import type { RetentionPolicy } from "../../core/manage/retention/policy.ts";
 import type { Documents } from "../../core/store/documents.ts";
 import { encode } from "../../core/values/codec.ts";
+import { inScope } from "../access/permission.ts";
 import type { Call, Handlers } from "../call.ts";
 import type { OperationId } from "../contract/paths.ts";
 import type { storeOperations } from "../contract/store.ts";
@@ -10,11 +11,8 @@ import { openStream } from "../events/stream.ts";
 import { readRun } from "./run-item.ts";
 
 export const storeRoutes: Handlers<keyof typeof storeOperations> = {
-  async listGates(call) {
-    const gates = await call.engine.gates();
-    if (!call.principal.scope) return { gates };
-    const seen = await Promise.all(gates.map(({ runId }) => readRun(call, runId).catch(() => null)));
-    return { gates: gates.filter((_, index) => seen[index] !== null) };
+  async listGates({ engine, query, principal }) {
+    return engine.reports.gates({ ...query, where: (run) => inScope(principal.scope ?? null, run) });
   },
 
   listErrors: async ({ engine, query }) => engine.reports.errors(query),

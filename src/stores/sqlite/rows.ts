@@ -111,34 +111,46 @@ export function toRow(values: readonly SqlValue[]): RunRow {
   return readableRow({ id, workflow, createdAt }, () => built(values));
 }
 
+/** One literal in the order of the columns: lists read thousands of rows, and copies of copies are most of their time. */
 function built(values: readonly SqlValue[]): RunRow {
-  const [id, workflow, lineage, parentRun, parentStep, originRun, originSeq, createdAt, ...rest] =
-    values as RowValues;
-  const [name, labels, queue, key, priority, ...projected] = rest;
-  const [version, schema, control, waiting, recoveries, stepsDone, tokens, costUsd, turns, ...more] =
-    projected;
-  const [activeMs, activeAt, budget, openChildren, pinned, error, updatedAt, finishedAt, ...place] = more;
-  const [snapshotSeq, seq, head, status, wakeAt, prunedAt, epoch, owner, token, until] = place;
-  const identity = { id, workflow, lineage, createdAt, name, queue, key, priority };
-  const progress = { version, schema, status, control, wakeAt, recoveries, stepsDone, turns, activeMs };
-  const times = { activeAt, prunedAt, updatedAt, finishedAt };
+  const [id, workflow, lineage, parentRun, parentStep, originRun, originSeq, createdAt] = values as RowValues;
+  const at = values as RowValues;
+  const [labels, waiting, budget] = [at[9], at[16], at[24]];
   return {
-    ...identity,
-    ...progress,
-    ...times,
+    id,
+    workflow,
+    lineage,
     parent: parentRun === null ? null : { runId: parentRun, step: parentStep ?? "" },
     origin: originRun === null ? null : { runId: originRun, seq: originSeq ?? 0 },
+    createdAt,
+    name: at[8],
     labels: labels === "{}" ? {} : JSON.parse(labels),
-    waiting: JSON.parse(waiting),
-    usage: { tokens, costUsd },
+    queue: at[10],
+    key: at[11],
+    priority: at[12],
+    version: at[13],
+    schema: at[14],
+    control: at[15],
+    waiting: waiting === "[]" ? [] : JSON.parse(waiting),
+    recoveries: at[17],
+    stepsDone: at[18],
+    usage: { tokens: at[19], costUsd: at[20] },
+    turns: at[21],
+    activeMs: at[22],
+    activeAt: at[23],
     budget: budget === null ? null : JSON.parse(budget),
-    pinned: pinned !== 0,
-    claim: { epoch, owner, token, until },
-    openChildren,
-    error,
-    snapshotSeq,
-    seq,
-    head,
+    openChildren: at[25],
+    pinned: at[26] !== 0,
+    error: at[27],
+    updatedAt: at[28],
+    finishedAt: at[29],
+    snapshotSeq: at[30],
+    seq: at[31],
+    head: at[32],
+    status: at[33],
+    wakeAt: at[34],
+    prunedAt: at[35],
+    claim: { epoch: at[36], owner: at[37], token: at[38], until: at[39] },
   };
 }
 

@@ -1,4 +1,4 @@
-import { checkOneOf } from "../../check-options.ts";
+import { checkOneOf, checkWhole } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
 import { readRow } from "../../journal/positions.ts";
 import { StepLog } from "../../journal/step-log.ts";
@@ -17,6 +17,8 @@ export interface CostQuery {
   readonly workflow?: string;
   /** Only runs created at this time or later. */
   readonly since?: number;
+  /** At most this many runs, the newest. Default: all. */
+  readonly limit?: number;
   /** How to group. Default: by step for one run, by workflow for all. */
   readonly by?: CostGroup;
 }
@@ -27,6 +29,8 @@ export interface CostReport {
   readonly total: Account;
   /** The most expensive first. */
   readonly groups: readonly (Account & { readonly name: string })[];
+  /** True when the limit has left out older runs. */
+  readonly more: boolean;
   /** For one run: what the runs it started have reported. */
   readonly children?: Cost;
 }
@@ -42,8 +46,12 @@ export async function costReport(
   const by = checkOneOf("by", query.by ?? (query.run === undefined ? "workflow" : "step"), COST_GROUPS);
   const total = newAccount();
   const groups = new Map<string, Account>();
+  const limit = checkWhole("limit", query.limit ?? Number.MAX_SAFE_INTEGER);
   let children: Cost | undefined;
+  let more = false;
   for await (const row of chosen(store, query)) {
+    more = total.runs === limit;
+    if (more) break;
     const ledger = await ledgerOf(store, row);
     mergeAccount(total, ledger.total);
     if (query.run !== undefined) children = ledger.children;
@@ -58,16 +66,14 @@ export async function costReport(
     by,
     total,
     groups: sorted.map(([name, account]) => ({ name, ...account })),
+    more,
     ...defined({ children }),
   };
 }
 
 async function* chosen(store: Store, { run, workflow, since = 0 }: CostQuery): AsyncGenerator<RunRow> {
   if (run !== undefined) return yield await readRow(store, run);
-  for await (const row of everyRun(store, defined({ workflow }))) {
-    if (row.createdAt < since) return;
-    yield row;
-  }
+  yield* everyRun(store, defined({ workflow, createdAfter: since > 0 ? since : undefined }));
 }
 
 /** The books of one run. */

@@ -7,6 +7,7 @@ import { type CostQuery, type CostReport, costReport } from "./cost-report.ts";
 import { type EffectReport, effectReport } from "./effects.ts";
 import { type ErrorQuery, type ErrorReport, errorReport } from "./error-groups.ts";
 import { type EventPage, type EventQuery, readEvents } from "./event-page.ts";
+import { type GatePage, type GateQuery, gatePage } from "./gate-page.ts";
 import { type Outline, type OutlineQuery, readOutline } from "./outline.ts";
 import type { ReportQuery } from "./period.ts";
 import { type RecoveryReport, recoveryReport } from "./recoveries.ts";
@@ -66,6 +67,11 @@ export class Reports {
   /** Tokens and money: spent, wasted on failed attempts, saved by going on instead of starting anew. */
   async costs(query: CostQuery = {}): Promise<CostReport> {
     return costReport(this.#parts.store, query);
+  }
+
+  /** The open gates of all runs, one page at a time; `engine.gates()` reads all of them. */
+  async gates(query: GateQuery = {}): Promise<GatePage> {
+    return gatePage(this.#parts, query);
   }
 
   /** Failed runs in groups of the same workflow and the same kind of error, newest first. */
