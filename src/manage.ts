@@ -150,3 +150,9 @@ export type { RedactionPattern } from "./core/values/redact-pattern.ts";
 export type { SecretProvider, SecretRef } from "./core/values/secrets.ts";
 export type { EngineEventOf } from "./core/worker/event-types.ts";
 export type { Health, UnsavedRun } from "./core/worker/health.ts";
+export {
+  type ListedWorker,
+  type ServedWorkflow,
+  type WorkerRecord,
+  WorkerRegistry,
+} from "./core/worker/registry.ts";

@@ -6,7 +6,6 @@ import { type BulkReport, Family, type OfWorkflow } from "./control/family.ts";
 import { type InjectOptions, injectInto } from "./control/inject.ts";
 import { type RetryOptions, retryStep } from "./control/retry.ts";
 import { defined } from "./defined.ts";
-import { detached } from "./detached.ts";
 import { checkCall, checkEngineOptions, checkVerb, executionSettings } from "./engine-arguments.ts";
 import { actOnAll } from "./engine-bulk.ts";
 import { engineFlow } from "./engine-flow.ts";
@@ -58,8 +57,11 @@ import { Emitter } from "./worker/emitter.ts";
 import type { EventsOptions } from "./worker/event-stream.ts";
 import type { EngineEvent, EngineEventOf, EngineEventType } from "./worker/event-types.ts";
 import { describeHealth, type Health, heldRun, openQueue } from "./worker/health.ts";
+import { lookAt } from "./worker/look-at.ts";
 import { heapPressure, Pressure } from "./worker/pressure.ts";
 import { type RecoveryPolicy, recoveryPolicy } from "./worker/recovery.ts";
+import { WorkerRegistry } from "./worker/registry.ts";
+import { workflowNamed } from "./worker/served.ts";
 import { RunWatch, readResult } from "./worker/watch.ts";
 import { Worker } from "./worker/worker.ts";
 import { checkWorkflow } from "./workflow.ts";
@@ -101,6 +103,8 @@ export class Engine {
   readonly rateLimits: RateLimits;
   /** Limits of how many runs are advanced at once. */
   readonly queues: Queues;
+  /** The processes that advance runs on this store. */
+  readonly workers: WorkerRegistry;
   readonly #options: EngineOptions;
   readonly #store: Store;
   readonly #ports: Ports;
@@ -160,6 +164,7 @@ export class Engine {
     this.transfer = new Transfer(this.#parts, this.#family);
     this.outside = new OutsideRuns(this.#parts);
     this.restarts = new Restarts(this.#parts, (...run) => this.#starter.create(...run));
+    this.workers = new WorkerRegistry(this.#store, () => this.#ports.ids.token());
     this.#linked = this.#links();
     this.#flow = engineFlow(this.#linked, options, (runId, act) => this.cancel(runId, act));
     ({ schedules: this.schedules, rateLimits: this.rateLimits, queues: this.queues } = this.#flow);
@@ -213,11 +218,14 @@ export class Engine {
   ): Promise<RunHandle<O, S>> {
     this.#checkOpen();
     this.register(workflow as Workflow<never, unknown>);
-    checkVerb("start", options);
-    const id = options.id ?? this.#ports.ids.runId();
-    checkId(id);
-    await this.#starter.begin(workflow as Workflow, id, input, options);
-    return new RunHandle<O, S>(this, id);
+    return new RunHandle<O, S>(this, await this.#starter.begin(workflow as Workflow, input, options));
+  }
+
+  /** The same by name: of a workflow that this process has the code of, or else a live worker (HF-5001 if none). */
+  async startNamed(name: string, input: unknown, options: StartOptions = {}): Promise<RunHandle<unknown>> {
+    this.#checkOpen();
+    const code = await workflowNamed(name, this.#workflows, this.workers);
+    return new RunHandle(this, await this.#starter.begin(code, input, options));
   }
 
   /** A run of this workflow that exists, or will: to wait for its result, and to act on it. */
@@ -479,15 +487,7 @@ export class Engine {
 
   #written(row: RunRow, events: readonly JournalEvent[]): void {
     this.#announce(row.id, events);
-    detached(this.#lookAt(row), this.#ports.logger, "looking at what was written", { runId: row.id });
-  }
-
-  async #lookAt(row: RunRow): Promise<void> {
-    const worker = await this.#ownWorker();
-    const execution = worker?.active(row.id);
-    if (execution && row.claim.token === execution.writer.row.claim.token) execution.writer.hear();
-    else if (execution) execution.fence();
-    else await worker?.seeTo(row);
+    lookAt(this.#ownWorker(), row, this.#ports.logger);
   }
 
   #checkOpen(): void {

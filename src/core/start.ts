@@ -1,8 +1,10 @@
 import type { Workflow } from "./context.ts";
 import type { Family } from "./control/family.ts";
 import { detached } from "./detached.ts";
+import { checkVerb } from "./engine-arguments.ts";
 import { HoldfastError } from "./errors.ts";
 import { fingerprint } from "./hash.ts";
+import { checkId } from "./ids.ts";
 import { readRun } from "./journal/door.ts";
 import type { EventDraft, JournalEvent } from "./journal/events.ts";
 import type { EngineParts } from "./journal/parts.ts";
@@ -48,9 +50,13 @@ export class Starter {
     this.#deps = deps;
   }
 
-  /** Creates a run for a caller outside; see `create`. */
-  begin(workflow: Workflow, id: string, input: unknown, options: StartOptions): Promise<RunRow> {
-    return this.create(workflow, id, input, null, givenAtStart(workflow, options));
+  /** Creates a run for a caller outside, and returns its id; see `create`. */
+  async begin(workflow: Workflow, input: unknown, options: StartOptions): Promise<string> {
+    checkVerb("start", options);
+    const id = options.id ?? this.#deps.parts.ports.ids.runId();
+    checkId(id);
+    await this.create(workflow, id, input, null, givenAtStart(workflow, options));
+    return id;
   }
 
   /** Creates the run, or returns the existing one with this id. */
@@ -64,7 +70,8 @@ export class Starter {
     if (id === DELETED_RUNS) throw new HoldfastError("HF-1004", { id: JSON.stringify(id) });
     const { parts, family, owner, claimMs, ownWorker, announce } = this.#deps;
     const { clock, ids, probe } = parts.ports;
-    const own = await ownWorker();
+    // A process without the code leaves the run to those that have it.
+    const own = parts.workflows.has(workflow.name) ? await ownWorker() : null;
     const createdAt = parts.time.now();
     // With too little memory for another run, it is left to other workers.
     const { tags, startAt = createdAt } = given;

@@ -2,8 +2,7 @@ import { createServer, type Server } from "node:http";
 import { hostname } from "node:os";
 import type { Workflow } from "../../core/context.ts";
 import type { Engine } from "../../core/engine.ts";
-import { systemIds } from "../../core/ids.ts";
-import { BEAT_MS, WorkerRegistry } from "../../core/worker/registry.ts";
+import { BEAT_MS, servedBy } from "../../core/worker/registry.ts";
 import { defineCommand, type Values } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { plural } from "../format.ts";
@@ -49,7 +48,6 @@ export const command = defineCommand({
     const workflows = await workflowsOf(context);
     const concurrency = context.options.concurrency ?? CONCURRENCY;
     const engine = await context.engine({ workflows, execute: true, schedules: [], concurrency });
-    const registry = new WorkerRegistry(store, () => systemIds.token());
     const state = { isStopping: false, isReady: false };
     const health = await listen(context, engine, state);
     await engine.work();
@@ -58,14 +56,14 @@ export const command = defineCommand({
       owner: ownerName(),
       host: hostname(),
       pid: process.pid,
-      workflows: workflows.map(({ name, version, schema }) => ({ name, version, schema })),
+      workflows: [...engine.workflows.values()].map(servedBy),
       concurrency,
       since: await store.now(),
     };
     const beat = async (): Promise<void> => {
       const { running } = engine.health().worker;
       // Only a display: a worker whose beat can't be written goes on.
-      await registry.beat({ ...told, running, isStopping: state.isStopping }).catch(() => undefined);
+      await engine.workers.beat({ ...told, running, isStopping: state.isStopping }).catch(() => undefined);
     };
     await beat();
     const beats = setInterval(() => void beat(), BEAT_MS);
@@ -77,7 +75,7 @@ export const command = defineCommand({
       });
     } finally {
       clearInterval(beats);
-      await registry.remove(told.owner).catch(() => undefined);
+      await engine.workers.remove(told.owner).catch(() => undefined);
       health?.close();
     }
   },

@@ -1,5 +1,3 @@
-import { systemIds } from "../../core/ids.ts";
-import { WorkerRegistry } from "../../core/worker/registry.ts";
 import { defineCommand } from "../command.ts";
 import { coarse } from "../format.ts";
 import { type Column, roomOf, table } from "../view/table.ts";
@@ -19,15 +17,12 @@ export const command = defineCommand({
   examples: ["workers", "workers --json"],
   async run(context) {
     const store = await context.store();
-    const [workers, now] = [
-      await new WorkerRegistry(store, () => systemIds.token()).list(),
-      await store.now(),
-    ];
-    const cells = workers.map(({ owner, running, concurrency, since, isStopping, workflows }) => [
+    const [workers, now] = [await (await context.engine()).workers.list(), await store.now()];
+    const cells = workers.map(({ owner, running, concurrency, since, isStopping, isStale, workflows }) => [
       owner,
       `${running}/${concurrency}`,
       coarse(Math.max(0, now - since)),
-      isStopping ? "stopping" : "working",
+      isStale ? "stale" : isStopping ? "stopping" : "working",
       workflows.map(({ name, version }) => `${name} ${version}`).join(", "),
     ]);
     const none = "No worker has been heard of in the last minute. Start one: holdfast worker <files…>";

@@ -1,12 +1,24 @@
 import { entries, UNCHANGED } from "./entry.ts";
 
-/** 51xx: schedules, rate limits and queues. */
+/** 50xx: workers. 51xx: schedules, rate limits and queues. */
 export const flowErrors = entries({
   "HF-5000": {
     what: "The {store} store keeps no list of workers.",
     why: "Workers register as documents, and this store keeps none.",
     safe: "Nothing was changed. Runs are advanced all the same: they depend on claims alone.",
     fix: "Use one of Holdfast's own stores to list workers.",
+  },
+  "HF-5001": {
+    what: "No worker knows workflow {workflow}.",
+    why: "This process doesn't have its code, and no live worker of this store has registered it.",
+    safe: UNCHANGED,
+    fix: "Start a worker that has it (holdfast worker <files…>), and check the name: holdfast workers.",
+  },
+  "HF-5002": {
+    what: "Workflow {workflow} can't be started by its name here.",
+    why: "It checks its input, and this process doesn't have the code that does.",
+    safe: UNCHANGED,
+    fix: "Start the run where the workflow's code is, or give this process the code: holdfast serve <files…>.",
   },
   "HF-5100": {
     what: "There is no {kind} named {name}.",

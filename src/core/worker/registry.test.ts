@@ -9,7 +9,7 @@ const worker = (owner: string, running = 0) => ({
   owner,
   host: "box",
   pid: 7,
-  workflows: [{ name: "pay", version: "2", schema: 1 }],
+  workflows: [{ name: "pay", version: "2", schema: 1, checksInput: false, budget: null }],
   concurrency: 10,
   running,
   isStopping: false,
@@ -24,9 +24,9 @@ describe("the workers of a store", () => {
     await registry.beat(worker("a"));
     clock.time += 50_000;
     await registry.beat(worker("b", 3));
-    expect((await registry.list()).map(({ owner, running }) => [owner, running])).toEqual([
-      ["a", 0],
-      ["b", 3],
+    expect((await registry.list()).map(({ owner, running, isStale }) => [owner, running, isStale])).toEqual([
+      ["a", 0, true],
+      ["b", 3, false],
     ]);
     clock.time += 20_000;
     expect((await registry.list()).map(({ owner }) => owner)).toEqual(["b"]);

@@ -1,13 +1,28 @@
+import type { Workflow } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import type { Documents, StoredDocument } from "../store/documents.ts";
+import type { Budget } from "../types.ts";
 
 /** A workflow that a worker has the code of. */
 export interface ServedWorkflow {
   readonly name: string;
   readonly version: string;
   readonly schema: number;
+  /** True when its code checks the input of a run. */
+  readonly checksInput: boolean;
+  /** The limits of its runs; `null`: none of its own. */
+  readonly budget: Budget | null;
 }
+
+/** A workflow as others have to know it. */
+export const servedBy = ({ name, version, schema, input, budget }: Workflow): ServedWorkflow => ({
+  name,
+  version,
+  schema,
+  checksInput: input !== undefined,
+  budget: budget ?? null,
+});
 
 /** A process that advances runs, as it says itself. What it really has is in the claims of the runs. */
 export interface WorkerRecord {
@@ -26,9 +41,16 @@ export interface WorkerRecord {
   readonly beat: number;
 }
 
+/** A worker in the list. */
+export interface ListedWorker extends WorkerRecord {
+  /** True when it has missed beats: it is stuck, cut off from the store, or dead. */
+  readonly isStale: boolean;
+}
+
 const KIND = "worker";
-/** How often a worker says that it is there, and after how long without that it counts as gone. */
+/** How often a worker says that it is there, and after how long without that it counts as stale, and as gone. */
 export const BEAT_MS = 10_000;
+const STALE_MS = 3 * BEAT_MS;
 const GONE_MS = 6 * BEAT_MS;
 const PAGE = 200;
 
@@ -46,9 +68,9 @@ export class WorkerRegistry {
   }
 
   /** The workers that have been heard of within a minute, in order of their names. The others are forgotten. */
-  async list(): Promise<readonly WorkerRecord[]> {
+  async list(): Promise<readonly ListedWorker[]> {
     const now = await this.#store.now();
-    const live: WorkerRecord[] = [];
+    const there: ListedWorker[] = [];
     for (let after: string | undefined; ; ) {
       const page = await this.#documents.list(KIND, {
         limit: PAGE,
@@ -56,12 +78,25 @@ export class WorkerRegistry {
       });
       for (const one of page) {
         const record = recordOf(one);
-        if (record && record.beat > now - GONE_MS) live.push(record);
+        if (record && record.beat > now - GONE_MS)
+          there.push({ ...record, isStale: record.beat <= now - STALE_MS });
         else await this.#forget(one);
       }
       after = page.at(-1)?.key;
-      if (page.length < PAGE) return live;
+      if (page.length < PAGE) return there;
     }
+  }
+
+  /**
+   * The workflow of this name as the worker has it that started last, so that new runs get new code during an upgrade.
+   * Workers that stop or have missed beats don't count.
+   */
+  async serving(name: string): Promise<ServedWorkflow | undefined> {
+    const live = (await this.list()).filter(({ isStopping, isStale }) => !isStopping && !isStale);
+    return live
+      .toSorted((one, other) => other.since - one.since)
+      .flatMap(({ workflows }) => workflows)
+      .find((workflow) => workflow.name === name);
   }
 
   /** Says that this worker is there. */
