@@ -14,8 +14,8 @@ describe("the kinds of waits", () => {
       "start",
       "timer",
     ]);
-    expect(kinds(isPassing)).toEqual(["child", "retry", "timer"]);
-    expect(kinds(isExpected)).toEqual(["child", "gate", "retry", "signal", "timer"]);
+    expect(kinds(isPassing)).toEqual(["child", "limit", "retry", "start", "timer"]);
+    expect(kinds(isExpected)).toEqual(["child", "gate", "limit", "retry", "signal", "start", "timer"]);
     expect(kinds((kind) => actOf(kind) === undefined)).toEqual(kinds(isPassing));
   });
 
@@ -23,7 +23,7 @@ describe("the kinds of waits", () => {
     const held = (kind: WaitKind): boolean =>
       isHeld({ status: "waiting", waiting: [{ kind, step: "s", since: 1 }] });
     expect(kinds(held)).toEqual(["budget", "content", "key", "migration", "policy", "review", "start"]);
-    expect(kinds(isGuarded)).toEqual(["budget", "content", "migration", "policy", "retry"]);
+    expect(kinds(isGuarded)).toEqual(["budget", "content", "limit", "migration", "policy", "retry"]);
     // A run that was woken by something else goes on already, whatever it has waited for besides.
     expect(isHeld({ status: "queued", waiting: [{ kind: "budget", step: "s", since: 1 }] })).toBe(false);
   });
