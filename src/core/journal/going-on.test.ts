@@ -16,7 +16,10 @@ describe("the kinds of waits", () => {
     ]);
     expect(kinds(isPassing)).toEqual(["child", "limit", "retry", "start", "timer"]);
     expect(kinds(isExpected)).toEqual(["child", "gate", "limit", "retry", "signal", "start", "timer"]);
-    expect(kinds((kind) => actOf(kind) === undefined)).toEqual(kinds(isPassing));
+    // A resume ends the wait for a start; the other passing waits end only by themselves.
+    expect(kinds((kind) => actOf(kind) === undefined)).toEqual(
+      kinds(isPassing).filter((kind) => kind !== "start"),
+    );
   });
 
   it("tell which of them a resume ends, and which hold a step back", () => {
