@@ -2,7 +2,7 @@
  * Holds a queue to its limits while its workers are killed and replaced. Prints what the witness saw, and fails if a
  * limit was broken.
  *
- *   npm run soak:queues -- [--store postgres] [--runs 200] [--processes 4] [--kills 20] [--seed 1]
+ *   npm run soak:queues -- [--store postgres] [--runs 200] [--processes 4] [--kills 20] [--seed 1] [--lag-ms 500]
  */
 import { parseArgs } from "node:util";
 import { startPostgres } from "../services/postgres.ts";
@@ -18,7 +18,8 @@ const { values } = parseArgs({
     keys: text("40"),
     "work-ms": text("150"),
     calls: text("50"),
-    "period-ms": text("5000"),
+    "period-ms": text("10000"),
+    "lag-ms": text("0"),
     seed: text("1"),
   },
 });
@@ -37,6 +38,7 @@ try {
       perKey: 1,
       calls: Number(values.calls),
       periodMs: Number(values["period-ms"]),
+      lagMs: Number(values["lag-ms"]),
     },
     ...(server ? { url: server.url } : {}),
   });

@@ -12,6 +12,8 @@ export interface Promised {
   readonly perKey: number;
   readonly calls: number;
   readonly periodMs: number;
+  /** How much later than its take-up a run's work may begin: the rate counts take-ups, and the witness sees work. */
+  readonly lagMs: number;
 }
 
 export interface Judgement {
@@ -54,7 +56,10 @@ export function judge(
   if (most > promised.concurrency) problems.push(`${most} runs were advanced at once.`);
   if (mostOfKey > promised.perKey) problems.push(`${mostOfKey} runs of one key were advanced at once.`);
   for (const run of open.keys()) problems.push(`${run} didn't end.`);
-  return { most, mostOfKey, problems, ...paceOf(lines, promised) };
+  const pace = paceOf(lines, promised);
+  if (pace.tightestMs < promised.periodMs - promised.lagMs)
+    problems.push(`${promised.calls + 1} runs began within ${pace.tightestMs} ms.`);
+  return { most, mostOfKey, problems, ...pace };
 }
 
 function paceOf(lines: readonly WitnessLine[], { calls, periodMs }: Promised) {

@@ -90,6 +90,40 @@ describe("a queue", () => {
     await lab.drive(engine.close());
   });
 
+  it("lets the run of a dead worker be taken over while it is full, whatever stands before it", async () => {
+    const { lab, ended } = stage();
+    let isHung = true;
+    const flow = workflow("flow", async (ctx, name: string) => {
+      await ctx.step("work", () => (isHung ? new Promise<void>(() => undefined) : undefined), {
+        effect: "repeatable",
+      });
+      ended.push(name);
+    });
+    const queues = { q: { concurrency: 1 } };
+    const dying = lab.engine([flow], { queues });
+    const first = await lab.drive(dying.start(flow, "first", { queue: "q" }));
+    await lab.clock.advance(2_000);
+    expect((await dying.get(first.id))?.status).toBe("running");
+    const desk = lab.engine([flow], { execute: false });
+    const second = await lab.drive(desk.start(flow, "second", { queue: "q", priority: 9 }));
+    await lab.crash(dying);
+    isHung = false;
+    const engine = lab.engine([flow], { queues: { q: { concurrency: 1, perKey: 1 } } });
+    await engine.work();
+    await lab.drive(Promise.all([first, second].map(({ id }) => engine.result(id))));
+    expect(ended).toEqual(["first", "second"]);
+    await lab.drive(engine.close());
+  });
+
+  it("keeps the rate that an operator has set when the same declaration comes again", async () => {
+    const { lab, flow } = stage();
+    const queues = { q: { rate: { calls: 100, periodMs: 1_000 } } };
+    await lab.engine([flow], { queues }).queues.set("q", { rate: { calls: 2, periodMs: 10_000 } });
+    const engine = lab.engine([flow], { queues });
+    expect(await engine.queues.get("q")).toMatchObject({ rate: { calls: 2 } });
+    expect(await engine.rateLimits.get("queue q")).toMatchObject({ calls: 2, periodMs: 10_000 });
+  });
+
   it("is set, listed and deleted by operators, and a declaration replaces only an older one", async () => {
     const { lab, flow } = stage();
     const queues = { q: { concurrency: 5 } };
