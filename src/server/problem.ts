@@ -67,6 +67,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   "HF-6013": 409,
   "HF-6014": 503,
   "HF-6015": 404,
+  "HF-6016": 403,
 };
 
 export function statusOf(code: ErrorCode): number {

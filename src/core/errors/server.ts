@@ -98,4 +98,10 @@ export const serverErrors = entries({
     safe: UNCHANGED,
     fix: "List what is there.",
   },
+  "HF-6016": {
+    what: "The run would be outside of what this credential is for.",
+    why: "The credential is only for runs with {needs}.",
+    safe: UNCHANGED,
+    fix: "Start the run with these, or use another credential.",
+  },
 });

@@ -3,6 +3,7 @@ import { actOperations } from "./acts.ts";
 import { type Declared, declare } from "./declare.ts";
 import { flowOperations } from "./flow.ts";
 import type { OperationId } from "./paths.ts";
+import { queueOperations } from "./queues.ts";
 import { runOperations } from "./runs.ts";
 import { storeOperations } from "./store.ts";
 
@@ -32,6 +33,7 @@ export const operations = {
   ...actOperations,
   ...storeOperations,
   ...flowOperations,
+  ...queueOperations,
   ...aboutItself,
 } as const satisfies { readonly [Id in OperationId]: Declared<Id> };
 

@@ -20,7 +20,9 @@ const now = async (call: Call<OperationId>, id: string): Promise<ApiRunItem> =>
 export const actRoutes: Handlers<keyof typeof actOperations> = {
   async startRun(call) {
     const { workflow, input, id = call.act.id, ...options } = call.body;
-    const run = await call.engine.start(codeFor(call, workflow), input, {
+    const { labels, queue } = options;
+    const code = codeFor(call, { workflow, ...defined({ labels, queue }) });
+    const run = await call.engine.start(code, input, {
       ...options,
       actor: call.act.actor,
       ...defined({ id }),

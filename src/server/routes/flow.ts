@@ -2,15 +2,10 @@ import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { ScheduleInput } from "../../core/flow/schedules.ts";
 import type { RateLimit } from "../../core/rate-limit.ts";
-import type { Call, Handlers } from "../call.ts";
+import type { Handlers } from "../call.ts";
 import type { flowOperations } from "../contract/flow.ts";
-import type { OperationId } from "../contract/paths.ts";
 import { itemOf } from "./run-item.ts";
-
-const who = ({ act: { actor, reason } }: Pick<Call<OperationId>, "act">) => ({
-  actor,
-  ...defined({ reason }),
-});
+import { who } from "./who.ts";
 
 /** Schedules and rate limits. What they may be is checked by the engine. */
 export const flowRoutes: Handlers<keyof typeof flowOperations> = {

@@ -4,6 +4,7 @@ import { docsPage } from "../docs-page.ts";
 import { openApi } from "../openapi.ts";
 import { actRoutes } from "./acts.ts";
 import { flowRoutes } from "./flow.ts";
+import { queueRoutes } from "./queues.ts";
 import { runRoutes } from "./runs.ts";
 import { storeRoutes } from "./store.ts";
 
@@ -13,6 +14,7 @@ export const handlers: Handlers = {
   ...actRoutes,
   ...storeRoutes,
   ...flowRoutes,
+  ...queueRoutes,
 
   getOpenApi: async ({ base }) => openApi(allOperations, "1", base),
 

@@ -3,7 +3,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { standingOf } from "../../core/manage/status/standing.ts";
 import type { RunDetails } from "../../core/manage/status/status.ts";
 import type { Run } from "../../core/types.ts";
-import { inScope } from "../access/permission.ts";
+import { inScope, type ScopedRun } from "../access/permission.ts";
 import type { Call } from "../call.ts";
 import type { OperationId } from "../contract/paths.ts";
 import type { ApiRunItem } from "../contract/shapes.ts";
@@ -26,10 +26,14 @@ export async function readRun({ engine, principal }: Caller, id: string): Promis
   return run;
 }
 
-/** The code of a workflow that the caller may start. */
-export function codeFor({ engine, principal }: Caller, workflow: string): Workflow {
+/** The code of a run that the caller may start: one that it will see. */
+export function codeFor({ engine, principal: { scope = null } }: Caller, run: ScopedRun): Workflow {
+  const { workflow } = run;
   const code = engine.workflows.get(workflow);
-  if (!code || !inScope(principal.scope ?? null, { workflow }))
+  if (!code || !(scope?.workflows?.includes(workflow) ?? true))
     throw new HoldfastError("HF-1026", { workflow });
-  return code;
+  if (inScope(scope, run)) return code;
+  const labels = Object.entries(scope?.labels ?? {}).map(([name, value]) => `the label ${name}=${value}`);
+  const queues = scope?.queues ? [`a queue of: ${scope.queues.join(", ")}`] : [];
+  throw new HoldfastError("HF-6016", { needs: [...labels, ...queues].join("; ") });
 }

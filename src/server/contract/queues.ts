@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { declare } from "./declare.ts";
+import { reason, time } from "./shapes.ts";
+
+const manage = { permission: "flow:manage" } as const;
+const why = { reason: reason.exactOptional() };
+
+const limits = {
+  concurrency: z
+    .number()
+    .int()
+    .min(1)
+    .max(1e6)
+    .exactOptional()
+    .meta({ description: "Runs that are advanced at once" }),
+  perKey: z
+    .number()
+    .int()
+    .min(1)
+    .max(1e6)
+    .exactOptional()
+    .meta({ description: "The same for runs with the same key" }),
+  rate: z
+    .strictObject({
+      calls: z.number().int().min(1).max(1e9),
+      periodMs: z.number().int().min(1).exactOptional(),
+    })
+    .exactOptional()
+    .meta({ description: "Runs that are taken up within a period" }),
+};
+
+const queue = z.object({
+  name: z.string(),
+  version: z.string(),
+  ...limits,
+  paused: z
+    .object({ at: time, actor: z.string().exactOptional(), reason: z.string().exactOptional() })
+    .nullable(),
+  isDeclared: z.boolean(),
+});
+
+export const queueOperations = {
+  listQueues: declare("listQueues", {
+    summary: "All queues that are defined, with their limits.",
+    permission: "runs:read",
+    verb: { library: "engine.queues.list", cli: "queues list" },
+    answer: z.object({ queues: z.array(queue) }),
+  }),
+  getQueue: declare("getQueue", {
+    summary: "One queue. The runs that stand in it are listed by `GET /v1/runs?queue=…`.",
+    permission: "runs:read",
+    verb: { library: "engine.queues.get", cli: "queues show" },
+    answer: queue,
+  }),
+  setQueue: declare("setQueue", {
+    summary: "Defines a queue, or replaces its limits. Runs that stand in it stay.",
+    ...manage,
+    verb: { library: "engine.queues.set", cli: "queues set" },
+    body: z.strictObject({ ...why, ...limits }),
+    answer: queue,
+  }),
+  deleteQueue: declare("deleteQueue", {
+    summary: "Removes the limits of a queue. Runs that stand in it stay.",
+    ...manage,
+    verb: { library: "engine.queues.delete", cli: "queues delete" },
+    query: z.strictObject(why),
+    answer: z.object({ deleted: z.string() }),
+  }),
+  pauseQueue: declare("pauseQueue", {
+    summary: "Takes up no more runs of a queue. Those that are being advanced go on until they end or wait.",
+    ...manage,
+    verb: { library: "engine.queues.pause", cli: "queues pause" },
+    body: z.strictObject(why),
+    answer: queue,
+  }),
+  resumeQueue: declare("resumeQueue", {
+    summary: "Takes up runs of a queue again.",
+    ...manage,
+    verb: { library: "engine.queues.resume", cli: "queues resume" },
+    body: z.strictObject(why),
+    answer: queue,
+  }),
+};

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { createApiStage } from "../../test/support/api.ts";
+import { createClient } from "../client/index.ts";
+import { workflow } from "../index.ts";
+import { permissionsOf, type Scope } from "./access/permission.ts";
+
+const ship = workflow("ship", (ctx) => ctx.step("send", () => "sent"));
+
+describe("queues through the API", () => {
+  it("defines, shows, pauses, resumes and deletes a queue, and runs stand in it meanwhile (S1-31)", async () => {
+    const { lab, engine, client, as } = createApiStage([ship]);
+    const limits = { concurrency: 5, perKey: 1, rate: { calls: 100, periodMs: 60_000 } };
+    const made = await client.setQueue({ name: "orders", ...limits, reason: "launch" });
+    expect(made).toMatchObject({ name: "orders", ...limits, paused: null, isDeclared: false });
+    expect(await client.getQueue({ name: "orders" })).toEqual(made);
+    expect(await client.pauseQueue({ name: "orders", reason: "the carrier is down" })).toMatchObject({
+      paused: { actor: "ada", reason: "the carrier is down" },
+    });
+    await client.startRun({ workflow: "ship", id: "a", queue: "orders" });
+    await lab.clock.advance(10_000);
+    expect((await client.listRuns({ queue: "orders" })).runs).toMatchObject([{ id: "a", stepsDone: 0 }]);
+    expect(await client.resumeQueue({ name: "orders" })).toMatchObject({ paused: null });
+    expect(await lab.drive(engine.result("a"))).toBe("sent");
+    expect((await client.listQueues()).queues.map(({ name }) => name)).toEqual(["orders"]);
+    await expect(as("vic", "runs:read").pauseQueue({ name: "orders" })).rejects.toMatchObject({
+      status: 403,
+    });
+    expect(await client.deleteQueue({ name: "orders" })).toEqual({ deleted: "orders" });
+    for (const gone of [client.getQueue, client.resumeQueue, client.deleteQueue])
+      await expect(gone({ name: "orders" })).rejects.toMatchObject({ status: 404 });
+  });
+
+  it.each([
+    { concurrency: 0 },
+    { perKey: 1.5 },
+    { concurrency: 1_000_001 },
+    { rate: { calls: 0 } },
+    { most: 1 },
+  ])("refuses the limits %j", async (body) => {
+    const { send, client } = createApiStage([ship]);
+    expect((await send("PUT", "/v1/queues/orders", { body })).status).toBe(400);
+    expect((await client.listQueues()).queues).toEqual([]);
+  });
+});
+
+describe("starting a run with a scope", () => {
+  it("needs the labels and the queue that the credential is for (S1-49)", async () => {
+    const scope: Scope = { workflows: ["ship"], labels: { team: "a" }, queues: ["orders", "returns"] };
+    const permissions = permissionsOf(["operator"]);
+    const identify = () => ({ actor: "ada", permissions, scope });
+    const { app, lab } = createApiStage([ship, workflow("other", async () => 1)], { app: { identify } });
+    const client = createClient({ url: "http://x", fetch: (request) => lab.drive(app.fetch(request)) });
+    const start = (given: { labels?: Record<string, string>; queue?: string }, name = "ship") =>
+      client.startRun({ workflow: name, ...given });
+    for (const given of [
+      {},
+      { labels: { team: "a" } },
+      { queue: "orders" },
+      { labels: { team: "b" }, queue: "orders" },
+      { labels: { team: "a" }, queue: "else" },
+    ])
+      await expect(start(given)).rejects.toMatchObject({ status: 403, code: "HF-6016" });
+    const fits = { labels: { team: "a", of: "x" }, queue: "returns" };
+    await expect(start(fits, "other")).rejects.toMatchObject({ code: "HF-1026" });
+    expect((await client.listRuns()).runs).toEqual([]);
+    const { id } = await start(fits);
+    expect((await client.listRuns()).runs).toMatchObject([{ id, labels: fits.labels, queue: "returns" }]);
+  });
+});
