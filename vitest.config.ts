@@ -22,7 +22,7 @@ export default defineConfig({
             "src/**/*.test.ts",
             "lab/**/*.test.ts",
             "test/seeds/**/*.test.ts",
-            "test/{architecture,docs,docs-generated,docs-yaml,exports,requirements,yaml-conductor,jinja,release}.test.ts",
+            "test/{architecture,deploy,docs,docs-generated,docs-yaml,exports,requirements,yaml-conductor,jinja,release}.test.ts",
           ],
           exclude: [...SERVED, "**/node_modules/**"],
           // Says only that a test hangs: a busy machine may be many times slower than an idle one.
