@@ -115,6 +115,24 @@ describe("a queue", () => {
     await lab.drive(engine.close());
   });
 
+  it("is named in the status of a run that waits for a place, with the limit and who holds it", async () => {
+    const { lab, flow } = stage();
+    const engine = lab.engine([flow], { queues: { q: { concurrency: 2, perKey: 1 } } });
+    const start = (id: string, key: string) => lab.drive(engine.start(flow, key, { id, key, queue: "q" }));
+    const headline = async (id: string) => (await engine.status(id)).headline;
+    await start("one", "ada");
+    while ((await engine.get("one"))?.status !== "running") await lab.clock.advance(1);
+    await start("same-key", "ada");
+    expect(await headline("same-key")).toContain(
+      "waits for a place for key ada in queue q (limit 1, held by one)",
+    );
+    await engine.queues.pause("q");
+    expect(await headline("same-key")).toContain("queued: its queue q is paused");
+    await engine.queues.resume("q");
+    await lab.drive(engine.result("same-key"));
+    await lab.drive(engine.close());
+  });
+
   it("keeps the rate that an operator has set when the same declaration comes again", async () => {
     const { lab, flow } = stage();
     const queues = { q: { rate: { calls: 100, periodMs: 1_000 } } };

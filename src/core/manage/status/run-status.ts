@@ -10,6 +10,7 @@ import type { Run } from "../../types.ts";
 import { ended, type RunRow, type RunStatus } from "../../types.ts";
 import type { HeldRun } from "../../worker/health.ts";
 import { type StepUnderWay, underWay } from "../checkpoints/progress.ts";
+import { placeInQueue } from "./queue-place.ts";
 import { type Stall, stallOf } from "./stalled.ts";
 import { describeRun, type RunDetails, type RunSentence } from "./status.ts";
 
@@ -49,7 +50,8 @@ async function readDetails({ store, folds }: Reader, row: RunRow): Promise<RunDe
   const undone = event?.kind === "run_failed" && event.meta.compensated === true;
   const pausingBelow = isStopped(row) ? await below(store, row, ({ control }) => control === "pausing") : [];
   const heldBelow = row.budget && !ended(row.status) ? await below(store, row, isHeld) : [];
-  return { open, by: event?.actor, undone, pausingBelow, heldBelow };
+  const place = await placeInQueue(store, row);
+  return { open, by: event?.actor, undone, pausingBelow, heldBelow, place };
 }
 
 const isHeld = ({ status, waiting }: RunRow): boolean =>

@@ -17,6 +17,8 @@ export interface RunDetails {
   readonly pausingBelow?: readonly string[];
   /** Runs below it that wait because its budget is reached. */
   readonly heldBelow?: readonly string[];
+  /** What it waits for in its queue. */
+  readonly place?: string | undefined;
   /** The last saved position, while saving fails. */
   readonly unsavedSince?: number | undefined;
   /** Why it makes no progress. */
@@ -84,7 +86,7 @@ export function describeRun(row: DescribedRow, details: RunDetails = {}): RunSen
   };
 }
 
-function text(row: DescribedRow, { open = [], by, stalled, pausingBelow = [] }: RunDetails): string {
+function text(row: DescribedRow, { open = [], by, stalled, pausingBelow = [], place }: RunDetails): string {
   const steps = named(open);
   if (row.control === "compensating") return steps ? `cancelling: at ${steps}` : "cancelling";
   const below = pausingBelow.length === 0 ? "" : `; not paused yet below it: ${listed(pausingBelow)}`;
@@ -99,7 +101,7 @@ function text(row: DescribedRow, { open = [], by, stalled, pausingBelow = [] }: 
     case "running":
       return steps ? `running: ${steps}` : "running";
     case "queued":
-      return "queued: waits for a worker";
+      return `queued: ${place ?? "waits for a worker"}`;
     case "failed":
       return because("failed", row.error);
     case "cancelled":
