@@ -32,7 +32,8 @@ async function serve() {
   const engine = createEngine({ store, workflows: [talk] });
   const permissions = permissionsOf(["admin"]);
   const app = createApp({ engine, store, pollMs: 10, identify: () => ({ actor: "ada", permissions }) });
-  const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const server = createServer((request, response) => void listener(request, response));
   ended.push(async () => {
     await app.close();
     await engine.close({ drainMs: 0 });

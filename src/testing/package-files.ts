@@ -8,9 +8,6 @@ const AT = Math.max(HERE.lastIndexOf("/dist/"), HERE.lastIndexOf("/src/"));
 /** The folder of the package's manifest, with a trailing slash. */
 export const PACKAGE_ROOT = HERE.slice(0, AT + 1);
 
-/** The folder of the running code: `src`, or `dist` when built. */
-export const OWN_CODE = HERE.slice(0, HERE.indexOf("/", AT + 1) + 1);
-
 /** The path of a built script, given its name in `dist` without `.js`. Child processes run built code only. */
 export const builtScript = (name: string): string => `${PACKAGE_ROOT}dist/${name}.js`;
 

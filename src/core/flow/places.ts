@@ -135,7 +135,9 @@ export class Places implements QueueGate {
     const turn = (this.#turns.get(queue) ?? Promise.resolve()).then(work);
     const settled = turn.catch(() => undefined);
     this.#turns.set(queue, settled);
-    void settled.then(() => this.#turns.get(queue) === settled && this.#turns.delete(queue));
+    void settled.finally(() => {
+      if (this.#turns.get(queue) === settled) this.#turns.delete(queue);
+    });
     return turn;
   }
 }

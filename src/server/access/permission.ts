@@ -84,10 +84,6 @@ export function decide(principal: Principal, permission: Permission, subject: Su
   return subject === "store" && scope !== null ? "forbidden" : "allowed";
 }
 
-/** True when the caller may do what needs this permission. */
-export const may = (principal: Principal, permission: Permission, subject?: Subject): boolean =>
-  decide(principal, permission, subject) === "allowed";
-
 /** True for a run that the scope lets its bearer see. */
 export function inScope(scope: Scope | null, { workflow, labels = {}, queue = null }: ScopedRun): boolean {
   if (scope === null) return true;

@@ -16,7 +16,6 @@ export const runId = z
   .regex(/^[A-Za-z0-9_-]{1,64}$/)
   .meta({ description: "The id of a run" });
 export const step = z.string().min(1).max(1_000).meta({ description: "The key of a step, such as match[3]" });
-export const stepOrRun = z.string().max(1_000);
 /** A position, a label, `first`, `last`, or the name of a phase or step. */
 export const at = z
   .string()

@@ -1,9 +1,11 @@
+import { DOCS_STYLE } from "../docs-page.ts";
+
 /** Data is never a page: nothing in it may load or run anything. */
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/** Pages load only what this server has: no inline scripts, nothing from elsewhere. */
+/** Pages load only what this server has: no inline scripts, nothing from elsewhere. The one inline style is known. */
 const PAGE_POLICY =
-  "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; " +
+  `default-src 'self'; script-src 'self'; style-src 'self' ${DOCS_STYLE}; img-src 'self' data:; object-src 'none'; ` +
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 const ALWAYS: Readonly<Record<string, string>> = {

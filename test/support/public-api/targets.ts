@@ -18,9 +18,7 @@ import {
   createEngine,
   type Engine,
   explainError,
-  HoldfastError,
   isQuarantined,
-  RunHandle,
   secret,
   workflow,
 } from "../../../src/index.ts";
@@ -75,7 +73,6 @@ import {
   reportToMarkdown,
   reportToText,
   startWitness,
-  storeConformance,
 } from "../../../src/testing/index.ts";
 import {
   checkWorkflow,
@@ -100,9 +97,6 @@ export interface Target {
   /** Arguments that are made by the library, such as stores: they are spoilt as a whole. */
   readonly whole?: readonly number[];
 }
-
-/** What a function takes that a fuzz would only misuse: it answers nothing of itself. */
-export const NOT_CALLED = [HoldfastError, RunHandle, storeConformance] as const;
 
 const OURS = ["body", "append", "find", "subtasks", "tasks", "pins", "kind"];
 
