@@ -3,7 +3,7 @@ import { ApiError, errorOf } from "./problem.ts";
 import { type ClientOptions, requestOf } from "./request.ts";
 import { type Block, blocksOf } from "./sse.ts";
 
-/** What a stream tells. `id` is what another stream of the same runs goes on from. */
+/** What a stream tells. `id` is what another stream of the same runs continues from. */
 export type StreamEvent =
   | { readonly type: "run"; readonly id: string; readonly event: AnswerOf<"streamEvents"> }
   /** Events may be missing before this: read your lists again. What follows is complete. */
