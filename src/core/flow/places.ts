@@ -133,11 +133,11 @@ export class Places implements QueueGate {
   /** One after another. */
   #inTurn<T>(queue: string, work: () => Promise<T>): Promise<T> {
     const turn = (this.#turns.get(queue) ?? Promise.resolve()).then(work);
-    const settled = turn.catch(() => undefined);
-    this.#turns.set(queue, settled);
-    void settled.finally(() => {
+    const ended = (): void => {
       if (this.#turns.get(queue) === settled) this.#turns.delete(queue);
-    });
+    };
+    const settled: Promise<void> = turn.then(ended, ended);
+    this.#turns.set(queue, settled);
     return turn;
   }
 }
