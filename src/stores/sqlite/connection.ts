@@ -19,6 +19,9 @@ const BUSY_TIMEOUT_MS = 50;
 /** The most free pages returned to the disk after a commit that dropped something: about 30 ms of work. */
 const SHRINK_PAGES = 512;
 
+/** How often a WAL that seems too short is looked at again, while other processes write to it. */
+const MOST_LOOKS = 100;
+
 /** Sizes in the WAL format. */
 const [WAL_HEAD, FRAME_HEAD] = [32, 24];
 
@@ -94,12 +97,21 @@ export class Connection {
     open.add(this);
   }
 
-  /** A WAL shorter than the shared memory says was removed while another connection was using it. */
+  /**
+   * A WAL shorter than the shared memory says was removed while another connection was using it. Other processes append
+   * to the WAL and restart it meanwhile, so its size is read after the number of its frames, and a WAL that seems too
+   * short only counts when that number stays the same.
+   */
   #checkSides(): void {
-    const [, frames] = this.#frames();
     const [[pageSize] = [0]] = this.prepare("PRAGMA page_size").all();
-    const needed = frames === 0 ? 0 : WAL_HEAD + frames * (Number(pageSize) + FRAME_HEAD);
-    if (this.#files.walBytes < needed) throw orphaned(this.file);
+    for (let looks = 0, before = -1; looks < MOST_LOOKS; looks++) {
+      const [, frames] = this.#frames();
+      const needed = frames === 0 ? 0 : WAL_HEAD + frames * (Number(pageSize) + FRAME_HEAD);
+      if (lookAt(this.file).walBytes >= needed) return;
+      if (frames === before) throw orphaned(this.file);
+      before = frames;
+    }
+    throw orphaned(this.file);
   }
 
   /** The WAL's frames, and how many of them are also in the main file. */

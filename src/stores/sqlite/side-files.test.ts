@@ -7,6 +7,8 @@ import { describe, expect, it } from "vitest";
 import { useFolders } from "../../../test/support/folders.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { accepted, creation, step } from "../../testing/conformance/index.ts";
+import { Connection } from "./connection.ts";
+import { chooseDriver, type SqliteConnection, type SqliteDriver } from "./driver.ts";
 import { openSqliteStore } from "./index.ts";
 
 const newFolder = useFolders("sqlite-sides");
@@ -183,4 +185,34 @@ describe("a SQLite store", () => {
       expect([runs(file), mine(file), integrity(file)]).toEqual([`run-1 ${seq}`, String(rows), "ok"]);
     },
   );
+
+  it("doesn't take a file for damaged that another process writes to while it is opened", async () => {
+    const file = newFile();
+    const driver = await chooseDriver("auto");
+    const first = new Connection(driver, file);
+    const beside = driver.connect(file);
+    beside.exec("CREATE TABLE mine (x)");
+    const text = "x".repeat(1_000_000);
+    /** Right before the number of frames is asked for, another connection makes the WAL longer. */
+    const disturbed: SqliteDriver = {
+      ...driver,
+      connect(name) {
+        const db = driver.connect(name);
+        const prepare = (sql: string) => {
+          if (sql.includes("wal_checkpoint(NOOP)")) beside.exec(`INSERT INTO mine VALUES ('${text}')`);
+          return db.prepare(sql);
+        };
+        return new Proxy(db, {
+          get: (target, key: keyof SqliteConnection) =>
+            key === "prepare" ? prepare : target[key].bind(target),
+        });
+      },
+    };
+    const second = new Connection(disturbed, file);
+    expect(second.isBroken).toBe(false);
+    second.close();
+    beside.close();
+    first.close();
+    expect(mine(file)).toBe("1");
+  });
 });
