@@ -96,7 +96,7 @@ describe("bad input", () => {
     expect((await post(sized(1024 * 1024))).status).toBe(200);
     expect(await post(sized(1024 * 1024 + 1))).toMatchObject({ status: 413, code: "HF-6006" });
     expect((await post(good, "application/json; charset=utf-8")).status).toBe(200);
-    expect(await post('{"workflow":"unknown"}')).toMatchObject({ status: 404, code: "HF-1026" });
+    expect(await post('{"workflow":"unknown"}')).toMatchObject({ status: 404, code: "HF-5001" });
   });
 
   it("refuses malformed headers", async () => {

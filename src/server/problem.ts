@@ -42,6 +42,8 @@ const STATUSES: Readonly<Record<string, number>> = {
   "HF-308": 409,
   "HF-3": 503,
   "HF-4365": 422,
+  "HF-5001": 404,
+  "HF-5002": 422,
   "HF-5100": 404,
   "HF-5101": 422,
   "HF-5102": 422,

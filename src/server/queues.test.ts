@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createApiStage } from "../../test/support/api.ts";
 import { createClient } from "../client/index.ts";
+import type { Workflow } from "../core/context.ts";
+import { servedBy } from "../core/worker/registry.ts";
 import { workflow } from "../index.ts";
 import { permissionsOf, type Scope } from "./access/permission.ts";
 
@@ -61,9 +63,20 @@ describe("starting a run with a scope", () => {
     ])
       await expect(start(given)).rejects.toMatchObject({ status: 403, code: "HF-6016" });
     const fits = { labels: { team: "a", of: "x" }, queue: "returns" };
-    await expect(start(fits, "other")).rejects.toMatchObject({ code: "HF-1026" });
+    await expect(start(fits, "other")).rejects.toMatchObject({ code: "HF-5001" });
     expect((await client.listRuns()).runs).toEqual([]);
     const { id } = await start(fits);
     expect((await client.listRuns()).runs).toMatchObject([{ id, labels: fits.labels, queue: "returns" }]);
+  });
+});
+
+describe("starting a run without its code", () => {
+  it("creates it for the worker that has registered its workflow (S1-31)", async () => {
+    const { engine, client } = createApiStage([]);
+    const worker = { owner: "w", host: "box", pid: 7, concurrency: 1, running: 0, isStopping: false };
+    const since = Date.now();
+    await expect(client.startRun({ workflow: "ship" })).rejects.toMatchObject({ status: 404 });
+    await engine.workers.beat({ ...worker, since, workflows: [servedBy(ship as Workflow)] });
+    expect(await client.startRun({ workflow: "ship", id: "a" })).toMatchObject({ id: "a", status: "queued" });
   });
 });

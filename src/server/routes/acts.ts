@@ -6,7 +6,7 @@ import type { Call, Handlers } from "../call.ts";
 import type { actOperations } from "../contract/acts.ts";
 import type { OperationId } from "../contract/paths.ts";
 import type { ApiRunItem } from "../contract/shapes.ts";
-import { codeFor, itemOf, readRun, tagOf } from "./run-item.ts";
+import { checkStart, itemOf, readRun, tagOf } from "./run-item.ts";
 
 async function shown(call: Call<OperationId>, run: Run): Promise<ApiRunItem> {
   call.headers.set("etag", tagOf(run));
@@ -21,8 +21,8 @@ export const actRoutes: Handlers<keyof typeof actOperations> = {
   async startRun(call) {
     const { workflow, input, id = call.act.id, ...options } = call.body;
     const { labels, queue } = options;
-    const code = codeFor(call, { workflow, ...defined({ labels, queue }) });
-    const run = await call.engine.start(code, input, {
+    checkStart(call, { workflow, ...defined({ labels, queue }) });
+    const run = await call.engine.startNamed(workflow, input, {
       ...options,
       actor: call.act.actor,
       ...defined({ id }),

@@ -1,4 +1,3 @@
-import type { Workflow } from "../../core/context.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { standingOf } from "../../core/manage/status/standing.ts";
 import type { RunDetails } from "../../core/manage/status/status.ts";
@@ -26,13 +25,11 @@ export async function readRun({ engine, principal }: Caller, id: string): Promis
   return run;
 }
 
-/** The code of a run that the caller may start: one that it will see. */
-export function codeFor({ engine, principal: { scope = null } }: Caller, run: ScopedRun): Workflow {
+/** Refuses a run that the caller wouldn't see. A workflow out of scope is refused like one that nobody knows. */
+export function checkStart({ principal: { scope = null } }: Caller, run: ScopedRun): void {
   const { workflow } = run;
-  const code = engine.workflows.get(workflow);
-  if (!code || !(scope?.workflows?.includes(workflow) ?? true))
-    throw new HoldfastError("HF-1026", { workflow });
-  if (inScope(scope, run)) return code;
+  if (!(scope?.workflows?.includes(workflow) ?? true)) throw new HoldfastError("HF-5001", { workflow });
+  if (inScope(scope, run)) return;
   const labels = Object.entries(scope?.labels ?? {}).map(([name, value]) => `the label ${name}=${value}`);
   const queues = scope?.queues ? [`a queue of: ${scope.queues.join(", ")}`] : [];
   throw new HoldfastError("HF-6016", { needs: [...labels, ...queues].join("; ") });
