@@ -77,6 +77,9 @@ describe("starting a run without its code", () => {
     const since = Date.now();
     await expect(client.startRun({ workflow: "ship" })).rejects.toMatchObject({ status: 404 });
     await engine.workers.beat({ ...worker, since, workflows: [servedBy(ship as Workflow)] });
+    expect((await client.listWorkers()).workers).toMatchObject([
+      { owner: "w", isStale: false, workflows: [{ name: "ship" }] },
+    ]);
     expect(await client.startRun({ workflow: "ship", id: "a" })).toMatchObject({ id: "a", status: "queued" });
   });
 });

@@ -15,7 +15,6 @@ export const ONLY_CLI: Readonly<Record<string, string>> = {
   "validate-checkpoint": "the same as validate",
   "diff-checkpoints": "the same as diff",
   worker: "starts a process",
-  workers: "the API has no operation for it yet",
   upgrade: "changes files of a project",
 };
 

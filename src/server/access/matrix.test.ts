@@ -87,6 +87,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   setRateLimit: ["flow:manage", "store"],
   deleteRateLimit: ["flow:manage", "store"],
   holdRateLimit: ["flow:manage", "store"],
+  listWorkers: ["runs:read", "store"],
   listQueues: ["runs:read", "store"],
   getQueue: ["runs:read", "store"],
   setQueue: ["flow:manage", "store"],

@@ -75,6 +75,7 @@ export const PATHS = {
   setRateLimit: "PUT /v1/rate-limits/{name}",
   deleteRateLimit: "DELETE /v1/rate-limits/{name}",
   holdRateLimit: "POST /v1/rate-limits/{name}/hold",
+  listWorkers: "GET /v1/workers",
   listQueues: "GET /v1/queues",
   getQueue: "GET /v1/queues/{name}",
   setQueue: "PUT /v1/queues/{name}",

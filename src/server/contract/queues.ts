@@ -39,7 +39,26 @@ const queue = z.object({
   isDeclared: z.boolean(),
 });
 
+const worker = z.object({
+  owner: z.string(),
+  host: z.string(),
+  pid: z.number(),
+  workflows: z.array(z.object({ name: z.string(), version: z.string(), schema: z.number() })),
+  concurrency: z.number(),
+  running: z.number().meta({ description: "Runs that it had at its last beat" }),
+  isStopping: z.boolean(),
+  isStale: z.boolean().meta({ description: "It has missed beats: stuck, cut off or dead" }),
+  since: time,
+  beat: time,
+});
+
 export const queueOperations = {
+  listWorkers: declare("listWorkers", {
+    summary: "The processes that advance runs and have been heard of within a minute.",
+    permission: "runs:read",
+    verb: { library: "engine.workers.list", cli: "workers" },
+    answer: z.object({ workers: z.array(worker) }),
+  }),
   listQueues: declare("listQueues", {
     summary: "All queues that are defined, with their limits.",
     permission: "runs:read",

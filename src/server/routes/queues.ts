@@ -3,8 +3,12 @@ import type { Handlers } from "../call.ts";
 import type { queueOperations } from "../contract/queues.ts";
 import { who } from "./who.ts";
 
-/** Queues. Their limits are held by the engine. */
+/** Queues, whose limits the engine holds, and the workers that take runs from them. */
 export const queueRoutes: Handlers<keyof typeof queueOperations> = {
+  async listWorkers({ engine }) {
+    return { workers: await engine.workers.list() };
+  },
+
   async listQueues({ engine }) {
     return { queues: await engine.queues.list() };
   },
