@@ -67,7 +67,6 @@ const STATUSES: Readonly<Record<string, number>> = {
   "HF-6011": 501,
   "HF-6012": 503,
   "HF-6013": 409,
-  "HF-6014": 503,
   "HF-6015": 404,
   "HF-6016": 403,
 };

@@ -86,12 +86,6 @@ export const serverErrors = entries({
     safe: UNCHANGED,
     fix: "Make a new plan, look at it, and resume with its token.",
   },
-  "HF-6014": {
-    what: "There are too many open streams.",
-    why: "This server keeps at most {limit} of them.",
-    safe: UNCHANGED,
-    fix: "Follow several runs with one stream, or try again later.",
-  },
   "HF-6015": {
     what: "There is no {what} {name}.",
     why: "Nothing with this name is stored.",
