@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import type { Workflow } from "../../core/context.ts";
 import { defined } from "../../core/defined.ts";
-import type { Engine } from "../../core/engine.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { Issuer } from "../../server/access/identify.ts";
 import type { App } from "../../server/app.ts";
@@ -13,7 +12,7 @@ import type { ServerBlock } from "../config/server-block.ts";
 import type { CommandContext } from "../context.ts";
 import { plural } from "../format.ts";
 import { usage } from "../globals.ts";
-import type { Outcome } from "../outcome.ts";
+import { givenWorkflows, untilSignal } from "../service.ts";
 import { readSpan } from "../view/parsers.ts";
 
 const PORT = 4100;
@@ -69,7 +68,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const store = await context.store({ create: true });
-    const workflows = await workflowsOf(context);
+    const workflows = await givenWorkflows(context);
     const engine = await context.engine(
       workflows.length > 0 ? { workflows, execute: true, schedules: [] } : {},
     );
@@ -92,16 +91,11 @@ export const command = defineCommand({
     if (workflows.length > 0) await engine.work();
     announce(context, server, workflows);
     context.atEnd(async () => app?.close?.());
-    return stopped(context, engine, server);
+    const graceMs = context.options.grace ?? GRACE_MS;
+    await untilSignal(context, () => Promise.all([server.stop(graceMs), engine.close({ drainMs: graceMs })]));
+    return { data: { url: server.url }, text: "✓ stopped" };
   },
 });
-
-async function workflowsOf(context: Given): Promise<readonly Workflow[]> {
-  const found = await context.workflows();
-  const all: Workflow[] = [];
-  for (const file of context.args) all.push(...(await found.fromFile(file, context.host.cwd, "any")).all);
-  return all;
-}
 
 /** Flags come before the configuration. */
 async function settingsOf(context: Given): Promise<Omit<ServeOptions, "store" | "app" | "owner" | "logger">> {
@@ -176,25 +170,6 @@ function openBrowser(url: string): void {
   spawn(program, [...args, url], { stdio: "ignore", detached: true })
     .on("error", () => undefined)
     .unref();
-}
-
-/** Serves until a signal; a second one ends it at once. */
-async function stopped(context: Given, engine: Engine, server: Serving): Promise<Outcome> {
-  const { host, out } = context;
-  const graceMs = context.options.grace ?? GRACE_MS;
-  let signals = 0;
-  let hear = (): void => undefined;
-  const asked = new Promise<void>((resolve) => (hear = resolve));
-  const off = host.onSignal((signal) => {
-    signals++;
-    hear();
-    if (signals > 1) host.exit(signal === "SIGINT" ? 130 : 143);
-  });
-  await asked;
-  out.say("Stopping: finishing what is under way. Once more to stop now.");
-  await Promise.all([server.stop(graceMs), engine.close({ drainMs: graceMs })]);
-  off();
-  return { data: { url: server.url }, text: "✓ stopped" };
 }
 
 /** Refused credentials and denied requests are for whoever runs the server; they never hold secrets. */

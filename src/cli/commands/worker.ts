@@ -7,8 +7,8 @@ import { defineCommand, type Values } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { plural } from "../format.ts";
 import { usage } from "../globals.ts";
-import type { Outcome } from "../outcome.ts";
 import { ownerName } from "../owner.ts";
+import { givenWorkflows, untilSignal } from "../service.ts";
 import { readCount, readSpan } from "../view/parsers.ts";
 
 /** Containers are usually killed 30 s after they were asked to stop. */
@@ -69,10 +69,12 @@ export const command = defineCommand({
     const beats = setInterval(() => void beat(), BEAT_MS);
     announce(context, workflows);
     try {
-      return await stopped(context, engine, async () => {
+      await untilSignal(context, async () => {
         state.isStopping = true;
         await beat();
+        await engine.close({ drainMs: context.options.stopWithin ?? STOP_WITHIN_MS });
       });
+      return { data: { owner: told.owner }, text: "✓ stopped" };
     } finally {
       clearInterval(beats);
       await engine.workers.remove(told.owner).catch(() => undefined);
@@ -82,9 +84,7 @@ export const command = defineCommand({
 });
 
 async function workflowsOf(context: Given): Promise<readonly Workflow[]> {
-  const found = await context.workflows();
-  const all: Workflow[] = [];
-  for (const file of context.args) all.push(...(await found.fromFile(file, context.host.cwd, "any")).all);
+  const all = await givenWorkflows(context);
   if (all.length > 0) return all;
   throw usage("there is nothing to work on", "The files hold no workflow.", "holdfast worker flow.ts");
 }
@@ -131,23 +131,4 @@ function announce(context: Given, workflows: readonly Workflow[]): void {
   );
   out.say(`  Store   ${where}`);
   out.say(out.note.dim("  Ctrl-C stops it after what is under way."));
-}
-
-/** Works until a signal; a second one ends it at once. */
-async function stopped(context: Given, engine: Engine, onStop: () => Promise<void>): Promise<Outcome> {
-  const { host, out } = context;
-  let signals = 0;
-  let hear = (): void => undefined;
-  const asked = new Promise<void>((resolve) => (hear = resolve));
-  const off = host.onSignal((signal) => {
-    signals++;
-    hear();
-    if (signals > 1) host.exit(signal === "SIGINT" ? 130 : 143);
-  });
-  await asked;
-  out.say("Stopping: finishing what is under way. Once more to stop now.");
-  await onStop();
-  await engine.close({ drainMs: context.options.stopWithin ?? STOP_WITHIN_MS });
-  off();
-  return { data: { owner: ownerName() }, text: "✓ stopped" };
 }

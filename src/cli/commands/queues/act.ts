@@ -1,9 +1,8 @@
 import { defined } from "../../../core/defined.ts";
 import { defineCommand } from "../../command.ts";
-import type { CommandContext } from "../../context.ts";
 import { word } from "../../format.ts";
-import type { Outcome } from "../../outcome.ts";
 import { readCount, readSpan } from "../../view/parsers.ts";
+import { changeNamed, deleteNamed } from "../flow-acts.ts";
 import { limitsText } from "./look.ts";
 
 export const set = defineCommand({
@@ -38,7 +37,7 @@ export const pause = defineCommand({
   summary: "Take up no more runs of a queue; those being advanced continue",
   args: ["<queue>"],
   examples: ['queues pause orders --reason "maintenance"'],
-  run: (context) => change(context, "pause", "is paused"),
+  run: (context) => changeNamed(context, "queue", "pause", "is paused"),
 });
 
 export const resume = defineCommand({
@@ -46,30 +45,13 @@ export const resume = defineCommand({
   summary: "Take up runs of a queue again",
   args: ["<queue>"],
   examples: ["queues resume orders"],
-  run: (context) => change(context, "resume", "takes up runs again"),
+  run: (context) => changeNamed(context, "queue", "resume", "takes up runs again"),
 });
-
-async function change(
-  context: CommandContext<unknown>,
-  verb: "pause" | "resume",
-  done: string,
-): Promise<Outcome> {
-  const [name = ""] = context.args;
-  const { queues } = await context.engine();
-  const queue = await queues[verb](name, await context.act(`queues ${verb}`));
-  return { data: { queue }, text: `✓ ${name} ${done}` };
-}
 
 export const remove = defineCommand({
   name: "delete",
   summary: "Delete a queue's limits; its runs stay",
   args: ["<queue>"],
   examples: ["queues delete orders"],
-  async run(context) {
-    const [name = ""] = context.args;
-    const act = await context.act("queues delete");
-    const { queues } = await context.engine();
-    await queues.delete(name, act);
-    return { data: { queue: name, deleted: true }, text: `✓ ${name} is deleted` };
-  },
+  run: (context) => deleteNamed(context, "queue"),
 });

@@ -6,8 +6,8 @@ import { defineCommand } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { plural, word } from "../../format.ts";
 import { writtenInput } from "../../inputs.ts";
-import type { Outcome } from "../../outcome.ts";
 import { readSpan } from "../../view/parsers.ts";
+import { changeNamed, deleteNamed } from "../flow-acts.ts";
 import { timing } from "./look.ts";
 
 const INPUT = {
@@ -62,7 +62,7 @@ export const pause = defineCommand({
   summary: "Stop a schedule's ticks; its runs continue",
   args: ["<schedule>"],
   examples: ['schedules pause nightly --reason "maintenance"'],
-  run: (context) => change(context, "pause", "is paused"),
+  run: (context) => changeNamed(context, "schedule", "pause", "is paused"),
 });
 
 export const resume = defineCommand({
@@ -70,32 +70,15 @@ export const resume = defineCommand({
   summary: "Let a schedule tick again; the time between isn't made up for",
   args: ["<schedule>"],
   examples: ["schedules resume nightly"],
-  run: (context) => change(context, "resume", "ticks again"),
+  run: (context) => changeNamed(context, "schedule", "resume", "ticks again"),
 });
-
-async function change(
-  context: CommandContext<unknown>,
-  verb: "pause" | "resume",
-  done: string,
-): Promise<Outcome> {
-  const [name = ""] = context.args;
-  const { schedules } = await context.engine();
-  const schedule = await schedules[verb](name, await context.act(`schedules ${verb}`));
-  return { data: { schedule }, text: `✓ ${name} ${done}` };
-}
 
 export const remove = defineCommand({
   name: "delete",
   summary: "Delete a schedule; its runs stay",
   args: ["<schedule>"],
   examples: ["schedules delete nightly"],
-  async run(context) {
-    const [name = ""] = context.args;
-    const act = await context.act("schedules delete");
-    const { schedules } = await context.engine();
-    await schedules.delete(name, act);
-    return { data: { schedule: name, deleted: true }, text: `✓ ${name} is deleted` };
-  },
+  run: (context) => deleteNamed(context, "schedule"),
 });
 
 export const trigger = defineCommand({
