@@ -8,4 +8,4 @@ export {
 } from "./client.ts";
 export { ApiError } from "./problem.ts";
 export type { ClientOptions } from "./request.ts";
-export type { StreamEvent, StreamOptions } from "./stream.ts";
+export type { StreamEvent, StreamOptions, StreamState } from "./stream.ts";

@@ -6,7 +6,7 @@ import { createEngine, workflow } from "../index.ts";
 import { permissionsOf } from "../server/access/permission.ts";
 import { createApp } from "../server/app.ts";
 import { createMemoryStore } from "../stores/memory.ts";
-import { ApiError, createClient, type StreamEvent } from "./index.ts";
+import { ApiError, createClient, type StreamEvent, type StreamState } from "./index.ts";
 
 const talk = workflow("talk", async (ctx) => {
   for (let turn = 0; ; turn++) {
@@ -151,6 +151,19 @@ describe("client.streamEvents", () => {
       break;
     }
     expect(asked).toEqual([undefined, "x.1"]);
+  });
+
+  it("says whether it is connected, so that a page can show it", async () => {
+    const states: StreamState[] = [];
+    const server = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.end(`id: x.${states.length}\nevent: run\ndata: {"run":"a"}\n\n`);
+    });
+    const client = createClient({ url: urlOf(await portOf(server)) });
+    const options = { retryMs: 1, onState: (state: StreamState) => void states.push(state) };
+    let told = 0;
+    for await (const _ of client.streamEvents({}, options)) if (++told === 3) break;
+    expect(states).toEqual(["connecting", "live", "reconnecting", "live", "reconnecting", "live"]);
   });
 
   it("ends when its signal aborts, while it reads and while it waits to connect again", async () => {

@@ -9,8 +9,16 @@ export type StreamEvent =
   /** Events may be missing before this: read your lists again. What follows is complete. */
   | { readonly type: "resync"; readonly id: string };
 
+/**
+ * How a stream is connected. `connecting`: for the first time. `live`: the server has let it in, and events come as they
+ * happen. `reconnecting`: the connection is lost, and the stream makes another.
+ */
+export type StreamState = "connecting" | "live" | "reconnecting";
+
 /** Options of a stream of events. */
 export interface StreamOptions {
+  /** Called when the state changes, so that a page can show whether what it shows is current. */
+  readonly onState?: (state: StreamState) => void;
   /** Ends the stream. */
   readonly signal?: AbortSignal;
   /** Goes on after this event, such as the last one of a stream that another process has read. */
@@ -38,8 +46,10 @@ export async function* streamOf(
   let lastId = options.lastEventId;
   let failures = 0;
   let wasOpen = false;
+  const tell = teller(options);
+  tell("connecting");
   while (!signal?.aborted) {
-    const connection = new Connection(options);
+    const connection = new Connection(options, () => tell("live"));
     try {
       for await (const block of connection.blocks(client, args, lastId)) {
         lastId = block.id ?? lastId;
@@ -55,8 +65,18 @@ export async function* streamOf(
       wasOpen ||= connection.isOpen;
       connection.end();
     }
+    if (!signal?.aborted) tell("reconnecting");
     await pause(Math.min(retryMs * 2 ** failures++, MOST_RETRY_MS), signal);
   }
+}
+
+/** Tells of each state once, however often it is reached in a row. */
+function teller({ onState }: StreamOptions): (state: StreamState) => void {
+  let last: StreamState | undefined;
+  return (state) => {
+    if (state !== last) onState?.(state);
+    last = state;
+  };
 }
 
 /** Refused for now, or no answer at all; other refusals stay. */
@@ -72,14 +92,16 @@ function eventOf({ event, data }: Block, id = ""): StreamEvent | undefined {
 /** One connection, given up when its reader leaves, when the signal aborts, or when it falls silent. */
 class Connection {
   readonly #options: StreamOptions;
+  readonly #opened: () => void;
   readonly #abort = new AbortController();
   readonly #leave = (): void => this.#abort.abort();
   /** True once the server has let it in. */
   isOpen = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(options: StreamOptions) {
+  constructor(options: StreamOptions, opened: () => void) {
     this.#options = options;
+    this.#opened = opened;
     options.signal?.addEventListener("abort", this.#leave, { once: true });
   }
 
@@ -92,6 +114,7 @@ class Connection {
     const type = response.headers.get("content-type") ?? "";
     if (!response.body || !type.startsWith("text/event-stream")) throw new ApiError(response.status, null);
     this.isOpen = true;
+    this.#opened();
     yield* blocksOf(response.body, () => this.#alive());
   }
 
