@@ -16,7 +16,7 @@ import { type KeyFormat, keyAddress, unwrapKey, wrapKey } from "./wrapped-key.ts
 export const ROOT_RUN = SEALED_ROOT;
 /** Used instead of the store's name, which is derived from the secret. */
 export const ROOT_STORE = "root";
-const ROOT_WORKFLOW = "holdfast:sealed-store";
+export const ROOT_WORKFLOW = "holdfast:sealed-store";
 
 export class Root {
   /** Every run of the store has marked heads: a run without them was written by someone without the key. */

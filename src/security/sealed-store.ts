@@ -13,7 +13,7 @@ import { type CompressionOptions, packer } from "./compression.ts";
 import { HeadCheck } from "./head-check.ts";
 import type { Keyring } from "./keyring.ts";
 import { checkKeyring } from "./keyring.ts";
-import { openRoot, ROOT_RUN, type Root } from "./root.ts";
+import { openRoot, ROOT_RUN, ROOT_WORKFLOW, type Root } from "./root.ts";
 import { type RotationOptions, type RotationReport, rotateKeys } from "./rotation.ts";
 import { RunKeys } from "./run-keys.ts";
 import { type Prepared, type Refused, Sealer } from "./sealed-append.ts";
@@ -192,8 +192,9 @@ function reads(
   keys: RunKeys,
   sealer: Sealer,
   heads: HeadCheck,
-): Pick<Store, "read" | "entries" | "blobs" | "records" | "list"> {
+): Pick<Store, "read" | "entries" | "blobs" | "records" | "list" | "count"> {
   const records = inner.records?.bind(inner);
+  const count = inner.count?.bind(inner);
   return {
     ...(records
       ? {
@@ -225,6 +226,9 @@ function reads(
       return new Map(Array.from(found, ([hash, data]) => [hash, sealer.openBlob(runId, key, hash, data)]));
     },
     list: (query) => listRuns(inner, query),
+    ...(count
+      ? { count: async (query) => (await count(query)).filter(({ workflow }) => workflow !== ROOT_WORKFLOW) }
+      : {}),
   };
 }
 

@@ -4,7 +4,7 @@ import { RECORD_TABLES, risingTime, type StoredRecord, timeColumn } from "../cor
 import { claimAfter, isFull, refusal, UNCLAIMED } from "../core/store/claim.ts";
 import type { Append, AppendResult, Drop, Entry, Store } from "../core/store/contract.ts";
 import { memoryDocuments } from "../core/store/documents.ts";
-import { checkLimit, dueRows, listRows } from "../core/store/query.ts";
+import { checkLimit, countRows, dueRows, listRows } from "../core/store/query.ts";
 import { identityOf } from "../core/tags.ts";
 import type { RunRow } from "../core/types.ts";
 import { checkOptions } from "./options.ts";
@@ -88,7 +88,7 @@ function reads({
   blobs,
   records,
   now,
-}: State): Pick<Store, "read" | "entries" | "blobs" | "records" | "list" | "due"> {
+}: State): Pick<Store, "read" | "entries" | "blobs" | "records" | "list" | "count" | "due"> {
   return {
     async records(runId) {
       now();
@@ -112,6 +112,10 @@ function reads({
     async list(query) {
       now();
       return listRows(rows.values(), query);
+    },
+    async count(query) {
+      now();
+      return countRows(rows.values(), query);
     },
     async due(query) {
       return dueRows(rows.values(), query, now());

@@ -40,6 +40,8 @@ export interface Store {
   blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Runs newest first (`createdAt`, then id, both descending), one page at a time. */
   list(query: RunQuery): Promise<RunPage>;
+  /** How many runs match, in one look at an index; missing in a store that can only list them. */
+  count?(query: RunFilter): Promise<readonly RunCount[]>;
   /** Runs that may be claimed now: wake time reached and no live claim; the highest priority first, then longest due. */
   due(query: DueQuery): Promise<readonly RunRow[]>;
   /** Present only with `capabilities.records`: the records of a run that are still stored, in order of position. */
@@ -211,6 +213,15 @@ export interface RunQuery {
   readonly pruned?: boolean;
   readonly limit: number;
   readonly cursor?: string;
+}
+
+export type RunFilter = Omit<RunQuery, "limit" | "cursor">;
+
+/** The number of runs of a workflow in a status; never 0. */
+export interface RunCount {
+  readonly status: RunStatus;
+  readonly workflow: string;
+  readonly count: number;
 }
 
 export type RunRange = { readonly from: number; readonly limit: number };

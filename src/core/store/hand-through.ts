@@ -4,11 +4,12 @@ import type { Store } from "./contract.ts";
 /** The optional parts that a wrapping store passes through. */
 export function sealOf(
   store: Store,
-): Pick<Store, "blinding" | "prepare" | "setCacheTtl" | "check" | "records" | "documents"> {
+): Pick<Store, "blinding" | "prepare" | "setCacheTtl" | "check" | "records" | "documents" | "count"> {
   const prepare = store.prepare?.bind(store);
   const check = store.check?.bind(store);
   const setCacheTtl = store.setCacheTtl?.bind(store);
   const records = store.records?.bind(store);
+  const count = store.count?.bind(store);
   const { blinding, documents } = store;
-  return defined({ blinding, prepare, check, setCacheTtl, records, documents });
+  return defined({ blinding, prepare, check, setCacheTtl, records, documents, count });
 }

@@ -1,8 +1,8 @@
 import { badOption, checkKeys, checkNumber, checkWhole, keysOf } from "../check-options.ts";
 import { checkNamed } from "../names.ts";
 import { checkLabels } from "../tags.ts";
-import { RUN_STATUSES, type RunRow } from "../types.ts";
-import type { DueQuery, RunPage, RunQuery, Store } from "./contract.ts";
+import { type Mutable, RUN_STATUSES, type RunRow } from "../types.ts";
+import type { DueQuery, RunCount, RunFilter, RunPage, RunQuery, Store } from "./contract.ts";
 import { DELETED_RUNS } from "./deleted.ts";
 
 /** Rules shared by every store's `list` and `due`: the filters, the order of runs, and paging. */
@@ -104,6 +104,22 @@ export function listRows(rows: Iterable<RunRow>, query: RunQuery): RunPage {
   const runs = found.slice(0, query.limit);
   const last = found.length > runs.length ? runs.at(-1) : undefined;
   return { runs, cursor: last ? cursorAfter(last) : null };
+}
+
+/** The number of matching runs in memory. */
+export function countRows(rows: Iterable<RunRow>, query: RunFilter): RunCount[] {
+  const all = { ...query, limit: 1 };
+  checkQuery(all);
+  const counts = new Map<string, Mutable<RunCount>>();
+  for (const row of rows) {
+    if (!matches(row, all)) continue;
+    const { status, workflow } = row;
+    const key = `${status} ${workflow}`;
+    const known = counts.get(key);
+    if (known) known.count++;
+    else counts.set(key, { status, workflow, count: 1 });
+  }
+  return [...counts.values()];
 }
 
 /** The order of due runs: the most urgent first, then the longest due; ids decide between equals. */

@@ -48,6 +48,7 @@ export class SeenStore implements Store {
   readonly check?: NonNullable<Store["check"]>;
   readonly setCacheTtl?: NonNullable<Store["setCacheTtl"]>;
   readonly documents?: Documents;
+  readonly count?: NonNullable<Store["count"]>;
   readonly transaction?: SqlTransaction;
   readonly #base: Store;
   readonly #onBack: (error: HoldfastError) => void;
@@ -62,6 +63,8 @@ export class SeenStore implements Store {
     this.#base = base;
     this.#onBack = onBack;
     Object.assign(this, sealOf(base));
+    const { count } = base;
+    if (count) this.count = (query) => this.#ask(() => count.call(base, query));
     if (base.documents) this.documents = this.#askedDocuments(base.documents);
     if (base.transaction) this.transaction = (work, append) => this.#transact(work, append);
   }

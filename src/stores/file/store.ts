@@ -10,6 +10,8 @@ import type {
   DueQuery,
   Entry,
   Renewal,
+  RunCount,
+  RunFilter,
   RunPage,
   RunQuery,
   Store,
@@ -17,7 +19,7 @@ import type {
   StoreIdentity,
 } from "../../core/store/contract.ts";
 import type { Documents } from "../../core/store/documents.ts";
-import { checkLimit, dueRows, listRows } from "../../core/store/query.ts";
+import { checkLimit, countRows, dueRows, listRows } from "../../core/store/query.ts";
 import { NO_TAGS } from "../../core/tags.ts";
 import type { RunRow } from "../../core/types.ts";
 import { type Disk, forEach, hasCode, ifThere } from "../disk.ts";
@@ -208,6 +210,10 @@ export class FolderStore implements Store {
 
   list(query: RunQuery): Promise<RunPage> {
     return this.#read([], async () => listRows([...this.#runs.rows(), ...this.#runs.damaged()], query));
+  }
+
+  count(query: RunFilter): Promise<readonly RunCount[]> {
+    return this.#read([], async () => countRows([...this.#runs.rows(), ...this.#runs.damaged()], query));
   }
 
   due(query: DueQuery): Promise<readonly RunRow[]> {

@@ -1,6 +1,6 @@
-import type { DueQuery, RunPage, RunQuery } from "../../core/store/contract.ts";
+import type { DueQuery, RunCount, RunFilter, RunPage, RunQuery } from "../../core/store/contract.ts";
 import { checkQuery, cursorAfter } from "../../core/store/query.ts";
-import type { Queryable } from "./queryable.ts";
+import type { Queryable, Value } from "./queryable.ts";
 import { rowOf, toRow } from "./rows.ts";
 import { type Bind, CLOCK, type Statement, statement } from "./statement.ts";
 
@@ -19,14 +19,11 @@ export async function listRuns(one: Queryable, at: string, query: RunQuery): Pro
  */
 export function listStatement(at: string, query: RunQuery): Statement {
   const after = checkQuery(query);
-  const { status, workflow, parent, pruned, limit } = query;
+  const { status, limit } = query;
   return statement((bind) => {
     const needs = [
       ...(status ? ["run.status = wanted.status"] : []),
-      ...(workflow === undefined ? [] : [`run.workflow = ${bind(workflow, "text")}`]),
-      ...(parent === undefined ? [] : [`run.parent_run = ${bind(parent, "text")}`]),
-      ...tagNeeds(query, bind),
-      ...(pruned === undefined ? [] : [`run.pruned_at IS ${pruned ? "NOT " : ""}NULL`]),
+      ...needsOf(query, bind),
       ...(after
         ? [
             `(run.created_at, run.id) < (${bind(after.createdAt, "double precision")}, ${bind(after.id, "text")})`,
@@ -43,8 +40,37 @@ export function listStatement(at: string, query: RunQuery): Statement {
   });
 }
 
+/** The number of runs by status and workflow. */
+export function countStatement(at: string, query: RunFilter): Statement {
+  checkQuery({ ...query, limit: 1 });
+  const { status } = query;
+  return statement((bind) => {
+    const among = status ? [`run.status = ANY (${bind([...status], "text[]")})`] : [];
+    const needs = [...among, ...needsOf(query, bind)];
+    const where = needs.length === 0 ? "" : `WHERE ${needs.join(" AND ")}`;
+    return `SELECT run.status, run.workflow, count(*) FROM ${at}runs AS run ${where} GROUP BY 1, 2`;
+  });
+}
+
+export const toCount = ([status, workflow, count]: readonly Value[]): RunCount => ({
+  status: status as RunCount["status"],
+  workflow: String(workflow),
+  count: Number(count),
+});
+
+/** The conditions on everything but the status. */
+function needsOf(query: RunFilter, bind: Bind): string[] {
+  const { workflow, parent, pruned } = query;
+  return [
+    ...(workflow === undefined ? [] : [`run.workflow = ${bind(workflow, "text")}`]),
+    ...(parent === undefined ? [] : [`run.parent_run = ${bind(parent, "text")}`]),
+    ...tagNeeds(query, bind),
+    ...(pruned === undefined ? [] : [`run.pruned_at IS ${pruned ? "NOT " : ""}NULL`]),
+  ];
+}
+
 /** The conditions on tags and age, as their indexes need them. */
-function tagNeeds(query: RunQuery, bind: Bind): string[] {
+function tagNeeds(query: RunFilter, bind: Bind): string[] {
   const { name, queue, key, labels = {}, createdAfter, createdBefore } = query;
   const equal = Object.entries({ name, queue, run_key: key }).flatMap(([column, value]) =>
     value === undefined ? [] : [`run.${column} = ${bind(value, "text")}`],

@@ -10,6 +10,8 @@ import type {
   DueQuery,
   Entry,
   Renewal,
+  RunCount,
+  RunFilter,
   RunPage,
   RunQuery,
   Store,
@@ -23,7 +25,7 @@ import type { RunRow } from "../../core/types.ts";
 import { appendBatch, type Writing } from "./append.ts";
 import { documentsIn } from "./documents.ts";
 import { isRepeatable, storeError } from "./errors.ts";
-import { dueStatement, listRuns } from "./listing.ts";
+import { countStatement, dueStatement, listRuns, toCount } from "./listing.ts";
 import { markRestored, type Opened, openedAs, type Place, prepare } from "./migrations.ts";
 import type { Database } from "./queryable.ts";
 import { readRecords, TABLES } from "./records.ts";
@@ -162,6 +164,11 @@ export class PostgresStore implements Store {
 
   list(query: RunQuery): Promise<RunPage> {
     return this.#call((database) => listRuns(database, this.#place.at, query));
+  }
+
+  count(query: RunFilter): Promise<readonly RunCount[]> {
+    const { text, values } = countStatement(this.#place.at, query);
+    return this.#call(async (database) => (await database.query(text, values)).map(toCount));
   }
 
   async due({ workflows, limit }: DueQuery): Promise<readonly RunRow[]> {

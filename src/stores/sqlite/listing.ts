@@ -1,5 +1,5 @@
 import type { SqlValue } from "../../core/sql.ts";
-import type { DueQuery, RunPage, RunQuery } from "../../core/store/contract.ts";
+import type { DueQuery, RunCount, RunFilter, RunPage, RunQuery } from "../../core/store/contract.ts";
 import { byAge, checkQuery, cursorAfter } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { Connection } from "./connection.ts";
@@ -46,11 +46,8 @@ export function listRuns(connection: Connection, query: RunQuery): RunPage {
  */
 export function listStatements(query: RunQuery): Condition[] {
   const start = checkQuery(query);
-  const { status, workflow, parent, pruned, limit } = query;
-  const wanted = { workflow, parent_run: parent, name: query.name, queue: query.queue, run_key: query.key };
-  const given = Object.entries(wanted).flatMap(([column, value]): Filter[] =>
-    value === undefined ? [] : [{ column: column as Column, value }],
-  );
+  const { status, pruned, limit } = query;
+  const given = named(query);
   // These name few runs, and they are in order either way.
   const isNarrow = given.some(({ column }) => NARROW.has(column)) || hasLabels(query);
   const statuses = alternatives("status", isNarrow ? undefined : status && [...new Set(status)]);
@@ -70,13 +67,46 @@ export function listStatements(query: RunQuery): Condition[] {
   return statuses.flatMap((one) => prunings.map((other) => page([...one, ...given, ...other])));
 }
 
+/** The filters of single columns. */
+function named({ workflow, parent, name, queue, key }: RunFilter): Filter[] {
+  const wanted = { workflow, parent_run: parent, name, queue, run_key: key };
+  return Object.entries(wanted).flatMap(([column, value]): Filter[] =>
+    value === undefined ? [] : [{ column: column as Column, value }],
+  );
+}
+
+/** The number of runs by status and workflow: SQLite counts the entries of an index. */
+export function countRuns(connection: Connection, query: RunFilter): RunCount[] {
+  checkQuery({ ...query, limit: 1 });
+  const { status, pruned } = query;
+  const labelled = hasLabels(query) ? sourceOf([], query) : undefined;
+  const filters: Filter[] = [
+    ...named(query),
+    ...(pruned === undefined ? [] : [{ column: "(pruned_at IS NOT NULL)" as const, value: pruned ? 1 : 0 }]),
+  ];
+  const all = [
+    ...(labelled?.conditions ?? []),
+    ...filters.map(equal),
+    ...(status ? [amongStatuses(status)] : []),
+    ...ages(query, null, labelled?.table ?? "runs"),
+  ];
+  const where = all.length === 0 ? "" : `WHERE ${all.map(({ text }) => text).join(" AND ")}`;
+  const text = `SELECT runs.status, runs.workflow, count(*) FROM ${labelled?.from ?? "runs"} ${where} GROUP BY 1, 2`;
+  const found = connection.prepare(text).all(...all.flatMap(({ values }) => values));
+  return (found as [RunCount["status"], string, number][]).map(([one, workflow, count]) => ({
+    status: one,
+    workflow,
+    count,
+  }));
+}
+
 const ROW_OF_RUNS = ROW.split(", ")
   .map((column) => `runs.${column}`)
   .join(", ");
 
 const NARROW: ReadonlySet<Column> = new Set<Column>(["parent_run", "name", "queue", "run_key"]);
 
-const hasLabels = ({ labels = {} }: RunQuery): boolean => Object.keys(labels).length > 0;
+const hasLabels = ({ labels = {} }: RunFilter): boolean => Object.keys(labels).length > 0;
 
 /** The values to query one by one, or no filter. */
 const alternatives = (column: Column, values: readonly SqlValue[] | undefined): Filter[][] =>
@@ -93,7 +123,7 @@ const amongStatuses = (status: readonly string[]): Condition => ({
 });
 
 function ages(
-  { createdAfter, createdBefore }: RunQuery,
+  { createdAfter, createdBefore }: RunFilter,
   start: ReturnType<typeof checkQuery>,
   table: Source["table"],
 ): Condition[] {
@@ -107,7 +137,7 @@ function ages(
 }
 
 /** Names its index, so that SQLite never sorts. */
-function sourceOf(filters: readonly Filter[], { labels = {} }: RunQuery): Source {
+function sourceOf(filters: readonly Filter[], { labels = {} }: RunFilter): Source {
   const [first, ...others] = Object.entries(labels);
   const columns = filters.map(({ column }) => column);
   if (!first) return { from: `runs INDEXED BY ${indexFor(columns)}`, table: "runs", conditions: [] };

@@ -10,6 +10,8 @@ import type {
   DueQuery,
   Entry,
   Renewal,
+  RunCount,
+  RunFilter,
   RunPage,
   RunQuery,
   Store,
@@ -23,7 +25,7 @@ import { restoration } from "../restoration.ts";
 import { type Connection, orphaned } from "./connection.ts";
 import { documentsIn } from "./documents.ts";
 import { isBusy, storeError } from "./errors.ts";
-import { dueRuns, listRuns } from "./listing.ts";
+import { countRuns, dueRuns, listRuns } from "./listing.ts";
 import { dropRecords, readRecords, TABLES, writeRecords } from "./records.ts";
 import { insertValues, toEntry, toRow, updateValues } from "./rows.ts";
 import { type Extent, SQL, UPDATES } from "./statements.ts";
@@ -135,6 +137,10 @@ export class SqliteStore implements Store {
 
   list(query: RunQuery): Promise<RunPage> {
     return this.#look((connection) => connection.snapshot(() => listRuns(connection, query)));
+  }
+
+  count(query: RunFilter): Promise<readonly RunCount[]> {
+    return this.#look((connection) => countRuns(connection, query));
   }
 
   due({ workflows, limit }: DueQuery): Promise<readonly RunRow[]> {

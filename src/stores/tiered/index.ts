@@ -1,4 +1,5 @@
 import { badOption, checkNumber, checkObject } from "../../core/check-options.ts";
+import { defined } from "../../core/defined.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
 import { checkStore } from "../../core/store/check-store.ts";
 import type { Append, Store, StoreIdentity } from "../../core/store/contract.ts";
@@ -84,6 +85,7 @@ export function createTieredStore(options: TieredOptions): Store {
     entries: (runId, range) => copies.entries(runId, range),
     blobs: (runId, hashes) => copies.blobs(runId, hashes),
     list: (query) => primary.list(query),
+    ...defined({ count: primary.count?.bind(primary) }),
     due: (query) => primary.due(query),
     setCacheTtl: (ttlOf) => copies.limit(ttlOf),
     close: () => (closing ??= close()),

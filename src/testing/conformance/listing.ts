@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Store } from "../../core/store/contract.ts";
+import type { RunFilter, Store } from "../../core/store/contract.ts";
 import type { RunStatus } from "../../core/types.ts";
 import { creation, idsByPages, idsOf } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
@@ -72,6 +72,35 @@ export const listing: Behaviour = {
         await idsOf(store, { status: two, limit: 100 }),
         expected((i) => i % 4 === 3 || i % 4 === 0),
       );
+    },
+
+    "counts, if it can, exactly what it lists, by status and workflow": async ({ store }) => {
+      await twentyFour(store);
+      if (!store.count) return;
+      const queries = [
+        {},
+        { workflow: "odd" },
+        { status: ["failed", "queued"] },
+        { parent: "boss" },
+        { pruned: true },
+      ];
+      for (const query of [
+        ...queries,
+        { workflow: "even", createdAfter: 1002, createdBefore: 1005 },
+      ] as RunFilter[]) {
+        const { runs } = await store.list({ ...query, limit: 100 });
+        const counted: unknown[][] = (await store.count(query)).map(({ status, workflow, count }) => [
+          status,
+          workflow,
+          count,
+        ]);
+        const wanted = new Map<string, [RunStatus, string, number]>();
+        for (const { status, workflow } of runs) {
+          const [, , count] = wanted.get(`${status} ${workflow}`) ?? [status, workflow, 0];
+          wanted.set(`${status} ${workflow}`, [status, workflow, count + 1]);
+        }
+        assert.deepEqual(counted.map(String).sort(), [...wanted.values()].map(String).sort());
+      }
     },
 
     "combines filters: each one given must match": async ({ store }) => {
