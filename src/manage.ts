@@ -110,6 +110,9 @@ export type {
   RetentionSkip,
 } from "./core/manage/retention/report.ts";
 export { Retention } from "./core/manage/retention/retention.ts";
+export type { CountQuery, RunCounts } from "./core/manage/status/count-runs.ts";
+export type { Excluded, RunSearch } from "./core/manage/status/find-runs.ts";
+export type { Need, NeedKind, NeedsPage, NeedsQuery } from "./core/manage/status/needs-you.ts";
 export type { RunReport } from "./core/manage/status/run-status.ts";
 export { type Stall, stallOf } from "./core/manage/status/stalled.ts";
 export {

@@ -11,7 +11,7 @@ import type { Probe } from "./ports.ts";
 import type { Processes } from "./process-proof.ts";
 import type { QueueOptions } from "./queue-options.ts";
 import type { RateLimit } from "./rate-limit.ts";
-import type { RunQuery, Store } from "./store/contract.ts";
+import type { Store } from "./store/contract.ts";
 import type { Redaction } from "./values/redact.ts";
 import type { SecretProvider } from "./values/secrets.ts";
 import type { RecoveryOptions } from "./worker/recovery.ts";
@@ -98,8 +98,3 @@ export interface EngineOptions {
   /** Tells whether the process behind a claim is alive, for tests. */
   readonly processes?: Processes;
 }
-
-/** The runs to list; see {@link RunQuery}. */
-export type ListQuery = Omit<RunQuery, "limit"> & Partial<Pick<RunQuery, "limit">>;
-
-export const LIST_LIMIT = 100;

@@ -1,16 +1,15 @@
-import { checkNumber, checkObject } from "./check-options.ts";
+import { checkNumber } from "./check-options.ts";
 import type { GateAnswer, Workflow } from "./context.ts";
 import { type CancelOptions, Control, type PauseOptions, type ResumeOptions } from "./control/control.ts";
 import { type Answer, Decisions, type OpenGate, type Resolution } from "./control/decisions.ts";
 import { type BulkReport, Family, type OfWorkflow } from "./control/family.ts";
 import { type InjectOptions, injectInto } from "./control/inject.ts";
 import { type RetryOptions, retryStep } from "./control/retry.ts";
-import { defined } from "./defined.ts";
 import { checkCall, checkEngineOptions, checkVerb, executionSettings } from "./engine-arguments.ts";
 import { actOnAll } from "./engine-bulk.ts";
 import { engineFlow } from "./engine-flow.ts";
 import { executionDeps, type Linked } from "./engine-links.ts";
-import { type EngineOptions, LIST_LIMIT, type ListQuery } from "./engine-options.ts";
+import type { EngineOptions } from "./engine-options.ts";
 import { engineParts, enginePorts } from "./engine-ports.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Flow } from "./flow/flow.ts";
@@ -19,7 +18,7 @@ import type { RateLimits } from "./flow/rate-limits.ts";
 import type { Schedules } from "./flow/schedules.ts";
 import { checkId } from "./ids.ts";
 import { type NamedAct, unseen } from "./journal/act.ts";
-import { listed, readRun } from "./journal/door.ts";
+import { readRun } from "./journal/door.ts";
 import type { JournalEvent } from "./journal/events.ts";
 import type { EngineParts } from "./journal/parts.ts";
 import { insistOn } from "./journal/row-shape.ts";
@@ -38,6 +37,7 @@ import { Restarts } from "./manage/restart/restarts.ts";
 import { type DeleteOptions, type DeleteReport, deleteRun } from "./manage/retention/delete.ts";
 import { RetentionLoop } from "./manage/retention/loop.ts";
 import { Retention } from "./manage/retention/retention.ts";
+import { findRuns, type RunSearch } from "./manage/status/find-runs.ts";
 import { beginWork } from "./manage/status/idle.ts";
 import { type RunReport, readStatus } from "./manage/status/run-status.ts";
 import { Waits } from "./manage/status/waits.ts";
@@ -335,10 +335,8 @@ export class Engine {
   }
 
   /** Stored runs, newest first, one page at a time (100 runs, unless `limit` says otherwise); every filter must match. */
-  async list(query: ListQuery = {}): Promise<RunPage> {
-    checkObject("query", query);
-    const page = await this.#store.list({ limit: LIST_LIMIT, ...defined(query) });
-    return { ...page, runs: page.runs.map(listed) };
+  async list(query: RunSearch = {}): Promise<RunPage> {
+    return findRuns(this.#store, query);
   }
 
   /** Stops the run at its next step boundary. No new step starts after this resolves. */

@@ -71,9 +71,11 @@ export function seededIds(seed: number): Ids {
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
+export const isRunId = (value: unknown): value is string => typeof value === "string" && ID.test(value);
+
 /** Refuses a value that isn't an id (HF-1004). */
 export function checkId(value: unknown): asserts value is string {
-  if (typeof value === "string" && ID.test(value)) return;
+  if (isRunId(value)) return;
   const shown =
     typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : `A value of type ${typeof value}`;
   throw new HoldfastError("HF-1004", { id: shown });

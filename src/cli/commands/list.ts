@@ -1,4 +1,5 @@
 import { defined } from "../../core/defined.ts";
+import { hasText } from "../../core/manage/status/find-runs.ts";
 import type { RunQuery, Store } from "../../core/store/contract.ts";
 import { everyRun } from "../../core/store/query.ts";
 import { RUN_STATUSES, type RunRow, type RunStatus } from "../../core/types.ts";
@@ -25,6 +26,7 @@ interface Filters {
   readonly name: string | undefined;
   readonly label: readonly string[] | undefined;
   readonly queue: string | undefined;
+  readonly text: string | undefined;
   readonly since: Since | undefined;
   readonly needsMe: boolean;
   readonly stalled: boolean;
@@ -48,6 +50,7 @@ export const command = defineCommand({
     name: { flag: "--name <name>", summary: "Only runs of this name" },
     label: { flag: "--label <k=v>", summary: "Only runs with this label", list: true },
     queue: { flag: "--queue <queue>", summary: "Only runs of this queue" },
+    text: { flag: "--text <text>", summary: "Only runs with this in their id, name, key, labels or error" },
     since: {
       flag: "--since <time>",
       summary: "Only runs started since then, such as 2h, 7d or a date",
@@ -172,7 +175,8 @@ function statuses({ status, needsMe, stalled, error }: Filters): readonly RunSta
   return error === undefined ? undefined : ["failed", "paused", "waiting"];
 }
 
-function fits(row: RunRow, { needsMe, stalled, error }: Filters, at: number): boolean {
+function fits(row: RunRow, { needsMe, stalled, error, text: wanted }: Filters, at: number): boolean {
+  if (wanted !== undefined && !hasText(row, wanted)) return false;
   if (stalled && stalledSince(row, at) === null) return false;
   const standing = standingOf(row, at);
   if (needsMe && !standing.needsYou) return false;

@@ -7,6 +7,8 @@ import type { Operation } from "./operation.ts";
  */
 export const PATHS = {
   listRuns: "GET /v1/runs",
+  countRuns: "GET /v1/counts",
+  needsYou: "GET /v1/needs-you",
   startRun: "POST /v1/runs",
   getRun: "GET /v1/runs/{run}",
   deleteRun: "DELETE /v1/runs/{run}",

@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { NEED_KINDS } from "../../core/manage/status/needs-you.ts";
 import { RUN_STATUSES } from "../../core/types.ts";
 import { declare } from "./declare.ts";
 import {
   at,
+  count,
   reason,
   run,
   runId,
@@ -24,6 +26,22 @@ import {
 } from "./shapes-of-runs.ts";
 
 const read = { permission: "runs:read" } as const;
+const label = z.string().regex(/^[^=]{1,100}=.{0,500}$/s);
+
+/** The filters that an index answers. */
+const runFilters = {
+  status: z.array(z.enum(RUN_STATUSES)).exactOptional(),
+  workflow: z.string().min(1).max(200).exactOptional(),
+  parent: runId.exactOptional(),
+  name: z.string().min(1).max(200).exactOptional(),
+  label: z.array(label).exactOptional().meta({ description: "name=value; all of them must be there" }),
+  queue: z.string().min(1).max(200).exactOptional(),
+  key: z.string().min(1).max(500).exactOptional(),
+  createdAfter: time.min(0).exactOptional(),
+  createdBefore: time.min(0).exactOptional(),
+  pruned: z.boolean().exactOptional(),
+};
+
 const limit = z.number().int().min(1).max(200).default(50);
 
 export const runOperations = {
@@ -33,24 +51,58 @@ export const runOperations = {
     about: "list",
     verb: { library: "engine.list", cli: "list" },
     query: z.strictObject({
-      status: z.array(z.enum(RUN_STATUSES)).exactOptional(),
-      workflow: z.string().min(1).max(200).exactOptional(),
-      parent: runId.exactOptional(),
-      name: z.string().min(1).max(200).exactOptional(),
-      label: z
-        .array(z.string().regex(/^[^=]{1,100}=.{0,500}$/s))
-        .exactOptional()
-        .meta({ description: "name=value; all of them must be there" }),
-      queue: z.string().min(1).max(200).exactOptional(),
-      key: z.string().min(1).max(500).exactOptional(),
-      createdAfter: time.min(0).exactOptional(),
-      createdBefore: time.min(0).exactOptional(),
-      pruned: z.boolean().exactOptional(),
+      ...runFilters,
+      text: z.string().min(1).max(200).exactOptional().meta({
+        description:
+          "In the name, workflow, key, a label or the error, or how the id begins; a page may have few runs and go on",
+      }),
+      notStatus: z.array(z.enum(RUN_STATUSES)).exactOptional(),
+      notWorkflow: z.array(z.string().min(1).max(200)).max(50).exactOptional(),
+      notQueue: z.array(z.string().min(1).max(200)).max(50).exactOptional(),
+      notLabel: z.array(label).max(50).exactOptional().meta({ description: "name=value; none of them" }),
       needsYou: z.boolean().exactOptional().meta({ description: "Only runs that need a person" }),
       limit,
       cursor: z.string().min(1).max(200).exactOptional(),
     }),
     answer: z.object({ runs: z.array(runItem), cursor: z.string().nullable() }),
+  }),
+  countRuns: declare("countRuns", {
+    summary: "How many runs match, by status and by workflow.",
+    ...read,
+    about: "list",
+    verb: { library: "engine.reports.counts", cli: "list" },
+    query: z.strictObject(runFilters),
+    answer: z.object({
+      total: count,
+      byStatus: z.record(z.enum(RUN_STATUSES), count),
+      byWorkflow: z.record(z.string(), count),
+      more: z.boolean().meta({ description: "There are more runs than were looked at" }),
+    }),
+  }),
+  needsYou: declare("needsYou", {
+    summary: "The runs that don't go on unless a person does something, the dearest wait first.",
+    ...read,
+    about: "list",
+    verb: { library: "engine.reports.needsYou", cli: "list --needs-me" },
+    query: z.strictObject({
+      from: z.number().int().min(0).default(0),
+      limit: z.number().int().min(1).max(100).default(50),
+    }),
+    answer: z.object({
+      needs: z.array(
+        z.object({
+          kind: z.enum(NEED_KINDS),
+          run: runItem.meta({
+            description: "`headline`, `since` and `can` say what is wrong, since when and what to do",
+          }),
+          until: time.nullable().meta({ description: "When a gate closes by itself" }),
+        }),
+      ),
+      counts: z.record(z.enum(NEED_KINDS), count),
+      total: count,
+      next: count.nullable(),
+      more: z.boolean().meta({ description: "There are more runs than were looked at" }),
+    }),
   }),
   getRun: declare("getRun", {
     summary: "One run: what it does or waits for, in one sentence, and what can be done about it.",

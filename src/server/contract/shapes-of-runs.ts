@@ -1,16 +1,9 @@
 import { z } from "zod";
 import { RUN_STATUSES } from "../../core/types.ts";
-import { budget, count, stepUnderWay, time, usage, waiting } from "./shapes.ts";
+import { budget, count, progress, stepUnderWay, time, usage, waiting } from "./shapes.ts";
 import { effect, stepType } from "./shapes-of-plans.ts";
 
 /** The parts of runs: steps, events, checkpoints, differences, cost. */
-
-const progress = z.object({
-  done: count,
-  total: count.exactOptional(),
-  percent: z.number().exactOptional(),
-  text: z.string(),
-});
 
 const attempt = z.object({
   attempt: count,

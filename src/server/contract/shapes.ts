@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Progress } from "../../core/manage/checkpoints/progress.ts";
 import type { Standing, StandingWord, Tone } from "../../core/manage/status/standing.ts";
 import type { Possible } from "../../core/manage/status/status.ts";
 import { type Budget, type Claim, CONTROLS, RUN_STATUSES, type Run, WAIT_KINDS } from "../../core/types.ts";
@@ -127,8 +128,15 @@ const runFields = {
 };
 export const run: z.ZodType<ApiRun, ApiRun> = z.object(runFields).meta({ id: "Run" });
 
-/** A run and how it stands. */
-export type ApiRunItem = ApiRun & Omit<Standing, "wait">;
+export const progress = z.object({
+  done: count,
+  total: count.exactOptional().meta({ description: "Missing while nobody has said how much there is to do" }),
+  percent: z.number().exactOptional(),
+  text: z.string(),
+});
+
+/** A run, how it stands and how far it is. */
+export type ApiRunItem = ApiRun & Omit<Standing, "wait"> & { readonly progress: Progress };
 
 export const standingFields = {
   headline: z.string().meta({ description: "One plain sentence: what the run does, or why it does nothing" }),
@@ -141,7 +149,7 @@ export const standingFields = {
 };
 
 export const runItem: z.ZodType<ApiRunItem, ApiRunItem> = z
-  .object({ ...runFields, ...standingFields })
+  .object({ ...runFields, ...standingFields, progress })
   .meta({ id: "RunItem" });
 
 export const stepUnderWay = z.object({

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
+import { rowProgress } from "../../core/manage/checkpoints/progress.ts";
 import { standingOf } from "../../core/manage/status/standing.ts";
 import type { RunDetails } from "../../core/manage/status/status.ts";
 import type { Run } from "../../core/types.ts";
@@ -11,6 +12,7 @@ import type { ApiRunItem } from "../contract/shapes.ts";
 export const itemOf = (run: Run, now: number, details: RunDetails = {}): ApiRunItem => ({
   ...run,
   ...standingOf(run, now, details),
+  progress: rowProgress(run),
 });
 
 /** The entity tag of a run: its position. */

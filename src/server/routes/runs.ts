@@ -1,18 +1,49 @@
+import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { parseAddress } from "../../core/journal/address.ts";
 import type { CheckpointDiff } from "../../core/manage/checkpoints/diff.ts";
+import { rowProgress } from "../../core/manage/checkpoints/progress.ts";
 import { standingOf } from "../../core/manage/status/standing.ts";
-import { cursorAfter } from "../../core/store/query.ts";
+import type { Run } from "../../core/types.ts";
 import { encode } from "../../core/values/codec.ts";
-import { inScope } from "../access/permission.ts";
+import { inScope, type Principal } from "../access/permission.ts";
 import type { Call, Handlers } from "../call.ts";
 import type { runOperations } from "../contract/runs.ts";
-import type { ApiRunItem } from "../contract/shapes.ts";
 import { itemOf, readRun, tagOf } from "./run-item.ts";
 
 export const runRoutes: Handlers<keyof typeof runOperations> = {
-  async listRuns(call) {
-    return listed(call);
+  async listRuns({ engine, store, query, principal }) {
+    const { label, notStatus, notWorkflow, notQueue, notLabel, ...plain } = query;
+    const excluded = defined({
+      status: notStatus,
+      workflow: notWorkflow,
+      queue: notQueue,
+      labels: notLabel && labelsOf(notLabel),
+    });
+    const not = Object.keys(excluded).length === 0 ? undefined : excluded;
+    const search = {
+      ...plain,
+      ...defined({ labels: label && labelsOf(label), not, ...inScopeOf(principal) }),
+    };
+    const { runs, cursor } = await engine.list(search);
+    const now = await store.now();
+    return { runs: runs.map((run) => itemOf(run, now)), cursor };
+  },
+
+  async countRuns({ engine, query, principal }) {
+    const { label, ...plain } = query;
+    const labels = label && labelsOf(label);
+    return engine.reports.counts({ ...plain, ...defined({ labels, ...inScopeOf(principal) }) });
+  },
+
+  async needsYou({ engine, query, principal }) {
+    const page = await engine.reports.needsYou({ ...query, ...inScopeOf(principal) });
+    const needs = page.needs.map(({ kind, run, standing, until }) => ({
+      kind,
+      until,
+      run: { ...run, ...standing, progress: rowProgress(run) },
+    }));
+    return { ...page, needs };
   },
 
   async getRun({ engine, store, params, headers }) {
@@ -81,38 +112,12 @@ export const runRoutes: Handlers<keyof typeof runOperations> = {
   },
 };
 
-type Listing = Call<"listRuns">;
+const labelsOf = (labels: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(labels.map((text) => text.split(/=(.*)/s).slice(0, 2)));
 
-/** The most rows that one request looks at to find those that need a person. */
-const MOST_ROWS = 2_000;
-
-async function listed({ engine, store, query, principal }: Listing) {
-  const { needsYou, label = [], ...plain } = query;
-  const labels = Object.fromEntries(label.map((text) => text.split(/=(.*)/s).slice(0, 2)));
-  const rest = label.length === 0 ? plain : { ...plain, labels };
-  const now = await store.now();
-  const scope = principal.scope ?? null;
-  const unended = ["queued", "running", "waiting", "failed"] as const;
-  const filters = needsYou && !rest.status ? { ...rest, status: unended } : rest;
-  const runs: ApiRunItem[] = [];
-  let { cursor } = filters as { readonly cursor?: string | null };
-  for (let rows = 0; rows < MOST_ROWS; ) {
-    const page = await engine.list({ ...filters, ...(cursor ? { cursor } : {}) });
-    for (const run of page.runs) {
-      const item = itemOf(run, now);
-      if (!inScope(scope, run) || (needsYou !== undefined && item.needsYou !== needsYou)) continue;
-      runs.push(item);
-      if (runs.length < query.limit) continue;
-      const isLast = run === page.runs.at(-1);
-      return { runs, cursor: isLast ? page.cursor : cursorAfter({ ...run, head: "" }) };
-    }
-    rows += page.runs.length;
-    cursor = page.cursor;
-    if (cursor === null) break;
-    if (needsYou === undefined && scope === null) break;
-  }
-  return { runs, cursor: cursor ?? null };
-}
+/** Lists show only runs that the caller may see. */
+const inScopeOf = ({ scope = null }: Principal): { readonly where?: (run: Run) => boolean } =>
+  scope === null ? {} : { where: (run) => inScope(scope, run) };
 
 /** Two checkpoints of runs that the caller may see. `before` is called with each run before its values are read. */
 async function differ(

@@ -3,7 +3,7 @@ import type { StepType } from "../../journal/events.ts";
 import type { StepRecord } from "../../journal/records.ts";
 import type { RunState } from "../../journal/state.ts";
 import { countedName, groupOf, isMember } from "../../keys.ts";
-import type { RunStatus, Waiting, WaitKind } from "../../types.ts";
+import type { Run, RunStatus, Waiting, WaitKind } from "../../types.ts";
 
 /** A run's progress. `total` is known if the run announced it: with `ctx.plan`, and by the members of its groups. */
 export interface Progress {
@@ -57,6 +57,18 @@ export function measure(state: RunState, stepsDone: number, status?: RunStatus):
     return { progress: { done, total: done, percent: 100, text: `${done} of ${done}` }, pending: [] };
   const percent = total === 0 ? {} : { percent: Math.floor((100 * done) / total) };
   return { progress: { done, total, ...percent, text: `${done} of ${total}` }, pending };
+}
+
+/** A run's progress as far as its row tells, for lists. The budget of turns is the only total that a row has. */
+export function rowProgress({
+  stepsDone,
+  turns,
+  budget,
+}: Pick<Run, "stepsDone" | "turns" | "budget">): Progress {
+  const total = budget?.turns;
+  if (total === undefined) return { done: stepsDone, text: `${stepsDone} done` };
+  const percent = Math.min(100, Math.floor((100 * turns) / total));
+  return { done: turns, total, percent, text: `turn ${turns} of ${total}` };
 }
 
 /** A name that is planned twice is a step and its `#2`. */

@@ -1,6 +1,8 @@
 import { type Reading, recordReading } from "../../control/reading.ts";
 import { checkId } from "../../ids.ts";
 import type { EngineParts } from "../../journal/parts.ts";
+import { type CountQuery, countRuns, type RunCounts } from "../status/count-runs.ts";
+import { type NeedsPage, type NeedsQuery, needsYou } from "../status/needs-you.ts";
 import { type StoreVerification, type VerifyOptions, verifyStore } from "../verify/verify.ts";
 import { type CapacityReport, capacityReport } from "./capacity.ts";
 import { type CostQuery, type CostReport, costReport } from "./cost-report.ts";
@@ -35,6 +37,16 @@ export class Reports {
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+  }
+
+  /** How many runs match, by status and by workflow. */
+  async counts(query: CountQuery = {}): Promise<RunCounts> {
+    return countRuns(this.#parts.store, query);
+  }
+
+  /** The runs that don't go on unless a person does something, the dearest wait first. */
+  async needsYou(query: NeedsQuery = {}): Promise<NeedsPage> {
+    return needsYou(this.#parts.store, query);
   }
 
   /** Everything that happened in a run, who did it and why, and whether the record is intact. */
