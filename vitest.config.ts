@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /** Tests that talk to real servers and real disks. */
@@ -58,8 +59,31 @@ export default defineConfig({
         },
       },
       {
+        // The logic of the dashboard's parts, without a browser.
+        resolve: {
+          alias: { "holdfast/client": fileURLToPath(new URL("src/client/index.ts", import.meta.url)) },
+        },
+        test: {
+          name: "dashboard",
+          include: ["dashboard/src/**/*.test.{ts,tsx}"],
+          environment: "happy-dom",
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        // The dashboard in a real browser, on real server and worker processes of the built package.
+        test: {
+          name: "browser",
+          include: ["test/browser/**/*.test.ts"],
+          pool: "forks",
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 3 },
+        },
+      },
+      {
         // Asks what the tests above have proven, so it runs after all of them.
-        test: { name: "proven", include: ["test/proven.test.ts"], sequence: { groupOrder: 3 } },
+        test: { name: "proven", include: ["test/proven.test.ts"], sequence: { groupOrder: 4 } },
       },
     ],
   },

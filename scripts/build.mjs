@@ -67,6 +67,12 @@ async function buildPackage() {
   copyFileSync(path.join(widths, "license"), path.join(DIST, "parts/get-east-asian-width.LICENSE"));
 }
 
+/** The pages of the dashboard, as static files. */
+async function buildPages() {
+  const { build: buildSite } = await import("vite");
+  await buildSite({ configFile: path.join(ROOT, "dashboard/vite.config.ts"), logLevel: "warn" });
+}
+
 /** Declarations: those that an export leads to. */
 function buildTypes() {
   execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"], {
@@ -114,5 +120,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   rmSync(DIST, { recursive: true, force: true });
   await buildPackage();
   await buildLab();
+  await buildPages();
   buildTypes();
 }

@@ -7,10 +7,12 @@ import { checkSeen } from "../core/journal/seen-position.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
 import type { Store } from "../core/store/contract.ts";
 import { decide, type Principal, type Subject } from "./access/permission.ts";
+import { described, SESSION_PATH } from "./access/session-routes.ts";
 import type { Call, Handler, Tools } from "./call.ts";
 import type { Declared } from "./contract/declare.ts";
 import { allOperations } from "./contract/operations.ts";
 import type { OperationId } from "./contract/paths.ts";
+import { createPages } from "./dashboard.ts";
 import { Hub, type HubOptions } from "./events/hub.ts";
 import { Recent } from "./events/recent.ts";
 import { checked, readBody, readQuery } from "./input.ts";
@@ -26,6 +28,8 @@ export interface AppOptions {
   readonly identify: (request: Request) => Principal | null | Promise<Principal | null>;
   /** The path under which the API is mounted, such as `/holdfast`. Default: none. */
   readonly path?: string;
+  /** Serves the dashboard too, at every address below `path` that isn't the API's. Default: no. */
+  readonly dashboard?: boolean;
   readonly logger?: Logger;
   readonly clock?: Clock;
   /** How often streams ask the store what is new. Default 500 ms. */
@@ -77,7 +81,19 @@ export function createApp(options: AppOptions): App {
     const allow = methods.join(", ");
     hono.all(route, () => problemResponse(new HoldfastError("HF-6002", { allow }), { allow }));
   }
-  hono.notFound(() => problemResponse(new HoldfastError("HF-6001")));
+  // A host with sessions of its own answers this itself; here the dashboard learns who looks at it.
+  hono.get(SESSION_PATH, (context) =>
+    answered(tools, async () => {
+      const principal = await identify(context.req.raw);
+      if (!principal) throw new HoldfastError("HF-6050");
+      return Response.json({ ...described(principal), csrf: null });
+    }),
+  );
+  const pages = options.dashboard === true ? createPages(path) : () => null;
+  hono.notFound(({ req }) => {
+    const page = req.path.startsWith(`${path}/v1/`) ? null : pages(req.raw, req.path);
+    return page ?? problemResponse(new HoldfastError("HF-6001"));
+  });
   hono.onError((error) => answered(tools, () => Promise.reject(error)));
   return { fetch: async (request) => hono.fetch(request), close: feed.close };
 }

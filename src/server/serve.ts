@@ -6,6 +6,7 @@ import type { Store } from "../core/store/contract.ts";
 import { createIdentify, type Identify, type Issuer } from "./access/identify.ts";
 import { answerSession, SESSION_PATH } from "./access/session-routes.ts";
 import { Sessions } from "./access/sessions.ts";
+import { SignInLinks } from "./access/sign-in-links.ts";
 import { Tokens } from "./access/tokens.ts";
 import { type Visit, Visits } from "./access/visit.ts";
 import { trustedProxies } from "./hardening/client-address.ts";
@@ -55,6 +56,8 @@ const RECHECK_MS = 1_000;
 export interface Serving extends Omit<Listening, "stop"> {
   /** The administrator's token of a store that had none. It is shown this once. */
   readonly firstToken: string | null;
+  /** An address that signs this person in as an administrator, once, within a minute. */
+  signInUrl(actor: string): string;
   stop(graceMs?: number): Promise<void>;
 }
 
@@ -63,10 +66,11 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const { store, clock = systemClock, issuer, owner } = options;
   const logger = unfailing(options.logger);
   const tokens = new Tokens({ documents: documentsOf(store), clock, logger });
-  const { answer, streams } = guarded(options, tokens, clock, logger);
-  const { host, port, tls, isBehindProxy } = options;
+  const links = new SignInLinks(tokens, clock);
+  const { answer, streams } = guarded(options, tokens, links, clock, logger);
+  const { host, tls, isBehindProxy } = options;
   const { connection } = { ...LIMITS, ...options.limits };
-  const place = { ...defined({ host, tls, isBehindProxy }), port, limits: connection };
+  const place = { ...defined({ host, tls, isBehindProxy }), port: options.port, limits: connection };
   const listening = await listen({ ...place, answer });
   try {
     const firstToken = issuer ? null : await firstTokenOf(tokens, owner);
@@ -76,14 +80,15 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       streams.endAll();
       await listening.stop(graceMs);
     };
-    return { url: listening.url, port: listening.port, firstToken, stop };
+    const { url, port } = listening;
+    return { url, port, firstToken, signInUrl: (actor) => `${url}/#code=${links.make(actor)}`, stop };
   } catch (error) {
     await listening.stop(0);
     throw error;
   }
 }
 
-function guarded(options: ServeOptions, tokens: Tokens, clock: Clock, logger: Logger) {
+function guarded(options: ServeOptions, tokens: Tokens, links: SignInLinks, clock: Clock, logger: Logger) {
   const { store, issuer, tls, isBehindProxy = false, hosts = [], origins = [], proxies = [] } = options;
   const limits = { ...LIMITS, ...options.limits };
   const isTls = tls !== undefined || isBehindProxy;
@@ -101,7 +106,8 @@ function guarded(options: ServeOptions, tokens: Tokens, clock: Clock, logger: Lo
   const app = options.app(identify);
   const fetch: Fetch = (request) => {
     const { pathname } = new URL(request.url);
-    if (pathname === SESSION_PATH) return answerSession(request, { identify, sessions, isTls });
+    if (pathname === SESSION_PATH)
+      return answerSession(request, { identify, sessions, tokens, links, isTls });
     return health(pathname, store) ?? app(request);
   };
   const answer = protect(fetch, {

@@ -47,7 +47,7 @@ const options = {
     summary: "How long to finish requests in progress (default 25s)",
     parse: readSpan,
   },
-  open: { flag: "--open", summary: "Open the address in a browser" },
+  open: { flag: "--open", summary: "Open the dashboard in a browser, signed in" },
 } as const;
 
 /** An app that may follow runs for its streams, and then wants to be told that it is over. */
@@ -55,10 +55,10 @@ type ClosableApp = App & { readonly close?: () => Promise<void> };
 
 type Given = CommandContext<Values<typeof options>>;
 
-/** `holdfast serve [files…]`: the management API, and with files a worker that advances their runs. */
+/** `holdfast serve [files…]`: the dashboard and the management API, and with files a worker that advances their runs. */
 export const command = defineCommand({
   name: "serve",
-  summary: "Serve the management API, and advance runs of the given files",
+  summary: "Serve the dashboard and the management API, and advance runs of the given files",
   args: ["[files...]"],
   options,
   examples: [
@@ -77,19 +77,21 @@ export const command = defineCommand({
       import("../../server/serve.ts"),
       import("../../server/app.ts"),
     ]);
+    const owner = await context.actor();
     let app: ClosableApp | undefined;
     const server = await serve({
       ...(await settingsOf(context)),
       store,
       app: (identify) => {
-        app = createApp({ engine, store, identify, logger });
+        app = createApp({ engine, store, identify, logger, dashboard: true });
         return app.fetch;
       },
-      owner: await context.actor(),
+      owner,
       logger,
     });
     if (workflows.length > 0) await engine.work();
     announce(context, server, workflows);
+    if (context.options.open) openSignedIn(context, server.signInUrl(owner));
     context.atEnd(async () => app?.close?.());
     const graceMs = context.options.grace ?? GRACE_MS;
     await untilSignal(context, () => Promise.all([server.stop(graceMs), engine.close({ drainMs: graceMs })]));
@@ -146,6 +148,7 @@ function announce(context: Given, { url, firstToken }: Serving, workflows: reado
   const names = workflows.map(({ name }) => name).join(", ");
   out.record({ type: "listening", url, store: where, workflows: workflows.map(({ name }) => name) });
   out.say(`${out.note.green("●")} Holdfast serves ${out.note.bold(url)}`);
+  out.say(`  Pages   ${url}/`);
   out.say(`  API     ${url}/v1   (health: ${url}/healthz)`);
   out.say(`  Store   ${where}`);
   if (names === "")
@@ -156,10 +159,11 @@ function announce(context: Given, { url, firstToken }: Serving, workflows: reado
     out.warn(`  ${firstToken}`);
   }
   out.say(out.note.dim("  Ctrl-C stops it after what is under way."));
-  if (context.options.open) openBrowser(`${url}/v1/docs`);
 }
 
-function openBrowser(url: string): void {
+/** The link works once, so whoever has no browser on this machine can use it too. */
+function openSignedIn({ out }: Given, url: string): void {
+  out.warn(`To sign in, once and within a minute: ${url}`);
   const [program, ...args] =
     process.platform === "darwin"
       ? ["open"]

@@ -1,0 +1,38 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { Link, Route, Switch, useLocation } from "wouter";
+import { ActProvider } from "./acts/provider.tsx";
+import { followRuns } from "./api/live.ts";
+import { KeySheet, useKeyboard } from "./keys.tsx";
+import { ROUTES } from "./routes.tsx";
+import { Shell } from "./shell.tsx";
+import { TEXT } from "./text.ts";
+import { Empty } from "./ui/page.tsx";
+
+/** The pages, for somebody who is signed in. */
+export function App() {
+  const queries = useQueryClient();
+  const [, go] = useLocation();
+  const [isSheetOpen, setSheetOpen] = useState(false);
+  useEffect(() => followRuns(queries), [queries]);
+  useKeyboard(go, () => setSheetOpen(true));
+  return (
+    <ActProvider>
+      <Shell onKeys={() => setSheetOpen(true)}>
+        <Switch>
+          {ROUTES.map(({ path, page }) => (
+            <Route key={path} path={path} component={page} />
+          ))}
+          <Route>
+            <Empty title={TEXT.page.notFound}>
+              <Link href="/" className="underline">
+                {TEXT.page.home}
+              </Link>
+            </Empty>
+          </Route>
+        </Switch>
+      </Shell>
+      {isSheetOpen ? <KeySheet onClose={() => setSheetOpen(false)} /> : null}
+    </ActProvider>
+  );
+}

@@ -1,0 +1,51 @@
+import {
+  Activity,
+  CalendarClock,
+  CircleDollarSign,
+  Database,
+  DoorOpen,
+  Hand,
+  Layers,
+  List,
+  type LucideIcon,
+  ScrollText,
+  Server,
+  Settings,
+  TriangleAlert,
+} from "lucide-react";
+import { type ComponentType, lazy } from "react";
+import { TEXT } from "./text.ts";
+
+/** An entry of the menu, with the key that leads there after `g`. */
+interface Entry {
+  readonly name: string;
+  readonly icon: LucideIcon;
+  readonly key: string;
+}
+
+export interface Route {
+  readonly path: string;
+  readonly page: ComponentType;
+  readonly menu?: Entry;
+}
+
+const MENU = {
+  needsYou: { name: TEXT.nav.needsYou, icon: Hand, key: "n" },
+  runs: { name: TEXT.nav.runs, icon: List, key: "r" },
+  gates: { name: TEXT.nav.gates, icon: DoorOpen, key: "g" },
+  errors: { name: TEXT.nav.errors, icon: TriangleAlert, key: "e" },
+  schedules: { name: TEXT.nav.schedules, icon: CalendarClock, key: "s" },
+  queues: { name: TEXT.nav.queues, icon: Layers, key: "q" },
+  workers: { name: TEXT.nav.workers, icon: Server, key: "w" },
+  cost: { name: TEXT.nav.cost, icon: CircleDollarSign, key: "c" },
+  reliability: { name: TEXT.nav.reliability, icon: Activity, key: "l" },
+  audit: { name: TEXT.nav.audit, icon: ScrollText, key: "a" },
+  store: { name: TEXT.nav.store, icon: Database, key: "d" },
+  settings: { name: TEXT.nav.settings, icon: Settings, key: "," },
+} as const satisfies Readonly<Record<string, Entry>>;
+
+/** Every page, in the order of the menu. Pages are loaded when somebody opens them. */
+export const ROUTES: readonly Route[] = [
+  { path: "/", page: lazy(() => import("./pages/needs-you/needs-you.tsx")), menu: MENU.needsYou },
+  { path: "/runs", page: lazy(() => import("./pages/runs/runs.tsx")), menu: MENU.runs },
+];

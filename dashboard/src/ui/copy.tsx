@@ -1,0 +1,44 @@
+import { Check, Copy } from "lucide-react";
+import { useEffect, useState } from "react";
+import { TEXT } from "../text.ts";
+
+/** Copies a text, and says so for a moment. */
+export function CopyButton({
+  text,
+  label = TEXT.copy.act,
+}: {
+  readonly text: string;
+  readonly label?: string;
+}) {
+  const [isDone, setDone] = useState(false);
+  useEffect(() => {
+    if (!isDone) return undefined;
+    const timer = setTimeout(() => setDone(false), 1_500);
+    return () => clearTimeout(timer);
+  }, [isDone]);
+  const copy = (): void => void navigator.clipboard.writeText(text).then(() => setDone(true));
+  const Icon = isDone ? Check : Copy;
+  return (
+    <button
+      type="button"
+      onClick={copy}
+      aria-label={`${label}: ${text}`}
+      title={isDone ? TEXT.copy.done : label}
+      className="inline-flex size-6 shrink-0 items-center justify-center rounded text-faint hover:bg-sunken hover:text-ink"
+    >
+      <Icon aria-hidden className="size-3.5" />
+    </button>
+  );
+}
+
+/** A command line with a button that copies it. */
+export function CommandLine({ command }: { readonly command: string }) {
+  return (
+    <div className="flex items-center gap-2 rounded-md border border-line bg-sunken py-1 pr-1 pl-3">
+      <code className="min-w-0 flex-1 overflow-x-auto font-mono text-[0.87rem] whitespace-pre">
+        {command}
+      </code>
+      <CopyButton text={command} />
+    </div>
+  );
+}
