@@ -31,7 +31,7 @@ const ENCODERS: readonly (readonly [string, (body: Buffer) => Buffer])[] = [
 /** Answers requests for pages: static files, and the one page for every address that isn't a file. */
 export type Pages = (request: Request, pathname: string) => Response | null;
 
-/** True if the package holds the built pages. */
+/** True if the pages are built, as they are in the published package. */
 export const hasPages = (): boolean => existsSync(path.join(FOLDER, INDEX));
 
 /** The dashboard, for a server that is mounted under `base`. Its files are read once. */
@@ -40,6 +40,7 @@ export function createPages(base: string): Pages {
   const index = files.get(`/${INDEX}`);
   return (request, pathname) => {
     if (request.method !== "GET" && request.method !== "HEAD") return null;
+    if (pathname !== base && !pathname.startsWith(`${base}/`)) return null;
     const local = pathname.slice(base.length) || "/";
     const isFile = local.startsWith("/assets/");
     const file = isFile ? files.get(local) : index;

@@ -73,9 +73,10 @@ export const command = defineCommand({
       workflows.length > 0 ? { workflows, execute: true, schedules: [] } : {},
     );
     const logger = loggerOf(context);
-    const [{ serve }, { createApp }] = await Promise.all([
+    const [{ serve }, { createApp }, { hasPages }] = await Promise.all([
       import("../../server/serve.ts"),
       import("../../server/app.ts"),
+      import("../../server/dashboard.ts"),
     ]);
     const owner = await context.actor();
     let app: ClosableApp | undefined;
@@ -83,7 +84,7 @@ export const command = defineCommand({
       ...(await settingsOf(context)),
       store,
       app: (identify) => {
-        app = createApp({ engine, store, identify, logger, dashboard: true });
+        app = createApp({ engine, store, identify, logger, dashboard: hasPages() });
         return app.fetch;
       },
       owner,
