@@ -23,9 +23,10 @@ const problem = {
 /** The API as an OpenAPI 3.1 document, made from the list of operations. */
 export function openApi(operations: readonly Declared[], version: string, base = ""): Json {
   const paths: Record<string, Record<string, Json>> = {};
+  const schemas: Record<string, Json> = { Problem: problem };
   for (const operation of operations) {
     const path = (paths[operation.path] ??= {});
-    path[operation.method.toLowerCase()] = describe(operation);
+    path[operation.method.toLowerCase()] = describe(operation, schemas);
   }
   return {
     openapi: "3.1.0",
@@ -38,18 +39,18 @@ export function openApi(operations: readonly Declared[], version: string, base =
     ...(base === "" ? {} : { servers: [{ url: base }] }),
     paths,
     components: {
-      schemas: { Problem: problem },
+      schemas,
       securitySchemes: { token: { type: "http", scheme: "bearer" } },
     },
     security: [{ token: [] }],
   };
 }
 
-function describe(operation: Declared): Json {
+function describe(operation: Declared, schemas: Record<string, Json>): Json {
   const { id, summary, permission, query, body, path, media } = operation;
   const parameters = [
     ...pathParameters(path),
-    ...(query ? queryParameters(query) : []),
+    ...(query ? queryParameters(query, schemas) : []),
     ...headers(operation),
   ];
   return {
@@ -59,11 +60,13 @@ function describe(operation: Declared): Json {
     tags: [path.split("/")[2] ?? ""],
     "x-permission": permission,
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body ? { requestBody: content(media?.body ?? "application/json", schemaOf(body, "input")) } : {}),
+    ...(body
+      ? { requestBody: content(media?.body ?? "application/json", schemaOf(body, "input", schemas)) }
+      : {}),
     responses: {
       "200": {
         description: "Done",
-        ...content(media?.answer ?? "application/json", schemaOf(operation.answer, "output")),
+        ...content(media?.answer ?? "application/json", schemaOf(operation.answer, "output", schemas)),
       },
       default: {
         description: "Refused, or not possible",
@@ -75,9 +78,16 @@ function describe(operation: Declared): Json {
 
 const content = (type: string, schema: Json): Json => ({ content: { [type]: { schema } } });
 
-/** Shapes are written out where they are used: a reader needs no second page. */
-function schemaOf(shape: z.ZodType, io: "input" | "output"): Json {
-  const { $schema: _, ...schema } = z.toJSONSchema(shape, { io, unrepresentable: "any", reused: "inline" });
+/** Shapes with a name go to the components of the document. The others are written out where they are used. */
+function schemaOf(shape: z.ZodType, io: "input" | "output", schemas: Record<string, Json>): Json {
+  const made = z.toJSONSchema(shape, { io, unrepresentable: "any", reused: "inline" });
+  const text = JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/');
+  const {
+    $schema: _,
+    $defs,
+    ...schema
+  } = JSON.parse(text) as Json & { readonly $defs?: Record<string, Json> };
+  Object.assign(schemas, $defs);
   return schema;
 }
 
@@ -89,8 +99,8 @@ const pathParameters = (path: string): Json[] =>
     schema: { type: "string" },
   }));
 
-function queryParameters(query: z.ZodObject): Json[] {
-  const { properties = {}, required = [] } = schemaOf(query, "input") as {
+function queryParameters(query: z.ZodObject, schemas: Record<string, Json>): Json[] {
+  const { properties = {}, required = [] } = schemaOf(query, "input", schemas) as {
     properties?: Readonly<Record<string, Json>>;
     required?: readonly string[];
   };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { declare } from "./declare.ts";
 import { at, budget, labels, reason, run, runId, runItem, step, time, value } from "./shapes.ts";
 import { edits, effects, forkPreview, resumeFields, resumePlan } from "./shapes-of-plans.ts";
+import { restarted } from "./shapes-of-reports.ts";
 
 const why = { reason: reason.exactOptional() };
 const children = z.boolean().exactOptional().meta({ description: "Includes the runs below it" });
@@ -104,6 +105,7 @@ export const actOperations = {
       gate: step,
       choice: z.string().min(1).max(500),
       text: z.string().max(100_000).exactOptional(),
+      data: value.exactOptional().meta({ description: "For a gate that asks for data" }),
       digest: z.string().max(200).exactOptional().meta({
         description: "The digest of what you have seen; the answer is refused if something else is shown",
       }),
@@ -223,7 +225,7 @@ export const actOperations = {
     ...act,
     verb: { library: "engine.restarts.start", cli: "resume --fresh" },
     body: z.strictObject({ ...why, id: runId.exactOptional() }),
-    answer: z.unknown(),
+    answer: restarted,
   }),
   actOnRuns: declare("actOnRuns", {
     summary:

@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { declare } from "./declare.ts";
 import { reason, runId, runItem, time } from "./shapes.ts";
+import {
+  rateLimit as limit,
+  rateLimitOptions,
+  schedule,
+  scheduleChanges,
+  scheduleOptions,
+} from "./shapes-of-flow.ts";
 
 const manage = { permission: "flow:manage" } as const;
 const why = { reason: reason.exactOptional() };
@@ -9,11 +16,6 @@ const version = z
   .max(64)
   .exactOptional()
   .meta({ description: "The version that you have seen; refused if the schedule was changed since" });
-const schedule = z.unknown().meta({ description: "The library's type Schedule describes it" });
-const limit = z.unknown().meta({ description: "The library's type RateLimitView describes it" });
-const options = z.record(z.string(), z.unknown()).meta({
-  description: "cron, every or at, and how it starts; the library's type ScheduleOptions describes it",
-});
 
 export const flowOperations = {
   listSchedules: declare("listSchedules", {
@@ -36,7 +38,7 @@ export const flowOperations = {
       ...why,
       name: z.string().min(1).max(100),
       workflow: z.string().min(1).max(200),
-      options,
+      options: scheduleOptions,
     }),
     answer: schedule,
   }),
@@ -44,7 +46,7 @@ export const flowOperations = {
     summary: "Changes options of a schedule; an option that is null is removed.",
     ...manage,
     verb: { library: "engine.schedules.update", cli: "schedules update" },
-    body: z.strictObject({ ...why, version, changes: options }),
+    body: z.strictObject({ ...why, version, changes: scheduleChanges }),
     answer: schedule,
   }),
   deleteSchedule: declare("deleteSchedule", {
@@ -94,9 +96,7 @@ export const flowOperations = {
     verb: { library: "engine.rateLimits.set", cli: "none: limits are set in code or over the API" },
     body: z.strictObject({
       ...why,
-      limit: z
-        .record(z.string(), z.unknown())
-        .meta({ description: "The library's type RateLimit describes it" }),
+      limit: rateLimitOptions,
     }),
     answer: limit,
   }),

@@ -15,14 +15,18 @@ import {
   stepUnderWay,
   time,
 } from "./shapes.ts";
+import { validation } from "./shapes-of-reports.ts";
 import {
   checkpointHead,
   checkpointItem,
   checkpointValues,
   costReport,
   diffHead,
+  diffValues,
   eventLine,
+  gate,
   outline,
+  replay,
 } from "./shapes-of-runs.ts";
 
 const read = { permission: "runs:read" } as const;
@@ -198,16 +202,14 @@ export const runOperations = {
     verb: { library: "engine.checkpoints.diff", cli: "diff --reveal" },
     body: z.strictObject({ from: at, to: at, reason }),
     answer: diffHead.extend({
-      state: z.unknown(),
-      patch: z.array(z.unknown()),
-      values: z.object({ added: z.unknown(), removed: z.unknown(), changed: z.unknown() }),
+      ...diffValues,
     }),
   }),
   validateRun: declare("validateRun", {
     summary: "Checks the run's journal, values and blobs from the first entry to the last.",
     permission: "audit:read",
     verb: { library: "engine.checkpoints.validate", cli: "validate" },
-    answer: z.unknown().meta({ description: "The library's type Validation describes it" }),
+    answer: validation,
   }),
   pinCheckpoint: declare("pinCheckpoint", {
     summary: "Keeps the values of a checkpoint, whatever retention says.",
@@ -236,22 +238,13 @@ export const runOperations = {
     permission: "state:read",
     verb: { library: "engine.replay", cli: "replay" },
     body: z.strictObject({ reason }),
-    answer: z.unknown().meta({ description: "The library's type Replay describes it" }),
+    answer: replay,
   }),
   getGate: declare("getGate", {
     summary: "An open gate with what it shows: what is asked, of whom, and about which arguments.",
     permission: "gates:answer",
     verb: { library: "engine.gates", cli: "gate show" },
     query: z.strictObject({ gate: step }),
-    answer: z.object({
-      runId: z.string(),
-      gate: z.string(),
-      show: z.unknown(),
-      choices: z.array(z.string()),
-      text: z.boolean(),
-      digest: z.string(),
-      since: z.number(),
-      until: z.number().nullable(),
-    }),
+    answer: gate,
   }),
 };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ResumePlan, Treatment } from "../../core/manage/plan/plan-types.ts";
 import type { Edits } from "../../core/types.ts";
 import { RUN_STATUSES, WAIT_KINDS } from "../../core/types.ts";
 import { budget, count, time, value } from "./shapes.ts";
@@ -28,13 +29,30 @@ export const effects = z.enum(["reuse", "block", "simulate", "allow"]);
 export const effect = z.enum(["repeatable", "keyed", "once"]);
 export const stepType = z.enum(["call", "gate", "timer", "signal", "child", "transaction"]);
 
+const TREATMENTS = [
+  "called again with the same key",
+  "called again",
+  "asked of a person",
+  "verify hook asked first",
+  "verify hook asked first, or a person",
+  "outcome already decided",
+] as const satisfies readonly Treatment[];
+
+const foreseen = z.enum(["reused", "asked", "simulated", "called again"]);
+
+const policyVerdict = z.union([
+  z.literal("allow"),
+  z.object({ deny: z.string() }),
+  z.object({ ask: z.string(), timeoutMs: z.number().exactOptional(), fourEyes: z.boolean().exactOptional() }),
+]);
+
 const planFields = {
   runId: z.string(),
   status: z.enum(RUN_STATUSES),
   code: z.boolean().meta({ description: "Whether the workflow's code is known to this server" }),
   worker: z.object({ owner: z.string(), until: time }).nullable(),
   reuse: z.object({ steps: count, ms: z.number(), tokens: z.number(), costUsd: z.number() }),
-  inDoubt: z.array(z.object({ step: z.string(), effect, attempt: count, treatment: z.string() })),
+  inDoubt: z.array(z.object({ step: z.string(), effect, attempt: count, treatment: z.enum(TREATMENTS) })),
   runs: z.array(
     z.object({
       step: z.string(),
@@ -42,7 +60,7 @@ const planFields = {
       effect,
       attempt: count,
       at: time.exactOptional(),
-      instead: z.unknown().exactOptional(),
+      instead: foreseen.exactOptional(),
     }),
   ),
   waits: z.array(z.object({ step: z.string(), for: z.enum(WAIT_KINDS), until: time.exactOptional() })),
@@ -57,7 +75,7 @@ const planFields = {
     notAsked: z.array(z.string()),
     new: z.array(z.string()),
   }),
-  policy: z.array(z.object({ step: z.string(), verdict: z.unknown() })),
+  policy: z.array(z.object({ step: z.string(), verdict: policyVerdict })),
   approvals: z.array(
     z.object({
       step: z.string(),
@@ -65,14 +83,31 @@ const planFields = {
       state: z.enum(["needed", "open", "void", "given", "refused"]),
     }),
   ),
-  content: z.object({ checked: count, held: z.array(z.unknown()) }),
+  content: z.object({
+    checked: count,
+    held: z.array(
+      z.object({
+        source: z.enum(["step", "loop", "memory", "signal", "input", "edit"]),
+        name: z.string(),
+        verdict: z.union([z.object({ quarantine: z.string() }), z.object({ park: z.string() })]),
+      }),
+    ),
+  }),
   budget: budget.nullable(),
-  children: z.array(z.unknown()).meta({ description: "The plans of the children in progress" }),
   blocked: z.string().nullable(),
 };
 
+const plan: z.ZodType<ResumePlan, ResumePlan> = z
+  .object({
+    ...planFields,
+    get children() {
+      return z.array(plan).meta({ description: "The plans of the children in progress" });
+    },
+  })
+  .meta({ id: "ResumePlan" });
+
 export const resumePlan = z.object({
-  plan: z.object(planFields),
+  plan,
   seq: count.meta({ description: "The position of the run that the plan is for" }),
   token: z
     .string()
@@ -91,7 +126,7 @@ export const forkPreview = z.object({
       attempts: count,
       args: z.string().nullable(),
       at: time,
-      becomes: z.unknown(),
+      becomes: foreseen,
     }),
   ),
   children: z.array(z.object({ step: z.string(), runId: z.string(), seq: count, kept: z.boolean() })),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RUN_STATUSES } from "../../core/types.ts";
+import { RUN_STATUSES, WAIT_KINDS } from "../../core/types.ts";
 import { budget, count, progress, stepUnderWay, time, usage, waiting } from "./shapes.ts";
 import { effect, stepType } from "./shapes-of-plans.ts";
 
@@ -129,18 +129,74 @@ export const checkpointHead = z.object({
   head: z.string(),
 });
 
+const values = z.record(z.string(), z.unknown());
+
+const stepEnded = z.object({
+  step: z.string(),
+  type: stepType,
+  effect,
+  status: z.enum(["completed", "failed", "in_doubt"]),
+  at: time,
+  ms: z.number(),
+  attempts: count,
+  key: z.string().exactOptional(),
+  args: z.string().exactOptional(),
+});
+
+export const decision = z.object({
+  ...place,
+  description: z.string(),
+  agent: z.string().exactOptional(),
+  type: z.string().exactOptional(),
+  rationale: z.string().exactOptional(),
+  alternatives: z.array(z.string()).exactOptional(),
+  confidence: z.number().exactOptional(),
+});
+
+const agentState = z.object({
+  type: z.string().exactOptional(),
+  status: z.string(),
+  confidence: z.number().exactOptional(),
+  blockers: z.array(z.string()).exactOptional(),
+  state: z.unknown().exactOptional(),
+});
+
+const failure = z.object({
+  step: z.string(),
+  attempt: count.exactOptional(),
+  at: time,
+  name: z.string(),
+  message: z.string(),
+  code: z.union([z.string(), z.number()]).exactOptional(),
+  details: values.exactOptional(),
+});
+
+export const gateHead = z.object({
+  runId: z.string(),
+  gate: z.string(),
+  choices: z.array(z.string()),
+  text: z.boolean().meta({ description: "An answer may have a text" }),
+  data: z.boolean().meta({ description: "An answer must have data" }),
+  fourEyes: z.boolean().meta({ description: "Whoever asked for the run can't answer" }),
+  digest: z.string(),
+  since: time,
+  until: time.nullable(),
+});
+
+export const gate = gateHead.extend({ show: z.unknown() });
+
 /** Values are JSON; what JSON can't express uses the journal's encoding, such as `{"$":["Date",0]}`. */
 export const checkpointValues = checkpointHead.extend({
   input: z.unknown(),
-  config: z.unknown(),
-  memory: z.unknown(),
-  loops: z.unknown(),
-  steps: z.unknown(),
-  history: z.array(z.unknown()),
-  failure: z.unknown(),
-  decisions: z.array(z.unknown()),
-  agents: z.unknown(),
-  gates: z.array(z.unknown()),
+  config: values,
+  memory: values,
+  loops: values,
+  steps: values,
+  history: z.array(stepEnded),
+  failure: failure.nullable(),
+  decisions: z.array(decision),
+  agents: z.record(z.string(), agentState),
+  gates: z.array(gate),
   result: z.unknown(),
 });
 
@@ -156,4 +212,47 @@ export const diffHead = z.object({
   decisions: z.object({ added: count, removed: count }),
   usage: usage.extend({ turns: z.number(), activeMs: z.number() }),
   ms: z.number(),
+});
+
+/** The values of a difference. */
+export const diffValues = {
+  state: values.nullable().meta({ description: "In the format of jsondiffpatch" }),
+  patch: z.array(
+    z.union([
+      z.object({ op: z.enum(["add", "replace"]), path: z.string(), value: z.unknown() }),
+      z.object({ op: z.literal("remove"), path: z.string() }),
+    ]),
+  ),
+  values: z.object({
+    added: values,
+    removed: values,
+    changed: z.record(z.string(), z.object({ from: z.unknown(), to: z.unknown() })),
+  }),
+};
+
+export const replay = z.object({
+  end: z.enum(["completed", "failed", "stopped"]),
+  result: z.unknown().exactOptional(),
+  error: z.unknown().exactOptional(),
+  steps: z.array(
+    z.object({
+      step: z.string(),
+      from: z.literal("journal"),
+      status: z.enum(["completed", "failed"]),
+      value: z.unknown(),
+    }),
+  ),
+  stoppedAt: z.array(
+    z.union([
+      z.object({ step: z.string(), action: z.literal("start"), type: stepType, effect, attempt: count }),
+      z.object({
+        step: z.string(),
+        action: z.literal("wait"),
+        for: z.enum(WAIT_KINDS),
+        until: time.exactOptional(),
+        detail: z.string().exactOptional(),
+      }),
+    ]),
+  ),
+  notAsked: names,
 });

@@ -1,12 +1,23 @@
 import { z } from "zod";
+import type { RetentionPreset } from "../../core/manage/retention/policy.ts";
 import { declare } from "./declare.ts";
 import { count, reason, runId, time } from "./shapes.ts";
-import { eventLine } from "./shapes-of-runs.ts";
+import {
+  auditTrail,
+  capacityReport,
+  effectAudit,
+  effectReport,
+  health,
+  importReview,
+  migrationReport,
+  recoveryReport,
+  retentionReport,
+  storeVerification,
+} from "./shapes-of-reports.ts";
+import { eventLine, gateHead } from "./shapes-of-runs.ts";
 
 const read = { permission: "runs:read" } as const;
 const audit = { permission: "audit:read" } as const;
-const described = (type: string) =>
-  z.unknown().meta({ description: `The library's type ${type} describes it` });
 
 const period = z.strictObject({
   since: z.number().int().min(0).exactOptional(),
@@ -14,9 +25,41 @@ const period = z.strictObject({
   workflow: z.string().min(1).max(200).exactOptional(),
 });
 
+const preset = z.enum([
+  "default",
+  "seed0",
+  "dag",
+  "conductor",
+  "agentic",
+  "forever",
+]) satisfies z.ZodType<RetentionPreset>;
+const age = z
+  .union([z.number().min(0), z.string().regex(/^\d+(\.\d+)?(ms|s|m|h|d|w)$/)])
+  .meta({ description: "Milliseconds, or a text such as 7d" });
+const ruleFields = {
+  preset: preset.exactOptional(),
+  maxAge: age.exactOptional(),
+  failedMaxAge: age.exactOptional(),
+  onExpiry: z.enum(["keep-record", "delete"]).exactOptional(),
+  tombstone: z.boolean().exactOptional(),
+  keepLast: z.number().exactOptional(),
+  keepPer: z.enum(["run", "workflow"]).exactOptional(),
+  checkpointMaxAge: age.exactOptional(),
+  keepPerPhase: z.number().exactOptional(),
+  keepSuccessful: z.union([z.boolean(), z.number()]).exactOptional(),
+  archiveRecords: z.boolean().exactOptional(),
+  archiveTimeout: age.exactOptional(),
+  cacheTtl: age.exactOptional(),
+};
 const policy = z
-  .union([z.string().max(100), z.record(z.string(), z.unknown())])
-  .meta({ description: "The name of a preset, or rules; the library's type RetentionPolicy describes them" });
+  .union([
+    preset,
+    z.strictObject({
+      ...ruleFields,
+      workflows: z.record(z.string(), z.union([preset, z.strictObject(ruleFields)])).exactOptional(),
+    }),
+  ])
+  .meta({ id: "RetentionPolicy", description: "The name of a preset, or rules" });
 
 const view = z.object({
   name: z.string(),
@@ -39,17 +82,7 @@ export const storeOperations = {
     }),
     answer: z.object({
       cursor: z.string().nullable(),
-      gates: z.array(
-        z.object({
-          runId: z.string(),
-          gate: z.string(),
-          choices: z.array(z.string()),
-          text: z.boolean(),
-          digest: z.string(),
-          since: time,
-          until: time.nullable(),
-        }),
-      ),
+      gates: z.array(gateHead),
     }),
   }),
   listErrors: declare("listErrors", {
@@ -102,55 +135,55 @@ export const storeOperations = {
     summary: "Everything that happened in a run, who did it and why, and whether the record is intact.",
     ...audit,
     verb: { library: "engine.reports.trail", cli: "report trail" },
-    answer: described("AuditTrail"),
+    answer: auditTrail,
   }),
   reportRecoveries: declare("reportRecoveries", {
     summary: "Every takeover from a lost worker: its duration, the interrupted steps, and the result.",
     ...audit,
     verb: { library: "engine.reports.recoveries", cli: "report recoveries" },
     query: period,
-    answer: described("RecoveryReport"),
+    answer: recoveryReport,
   }),
   reportEffects: declare("reportEffects", {
     summary: "Calls with effects that weren't clearly made once, with the cause and the resolution.",
     ...audit,
     verb: { library: "engine.reports.effects", cli: "report effects" },
     query: period,
-    answer: described("EffectReport"),
+    answer: effectReport,
   }),
   reportCapacity: declare("reportCapacity", {
     summary: "The content of the store, its growth, and what retention removes.",
     ...audit,
     verb: { library: "engine.reports.capacity", cli: "report capacity" },
     query: period,
-    answer: described("CapacityReport"),
+    answer: capacityReport,
   }),
   verifyStore: declare("verifyStore", {
     summary: "Checks every run's row, chain, values and blobs, newest first, up to a limit.",
     ...audit,
     verb: { library: "engine.reports.verify", cli: "verify" },
     body: z.strictObject({ limit: z.number().int().min(1).max(10_000).exactOptional() }),
-    answer: described("StoreVerification"),
+    answer: storeVerification,
   }),
   checkMigrations: declare("checkMigrations", {
     summary: "What the code of this server means for stored runs of other versions. Changes nothing.",
     ...read,
     verb: { library: "engine.migrations.check", cli: "migrate --check" },
     query: z.strictObject({ workflow: z.string().min(1).max(200).exactOptional() }),
-    answer: described("MigrationReport"),
+    answer: migrationReport,
   }),
   reviewImport: declare("reviewImport", {
     summary: "What an imported run would execute, with its values. The reading is recorded, with the reason.",
     permission: "admin",
     verb: { library: "engine.transfer.review", cli: "accept" },
     query: z.strictObject({ reason }),
-    answer: described("ImportReview"),
+    answer: importReview,
   }),
   auditRestart: declare("auditRestart", {
     summary: "What could happen twice if the run were started again from the beginning.",
     ...read,
     verb: { library: "engine.restarts.audit", cli: "resume --fresh" },
-    answer: described("EffectAudit"),
+    answer: effectAudit,
   }),
   previewRetention: declare("previewRetention", {
     summary: "What a retention policy would drop now. Changes nothing.",
@@ -161,7 +194,7 @@ export const storeOperations = {
       workflow: z.string().min(1).max(200).exactOptional(),
       run: runId.exactOptional(),
     }),
-    answer: described("RetentionReport"),
+    answer: retentionReport,
   }),
   pruneValues: declare("pruneValues", {
     summary: "Drops the values that a policy does not keep. The record of what happened stays.",
@@ -173,7 +206,7 @@ export const storeOperations = {
       workflow: z.string().min(1).max(200).exactOptional(),
       run: runId.exactOptional(),
     }),
-    answer: described("RetentionReport"),
+    answer: retentionReport,
   }),
   listViews: declare("listViews", {
     summary: "The saved views of the list of runs.",
@@ -214,19 +247,22 @@ export const storeOperations = {
     ...read,
     about: "list",
     verb: { library: "engine.health", cli: "doctor" },
-    answer: z.object({
-      store: z.unknown(),
-      runs: z.array(
-        z.object({ runId: z.string(), notSavedSince: z.object({ seq: count, at: time }), steps: count }),
-      ),
-      worker: z.object({ running: count, waiting: count }),
-    }),
+    answer: health,
   }),
   getStore: declare("getStore", {
     summary: "The store: its kind, what it can do, and its clock.",
     ...read,
     about: "list",
     verb: { library: "store.capabilities", cli: "doctor" },
-    answer: z.object({ kind: z.string(), capabilities: z.record(z.string(), z.unknown()), now: time }),
+    answer: z.object({
+      kind: z.string(),
+      capabilities: z.object({
+        durability: z.enum(["power-loss", "process", "none"]),
+        transactions: z.union([z.literal(false), z.enum(["sync", "async"])]),
+        records: z.array(z.string()).exactOptional(),
+        limits: z.boolean().exactOptional(),
+      }),
+      now: time,
+    }),
   }),
 };

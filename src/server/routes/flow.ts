@@ -1,7 +1,5 @@
 import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import type { ScheduleInput } from "../../core/flow/schedules.ts";
-import type { RateLimit } from "../../core/rate-limit.ts";
 import type { Handlers } from "../call.ts";
 import type { flowOperations } from "../contract/flow.ts";
 import { itemOf } from "./run-item.ts";
@@ -21,7 +19,7 @@ export const flowRoutes: Handlers<keyof typeof flowOperations> = {
 
   async createSchedule(call) {
     const { name, workflow, options } = call.body;
-    return call.engine.schedules.create(name, { ...options, workflow } as ScheduleInput, who(call));
+    return call.engine.schedules.create(name, { ...options, workflow }, who(call));
   },
 
   async updateSchedule(call) {
@@ -57,7 +55,7 @@ export const flowRoutes: Handlers<keyof typeof flowOperations> = {
   },
 
   async setRateLimit(call) {
-    return call.engine.rateLimits.set(call.params.name, call.body.limit as unknown as RateLimit, who(call));
+    return call.engine.rateLimits.set(call.params.name, call.body.limit, who(call));
   },
 
   async deleteRateLimit(call) {

@@ -5,10 +5,10 @@ import type { CheckpointDiff } from "../../core/manage/checkpoints/diff.ts";
 import { rowProgress } from "../../core/manage/checkpoints/progress.ts";
 import { standingOf } from "../../core/manage/status/standing.ts";
 import type { Run } from "../../core/types.ts";
-import { encode } from "../../core/values/codec.ts";
 import { inScope, type Principal } from "../access/permission.ts";
 import type { Call, Handlers } from "../call.ts";
 import type { runOperations } from "../contract/runs.ts";
+import { asJson } from "./as-json.ts";
 import { itemOf, readRun, tagOf } from "./run-item.ts";
 
 export const runRoutes: Handlers<keyof typeof runOperations> = {
@@ -66,8 +66,7 @@ export const runRoutes: Handlers<keyof typeof runOperations> = {
 
   async readState({ engine, params, body: { reason }, act: { actor } }) {
     const shown = await engine.checkpoints.reveal(`${params.run}@${params.at}`, { actor, reason });
-    const values = JSON.parse(encode(shown)) as typeof shown;
-    return { result: null, ...values };
+    return { result: null, ...asJson(shown) };
   },
 
   async diff(call) {
@@ -101,12 +100,12 @@ export const runRoutes: Handlers<keyof typeof runOperations> = {
 
   async replayCheckpoint({ engine, params, body: { reason }, act: { actor } }) {
     await engine.reports.recordReading(params.run, { actor, reason, what: `replay to ${params.at}` });
-    return JSON.parse(encode(await engine.replay(`${params.run}@${params.at}`))) as unknown;
+    return asJson(await engine.replay(`${params.run}@${params.at}`));
   },
 
   async getGate({ engine, params, query }) {
     const gate = (await engine.gates(params.run)).find((one) => one.gate === query.gate);
-    if (gate) return JSON.parse(encode(gate)) as typeof gate;
+    if (gate) return asJson(gate);
     const why = "It was not opened yet, was answered, or there is none of this name.";
     throw new HoldfastError("HF-1013", { run: params.run, gate: query.gate, why });
   },

@@ -2,12 +2,12 @@ import { defined } from "../../core/defined.ts";
 import { explainError, HoldfastError } from "../../core/errors.ts";
 import type { RetentionPolicy } from "../../core/manage/retention/policy.ts";
 import type { Documents } from "../../core/store/documents.ts";
-import { encode } from "../../core/values/codec.ts";
 import { inScope } from "../access/permission.ts";
 import type { Call, Handlers } from "../call.ts";
 import type { OperationId } from "../contract/paths.ts";
 import type { storeOperations } from "../contract/store.ts";
 import { openStream } from "../events/stream.ts";
+import { asJson } from "./as-json.ts";
 import { readRun } from "./run-item.ts";
 
 export const storeRoutes: Handlers<keyof typeof storeOperations> = {
@@ -28,7 +28,10 @@ export const storeRoutes: Handlers<keyof typeof storeOperations> = {
     return { workflows: workflows.map(({ name, version, schema }) => ({ name, version, schema })) };
   },
 
-  getTrail: async ({ engine, params }) => engine.reports.trail(params.run),
+  async getTrail({ engine, params }) {
+    const { lines, ...trail } = await engine.reports.trail(params.run);
+    return { ...trail, lines: lines.map((line) => ({ ...line, meta: { ...line.meta } })) };
+  },
   reportRecoveries: async ({ engine, query }) => engine.reports.recoveries(query),
   reportEffects: async ({ engine, query }) => engine.reports.effects(query),
   reportCapacity: async ({ engine, query }) => engine.reports.capacity(query),
@@ -38,7 +41,7 @@ export const storeRoutes: Handlers<keyof typeof storeOperations> = {
 
   async reviewImport({ engine, params, query: { reason }, act: { actor } }) {
     await engine.reports.recordReading(params.run, { actor, reason, what: "what it would execute" });
-    return JSON.parse(encode(await engine.transfer.review(params.run))) as unknown;
+    return asJson(await engine.transfer.review(params.run));
   },
 
   async previewRetention({ engine, body: { policy, ...options } }) {

@@ -69,7 +69,7 @@ export interface NeedsPage {
 const LIMIT = 50;
 const MOST = 200;
 /** The most rows of each status that are looked at, newest first. */
-const MOST_ROWS = 1_000;
+const MOST_ROWS = 500;
 const STATUSES: readonly RunStatus[] = ["waiting", "failed", "running", "queued"];
 
 /** All runs that need a person, the dearest wait first. */
