@@ -128,6 +128,7 @@ export {
   type ImportReport,
   Transfer,
 } from "./core/manage/transfer/transfer.ts";
+export { type SavedView, type ViewAct, type ViewPage, type ViewQuery, Views } from "./core/manage/views.ts";
 export type { CheckpointStrategy, CheckpointTrigger, SaveEvery, Triggers } from "./core/options.ts";
 export type {
   AgentJson,

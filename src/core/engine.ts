@@ -42,6 +42,7 @@ import { beginWork } from "./manage/status/idle.ts";
 import { type RunReport, readStatus } from "./manage/status/run-status.ts";
 import { Waits } from "./manage/status/waits.ts";
 import { Transfer } from "./manage/transfer/transfer.ts";
+import { Views } from "./manage/views.ts";
 import type { StartOptions } from "./options.ts";
 import type { Ports } from "./ports.ts";
 import type { Execution } from "./run/execution.ts";
@@ -75,7 +76,6 @@ import { checkWorkflow } from "./workflow.ts";
  * import { openSqliteStore } from "holdfast/stores/sqlite";
  *
  * const hello = workflow("hello", async (ctx, name: string) => ctx.step("greet", () => `Hello ${name}`));
- *
  * const engine = createEngine({ store: await openSqliteStore(), workflows: [hello] });
  * const run = await engine.start(hello, "Ada", { id: "hello-1" });
  * console.log(await engine.result(run.id));
@@ -103,6 +103,8 @@ export class Engine {
   readonly rateLimits: RateLimits;
   /** Limits of how many runs are advanced at once. */
   readonly queues: Queues;
+  /** Saved views of the list of runs. */
+  readonly views: Views;
   /** The processes that advance runs on this store. */
   readonly workers: WorkerRegistry;
   readonly #options: EngineOptions;
@@ -165,6 +167,7 @@ export class Engine {
     this.outside = new OutsideRuns(this.#parts);
     this.restarts = new Restarts(this.#parts, (...run) => this.#starter.create(...run));
     this.workers = new WorkerRegistry(this.#store, () => this.#ports.ids.token());
+    this.views = new Views(this.#store, () => this.#ports.ids.token());
     this.#linked = this.#links();
     this.#flow = engineFlow(this.#linked, options, (runId, act) => this.cancel(runId, act));
     ({ schedules: this.schedules, rateLimits: this.rateLimits, queues: this.queues } = this.#flow);

@@ -69,6 +69,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   "HF-6013": 409,
   "HF-6015": 404,
   "HF-6016": 403,
+  "HF-6030": 403,
 };
 
 export function statusOf(code: ErrorCode): number {

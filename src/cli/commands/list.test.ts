@@ -55,6 +55,16 @@ describe("list", () => {
     expect(existsSync(join(folder.path, "none"))).toBe(false);
   });
 
+  it("finds a text, and keeps filters as a view", async () => {
+    expect(await ids("list --text koyfin")).toEqual(["aapl-17"]);
+    expect(await ids("list --text RECON-8")).toEqual(["recon-88"]);
+    expect(await ids("list --needs-me --text reconcile --save-view mine")).toEqual(["recon-88"]);
+    expect(await ids("list --view mine")).toEqual(["recon-88"]);
+    expect(await ids("list --view mine --status failed")).toEqual([]);
+    expect((await folder.run("list --view none")).stderr).toContain("HF-6015");
+    expect((await folder.run("list --stalled --save-view s")).code).toBe(2);
+  });
+
   it("keeps what needs a person apart from what does not", async () => {
     expect(await ids("list --needs-me")).toEqual(["recon-88", "aapl-17"]);
     expect(await ids("list --status completed")).toEqual(["done-1"]);

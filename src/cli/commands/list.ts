@@ -1,5 +1,5 @@
 import { defined } from "../../core/defined.ts";
-import { hasText } from "../../core/manage/status/find-runs.ts";
+import { hasText, narrowed, type RunSearch, wantedBy } from "../../core/manage/status/find-runs.ts";
 import type { RunQuery, Store } from "../../core/store/contract.ts";
 import { everyRun } from "../../core/store/query.ts";
 import { RUN_STATUSES, type RunRow, type RunStatus } from "../../core/types.ts";
@@ -11,6 +11,7 @@ import type { Outcome } from "../outcome.ts";
 import { LiveBlock } from "../view/live-block.ts";
 import { readCount, readSince, type Since } from "../view/parsers.ts";
 import { doneOf, itemData, originOf, type RunItem, RunItems } from "../view/run-rows.ts";
+import { saveView, type Viewed, viewNamed } from "../view/saved-views.ts";
 import { costWord } from "../view/spending.ts";
 import { badge, spoken, stalledSince, standingOf } from "../view/standing.ts";
 import { type Column, roomOf, table } from "../view/table.ts";
@@ -20,15 +21,10 @@ const LIMIT = 50;
 const PAGE = 200;
 const WATCH_MS = 1_000;
 
-interface Filters {
-  readonly status: readonly RunStatus[] | undefined;
-  readonly workflow: string | undefined;
-  readonly name: string | undefined;
-  readonly label: readonly string[] | undefined;
-  readonly queue: string | undefined;
-  readonly text: string | undefined;
+interface Filters extends Viewed {
   readonly since: Since | undefined;
-  readonly needsMe: boolean;
+  /** That of a saved view. */
+  readonly search: RunSearch;
   readonly stalled: boolean;
   readonly error: string | undefined;
   readonly limit: number | undefined;
@@ -59,6 +55,8 @@ export const command = defineCommand({
     needsMe: { flag: "--needs-me", summary: "Only runs that need you: waiting, failed or stalled" },
     stalled: { flag: "--stalled", summary: "Only runs that could continue but have no live worker" },
     error: { flag: "--error <text>", summary: "Only runs whose error contains this text" },
+    view: { flag: "--view <name>", summary: "Only runs of a saved view" },
+    saveView: { flag: "--save-view <name>", summary: "Save these filters as a view, for the dashboard too" },
     limit: { flag: "--limit <n>", summary: `Show at most this many (default ${LIMIT})`, parse: readCount },
     watch: { flag: "--watch", summary: "Refresh every second until Ctrl-C" },
   },
@@ -72,8 +70,14 @@ export const command = defineCommand({
         "Name the workflow as an argument or with --workflow, not both.",
         `holdfast list ${named}`,
       );
-    const { watch: isWatched, ...given } = options;
-    const filters: Filters = { ...given, workflow: named ?? options.workflow };
+    const { watch: isWatched, view, saveView: viewName, ...given } = options;
+    const filters: Filters = {
+      ...given,
+      workflow: named ?? options.workflow,
+      search: await viewNamed(context, view),
+    };
+    const { since, stalled, error } = filters;
+    if (viewName !== undefined) await saveView(context, viewName, filters, { since, stalled, error, view });
     return isWatched ? watch(context, filters) : look(context, filters);
   },
 });
@@ -134,18 +138,32 @@ async function find(store: Store, filters: Filters): Promise<Found> {
 
 /** Matching rows, page by page on demand. The row is checked before anything else is read. */
 async function* rows(store: Store, filters: Filters, at: number): AsyncGenerator<RunRow> {
-  const { workflow, name, queue, label } = filters;
+  const { workflow, name, queue, label, search } = filters;
+  const {
+    text: _,
+    not,
+    needsYou,
+    where: __,
+    limit: ___,
+    cursor: ____,
+    labels: viewed = {},
+    ...saved
+  } = search;
   const status = statuses(filters);
-  const labels = (label ?? []).map(readLabel);
-  const query = defined({ status, workflow, name, queue, createdAfter: filters.since?.(at) });
+  const labels = [...Object.entries(viewed), ...(label ?? []).map(readLabel)];
+  const given = defined({ status, workflow, name, queue, createdAfter: filters.since?.(at) });
+  const query = narrowed({ ...saved, ...given }, not, needsYou);
+  if (query === null) return;
+  const isWanted = wantedBy(search, at);
+  const suits = (row: RunRow): boolean => fits(row, filters, at) && isWanted(row);
   // The store finds labels with their values. Labels without one are looked for in each run.
   const exact = labels.filter((one): one is [string, string] => one[1] !== undefined);
   const isExact = labels.length > 0 && exact.length === labels.length;
   const wanted = isExact ? { ...query, labels: Object.fromEntries(exact) } : query;
   // A short first page is enough for most lists.
   for await (const row of everyRun(store, wanted, Math.min(PAGE, (filters.limit ?? LIMIT) + 1)))
-    if (fits(row, filters, at) && (isExact || (await hasLabels(store, row, labels)))) yield row;
-  if (isExact) yield* labelledBefore(store, query, (row) => fits(row, filters, at), labels);
+    if (suits(row) && (isExact || (await hasLabels(store, row, labels)))) yield row;
+  if (isExact) yield* labelledBefore(store, query, suits, labels);
 }
 
 /** How many of the newest runs are searched for labels of earlier versions. */
@@ -251,9 +269,10 @@ function whyOf({ standing, row }: RunItem, at: number): string {
 }
 
 function empty(context: CommandContext<unknown>, filters: Filters): string {
-  const { limit: _, workflow, ...rest } = filters;
+  const { limit: _, workflow, search, ...rest } = filters;
   const isFiltered =
     workflow !== undefined ||
+    Object.keys(search).length > 0 ||
     Object.entries(rest).some(([, value]) => value !== undefined && value !== false);
   if (filters.needsMe && workflow === undefined) return "✓ All quiet: no run needs you.";
   return isFiltered

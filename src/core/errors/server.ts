@@ -98,4 +98,10 @@ export const serverErrors = entries({
     safe: UNCHANGED,
     fix: "Start the run with these, or use another credential.",
   },
+  "HF-6030": {
+    what: "The view {name} belongs to {owner}.",
+    why: "A view is changed and deleted by whoever saved it, or by an admin.",
+    safe: UNCHANGED,
+    fix: "Save yours under another name.",
+  },
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { declare } from "./declare.ts";
-import { reason, runId, runItem, time } from "./shapes.ts";
+import { next, pageQuery, reason, runId, runItem, time } from "./shapes.ts";
 import {
   rateLimit as limit,
   rateLimitOptions,
@@ -22,7 +22,8 @@ export const flowOperations = {
     summary: "All schedules, with their last and next ticks.",
     permission: "runs:read",
     verb: { library: "engine.schedules.list", cli: "schedules list" },
-    answer: z.object({ schedules: z.array(schedule) }),
+    query: pageQuery,
+    answer: z.object({ schedules: z.array(schedule), next }),
   }),
   getSchedule: declare("getSchedule", {
     summary: "One schedule with its next five ticks.",
@@ -88,7 +89,8 @@ export const flowOperations = {
     summary: "All rate limits, and what is used of them now.",
     permission: "runs:read",
     verb: { library: "engine.rateLimits.list", cli: "none: limits are set in code or over the API" },
-    answer: z.object({ limits: z.array(limit) }),
+    query: pageQuery,
+    answer: z.object({ limits: z.array(limit), next }),
   }),
   setRateLimit: declare("setRateLimit", {
     summary: "Defines a rate limit, or changes it.",

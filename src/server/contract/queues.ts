@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { declare } from "./declare.ts";
-import { reason, time } from "./shapes.ts";
+import { next, pageQuery, reason, time } from "./shapes.ts";
 
 const manage = { permission: "flow:manage" } as const;
 const why = { reason: reason.exactOptional() };
@@ -57,13 +57,15 @@ export const queueOperations = {
     summary: "The processes that advance runs and have been heard of within a minute.",
     permission: "runs:read",
     verb: { library: "engine.workers.list", cli: "workers" },
-    answer: z.object({ workers: z.array(worker) }),
+    query: pageQuery,
+    answer: z.object({ workers: z.array(worker), next }),
   }),
   listQueues: declare("listQueues", {
     summary: "All queues that are defined, with their limits.",
     permission: "runs:read",
     verb: { library: "engine.queues.list", cli: "queues list" },
-    answer: z.object({ queues: z.array(queue) }),
+    query: pageQuery,
+    answer: z.object({ queues: z.array(queue), next }),
   }),
   getQueue: declare("getQueue", {
     summary: "One queue. The runs that stand in it are listed by `GET /v1/runs?queue=…`.",

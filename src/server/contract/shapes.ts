@@ -25,6 +25,16 @@ export const at = z
   .meta({ description: "A position, a label, first, last, or the name of a phase or step" });
 export const value = z.unknown().meta({ description: "Any JSON" });
 
+/** A page of things in order of their names. */
+export const pageQuery = z.strictObject({
+  after: z.string().min(1).max(256).exactOptional().meta({ description: "The `next` of the page before" }),
+  limit: z.number().int().min(1).max(500).default(200),
+});
+export const next = z
+  .string()
+  .nullable()
+  .meta({ description: "Where the next page begins; null on the last" });
+
 export const usage = z.object({ tokens: z.number(), costUsd: z.number() });
 
 export const budget: z.ZodType<Budget, Budget> = z.strictObject({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { RetentionPreset } from "../../core/manage/retention/policy.ts";
 import { declare } from "./declare.ts";
-import { count, reason, runId, time } from "./shapes.ts";
+import { count, next, pageQuery, reason, runId, time } from "./shapes.ts";
 import {
   auditTrail,
   capacityReport,
@@ -209,22 +209,23 @@ export const storeOperations = {
     answer: retentionReport,
   }),
   listViews: declare("listViews", {
-    summary: "The saved views of the list of runs.",
+    summary: "The saved views of the list of runs, in order of their names.",
     ...read,
-    verb: { library: "none: views belong to the dashboard", cli: "none: views belong to the dashboard" },
-    answer: z.object({ views: z.array(view) }),
+    verb: { library: "engine.views.list", cli: "list --view" },
+    query: pageQuery,
+    answer: z.object({ views: z.array(view), next }),
   }),
   putView: declare("putView", {
-    summary: "Saves a view of the list of runs under a name.",
+    summary: "Saves a view of the list of runs under a name. One of somebody else stays as it is.",
     permission: "runs:act",
-    verb: { library: "none: views belong to the dashboard", cli: "none: views belong to the dashboard" },
+    verb: { library: "engine.views.save", cli: "list --save-view" },
     body: z.strictObject({ query: z.string().max(2_000) }),
     answer: view,
   }),
   deleteView: declare("deleteView", {
-    summary: "Deletes a saved view.",
+    summary: "Deletes a saved view of one's own; an admin may delete any.",
     permission: "runs:act",
-    verb: { library: "none: views belong to the dashboard", cli: "none: views belong to the dashboard" },
+    verb: { library: "engine.views.delete", cli: "none: views are deleted where they are shown" },
     answer: z.object({ deleted: name }),
   }),
   streamEvents: declare("streamEvents", {

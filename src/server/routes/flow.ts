@@ -2,13 +2,15 @@ import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Handlers } from "../call.ts";
 import type { flowOperations } from "../contract/flow.ts";
+import { pageOf } from "./page.ts";
 import { itemOf } from "./run-item.ts";
 import { who } from "./who.ts";
 
 /** Schedules and rate limits. What they may be is checked by the engine. */
 export const flowRoutes: Handlers<keyof typeof flowOperations> = {
-  async listSchedules({ engine }) {
-    return { schedules: [...(await engine.schedules.list())] };
+  async listSchedules({ engine, query }) {
+    const { page: schedules, next } = pageOf(await engine.schedules.list(), ({ name }) => name, query);
+    return { schedules, next };
   },
 
   async getSchedule({ engine, params: { name } }) {
@@ -50,8 +52,9 @@ export const flowRoutes: Handlers<keyof typeof flowOperations> = {
     return call.engine.schedules.backfill(call.params.name, { from, to }, who(call));
   },
 
-  async listRateLimits({ engine }) {
-    return { limits: [...(await engine.rateLimits.list())] };
+  async listRateLimits({ engine, query }) {
+    const { page: limits, next } = pageOf(await engine.rateLimits.list(), ({ name }) => name, query);
+    return { limits, next };
   },
 
   async setRateLimit(call) {

@@ -1,16 +1,19 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { Handlers } from "../call.ts";
 import type { queueOperations } from "../contract/queues.ts";
+import { pageOf } from "./page.ts";
 import { who } from "./who.ts";
 
 /** Queues, whose limits the engine holds, and the workers that take runs from them. */
 export const queueRoutes: Handlers<keyof typeof queueOperations> = {
-  async listWorkers({ engine }) {
-    return { workers: await engine.workers.list() };
+  async listWorkers({ engine, query }) {
+    const { page: workers, next } = pageOf(await engine.workers.list(), ({ owner }) => owner, query);
+    return { workers, next };
   },
 
-  async listQueues({ engine }) {
-    return { queues: await engine.queues.list() };
+  async listQueues({ engine, query }) {
+    const { page: queues, next } = pageOf(await engine.queues.list(), ({ name }) => name, query);
+    return { queues, next };
   },
 
   async getQueue({ engine, params: { name } }) {

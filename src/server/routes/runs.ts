@@ -4,6 +4,7 @@ import { parseAddress } from "../../core/journal/address.ts";
 import type { CheckpointDiff } from "../../core/manage/checkpoints/diff.ts";
 import { rowProgress } from "../../core/manage/checkpoints/progress.ts";
 import { standingOf } from "../../core/manage/status/standing.ts";
+import { labelsOf } from "../../core/manage/views.ts";
 import type { Run } from "../../core/types.ts";
 import { inScope, type Principal } from "../access/permission.ts";
 import type { Call, Handlers } from "../call.ts";
@@ -110,9 +111,6 @@ export const runRoutes: Handlers<keyof typeof runOperations> = {
     throw new HoldfastError("HF-1013", { run: params.run, gate: query.gate, why });
   },
 };
-
-const labelsOf = (labels: readonly string[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(labels.map((text) => text.split(/=(.*)/s).slice(0, 2)));
 
 /** Lists show only runs that the caller may see. */
 const inScopeOf = ({ scope = null }: Principal): { readonly where?: (run: Run) => boolean } =>

@@ -1,10 +1,8 @@
 import { defined } from "../../core/defined.ts";
 import { explainError, HoldfastError } from "../../core/errors.ts";
 import type { RetentionPolicy } from "../../core/manage/retention/policy.ts";
-import type { Documents } from "../../core/store/documents.ts";
-import { inScope } from "../access/permission.ts";
-import type { Call, Handlers } from "../call.ts";
-import type { OperationId } from "../contract/paths.ts";
+import { inScope, type Principal } from "../access/permission.ts";
+import type { Handlers } from "../call.ts";
 import type { storeOperations } from "../contract/store.ts";
 import { openStream } from "../events/stream.ts";
 import { asJson } from "./as-json.ts";
@@ -52,28 +50,14 @@ export const storeRoutes: Handlers<keyof typeof storeOperations> = {
     return engine.retention.prune(policy as RetentionPolicy, { ...options, actor });
   },
 
-  async listViews(call) {
-    const found = await documentsOf(call).list(VIEW, { limit: 500 });
-    return { views: found.map(({ value }) => JSON.parse(value)) };
+  listViews: async ({ engine, query }) => engine.views.list(query),
+
+  async putView({ engine, params, body, principal, act: { actor } }) {
+    return engine.views.save(params.name, body.query, { actor, isAdmin: isAdmin(principal) });
   },
 
-  async putView(call) {
-    const { name } = call.params;
-    const documents = documentsOf(call);
-    const view = { name, query: call.body.query, by: call.act.actor, at: await call.store.now() };
-    const known = await documents.read(VIEW, name);
-    const put = { version: crypto.randomUUID(), value: JSON.stringify(view) };
-    const [isDone] = await documents.write([{ kind: VIEW, key: name, expect: known?.version ?? null, put }]);
-    if (!isDone) throw new HoldfastError("HF-6067", { what: `The view ${name}` });
-    return view;
-  },
-
-  async deleteView(call) {
-    const { name } = call.params;
-    const documents = documentsOf(call);
-    const known = await documents.read(VIEW, name);
-    if (!known) throw new HoldfastError("HF-6015", { what: "view", name });
-    await documents.write([{ kind: VIEW, key: name, expect: known.version, put: null }]);
+  async deleteView({ engine, params: { name }, principal, act: { actor } }) {
+    await engine.views.delete(name, { actor, isAdmin: isAdmin(principal) });
     return { deleted: name };
   },
 
@@ -96,9 +80,4 @@ export const storeRoutes: Handlers<keyof typeof storeOperations> = {
   },
 };
 
-const VIEW = "view";
-
-function documentsOf({ store }: Pick<Call<OperationId>, "store">): Documents {
-  if (!store.documents) throw new HoldfastError("HF-6011", { what: "views", store: store.name });
-  return store.documents;
-}
+const isAdmin = ({ permissions }: Principal): boolean => permissions.has("admin");

@@ -64,12 +64,7 @@ export async function findRuns(store: Store, query: RunSearch): Promise<RunPage>
     const page = await store.list({ ...filters, limit });
     return { ...page, runs: page.runs.map(listed) };
   }
-  const now = await store.now();
-  const isWanted = (row: RunRow): boolean =>
-    !isExcluded(row, not) &&
-    (text === undefined || hasText(row, text)) &&
-    (where?.(row) ?? true) &&
-    (needsYou === undefined || standingOf(row, now).needsYou === needsYou);
+  const isWanted = wantedBy(query, await store.now());
   const named =
     text === undefined || plain.cursor !== undefined ? null : await readNamed(store, text, filters);
   const first = named && isWanted(named) ? [named] : [];
@@ -81,6 +76,15 @@ export async function findRuns(store: Store, query: RunSearch): Promise<RunPage>
     (row) => (text === undefined || isNew(row)) && isWanted(row),
   );
 }
+
+/** Tells which rows a search wants, of those that fit the filters of the store. */
+export const wantedBy =
+  ({ text, not, needsYou, where }: RunSearch, now: number) =>
+  (row: RunRow): boolean =>
+    !isExcluded(row, not) &&
+    (text === undefined || hasText(row, text)) &&
+    (where?.(row) ?? true) &&
+    (needsYou === undefined || standingOf(row, now).needsYou === needsYou);
 
 async function scan(
   store: Store,
@@ -112,7 +116,7 @@ async function readNamed(store: Store, text: string, filters: Partial<RunQuery>)
 }
 
 /** The filters that the store knows; `null` when no run can match. */
-function narrowed<Q extends Partial<RunQuery>>(
+export function narrowed<Q extends Partial<RunQuery>>(
   query: Q,
   not: Excluded | undefined,
   needsYou: boolean | undefined,
