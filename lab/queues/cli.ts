@@ -2,7 +2,7 @@
  * Holds a queue to its limits while its workers are killed and replaced. Prints what the witness saw, and fails if a
  * limit was broken.
  *
- *   npm run soak:queues -- [--store postgres] [--runs 200] [--processes 4] [--kills 20] [--seed 1] [--lag-ms 500]
+ *   npm run soak:queues -- [--store postgres] [--runs 200] [--processes 4] [--kills 20] [--seed 1] [--rate calls|runs]
  */
 import { parseArgs } from "node:util";
 import { startPostgres } from "../services/postgres.ts";
@@ -19,7 +19,7 @@ const { values } = parseArgs({
     "work-ms": text("150"),
     calls: text("50"),
     "period-ms": text("10000"),
-    "lag-ms": text("0"),
+    rate: text("calls"),
     seed: text("1"),
   },
 });
@@ -38,8 +38,8 @@ try {
       perKey: 1,
       calls: Number(values.calls),
       periodMs: Number(values["period-ms"]),
-      lagMs: Number(values["lag-ms"]),
     },
+    rate: values.rate === "runs" ? "runs" : "calls",
     ...(server ? { url: server.url } : {}),
   });
   console.log(JSON.stringify({ store: values.store, ...report }));

@@ -1,6 +1,9 @@
-/** A line of the witness's file: a step's work begins or ends. Lines are in the order in which they were written. */
+/**
+ * A line of the witness's file: a run's work begins or ends, or a process is dead, and all of its work with it. Lines
+ * are in the order in which they were written.
+ */
 export interface WitnessLine {
-  readonly what: "begin" | "end";
+  readonly what: "begin" | "end" | "dead";
   readonly run: string;
   readonly key: string;
   readonly pid: number;
@@ -12,8 +15,6 @@ export interface Promised {
   readonly perKey: number;
   readonly calls: number;
   readonly periodMs: number;
-  /** How much later than its take-up a run's work may begin: the rate counts take-ups, and the witness sees work. */
-  readonly lagMs: number;
 }
 
 export interface Judgement {
@@ -28,24 +29,26 @@ export interface Judgement {
   readonly problems: readonly string[];
 }
 
-/**
- * Judges what the witness saw. Work of a process that was killed counts until another process begins it again, which is
- * stricter than the truth.
- */
+/** Judges what the witness saw. */
 export function judge(
   lines: readonly WitnessLine[],
   promised: Promised,
   killed: ReadonlySet<number>,
 ): Judgement {
   const open = new Map<string, WitnessLine>();
+  const unfinished = new Set<string>();
   const problems: string[] = [];
   let [most, mostOfKey] = [0, 0];
   for (const line of lines) {
     const { what, run, key, pid } = line;
+    if (what === "dead") for (const one of open.values()) if (one.pid === pid) open.delete(one.run);
+    if (what === "dead") continue;
     const before = open.get(run);
+    unfinished.add(run);
     if (before && before.pid !== pid && !killed.has(before.pid))
       problems.push(`${run} was advanced by ${before.pid} and ${pid} at once.`);
     if (what === "end") {
+      unfinished.delete(run);
       open.delete(run);
       continue;
     }
@@ -55,10 +58,10 @@ export function judge(
   }
   if (most > promised.concurrency) problems.push(`${most} runs were advanced at once.`);
   if (mostOfKey > promised.perKey) problems.push(`${mostOfKey} runs of one key were advanced at once.`);
-  for (const run of open.keys()) problems.push(`${run} didn't end.`);
+  for (const run of unfinished) problems.push(`${run} didn't end.`);
   const pace = paceOf(lines, promised);
-  if (pace.tightestMs < promised.periodMs - promised.lagMs)
-    problems.push(`${promised.calls + 1} runs began within ${pace.tightestMs} ms.`);
+  if (pace.tightestMs < promised.periodMs)
+    problems.push(`${promised.calls + 1} calls began within ${pace.tightestMs} ms.`);
   return { most, mostOfKey, problems, ...pace };
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -19,6 +19,8 @@ export interface QueuesOptions {
   /** How long the work of a run takes. */
   readonly workMs: number;
   readonly promised: Promised;
+  /** What the rate counts: the calls of steps, or the runs that are taken up from the queue. */
+  readonly rate: "calls" | "runs";
   readonly seed: number;
   /** Default: a new SQLite file. */
   readonly url?: string;
@@ -31,7 +33,7 @@ export interface QueuesReport extends Judgement {
 }
 
 /** What a worker process is told. */
-export interface WorkerPlan extends Pick<QueuesOptions, "workMs" | "promised"> {
+export interface WorkerPlan extends Pick<QueuesOptions, "workMs" | "promised" | "rate"> {
   readonly url: string;
   readonly file: string;
 }
@@ -43,7 +45,7 @@ const QUEUE = "orders";
  * steps wrote to a file whether the limits of the queue were kept.
  */
 export async function queuesUnderKills(options: QueuesOptions): Promise<QueuesReport> {
-  const { runs, promised, workMs } = options;
+  const { runs, promised, workMs, rate } = options;
   const folder = mkdtempSync(path.join(tmpdir(), "holdfast-queues-"));
   const url = options.url ?? `sqlite:${path.join(folder, "runs.db")}`;
   const file = path.join(folder, "witness.jsonl");
@@ -51,7 +53,7 @@ export async function queuesUnderKills(options: QueuesOptions): Promise<QueuesRe
   const work = workflow("work", (_, key: string) => Promise.resolve(key));
   const store = await openStore(url);
   const engine = createEngine({ store, workflows: [work], execute: false });
-  const crew = new Crew({ url, file, workMs, promised }, options);
+  const crew = new Crew({ url, file, workMs, promised, rate }, options);
   const began = performance.now();
   try {
     const ids = Array.from({ length: runs }, (_, n) => `run-${n}`);
@@ -129,6 +131,8 @@ class Crew {
     worker.once("exit", (code, signal) => {
       this.#workers.delete(worker);
       if (this.#isStopped) return;
+      const dead: WitnessLine = { what: "dead", run: "", key: "", pid: worker.pid ?? 0, at: Date.now() };
+      appendFileSync(this.#plan.file, `${JSON.stringify(dead)}\n`);
       if (!this.killed.has(worker.pid ?? 0)) this.#fail(new Error(`A worker ended with ${code ?? signal}.`));
       this.#add();
     });

@@ -67,7 +67,7 @@ export class Places implements QueueGate {
       const taken = await this.#deps.queues.takeUp(queue, definition);
       if (typeof taken === "number") return this.#note(rateOf(row), taken - this.#deps.now());
       if (await claim(this.#counts && !hasPlace(row) ? limitsOf(row, queue, definition) : {})) return true;
-      await taken();
+      await taken?.giveBack();
       await this.#finds(row, definition);
       return false;
     });

@@ -7,6 +7,7 @@ import type { QueueOptions } from "../queue-options.ts";
 import { dataDigest } from "../values/codec.ts";
 import { Declarations } from "./declarations.ts";
 import type { FlowDeps } from "./flow-deps.ts";
+import type { CountedGrant } from "./grants.ts";
 import { Kept, UNCHANGED } from "./kept.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
@@ -127,9 +128,9 @@ export class Queues {
     return this.#known.queues.get(name);
   }
 
-  /** Counts a run as taken up: when to ask again, or how to undo it when the run wasn't taken up. @internal */
-  async takeUp(name: string, { rate }: QueueOptions): Promise<number | (() => Promise<void>)> {
-    return rate ? this.#rates.takeNow(rateOf(name)) : () => Promise.resolve();
+  /** Counts a run as taken up, or returns when to ask again; `null` when its queue has no rate. @internal */
+  async takeUp(name: string, { rate }: QueueOptions): Promise<number | CountedGrant | null> {
+    return rate ? this.#rates.takeNow(rateOf(name)) : null;
   }
 
   async #change(

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { createLab } from "../../../test/support/lab.ts";
 import { workflow } from "../../index.ts";
 import { seededIds } from "../ids.ts";
-import { ask, type LimitRecord } from "./window.ts";
+import { Lead } from "./grants.ts";
+import { ask, askNow, type LimitRecord, redated } from "./window.ts";
 
 const MINUTE = 60_000;
 
@@ -41,6 +42,33 @@ describe("the window", () => {
     // 20 lots of ten, the first at once.
     expect(granted.at(-1)).toBeLessThan(19_000 * 1.1);
     expect(limit.used.length).toBeLessThanOrEqual(101);
+  });
+
+  it("holds at the receiver, however late calls begin after they were granted", () => {
+    const { random } = seededIds(2);
+    const lead = new Lead();
+    let limit = record(10, 1_000);
+    const begun: number[] = [];
+    const late: { readonly dated: number; readonly at: number; readonly since: number }[] = [];
+    for (let now = 0; begun.length < 300 && now < 200_000; now++) {
+      const asked = askNow(limit, { calls: 1, tokens: 0 }, now, lead.ms);
+      limit = asked.record;
+      const delay = () => Math.floor(random() ** 8 * 700);
+      if (asked.until === null) late.push({ dated: asked.dated, at: now + delay(), since: now });
+      for (const one of late.filter(({ at }) => at === now)) {
+        late.splice(late.indexOf(one), 1);
+        lead.saw(now - one.since);
+        if (now <= one.dated) begun.push(now);
+        else {
+          const again = redated(limit, { calls: 1, tokens: 0 }, one.dated, { now, leadMs: lead.ms });
+          expect(again).not.toBeNull();
+          limit = again?.record ?? limit;
+          late.push({ dated: again?.dated ?? 0, at: now + 1 + delay(), since: now });
+        }
+      }
+    }
+    expect(begun).toHaveLength(300);
+    expect(most(begun, 1_000)).toBe(10);
   });
 
   it("gives way to nobody who comes later", () => {

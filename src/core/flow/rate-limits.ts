@@ -2,24 +2,16 @@ import { checkKeys, checkNumber, checkWhole, isRecord } from "../check-options.t
 import { defined } from "../defined.ts";
 import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
-import type { RateGate } from "../guards/rate-gate.ts";
+import type { Grant, RateGate } from "../guards/rate-gate.ts";
 import { type Act, checkAct } from "../journal/act.ts";
 import { checkNamed } from "../names.ts";
 import type { LimitUse, RateLimit } from "../rate-limit.ts";
 import { dataDigest } from "../values/codec.ts";
 import { Declarations } from "./declarations.ts";
 import type { FlowDeps } from "./flow-deps.ts";
+import { BUSY_MS, CountedGrant, FREE, type GrantDeps, Lead, MOST_TRIES, momentOf } from "./grants.ts";
 import { Kept, UNCHANGED } from "./kept.ts";
-import {
-  ask,
-  askNow,
-  givenBack,
-  isTooMuch,
-  type LimitRecord,
-  MOST_HELD_MS,
-  swept,
-  usedNow,
-} from "./window.ts";
+import { ask, askNow, isTooMuch, type LimitRecord, MOST_HELD_MS, swept, usedNow } from "./window.ts";
 
 /** A rate limit as people see it. */
 export interface RateLimitView extends RateLimit {
@@ -42,14 +34,11 @@ const MINUTE = 60_000;
 
 const ONE_CALL = { calls: 1, tokens: 0 };
 
-/** Asked again this soon when others are always faster. */
-const BUSY_MS = 50;
-
 interface Pending {
   readonly who: string;
   readonly calls: number;
   readonly tokens: number;
-  readonly settle: (until: number | null) => void;
+  readonly settle: (answer: number | Grant) => void;
   readonly fail: (error: unknown) => void;
 }
 
@@ -77,6 +66,9 @@ interface Pending {
 export class RateLimits implements RateGate {
   readonly #deps: FlowDeps;
   readonly #kept: Kept<LimitRecord>;
+  readonly #grants: GrantDeps;
+  /** Runs take longer to begin than calls. */
+  readonly #takeUps: GrantDeps;
   readonly #pending = new Map<string, Pending[]>();
   readonly #declared = new Declarations<LimitRecord["definition"]>((name, limit) =>
     this.#declare(name, limit),
@@ -91,6 +83,9 @@ export class RateLimits implements RateGate {
       kind: "limit",
       isValid: isLimitRecord,
     });
+    const { clock, now } = deps;
+    this.#grants = { kept: this.#kept, clock, now, lead: new Lead() };
+    this.#takeUps = { ...this.#grants, lead: new Lead() };
   }
 
   /** Defines a limit, or changes it. What was used so far still counts. */
@@ -158,9 +153,9 @@ export class RateLimits implements RateGate {
   }
 
   /** @internal */
-  async take(use: LimitUse, who: string): Promise<number | null> {
+  async take(use: LimitUse, who: string): Promise<number | Grant> {
     await this.#declared.written();
-    if (use.isOptional && !(await this.#isKnown(use.name))) return null;
+    if (use.isOptional && !(await this.#isKnown(use.name))) return FREE;
     return new Promise((settle, fail) => {
       const line = this.#pending.get(use.name) ?? [];
       line.push({ who, calls: 1, tokens: use.tokens ?? 0, settle, fail });
@@ -170,25 +165,18 @@ export class RateLimits implements RateGate {
     });
   }
 
-  /**
-   * Takes one call if there is room now, without a place in the line. Returns when to ask again, or how to give the
-   * call back when it isn't made after all. @internal
-   */
-  async takeNow(name: string): Promise<number | (() => Promise<void>)> {
+  /** Takes one call if there is room now, without a place in the line; otherwise returns when to ask again. @internal */
+  async takeNow(name: string): Promise<number | CountedGrant | null> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const now = await this.#deps.now();
+      const moment = await momentOf(this.#takeUps);
       const held = await this.#kept.read(name);
-      if (!held) return () => Promise.resolve();
-      const { record, until } = askNow(held.value, ONE_CALL, now);
-      if (until !== null) return until;
-      if (await this.#kept.replace(name, held.version, record))
-        return () => this.#giveBack(name, record.used.at(-1)?.until ?? 0);
+      if (!held) return null;
+      const asked = askNow(held.value, ONE_CALL, moment.now, this.#takeUps.lead.ms);
+      if (asked.until !== null) return asked.until;
+      if (await this.#kept.replace(name, held.version, asked.record))
+        return new CountedGrant(this.#takeUps, name, ONE_CALL, asked.dated, moment);
     }
     return (await this.#deps.now()) + BUSY_MS;
-  }
-
-  async #giveBack(name: string, until: number): Promise<void> {
-    await this.#kept.change(name, (current) => (current === null ? UNCHANGED : givenBack(current, until)));
   }
 
   /** @internal */
@@ -206,36 +194,38 @@ export class RateLimits implements RateGate {
     for (let tries = 0; line.length > 0; tries++) {
       const served = [...line];
       const answers = await this.#answers(use, served, tries >= MOST_TRIES).catch((error: unknown) =>
-        served.map(() => (use.isOptional && HoldfastError.is(error, "HF-5120") ? null : { error })),
+        served.map(() => (use.isOptional && HoldfastError.is(error, "HF-5120") ? FREE : { error })),
       );
       if (answers === undefined) continue;
       tries = 0;
       line.splice(0, served.length);
       served.forEach(({ settle, fail }, index) => {
-        const answer = answers[index] ?? null;
-        if (typeof answer === "object" && answer !== null) fail(answer.error);
+        const answer = answers[index] ?? FREE;
+        if (typeof answer === "object" && "error" in answer) fail(answer.error);
         else settle(answer);
       });
     }
     this.#pending.delete(use.name);
   }
 
-  /** When each may come back (`null`: granted), all in one write; `undefined` when another process was faster. */
+  /** What each was granted, or when it may come back, all in one write; `undefined` when another process was faster. */
   async #answers(
     { name, isOptional }: LimitUse,
     served: readonly Pending[],
     isLast: boolean,
-  ): Promise<readonly (number | null | { readonly error: unknown })[] | undefined> {
-    const now = await this.#deps.now();
+  ): Promise<readonly (number | Grant | { readonly error: unknown })[] | undefined> {
+    const moment = await momentOf(this.#grants);
+    const { now } = moment;
     const held = await this.#kept.read(name);
     if (!held) throw new HoldfastError("HF-5120", { name });
     let record = held.value;
     const answers = served.map((pending) => {
       const asked = isOptional ? atMost(record, pending) : pending;
       if (isTooMuch(record, asked)) return { error: tooMuch(name, record, asked) };
-      const answered = ask(record, asked, now);
+      const answered = ask(record, asked, now, this.#grants.lead.ms);
       record = answered.record;
-      return answered.until;
+      if (answered.until !== null) return answered.until;
+      return new CountedGrant(this.#grants, name, asked, answered.dated, moment);
     });
     if (await this.#kept.replace(name, held.version, record)) return answers;
     // Nothing was granted, because it couldn't be written.
@@ -276,9 +266,6 @@ export class RateLimits implements RateGate {
     this.#deps.logger.info(message, { limit, actor, reason });
   }
 }
-
-/** How often a write is tried before those who ask are told to come back. */
-const MOST_TRIES = 20;
 
 const empty = (definition: LimitRecord["definition"]): LimitRecord => ({
   definition,

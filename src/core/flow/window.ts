@@ -34,6 +34,9 @@ export interface LimitRecord {
 /** The number of stretches that a period is divided into. */
 const BUCKETS = 100;
 
+/** The longest time by which a use may be dated ahead. */
+export const MOST_LEAD_MS = 10_000;
+
 /** How long after its time a place is kept for a run that doesn't come. */
 export const PLACE_MS = 30_000;
 
@@ -44,11 +47,10 @@ export interface Ask extends Amount {
   readonly who: string;
 }
 
-/** The record after asking, and when to come back: `null` when it was granted. */
-export interface Answered {
-  readonly record: LimitRecord;
-  readonly until: number | null;
-}
+/** The record after asking, and when to come back; or, when it was granted, the date that it counts from. */
+export type Answered =
+  | { readonly record: LimitRecord; readonly until: number }
+  | { readonly record: LimitRecord; readonly until: null; readonly dated: number };
 
 /** True when the limit can never grant this much. */
 export const isTooMuch = ({ definition: { calls, tokens } }: LimitRecord, asked: Amount): boolean =>
@@ -58,8 +60,11 @@ export const isTooMuch = ({ definition: { calls, tokens } }: LimitRecord, asked:
  * Asks for an amount. It is granted only if all that was used in the last period, this included, stays within the
  * limit: the window slides, so there is no moment at which two periods' worth can be used at once. Whoever must wait
  * gets a place in the line, in order of asking, and finds it again when it comes back.
+ *
+ * A call begins later than it is granted, so it is dated ahead by `leadMs`, and begins by that date or is dated anew
+ * (`redated`). This way the limit holds for the beginnings, too.
  */
-export function ask(before: LimitRecord, asked: Ask, now: number): Answered {
+export function ask(before: LimitRecord, asked: Ask, now: number, leadMs = 0): Answered {
   const record = swept(before, now);
   const own = record.line.find(({ who }) => who === asked.who);
   if (own && own.at > now) return { record, until: own.at };
@@ -69,27 +74,50 @@ export function ask(before: LimitRecord, asked: Ask, now: number): Answered {
   const others = own && !isHeld ? [] : line;
   const from = Math.max(now, isHeld ? record.heldUntil : now, others.at(-1)?.at ?? 0);
   const at = earliest(record, others, asked, from);
-  if (at <= now) return { record: { ...record, line, used: withUse(record, asked, now) }, until: null };
+  if (at <= now) return granted({ ...record, line }, asked, now + leadMs);
   if (line.length >= MOST_IN_LINE) return { record, until: at };
   const place = { who: asked.who, at, calls: asked.calls, tokens: asked.tokens };
   return { record: { ...record, line: [...line, place].sort((a, b) => a.at - b.at) }, until: at };
 }
 
 /** The same for those who don't stand in line: they get it behind all who do, or are told when to ask again. */
-export function askNow(before: LimitRecord, asked: Amount, now: number): Answered {
+export function askNow(before: LimitRecord, asked: Amount, now: number, leadMs = 0): Answered {
   const record = swept(before, now);
   const at = earliest(record, record.line, asked, Math.max(now, record.heldUntil));
   if (at > now) return { record: before, until: at };
-  return { record: { ...record, used: withUse(record, asked, now) }, until: null };
+  return granted(record, asked, now + leadMs);
 }
 
-/** The record without one call of the stretch that it was counted in: it was granted, but not made. */
-export const givenBack = (record: LimitRecord, until: number): LimitRecord => ({
-  ...record,
-  used: record.used.map((bucket) =>
-    bucket.until === until && bucket.calls > 0 ? { ...bucket, calls: bucket.calls - 1 } : bucket,
-  ),
-});
+/** The record without what was counted at this date: it was granted, but not used. `null`: it isn't counted any more. */
+export function givenBack(record: LimitRecord, { calls, tokens }: Amount, dated: number): LimitRecord | null {
+  const isIt = (one: Bucket) => one.until === dated && one.calls >= calls && one.tokens >= tokens;
+  if (!record.used.some(isIt)) return null;
+  const less = (one: Bucket) =>
+    isIt(one) ? { ...one, calls: one.calls - calls, tokens: one.tokens - tokens } : one;
+  return { ...record, used: record.used.map(less) };
+}
+
+/**
+ * The same use with a later date. There is always room for it: it was counted until now, and still is. `null`: it isn't
+ * counted any more, so it has to be asked for again.
+ */
+export function redated(
+  before: LimitRecord,
+  asked: Amount,
+  dated: number,
+  at: { readonly now: number; readonly leadMs: number },
+): (Answered & { readonly until: null }) | null {
+  const without = givenBack(swept(before, at.now), asked, dated);
+  return without && granted(without, asked, at.now + at.leadMs);
+}
+
+function granted(record: LimitRecord, { calls, tokens }: Amount, by: number) {
+  const dated = endOfBucket(record.definition.periodMs, by);
+  const same = record.used.find(({ until }) => until === dated);
+  const bucket = { until: dated, calls: calls + (same?.calls ?? 0), tokens: tokens + (same?.tokens ?? 0) };
+  const used = [...record.used.filter((one) => one !== same), bucket].sort((a, b) => a.until - b.until);
+  return { record: { ...record, used }, until: null, dated };
+}
 
 /** The first moment from `from` on at which there is room. */
 function earliest(
@@ -116,25 +144,10 @@ function earliest(
   return at;
 }
 
+/** A use counts from the end of its stretch, so it is never forgotten too early. */
 function endOfBucket(periodMs: number, at: number): number {
   const width = Math.ceil(periodMs / BUCKETS);
   return (Math.floor(at / width) + 1) * width;
-}
-
-/** A use counts from the end of its stretch, so it is never forgotten too early. */
-function withUse(
-  { definition, used }: LimitRecord,
-  { calls, tokens }: Amount,
-  now: number,
-): readonly Bucket[] {
-  const until = endOfBucket(definition.periodMs, now);
-  const last = used.at(-1);
-  if (last && last.until >= until)
-    return [
-      ...used.slice(0, -1),
-      { until: last.until, calls: last.calls + calls, tokens: last.tokens + tokens },
-    ];
-  return [...used, { until, calls, tokens }];
 }
 
 /** Without what no longer counts. */
@@ -143,7 +156,10 @@ export function swept(record: LimitRecord, now: number): LimitRecord {
   return {
     ...record,
     // A clock that was ahead for a while must not keep a limit closed.
-    used: record.used.filter(({ until }) => until + periodMs > now && until - now <= 2 * periodMs),
+    used: record.used.filter(
+      ({ until, calls, tokens }) =>
+        calls + tokens > 0 && until + periodMs > now && until - now <= 2 * periodMs + MOST_LEAD_MS,
+    ),
     line: record.line.filter(({ at }) => at + PLACE_MS > now && at - now <= MOST_AHEAD_MS),
     heldUntil: record.heldUntil - now > MOST_HELD_MS ? 0 : record.heldUntil,
   };

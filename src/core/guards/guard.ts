@@ -1,6 +1,7 @@
 import type { GateAnswer, GateOptions, StepOptions } from "../context.ts";
 import type { StepStarted } from "../journal/events.ts";
 import type { GuardedPlace, GuardedRun } from "./port.ts";
+import type { Grant } from "./rate-gate.ts";
 
 /** A call that is about to be made; nothing about it is written yet. */
 export interface Admission {
@@ -8,6 +9,8 @@ export interface Admission {
   readonly place: GuardedPlace;
   /** Includes the `item` or the `branch` in a group. */
   readonly options: Pick<StepOptions, "effect" | "input" | "simulate" | "limit">;
+  /** What the call was granted by rate limits: it must begin in time. */
+  readonly grants: Grant[];
   /** The intent as it would be written. */
   readonly intent: StepStarted;
   /** Opens a gate whose answer is valid only for what is shown. */

@@ -15,6 +15,7 @@ export const admissionOf = (
   execution,
   place,
   options,
+  grants: [],
   intent,
   ask: (at, shown) => gate(execution, { ...at, scope: place.scope }, shown, true),
   async simulate() {

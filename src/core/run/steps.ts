@@ -2,7 +2,7 @@ import type { OpenStep, StepCall, StepHandle, StepOptions, Undo, UndoOptions } f
 import { HoldfastError } from "../errors.ts";
 import { warnOfInput } from "../guards/code-arguments.ts";
 import { admit } from "../guards/guard.ts";
-import { holdLimits } from "../guards/limit.ts";
+import { holdLimits, untilTimely } from "../guards/limit.ts";
 import { argsDigest, hasChanged, stillAdmitted } from "../guards/subject.ts";
 import { fingerprint } from "../hash.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
@@ -237,8 +237,8 @@ async function startStep<T>(
   };
   probe("C03:before-intent", where);
   const { guards } = execution;
-  const admitted =
-    guards.length === 0 ? undefined : await admit(guards, admissionOf(execution, place, options, started));
+  const admission = admissionOf(execution, place, options, started);
+  const admitted = guards.length === 0 ? undefined : await admit(guards, admission);
   if (admitted && "value" in admitted) return standIn(execution, place, started, admitted);
   if (hasChanged(execution, options, started)) return startStep(execution, place, options, record);
   const meta = admitted ? { ...started, ...admitted.note } : started;
@@ -246,6 +246,8 @@ async function startStep<T>(
   const holds = meta.policy === undefined ? undefined : stillAdmitted(execution, place, options, meta);
   if (!(await execution.intent(intent, place.scope.frame, { holds })))
     return beginStep(execution, place, options);
+  if (admission.grants.length > 0) await untilTimely(execution, admission.grants);
+  if (execution.closed) await never();
   probe("C05:before-call", where);
   execution.calls.start();
   return new Handle(execution, place, options, started);
