@@ -47,6 +47,8 @@ const NEEDS: Readonly<Record<string, Permission | null>> = {
   "queues list": "runs:read",
   "queues show": "runs:read",
   queues: "flow:manage",
+  "rate-limits list": "runs:read",
+  "rate-limits": "flow:manage",
   report: "audit:read",
   verify: "audit:read",
 };

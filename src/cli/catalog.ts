@@ -64,6 +64,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/queues.ts")).command,
   },
   {
+    name: "rate-limits",
+    summary: "Limit how often something is called, in all runs and processes together",
+    load: async () => (await import("./commands/rate-limits.ts")).command,
+  },
+  {
     name: "logs",
     summary: "Print what happened in a run, line by line",
     load: async () => (await import("./commands/logs.ts")).command,

@@ -13,7 +13,9 @@ afterAll(() => folders.forEach((one) => one.remove()));
 
 describe("holdfast queues", () => {
   it("sets, lists, shows, pauses, resumes and deletes a queue", async () => {
-    const made = await folder.run("queues set orders --concurrency 5 --per-key 1 --rate 100 --period 1m");
+    const made = await folder.run(
+      "queues set orders --concurrency 5 --per-key 1 --fair-by labels.team --rate 100 --period 1m",
+    );
     expect([made.code, made.stdout]).toEqual([
       0,
       expect.stringContaining("✓ orders has 5 at once, 1 of a key"),
@@ -25,13 +27,20 @@ describe("holdfast queues", () => {
     expect(shown).toContain("0 in line");
     expect((await folder.run("queues resume orders")).code).toBe(0);
     const { queue } = (await folder.run("queues show orders --json")).json<{ queue: object }>();
-    expect(queue).toMatchObject({ concurrency: 5, perKey: 1, rate: { calls: 100 }, paused: null });
+    expect(queue).toMatchObject({
+      concurrency: 5,
+      perKey: 1,
+      fairBy: "labels.team",
+      rate: { calls: 100 },
+      paused: null,
+    });
     expect((await folder.run("queues delete orders")).code).toBe(0);
     expect((await folder.run("queues")).stdout).toBe("There are no queues.\n");
   });
 
   it("refuses what isn't valid, and a queue that isn't there", async () => {
     expect((await folder.run("queues set orders --concurrency 0")).stderr).toContain("isn't a valid number");
+    expect((await folder.run("queues set orders --fair-by team")).stderr).toContain("labels.team");
     await folder.run("queues set orders --concurrency 1");
     expect((await folder.run("queues show other")).stderr).toContain("There is no queue named other.");
     expect((await folder.run("queues resume other")).code).not.toBe(0);
@@ -42,5 +51,29 @@ describe("holdfast queues", () => {
       neededBy,
     );
     expect(needs).toEqual(["runs:read", "runs:read", "flow:manage", "runs:read", "flow:manage"]);
+  });
+});
+
+describe("holdfast rate-limits", () => {
+  it("sets, lists, holds and deletes a rate limit", async () => {
+    expect((await folder.run("rate-limits")).stdout).toBe("There are no rate limits.\n");
+    const made = await folder.run("rate-limits set openai --calls 100 --tokens 5000 --period 1m");
+    expect(made.stdout).toContain("✓ openai allows 100 calls, 5000 tokens in 1m");
+    const held = await folder.run("rate-limits hold openai 5m --reason down");
+    expect(held.stdout).toContain("✓ openai is held for 5m");
+    expect((await folder.run("rate-limits list")).stdout).toContain("for 5m");
+    const { limits } = (await folder.run("rate-limits --json")).json<{ limits: object[] }>();
+    expect(limits).toMatchObject([{ name: "openai", calls: 100, heldWhy: "down" }]);
+    expect((await folder.run("rate-limits hold openai 0s")).stdout).toContain("✓ openai isn't held");
+    expect((await folder.run("rate-limits delete openai")).code).toBe(0);
+    expect((await folder.run("rate-limits delete openai")).stderr).toContain(
+      "There is no limit named openai.",
+    );
+  });
+
+  it("refuses what isn't valid", async () => {
+    expect((await folder.run("rate-limits set openai")).code).not.toBe(0);
+    expect((await folder.run("rate-limits set openai --calls 5 --period 1")).stderr).toContain("duration");
+    expect(["rate-limits list", "rate-limits set"].map(neededBy)).toEqual(["runs:read", "flow:manage"]);
   });
 });

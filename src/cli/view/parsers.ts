@@ -1,3 +1,5 @@
+import { isFairLabel } from "../../core/flow/turns.ts";
+import type { FairBy } from "../../core/queue-options.ts";
 import { readDuration } from "../config/engine-settings.ts";
 import { usage } from "../globals.ts";
 
@@ -51,5 +53,16 @@ export function readSince(text: string): Since {
     `'${text}' isn't a valid time`,
     "Use an ISO date, or a duration before now such as 2h.",
     "--since 2h",
+  );
+}
+
+/** What a queue is shared by. */
+export function readFairBy(text: string): FairBy {
+  if (text === "key") return text;
+  if (isFairLabel(text)) return text;
+  throw usage(
+    `A queue can't be fair by '${text}'`,
+    "It is fair by key, or by the values of a label.",
+    `labels.${text}`,
   );
 }

@@ -1,9 +1,12 @@
 import type { Clock } from "../clock.ts";
 import type { QueueOptions } from "../queue-options.ts";
-import type { Store } from "../store/contract.ts";
+import type { QueuePart, Store } from "../store/contract.ts";
+import { isPart } from "../store/query.ts";
 import type { RunRow } from "../types.ts";
-import type { ClaimLimits, QueueGate } from "../worker/queue-gate.ts";
+import type { QueueGate, Terms } from "../worker/queue-gate.ts";
+import { FullParts } from "./full-parts.ts";
 import type { Queues } from "./queues.ts";
+import { groupOf, Turns } from "./turns.ts";
 
 interface PlacesDeps {
   readonly queues: Queues;
@@ -12,25 +15,25 @@ interface PlacesDeps {
   readonly now: () => number;
 }
 
-/** How long a queue that was full isn't asked again, unless a run of it ends here first. */
-const FULL_MS = 500;
+/** How often a paused queue is looked at. */
+const PAUSED_MS = 500;
 
 /**
  * Finds places for runs in their queues. Places are counted from the runs that are being advanced, so a crash can't
  * lose one: the run counts until somebody takes it over, which needs no other place. Within this process runs of a
- * queue are claimed one after another. A queue that is full is asked again only when there may be a place: that costs
- * the same however many runs stand in it.
+ * queue are claimed one after another. A queue that is full is asked again only when there may be a place, and its runs
+ * aren't read meanwhile: that costs the same however many runs stand in it.
  */
 export class Places implements QueueGate {
   readonly #deps: PlacesDeps;
-  readonly #turns = new Map<string, Promise<unknown>>();
-  /** Queues and keys without a place, by the time until which they aren't asked again. */
-  readonly #full = new Map<string, number>();
-  #alarm: { readonly at: number; readonly cancel: () => void } | undefined;
+  readonly #chains = new Map<string, Promise<unknown>>();
+  readonly #full: FullParts;
+  readonly #turns = new Turns();
   #wake: () => void = () => undefined;
 
   constructor(deps: PlacesDeps) {
     this.#deps = deps;
+    this.#full = new FullParts(deps.clock, () => this.#wake());
   }
 
   /** True when the store can count the places as part of a claim. */
@@ -48,46 +51,63 @@ export class Places implements QueueGate {
 
   isFull(row: RunRow): boolean {
     if (row.queue === null) return false;
-    const now = this.#deps.clock.monotonic();
-    const places = hasPlace(row) ? [rateOf(row)] : [rateOf(row), queueOf(row), keyOf(row)];
-    return places.some((place) => (this.#full.get(place) ?? 0) > now);
+    return this.#full.current.some(({ part, isRate }) => (isRate || !hasPlace(row)) && isPart(row, part));
   }
 
-  async within(row: RunRow, claim: (limits: ClaimLimits) => Promise<boolean>): Promise<boolean> {
+  leftOut(): readonly QueuePart[] {
+    return [...this.#full.current.map(({ part }) => part), ...this.#turns.parts];
+  }
+
+  nextRound(): boolean {
+    const full = this.#full.current.flatMap(({ part }) => (part.key === undefined ? [part.queue] : []));
+    return this.#turns.next((queue) => full.includes(queue));
+  }
+
+  async within(row: RunRow, claim: (terms: Terms) => Promise<boolean>): Promise<boolean> {
     const { queue } = row;
     const found = queue === null ? undefined : await this.#deps.queues.of(queue);
     if (queue === null || !found) return claim({});
-    if (found.paused) return this.#note(queueOf(row), FULL_MS);
+    if (found.paused) return this.#full.note({ queue }, PAUSED_MS);
     return this.#inTurn(queue, async () => {
       if (this.isFull(row)) return false;
       const { definition } = found;
+      const group = hasPlace(row) ? undefined : groupOf(row, definition);
+      if (group && this.#turns.hasHad(group)) return this.#isLater();
       // A store that counts as part of the claim is exact, so it need not be asked before.
       const isAsked = !this.#counts || definition.rate !== undefined;
       if (isAsked && !((await this.#finds(row, definition)) && (await this.#isCurrent(row)))) return false;
-      const taken = await this.#deps.queues.takeUp(queue, definition);
-      if (typeof taken === "number") return this.#note(rateOf(row), taken - this.#deps.now());
-      if (await claim(this.#counts && !hasPlace(row) ? limitsOf(row, queue, definition) : {})) return true;
-      await taken?.giveBack();
+      const grant = await this.#deps.queues.takeUp(queue, definition);
+      if (typeof grant === "number") return this.#full.noteRate({ queue }, grant - this.#deps.now());
+      const limits = this.#counts && !hasPlace(row) ? limitsOf(row, queue, definition) : {};
+      if (await claim({ ...limits, ...(grant ? { grant } : {}) })) {
+        if (group) this.#turns.had(group);
+        this.#full.forget(row);
+        return true;
+      }
+      await grant?.giveBack();
       await this.#finds(row, definition);
       return false;
     });
   }
 
   freed(row: RunRow): boolean {
-    const noted = [...this.#full.keys()].filter((place) => isPlaceOf(place, row));
-    for (const place of noted) this.#full.delete(place);
-    return noted.length > 0 && !this.isFull(row);
+    return this.#full.forget(row) && !this.isFull(row);
+  }
+
+  /** The run's turn comes when others have had theirs. */
+  #isLater(): false {
+    this.#wake();
+    return false;
   }
 
   /** Counts the other runs that are being advanced. */
   async #finds(row: RunRow, { concurrency, perKey }: QueueOptions): Promise<boolean> {
-    if (hasPlace(row)) return true;
-    const queue = row.queue ?? "";
+    const { queue, key } = row;
+    if (queue === null || hasPlace(row)) return true;
     if (concurrency !== undefined && (await this.#held(row, { queue }, concurrency)) >= concurrency)
-      return this.#note(queueOf(row), FULL_MS);
-    const { key } = row;
+      return this.#full.note({ queue });
     if (perKey === undefined || key === null) return true;
-    return (await this.#held(row, { queue, key }, perKey)) < perKey || this.#note(keyOf(row), FULL_MS);
+    return (await this.#held(row, { queue, key }, perKey)) < perKey || this.#full.note({ queue, key });
   }
 
   /** False when another process was faster, so that nothing is counted for a run that it has. */
@@ -105,45 +125,20 @@ export class Places implements QueueGate {
     return runs.filter((run) => run.id !== id).length;
   }
 
-  #note(place: string, ms: number): false {
-    if (this.#full.size > 10_000) this.#full.clear();
-    this.#full.set(place, this.#deps.clock.monotonic() + ms);
-    this.#wakeLater();
-    return false;
-  }
-
-  /** Has the queues asked again when the first of them may have a place. */
-  #wakeLater(): void {
-    const { clock } = this.#deps;
-    const now = clock.monotonic();
-    const at = [...this.#full.values()].reduce(
-      (least, one) => (one > now && one < least ? one : least),
-      Infinity,
-    );
-    if (at === Infinity || (this.#alarm && this.#alarm.at <= at)) return;
-    this.#alarm?.cancel();
-    const rung = (): void => {
-      this.#alarm = undefined;
-      this.#wakeLater();
-      this.#wake();
-    };
-    this.#alarm = { at, cancel: clock.setTimer(rung, Math.max(1, at - now), { background: true }) };
-  }
-
   /** One after another. */
   #inTurn<T>(queue: string, work: () => Promise<T>): Promise<T> {
-    const turn = (this.#turns.get(queue) ?? Promise.resolve()).then(work);
+    const turn = (this.#chains.get(queue) ?? Promise.resolve()).then(work);
     const ended = (): void => {
-      if (this.#turns.get(queue) === settled) this.#turns.delete(queue);
+      if (this.#chains.get(queue) === settled) this.#chains.delete(queue);
     };
     const settled: Promise<void> = turn.then(ended, ended);
-    this.#turns.set(queue, settled);
+    this.#chains.set(queue, settled);
     return turn;
   }
 }
 
 /** The conditions of a claim. */
-const limitsOf = ({ key }: RunRow, queue: string, { concurrency, perKey }: QueueOptions): ClaimLimits => ({
+const limitsOf = ({ key }: RunRow, queue: string, { concurrency, perKey }: QueueOptions): Terms => ({
   limits: [
     ...(concurrency === undefined ? [] : [{ queue, most: concurrency }]),
     ...(perKey === undefined || key === null ? [] : [{ queue, key, most: perKey }]),
@@ -152,9 +147,3 @@ const limitsOf = ({ key }: RunRow, queue: string, { concurrency, perKey }: Queue
 
 /** A run whose worker died still has its place. */
 const hasPlace = ({ status }: RunRow): boolean => status === "running";
-
-const queueOf = ({ queue }: RunRow): string => JSON.stringify([queue]);
-const keyOf = ({ queue, key }: RunRow): string => JSON.stringify([queue, "key", key]);
-const rateOf = ({ queue }: RunRow): string => JSON.stringify([queue, "rate"]);
-const isPlaceOf = (place: string, row: RunRow): boolean =>
-  place === queueOf(row) || place.startsWith(`${queueOf(row).slice(0, -1)},"key"`);

@@ -115,6 +115,46 @@ describe("a queue", () => {
     await lab.drive(engine.close());
   });
 
+  it.each(["key", "labels.tenant"] as const)(
+    "gives each in turn a place, so that many runs of one don't keep out another (fair by %s)",
+    async (fairBy) => {
+      const { lab, flow, ended } = stage();
+      const desk = lab.engine([flow], { execute: false });
+      const start = (tenant: string) =>
+        lab.drive(desk.start(flow, tenant, { queue: "q", key: tenant, labels: { tenant } }));
+      const runs = [];
+      for (let n = 0; n < 30; n++) runs.push(await start("ada"));
+      for (const tenant of ["bob", "bob", "cyd"]) runs.push(await start(tenant));
+      const engine = lab.engine([flow], { queues: { q: { concurrency: 1, fairBy } } });
+      await engine.work();
+      await lab.drive(Promise.all(runs.map(({ id }) => engine.result(id))));
+      expect(ended.slice(0, 6)).toEqual(["ada", "bob", "cyd", "ada", "bob", "ada"]);
+      expect(ended).toHaveLength(33);
+      await lab.drive(Promise.all([engine.close(), desk.close()]));
+    },
+  );
+
+  it("finds a run behind any number of others whose key is full", async () => {
+    const { lab, flow, ended } = stage();
+    const desk = lab.engine([flow], { execute: false });
+    for (let n = 0; n < 300; n++)
+      await lab.drive(desk.start(flow, "ada", { id: `a${n}`, queue: "q", key: "ada" }));
+    await lab.drive(desk.start(flow, "bob", { id: "bob", queue: "q", key: "bob" }));
+    const engine = lab.engine([flow], { queues: { q: { concurrency: 2, perKey: 1 } }, concurrency: 5 });
+    let asked = 0;
+    const { due } = lab.store;
+    lab.store.due = (query) => {
+      asked++;
+      expect(query.limit).toBeLessThan(20);
+      return due(query);
+    };
+    await engine.work();
+    await lab.drive(engine.result("bob"));
+    expect(ended.indexOf("bob")).toBeLessThan(2);
+    expect(asked).toBeLessThan(20);
+    await lab.crash(engine);
+  });
+
   it("is named in the status of a run that waits for a place, with the limit and who holds it", async () => {
     const { lab, flow } = stage();
     const engine = lab.engine([flow], { queues: { q: { concurrency: 2, perKey: 1 } } });
@@ -152,7 +192,13 @@ describe("a queue", () => {
     expect(await changed.queues.get("q")).toMatchObject({ concurrency: 9, isDeclared: true });
     await changed.queues.delete("q");
     expect(await changed.queues.list()).toEqual([]);
-    for (const bad of [{ concurrency: 0 }, { perKey: 1.5 }, { rate: { calls: 0 } }, { concurency: 1 }])
+    for (const bad of [
+      { concurrency: 0 },
+      { perKey: 1.5 },
+      { rate: { calls: 0 } },
+      { concurency: 1 },
+      { fairBy: "team" },
+    ])
       await expect(engine.queues.set("q", bad as never)).rejects.toMatchObject({ code: "HF-1003" });
     await expect(engine.queues.resume("none")).rejects.toMatchObject({ code: "HF-5100" });
   });

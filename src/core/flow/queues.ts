@@ -1,15 +1,17 @@
-import { checkKeys, checkObject, checkWhole, isRecord, keysOf } from "../check-options.ts";
+import { badOption, checkKeys, checkObject, checkWhole, isRecord, keysOf } from "../check-options.ts";
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import { type Act, checkAct } from "../journal/act.ts";
 import { checkNamed } from "../names.ts";
 import type { QueueOptions } from "../queue-options.ts";
+import { checkLabels } from "../tags.ts";
 import { dataDigest } from "../values/codec.ts";
 import { Declarations } from "./declarations.ts";
 import type { FlowDeps } from "./flow-deps.ts";
 import type { CountedGrant } from "./grants.ts";
 import { Kept, UNCHANGED } from "./kept.ts";
 import type { RateLimits } from "./rate-limits.ts";
+import { isFairLabel, labelOf } from "./turns.ts";
 
 /** A queue as it is kept. What stands in it is counted from the runs themselves. */
 interface QueueRecord {
@@ -29,7 +31,7 @@ export interface QueueView extends QueueOptions {
 /** How long a change by another process may be unknown here. */
 const KNOWN_MS = 1_000;
 
-const OPTIONS = keysOf<QueueOptions>({ concurrency: true, perKey: true, rate: true });
+const OPTIONS = keysOf<QueueOptions>({ concurrency: true, perKey: true, fairBy: true, rate: true });
 
 /**
  * Queues limit how many of the runs that stand in them are advanced at once. A run stands in the queue that it was
@@ -180,12 +182,20 @@ const rateOf = (queue: string): string => `queue ${queue}`;
 
 function checkQueue(options: QueueOptions): QueueOptions {
   checkKeys(options, OPTIONS);
-  const { concurrency, perKey, rate } = defined(options);
+  const { concurrency, perKey, fairBy, rate } = defined(options);
   if (concurrency !== undefined) checkWhole("concurrency", concurrency, 1, 1e6);
   if (perKey !== undefined) checkWhole("perKey", perKey, 1, 1e6);
   if (rate !== undefined) checkObject("rate", rate);
   if (rate !== undefined) checkWhole("rate.calls", rate.calls, 1, 1e9);
-  return defined({ concurrency, perKey, rate });
+  if (fairBy !== undefined) checkFairBy(fairBy);
+  return defined({ concurrency, perKey, fairBy, rate });
+}
+
+function checkFairBy(fairBy: string): void {
+  if (fairBy === "key") return;
+  if (!isFairLabel(fairBy))
+    throw badOption("fairBy", 'it must be "key", or "labels." and the name of a label');
+  checkLabels({ [labelOf(fairBy)]: "" });
 }
 
 const viewOf = (name: string, version: string, { definition, paused, declared }: QueueRecord): QueueView => ({

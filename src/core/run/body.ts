@@ -1,6 +1,7 @@
 import { failsOnRecord } from "../guards/code-failure.ts";
 import { unasked, warnOfVaried, watchAsking } from "../guards/code-unasked.ts";
 import { inspectInput, readConfig } from "../guards/inspector.ts";
+import { untilTimely } from "../guards/limit.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { toError } from "../journal/values.ts";
 import { conform } from "../standard-schema.ts";
@@ -24,6 +25,7 @@ export async function runBody(execution: Execution): Promise<void> {
   const stored = await execution.read(() => deps.values.decode(runId, state.input));
   const input = await inspectInput(execution, stored);
   watchAsking(execution);
+  if (execution.grants.length > 0) await untilTimely(execution, execution.grants);
   let ending: () => void;
   try {
     const result = await execution.within(execution.scope(), async () =>

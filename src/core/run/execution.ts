@@ -6,6 +6,7 @@ import { CodeGuard } from "../guards/code.ts";
 import type { Guard } from "../guards/guard.ts";
 import { Inspector } from "../guards/inspector.ts";
 import type { Asking, BudgetNotes } from "../guards/port.ts";
+import type { Grant } from "../guards/rate-gate.ts";
 import { hmac } from "../hash.ts";
 import type { EventDraft, JournalEvent } from "../journal/events.ts";
 import { isReopening } from "../journal/going-on.ts";
@@ -72,6 +73,8 @@ export class Execution implements ActiveRun {
   readonly inspector: Inspector | undefined;
   /** True when this process didn't start the run. */
   restored = true;
+  /** What the run was granted by its queue's rate: its function must begin in time. */
+  grants: readonly Grant[] = [];
   config: Readonly<Record<string, unknown>> = {};
   compensating = false;
   cancelling = false;

@@ -234,6 +234,18 @@ export interface RunPage {
 export interface DueQuery {
   readonly workflows: readonly string[];
   readonly limit: number;
+  /**
+   * Leaves out the runs of these parts of queues, except those that have the status `running`. A store may ignore it,
+   * but then a worker reads past all runs of a full queue to find others.
+   */
+  readonly without?: readonly QueuePart[];
+}
+
+/** The runs of a queue, or those of a key or of a label's value in it; `""`: those that have none. */
+export interface QueuePart {
+  readonly queue: string;
+  readonly key?: string;
+  readonly label?: readonly [name: string, value: string];
 }
 
 /** Runs `work`, then the append built from its value: both are committed together, or neither. */

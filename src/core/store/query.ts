@@ -2,7 +2,7 @@ import { badOption, checkKeys, checkNumber, checkWhole, keysOf } from "../check-
 import { checkNamed } from "../names.ts";
 import { checkLabels } from "../tags.ts";
 import { type Mutable, RUN_STATUSES, type RunRow } from "../types.ts";
-import type { DueQuery, RunCount, RunFilter, RunPage, RunQuery, Store } from "./contract.ts";
+import type { DueQuery, QueuePart, RunCount, RunFilter, RunPage, RunQuery, Store } from "./contract.ts";
 import { DELETED_RUNS } from "./deleted.ts";
 
 /** Rules shared by every store's `list` and `due`: the filters, the order of runs, and paging. */
@@ -128,11 +128,27 @@ export const byUrgency = (a: RunRow, b: RunRow): number =>
 
 const wakeOf = (row: RunRow): number => row.wakeAt ?? Number.POSITIVE_INFINITY;
 
+/** True when a query for due runs leaves this one out. */
+export const isLeftOut = (row: RunRow, { without = [] }: DueQuery): boolean =>
+  row.status !== "running" && without.some((part) => isPart(row, part));
+
+/** True when a run belongs to this part of a queue. */
+export function isPart({ queue, key, labels }: RunRow, part: QueuePart): boolean {
+  const [label, value] = part.label ?? [];
+  return (
+    queue === part.queue &&
+    (part.key === undefined || (key ?? "") === part.key) &&
+    (label === undefined || (Object.hasOwn(labels, label) ? labels[label] : "") === value)
+  );
+}
+
 /** The runs in memory that may be claimed at this time, the most urgent first. */
-export function dueRows(rows: Iterable<RunRow>, { workflows, limit }: DueQuery, time: number): RunRow[] {
+export function dueRows(rows: Iterable<RunRow>, query: DueQuery, time: number): RunRow[] {
+  const { workflows, limit } = query;
   checkLimit(limit);
   return [...rows]
     .filter((row) => wakeOf(row) <= time && row.claim.until <= time && workflows.includes(row.workflow))
+    .filter((row) => !isLeftOut(row, query))
     .sort(byUrgency)
     .slice(0, limit);
 }

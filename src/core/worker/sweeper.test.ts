@@ -35,6 +35,7 @@ function stage(
       taken.push(id);
       return "taken";
     },
+    nextRound: () => false,
     failed: (error) => {
       throw error;
     },

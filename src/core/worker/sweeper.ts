@@ -30,6 +30,8 @@ export interface SweeperDeps {
   readonly isTaken: (row: RunRow) => boolean;
   /** Takes a run, or does what is due for it. */
   readonly take: (row: RunRow) => Promise<Take>;
+  /** Called when there is nothing else to take. Returns true when runs were left out that come next. */
+  readonly nextRound: () => boolean;
   readonly failed: (error: unknown) => void;
 }
 
@@ -125,7 +127,7 @@ export class Sweeper {
   /** Page by page, until nothing is left to try (`done`) or there is no room for more (`full`). */
   async #pages(sweep: Sweep): Promise<"done" | "full"> {
     const { until } = sweep;
-    const { mayTake, room, prepare, check, due, isTaken } = this.#deps;
+    const { mayTake, room, prepare, check, due, isTaken, nextRound } = this.#deps;
     try {
       if (!this.#stopped && mayTake()) await prepare();
       for (let passed = 0; !this.#stopped && mayTake(); ) {
@@ -142,9 +144,13 @@ export class Sweeper {
         const gone = await this.#take(sweep, tried);
         const isAll = rows.length < limit && tried.length === fresh.length;
         const isEnough = until === undefined && this.#isInHand(rows);
-        if (isAll || isEnough || (fresh.length === 0 && passed >= MOST_PASSED)) return "done";
+        const isOver = isAll || isEnough || (fresh.length === 0 && passed >= MOST_PASSED);
+        if (isOver && !nextRound()) return "done";
+        if (isOver) sweep.tried.clear();
         // Runs that stay in the list precede the next ones.
-        passed = Math.min(Math.max(rows.length - gone, gone === 0 ? 2 * passed : 0), MOST_PASSED);
+        passed = isOver
+          ? 0
+          : Math.min(Math.max(rows.length - gone, gone === 0 ? 2 * passed : 0), MOST_PASSED);
         await this.#breathe();
       }
     } catch (error) {

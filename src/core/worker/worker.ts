@@ -2,6 +2,7 @@ import { type Prepared, Upgrades } from "../changes/upgrades.ts";
 import type { Workflow } from "../context.ts";
 import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
+import type { Grant } from "../guards/rate-gate.ts";
 import type { EventMeta, JournalEvent } from "../journal/events.ts";
 import { foreignProblem, isUnaccepted } from "../journal/foreign.ts";
 import { waitForKey, waitsForKey } from "../journal/key-wait.ts";
@@ -18,15 +19,14 @@ import { type Claimable, claimMeta, claimToken, isHolderGone } from "./claim-met
 import { DamagedRuns } from "./damaged.ts";
 import { Neighbours } from "./neighbours.ts";
 import { Overlooked } from "./overlooked.ts";
-import type { ClaimLimits } from "./queue-gate.ts";
+import type { Terms } from "./queue-gate.ts";
 import { limitRecovery, recoveryProblem, restoreProblem, restoreRun } from "./recovery.ts";
+import { Renewals } from "./renewals.ts";
 import { Sweeper, type SweeperDeps, type Take } from "./sweeper.ts";
 import type { WorkerDeps } from "./worker-deps.ts";
 
 /** How long a stopping worker waits for its last events to be saved. */
 const HAND_OVER_MS = 1_000;
-/** With every renewal a worker reads what others have written, so that a tool learns of a cancel within 2 s. */
-const HEAR_MS = 1_500;
 
 interface ExecuteOptions {
   /** The run's whole journal, if available. */
@@ -35,6 +35,8 @@ interface ExecuteOptions {
   readonly died?: boolean;
   /** Since when it has waited for its key. */
   readonly keyless?: number | undefined;
+  /** What its queue's rate has granted. */
+  readonly grant?: Grant | undefined;
 }
 
 /**
@@ -57,8 +59,8 @@ export class Worker {
   readonly #leftOff = new Map<string, number>();
   #cancelSweep: (() => void) | null = null;
   #inBackground = true;
-  #cancelRenew: (() => void) | null = null;
   readonly #sweeper: Sweeper;
+  readonly #renewals: Renewals;
   readonly #overlooked: Overlooked;
   readonly #neighbours: Neighbours;
   #stopped = false;
@@ -68,6 +70,11 @@ export class Worker {
     this.#upgrades = new Upgrades(deps);
     this.#sweeper = new Sweeper(this.#sweeping());
     this.#damaged = new DamagedRuns(deps);
+    this.#renewals = new Renewals(
+      deps.execution,
+      () => this.running,
+      () => void this.hasMemory(),
+    );
     const claimed = (row: RunRow) => this.claimed(row);
     const watching = { ...deps, claimed, isTaken: (row: RunRow) => this.#isTaken(row) };
     this.#overlooked = new Overlooked({ ...watching, take: (row) => this.#sweeper.one(row) });
@@ -135,7 +142,7 @@ export class Worker {
   }
 
   #sweeping(): SweeperDeps {
-    const { execution, workflows } = this.#deps;
+    const { execution, workflows, queues } = this.#deps;
     const { store, time, ports, queue } = execution;
     const { health } = queue;
     return {
@@ -154,12 +161,13 @@ export class Worker {
         return store.identity();
       },
       due: async (limit) => {
-        const rows = await store.due({ workflows: [...workflows.keys()], limit });
+        const rows = await store.due({ workflows: [...workflows.keys()], limit, without: queues.leftOut() });
         health.answered();
         return rows;
       },
       isTaken: (row) => this.#isTaken(row),
       take: (row) => this.#take(row),
+      nextRound: () => queues.nextRound(),
       failed: (error) => {
         health.failed(error, false);
         ports.logger.error("sweep failed", { error: String(error) });
@@ -187,7 +195,7 @@ export class Worker {
       if (!(await this.#damaged.isSound(row))) return "left";
       if (isOver) return await this.#deps.family.tell(row).then(() => "done");
       const isFree = (await this.#deps.family.follows(row)) && !this.#leaves(row);
-      const claim = (limits: ClaimLimits) => this.#claim(row, limits);
+      const claim = (terms: Terms) => this.#claim(row, terms);
       return isFree && (await this.#deps.queues.within(row, claim)) ? "taken" : "left";
     } catch (error) {
       if (isDamage(error)) await this.#damaged.meet(row, error).catch(() => undefined);
@@ -215,7 +223,7 @@ export class Worker {
     return (isOthers && isEarly) || this.#upgrades.leaves(row);
   }
 
-  async #claim(row: RunRow, limits: ClaimLimits): Promise<boolean> {
+  async #claim(row: RunRow, { grant, ...limits }: Terms): Promise<boolean> {
     const { owner, acts, execution } = this.#deps;
     const { ports, settings, store, identity } = execution;
     const lost = await restoreProblem(store, identity, row);
@@ -245,7 +253,7 @@ export class Worker {
       await acts.write(acted.row, { events: [{ kind, step: "", meta: {} }], claim: { kind: "release" } });
       return false;
     }
-    this.begin(acted.row, deadline, { died, keyless: waitsForKey(row) });
+    this.begin(acted.row, deadline, { died, keyless: waitsForKey(row), grant });
     return true;
   }
 
@@ -323,8 +331,9 @@ export class Worker {
     const { row, state, problem } = prepared;
     const execution = new Execution(deps, workflow, row, state, deadline);
     execution.restored = options.events === undefined;
+    execution.grants = options.grant ? [options.grant] : [];
     this.#active.set(row.id, execution);
-    this.#renewLater();
+    this.#renewals.later();
     if (problem) execution.parkForReview(await this.#deps.unrestorable(row, problem));
     else execution.detach(runBody(execution), "a run");
     if (options.died) limitRecovery(execution, settings.recovery.timeoutMs);
@@ -334,7 +343,7 @@ export class Worker {
     if (execution.rejection !== undefined) await this.#rejected(execution);
     this.#active.delete(row.id);
     // Nothing is left to renew, and the timer must not keep the process alive.
-    if (this.#active.size === 0) this.#cancelRenew?.();
+    if (this.#active.size === 0) this.#renewals.stop();
     if (row.parent && (end === "completed" || end === "failed" || end === "cancelled"))
       this.#detach(this.#take(execution.writer.row), "telling the family");
     this.#sweeper.freed();
@@ -397,53 +406,6 @@ export class Worker {
     return !high;
   }
 
-  #renewLater(): void {
-    if (this.#cancelRenew || this.#active.size === 0) return;
-    const cancel = this.#clock.setTimer(
-      () => {
-        this.#cancelRenew = null;
-        this.hasMemory();
-        this.#detach(
-          this.#renew().finally(() => this.#renewLater()),
-          "renewing claims",
-        );
-      },
-      Math.min(this.#deps.execution.settings.claimMs / 3, HEAR_MS),
-    );
-    this.#cancelRenew = () => {
-      cancel();
-      this.#cancelRenew = null;
-    };
-  }
-
-  async #renew(): Promise<void> {
-    const { store, settings, ports } = this.#deps.execution;
-    const held = this.running.filter((one) => !one.closed);
-    const sentAt = ports.clock.monotonic();
-    try {
-      const rows = await store.renew(
-        held.map(({ runId, writer }) => ({
-          runId,
-          epoch: writer.row.claim.epoch,
-          token: writer.row.claim.token as string,
-          ttlMs: settings.claimMs,
-        })),
-      );
-      held.forEach((execution, index) => {
-        const row = rows[index];
-        if (!row || row.damage !== undefined) return execution.fence();
-        execution.writer.deadline = Math.max(execution.writer.deadline, sentAt + settings.claimMs);
-        execution.rearm();
-        // Reported at once: a transaction in progress, for example, may keep it from reading more.
-        if (row.seq <= execution.writer.row.seq) return;
-        if (row.control === "compensating" && !execution.compensating) execution.aborts.stopCalls(row.id);
-        execution.writer.hear();
-      });
-    } catch (error) {
-      ports.logger.warn("claims could not be renewed", { error: String(error) });
-    }
-  }
-
   /**
    * Takes nothing new, lets calls in progress finish and releases the runs; after `drainMs` it stops, with 0 without
    * writing anything.
@@ -463,7 +425,7 @@ export class Worker {
     // The store may be closed afterwards, so nothing may still be on its way to it.
     if (drainMs > 0) await this.#within(HAND_OVER_MS, [...this.#taking.values()]);
     for (const execution of this.running) execution.close("stopped");
-    this.#cancelRenew?.();
+    this.#renewals.stop();
   }
 
   /**

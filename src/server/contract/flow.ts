@@ -88,14 +88,14 @@ export const flowOperations = {
   listRateLimits: declare("listRateLimits", {
     summary: "All rate limits, and what is used of them now.",
     permission: "runs:read",
-    verb: { library: "engine.rateLimits.list", cli: "none: limits are set in code or over the API" },
+    verb: { library: "engine.rateLimits.list", cli: "rate-limits list" },
     query: pageQuery,
     answer: z.object({ limits: z.array(limit), next }),
   }),
   setRateLimit: declare("setRateLimit", {
     summary: "Defines a rate limit, or changes it.",
     ...manage,
-    verb: { library: "engine.rateLimits.set", cli: "none: limits are set in code or over the API" },
+    verb: { library: "engine.rateLimits.set", cli: "rate-limits set" },
     body: z.strictObject({
       ...why,
       limit: rateLimitOptions,
@@ -105,14 +105,14 @@ export const flowOperations = {
   deleteRateLimit: declare("deleteRateLimit", {
     summary: "Removes a rate limit.",
     ...manage,
-    verb: { library: "engine.rateLimits.delete", cli: "none: limits are set in code or over the API" },
+    verb: { library: "engine.rateLimits.delete", cli: "rate-limits delete" },
     query: z.strictObject(why),
     answer: z.object({ deleted: z.string() }),
   }),
   holdRateLimit: declare("holdRateLimit", {
     summary: "Grants nothing for a while, to any run in any process; 0 ends that.",
     ...manage,
-    verb: { library: "engine.rateLimits.hold", cli: "none: limits are set in code or over the API" },
+    verb: { library: "engine.rateLimits.hold", cli: "rate-limits hold" },
     body: z.strictObject({ ...why, ms: z.number().int().min(0).max(86_400_000) }),
     answer: limit,
   }),

@@ -20,6 +20,10 @@ const limits = {
     .max(1e6)
     .exactOptional()
     .meta({ description: "The same for runs with the same key" }),
+  fairBy: z
+    .union([z.literal("key"), z.templateLiteral(["labels.", z.string().min(1).max(100)])])
+    .exactOptional()
+    .meta({ description: "Who gets places in turn: runs of a key, or of a label's value" }),
   rate: z
     .strictObject({
       calls: z.number().int().min(1).max(1e9),

@@ -1,5 +1,12 @@
 import type { DueQuery, RunPage, RunQuery } from "../../core/store/contract.ts";
-import { byUrgency, checkQuery, cursorAfter, matches, type PagePosition } from "../../core/store/query.ts";
+import {
+  byUrgency,
+  checkQuery,
+  cursorAfter,
+  isLeftOut,
+  matches,
+  type PagePosition,
+} from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import {
   ageKey,
@@ -76,14 +83,15 @@ function sourcesOf(query: RunQuery, after: PagePosition | null): Source[] {
  * Runs that wait for a worker, the highest priority first, then longest due. The index already leaves out most runs
  * under a live claim.
  */
-export async function dueRuns(
-  service: Service,
-  now: number,
-  { workflows, limit }: DueQuery,
-): Promise<readonly RunRow[]> {
+export async function dueRuns(service: Service, now: number, query: DueQuery): Promise<readonly RunRow[]> {
+  const { workflows, limit } = query;
   const shards = [...new Set(workflows)].flatMap(listShards.ofWorkflow);
   const isDue = (row: RunRow): boolean =>
-    row.wakeAt !== null && row.wakeAt <= now && row.claim.until <= now && workflows.includes(row.workflow);
+    row.wakeAt !== null &&
+    row.wakeAt <= now &&
+    row.claim.until <= now &&
+    workflows.includes(row.workflow) &&
+    !isLeftOut(row, query);
   const found: RunRow[] = [];
   for (const priority of await prioritiesIn(service, shards)) {
     const sources = shards.map(

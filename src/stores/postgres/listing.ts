@@ -1,4 +1,11 @@
-import type { DueQuery, RunCount, RunFilter, RunPage, RunQuery } from "../../core/store/contract.ts";
+import type {
+  DueQuery,
+  QueuePart,
+  RunCount,
+  RunFilter,
+  RunPage,
+  RunQuery,
+} from "../../core/store/contract.ts";
 import { checkQuery, cursorAfter } from "../../core/store/query.ts";
 import type { Queryable, Value } from "./queryable.ts";
 import { rowOf, toRow } from "./rows.ts";
@@ -90,7 +97,7 @@ function tagNeeds(query: RunFilter, bind: Bind): string[] {
  * Runs that may be claimed, from the highest priority down. Each priority has its own order in the index, so they are
  * found one by one. As a subquery, the time is evaluated once and the index can be searched for it.
  */
-export function dueStatement(at: string, { workflows, limit }: DueQuery): Statement {
+export function dueStatement(at: string, { workflows, limit, without = [] }: DueQuery): Statement {
   return statement((bind) => {
     const now = `(SELECT ${CLOCK})`;
     const most = bind(limit, "bigint");
@@ -101,8 +108,35 @@ export function dueStatement(at: string, { workflows, limit }: DueQuery): Statem
 )
 SELECT ${rowOf("run")} FROM levels CROSS JOIN LATERAL (
   SELECT * FROM ${at}runs AS one WHERE one.priority = levels.priority AND one.wake_at <= ${now}
-    AND one.claim_until <= ${now} AND one.workflow = ANY (${bind(workflows, "text[]")})
+    AND one.claim_until <= ${now} AND one.workflow = ANY (${bind(workflows, "text[]")})${without.length === 0 ? "" : leftOut(without, bind)}
   ORDER BY one.wake_at, one.id LIMIT ${most}
 ) AS run ORDER BY run.priority DESC, run.wake_at, run.id LIMIT ${most}`;
   });
+}
+
+/** Leaves out whole queues, keys and labels. */
+function leftOut(without: readonly QueuePart[], bind: Bind): string {
+  const whole = without.filter(({ key, label }) => key === undefined && label === undefined);
+  const keys = without.filter(({ key }) => key !== undefined);
+  const labels = without.flatMap(({ queue, label }) =>
+    label ? [{ queue, name: label[0], value: label[1] }] : [],
+  );
+  const texts = (values: readonly (string | undefined)[]): string => bind(values, "text[]");
+  const needs = [
+    ...(whole.length === 0 ? [] : [`one.queue <> ALL (${texts(whole.map(({ queue }) => queue))})`]),
+    ...(keys.length === 0
+      ? []
+      : [
+          `(one.queue, coalesce(one.run_key, '')) NOT IN (SELECT * FROM unnest(${texts(keys.map(({ queue }) => queue))},
+        ${texts(keys.map(({ key }) => key))}))`,
+        ]),
+    ...(labels.length === 0
+      ? []
+      : [
+          `NOT EXISTS (SELECT 1 FROM unnest(${texts(labels.map(({ queue }) => queue))},
+        ${texts(labels.map(({ name }) => name))}, ${texts(labels.map(({ value }) => value))}) AS part (queue, name, value)
+        WHERE part.queue = one.queue AND coalesce(one.labels ->> part.name, '') = part.value)`,
+        ]),
+  ];
+  return ` AND (one.status = 'running' OR one.queue IS NULL OR (${needs.join(" AND ")}))`;
 }

@@ -171,9 +171,9 @@ export class PostgresStore implements Store {
     return this.#call(async (database) => (await database.query(text, values)).map(toCount));
   }
 
-  async due({ workflows, limit }: DueQuery): Promise<readonly RunRow[]> {
-    checkLimit(limit);
-    const { text, values } = dueStatement(this.#place.at, { workflows, limit });
+  async due(query: DueQuery): Promise<readonly RunRow[]> {
+    checkLimit(query.limit);
+    const { text, values } = dueStatement(this.#place.at, query);
     return this.#rows(text, values);
   }
 

@@ -1,5 +1,12 @@
 import type { SqlValue } from "../../core/sql.ts";
-import type { DueQuery, RunCount, RunFilter, RunPage, RunQuery } from "../../core/store/contract.ts";
+import type {
+  DueQuery,
+  QueuePart,
+  RunCount,
+  RunFilter,
+  RunPage,
+  RunQuery,
+} from "../../core/store/contract.ts";
 import { byAge, checkQuery, cursorAfter } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { Connection } from "./connection.ts";
@@ -165,16 +172,26 @@ function indexFor(columns: readonly Column[]): string {
 }
 
 /** Runs that may be claimed, from the highest priority down. There are few priorities, and each has its own order. */
-export function dueRuns(connection: Connection, now: number, { workflows, limit }: DueQuery): RunRow[] {
-  const due = connection.prepare(SQL.due);
+export function dueRuns(connection: Connection, now: number, query: DueQuery): RunRow[] {
+  const { workflows, limit, without = [] } = query;
+  const due = connection.prepare(without.length === 0 ? SQL.due : SQL.dueWithout);
   const names = JSON.stringify(workflows);
+  const parts = without.length === 0 ? [] : leftOut(without);
   const found: RunRow[] = [];
   for (let priority = below(connection, Number.MAX_SAFE_INTEGER); priority !== null; ) {
-    found.push(...due.all(priority, now, now, names, limit - found.length).map(toRow));
+    found.push(...due.all(priority, now, now, names, ...parts, limit - found.length).map(toRow));
     if (found.length >= limit) break;
     priority = below(connection, priority);
   }
   return found;
+}
+
+/** The parts of each kind: whole queues, keys and labels. */
+function leftOut(without: readonly QueuePart[]): readonly string[] {
+  const whole = without.filter(({ key, label }) => key === undefined && label === undefined);
+  const keys = without.flatMap(({ queue, key }) => (key === undefined ? [] : [[queue, key]]));
+  const labels = without.flatMap(({ queue, label }) => (label === undefined ? [] : [[queue, ...label]]));
+  return [whole.map(({ queue }) => [queue]), keys, labels].map((parts) => JSON.stringify(parts));
 }
 
 function below(connection: Connection, priority: number): number | null {

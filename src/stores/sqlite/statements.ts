@@ -66,6 +66,16 @@ export const SQL = {
   // The index of due runs has the order needed here, within one priority.
   due: `SELECT ${ROW} FROM runs INDEXED BY runs_due WHERE priority = ? AND wake_at <= ? AND claim_until <= ?
     AND workflow IN (SELECT value FROM json_each(?)) ORDER BY wake_at, id LIMIT ?`,
+  /** The same without parts of queues, given as `[queue]`, `[queue, key]` and `[queue, label, value]`. */
+  dueWithout: `SELECT ${ROW} FROM runs INDEXED BY runs_due WHERE priority = ? AND wake_at <= ? AND claim_until <= ?
+    AND workflow IN (SELECT value FROM json_each(?)) AND (status = 'running' OR queue IS NULL OR (
+      queue NOT IN (SELECT json_extract(value, '$[0]') FROM json_each(?))
+      AND (queue, coalesce(run_key, '')) NOT IN (
+        SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))
+      AND NOT EXISTS (SELECT 1 FROM json_each(?) AS part WHERE json_extract(part.value, '$[0]') = queue
+        AND json_extract(part.value, '$[2]') = coalesce((SELECT one.value FROM json_each(runs.labels) AS one
+          WHERE one.key = json_extract(part.value, '$[1]')), ''))
+    )) ORDER BY wake_at, id LIMIT ?`,
   /** The next lower priority of runs that have a wake time. */
   lower: `SELECT max(priority) FROM runs INDEXED BY runs_due WHERE wake_at IS NOT NULL AND priority < ?`,
   running: `SELECT count(*) FROM runs INDEXED BY runs_running

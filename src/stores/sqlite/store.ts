@@ -143,11 +143,11 @@ export class SqliteStore implements Store {
     return this.#look((connection) => countRuns(connection, query));
   }
 
-  due({ workflows, limit }: DueQuery): Promise<readonly RunRow[]> {
+  due(query: DueQuery): Promise<readonly RunRow[]> {
     return this.#look((connection) => {
-      checkLimit(limit);
+      checkLimit(query.limit);
       const now = this.#setup.clock.now();
-      return connection.snapshot(() => dueRuns(connection, now, { workflows, limit }));
+      return connection.snapshot(() => dueRuns(connection, now, query));
     });
   }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { DueQuery } from "../../core/store/contract.ts";
 import type { RunIdentity, RunProjection } from "../../core/types.ts";
 import { accepted, creation, HOUR, outsideAct, step, take, takeBriefly } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
@@ -65,6 +66,45 @@ export const due: Behaviour = {
       for (const limit of [0, -1, 1.5]) {
         await assert.rejects(store.due({ workflows: ["orders"], limit }), { code: "HF-1003" });
       }
+    },
+
+    "may be asked for without parts of queues, which a store honours or ignores": async ({ store }) => {
+      const inQueue = (id: string, key: string | null, labels = {}) => ({ queue: "q", key, labels, id });
+      const runs = [
+        inQueue("ada-1", "ada"),
+        inQueue("ada-2", "ada", { team: "blue" }),
+        inQueue("bob", "bob"),
+        inQueue("keyless", null, { team: "red" }),
+        { id: "other", queue: "r", key: "ada" },
+        { id: "free", queue: null },
+      ];
+      await store.append([
+        ...runs.map(({ id, ...more }, at) => waiting(id, at, more)),
+        creation({ run: { ...inQueue("dead", "ada"), wakeAt: 9 }, claim: takeBriefly("ada") }),
+      ]);
+      const all = [...runs.map(({ id }) => id), "dead"];
+      const check = async (without: DueQuery["without"] & {}, expected: readonly string[]) => {
+        const found = (await store.due({ workflows: ["orders"], limit: 10, without })).map(({ id }) => id);
+        assert.deepEqual(found, found.length === all.length ? all : expected);
+        if (found.length === all.length) return;
+        const [first] = await store.due({ workflows: ["orders"], limit: 1, without });
+        assert.equal(first?.id, expected[0]);
+      };
+      await check([], all);
+      await check([{ queue: "q" }], ["other", "free", "dead"]);
+      await check([{ queue: "q", key: "ada" }], ["bob", "keyless", "other", "free", "dead"]);
+      await check(
+        [
+          { queue: "q", key: "" },
+          { queue: "q", key: "bob" },
+        ],
+        ["ada-1", "ada-2", "other", "free", "dead"],
+      );
+      await check(
+        [{ queue: "q", label: ["team", "blue"] }, { queue: "r" }],
+        ["ada-1", "bob", "keyless", "free", "dead"],
+      );
+      await check([{ queue: "q", label: ["team", ""] }], ["ada-2", "keyless", "other", "free", "dead"]);
     },
 
     "are due no more once they are taken, and again once they are given back": async ({ store }) => {

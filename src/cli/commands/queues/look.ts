@@ -72,11 +72,12 @@ const linesOf = (what: string, { runs, isAll }: Standing): readonly string[] => 
 const statusOf = ({ paused }: QueueView): string => (paused ? "paused" : "open");
 
 /** A queue's limits, in a few words. */
-export function limitsText({ concurrency, perKey, rate }: QueueView): string {
+export function limitsText({ concurrency, perKey, fairBy, rate }: QueueView): string {
   const parts = [
     ...(concurrency === undefined ? [] : [`${concurrency} at once`]),
     ...(perKey === undefined ? [] : [`${perKey} of a key`]),
     ...(rate === undefined ? [] : [`${rate.calls} in ${coarse(rate.periodMs ?? 60_000)}`]),
   ];
-  return parts.length === 0 ? "no limits" : parts.join(", ");
+  const limits = parts.length === 0 ? "no limits" : parts.join(", ");
+  return fairBy === undefined ? limits : `${limits}, fair by ${fairBy}`;
 }
