@@ -155,8 +155,12 @@ async function carriedOut(tools: Tools, operation: Declared, asked: Asked): Prom
     );
     return answer instanceof Response ? answer : json(operation, answer, headers);
   };
-  return named ? once(tools.store, named, work) : work();
+  return named ? once(tools.store, named, work, keptOf(operation)) : work();
 }
+
+/** What a repeated request is told, if not the first answer: a secret isn't kept. */
+const keptOf = ({ isShownOnce }: Declared): Response | undefined =>
+  isShownOnce ? problemResponse(new HoldfastError("HF-6086")) : undefined;
 
 /** Operations that change something. The others may be repeated as often as one likes. */
 const isAct = ({ method, permission }: Declared): boolean =>

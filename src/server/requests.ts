@@ -44,8 +44,14 @@ export function nameOf(key: string | null, actor: string, parts: readonly string
  * Carries out a named request once and keeps its answer for a day. The note that it began comes first, so two processes
  * never carry it out at the same time. If the process dies after the act and before the answer is kept, the next request
  * under the key carries it out again, and because the act has the same name in the run's journal it counts once.
+ * `instead` is kept in place of an answer that must not be kept.
  */
-export async function once(store: Store, named: Named, work: () => Promise<Response>): Promise<Response> {
+export async function once(
+  store: Store,
+  named: Named,
+  work: () => Promise<Response>,
+  instead?: Response,
+): Promise<Response> {
   const { documents } = store;
   if (!documents) throw new HoldfastError("HF-6011", { what: "named requests", store: store.name });
   const at = await store.now();
@@ -58,7 +64,7 @@ export async function once(store: Store, named: Named, work: () => Promise<Respo
   }
   const begun = await put(documents, named, known?.version ?? null, { request: named.request, at });
   if (begun === null) throw underWay(1_000);
-  return finish(documents, named, begun, at, work);
+  return finish(documents, named, begun, at, work, instead);
 }
 
 async function finish(
@@ -67,6 +73,7 @@ async function finish(
   begun: string,
   at: number,
   work: () => Promise<Response>,
+  instead?: Response,
 ): Promise<Response> {
   let response: Response;
   try {
@@ -76,8 +83,9 @@ async function finish(
     await documents.write([{ kind: KIND, key: named.id, expect: begun, put: null }]);
     throw error;
   }
-  const body = await response.clone().text();
-  const answer = { status: response.status, body, etag: response.headers.get("etag") };
+  const kept = instead ?? response.clone();
+  const body = await kept.text();
+  const answer = { status: kept.status, body, etag: kept.headers.get("etag") };
   if (body.length <= MOST_BYTES) await put(documents, named, begun, { request: named.request, at, answer });
   await sweep(documents, named.id, at);
   return response;
@@ -110,7 +118,7 @@ const underWay = (ms: number): HoldfastError =>
 
 function replayed({ status, body, etag }: NonNullable<Remembered["answer"]>): Response {
   const headers = new Headers({
-    "content-type": "application/json",
+    "content-type": status < 400 ? "application/json" : "application/problem+json",
     "cache-control": "no-store",
     "idempotent-replayed": "true",
   });

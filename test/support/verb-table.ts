@@ -10,7 +10,6 @@ export const ONLY_CLI: Readonly<Record<string, string>> = {
   demo: "shows a crash on the machine of the developer",
   completion: "is about the shell",
   serve: "starts this API",
-  token: "credentials are made where the store is, not over the network",
   "list-checkpoints": "the same as checkpoints list",
   "validate-checkpoint": "the same as validate",
   "diff-checkpoints": "the same as diff",

@@ -1,12 +1,14 @@
 import type { CommandGroup } from "../command.ts";
+import { acts } from "./report/acts.ts";
 import { capacity } from "./report/capacity.ts";
 import { effects } from "./report/effects.ts";
 import { recoveries } from "./report/recoveries.ts";
+import { steps } from "./report/steps.ts";
 import { trail } from "./report/trail.ts";
 
 /** `holdfast report …`: reports for auditors and operators. */
 export const command: CommandGroup = {
   name: "report",
   summary: "Write reports for auditors and operators",
-  commands: [trail, recoveries, effects, capacity],
+  commands: [trail, acts, recoveries, effects, steps, capacity],
 };

@@ -3,7 +3,12 @@ import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { silentLogger } from "../../core/logger.ts";
 import { ROLES, type Role, type Scope } from "../../server/access/permission.ts";
-import { stateOf, type TokenInfo } from "../../server/access/token-record.ts";
+import {
+  stateOf,
+  TOKEN_LIFE_MS,
+  TOKEN_OVERLAP_MS,
+  type TokenInfo,
+} from "../../server/access/token-record.ts";
 import type { MadeToken, Tokens } from "../../server/access/tokens.ts";
 import { type CommandGroup, defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
@@ -14,7 +19,6 @@ import { readSpan } from "../view/parsers.ts";
 import { type Column, roomOf, table } from "../view/table.ts";
 
 const ROLE_NAMES = Object.keys(ROLES) as Role[];
-const DAY = 86_400_000;
 
 const create = defineCommand({
   name: "create",
@@ -46,7 +50,7 @@ const create = defineCommand({
     const { options, args } = context;
     const [name = ""] = args;
     const now = systemClock.now();
-    const expiresAt = options.neverExpires ? null : now + (options.expires ?? 90 * DAY);
+    const expiresAt = options.neverExpires ? null : now + (options.expires ?? TOKEN_LIFE_MS);
     const made = await (await tokensOf(context, true)).create({
       name,
       actor: options.for ?? name,
@@ -77,7 +81,7 @@ const rotate = defineCommand({
   },
   examples: ["token rotate ci --overlap 1d"],
   async run(context) {
-    const { overlap = 3_600_000, expires = 90 * DAY } = context.options;
+    const { overlap = TOKEN_OVERLAP_MS, expires = TOKEN_LIFE_MS } = context.options;
     const now = systemClock.now();
     const tokens = await tokensOf(context);
     return shown(

@@ -104,6 +104,18 @@ export const accessErrors = entries({
     safe: UNCHANGED,
     fix: "Try again.",
   },
+  "HF-6085": {
+    what: "{actor} can't make a token that may do more than {actor}.",
+    why: "The token would have the permissions {permissions}, which its maker doesn't have.",
+    safe: "No token was made.",
+    fix: "Choose other roles, or have somebody with these permissions make it.",
+  },
+  "HF-6086": {
+    what: "The token was made, and its text can't be shown again.",
+    why: "A request under this Idempotency-Key made it. The text is in the first answer only and is kept nowhere.",
+    safe: "One token was made, and not a second one.",
+    fix: "If the first answer is lost, revoke that token and make another under a new key.",
+  },
   "HF-6069": {
     what: "Too many open streams.",
     why: "One {who} may have {limit} streams of events open at a time.",

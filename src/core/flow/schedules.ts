@@ -34,6 +34,11 @@ export interface BackfillRange {
   readonly to: Moment;
 }
 
+export interface BackfillOptions extends ScheduleAct {
+  /** Says which runs would be started, and starts none. */
+  readonly dryRun?: boolean | undefined;
+}
+
 export interface BackfillReport {
   /** The runs that were started, in order of their ticks. */
   readonly started: readonly string[];
@@ -185,22 +190,28 @@ export class Schedules {
   }
 
   /** Starts the runs of all ticks in a range that have none yet, at once and whatever `overlap` says. */
-  async backfill(name: string, range: BackfillRange, act: ScheduleAct = {}): Promise<BackfillReport> {
+  async backfill(
+    name: string,
+    range: BackfillRange,
+    { dryRun = false, ...act }: BackfillOptions = {},
+  ): Promise<BackfillReport> {
     const [from, to] = [moment("from", range.from), moment("to", range.to)];
     if (from === undefined || to === undefined || to < from)
       throw badOption("to", "the range needs a from and a to that is not before it");
     const { value } = await this.#held(name, act);
-    const flow = this.#codeOf(value.definition);
     const ticks = ticksBetween(value, from, to);
     if (!ticks) throw new HoldfastError("HF-5105", { name, most: MOST_BACKFILLED });
     const [started, existing]: [string[], string[]] = [[], []];
+    const flow = dryRun ? null : this.#codeOf(value.definition);
     for (const tick of ticks) {
       const runId = tickRunId(name, tick);
       const isThere = (await readRun(this.#deps.store, runId)) !== null;
-      const why = isThere ? undefined : await this.#deps.start(flow, runId, name, value.definition, tick);
+      const why =
+        isThere || !flow ? undefined : await this.#deps.start(flow, runId, name, value.definition, tick);
       if (why !== undefined) throw new HoldfastError("HF-5109", { name, why });
       (isThere ? existing : started).push(runId);
     }
+    if (dryRun) return { started, existing };
     await this.#change(name, { ...act, version: undefined }, "backfill", (record, _, edit) =>
       edited(record, edit),
     );
@@ -208,18 +219,16 @@ export class Schedules {
   }
 
   /** The next ticks, in epoch milliseconds, without their jitter; also while it is paused. */
-  async next(name: string, { count = 1, after }: NextOptions = {}): Promise<readonly number[]> {
-    checkWhole("count", count, 1, 1_000);
+  async next(name: string, options: NextOptions = {}): Promise<readonly number[]> {
     const { value } = await this.#held(name);
-    const ticks = ticksOfRecord(value);
-    const found: number[] = [];
-    for (let at = moment("after", after) ?? (await this.#deps.now()); found.length < count; ) {
-      const tick = ticks.next(at);
-      if (tick === null) break;
-      found.push(tick);
-      at = tick;
-    }
-    return found;
+    return nextTicks(value, await this.#deps.now(), options);
+  }
+
+  /** The ticks that a schedule with these options would have if it were created now. Stores nothing. */
+  async preview(options: ScheduleOptions, next: NextOptions = {}): Promise<readonly number[]> {
+    const now = await this.#deps.now();
+    const record = newRecord(checkSchedule("preview", "preview", options), now, editOf("create", now, {}));
+    return nextTicks(record, now, next);
   }
 
   /**
@@ -289,6 +298,23 @@ export class Schedules {
     if (!found) throw new HoldfastError("HF-5106", { workflow });
     return found;
   }
+}
+
+function nextTicks(
+  record: ScheduleRecord,
+  now: number,
+  { count = 1, after }: NextOptions,
+): readonly number[] {
+  checkWhole("count", count, 1, 1_000);
+  const ticks = ticksOfRecord(record);
+  const found: number[] = [];
+  for (let at = moment("after", after) ?? now; found.length < count; ) {
+    const tick = ticks.next(at);
+    if (tick === null) break;
+    found.push(tick);
+    at = tick;
+  }
+  return found;
 }
 
 /** Options after a change. Another way of saying when it ticks replaces the one before. */

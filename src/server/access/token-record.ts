@@ -3,6 +3,10 @@ import { HoldfastError } from "../../core/errors.ts";
 import { checkNamed } from "../../core/names.ts";
 import { ROLES, type Role, type Scope } from "./permission.ts";
 
+/** How long a token is valid if nobody says otherwise, and how long one that is replaced still works. */
+export const TOKEN_LIFE_MS: number = 90 * 86_400_000;
+export const TOKEN_OVERLAP_MS = 3_600_000;
+
 const roleNames = Object.keys(ROLES) as [Role, ...Role[]];
 const words = z.array(z.string().min(1).max(200)).min(1).max(100);
 

@@ -81,6 +81,14 @@ export class Tokens {
     return found.sort((a, b) => a.createdAt - b.createdAt);
   }
 
+  /** A token by its id or name. */
+  async get(named: string): Promise<TokenInfo> {
+    const id = await this.#find(named);
+    const record = await this.#recall(id);
+    if (!record) throw new HoldfastError("HF-6061", { token: named });
+    return infoOf(id, record);
+  }
+
   /** True when somebody could sign in with a token now. */
   async isUsable(): Promise<boolean> {
     const now = this.#deps.clock.now();

@@ -19,6 +19,8 @@ export interface Declared<
   readonly media?: Media;
   /** How a body is limited, if not as usual. */
   readonly bodyLimit?: number;
+  /** The answer has a secret in it, so it isn't kept for a repeated request. */
+  readonly isShownOnce?: true;
 }
 
 /** Data that nobody changes: what the library returns fits the shapes of the answers. */
@@ -44,6 +46,7 @@ type Given<Q, B, A> = Pick<Operation, "summary" | "permission" | "verb"> & {
   readonly about?: "list";
   readonly media?: Media;
   readonly bodyLimit?: number;
+  readonly isShownOnce?: true;
 };
 
 export function declare<

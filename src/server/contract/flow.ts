@@ -79,10 +79,11 @@ export const flowOperations = {
     answer: runItem,
   }),
   backfillSchedule: declare("backfillSchedule", {
-    summary: "Starts the runs of all ticks in a range that have none yet.",
+    summary:
+      "Starts the runs of all ticks in a range that have none yet. With `dryRun` it only says which those are.",
     ...manage,
     verb: { library: "engine.schedules.backfill", cli: "schedules backfill" },
-    body: z.strictObject({ ...why, from: time, to: time }),
+    body: z.strictObject({ ...why, from: time, to: time, dryRun: z.boolean().exactOptional() }),
     answer: z.object({ started: z.array(z.string()), existing: z.array(z.string()) }),
   }),
   listRateLimits: declare("listRateLimits", {

@@ -2,10 +2,12 @@ import { z } from "zod";
 import { actOperations } from "./acts.ts";
 import { type Declared, declare } from "./declare.ts";
 import { flowOperations } from "./flow.ts";
+import { lookOperations } from "./looks.ts";
 import type { OperationId } from "./paths.ts";
 import { queueOperations } from "./queues.ts";
 import { runOperations } from "./runs.ts";
 import { storeOperations } from "./store.ts";
+import { tokenOperations } from "./tokens.ts";
 
 const itself = {
   permission: "runs:read",
@@ -34,6 +36,8 @@ export const operations = {
   ...storeOperations,
   ...flowOperations,
   ...queueOperations,
+  ...tokenOperations,
+  ...lookOperations,
   ...aboutItself,
 } as const satisfies { readonly [Id in OperationId]: Declared<Id> };
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { declare } from "./declare.ts";
-import { next, pageQuery, reason, time } from "./shapes.ts";
+import { count, next, pageQuery, reason, time } from "./shapes.ts";
 
 const manage = { permission: "flow:manage" } as const;
 const why = { reason: reason.exactOptional() };
@@ -43,6 +43,11 @@ const queue = z.object({
   isDeclared: z.boolean(),
 });
 
+const standing = {
+  running: count.meta({ description: "Runs that are being advanced" }),
+  waiting: count.meta({ description: "Runs that stand in line" }),
+};
+
 const worker = z.object({
   owner: z.string(),
   host: z.string(),
@@ -65,17 +70,21 @@ export const queueOperations = {
     answer: z.object({ workers: z.array(worker), next }),
   }),
   listQueues: declare("listQueues", {
-    summary: "All queues that are defined, with their limits.",
+    summary: "All queues that are defined, with their limits and how many runs stand in them.",
     permission: "runs:read",
     verb: { library: "engine.queues.list", cli: "queues list" },
     query: pageQuery,
-    answer: z.object({ queues: z.array(queue), next }),
+    answer: z.object({ queues: z.array(queue.extend(standing)), next }),
   }),
   getQueue: declare("getQueue", {
-    summary: "One queue. The runs that stand in it are listed by `GET /v1/runs?queue=…`.",
+    summary: "One queue, and its runs by their keys. The runs themselves: `GET /v1/runs?queue=…`.",
     permission: "runs:read",
     verb: { library: "engine.queues.get", cli: "queues show" },
-    answer: queue,
+    answer: queue.extend({
+      ...standing,
+      keys: z.array(z.object({ key: z.string().nullable(), ...standing })),
+      moreKeys: z.boolean(),
+    }),
   }),
   setQueue: declare("setQueue", {
     summary: "Defines a queue, or replaces its limits. Runs that stand in it stay.",

@@ -64,6 +64,7 @@ export const runOperations = {
       notWorkflow: z.array(z.string().min(1).max(200)).max(50).exactOptional(),
       notQueue: z.array(z.string().min(1).max(200)).max(50).exactOptional(),
       notLabel: z.array(label).max(50).exactOptional().meta({ description: "name=value; none of them" }),
+      pinned: z.boolean().exactOptional().meta({ description: "Only runs whose values are kept for good" }),
       needsYou: z.boolean().exactOptional().meta({ description: "Only runs that need a person" }),
       limit,
       cursor: z.string().min(1).max(200).exactOptional(),

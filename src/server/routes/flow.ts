@@ -48,8 +48,8 @@ export const flowRoutes: Handlers<keyof typeof flowOperations> = {
   },
 
   async backfillSchedule(call) {
-    const { from, to } = call.body;
-    return call.engine.schedules.backfill(call.params.name, { from, to }, who(call));
+    const { from, to, dryRun } = call.body;
+    return call.engine.schedules.backfill(call.params.name, { from, to }, { ...who(call), dryRun });
   },
 
   async listRateLimits({ engine, query }) {

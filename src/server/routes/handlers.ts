@@ -4,9 +4,11 @@ import { docsPage } from "../docs-page.ts";
 import { openApi } from "../openapi.ts";
 import { actRoutes } from "./acts.ts";
 import { flowRoutes } from "./flow.ts";
+import { lookRoutes } from "./looks.ts";
 import { queueRoutes } from "./queues.ts";
 import { runRoutes } from "./runs.ts";
 import { storeRoutes } from "./store.ts";
+import { tokenRoutes } from "./tokens.ts";
 
 /** The handler of every operation. The compiler makes sure that none is missing. */
 export const handlers: Handlers = {
@@ -15,6 +17,8 @@ export const handlers: Handlers = {
   ...storeRoutes,
   ...flowRoutes,
   ...queueRoutes,
+  ...tokenRoutes,
+  ...lookRoutes,
 
   getOpenApi: async ({ base }) => openApi(allOperations, "1", base),
 

@@ -12,14 +12,17 @@ export const queueRoutes: Handlers<keyof typeof queueOperations> = {
   },
 
   async listQueues({ engine, query }) {
-    const { page: queues, next } = pageOf(await engine.queues.list(), ({ name }) => name, query);
+    const { page, next } = pageOf(await engine.queues.list(), ({ name }) => name, query);
+    const queues = [];
+    for (const queue of page) queues.push({ ...queue, ...(await engine.reports.queue(queue.name)) });
     return { queues, next };
   },
 
   async getQueue({ engine, params: { name } }) {
     const queue = await engine.queues.get(name);
     if (!queue) throw new HoldfastError("HF-6015", { what: "queue", name });
-    return queue;
+    const { reports } = engine;
+    return { ...queue, ...(await reports.queue(name)), ...(await reports.queueKeys(name)) };
   },
 
   async setQueue(call) {

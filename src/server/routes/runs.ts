@@ -14,7 +14,7 @@ import { itemOf, readRun, tagOf } from "./run-item.ts";
 
 export const runRoutes: Handlers<keyof typeof runOperations> = {
   async listRuns({ engine, store, query, principal }) {
-    const { label, notStatus, notWorkflow, notQueue, notLabel, ...plain } = query;
+    const { label, pinned, notStatus, notWorkflow, notQueue, notLabel, ...plain } = query;
     const excluded = defined({
       status: notStatus,
       workflow: notWorkflow,
@@ -22,10 +22,10 @@ export const runRoutes: Handlers<keyof typeof runOperations> = {
       labels: notLabel && labelsOf(notLabel),
     });
     const not = Object.keys(excluded).length === 0 ? undefined : excluded;
-    const search = {
-      ...plain,
-      ...defined({ labels: label && labelsOf(label), not, ...inScopeOf(principal) }),
-    };
+    const { where: isSeen = () => true } = inScopeOf(principal);
+    const isPinned = (run: Run): boolean => run.pinned === pinned && isSeen(run);
+    const where = pinned === undefined ? inScopeOf(principal) : { where: isPinned };
+    const search = { ...plain, ...defined({ labels: label && labelsOf(label), not, ...where }) };
     const { runs, cursor } = await engine.list(search);
     const now = await store.now();
     return { runs: runs.map((run) => itemOf(run, now)), cursor };

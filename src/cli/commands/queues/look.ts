@@ -8,6 +8,8 @@ import { type Column, roomOf, table } from "../../view/table.ts";
 const COLUMNS: readonly Column[] = [
   { title: "QUEUE", least: 12, isName: true },
   { title: "LIMITS", least: 12 },
+  { title: "RUNNING", align: "right" },
+  { title: "IN LINE", align: "right" },
   { title: "STATUS" },
 ];
 
@@ -19,8 +21,16 @@ export const list = defineCommand({
   summary: "List all queues",
   examples: ["queues list"],
   async run(context) {
-    const queues = await (await context.engine()).queues.list();
-    const rows = queues.map((queue) => [queue.name, limitsText(queue), statusOf(queue)]);
+    const { queues: defined, reports } = await context.engine();
+    const queues = [];
+    for (const queue of await defined.list()) queues.push({ ...queue, ...(await reports.queue(queue.name)) });
+    const rows = queues.map((queue) => [
+      queue.name,
+      limitsText(queue),
+      String(queue.running),
+      String(queue.waiting),
+      statusOf(queue),
+    ]);
     const [head = "", ...lines] = table(COLUMNS, rows, { room: roomOf(context.host) });
     const [first] = queues;
     return {

@@ -1,8 +1,8 @@
 import { defined } from "../../../core/defined.ts";
 import type { Engine } from "../../../core/engine.ts";
 import { HoldfastError } from "../../../core/errors.ts";
-import { OVERLAPS } from "../../../core/schedule-options.ts";
-import { defineCommand } from "../../command.ts";
+import { OVERLAPS, type ScheduleOptions } from "../../../core/schedule-options.ts";
+import { defineCommand, type Values } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { plural, word } from "../../format.ts";
 import { writtenInput } from "../../inputs.ts";
@@ -15,38 +15,44 @@ const INPUT = {
   inputFile: { flag: "--input-file <file>", summary: "Read the input from a JSON or YAML file" },
 } as const;
 
+/** When a schedule ticks, and what it starts. */
+const OPTIONS = {
+  cron: { flag: "--cron <line>", summary: "Five fields, or six with seconds first" },
+  timezone: { flag: "--timezone <name>", summary: "The time zone of --cron (default UTC)" },
+  every: { flag: "--every <span>", summary: "The time between two ticks, such as 10m", parse: readSpan },
+  at: { flag: "--at <time>", summary: "One moment, such as 2027-01-31T09:00:00Z" },
+  overlap: {
+    flag: "--overlap <policy>",
+    summary: "While a run is going on: skip (default), queue, cancel or allow",
+    choices: OVERLAPS,
+  },
+  jitter: { flag: "--jitter <span>", summary: "Start up to this much later", parse: readSpan },
+  ...INPUT,
+} as const;
+
+const DRY_RUN = { flag: "--dry-run", summary: "Say what would happen, and change nothing" } as const;
+
 export const create = defineCommand({
   name: "create",
   summary: "Create a schedule for a workflow",
   args: ["<schedule>", "<workflow>"],
-  options: {
-    cron: { flag: "--cron <line>", summary: "Five fields, or six with seconds first" },
-    timezone: { flag: "--timezone <name>", summary: "The time zone of --cron (default UTC)" },
-    every: { flag: "--every <span>", summary: "The time between two ticks, such as 10m", parse: readSpan },
-    at: { flag: "--at <time>", summary: "One moment, such as 2027-01-31T09:00:00Z" },
-    overlap: {
-      flag: "--overlap <policy>",
-      summary: "While a run is going on: skip (default), queue, cancel or allow",
-      choices: OVERLAPS,
-    },
-    jitter: { flag: "--jitter <span>", summary: "Start up to this much later", parse: readSpan },
-    ...INPUT,
-  },
+  options: { ...OPTIONS, dryRun: DRY_RUN },
   examples: [
     'schedules create nightly reconcile --cron "0 2 * * *" --timezone Europe/Berlin',
     "schedules create poll inbox --every 10m --overlap queue",
   ],
   async run(context) {
     const [name = "", workflow = ""] = context.args;
-    const { cron, timezone, every: everyMs, at, overlap, jitter: jitterMs } = context.options;
-    const input = await writtenInput(context.options, context.host);
+    const given = await optionsOf(context);
     await context.store({ create: true });
     const { schedules } = await context.engine();
-    const made = await schedules.create(
-      name,
-      { workflow, ...defined({ cron, timezone, everyMs, at, overlap, jitterMs, input }) },
-      await context.act("schedules create"),
-    );
+    if (context.options.dryRun) {
+      const ticks = await schedules.preview(given, { count: 5 });
+      const next = ticks.map((tick) => new Date(tick).toISOString());
+      return { data: { schedule: name, next }, text: next.join("\n") || "It would never tick." };
+    }
+    const act = await context.act("schedules create");
+    const made = await schedules.create(name, { workflow, ...given }, act);
     const first =
       made.nextTick === null ? "" : `; the first tick is at ${new Date(made.nextTick).toISOString()}`;
     return {
@@ -54,6 +60,21 @@ export const create = defineCommand({
       text: `✓ ${name} starts ${workflow}, ${timing(made)}${first}`,
       next: [`schedules show ${word(name)}`],
     };
+  },
+});
+
+export const update = defineCommand({
+  name: "update",
+  summary: "Change options of a schedule; the others stay",
+  args: ["<schedule>"],
+  options: OPTIONS,
+  examples: ['schedules update nightly --cron "30 2 * * *" --reason "after the backup"'],
+  async run(context) {
+    const [name = ""] = context.args;
+    const { schedules } = await context.engine();
+    const changes = await optionsOf(context);
+    const schedule = await schedules.update(name, changes, await context.act("schedules update"));
+    return { data: { schedule }, text: `✓ ${name} ticks ${timing(schedule)}` };
   },
 });
 
@@ -109,22 +130,34 @@ export const backfill = defineCommand({
     from: { flag: "--from <time>", summary: "The first moment, such as 2027-01-01T00:00:00Z" },
     to: { flag: "--to <time>", summary: "The last moment" },
     file: { flag: "--file <file>", summary: "Where its workflow is" },
+    dryRun: DRY_RUN,
   },
   examples: ["schedules backfill nightly --from 2027-01-01T00:00:00Z --to 2027-01-08T00:00:00Z"],
   async run(context) {
     const [name = ""] = context.args;
-    const { from = "", to = "", file } = context.options;
-    const engine = await withCode(context, name, file);
+    const { from = "", to = "", file, dryRun = false } = context.options;
+    const engine = dryRun ? await context.engine() : await withCode(context, name, file);
     const act = await context.act("schedules backfill");
-    const report = await engine.schedules.backfill(name, { from, to }, act);
+    const report = await engine.schedules.backfill(name, { from, to }, { ...act, dryRun });
     const { started, existing } = report;
+    const done = dryRun ? "would be started" : "started";
     return {
       data: { schedule: name, ...report },
-      text: `✓ ${plural(started.length, "run")} started, ${existing.length} existed already`,
-      next: started[0] === undefined ? [] : [`show ${started[0]}`],
+      text: `${dryRun ? "" : "✓ "}${plural(started.length, "run")} ${done}, ${existing.length} existed already`,
+      next: started[0] === undefined || dryRun ? [] : [`show ${started[0]}`],
     };
   },
 });
+
+/** The options of a schedule, as they were given. */
+async function optionsOf({
+  options,
+  host,
+}: Pick<CommandContext<Values<typeof OPTIONS>>, "options" | "host">): Promise<ScheduleOptions> {
+  const { cron, timezone, every: everyMs, at, overlap, jitter: jitterMs } = options;
+  const input = await writtenInput(options, host);
+  return defined({ cron, timezone, everyMs, at, overlap, jitterMs, input });
+}
 
 /** An engine with the code of a schedule's workflow, which only creates runs: workers advance them. */
 async function withCode(

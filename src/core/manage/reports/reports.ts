@@ -3,7 +3,9 @@ import { checkId } from "../../ids.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { type CountQuery, countRuns, type RunCounts } from "../status/count-runs.ts";
 import { type NeedsPage, type NeedsQuery, needsYou } from "../status/needs-you.ts";
+import { type QueueKeys, type QueueStanding, queueKeys, queueStanding } from "../status/queue-standing.ts";
 import { type StoreVerification, type VerifyOptions, verifyStore } from "../verify/verify.ts";
+import { type ActPage, type ActQuery, actPage } from "./act-page.ts";
 import { type CapacityReport, capacityReport } from "./capacity.ts";
 import { type CostQuery, type CostReport, costReport } from "./cost-report.ts";
 import { type EffectReport, effectReport } from "./effects.ts";
@@ -13,6 +15,7 @@ import { type GatePage, type GateQuery, gatePage } from "./gate-page.ts";
 import { type Outline, type OutlineQuery, readOutline } from "./outline.ts";
 import type { ReportQuery } from "./period.ts";
 import { type RecoveryReport, recoveryReport } from "./recoveries.ts";
+import { type StepQuery, type StepReport, stepReport } from "./step-report.ts";
 import { type AuditTrail, auditTrail } from "./trail.ts";
 
 /**
@@ -42,6 +45,16 @@ export class Reports {
   /** How many runs match, by status and by workflow. */
   async counts(query: CountQuery = {}): Promise<RunCounts> {
     return countRuns(this.#parts.store, query);
+  }
+
+  /** How many runs of a queue are being advanced, and how many stand in line. */
+  async queue(name: string): Promise<QueueStanding> {
+    return queueStanding(this.#parts.store, name);
+  }
+
+  /** The same by the keys of its runs. */
+  async queueKeys(name: string): Promise<QueueKeys> {
+    return queueKeys(this.#parts.store, name);
   }
 
   /** The runs that don't go on unless a person does something, the dearest wait first. */
@@ -89,6 +102,16 @@ export class Reports {
   /** Failed runs in groups of the same workflow and the same kind of error, newest first. */
   async errors(query: ErrorQuery = {}): Promise<ErrorReport> {
     return errorReport(this.#parts.store, query);
+  }
+
+  /** What people and programs from outside did to runs, and why, newest first. */
+  async acts(query: ActQuery = {}): Promise<ActPage> {
+    return actPage(this.#parts.store, query);
+  }
+
+  /** How often each step was called and failed, the one that fails most first. */
+  async steps(query: StepQuery = {}): Promise<StepReport> {
+    return stepReport(this.#parts.store, query);
   }
 
   /** Every takeover from a lost worker: its duration, the interrupted steps, and the result. */
