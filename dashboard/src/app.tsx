@@ -7,7 +7,7 @@ import { KeySheet, useKeyboard } from "./keys.tsx";
 import { ROUTES } from "./routes.tsx";
 import { Shell } from "./shell.tsx";
 import { TEXT } from "./text.ts";
-import { Empty } from "./ui/page.tsx";
+import { Page } from "./ui/page.tsx";
 
 /** The pages, for somebody who is signed in. */
 export function App() {
@@ -24,11 +24,11 @@ export function App() {
             <Route key={path} path={path} component={page} />
           ))}
           <Route>
-            <Empty title={TEXT.page.notFound}>
+            <Page title={TEXT.page.notFound}>
               <Link href="/" className="underline">
                 {TEXT.page.home}
               </Link>
-            </Empty>
+            </Page>
           </Route>
         </Switch>
       </Shell>

@@ -17,6 +17,8 @@ export interface StageOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+type WindowOptions = NonNullable<Parameters<Browser["newContext"]>[0]>;
+
 /** A folder with a store, a real server process, real worker processes, and a browser that looks at them. */
 export class Stage {
   readonly folder = mkdtempSync(path.join(tmpdir(), "holdfast-browser-"));
@@ -27,6 +29,7 @@ export class Stage {
   /** What the pages have logged as errors, and requests that went elsewhere. */
   readonly complaints: string[] = [];
   #browser: Browser | null = null;
+  #made = 0;
 
   constructor(options: StageOptions = {}) {
     this.#options = options;
@@ -74,12 +77,33 @@ export class Stage {
     return link;
   }
 
-  /** Another browser window, with a session of its own. */
-  async page(
-    link: string,
-    pathname = "/",
-    options: Parameters<Browser["newContext"]>[0] = {},
-  ): Promise<Page> {
+  /** Opens a sign-in link in a browser window of its own. */
+  async page(link: string, pathname = "/", options: WindowOptions = {}): Promise<Page> {
+    const page = await this.#newPage(options);
+    await page.goto(link);
+    await page.getByRole("navigation").waitFor();
+    if (pathname !== "/") await page.goto(`${this.url}${pathname}`);
+    return page;
+  }
+
+  /** Another window, signed in as somebody with this role. */
+  async window(role: string, pathname = "/", options: WindowOptions = {}): Promise<Page> {
+    const page = await this.#newPage(options);
+    const authorization = `Bearer ${await this.token(role)}`;
+    const origin = this.url;
+    await page.request.post(`${this.url}/v1/session`, { headers: { authorization, origin } });
+    await page.goto(`${this.url}${pathname}`);
+    await page.getByRole("navigation").waitFor();
+    return page;
+  }
+
+  /** A new token with this role. */
+  async token(role: string): Promise<string> {
+    const { stdout } = await this.run(["token", "create", `${role} ${++this.#made}`, "--role", role]);
+    return /hf_\S+/.exec(stdout)?.[0] ?? "";
+  }
+
+  async #newPage(options: WindowOptions): Promise<Page> {
     if (!this.#browser) throw new Error("open the stage first");
     const context = await this.#browser.newContext({ reducedMotion: "reduce", ...options });
     this.#contexts.push(context);
@@ -92,9 +116,6 @@ export class Stage {
     page.on("request", (request) => {
       if (!request.url().startsWith(this.url)) this.complaints.push(`asked ${request.url()}`);
     });
-    await page.goto(link);
-    await page.getByRole("navigation").waitFor();
-    if (pathname !== "/") await page.goto(`${this.url}${pathname}`);
     return page;
   }
 
