@@ -127,7 +127,10 @@ export const runOperations = {
     verb: { library: "engine.reports.outline", cli: "show --attempts" },
     query: z.strictObject({
       from: z.number().int().min(0).default(0),
-      limit: z.number().int().min(1).max(500).default(200),
+      limit: z.number().int().min(1).max(2_000).default(200),
+      since: z.number().int().min(0).exactOptional().meta({
+        description: "Only steps that moved after this position, for whoever has seen the others",
+      }),
     }),
     answer: outline,
   }),

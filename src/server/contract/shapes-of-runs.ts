@@ -45,6 +45,7 @@ export const outline = z.object({
   steps: z.array(outlineStep),
   total: count,
   next: count.nullable(),
+  since: count.meta({ description: "`steps` tells what moved after this position; 0: of all steps" }),
   pending: z.array(z.string()),
   loops: z.array(z.object({ loop: z.string(), iteration: count, done: z.boolean() })),
   agents: z.array(z.object({ agent: z.string(), seq: count, at: time })),

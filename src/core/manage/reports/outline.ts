@@ -1,6 +1,6 @@
 import { checkWhole } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
-import type { JournalEvent } from "../../journal/events.ts";
+import type { EventKind, JournalEvent } from "../../journal/events.ts";
 import { readRow } from "../../journal/positions.ts";
 import { RunState } from "../../journal/state.ts";
 import { StepLog } from "../../journal/step-log.ts";
@@ -34,6 +34,8 @@ export interface Outline {
   /** The number of all steps, and where the next page begins; `null` on the last one. */
   readonly total: number;
   readonly next: number | null;
+  /** The position after which `steps` tells what moved; 0 when it tells of all steps. */
+  readonly since: number;
   /** Planned steps that haven't begun. */
   readonly pending: readonly string[];
   readonly loops: readonly OutlineLoop[];
@@ -61,14 +63,17 @@ export interface OutlineQuery {
   readonly from?: number;
   /** The most steps to return. Default 200. */
   readonly limit?: number;
+  /** Only steps that moved after this position, for whoever has seen the others. */
+  readonly since?: number;
 }
 
 const LIMIT = 200;
-const MOST = 1_000;
+const MOST = 2_000;
 
 export async function readOutline(store: Store, runId: string, query: OutlineQuery): Promise<Outline> {
   const from = checkWhole("from", query.from ?? 0, 0);
   const limit = checkWhole("limit", query.limit ?? LIMIT, 1, MOST);
+  const asked = checkWhole("since", query.since ?? 0, 0);
   const row = await readRow(store, runId);
   const fold = new Fold();
   for await (const event of journalOf(store, row)) fold.take(event);
@@ -76,7 +81,10 @@ export async function readOutline(store: Store, runId: string, query: OutlineQue
   const { progress, pending } = measure(state, row.stepsDone, row.status);
   const all = [...log.steps()];
   const begun = new Set(all.map(({ step }) => step));
-  const steps = all.slice(from, from + limit).map((logged) => ({
+  // Events about many steps at once leave no trace in each of them.
+  const since = fold.changedAll > asked ? 0 : asked;
+  const moved = since === 0 ? all : all.filter(({ record }) => record.seq > since);
+  const steps = moved.slice(from, from + limit).map((logged) => ({
     ...storyOf(logged),
     within: outerOf(logged.step),
     ...defined({ instead: logged.instead }),
@@ -87,7 +95,8 @@ export async function readOutline(store: Store, runId: string, query: OutlineQue
     progress,
     steps,
     total: all.length,
-    next: from + limit < all.length ? from + limit : null,
+    next: from + limit < moved.length ? from + limit : null,
+    since,
     pending: pending.filter((step) => !begun.has(step)),
     loops: [...state.loops()].map(([loop, { iteration, done }]) => ({ loop, iteration, done })),
     agents: [...agents].map(([agent, event]) => ({ agent, ...event })),
@@ -99,6 +108,8 @@ export async function readOutline(store: Store, runId: string, query: OutlineQue
   };
 }
 
+const CHANGES_ALL: ReadonlySet<EventKind> = new Set(["run_resumed", "run_forked", "run_migrated"]);
+
 /** The sum of the heads. */
 class Fold {
   readonly state = new RunState();
@@ -107,11 +118,14 @@ class Fold {
   readonly agents = new Map<string, { readonly seq: number; readonly at: number }>();
   readonly marks: Mark[] = [];
   readonly decisions: { readonly seq: number; readonly at: number; readonly step: string }[] = [];
+  /** The position of the last event that changed many steps at once. */
+  changedAll = 0;
 
   take(event: JournalEvent): void {
     this.state.apply(event);
     this.ledger.take(event, this.log.take(event));
     const { seq, at, step } = event;
+    if (CHANGES_ALL.has(event.kind)) this.changedAll = seq;
     if (event.kind === "decision_made") this.decisions.push({ seq, at, step });
     if (event.kind === "agent_updated") this.agents.set(event.meta.agent, { seq, at });
     if (event.kind !== "checkpoint_marked") return;
