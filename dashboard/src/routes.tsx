@@ -48,4 +48,5 @@ const MENU = {
 export const ROUTES: readonly Route[] = [
   { path: "/", page: lazy(() => import("./pages/needs-you/needs-you.tsx")), menu: MENU.needsYou },
   { path: "/runs", page: lazy(() => import("./pages/runs/runs.tsx")), menu: MENU.runs },
+  { path: "/r/*", page: lazy(() => import("./pages/run/run.tsx")) },
 ];

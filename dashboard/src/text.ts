@@ -1,3 +1,5 @@
+import { countText } from "./ui/numbers.ts";
+
 /** Every text of the pages that isn't from the server, in one place. Pages add a section each. */
 export const TEXT = {
   product: "Holdfast",
@@ -68,10 +70,142 @@ export const TEXT = {
   runs: {},
 
   // Run: head, outline, graph, timeline
-  run: {},
+  run: {
+    tokens: (n: string) => `${n} tokens`,
+    head: {
+      for: "for",
+      progress: "Progress",
+      done: (text: string) => `${text} done`,
+      notSaved: "Nothing has been saved since",
+      takenOver: (owner: string) => `The worker was lost. Taken over by ${owner}`,
+    },
+    facts: {
+      started: "Started",
+      worked: "Worked for",
+      took: "Took",
+      worker: "Worker",
+      cost: "Cost",
+      saved: "Saved by resume",
+      reused: (steps: number) => (steps === 1 ? "1 step not repeated" : `${steps} steps not repeated`),
+      recoveries: "Taken over",
+      resumes: "Resumed",
+      queue: "Queue",
+      key: "Key",
+    },
+    lineage: {
+      label: "Related runs",
+      forkedFrom: "Forked from",
+      startedBy: "Started by",
+      all: "All runs that it started",
+    },
+    views: { label: "Steps", outline: "Outline", graph: "Graph", timeline: "Timeline" },
+    keys: { next: "Next step", previous: "Previous step" },
+    states: {
+      done: "done",
+      failed: "failed",
+      inDoubt: "in doubt",
+      underWay: "under way",
+      notStarted: "not started",
+      gate: "waits for an answer",
+      signal: "waits for a signal",
+      timer: "sleeps",
+      child: "its run works",
+      retry: (when: string) => `tries again ${when}`,
+      retries: "tries again",
+      until: (when: string) => `wakes ${when}`,
+    },
+    outline: {
+      label: "Steps of the run",
+      follow: "Follow",
+      failed: "Go to what failed",
+      fold: "Fold all",
+      unfold: "Unfold all",
+      empty: "No step has begun. Steps appear here as soon as a worker takes the run.",
+      steps: (n: number) => (n === 1 ? "1 step" : `${countText(n)} steps`),
+      loading: (n: number, of: number) => `${countText(n)} of ${countText(of)} steps`,
+      attempts: (n: number) => `${n} attempts`,
+      instead: { reused: "reused", simulated: "simulated" },
+      failedCount: (n: number) => `${countText(n)} failed`,
+      name: (kind: string, name: string) =>
+        kind === "turn"
+          ? `Turn ${name}`
+          : kind === "round"
+            ? `Round ${name}`
+            : kind === "layer"
+              ? `Layer ${name}`
+              : kind === "item"
+                ? `[${name}]`
+                : name,
+      count: (kind: string, done: string, total: string) =>
+        kind === "loop" ? `turn ${done} of ${total}` : `${done} of ${total}`,
+    },
+  },
 
   // Step inspector
-  inspector: {},
+  inspector: {
+    label: "Step",
+    close: "Close",
+    none: "Select a step to see its attempts, values and decisions.",
+    unknown: (step: string) => `This run has no step ${step}.`,
+    notStarted: "Planned, but not begun.",
+    notBegun: "not begun",
+    inside: "Inside",
+    notes: "Noted",
+    others: (n: number) => `and ${countText(n)} more`,
+    attempts: (n: number) => (n === 1 ? "1 attempt" : `${countText(n)} attempts`),
+    outcomes: { done: "done", failed: "failed", "in doubt": "in doubt", none: "under way" },
+    facts: {
+      type: "Kind",
+      took: "Took",
+      used: "Used",
+      answer: "Answer",
+      decidedBy: "Decided by",
+      until: "Until",
+      child: "Run",
+      instead: "Result",
+      outcome: "Outcome",
+      began: "Began",
+      waited: "Then waited",
+    },
+    types: {
+      call: "Call",
+      gate: "Question to a person",
+      timer: "Timer",
+      signal: "Wait for a signal",
+      child: "Run of its own",
+      transaction: "Transaction",
+    },
+    kinds: {
+      step: "Step",
+      scope: "Steps inside",
+      items: "Branches",
+      item: "Branch",
+      loop: "Loop",
+      turn: "Turn",
+      phase: "Phase",
+      round: "Round",
+      layer: "Layer",
+      agent: "Agent",
+    },
+    instead: { reused: "taken from the run it was forked from", simulated: "simulated" },
+    crash: "What a crash here would mean",
+    effectNames: { repeatable: "Repeatable", keyed: "Under an idempotency key", once: "Once only" },
+    effects: {
+      repeatable: "The call is made again. Doing it twice does no harm.",
+      keyed:
+        "The call is made again under the same key, so the receiver counts it once. When the receiver may have forgotten the key, a person decides.",
+      once: "Nobody could tell whether it happened. It is neither repeated nor skipped: a person decides.",
+    },
+    waits: {
+      gate: "The question stays open. An answer that was given is never asked for again.",
+      timer: "It wakes at the same time as before.",
+      signal: "It goes on waiting. A signal that has arrived is not lost.",
+      child: "The child is a run of its own and goes on by itself.",
+      transaction: "It is committed together with its record, or not at all.",
+    },
+    key: "Fingerprint of its key:",
+    rerunAfter: "May be called again from",
+  },
 
   // Scrubber, compare, fork
   checkpoints: {},

@@ -1,0 +1,169 @@
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { Link } from "wouter";
+import type { AnswerOf } from "../../api/client.ts";
+import { useApi } from "../../api/use-api.ts";
+import { TEXT } from "../../text.ts";
+import { Badge, type Tone } from "../../ui/badge.tsx";
+import { CopyButton } from "../../ui/copy.tsx";
+import { countText, moneyText } from "../../ui/numbers.ts";
+import { Since, spanText, When } from "../../ui/time.tsx";
+import { Lineage } from "./lineage.tsx";
+import type { Outline } from "./outline/tree.ts";
+import { ProgressBar } from "./progress-bar.tsx";
+
+export type RunAnswer = AnswerOf<"getRun">;
+
+const BARS: Readonly<Record<Tone, string>> = {
+  good: "bg-good",
+  bad: "bg-bad",
+  waits: "bg-waits",
+  busy: "bg-busy",
+  calm: "bg-calm",
+};
+
+/** What the run is, how it stands, and what it has cost, before anything else. */
+export function Head({
+  answer,
+  outline,
+  acts,
+}: {
+  readonly answer: RunAnswer;
+  readonly outline: Outline | undefined;
+  readonly acts: ReactNode;
+}) {
+  const { run, headline, word, tone, since } = answer;
+  const title = run.name ?? run.id;
+  useEffect(() => {
+    document.title = `${title} · ${TEXT.product}`;
+  }, [title]);
+  return (
+    <header>
+      <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <div className="min-w-0 flex-1 basis-80">
+          <p className="text-[0.87rem] text-soft">
+            <Link href={`/runs?workflow=${encodeURIComponent(run.workflow)}`} className="hover:underline">
+              {run.workflow}
+            </Link>{" "}
+            <span className="text-faint">{run.version}</span>
+          </p>
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+            <h1 className="flex min-w-0 items-center gap-1 text-xl font-semibold tracking-tight break-all">
+              {title}
+              <CopyButton text={run.id} />
+            </h1>
+            <Badge tone={tone}>{word}</Badge>
+            <span className="text-soft">
+              {TEXT.run.head.for} <Since at={since} />
+            </span>
+            {outline ? <ProgressBar progress={outline.progress} tone={BARS[tone]} /> : null}
+          </div>
+          <p className="mt-1.5 max-w-[80ch] text-[1.07rem] break-words">{headline}</p>
+          <TakenOver answer={answer} />
+        </div>
+        {acts}
+      </div>
+      <Trouble answer={answer} />
+      <Facts answer={answer} outline={outline} />
+      <Lineage run={run} />
+    </header>
+  );
+}
+
+/** The error of a run that has failed, and what isn't saved. */
+function Trouble({ answer: { run, headline, notSavedSince } }: { readonly answer: RunAnswer }) {
+  const details = run.waiting.flatMap(({ detail }) => detail ?? []);
+  const texts = [run.error, ...details].filter((text) => text !== null && !headline.includes(text));
+  return (
+    <>
+      {notSavedSince === null ? null : (
+        <p role="alert" className="mt-3 rounded-md bg-bad-soft px-3 py-2 text-bad">
+          {TEXT.run.head.notSaved} <When at={notSavedSince} />
+        </p>
+      )}
+      {texts.map((text) => (
+        <pre
+          key={text}
+          className="mt-3 max-h-40 overflow-y-auto rounded-md border-l-2 border-bad bg-bad-soft/60 px-3 py-2 font-mono text-[0.87rem] break-words whitespace-pre-wrap"
+        >
+          {text}
+        </pre>
+      ))}
+    </>
+  );
+}
+
+/** Tells for as long as somebody looks that another worker has taken the run over. */
+function TakenOver({ answer: { run } }: { readonly answer: RunAnswer }) {
+  const before = useRef(run.recoveries);
+  const [moment, setMoment] = useState<{ readonly owner: string; readonly at: number } | null>(null);
+  useEffect(() => {
+    if (run.recoveries > before.current) setMoment({ owner: run.claim.owner ?? "", at: run.updatedAt });
+    before.current = run.recoveries;
+  }, [run]);
+  if (!moment) return null;
+  return (
+    <p className="mt-1 text-busy">
+      {TEXT.run.head.takenOver(moment.owner)} · <When at={moment.at} />
+    </p>
+  );
+}
+
+function Facts({
+  answer: { run, notSavedSince: _ },
+  outline,
+}: {
+  readonly answer: RunAnswer;
+  readonly outline: Outline | undefined;
+}) {
+  const { data: cost } = useApi("getCost", { run: run.id, by: "step" });
+  const { facts } = TEXT.run;
+  const saved = cost?.total.saved;
+  return (
+    <dl className="mt-3 flex flex-wrap gap-x-8 gap-y-2 border-y border-line py-2.5 text-[0.93rem]">
+      <Fact name={facts.started}>
+        <When at={run.createdAt} />
+      </Fact>
+      <Fact name={run.finishedAt === null ? facts.worked : facts.took}>
+        {spanText(run.finishedAt === null ? run.activeMs : run.finishedAt - run.createdAt)}
+      </Fact>
+      {run.claim.owner === null ? null : <Fact name={facts.worker}>{run.claim.owner}</Fact>}
+      <Fact name={facts.cost}>
+        {moneyText(run.usage.costUsd)}
+        {run.usage.tokens > 0 ? (
+          <span className="text-soft"> · {TEXT.run.tokens(countText(run.usage.tokens))}</span>
+        ) : null}
+      </Fact>
+      {saved && saved.steps > 0 ? (
+        <Fact name={facts.saved}>
+          <span className="text-good">
+            {saved.costUsd > 0 ? moneyText(saved.costUsd) : spanText(saved.ms)}{" "}
+          </span>
+          <span className="text-soft">{facts.reused(saved.steps)}</span>
+        </Fact>
+      ) : null}
+      {run.recoveries > 0 ? <Fact name={facts.recoveries}>{run.recoveries}</Fact> : null}
+      {outline && outline.resumes > 0 ? <Fact name={facts.resumes}>{outline.resumes}</Fact> : null}
+      {run.queue === null ? null : <Fact name={facts.queue}>{run.queue}</Fact>}
+      {run.key === null ? null : <Fact name={facts.key}>{run.key}</Fact>}
+      {Object.entries(run.labels).map(([name, value]) => (
+        <Fact key={name} name={name}>
+          <Link
+            href={`/runs?label=${encodeURIComponent(`${name}=${value}`)}`}
+            className="decoration-line-strong underline-offset-2 hover:underline"
+          >
+            {value}
+          </Link>
+        </Fact>
+      ))}
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-[0.82rem] text-soft">{name}</dt>
+      <dd className="max-w-72 truncate">{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,30 @@
+import { useApi } from "../../api/use-api.ts";
+import { Loaded } from "../../ui/page.tsx";
+import { Announce } from "./announce.tsx";
+import { Head } from "./head.tsx";
+import { useOutline } from "./outline/use-outline.ts";
+import { usePlace } from "./use-place.ts";
+import { Views } from "./views.tsx";
+
+/** A worker that dies tells nobody, so how a run stands is also asked for every few seconds. */
+const STANDING_MS = 3_000;
+
+/** One run: what it does, what it did, and what can be done about it. */
+export default function RunPage() {
+  const place = usePlace();
+  const query = useApi("getRun", { run: place.run }, { refetchMs: STANDING_MS });
+  const outline = useOutline(place.run);
+  return (
+    <div className="mx-auto w-full max-w-[140rem] px-4 py-4 sm:px-6">
+      <Loaded query={query}>
+        {(answer) => (
+          <>
+            <Announce text={`${answer.word}. ${answer.headline}`} />
+            <Head answer={answer} outline={outline.outline} acts={null} />
+            <Views answer={answer} use={outline} place={place} />
+          </>
+        )}
+      </Loaded>
+    </div>
+  );
+}

@@ -1,0 +1,116 @@
+import { type ReactNode, Suspense } from "react";
+import { useKeys } from "../../keys.tsx";
+import { TEXT } from "../../text.ts";
+import { Modal } from "../../ui/modal.tsx";
+import { ProblemView } from "../../ui/problem.tsx";
+import { VIEWS, type View } from "./address.ts";
+import type { RunAnswer } from "./head.tsx";
+import { Inspector } from "./inspector/inspector.tsx";
+import { OutlineView } from "./outline/outline-view.tsx";
+import { pathTo } from "./outline/rows.ts";
+import type { OutlineUse } from "./outline/use-outline.ts";
+import { Tabs } from "./tabs.tsx";
+import { useIsNarrow } from "./use-narrow.ts";
+import type { PlaceUse } from "./use-place.ts";
+
+export interface ViewsProps {
+  readonly answer: RunAnswer;
+  readonly use: OutlineUse;
+  readonly place: PlaceUse;
+}
+
+/** `g` begins the keys that lead to other pages. */
+const KEYS: Readonly<Record<View, string>> = { outline: "o", graph: "G", timeline: "t" };
+
+/** The steps in three views, and the inspector beside them. */
+export function Views(props: ViewsProps) {
+  const { use, place } = props;
+  const { view, go } = place;
+  useKeys(
+    VIEWS.map((one) => ({
+      keys: KEYS[one],
+      name: TEXT.run.views[one],
+      act: () => go({ view: one }),
+    })),
+  );
+  const isNarrow = useIsNarrow();
+  const shown: readonly View[] = isNarrow ? VIEWS.filter((one) => one !== "graph") : VIEWS;
+  const current = shown.includes(view) ? view : "outline";
+  return (
+    <div className="mt-4 grid gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(22rem,27rem)]">
+      <div className="min-w-0 rounded-lg border border-line bg-surface">
+        <Tabs
+          label={TEXT.run.views.label}
+          tabs={shown.map((one) => ({ id: one, name: TEXT.run.views[one] }))}
+          current={current}
+          onChange={(next) => go({ view: next })}
+          end={<Steps use={use} />}
+        >
+          <Suspense fallback={<p className="p-4 text-soft">{TEXT.page.loading}</p>}>
+            {use.error && !use.outline ? (
+              <ProblemView error={use.error} />
+            ) : (
+              <Current {...props} view={current} />
+            )}
+          </Suspense>
+        </Tabs>
+      </div>
+      <Side {...props} isNarrow={isNarrow} />
+    </div>
+  );
+}
+
+function Steps({ use: { outline, isWhole } }: { readonly use: OutlineUse }) {
+  if (!outline) return null;
+  return (
+    <span className="text-[0.87rem] text-soft tabular-nums">
+      {isWhole
+        ? TEXT.run.outline.steps(outline.total)
+        : TEXT.run.outline.loading(outline.steps.length, outline.total)}
+    </span>
+  );
+}
+
+function Current({ use, place, view }: ViewsProps & { readonly view: View }): ReactNode {
+  if (!use.outline) return <p className="p-4 text-soft">{TEXT.page.loading}</p>;
+  if (use.tree.length === 0) return <p className="p-4 text-soft">{TEXT.run.outline.empty}</p>;
+  const select = (step: string): void => place.go({ step, attempt: null });
+  if (view === "outline")
+    return <OutlineView tree={use.tree} selected={place.step} onSelect={select} onOpen={select} />;
+  return null;
+}
+
+/** The inspector: at the side, or over the page where there is no side. */
+function Side({ use, place, isNarrow }: ViewsProps & { readonly isNarrow: boolean }) {
+  const { step, go, run, attempt } = place;
+  const node = step === null ? undefined : pathTo(use.tree, step).at(-1);
+  const close = (): void => go({ step: null, attempt: null });
+  if (!node || !use.outline)
+    return isNarrow ? null : (
+      <p className="rounded-lg border border-dashed border-line px-4 py-10 text-center text-soft">
+        {step !== null && use.isWhole ? TEXT.inspector.unknown(step) : TEXT.inspector.none}
+      </p>
+    );
+  const inspector = (
+    <Inspector
+      run={run}
+      node={node}
+      outline={use.outline}
+      attempt={attempt}
+      onAttempt={(next) => go({ attempt: next })}
+      onSelect={(key) => go({ step: key, attempt: null })}
+      onClose={close}
+    />
+  );
+  if (isNarrow)
+    return (
+      <Modal title={TEXT.inspector.label} onClose={close}>
+        <div className="-m-5">{inspector}</div>
+      </Modal>
+    );
+  return (
+    <aside className="self-start rounded-lg border border-line bg-surface lg:sticky lg:top-4 lg:max-h-[calc(100dvh-2rem)] lg:overflow-y-auto">
+      {inspector}
+    </aside>
+  );
+}
