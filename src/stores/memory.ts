@@ -1,6 +1,7 @@
 import { checkMethod } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { RECORD_TABLES, risingTime, type StoredRecord, timeColumn } from "../core/records.ts";
+import { changesFrom, type Numbered } from "../core/store/change-log.ts";
 import { claimAfter, isFull, refusal, UNCLAIMED } from "../core/store/claim.ts";
 import type { Append, AppendResult, Drop, Entry, Store } from "../core/store/contract.ts";
 import { memoryDocuments } from "../core/store/documents.ts";
@@ -18,6 +19,8 @@ interface State {
   readonly records: Map<string, StoredRecord[]>;
   /** The newest time of each group of records. */
   readonly times: Map<string, string>;
+  /** What was written, in order. */
+  readonly log: Numbered[];
   /** Returns the time, or throws HF-3012 once the store is closed. Every call begins with it. */
   readonly now: () => number;
 }
@@ -45,7 +48,8 @@ export function createMemoryStore(options: { readonly clock?: { now(): number } 
   const incarnation = crypto.randomUUID();
   const secret = crypto.randomUUID() + crypto.randomUUID();
   const [records, times] = [new Map(), new Map()];
-  const state: State = { rows: new Map(), journals: new Map(), blobs: new Map(), records, times, now };
+  const [rows, journals, blobs] = [new Map(), new Map(), new Map()];
+  const state: State = { rows, journals, blobs, records, times, log: [], now };
   return {
     name: "memory",
     capabilities: { durability: "none", transactions: false, records: RECORD_TABLES, limits: true },
@@ -56,6 +60,10 @@ export function createMemoryStore(options: { readonly clock?: { now(): number } 
     now: async () => now(),
     ...writes(state),
     ...reads(state),
+    async changes(query) {
+      now();
+      return changesFrom(query, { tag: incarnation.slice(0, 8), ...readingOf(state) });
+    },
     documents: memoryDocuments(now),
     async close() {
       closed = true;
@@ -123,6 +131,17 @@ function reads({
   };
 }
 
+function readingOf({ log, rows }: State) {
+  const last = log.at(-1)?.number ?? 0;
+  const between = (from: number, to: number, limit: number): Numbered[] => {
+    const rest = log.slice(log.findLastIndex(({ number }) => number <= from) + 1);
+    const isThere = ({ number, change: { run } }: Numbered): boolean =>
+      number <= to && rows.get(run.id)?.createdAt === run.createdAt;
+    return rest.filter(isThere).slice(0, limit);
+  };
+  return { last, between };
+}
+
 function apply(state: State, append: Append, now: number): AppendResult {
   const { run, entries, head, drop } = append;
   const before = state.rows.get(run.id) ?? null;
@@ -138,6 +157,11 @@ function apply(state: State, append: Append, now: number): AppendResult {
   if (drop) forget(state, id, drop);
   if (!before) state.journals.set(id, []);
   for (const entry of entries) state.journals.get(id)?.push(frozen(entry));
+  for (const { seq: first, count, head: text } of entries)
+    state.log.push({
+      number: (state.log.at(-1)?.number ?? 0) + 1,
+      change: frozen({ run: identity, entry: { seq: first, count, head: text } }),
+    });
   const blobs = state.blobs.get(id) ?? new Map<string, string>();
   for (const { hash, data } of append.blobs) if (!blobs.has(hash)) blobs.set(hash, data);
   state.blobs.set(id, blobs);

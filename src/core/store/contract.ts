@@ -1,6 +1,7 @@
 import type { RecordTable, StoredRecord } from "../records.ts";
 import type { AnySqlHandle, SqlHandle, SqlWork } from "../sql.ts";
 import type { Parent, RunIdentity, RunProjection, RunRow, RunStatus } from "../types.ts";
+import type { ChangeQuery, Changes } from "./changes.ts";
 import type { Documents } from "./documents.ts";
 
 /**
@@ -46,6 +47,8 @@ export interface Store {
   due(query: DueQuery): Promise<readonly RunRow[]>;
   /** Present only with `capabilities.records`: the records of a run that are still stored, in order of position. */
   records?(runId: string): Promise<readonly StoredRecord[]>;
+  /** What was written since a position; missing in a store that would have to look at all runs to find out. */
+  changes?(query: ChangeQuery): Promise<Changes>;
   /** What belongs to the store and not to a run; missing in a store that can't keep any. */
   readonly documents?: Documents;
   /** Present only with `capabilities.transactions`: user writes and one append in one commit. */

@@ -47,6 +47,7 @@ export class SeenStore implements Store {
   readonly prepare?: NonNullable<Store["prepare"]>;
   readonly check?: NonNullable<Store["check"]>;
   readonly setCacheTtl?: NonNullable<Store["setCacheTtl"]>;
+  readonly changes?: NonNullable<Store["changes"]>;
   readonly documents?: Documents;
   readonly count?: NonNullable<Store["count"]>;
   readonly transaction?: SqlTransaction;

@@ -21,6 +21,16 @@ const tagsAndDocuments = (at: string): readonly string[] => [
 ];
 
 /**
+ * Schema version 5 adds the transaction that wrote an entry, so that what became visible after a moment can be found.
+ * Entries of earlier versions have none.
+ */
+const writers = (at: string): readonly string[] => [
+  `ALTER TABLE ${at}journal ADD COLUMN xact bigint`,
+  `ALTER TABLE ${at}journal ALTER COLUMN xact SET DEFAULT txid_current()`,
+  `CREATE INDEX journal_by_xact ON ${at}journal (xact) WHERE xact IS NOT NULL`,
+];
+
+/**
  * The statements that each schema version adds. The index is the version a migration starts from. Entries are only
  * added, never edited. `at` is the quoted schema with a dot.
  */
@@ -68,4 +78,5 @@ export const MIGRATIONS: readonly ((at: string) => readonly string[])[] = [
   () => [],
   recordTables,
   tagsAndDocuments,
+  writers,
 ];

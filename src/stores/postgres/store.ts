@@ -4,6 +4,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { StoredRecord } from "../../core/records.ts";
 import type { AnySqlHandle, SqlWork } from "../../core/sql.ts";
+import type { ChangeQuery, Changes } from "../../core/store/changes.ts";
 import type {
   Append,
   AppendResult,
@@ -23,6 +24,7 @@ import type { Documents } from "../../core/store/documents.ts";
 import { checkLimit } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import { appendBatch, type Writing } from "./append.ts";
+import { changesIn, forgetForeign } from "./changes.ts";
 import { documentsIn } from "./documents.ts";
 import { isRepeatable, storeError } from "./errors.ts";
 import { countStatement, dueStatement, listRuns, toCount } from "./listing.ts";
@@ -94,6 +96,7 @@ export class PostgresStore implements Store {
         this.#hasWarned = true;
       }
       const identity = await prepare(database, this.#place, this.#setup.create);
+      if (this.#setup.create) await forgetForeign(database, this.#place.at);
       this.#opened ??= await openedAs(database, this.#place);
       return identity;
     });
@@ -160,6 +163,10 @@ export class PostgresStore implements Store {
 
   records(runId: string): Promise<readonly StoredRecord[]> {
     return this.#call((database) => readRecords(database, this.#place.at, runId));
+  }
+
+  changes(query: ChangeQuery): Promise<Changes> {
+    return this.#call(async (database) => changesIn(database, await this.#writing(), query));
   }
 
   list(query: RunQuery): Promise<RunPage> {

@@ -74,6 +74,8 @@ const MIGRATIONS: readonly (readonly Step[])[] = [
   [addRecords],
   [addCheckpoints],
   [addTags],
+  // The id under which an entry was first written, if it was moved since.
+  ["ALTER TABLE journal ADD COLUMN written INTEGER"],
 ];
 
 /** The schema version of this code. */

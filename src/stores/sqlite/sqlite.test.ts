@@ -124,7 +124,7 @@ describe("opening a SQLite store", () => {
     const identities = await Promise.all(stores.map((store) => store.identity()));
     expect(new Set(identities.map(({ secret }) => secret)).size).toBe(1);
     const db = await connect(file);
-    expect(db.prepare("PRAGMA user_version").all()).toEqual([[6]]);
+    expect(db.prepare("PRAGMA user_version").all()).toEqual([[7]]);
     expect(db.prepare("PRAGMA auto_vacuum").all()).toEqual([[2]]);
     expect(db.prepare("PRAGMA page_size").all()).toEqual([[16_384]]);
     expect(db.prepare("PRAGMA integrity_check").all()).toEqual([["ok"]]);
@@ -150,7 +150,7 @@ describe("opening a SQLite store", () => {
     db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     db.close();
     const before = readFileSync(file);
-    await expect(open({ file })).rejects.toMatchObject({ code: "HF-3005", detail: { found: 99, known: 6 } });
+    await expect(open({ file })).rejects.toMatchObject({ code: "HF-3005", detail: { found: 99, known: 7 } });
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 

@@ -49,16 +49,24 @@ export const SQL = {
   entry: `INSERT INTO journal (run, seq, count, head, data) VALUES ((${NUMBER}), ?, ?, ?, ?)`,
   blob: `INSERT INTO run_blobs (run, hash, data) VALUES ((${NUMBER}), ?, ?) ON CONFLICT (run, hash) DO NOTHING`,
   // Moves entries whose data was dropped: left in place, they would keep their pages, and only empty pages are reused.
-  dropData: `UPDATE journal SET id = moved.target, data = NULL FROM (
+  dropData: `UPDATE journal SET id = moved.target, written = coalesce(written, id), data = NULL FROM (
       SELECT id AS source, (SELECT max(id) FROM journal) + row_number() OVER (ORDER BY seq) AS target FROM journal
       WHERE run = (${NUMBER}) AND seq IN (SELECT value FROM json_each(?)) AND data IS NOT NULL
     ) AS moved WHERE journal.id = moved.source`,
   dropBlobs: `DELETE FROM run_blobs WHERE run = (${NUMBER}) AND hash IN (SELECT value FROM json_each(?))`,
   eraseJournal: `DELETE FROM journal WHERE run = (${NUMBER})`,
+  lastId: "SELECT max(id) FROM journal",
+  // An entry that is moved keeps the number under which it was written.
+  moveEntry: "UPDATE journal SET id = ?, written = coalesce(written, id) WHERE id = ?",
+  lastChange: `SELECT (SELECT coalesce(max(id), 0) FROM journal), (SELECT group_concat(value) FROM
+    (SELECT value FROM meta WHERE key IN ('incarnation', 'history') ORDER BY key))`,
+  changes: `SELECT coalesce(written, id), run, seq, count, head FROM journal
+    WHERE id > ? AND coalesce(written, id) > ? AND coalesce(written, id) <= ? ORDER BY coalesce(written, id) LIMIT ?`,
   eraseBlobs: `DELETE FROM run_blobs WHERE run = (${NUMBER})`,
   eraseRun: "DELETE FROM runs WHERE id = ?",
   renew: `UPDATE runs SET claim_until = ? WHERE id = ? AND epoch = ? AND token = ? RETURNING ${ROW}`,
   read: `SELECT ${ROW} FROM runs WHERE id = ?`,
+  readNumber: `SELECT ${ROW} FROM runs WHERE n = ?`,
   entries: `SELECT j.seq, j.count, j.head, j.data FROM runs JOIN journal j ON j.run = runs.n
     WHERE runs.id = ? AND j.seq >= coalesce((${CONTAINING}), 0) AND j.seq + j.count > ? ORDER BY j.seq LIMIT ?`,
   blobs: `SELECT hash, data FROM run_blobs WHERE run = (${NUMBER})

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../core/errors.ts";
 import type { StoredRecord } from "../../core/records.ts";
 import type { AnySqlHandle, SqlWork } from "../../core/sql.ts";
+import type { ChangeQuery, Changes } from "../../core/store/changes.ts";
 import { limitsOf, refusal } from "../../core/store/claim.ts";
 import type {
   Append,
@@ -22,6 +23,7 @@ import { checkLimit } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import { otherStore } from "../other-store.ts";
 import { restoration } from "../restoration.ts";
+import { changesIn, eraseJournal } from "./changes.ts";
 import { type Connection, orphaned } from "./connection.ts";
 import { documentsIn } from "./documents.ts";
 import { isBusy, storeError } from "./errors.ts";
@@ -133,6 +135,10 @@ export class SqliteStore implements Store {
 
   records(runId: string): Promise<readonly StoredRecord[]> {
     return this.#attempt((connection) => readRecords(connection, runId));
+  }
+
+  changes(query: ChangeQuery): Promise<Changes> {
+    return this.#look((connection) => connection.snapshot(() => changesIn(connection, query)));
   }
 
   list(query: RunQuery): Promise<RunPage> {
@@ -322,8 +328,8 @@ function erase(connection: Connection, append: Append, now: number): AppendResul
   dropRecords(connection, id, { entries: [], blobs: [], ...append.drop, records });
   for (const [label, value] of Object.entries(row?.labels ?? {}))
     connection.prepare(SQL.eraseLabel).run(label, value, row?.createdAt ?? 0, id);
-  for (const statement of [SQL.eraseJournal, SQL.eraseBlobs, SQL.eraseRun])
-    connection.prepare(statement).run(id);
+  eraseJournal(connection, id);
+  for (const statement of [SQL.eraseBlobs, SQL.eraseRun]) connection.prepare(statement).run(id);
   return { ok: true };
 }
 

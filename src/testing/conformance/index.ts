@@ -1,6 +1,7 @@
 import type { Store } from "../../core/store/contract.ts";
 import { batches } from "./batches.ts";
 import { blobs } from "./blobs.ts";
+import { changes } from "./changes.ts";
 import { claimExpiry } from "./claim-expiry.ts";
 import { claims } from "./claims.ts";
 import { closing } from "./closing.ts";
@@ -66,6 +67,7 @@ const BEHAVIOURS: readonly Behaviour[] = [
   entries,
   blobs,
   dropping,
+  changes,
   records,
   erasing,
   listing,
