@@ -13,8 +13,7 @@ import type { Declared } from "./contract/declare.ts";
 import { allOperations } from "./contract/operations.ts";
 import type { OperationId } from "./contract/paths.ts";
 import { createPages } from "./dashboard.ts";
-import { Hub, type HubOptions } from "./events/hub.ts";
-import { Recent } from "./events/recent.ts";
+import { Hub } from "./events/hub.ts";
 import { checked, readBody, readQuery } from "./input.ts";
 import { innerError, isInner, problemResponse } from "./problem.ts";
 import { nameOf, once } from "./requests.ts";
@@ -32,7 +31,7 @@ export interface AppOptions {
   readonly dashboard?: boolean;
   readonly logger?: Logger;
   readonly clock?: Clock;
-  /** How often streams ask the store what is new. Default 500 ms. */
+  /** How often streams ask the store what is new. Default 250 ms. */
   readonly pollMs?: number;
 }
 
@@ -59,8 +58,8 @@ export interface App {
  */
 export function createApp(options: AppOptions): App {
   const { engine, store, identify, path = "", logger = silentLogger, clock = systemClock } = options;
-  const feed = streamFeed({ engine, clock, logger, ...defined({ pollMs: options.pollMs }) });
-  const tools: Tools = { engine, store, logger, clock, base: path, streams: feed.open };
+  const hub = new Hub({ engine, store, clock, logger, ...defined({ pollMs: options.pollMs }) });
+  const tools: Tools = { engine, store, logger, clock, base: path, hub };
   const hono = new Hono().basePath(path === "" ? "/" : path);
   const allowed = new Map<string, string[]>();
   for (const operation of allOperations) {
@@ -95,21 +94,7 @@ export function createApp(options: AppOptions): App {
     return page ?? problemResponse(new HoldfastError("HF-6001"));
   });
   hono.onError((error) => answered(tools, () => Promise.reject(error)));
-  return { fetch: async (request) => hono.fetch(request), close: feed.close };
-}
-
-/** What all streams are fed from. */
-function streamFeed(options: HubOptions) {
-  const hub = new Hub(options);
-  const recent = new Recent();
-  let following: Promise<() => void> | undefined;
-  return {
-    open: async (ofAll: boolean) => {
-      if (ofAll) await (following ??= recent.follow(hub));
-      return { hub, recent };
-    },
-    close: async () => (await following)?.(),
-  };
+  return { fetch: async (request) => hono.fetch(request), close: async () => hub.close() };
 }
 
 /** Turns whatever goes wrong into an answer. */

@@ -9,7 +9,6 @@ import type { Frozen } from "./contract/declare.ts";
 import type { Operations } from "./contract/operations.ts";
 import type { OperationId, PATHS, ParamsOf } from "./contract/paths.ts";
 import type { Hub } from "./events/hub.ts";
-import type { Recent } from "./events/recent.ts";
 
 /** What the handlers of all operations use. */
 export interface Tools {
@@ -19,8 +18,8 @@ export interface Tools {
   readonly clock: Clock;
   /** The path under which the API is mounted. */
   readonly base: string;
-  /** What streams are fed from; opened by the first of them. */
-  readonly streams: (ofAll: boolean) => Promise<{ readonly hub: Hub; readonly recent: Recent }>;
+  /** What streams are fed from. */
+  readonly hub: Hub;
 }
 
 type Read<S> = S extends z.ZodType ? z.output<S> : undefined;

@@ -1,69 +1,132 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { Logger } from "../../core/logger.ts";
-import type { EventLine } from "../../core/manage/reports/event-page.ts";
-import { keepRecent } from "../../core/recent.ts";
-import type { Run, RunStatus } from "../../core/types.ts";
+import type { Store } from "../../core/store/contract.ts";
+import { ChangeFeed, type Feed, type Read } from "./feed.ts";
+import { Recent } from "./recent.ts";
+import { ScanFeed } from "./scan-feed.ts";
+import { Batch, type Told } from "./told.ts";
 
-/** Told what a run's journal has gained, in order and without gaps as far as the hub has seen the run. */
+/** Told what happens in runs: those of each run in order and without gaps, from when it began to listen. */
 export interface Listener {
   /** The runs it wants; `null`: all. */
   readonly runs: ReadonlySet<string> | null;
-  heard(run: Run, lines: readonly EventLine[]): void;
+  /** For named runs: the events of one of them. */
+  heard(batch: Batch): void;
+  /** What happened until now can't be found any more. */
+  lost?(): void;
 }
 
 export interface HubOptions {
   readonly engine: Engine;
+  readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How often the store is asked what is new. Default 500 ms. */
+  /** How often the store is asked what is new. Default 250 ms. */
   readonly pollMs?: number;
 }
 
-const UNENDED: readonly RunStatus[] = ["queued", "running", "waiting", "paused"];
-/** Clocks of writers may be behind, and a write may take a while: newer runs than this are looked at again. */
-const OVERLAP_MS = 60_000;
-const MOST_KNOWN = 50_000;
-const PAGE = 500;
+const POLL_MS = 250;
+/** The store isn't asked again sooner, however much this process writes. */
+const GAP_MS = 20;
+/** How long it goes on when nobody listens, for readers that come back. */
+const LINGER_MS = 60_000;
 
 /**
  * Finds out what happens in runs, whichever process writes them, for all streams of this server together. It asks the
- * store again and again, and at once about a run of which this process hears by itself. While nobody listens, it rests.
+ * store again and again, and at once when this process has written something. While nobody listens, it rests.
  */
 export class Hub {
+  readonly recent = new Recent();
   readonly #options: HubOptions;
-  readonly #pollMs: number;
-  readonly #listeners = new Set<Listener>();
-  /** The position up to which the listeners know a run. */
-  readonly #known = new Map<string, number>();
-  readonly #busy = new Map<string, Promise<void>>();
-  /** When it began to watch; what happened before is no news. */
-  #since = 0;
-  #unended = new Set<string>();
-  #lastAt = 0;
+  readonly #feed: Feed;
+  readonly #ofAll = new Set<Listener>();
+  readonly #ofRun = new Map<string, Set<Listener>>();
+  #listeners = 0;
+  #position = "";
+  #ready: Promise<void> | null = null;
+  #asking: Promise<void> | null = null;
+  /** Why the last question wasn't answered. */
+  #failure: unknown;
+  #askedAt = 0;
+  #leftAt = 0;
+  #isNudged = false;
+  #isClosed = false;
   #cancel: () => void = () => undefined;
   #stopHearing: () => void = () => undefined;
-  #ready: Promise<void> | null = null;
 
   constructor(options: HubOptions) {
     this.#options = options;
-    this.#pollMs = options.pollMs ?? 500;
+    const { store, logger, engine, clock } = options;
+    const changes = store.changes?.bind(store);
+    this.#feed = changes
+      ? new ChangeFeed({ changes }, logger)
+      : new ScanFeed({ engine, clock, logger, wanted: () => this.#wanted() });
   }
 
-  /** Resolves when nothing that happens from now on can be missed. Returns a function that stops it. */
-  async listen(listener: Listener): Promise<() => void> {
-    this.#listeners.add(listener);
-    await (this.#ready ??= this.#start());
+  /** A reader that has heard everything so far goes on after this. */
+  get position(): string {
+    return this.#position;
+  }
+
+  /** Resolves when it follows what happens. */
+  ready(): Promise<void> {
+    this.#leftAt = this.#options.clock.monotonic();
+    this.#ready ??= this.#start().catch((error: unknown) => {
+      this.#ready = null;
+      throw error;
+    });
+    return this.#ready;
+  }
+
+  /** Call it when ready. From now on, the listener hears everything that comes after `position`. */
+  listen(listener: Listener): () => void {
+    this.#listeners++;
+    for (const group of this.#groupsOf(listener)) group.add(listener);
     return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.#rest();
+      let isThere = false;
+      for (const group of this.#groupsOf(listener)) isThere = group.delete(listener) || isThere;
+      for (const run of listener.runs ?? []) if (this.#ofRun.get(run)?.size === 0) this.#ofRun.delete(run);
+      if (isThere && --this.#listeners === 0) this.#leftAt = this.#options.clock.monotonic();
     };
   }
 
+  /** What a reader missed between an event it was told and a position of this hub. */
+  missed(lastId: string, upTo: string): Promise<Read> {
+    return this.#feed.missed(lastId, upTo);
+  }
+
+  /** Asks the store now. Resolves when everything that was there when it was called is told. */
+  async ask(): Promise<void> {
+    await this.ready();
+    // What is under way may have read the store before this was called.
+    await this.#asking;
+    await this.#ask();
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#rest();
+  }
+
+  #groupsOf({ runs }: Listener): Set<Listener>[] {
+    if (runs === null) return [this.#ofAll];
+    return [...runs].map((run) => {
+      const group = this.#ofRun.get(run) ?? new Set();
+      this.#ofRun.set(run, group);
+      return group;
+    });
+  }
+
+  #wanted(): ReadonlySet<string> | null {
+    // While it lingers, readers of all runs may come back.
+    return this.#ofAll.size > 0 || this.#listeners === 0 ? null : new Set(this.#ofRun.keys());
+  }
+
   async #start(): Promise<void> {
-    this.#since = this.#lastAt = this.#options.clock.now();
-    this.#known.clear();
-    await this.#scan((run) => this.#know(run.id, run.seq));
+    this.#position = await this.#feed.start();
+    if (this.#isClosed) return;
     this.#hear();
     this.#arm(this.#pollMs);
   }
@@ -71,25 +134,17 @@ export class Hub {
   #rest(): void {
     this.#cancel();
     this.#stopHearing();
+    this.recent.clear();
     this.#ready = null;
   }
 
-  #know(id: string, seq: number): void {
-    keepRecent(this.#known, id, seq, MOST_KNOWN);
+  get #pollMs(): number {
+    return this.#options.pollMs ?? POLL_MS;
   }
 
   #arm(ms: number): void {
-    this.#cancel = this.#options.clock.setTimer(() => void this.#tick(), ms, { background: true });
-  }
-
-  async #tick(): Promise<void> {
-    const { logger, clock } = this.#options;
-    const began = clock.monotonic();
-    await this.#scan((run) => this.#look(run)).catch((error: unknown) =>
-      logger.warn("what is new could not be read", { error: String(error) }),
-    );
-    // A large store is asked less often, so that asking takes a tenth of the time at most.
-    if (this.#listeners.size > 0) this.#arm(Math.max(this.#pollMs, 10 * (clock.monotonic() - began)));
+    this.#cancel();
+    this.#cancel = this.#options.clock.setTimer(() => void this.#ask(), ms, { background: true });
   }
 
   /** What this process writes itself is told at once. */
@@ -97,85 +152,80 @@ export class Hub {
     const events = this.#options.engine.events({ most: 10_000 });
     this.#stopHearing = () => void events.return?.();
     const follow = async (): Promise<void> => {
-      for await (const event of events) if ("runId" in event) await this.#lookAt(event.runId);
+      for await (const event of events) if ("runId" in event) this.#nudge(event.runId);
     };
     follow().catch((error: unknown) =>
       this.#options.logger.warn("own events are not followed", { error: String(error) }),
     );
   }
 
-  async #lookAt(id: string): Promise<void> {
-    const run = await this.#options.engine.get(id).catch(() => null);
-    if (run) await this.#look(run);
+  #nudge(runId: string): void {
+    this.#feed.hint?.(runId);
+    if (this.#asking) this.#isNudged = true;
+    if (this.#asking) return;
+    const since = this.#options.clock.monotonic() - this.#askedAt;
+    if (since >= GAP_MS) void this.#ask();
+    else this.#arm(GAP_MS - since);
   }
 
-  /** Every run that may have moved: the unended ones, those that were so before, the newest, and those asked for. */
-  async #scan(see: (run: Run) => unknown): Promise<void> {
-    const { engine, clock } = this.#options;
-    const began = clock.now();
-    const wanted = new Set<string>();
-    const isAll = [...this.#listeners].some(({ runs }) => runs === null);
-    for (const { runs } of this.#listeners) for (const id of runs ?? []) wanted.add(id);
-    if (isAll) {
-      for (const id of this.#unended) wanted.add(id);
-      const unended = new Set<string>();
-      for await (const run of this.#pages({ status: UNENDED })) {
-        unended.add(run.id);
-        wanted.delete(run.id);
-        await see(run);
-      }
-      for await (const run of this.#pages({})) {
-        if (run.createdAt < this.#lastAt - OVERLAP_MS) break;
-        wanted.delete(run.id);
-        await see(run);
-      }
-      this.#unended = unended;
-    }
-    for (const id of wanted) {
-      const run = await engine.get(id);
-      if (run) await see(run);
-    }
-    this.#lastAt = began;
-  }
-
-  async *#pages(query: { readonly status?: readonly RunStatus[] }): AsyncGenerator<Run> {
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const page = await this.#options.engine.list({ ...query, limit: PAGE, ...(cursor ? { cursor } : {}) });
-      yield* page.runs;
-      cursor = page.cursor;
-    }
-  }
-
-  /** One reading of a run at a time, so that its events are told in order. */
-  #look(run: Run): Promise<void> {
-    const known = this.#known.get(run.id);
-    if (known !== undefined && known >= run.seq) return Promise.resolve();
-    const before = this.#busy.get(run.id) ?? Promise.resolve();
-    const reading = before
-      .then(() => this.#read(run))
-      .catch((error: unknown) => {
-        this.#options.logger.warn("a run could not be followed", { runId: run.id, error: String(error) });
-      });
-    this.#busy.set(run.id, reading);
-    return reading.finally(() => {
-      if (this.#busy.get(run.id) === reading) this.#busy.delete(run.id);
+  /** One question at a time, so that events are told in order. */
+  #ask(): Promise<void> {
+    this.#asking ??= this.#readAll().finally(() => {
+      this.#asking = null;
     });
+    return this.#asking;
   }
 
-  async #read(run: Run): Promise<void> {
-    const { reports } = this.#options.engine;
-    let after = this.#known.get(run.id) ?? run.origin?.seq ?? 0;
-    const isNew = !this.#known.has(run.id);
-    while (after < run.seq) {
-      const { events, next } = await reports.events(run.id, { after, limit: PAGE });
-      const lines = isNew
-        ? events.filter(({ at }) => at >= this.#since - OVERLAP_MS || run.createdAt >= this.#since)
-        : events;
-      for (const listener of this.#listeners)
-        if (lines.length > 0 && (listener.runs?.has(run.id) ?? true)) listener.heard(run, lines);
-      after = events.at(-1)?.seq ?? run.seq;
-      this.#know(run.id, after);
-      if (next === null) return;
+  async #readAll(): Promise<void> {
+    const { clock, logger } = this.#options;
+    this.#cancel();
+    this.#askedAt = clock.monotonic();
+    this.#failure = undefined;
+    try {
+      for (let hasMore = true; hasMore && !this.#isClosed; ) {
+        const read = await this.#feed.next(this.#position);
+        this.#tell(read);
+        hasMore = read.hasMore;
+        // So that what was told is sent before there is more.
+        if (hasMore) await new Promise((resolve) => setTimeout(resolve, 0));
+      }
+    } catch (error) {
+      this.#failure = error;
+      logger.warn("what is new could not be read", { error: String(error) });
+    }
+    const now = clock.monotonic();
+    const isLeft = this.#listeners === 0 && now - this.#leftAt >= LINGER_MS;
+    if (isLeft || this.#isClosed) this.#rest();
+    else if (this.#isNudged) this.#arm(GAP_MS);
+    else this.#arm(Math.max(this.#pollMs, this.#feed.restFactor * (now - this.#askedAt)));
+    this.#isNudged = false;
+  }
+
+  /** Position and listeners change together, so that whoever comes in between misses nothing and hears nothing twice. */
+  #tell({ told, position }: Read): void {
+    this.#position = position;
+    if (told === null) {
+      this.recent.clear();
+      for (const listener of this.#ofAll) listener.lost?.();
+    } else if (told.length > 0) {
+      this.recent.keep(told);
+      const batch = new Batch(told);
+      for (const listener of this.#ofAll) listener.heard(batch);
+      if (this.#ofRun.size > 0) this.#tellRuns(told);
+    }
+  }
+
+  #tellRuns(told: readonly Told[]): void {
+    const byRun = new Map<string, Told[]>();
+    for (const one of told) {
+      if (!this.#ofRun.has(one.line.run)) continue;
+      const own = byRun.get(one.line.run) ?? [];
+      byRun.set(one.line.run, own);
+      own.push(one);
+    }
+    for (const [run, own] of byRun) {
+      const batch = new Batch(own);
+      for (const listener of this.#ofRun.get(run) ?? []) listener.heard(batch);
     }
   }
 }

@@ -1,55 +1,42 @@
-import type { EventLine } from "../../core/manage/reports/event-page.ts";
-import type { Run } from "../../core/types.ts";
-import type { Hub } from "./hub.ts";
-
-/** An event in the order in which this process has heard of it. */
-interface Heard {
-  readonly id: string;
-  readonly run: Run;
-  readonly line: EventLine;
-}
+import type { Told } from "./told.ts";
 
 const MOST = 10_000;
 
-/** The last events of all runs, for readers that come back. Their ids count within this process. */
+/** The last events of all runs, for readers that come back soon. */
 export class Recent {
-  readonly #epoch = crypto.randomUUID().slice(0, 8);
-  readonly #heard: Heard[] = [];
-  readonly #ids = new Map<string, string>();
+  readonly #told: Told[] = [];
+  readonly #numbers = new Map<string, number>();
   #count = 0;
 
-  /** Begins to keep what the hub tells, before any stream listens to it. */
-  async follow(hub: Hub): Promise<() => void> {
-    return hub.listen({
-      runs: null,
-      heard: (run, lines) => {
-        for (const line of lines) this.#keep(run, line);
-      },
-    });
+  /** How many there were so far. */
+  get count(): number {
+    return this.#count;
   }
 
-  get lastId(): string {
-    return `${this.#epoch}.${this.#count}`;
+  keep(told: readonly Told[]): void {
+    for (const one of told) {
+      this.#numbers.set(one.id, ++this.#count);
+      this.#told.push(one);
+    }
+    const old = this.#told.splice(0, Math.max(0, this.#told.length - MOST));
+    for (const { id } of old) this.#numbers.delete(id);
   }
 
-  idOf({ run, seq }: EventLine): string {
-    return this.#ids.get(`${run}@${seq}`) ?? this.lastId;
+  clear(): void {
+    this.#told.length = 0;
+    this.#numbers.clear();
   }
 
-  /** What came after an id; `undefined` when this process doesn't know that any more, or never did. */
-  after(id: string): readonly Heard[] | undefined {
-    const [epoch, count] = id.split(".");
-    if (epoch !== this.#epoch || !/^\d{1,15}$/.test(count ?? "")) return undefined;
-    const missing = this.#count - Number(count);
-    if (missing < 0 || missing > this.#heard.length) return undefined;
-    return missing === 0 ? [] : this.#heard.slice(-missing);
+  /** What came after an event; `undefined` when it isn't remembered. */
+  after(id: string): readonly Told[] | undefined {
+    const number = this.#numbers.get(id);
+    return number === undefined ? undefined : this.since(number);
   }
 
-  #keep(run: Run, line: EventLine): void {
-    this.#count++;
-    this.#heard.push({ id: this.lastId, run, line });
-    this.#ids.set(`${run.id}@${line.seq}`, this.lastId);
-    const old = this.#heard.length > MOST ? this.#heard.shift() : undefined;
-    if (old) this.#ids.delete(`${old.line.run}@${old.line.seq}`);
+  /** What came after so many; `undefined` when not all of that is remembered. */
+  since(count: number): readonly Told[] | undefined {
+    const missing = this.#count - count;
+    if (missing > this.#told.length) return undefined;
+    return missing === 0 ? [] : this.#told.slice(-missing);
   }
 }

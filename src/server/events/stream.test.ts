@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type ApiStage, createApiStage, ORIGIN } from "../../../test/support/api.ts";
-import { workflow } from "../../index.ts";
+import { type Store, workflow } from "../../index.ts";
 import { PERMISSIONS } from "../access/permission.ts";
 
 const talk = workflow("talk", async (ctx) => {
@@ -16,6 +16,18 @@ interface Told {
   readonly run: string;
   readonly seq: number;
 }
+
+/** What a store that can't tell what was written looks like. */
+function mute(stage: ApiStage): Store {
+  const { changes: _, ...store } = stage.lab.store;
+  return store;
+}
+
+/** The stage's API with a feed that looks at all runs. */
+const scanning = (workflows: Parameters<typeof createApiStage>[0]): ApiStage => {
+  const stage = createApiStage(workflows);
+  return createApiStage(workflows, { store: mute(stage) });
+};
 
 /** Reads a stream while the clock runs. */
 async function follow(stage: ApiStage, query: string, lastId?: string) {
@@ -94,27 +106,77 @@ describe("streams of events", () => {
     await second.stop();
   });
 
-  it("tell of all runs, go on where they broke off, and say so when they can't", async () => {
+  it.each([
+    ["that tells what was written", createApiStage],
+    ["that doesn't", scanning],
+  ])(
+    "tell of all runs of a store %s, go on where they broke off, and say so when they can't",
+    async (_, create) => {
+      const stage = create([talk]);
+      const stream = await follow(stage, "");
+      await stage.lab.drive(stage.engine.start(talk, undefined, { id: "a" }));
+      await stage.lab.clock.advance(1_000);
+      const before = stream.told();
+      expect(seqs(before, "a")).toEqual(upTo((await stage.lab.store.read("a"))?.seq ?? 0));
+      await stream.stop();
+      await stage.lab.drive(stage.engine.signal("a", "say", "end"));
+      await stage.lab.drive(stage.engine.result("a"));
+      await stage.lab.clock.advance(2_000);
+      const again = await follow(stage, "", before.at(-1)?.id);
+      await stage.lab.clock.advance(1_000);
+      const all = [...seqs(before, "a"), ...seqs(again.told(), "a")];
+      expect(all).toEqual(upTo((await stage.lab.store.read("a"))?.seq ?? 0));
+      await again.stop();
+      const lost = await follow(stage, "", "elsewhere.7");
+      await stage.lab.clock.advance(1_000);
+      expect(lost.text()).toContain("event: resync");
+      await lost.stop();
+      await stage.app.close();
+    },
+  );
+
+  it("of all runs go on after any event on another server, without loss or doubling (S1-32)", async () => {
     const stage = createApiStage([talk]);
     const stream = await follow(stage, "");
-    await stage.lab.drive(stage.engine.start(talk, undefined, { id: "a" }));
-    await stage.lab.clock.advance(1_000);
-    const before = stream.told();
-    expect(seqs(before, "a")).toEqual(upTo((await stage.lab.store.read("a"))?.seq ?? 0));
-    await stream.stop();
-    await stage.lab.drive(stage.engine.signal("a", "say", "end"));
-    await stage.lab.drive(stage.engine.result("a"));
+    for (const id of ["a", "b", "c"]) await stage.lab.drive(stage.engine.start(talk, undefined, { id }));
+    for (const id of ["a", "b", "c"]) await stage.lab.drive(stage.engine.signal(id, "say", "end"));
     await stage.lab.clock.advance(2_000);
-    const again = await follow(stage, "", before.at(-1)?.id);
-    await stage.lab.clock.advance(1_000);
-    const all = [...seqs(before, "a"), ...seqs(again.told(), "a")];
-    expect(all).toEqual(upTo((await stage.lab.store.read("a"))?.seq ?? 0));
-    await again.stop();
-    const lost = await follow(stage, "", "elsewhere.7");
-    await stage.lab.clock.advance(100);
-    expect(lost.text()).toContain("event: resync");
-    await lost.stop();
+    const all = stream.told().map(({ run, seq }) => `${run}@${seq}`);
+    // Several events of one append: a reader may be cut off between them.
+    expect(stream.told().some(({ id }) => id.includes("+"))).toBe(true);
+    const other = createApiStage([], { store: stage.lab.store, engine: { execute: false } });
+    for (const [index, { id }] of stream.told().entries()) {
+      const again = await follow(other, "", id);
+      await other.lab.clock.advance(1_000);
+      expect(again.told().map(({ run, seq }) => `${run}@${seq}`)).toEqual(all.slice(index + 1));
+      expect(again.text()).not.toContain("resync");
+      await again.stop();
+    }
+    await stream.stop();
+    await other.app.close();
     await stage.app.close();
+  });
+
+  it("begin with an id to come back to, and renew it while nothing happens", async () => {
+    const stage = createApiStage([talk]);
+    const stream = await follow(stage, "");
+    const [, first] = /^: following\nid: (\S+)\n\n/.exec(stream.text()) ?? [];
+    await stage.lab.drive(stage.engine.start(talk, undefined, { id: "a" }));
+    await stage.lab.clock.advance(16_000);
+    const [, second] = /: beat\nid: (\S+)\n\n$/.exec(stream.text()) ?? [];
+    await stream.stop();
+    const other = createApiStage([], { store: stage.lab.store, engine: { execute: false } });
+    for (const [id, count] of [
+      [first, (await stage.lab.store.read("a"))?.seq],
+      [second, 0],
+    ] as const) {
+      const again = await follow(other, "", id);
+      await other.lab.clock.advance(1_000);
+      expect(again.told()).toHaveLength(count ?? -1);
+      await again.stop();
+    }
+    await stage.app.close();
+    await other.app.close();
   });
 
   it("beat while nothing happens, and refuse an id that is not theirs", async () => {
@@ -130,29 +192,46 @@ describe("streams of events", () => {
     }
   });
 
-  it("cut off a reader that falls behind, who comes back and loses nothing", async () => {
+  it.each(["?run=a&after=0", ""])("keep little for a slow reader, who loses nothing (%s)", async (query) => {
     const long = workflow("long", async (ctx) => {
       await ctx.signal("go");
-      for (let step = 0; step < 1_100; step++) await ctx.step(`s-${step}`, () => step);
+      for (let step = 0; step < 1_500; step++) await ctx.step(`s-${step}`, () => step);
     });
     const stage = createApiStage([long]);
-    await stage.lab.drive(stage.engine.start(long, undefined, { id: "a" }));
     const headers = { authorization: `Bearer ${["ada", ...PERMISSIONS].join(" ")}` };
-    const request = new Request(`${ORIGIN}/v1/events?run=a&after=0`, { headers });
+    await stage.lab.drive(stage.engine.start(long, undefined, { id: "a" }));
+    const { seq: begun = 0 } = (await stage.lab.store.read("a")) ?? {};
+    const request = new Request(`${ORIGIN}/v1/events${query}`, { headers });
     const slow = await stage.lab.drive(stage.app.fetch(request));
     await stage.lab.drive(stage.engine.signal("a", "go"));
     await stage.lab.drive(stage.engine.result("a"));
     await stage.lab.clock.advance(2_000);
     const last = (await stage.lab.store.read("a"))?.seq ?? 0;
-    // Nothing was read until here. The server has ended it, so this ends too.
-    const told = [...(await slow.text()).matchAll(/^id: r\.(\d+)\nevent: run/gm)].map(([, seq]) =>
-      Number(seq),
-    );
-    expect(told.length).toBeLessThan(2_001);
-    expect(last).toBeGreaterThan(2_001);
-    const again = await follow(stage, "?run=a", `r.${told.at(-1)}`);
-    await stage.lab.clock.advance(1_000);
-    expect([...told, ...seqs(again.told(), "a")]).toEqual(upTo(last));
-    await again.stop();
+    // Nothing was read until here, so nearly all of it is still in the store only.
+    const { told } = await readAll(stage, slow, `"seq":${last},`);
+    expect(told).toEqual(upTo(last, query === "" ? begun + 1 : 1));
+  });
+
+  it("cut off a reader that takes nothing, who comes back to where it was", async () => {
+    const stage = createApiStage([talk]);
+    await stage.lab.drive(stage.engine.start(talk, undefined, { id: "a" }));
+    const headers = { authorization: `Bearer ${["ada", ...PERMISSIONS].join(" ")}` };
+    const request = new Request(`${ORIGIN}/v1/events?run=a`, { headers });
+    const dead = await stage.lab.drive(stage.app.fetch(request));
+    await stage.lab.clock.advance(31_000);
+    // The server has ended it, so this ends too.
+    expect(await dead.text()).toMatch(/^: following\nid: r\.\d+\n\n/);
   });
 });
+
+async function readAll(stage: ApiStage, response: Response, end: string) {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  while (reader && !text.includes(end)) {
+    const { value } = await stage.lab.drive(reader.read());
+    text += decoder.decode(value, { stream: true });
+  }
+  await reader?.cancel();
+  return { told: [...text.matchAll(/"seq":(\d+),/g)].map(([, seq]) => Number(seq)) };
+}

@@ -65,11 +65,10 @@ export const storeRoutes: Handlers<keyof typeof storeOperations> = {
     const { run, after } = call.query;
     const runs = run && run.length > 0 ? run : null;
     for (const id of runs ?? []) await readRun(call, id);
-    const { engine, clock, principal } = call;
-    const { hub, recent } = await call.streams(runs === null);
+    const { engine, clock, hub, principal } = call;
     const lastId = call.request.headers.get("last-event-id");
     const scope = principal.scope ?? null;
-    return openStream({ engine, hub, recent, clock, runs, lastId, scope, ...defined({ after }) });
+    return openStream({ engine, hub, clock, runs, lastId, scope, ...defined({ after }) });
   },
 
   getHealth: async ({ engine }) => engine.health(),
