@@ -38,6 +38,7 @@ export type { Act } from "./core/journal/act.ts";
 export { type Address, parseAddress } from "./core/journal/address.ts";
 export type { Foreseen } from "./core/journal/ancestry.ts";
 export type { EventKind, EventMeta, JournalEvent } from "./core/journal/events.ts";
+export type { Preview } from "./core/journal/values.ts";
 export { checkCheckpointJson } from "./core/manage/checkpoints/check-format.ts";
 export { checkpointToJson } from "./core/manage/checkpoints/checkpoint-format.ts";
 export type {
@@ -49,12 +50,18 @@ export type {
   Iterations,
 } from "./core/manage/checkpoints/checkpoint-view.ts";
 export { type CheckpointItem, Checkpoints } from "./core/manage/checkpoints/checkpoints.ts";
+export type {
+  Conversation,
+  ConversationMessage,
+  ConversationQuery,
+} from "./core/manage/checkpoints/conversation.ts";
 export type { Change, CheckpointDiff, PatchOperation, StateDelta } from "./core/manage/checkpoints/diff.ts";
 export { diffToText } from "./core/manage/checkpoints/diff-text.ts";
 export type { StepEnded, TaskDone } from "./core/manage/checkpoints/ended-steps.ts";
 export { checkpointToFlow, type FlowCheckpoint } from "./core/manage/checkpoints/flow-format.ts";
 export type { Problem, ProblemKind } from "./core/manage/checkpoints/problem.ts";
 export type { Progress, StepUnderWay } from "./core/manage/checkpoints/progress.ts";
+export type { PreviewOptions, Previews, StatePreview } from "./core/manage/checkpoints/state-preview.ts";
 export type { Validation } from "./core/manage/checkpoints/validate.ts";
 export type { ForkOptions } from "./core/manage/fork/fork.ts";
 export type { ForeseenCall, ForeseenChild, ForkPreview } from "./core/manage/fork/fork-preview.ts";
@@ -82,6 +89,7 @@ export type { Replay, ReplayOptions } from "./core/manage/replay/replay-run.ts";
 export type { ReplayedStep, StopPoint } from "./core/manage/replay/replay-watch.ts";
 export type { CapacityDay, CapacityReport, Stored } from "./core/manage/reports/capacity.ts";
 export type { EffectConcern, EffectFinding, EffectReport } from "./core/manage/reports/effects.ts";
+export type { Lineage, Relative } from "./core/manage/reports/lineage.ts";
 export type { ReportQuery } from "./core/manage/reports/period.ts";
 export type {
   Interrupted,
@@ -90,6 +98,12 @@ export type {
   RecoveryResult,
 } from "./core/manage/reports/recoveries.ts";
 export { Reports } from "./core/manage/reports/reports.ts";
+export type {
+  AttemptDetail,
+  AttemptError,
+  StepDetail,
+  StepValues,
+} from "./core/manage/reports/step-detail.ts";
 export type { AuditTrail, TrailActor, TrailLine } from "./core/manage/reports/trail.ts";
 export type { EffectAudit, PossibleDuplicate } from "./core/manage/restart/audit.ts";
 export type { Restarted, RestartOptions, Restarts } from "./core/manage/restart/restarts.ts";

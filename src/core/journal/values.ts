@@ -35,6 +35,14 @@ export interface Encoded {
   readonly text: string;
 }
 
+/** The beginning of a stored value, as JSON in the journal's encoding. */
+export interface Preview {
+  readonly text: string;
+  /** Of the whole text, in characters. */
+  readonly length: number;
+  readonly isWhole: boolean;
+}
+
 export interface ValueLimits {
   /** A larger value is refused. */
   readonly valueBytes: number;
@@ -169,6 +177,14 @@ export class Values {
     return (await this.#store.blobs(runId, [raw.blob])).get(raw.blob)?.length ?? 0;
   }
 
+  /** The beginning of a value's stored text, which is JSON, and the length of all of it. Nothing is decoded. */
+  async preview(runId: string, raw: Raw | undefined, most: number): Promise<Preview | null> {
+    if (raw === undefined) return null;
+    const text = typeof raw === "string" ? raw : textOf(await this.#store.blobs(runId, [raw.blob]), raw.blob);
+    if (text === undefined) throw await missingValue(this.#store, runId, 0, "A blob is missing.");
+    return cut(text, most);
+  }
+
   /** A recorded value: in memory, or read from its position. A promise only if it must be fetched. */
   of(runId: string, { data, seq }: { readonly data?: Raw | undefined; readonly seq: number }): unknown {
     return data === undefined ? this.at(runId, seq) : this.decode(runId, data);
@@ -187,6 +203,14 @@ export class Values {
     }
     return this.decode(runId, this.#ahead.values.get(seq));
   }
+}
+
+/** The beginning of a text, without half of a character at its end. */
+export function cut(text: string, most: number): Preview {
+  const { length } = text;
+  if (length <= most) return { text, length, isWhole: true };
+  const start = text.slice(0, most);
+  return { text: /[\uD800-\uDBFF]$/.test(start) ? start.slice(0, -1) : start, length, isWhole: false };
 }
 
 function textOf(blobs: ReadonlyMap<string, string>, hash: string): string | undefined {

@@ -20,13 +20,18 @@ import {
   checkpointHead,
   checkpointItem,
   checkpointValues,
+  conversation,
   costReport,
   diffHead,
   diffValues,
   eventLine,
   gate,
+  lineage,
   outline,
   replay,
+  statePreview,
+  stepDetail,
+  stepValues,
 } from "./shapes-of-runs.ts";
 
 const read = { permission: "runs:read" } as const;
@@ -134,6 +139,26 @@ export const runOperations = {
     }),
     answer: outline,
   }),
+  getStep: declare("getStep", {
+    summary: "One step: its attempts, its effect class and what a crash there would mean, without values.",
+    ...read,
+    verb: { library: "engine.reports.step", cli: "show <run>:<step>" },
+    query: z.strictObject({ step }),
+    answer: stepDetail,
+  }),
+  readStep: declare("readStep", {
+    summary: "The values of a step, each cut to its beginning. The reading is recorded, with the reason.",
+    permission: "state:read",
+    verb: { library: "engine.reports.stepValues", cli: "show <run>:<step> --reveal" },
+    body: z.strictObject({ step, reason }),
+    answer: stepValues,
+  }),
+  getLineage: declare("getLineage", {
+    summary: "Where the run comes from and what came of it: forks, parents and children.",
+    ...read,
+    verb: { library: "engine.reports.lineage", cli: "show --lineage" },
+    answer: lineage,
+  }),
   listEvents: declare("listEvents", {
     summary: "What happened in the run, oldest first, one page at a time, without values.",
     ...read,
@@ -190,6 +215,36 @@ export const runOperations = {
     verb: { library: "engine.checkpoints.reveal", cli: "checkpoints show --reveal" },
     body: z.strictObject({ reason }),
     answer: checkpointValues,
+  }),
+  previewState: declare("previewState", {
+    summary:
+      "The same with each value cut to its beginning, however large they are. The reading is recorded too.",
+    permission: "state:read",
+    verb: { library: "engine.checkpoints.preview", cli: "checkpoints show --reveal" },
+    body: z.strictObject({
+      reason,
+      prefix: z
+        .string()
+        .max(1_000)
+        .exactOptional()
+        .meta({ description: "Only values whose name begins with this" }),
+    }),
+    answer: statePreview,
+  }),
+  readConversation: declare("readConversation", {
+    summary: "What an agent of the run and its model have said, with tool calls. The reading is recorded.",
+    permission: "state:read",
+    verb: {
+      library: "engine.checkpoints.conversation",
+      cli: "none: checkpoints show --reveal shows it as JSON",
+    },
+    body: z.strictObject({
+      reason,
+      agent: z.string().min(1).max(1_000).exactOptional().meta({ description: "The key of its loop" }),
+      from: z.number().int().min(0).default(0),
+      limit: z.number().int().min(1).max(200).default(100),
+    }),
+    answer: conversation,
   }),
   diff: declare("diff", {
     summary: "What differs between two checkpoints (`run@at`), of one run or of two, without values.",

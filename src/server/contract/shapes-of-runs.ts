@@ -257,3 +257,95 @@ export const replay = z.object({
   ),
   notAsked: names,
 });
+
+export const preview = z
+  .object({
+    text: z.string().meta({ description: "The beginning of the value as JSON; all of it if isWhole" }),
+    length: count,
+    isWhole: z.boolean(),
+  })
+  .meta({ id: "Preview" });
+
+const previews = z.record(z.string(), preview);
+
+export const statePreview = z.object({
+  id: z.string(),
+  run: z.string(),
+  seq: count,
+  input: preview,
+  config: previews,
+  memory: previews,
+  loops: previews,
+  steps: previews,
+  result: preview.nullable(),
+  isCut: z.boolean().meta({ description: "All values together are too long; ask with a prefix" }),
+});
+
+export const conversation = z.object({
+  agents: names,
+  agent: z.string().nullable(),
+  messages: z.array(
+    z.object({
+      index: count,
+      role: z.string(),
+      text: z.string(),
+      length: count.meta({ description: "Of the whole text" }),
+      calls: z.array(z.object({ id: z.string(), tool: z.string(), arguments: z.string() })).exactOptional(),
+      tool: z.string().exactOptional(),
+      call: z.string().exactOptional(),
+      isError: z.boolean().exactOptional(),
+      origin: z.string().exactOptional(),
+    }),
+  ),
+  total: count,
+  next: count.nullable(),
+  turns: count.nullable(),
+});
+
+export const stepDetail = outlineStep.extend({
+  run: z.string(),
+  attempts: z.array(
+    attempt.extend({
+      error: z
+        .object({
+          name: z.string(),
+          message: z.string().exactOptional(),
+          code: z.union([z.string(), z.number()]).exactOptional(),
+        })
+        .exactOptional(),
+      waitMs: z.number().exactOptional(),
+      owner: z.string(),
+    }),
+  ),
+  version: z.string().meta({ description: "The version of the workflow that began it" }),
+  crash: z.string().meta({ description: "What a crash here would mean" }),
+  decisions: z.array(z.object(place)),
+});
+
+export const stepValues = z.object({
+  run: z.string(),
+  step: z.string(),
+  given: preview
+    .nullable()
+    .meta({ description: "What a gate shows; of a call's arguments only a digest is kept" }),
+  output: preview.nullable(),
+  errors: z.array(z.object({ attempt: count, seq: count, error: preview })),
+  decisions: z.array(decision),
+  isDropped: z.boolean(),
+});
+
+const relative = {
+  run: z.string(),
+  workflow: z.string(),
+  status: z.enum(RUN_STATUSES),
+  createdAt: time,
+};
+
+export const lineage = z.object({
+  run: z.string(),
+  forkedFrom: z.array(z.object({ ...relative, seq: count })),
+  parents: z.array(z.object({ ...relative, step: z.string() })),
+  children: z.array(z.object({ ...relative, step: z.string() })),
+  forks: z.array(z.object({ ...relative, seq: count })),
+  more: z.boolean(),
+});

@@ -55,6 +55,16 @@ export const runRoutes: Handlers<keyof typeof runOperations> = {
 
   getOutline: async ({ engine, params, query }) => engine.reports.outline(params.run, query),
   listEvents: async ({ engine, params, query }) => engine.reports.events(params.run, query),
+  getStep: async ({ engine, params, query }) => engine.reports.step(params.run, query.step),
+
+  async readStep({ engine, params, body: { step, reason }, act: { actor } }) {
+    return engine.reports.stepValues(params.run, step, { actor, reason });
+  },
+
+  async getLineage({ engine, params, principal: { scope = null } }) {
+    return engine.reports.lineage(params.run, (run) => inScope(scope, run));
+  },
+
   getCost: async ({ engine, params, query }) => engine.reports.costs({ run: params.run, ...query }),
   listCosts: async ({ engine, query }) => engine.reports.costs(query),
   validateRun: async ({ engine, params }) => engine.checkpoints.validate(params.run),
@@ -68,6 +78,14 @@ export const runRoutes: Handlers<keyof typeof runOperations> = {
   async readState({ engine, params, body: { reason }, act: { actor } }) {
     const shown = await engine.checkpoints.reveal(`${params.run}@${params.at}`, { actor, reason });
     return { result: null, ...asJson(shown) };
+  },
+
+  async previewState({ engine, params, body: { reason, ...options }, act: { actor } }) {
+    return engine.checkpoints.preview(`${params.run}@${params.at}`, { actor, reason }, options);
+  },
+
+  async readConversation({ engine, params, body: { reason, ...query }, act: { actor } }) {
+    return engine.checkpoints.conversation(`${params.run}@${params.at}`, { actor, reason }, query);
   },
 
   async diff(call) {

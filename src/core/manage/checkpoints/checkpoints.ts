@@ -14,9 +14,11 @@ import { checkSeen } from "../../journal/seen-position.ts";
 import { checkLimit } from "../../store/query.ts";
 import type { RunRow, StateView } from "../../types.ts";
 import { type Checkpoint, readCheckpoint, readTasks, triggerOf, viewAt } from "./checkpoint-view.ts";
+import { type Conversation, type ConversationQuery, conversationIn } from "./conversation.ts";
 import type { CheckpointDiff } from "./diff.ts";
 import type { TaskDone } from "./ended-steps.ts";
 import { findCheckpoint, isLeft, type Kept, keptFrom } from "./kept.ts";
+import { type PreviewOptions, previewState, type StatePreview } from "./state-preview.ts";
 import { type Validation, validateRun } from "./validate.ts";
 
 /** A checkpoint in a list: the content of its head. */
@@ -152,6 +154,24 @@ export class Checkpoints {
     const { row, seq } = await findCheckpoint(this.#parts, address);
     await recordReading(this.#parts, row.id, { ...reader, what: `state at #${seq}` });
     return readCheckpoint(this.#parts, row, seq);
+  }
+
+  /** The same with each value cut to its beginning, for pages. */
+  async preview(
+    address: string,
+    reader: Omit<Reading, "what">,
+    options: PreviewOptions = {},
+  ): Promise<StatePreview> {
+    return previewState(await this.reveal(address, reader), options);
+  }
+
+  /** The conversation of an agent there, one page at a time. That it is read is recorded first. */
+  async conversation(
+    address: string,
+    reader: Omit<Reading, "what">,
+    query: ConversationQuery = {},
+  ): Promise<Conversation> {
+    return conversationIn((await this.reveal(address, reader)).loops, query);
   }
 
   /** Only its state: input, config, memory, loop states, step results. */

@@ -1,6 +1,8 @@
+import { checkText } from "../../check-options.ts";
 import { type Reading, recordReading } from "../../control/reading.ts";
 import { checkId } from "../../ids.ts";
 import type { EngineParts } from "../../journal/parts.ts";
+import type { Run } from "../../types.ts";
 import { type CountQuery, countRuns, type RunCounts } from "../status/count-runs.ts";
 import { type NeedsPage, type NeedsQuery, needsYou } from "../status/needs-you.ts";
 import { type QueueKeys, type QueueStanding, queueKeys, queueStanding } from "../status/queue-standing.ts";
@@ -12,10 +14,12 @@ import { type EffectReport, effectReport } from "./effects.ts";
 import { type ErrorQuery, type ErrorReport, errorReport } from "./error-groups.ts";
 import { type EventPage, type EventQuery, readEvents } from "./event-page.ts";
 import { type GatePage, type GateQuery, gatePage } from "./gate-page.ts";
+import { type Lineage, readLineage } from "./lineage.ts";
 import { type Outline, type OutlineQuery, readOutline } from "./outline.ts";
 import type { ReportQuery } from "./period.ts";
 import { type RecoveryReport, recoveryReport } from "./recoveries.ts";
 import { type StepQuery, type StepReport, stepReport } from "./step-report.ts";
+import { readStep, readStepValues, type StepDetail, type StepValues } from "./step-detail.ts";
 import { type AuditTrail, auditTrail } from "./trail.ts";
 
 /**
@@ -81,6 +85,26 @@ export class Reports {
   async outline(runId: string, query: OutlineQuery = {}): Promise<Outline> {
     checkId(runId);
     return readOutline(this.#parts.store, runId, query);
+  }
+
+  /** One step of a run: its attempts, its effect class, and what a crash there would mean. Without values. */
+  async step(runId: string, step: string): Promise<StepDetail> {
+    checkId(runId);
+    return readStep(this.#parts, runId, checkText("step", step, 1));
+  }
+
+  /** The values of a step, each cut to its beginning. That they are read is recorded first (HF-6064 without a reason). */
+  async stepValues(runId: string, step: string, reader: Omit<Reading, "what">): Promise<StepValues> {
+    checkId(runId);
+    checkText("step", step, 1);
+    await recordReading(this.#parts, runId, { ...reader, what: `step ${step}`.slice(0, 200) });
+    return readStepValues(this.#parts, runId, step);
+  }
+
+  /** Where a run comes from, and what came of it: forks, parents and children. */
+  async lineage(runId: string, where?: (run: Run) => boolean): Promise<Lineage> {
+    checkId(runId);
+    return readLineage(this.#parts.store, runId, where);
   }
 
   /** What happened in a run, oldest first, one page at a time. */
