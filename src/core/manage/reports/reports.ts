@@ -18,8 +18,8 @@ import { type Lineage, readLineage } from "./lineage.ts";
 import { type Outline, type OutlineQuery, readOutline } from "./outline.ts";
 import type { ReportQuery } from "./period.ts";
 import { type RecoveryReport, recoveryReport } from "./recoveries.ts";
-import { type StepQuery, type StepReport, stepReport } from "./step-report.ts";
 import { readStep, readStepValues, type StepDetail, type StepValues } from "./step-detail.ts";
+import { type StepQuery, type StepReport, stepReport } from "./step-report.ts";
 import { type AuditTrail, auditTrail } from "./trail.ts";
 
 /**
