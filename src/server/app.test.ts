@@ -60,7 +60,7 @@ describe("the management API", () => {
     expect(cursor).toBeNull();
     expect(await client.getRun({ run: "r" })).toMatchObject({
       headline: "running: second",
-      can: ["pause", "cancel", "fork"],
+      can: ["pause", "cancel", "fork", "inject"],
       open: [{ step: "second", status: "started" }],
     });
     expect(await client.pauseRun({ run: "r", reason: "lunch" })).toMatchObject({ word: "pausing" });

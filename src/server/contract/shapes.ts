@@ -81,6 +81,9 @@ const POSSIBLE = [
   "pause",
   "cancel",
   "fork",
+  "retry",
+  "inject",
+  "delete",
 ] as const satisfies readonly Possible[];
 
 export const stall = z.object({

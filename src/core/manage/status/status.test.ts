@@ -124,19 +124,20 @@ describe("a run in one sentence", () => {
   });
 
   it("says what a person can do", () => {
-    expect(can(run)).toEqual(["pause", "cancel", "fork"]);
-    expect(can({ ...run, control: "pausing" })).toEqual(["resume", "cancel", "fork"]);
-    expect(can({ ...run, control: "compensating" })).toEqual(["fork"]);
-    expect(can(waiting("gate"))).toEqual(["answer", "pause", "cancel", "fork"]);
+    expect(can(run)).toEqual(["pause", "cancel", "fork", "inject"]);
+    expect(can({ ...run, control: "pausing" })).toEqual(["resume", "cancel", "fork", "inject"]);
+    expect(can({ ...run, control: "compensating" })).toEqual(["fork", "inject"]);
+    expect(can(waiting("gate"))).toEqual(["answer", "pause", "cancel", "fork", "inject"]);
     expect(can(waiting("decision"))).toContain("resolve");
     expect(can(waiting("budget"))).toContain("raise budget");
     expect(can(waiting("migration"))).toContain("migrate");
     expect(can(waiting("review"))).toContain("resume");
-    expect(can({ ...run, status: "paused" })).toEqual(["resume", "cancel", "fork"]);
-    expect(can({ ...run, status: "failed" })).toEqual(["resume", "cancel", "fork"]);
-    expect(can({ ...run, status: "failed" }, { undone: true })).toEqual(["cancel", "fork"]);
-    expect(can({ ...run, status: "completed" })).toEqual(["fork"]);
-    expect(can({ ...run, status: "completed", prunedAt: 1 })).toEqual([]);
+    expect(can(waiting("retry"))).toContain("retry");
+    expect(can({ ...run, status: "paused" })).toEqual(["resume", "cancel", "fork", "inject"]);
+    expect(can({ ...run, status: "failed" })).toEqual(["resume", "cancel", "fork", "inject", "delete"]);
+    expect(can({ ...run, status: "failed" }, { undone: true })).toEqual(["cancel", "fork", "inject", "delete"]);
+    expect(can({ ...run, status: "completed" })).toEqual(["fork", "delete"]);
+    expect(can({ ...run, status: "completed", prunedAt: 1 })).toEqual(["delete"]);
   });
 });
 
@@ -175,7 +176,7 @@ describe("the status of a run", () => {
     const { engine } = await at((ctx) => ctx.gate("approve", { choices: ["yes"] }));
     expect(await engine.status("r")).toMatchObject({
       headline: expect.stringContaining("waiting for approval at gate approve since"),
-      can: ["answer", "pause", "cancel", "fork"],
+      can: ["answer", "pause", "cancel", "fork", "inject"],
       open: [{ step: "approve", type: "gate" }],
     });
   });
@@ -188,7 +189,7 @@ describe("the status of a run", () => {
     const engine = lab.engine([flow]);
     await lab.drive(engine.start(flow, undefined, { id: "r" }));
     await lab.drive(engine.settled("r"));
-    expect(await engine.status("r")).toMatchObject({ headline: "failed: broken", can: ["cancel", "fork"] });
+    expect(await engine.status("r")).toMatchObject({ headline: "failed: broken", can: ["cancel", "fork", "inject", "delete"] });
   });
 
   it("is not told by the row alone when the journal cannot be read (E2)", async () => {

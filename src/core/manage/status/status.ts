@@ -1,5 +1,5 @@
 import { checkObject, checkParts } from "../../check-options.ts";
-import { actOf, isStopped } from "../../journal/going-on.ts";
+import { actOf, isRetrying, isStopped } from "../../journal/going-on.ts";
 import { reasonOf, sentenceOf } from "../../journal/wait-reason.ts";
 import { isInside } from "../../keys.ts";
 import { ended, type RunRow, terminal, WAIT_KINDS, type Waiting } from "../../types.ts";
@@ -43,7 +43,11 @@ export type Possible =
   | "migrate"
   | "pause"
   | "cancel"
-  | "fork";
+  | "fork"
+  /** The next attempt of a failed step needn't wait for its time. */
+  | "retry"
+  | "inject"
+  | "delete";
 
 /** Only the row is needed, so it costs nothing in a list. */
 export type DescribedRow = Omit<RunRow, "head">;
@@ -194,5 +198,8 @@ function possible(row: DescribedRow, { undone, heldBelow = [] }: RunDetails): Po
   if (control === "none" && !ended(status) && status !== "paused") can.add("pause");
   if (!terminal(status) && control !== "compensating") can.add("cancel");
   if (prunedAt === null) can.add("fork");
+  if (!terminal(status) && control !== "compensating" && isRetrying(row)) can.add("retry");
+  if (!terminal(status) && prunedAt === null) can.add("inject");
+  if (ended(status)) can.add("delete");
   return [...can];
 }
