@@ -1,35 +1,7 @@
-import type { Engine } from "../core/engine.ts";
+import type { Estimate } from "../core/manage/plan/estimate.ts";
 import type { DoubtfulStep, ResumePlan } from "../core/manage/plan/plan-types.ts";
-import type { Run } from "../core/types.ts";
 import { columns, duration, plural, spent, tokens, usd } from "./format.ts";
 import type { Paint } from "./paint.ts";
-
-/** The remaining work, estimated from earlier runs of this workflow. */
-export interface Estimate {
-  readonly ms: number;
-  readonly costUsd: number;
-  readonly runs: number;
-}
-
-const RUNS = 20;
-
-export async function estimate(engine: Engine, run: Run): Promise<Estimate | undefined> {
-  const { runs } = await engine.list({ workflow: run.workflow, status: ["completed"], limit: RUNS });
-  if (runs.length === 0) return undefined;
-  return {
-    ms: Math.max(0, median(runs.map((one) => one.activeMs)) - run.activeMs),
-    costUsd: Math.max(0, median(runs.map((one) => one.usage.costUsd)) - run.usage.costUsd),
-    runs: runs.length,
-  };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1
-    ? (sorted[middle] as number)
-    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
-}
 
 /** Describes a resume before it is done: what is reused, verified, run, changed, allowed. */
 export function planText(

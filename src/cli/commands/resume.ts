@@ -4,6 +4,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { Act } from "../../core/journal/act.ts";
 import { isHeld, isRetrying, isStopped } from "../../core/journal/going-on.ts";
 import type { ForkOptions } from "../../core/manage/fork/fork.ts";
+import { estimateRest } from "../../core/manage/plan/estimate.ts";
 import type { Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { defineCommand, type Values } from "../command.ts";
@@ -18,7 +19,7 @@ import { duration } from "../format.ts";
 import { usage } from "../globals.ts";
 import { readJson } from "../inputs.ts";
 import type { Outcome } from "../outcome.ts";
-import { estimate, planText } from "../plan-text.ts";
+import { planText } from "../plan-text.ts";
 import { unitOf } from "../view/units.ts";
 import type { Code } from "../workflows.ts";
 import { previewText } from "./fork.ts";
@@ -233,7 +234,7 @@ async function plan(context: Given, run: RunRow): Promise<Outcome> {
     ...defined({ inject }),
     ...changesOf(context),
   });
-  const guess = await estimate(engine, run);
+  const guess = await estimateRest(await context.store(), run);
   return {
     data: { plan: found, estimate: guess ?? null },
     text: planText(

@@ -108,6 +108,10 @@ const plan: z.ZodType<ResumePlan, ResumePlan> = z
 
 export const resumePlan = z.object({
   plan,
+  estimate: z
+    .object({ ms: z.number(), costUsd: z.number(), runs: count })
+    .nullable()
+    .meta({ description: "What is left to do, by the median of the newest completed runs of the workflow" }),
   seq: count.meta({ description: "The position of the run that the plan is for" }),
   token: z
     .string()

@@ -1,5 +1,6 @@
 import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { estimateRest } from "../../core/manage/plan/estimate.ts";
 import { planToken, seenInPlan } from "../../core/manage/plan/plan-token.ts";
 import { addUsage, NO_USAGE, type Run } from "../../core/types.ts";
 import type { Call, Handlers } from "../call.ts";
@@ -43,9 +44,10 @@ export const actRoutes: Handlers<keyof typeof actOperations> = {
   },
 
   async planResume(call) {
-    const { seq } = await readRun(call, call.params.run);
-    const plan = await call.engine.plan(call.params.run, call.body);
-    return { plan, seq, token: planToken(seq, call.body) };
+    const run = await readRun(call, call.params.run);
+    const plan = await call.engine.plan(run.id, call.body);
+    const estimate = (await estimateRest(call.store, run)) ?? null;
+    return { plan, estimate, seq: run.seq, token: planToken(run.seq, call.body) };
   },
 
   async cancelRun(call) {

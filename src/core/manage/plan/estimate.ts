@@ -1,0 +1,34 @@
+import type { Store } from "../../store/contract.ts";
+import type { Run } from "../../types.ts";
+
+/** The remaining work of a run, estimated from the newest runs of its workflow that were completed. */
+export interface Estimate {
+  readonly ms: number;
+  readonly costUsd: number;
+  /** The number of runs that it is the median of. */
+  readonly runs: number;
+}
+
+const RUNS = 20;
+
+/** `undefined` when no run of the workflow was completed yet. */
+export async function estimateRest(
+  store: Pick<Store, "list">,
+  { workflow, activeMs, usage }: Pick<Run, "workflow" | "activeMs" | "usage">,
+): Promise<Estimate | undefined> {
+  const { runs } = await store.list({ workflow, status: ["completed"], limit: RUNS });
+  if (runs.length === 0) return undefined;
+  return {
+    ms: Math.max(0, median(runs.map((one) => one.activeMs)) - activeMs),
+    costUsd: Math.max(0, median(runs.map((one) => one.usage.costUsd)) - usage.costUsd),
+    runs: runs.length,
+  };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1
+    ? (sorted[middle] as number)
+    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+}
