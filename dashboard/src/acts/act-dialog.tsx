@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { type ReactNode, useId, useState } from "react";
+import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { ApiError } from "../api/client.ts";
 import { useSession } from "../session.tsx";
 import { TEXT } from "../text.ts";
@@ -9,6 +9,7 @@ import { Modal } from "../ui/modal.tsx";
 import { ProblemView } from "../ui/problem.tsx";
 import type { Act } from "./act.ts";
 import { Meanwhile } from "./meanwhile.tsx";
+import { ReasonField } from "./reason-field.tsx";
 
 /** A reason shorter than this tells nobody anything a year from now. */
 const SHORTEST_REASON = 10;
@@ -26,7 +27,7 @@ export interface ActDialogProps {
 export function ActDialog({ act, onClose, onDone, wide = false, children }: ActDialogProps) {
   const [reason, setReason] = useState("");
   const { actor, may } = useSession();
-  const id = useId();
+  const form = useId();
   const perform = useMutation({
     mutationFn: () => act.perform(reason.trim()),
     onSuccess: (answer) => {
@@ -36,10 +37,31 @@ export function ActDialog({ act, onClose, onDone, wide = false, children }: ActD
   });
   const isAllowed = may(act.permission);
   const isReady = reason.trim().length >= SHORTEST_REASON && act.isReady !== false && isAllowed;
-  const isStale = perform.error instanceof ApiError && [409, 412].includes(perform.error.status);
+  const foot = (
+    <div className="flex flex-col gap-3">
+      <ReasonField form={form} value={reason} onChange={setReason} reasons={act.reasons ?? []} />
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <p className="text-[0.87rem] text-soft">
+          {isAllowed ? TEXT.dialog.recorded(actor) : TEXT.dialog.may(act.permission)}
+        </p>
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>{TEXT.dialog.cancel}</Button>
+          <Button
+            type="submit"
+            form={form}
+            look={act.isDangerous ? "danger" : "primary"}
+            disabled={!isReady || perform.isPending}
+          >
+            {act.verb}
+          </Button>
+        </div>
+      </div>
+    </div>
+  );
   return (
-    <Modal title={act.title} onClose={onClose} wide={wide}>
+    <Modal title={act.title} onClose={onClose} wide={wide} foot={foot}>
       <form
+        id={form}
         className="flex flex-col gap-4"
         onSubmit={(event) => {
           event.preventDefault();
@@ -48,56 +70,46 @@ export function ActDialog({ act, onClose, onDone, wide = false, children }: ActD
       >
         <p>{act.effect}</p>
         {children}
-        <div>
-          <label htmlFor={id} className="mb-1 block font-medium">
-            {TEXT.dialog.reason}
-          </label>
-          <textarea
-            id={id}
-            rows={2}
-            required
-            value={reason}
-            aria-describedby={`${id}-hint`}
-            onChange={(event) => setReason(event.target.value)}
-            className="w-full rounded-md border border-line-strong bg-surface px-3 py-2"
-          />
-          <p id={`${id}-hint`} className="text-[0.87rem] text-soft">
-            {TEXT.dialog.reasonHint}
-          </p>
-          {act.reasons ? (
-            <ul className="mt-2 flex flex-wrap gap-1.5" aria-label={TEXT.dialog.templates}>
-              {act.reasons.map((one) => (
-                <li key={one}>
-                  <Button small onClick={() => setReason(one)}>
-                    {one}
-                  </Button>
-                </li>
-              ))}
-            </ul>
-          ) : null}
-        </div>
-        <div>
-          <p className="mb-1 text-[0.87rem] text-soft">{TEXT.dialog.cli}</p>
-          <CommandLine command={act.cli(reason.trim())} />
-        </div>
-        {perform.isError ? <ProblemView error={perform.error} /> : null}
-        {isStale && act.about ? <Meanwhile {...act.about} /> : null}
-        <div className="flex flex-wrap items-center justify-between gap-3">
-          <p className="text-[0.87rem] text-soft">
-            {isAllowed ? TEXT.dialog.recorded(actor) : TEXT.dialog.may(act.permission)}
-          </p>
-          <div className="flex gap-2">
-            <Button onClick={onClose}>{TEXT.dialog.cancel}</Button>
-            <Button
-              type="submit"
-              look={act.isDangerous ? "danger" : "primary"}
-              disabled={!isReady || perform.isPending}
-            >
-              {act.verb}
-            </Button>
+        {act.cli === undefined ? null : (
+          <div>
+            <p className="mb-1 text-[0.87rem] text-soft">{TEXT.dialog.cli}</p>
+            <CommandLine command={act.cli(reason.trim())} />
           </div>
-        </div>
+        )}
+        {perform.isError ? <Refusal error={perform.error} act={act} onAgain={perform.reset} /> : null}
       </form>
     </Modal>
+  );
+}
+
+/** Why it was refused and what happened meanwhile, scrolled into sight. */
+function Refusal({
+  error,
+  act,
+  onAgain,
+}: {
+  readonly error: Error;
+  readonly act: Act;
+  readonly onAgain: () => void;
+}) {
+  const ref = useRef<HTMLDivElement>(null);
+  useEffect(() => ref.current?.scrollIntoView({ block: "end" }), []);
+  const isStale = error instanceof ApiError && [404, 409, 412].includes(error.status);
+  return (
+    <div ref={ref} className="flex flex-col gap-3">
+      <ProblemView error={error} />
+      {isStale && act.about ? <Meanwhile {...act.about} /> : null}
+      {isStale && act.again ? (
+        <Button
+          className="self-start"
+          onClick={() => {
+            onAgain();
+            act.again?.act();
+          }}
+        >
+          {act.again.name}
+        </Button>
+      ) : null}
+    </div>
   );
 }

@@ -5,8 +5,8 @@ export interface Act {
   readonly effect: string;
   /** What the button says. */
   readonly verb: string;
-  /** The same on the command line. */
-  readonly cli: (reason: string) => string;
+  /** The same on the command line, where there is such a command. */
+  readonly cli?: (reason: string) => string;
   readonly permission: string;
   /** Reasons that are often given. */
   readonly reasons?: readonly string[];
@@ -14,6 +14,8 @@ export interface Act {
   /** Whether the form in the dialog is filled in. Default: yes. */
   readonly isReady?: boolean;
   readonly perform: (reason: string) => Promise<unknown>;
+  /** Looks again at what was shown, after a refusal because the run has moved on. */
+  readonly again?: { readonly name: string; readonly act: () => void };
   /** The run it is about, and the position at which it was seen; a refusal then tells what happened since. */
   readonly about?: { readonly run: string; readonly seq: number };
 }

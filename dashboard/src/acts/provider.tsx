@@ -1,23 +1,40 @@
-import { createContext, type ReactNode, useContext, useMemo, useState } from "react";
+import { createContext, type ReactNode, Suspense, useContext, useMemo, useState } from "react";
 import type { Act } from "./act.ts";
 import { ActDialog } from "./act-dialog.tsx";
 
 type Open = (act: Act, onDone?: (answer: unknown) => void) => void;
+type Dialog = (close: () => void) => ReactNode;
 
-const Context = createContext<Open>(() => undefined);
+const Acts = createContext<Open>(() => undefined);
+const Dialogs = createContext<(dialog: Dialog) => void>(() => undefined);
 
 /** Opens the dialog for an act, from any place. */
-export const useAct = (): Open => useContext(Context);
+export const useAct = (): Open => useContext(Acts);
+
+/** Opens a dialog of one's own, from any place; it stays open while the page below it changes. */
+export const useDialog = (): ((dialog: Dialog) => void) => useContext(Dialogs);
 
 export function ActProvider({ children }: { readonly children: ReactNode }) {
-  const [open, setOpen] = useState<{ readonly act: Act; readonly onDone?: (answer: unknown) => void } | null>(
-    null,
+  const [open, setOpen] = useState<{ readonly dialog: Dialog; readonly count: number } | null>(null);
+  const show = useMemo(
+    () => (dialog: Dialog) => setOpen((before) => ({ dialog, count: (before?.count ?? 0) + 1 })),
+    [],
   );
-  const show = useMemo<Open>(() => (act, onDone) => setOpen({ act, ...(onDone ? { onDone } : {}) }), []);
+  const act = useMemo<Open>(
+    () => (one, onDone) =>
+      show((close) => <ActDialog act={one} {...(onDone ? { onDone } : {})} onClose={close} />),
+    [show],
+  );
   return (
-    <Context value={show}>
-      {children}
-      {open ? <ActDialog {...open} onClose={() => setOpen(null)} /> : null}
-    </Context>
+    <Dialogs value={show}>
+      <Acts value={act}>
+        {children}
+        {open ? (
+          <Suspense key={open.count} fallback={null}>
+            {open.dialog(() => setOpen((now) => (now === open ? null : now)))}
+          </Suspense>
+        ) : null}
+      </Acts>
+    </Dialogs>
   );
 }

@@ -1,38 +1,106 @@
-import { client } from "../api/client.ts";
+import { type AnswerOf, client } from "../api/client.ts";
+import { TEXT } from "../text.ts";
 import { type Act, command } from "./act.ts";
 
-/** The part of a run that its acts need. */
-export interface ActedRun {
-  readonly id: string;
-  readonly workflow: string;
-  readonly seq: number;
-}
+type RunItem = AnswerOf<"listRuns">["runs"][number];
 
-const about = ({ id, seq }: ActedRun) => ({ run: id, seq });
-const seen = ({ seq }: ActedRun) => ({ seen: seq });
+/** The part of a run that its acts need: of a list, or of the run's own page. */
+export type ActedRun = Pick<
+  RunItem,
+  | "id"
+  | "workflow"
+  | "seq"
+  | "status"
+  | "control"
+  | "waiting"
+  | "can"
+  | "pinned"
+  | "budget"
+  | "headline"
+  | "word"
+>;
+
+/** What `getRun` answers, as one object. */
+export const actedOf = ({ run, ...standing }: AnswerOf<"getRun">): ActedRun => ({ ...run, ...standing });
+
+const { acts: words } = TEXT;
+
+/** A run that goes on by itself moves at any moment, which is no reason to refuse what a person wants. */
+const isMoving = ({ status }: ActedRun): boolean => status === "running" || status === "queued";
+
+/** The position at which it was seen: the act is refused if somebody else was faster. */
+export const seenAt = (run: ActedRun): { readonly seen?: number } => (isMoving(run) ? {} : { seen: run.seq });
+export const aboutRun = ({ id, seq }: ActedRun) => ({ run: id, seq });
 
 export const pauseAct = (run: ActedRun): Act => ({
-  title: `Pause ${run.id}`,
-  effect: "The step under way finishes, then the run stops. No new step starts, and nothing is lost.",
-  verb: "Pause (finishes the current step)",
+  ...words.pause(run.id),
   cli: (reason) => command(["pause", run.id], reason),
   permission: "runs:act",
-  reasons: ["Deploying a new version", "Looking into wrong results", "Outage of a provider"],
-  perform: (reason) => client.pauseRun({ run: run.id, reason }, seen(run)),
-  about: about(run),
+  perform: (reason) => client.pauseRun({ run: run.id, reason }, seenAt(run)),
+  about: aboutRun(run),
 });
 
 export const cancelAct = (run: ActedRun, compensate = false): Act => ({
-  title: `Cancel ${run.id}`,
-  effect: compensate
-    ? "The run ends for good. Finished steps that can be undone are undone first, the last one first. Checkpoints are kept."
-    : "The run ends for good, as it is now. Nothing is undone, and checkpoints are kept.",
-  verb: compensate ? "Cancel and undo" : "Cancel (keeps checkpoints)",
+  ...(compensate ? words.undo(run.id) : words.cancel(run.id)),
   cli: (reason) => command(["cancel", run.id, ...(compensate ? ["--compensate"] : [])], reason),
   permission: "runs:act",
-  reasons: ["No longer needed", "Started by mistake", "Input was wrong"],
   isDangerous: true,
   perform: (reason) =>
-    client.cancelRun({ run: run.id, reason, ...(compensate ? { compensate } : {}) }, seen(run)),
-  about: about(run),
+    client.cancelRun({ run: run.id, reason, ...(compensate ? { compensate } : {}) }, seenAt(run)),
+  about: aboutRun(run),
 });
+
+/** Calls a failed step, or one whose outcome is unknown, again. */
+export const retryAct = (run: ActedRun, step: string, now = true): Act => ({
+  ...words.retry(step),
+  cli: (reason) => command(["retry", `${run.id}:${step}`, ...(now ? ["--now"] : [])], reason),
+  permission: "runs:act",
+  perform: (reason) => client.retryStep({ run: run.id, step, reason, ...(now ? { now } : {}) }, seenAt(run)),
+  about: aboutRun(run),
+});
+
+export const migrateAct = (run: ActedRun): Act => ({
+  ...words.migrate(run.id),
+  cli: (reason) => command(["migrate", run.id], reason),
+  permission: "runs:act",
+  perform: (reason) => client.migrateRun({ run: run.id, reason }, seenAt(run)),
+  about: aboutRun(run),
+});
+
+export const pinAct = (run: ActedRun): Act => {
+  const act = run.pinned ? "unpin" : "pin";
+  return {
+    ...words[act](run.id),
+    cli: (reason) => command(["checkpoints", act, run.id, "--all"], reason),
+    permission: "runs:act",
+    perform: (reason) =>
+      run.pinned ? client.unpinRun({ run: run.id, reason }) : client.pinRun({ run: run.id, reason }),
+    about: aboutRun(run),
+  };
+};
+
+export const deleteAct = (run: ActedRun): Act => ({
+  ...words.delete(run.id),
+  cli: (reason) => command(["delete", run.id, "--yes"], reason),
+  permission: "admin",
+  isDangerous: true,
+  perform: (reason) => client.deleteRun({ run: run.id, reason }),
+});
+
+/** Saves the run as a file, for another store. */
+export const exportAct = (run: ActedRun): Act => ({
+  ...words.export(run.id),
+  cli: () => command(["export", run.id, "--children", "-o", `${run.id}.jsonl`]),
+  permission: "admin",
+  perform: async (reason) => {
+    const bundle = await client.exportRun({ run: run.id, reason, children: true });
+    saveFile(`${run.id}.jsonl`, bundle);
+  },
+});
+
+function saveFile(name: string, content: string): void {
+  const url = URL.createObjectURL(new Blob([content], { type: "application/x-ndjson" }));
+  const link = Object.assign(document.createElement("a"), { href: url, download: name });
+  link.click();
+  URL.revokeObjectURL(url);
+}

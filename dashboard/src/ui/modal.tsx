@@ -7,15 +7,22 @@ export interface ModalProps {
   readonly onClose: () => void;
   readonly wide?: boolean;
   readonly children: ReactNode;
+  /** Stays in sight below what scrolls. */
+  readonly foot?: ReactNode;
 }
 
-/** A dialog of the browser itself: it keeps the focus, hides the rest from readers, and closes on Escape. */
-export function Modal({ title, onClose, wide = false, children }: ModalProps) {
+/**
+ * A dialog of the browser itself: it keeps the focus, hides the rest from readers, and closes on Escape. What is marked
+ * with `data-first` gets the focus.
+ */
+export function Modal({ title, onClose, wide = false, children, foot }: ModalProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
     const dialog = ref.current;
-    if (dialog && !dialog.open) dialog.showModal();
+    if (!dialog || dialog.open) return;
+    dialog.showModal();
+    dialog.querySelector<HTMLElement>("[data-first]")?.focus();
   }, []);
   return (
     <dialog
@@ -25,9 +32,9 @@ export function Modal({ title, onClose, wide = false, children }: ModalProps) {
         event.preventDefault();
         onClose();
       }}
-      className={`max-h-[92dvh] w-[min(96vw,var(--wide))] overflow-y-auto rounded-xl border border-line bg-raised p-0 shadow-2xl ${wide ? "[--wide:60rem]" : "[--wide:36rem]"}`}
+      className={`max-h-[94dvh] w-[min(96vw,var(--wide))] flex-col overflow-hidden rounded-xl border border-line bg-raised p-0 shadow-2xl open:flex ${wide ? "[--wide:60rem]" : "[--wide:38rem]"}`}
     >
-      <div className="sticky top-0 z-10 flex items-start justify-between gap-3 border-b border-line bg-raised px-5 py-3">
+      <div className="flex shrink-0 items-start justify-between gap-3 border-b border-line px-5 py-3">
         <h2 id={id} className="text-lg font-semibold break-words">
           {title}
         </h2>
@@ -40,7 +47,10 @@ export function Modal({ title, onClose, wide = false, children }: ModalProps) {
           <X aria-hidden className="size-5" />
         </button>
       </div>
-      <div className="p-5">{children}</div>
+      <div className="min-h-0 flex-1 overflow-y-auto p-5">{children}</div>
+      {foot === undefined ? null : (
+        <div className="shrink-0 border-t border-line bg-surface px-5 py-3">{foot}</div>
+      )}
     </dialog>
   );
 }
