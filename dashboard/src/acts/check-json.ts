@@ -1,38 +1,67 @@
+import { TEXT } from "../text.ts";
+
 export type CheckedJson =
   | { readonly isValid: true; readonly value: unknown }
   | { readonly isValid: false; readonly line: number; readonly column: number; readonly message: string };
 
-/** Reads a text of JSON, or says where it stops being one. */
+/** Reads a text of JSON, or says where it stops being one: browsers don't agree on how to tell. */
 export function checkJson(text: string): CheckedJson {
   try {
     return { isValid: true, value: JSON.parse(text) as unknown };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : "";
-    const at = offsetOf(text, message);
-    const before = text.slice(0, at).split("\n");
-    return {
-      isValid: false,
-      line: before.length,
-      column: (before.at(-1)?.length ?? 0) + 1,
-      message: plain(message),
-    };
+  } catch {
+    const { at, message } = problemOf(text);
+    const above = text.slice(0, at).split("\n");
+    return { isValid: false, line: above.length, column: (above.at(-1)?.length ?? 0) + 1, message };
   }
 }
 
-/** Engines say `at position 12`, `line 2 column 3`, or only that the text ended too early. */
-function offsetOf(text: string, message: string): number {
-  const [, position] = /position (\d+)/.exec(message) ?? [];
-  if (position !== undefined) return Number(position);
-  const [, line, column] = /line (\d+) column (\d+)/.exec(message) ?? [];
-  if (line === undefined) return text.length;
-  const above = text.split("\n").slice(0, Number(line) - 1);
-  return above.reduce((sum, one) => sum + one.length + 1, 0) + Number(column) - 1;
+const TOKEN =
+  /(?<space>[ \t\r\n]+)|(?<mark>[{}[\]:,])|(?<text>"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(?<value>-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/uy;
+
+/** What may come next. */
+type Expected = "value" | "valueOrEnd" | "key" | "keyOrEnd" | "colon" | "commaOrEnd" | "nothing";
+
+interface Problem {
+  readonly at: number;
+  readonly message: string;
 }
 
-/** The engine's sentence without the excerpt and the place, which are shown beside it. */
-const plain = (message: string): string =>
-  message
-    .replace(/^JSON\.parse: /, "")
-    .replace(/,? ?(?:\.\.\.)?".*" is not valid JSON/s, "")
-    .replace(/ in JSON at position.*$/s, "")
-    .replace(/ at (?:position|line) .*$/s, "");
+/** The first place at which the text isn't JSON. */
+function problemOf(text: string): Problem {
+  const open: ("{" | "[")[] = [];
+  let expected: Expected = "value";
+  TOKEN.lastIndex = 0;
+  for (let at = 0; at < text.length; at = TOKEN.lastIndex) {
+    TOKEN.lastIndex = at;
+    const groups = TOKEN.exec(text)?.groups;
+    if (!groups) return { at, message: TEXT.json.expected[expected] };
+    if (groups["space"] !== undefined) continue;
+    const next = after(groups["mark"] ?? (groups["text"] === undefined ? "value" : "text"), expected, open);
+    if (next === null) return { at, message: TEXT.json.expected[expected] };
+    expected = next;
+  }
+  return { at: text.length, message: TEXT.json.expected[expected] };
+}
+
+/** What may follow a token; `null` if the token may not stand here. */
+function after(token: string, expected: Expected, open: ("{" | "[")[]): Expected | null {
+  const isValueDue = expected === "value" || expected === "valueOrEnd";
+  const isKeyDue = expected === "key" || expected === "keyOrEnd";
+  if (token === "{" || token === "[") {
+    if (!isValueDue) return null;
+    open.push(token);
+    return token === "{" ? "keyOrEnd" : "valueOrEnd";
+  }
+  if (token === "}" || token === "]") {
+    const isFit = open.at(-1) === (token === "}" ? "{" : "[");
+    const mayEnd = expected === "commaOrEnd" || expected === (token === "}" ? "keyOrEnd" : "valueOrEnd");
+    if (!isFit || !mayEnd) return null;
+    open.pop();
+    return open.length === 0 ? "nothing" : "commaOrEnd";
+  }
+  if (token === ":") return expected === "colon" ? "value" : null;
+  if (token === ",") return expected !== "commaOrEnd" ? null : open.at(-1) === "{" ? "key" : "value";
+  if (token === "text" && isKeyDue) return "colon";
+  if (!isValueDue) return null;
+  return open.length === 0 ? "nothing" : "commaOrEnd";
+}

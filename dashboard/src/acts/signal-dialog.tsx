@@ -47,7 +47,7 @@ export default function SignalDialog({
         />
         <datalist id={id}>
           {names.map((one) => (
-            <option key={one} value={one} />
+            <option key={one}>{one}</option>
           ))}
         </datalist>
       </label>

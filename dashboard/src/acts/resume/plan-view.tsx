@@ -14,7 +14,9 @@ export function PlanView({ plan, estimate }: Pick<PlanAnswer, "plan" | "estimate
   return (
     <div>
       <Figures plan={plan} estimate={estimate} />
-      {plan.code ? null : <p className="mt-3 rounded-md bg-waits-soft px-3 py-2 text-waits">{words.noCode}</p>}
+      {plan.code ? null : (
+        <p className="mt-3 rounded-md bg-waits-soft px-3 py-2 text-waits">{words.noCode}</p>
+      )}
       {plan.blocked !== null && plan.code ? (
         <p role="alert" className="mt-3 rounded-md bg-bad-soft px-3 py-2 text-bad">
           {words.blocked(plan.blocked)}
@@ -82,14 +84,14 @@ function Parts({ plan }: { readonly plan: Plan }) {
   const { inDoubt, runs, waits, view, worker, children, approvals } = plan;
   return (
     <>
-      {worker ? (
-        <PlanPart title={words.worker} tone="waits" note={words.workerNote(worker.owner)} />
-      ) : null}
+      {worker ? <PlanPart title={words.worker} tone="waits" note={words.workerNote(worker.owner)} /> : null}
       {inDoubt.length > 0 ? (
         <PlanPart title={words.verified} count={inDoubt.length} tone="waits">
           <StepList
             rows={inDoubt}
-            note={({ effect, attempt, treatment }) => `${words.effects[effect]} · ${words.attempt(attempt)} · ${treatment}`}
+            note={({ effect, attempt, treatment }) =>
+              `${words.effects[effect]} · ${words.attempt(attempt)} · ${treatment}`
+            }
           />
         </PlanPart>
       ) : null}
@@ -135,7 +137,7 @@ function Parts({ plan }: { readonly plan: Plan }) {
         </PlanPart>
       ) : null}
       {view.end === "open" && view.after.length > 0 ? (
-        <PlanPart title={words.then} tone="calm" note={words.depends(view.after.slice(0, 4).join(", "))}>
+        <PlanPart title={words.after} tone="calm" note={words.depends(view.after.slice(0, 4).join(", "))}>
           {view.announced.length > 0 ? <p>{words.announced(view.announced.slice(0, 8).join(", "))}</p> : null}
         </PlanPart>
       ) : null}
@@ -210,7 +212,9 @@ function ContentPart({ plan: { content } }: { readonly plan: Plan }) {
     <PlanPart title={words.content} count={content.held.length} tone="bad">
       <StepList
         rows={content.held.map((one) => ({ ...one, step: `${one.source} ${one.name}` }))}
-        note={({ verdict }) => ("park" in verdict ? words.parked(verdict.park) : words.left(verdict.quarantine))}
+        note={({ verdict }) =>
+          "park" in verdict ? words.parked(verdict.park) : words.left(verdict.quarantine)
+        }
       />
     </PlanPart>
   );

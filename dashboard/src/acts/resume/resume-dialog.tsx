@@ -65,7 +65,11 @@ export default function ResumeDialog({ run, isBudget = false, onClose }: ResumeD
     >
       {query.isError ? <ProblemView error={query.error} retry={() => void query.refetch()} /> : null}
       <div aria-live="polite" aria-busy={query.isFetching} className={isCurrent ? "" : "opacity-60"}>
-        {answer ? <PlanView {...answer} /> : query.isError ? null : <p className="text-soft">{words.planning}</p>}
+        {answer ? (
+          <PlanView {...answer} />
+        ) : query.isError ? null : (
+          <p className="text-soft">{words.planning}</p>
+        )}
       </div>
       {hasBelow ? (
         <label className="flex items-center gap-2">

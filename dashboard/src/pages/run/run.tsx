@@ -1,3 +1,5 @@
+import { actedOf } from "../../acts/run-acts.ts";
+import { RunActs } from "../../acts/run-acts-bar.tsx";
 import { useApi } from "../../api/use-api.ts";
 import { Loaded } from "../../ui/page.tsx";
 import { Announce } from "./announce.tsx";
@@ -20,7 +22,7 @@ export default function RunPage() {
         {(answer) => (
           <>
             <Announce text={`${answer.word}. ${answer.headline}`} />
-            <Head answer={answer} outline={outline.outline} acts={null} />
+            <Head answer={answer} outline={outline.outline} acts={<RunActs run={actedOf(answer)} keys />} />
             <Views answer={answer} use={outline} place={place} />
           </>
         )}

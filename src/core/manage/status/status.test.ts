@@ -135,7 +135,12 @@ describe("a run in one sentence", () => {
     expect(can(waiting("retry"))).toContain("retry");
     expect(can({ ...run, status: "paused" })).toEqual(["resume", "cancel", "fork", "inject"]);
     expect(can({ ...run, status: "failed" })).toEqual(["resume", "cancel", "fork", "inject", "delete"]);
-    expect(can({ ...run, status: "failed" }, { undone: true })).toEqual(["cancel", "fork", "inject", "delete"]);
+    expect(can({ ...run, status: "failed" }, { undone: true })).toEqual([
+      "cancel",
+      "fork",
+      "inject",
+      "delete",
+    ]);
     expect(can({ ...run, status: "completed" })).toEqual(["fork", "delete"]);
     expect(can({ ...run, status: "completed", prunedAt: 1 })).toEqual(["delete"]);
   });
@@ -189,7 +194,10 @@ describe("the status of a run", () => {
     const engine = lab.engine([flow]);
     await lab.drive(engine.start(flow, undefined, { id: "r" }));
     await lab.drive(engine.settled("r"));
-    expect(await engine.status("r")).toMatchObject({ headline: "failed: broken", can: ["cancel", "fork", "inject", "delete"] });
+    expect(await engine.status("r")).toMatchObject({
+      headline: "failed: broken",
+      can: ["cancel", "fork", "inject", "delete"],
+    });
   });
 
   it("is not told by the row alone when the journal cannot be read (E2)", async () => {

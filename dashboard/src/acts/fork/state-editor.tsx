@@ -1,0 +1,75 @@
+import { useState } from "react";
+import { client } from "../../api/client.ts";
+import { TEXT } from "../../text.ts";
+import { checkJson } from "../check-json.ts";
+import { JsonField } from "../json-field.tsx";
+import { Reveal } from "../reveal.tsx";
+import { type Edits, editsOf, type State, stateOf } from "./edits.ts";
+
+const { edit: words } = TEXT;
+
+/** Edits the values that a fork begins with. Reports the edits, or `null` while they are no valid ones. */
+export function StateEditor({
+  run,
+  at,
+  onEdits,
+}: {
+  readonly run: string;
+  readonly at: string;
+  readonly onEdits: (edits: Edits | null) => void;
+}) {
+  return (
+    <details className="border-t border-line pt-2.5">
+      <summary className="font-medium">{words.title}</summary>
+      <div className="mt-3">
+        <Reveal
+          what={words.what(`${run}@${at}`)}
+          read={async (reason) => stateOf(await client.readState({ run, at, reason }))}
+        >
+          {(state) => <Editor state={state} onEdits={onEdits} />}
+        </Reveal>
+      </div>
+    </details>
+  );
+}
+
+function Editor({
+  state,
+  onEdits,
+}: {
+  readonly state: State;
+  readonly onEdits: (edits: Edits | null) => void;
+}) {
+  const [text, setText] = useState(() => JSON.stringify(state, null, 2));
+  const found = foundIn(state, text);
+  return (
+    <div>
+      <JsonField
+        label={words.label}
+        hint={words.hint}
+        rows={14}
+        value={text}
+        onChange={(now) => {
+          setText(now);
+          const edited = foundIn(state, now);
+          onEdits(edited?.isValid ? edited.edits : null);
+        }}
+      />
+      <p aria-live="polite" className={found?.isValid === false ? "text-bad" : "text-soft"}>
+        {found === null
+          ? ""
+          : found.isValid
+            ? found.names.length === 0
+              ? words.same
+              : words.changed(found.names.join(", "))
+            : found.message}
+      </p>
+    </div>
+  );
+}
+
+/** `null`: no valid JSON, which the field itself tells. */
+function foundIn(state: State, text: string) {
+  const checked = checkJson(text);
+  return checked.isValid ? editsOf(state, checked.value) : null;
+}
