@@ -134,6 +134,10 @@ describe("acts through the API", () => {
       refused: [{ run: "none", code: "HF-1001" }],
     });
     expect(await engine.get("a")).toMatchObject({ control: "none" });
+    expect(await client.actOnRuns({ ...all, act: "resume", dryRun: true })).toMatchObject({
+      done: [],
+      refused: [{ run: "a", code: "HF-1007" }, { run: "b" }, { run: "none" }],
+    });
     await client.actOnRuns(all);
     expect(await engine.get("b")).toMatchObject({ control: "pausing" });
   });

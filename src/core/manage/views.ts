@@ -138,7 +138,7 @@ export function searchOf(query: string): RunSearch {
   return Object.keys(not).length === 0 ? search : { ...search, not };
 }
 
-const TEXTS = ["workflow", "parent", "name", "queue", "key", "text"] as const;
+const TEXTS = ["workflow", "parent", "name", "queue", "key", "text", "errorGroup"] as const;
 const TIMES = ["createdAfter", "createdBefore"] as const;
 const FLAGS = ["pruned", "needsYou"] as const;
 const LISTS = ["status", "label", "notStatus", "notWorkflow", "notQueue", "notLabel"];

@@ -65,6 +65,9 @@ export const runOperations = {
         description:
           "In the name, workflow, key, a label or the error, or how the id begins; a page may have few runs and go on",
       }),
+      errorGroup: z.string().min(1).max(200).exactOptional().meta({
+        description: "Only failed runs of this group; its id is from GET /v1/errors",
+      }),
       notStatus: z.array(z.enum(RUN_STATUSES)).exactOptional(),
       notWorkflow: z.array(z.string().min(1).max(200)).max(50).exactOptional(),
       notQueue: z.array(z.string().min(1).max(200)).max(50).exactOptional(),

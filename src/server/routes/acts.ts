@@ -2,6 +2,7 @@ import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { estimateRest } from "../../core/manage/plan/estimate.ts";
 import { planToken, seenInPlan } from "../../core/manage/plan/plan-token.ts";
+import { refusalOf } from "../../core/manage/status/would-refuse.ts";
 import { addUsage, NO_USAGE, type Run } from "../../core/types.ts";
 import type { Call, Handlers } from "../call.ts";
 import type { actOperations } from "../contract/acts.ts";
@@ -151,6 +152,8 @@ export const actRoutes: Handlers<keyof typeof actOperations> = {
     for (const id of new Set(body.runs))
       try {
         const run = await readRun(call, id);
+        const refusal = body.dryRun ? refusalOf(run, body.act) : null;
+        if (refusal) throw refusal;
         if (!body.dryRun) await actOne(engine, id, body, act);
         usage = addUsage(usage, run.usage);
         done.push(id);

@@ -1,5 +1,6 @@
 import { checkWhole } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
+import { digest } from "../../hash.ts";
 import { lastEvent } from "../../journal/load.ts";
 import type { Store } from "../../store/contract.ts";
 import { everyRun } from "../../store/query.ts";
@@ -8,7 +9,7 @@ import type { ReportQuery } from "./period.ts";
 
 /** Runs that have failed in the same way: of one workflow, with errors that differ only in numbers, ids and quoted names. */
 export interface ErrorGroup {
-  /** Equal for the same group at any time. */
+  /** Equal for the same group at any time; `engine.list` finds the runs of a group by it. */
   readonly id: string;
   readonly workflow: string;
   /** The steps that the newest of them failed on. */
@@ -51,10 +52,10 @@ export async function errorReport(store: Store, query: ErrorQuery): Promise<Erro
     if (row.updatedAt < since || row.createdAt >= until) continue;
     if (runs === limit) return { groups: await described(store, groups), runs, more: true };
     runs++;
-    const key = `${row.workflow}\n${shapeOf(row.error ?? "")}`;
-    const group = groups.get(key);
+    const id = groupOf(row);
+    const group = groups.get(id);
     if (group) group.push(row);
-    else groups.set(key, [row]);
+    else groups.set(id, [row]);
   }
   return { groups: await described(store, groups), runs, more: false };
 }
@@ -64,13 +65,13 @@ async function described(
   groups: ReadonlyMap<string, readonly RunRow[]>,
 ): Promise<ErrorGroup[]> {
   const found: ErrorGroup[] = [];
-  for (const [key, rows] of groups) {
+  for (const [id, rows] of groups) {
     const sorted = [...rows].sort((a, b) => b.updatedAt - a.updatedAt);
     const [newest] = sorted;
     if (!newest) continue;
     const message = newest.error ?? "";
     found.push({
-      id: key.replace("\n", ": "),
+      id,
       workflow: newest.workflow,
       steps: await stepsOf(store, newest),
       code: /\bHF-\d{4}\b/.exec(message)?.[0] ?? null,
@@ -89,6 +90,10 @@ async function stepsOf(store: Store, row: RunRow): Promise<readonly string[]> {
   const event = await lastEvent(store, row, ["run_failed"]).catch(() => undefined);
   return event?.kind === "run_failed" ? event.meta.steps : [];
 }
+
+/** The id of the group that a failed run belongs to. */
+export const groupOf = ({ workflow, error }: Pick<RunRow, "workflow" | "error">): string =>
+  digest(`${workflow}\n${shapeOf(error ?? "")}`).slice(0, 16);
 
 const VARIES =
   /"[^"]{0,200}"|'[^']{0,200}'|\b[0-9a-f]{8}-[0-9a-f-]{20,40}\b|\b0x[0-9a-f]+\b|\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b|\d+/gi;

@@ -54,6 +54,17 @@ describe("a search of runs", () => {
     expect(await ids(engine, { text: "a-1", workflow: "mail" })).toEqual([]);
   });
 
+  it("finds the failed runs of a group of errors by its id", async () => {
+    const { engine } = await six();
+    const { groups } = await engine.reports.errors();
+    expect(groups).toMatchObject([{ workflow: "pay", count: 2, shape: expect.stringContaining("HTTP …") }]);
+    const errorGroup = groups[0]?.id ?? "";
+    expect(await ids(engine, { errorGroup })).toEqual(["b-2", "b-1"]);
+    expect(await ids(engine, { errorGroup, labels: { customer: "Ada" } })).toEqual(["b-2"]);
+    expect(await ids(engine, { errorGroup, status: ["completed"] })).toEqual([]);
+    expect(await ids(engine, { errorGroup: "none" })).toEqual([]);
+  });
+
   it("leaves out what is excluded, and goes on page by page", async () => {
     const { engine } = await six();
     expect(await ids(engine, { not: { status: ["completed", "failed"] } })).toEqual(["a-2"]);

@@ -15,6 +15,7 @@ import { DELETED_RUNS } from "../../store/deleted.ts";
 import { cursorAfter, matches } from "../../store/query.ts";
 import { checkLabels } from "../../tags.ts";
 import { RUN_STATUSES, type Run, type RunRow, type RunStatus } from "../../types.ts";
+import { groupOf } from "../reports/error-groups.ts";
 import { standingOf } from "./standing.ts";
 
 /** The runs to list; see {@link RunQuery}. The filters of this page are looked up in rows, not in an index. */
@@ -26,6 +27,8 @@ export interface RunSearch extends Omit<RunQuery, "limit"> {
    * begins with it. The run of exactly this id comes first.
    */
   readonly text?: string;
+  /** Only failed runs of this group, by its id; see `engine.reports.errors`. */
+  readonly errorGroup?: string;
   /** Leaves these runs out. */
   readonly not?: Excluded;
   /** Only runs that don't go on unless a person does something; `false`: only the others. */
@@ -55,11 +58,11 @@ export const UNENDED: readonly RunStatus[] = ["queued", "running", "waiting", "f
 /** Stored runs, newest first, one page at a time; every filter must match. */
 export async function findRuns(store: Store, query: RunSearch): Promise<RunPage> {
   checkObject("query", query);
-  const { text, not, needsYou, where, limit = LIST_LIMIT, ...plain } = defined(query);
+  const { text, errorGroup, not, needsYou, where, limit = LIST_LIMIT, ...plain } = defined(query);
   checkSearch(query);
-  const filters = narrowed(plain, not, needsYou);
+  const filters = narrowed(errorGroup === undefined ? plain : onlyFailed(plain), not, needsYou);
   if (filters === null) return { runs: [], cursor: null };
-  const isScanned = text !== undefined || needsYou !== undefined || where !== undefined || isAmongRows(not);
+  const isScanned = [text, errorGroup, needsYou, where].some((one) => one !== undefined) || isAmongRows(not);
   if (!isScanned) {
     const page = await store.list({ ...filters, limit });
     return { ...page, runs: page.runs.map(listed) };
@@ -79,10 +82,11 @@ export async function findRuns(store: Store, query: RunSearch): Promise<RunPage>
 
 /** Tells which rows a search wants, of those that fit the filters of the store. */
 export const wantedBy =
-  ({ text, not, needsYou, where }: RunSearch, now: number) =>
+  ({ text, errorGroup, not, needsYou, where }: RunSearch, now: number) =>
   (row: RunRow): boolean =>
     !isExcluded(row, not) &&
     (text === undefined || hasText(row, text)) &&
+    (errorGroup === undefined || groupOf(row) === errorGroup) &&
     (where?.(row) ?? true) &&
     (needsYou === undefined || standingOf(row, now).needsYou === needsYou);
 
@@ -127,6 +131,14 @@ export function narrowed<Q extends Partial<RunQuery>>(
   return left === undefined ? query : { ...query, status: left };
 }
 
+/** A group has failed runs only; a query for other ones has no answer. */
+const onlyFailed = <Q extends Partial<RunQuery>>(query: Q): Q => ({
+  ...query,
+  status: (query.status ?? FAILED).filter((one) => one === "failed"),
+});
+
+const FAILED: readonly RunStatus[] = ["failed"];
+
 const isAmongRows = (not: Excluded | undefined): boolean =>
   (not?.workflow ?? not?.queue ?? not?.labels) !== undefined;
 
@@ -149,8 +161,9 @@ export function hasText(row: Run, text: string): boolean {
 
 const EXCLUDED = keysOf<Excluded>({ status: true, workflow: true, queue: true, labels: true });
 
-function checkSearch({ text, not, needsYou, where }: RunSearch): void {
+function checkSearch({ text, errorGroup, not, needsYou, where }: RunSearch): void {
   if (text !== undefined) checkText("text", text, 1, MOST_TEXT);
+  if (errorGroup !== undefined) checkText("errorGroup", errorGroup, 1, MOST_TEXT);
   if (where !== undefined) checkFunction("where", where);
   checkFlag("needsYou", needsYou);
   if (not === undefined) return;
