@@ -4,7 +4,9 @@ import { Link, Route, Switch, useLocation } from "wouter";
 import { ActProvider } from "./acts/provider.tsx";
 import { followRuns } from "./api/live.ts";
 import { KeySheet, useKeyboard } from "./keys.tsx";
+import { Palette, usePalette } from "./palette.tsx";
 import { ROUTES } from "./routes.tsx";
+import { useScroll } from "./scroll.ts";
 import { Shell } from "./shell.tsx";
 import { TEXT } from "./text.ts";
 import { Page } from "./ui/page.tsx";
@@ -15,10 +17,12 @@ export function App() {
   const [, go] = useLocation();
   const [isSheetOpen, setSheetOpen] = useState(false);
   useEffect(() => followRuns(queries), [queries]);
+  const palette = usePalette();
+  useScroll();
   useKeyboard(go, () => setSheetOpen(true));
   return (
     <ActProvider>
-      <Shell onKeys={() => setSheetOpen(true)}>
+      <Shell onKeys={() => setSheetOpen(true)} onFind={palette.open}>
         <Switch>
           {ROUTES.map(({ path, page }) => (
             <Route key={path} path={path} component={page} />
@@ -32,6 +36,7 @@ export function App() {
           </Route>
         </Switch>
       </Shell>
+      {palette.isOpen ? <Palette onClose={palette.close} /> : null}
       {isSheetOpen ? <KeySheet onClose={() => setSheetOpen(false)} /> : null}
     </ActProvider>
   );

@@ -49,8 +49,15 @@ export function useKeyboard(go: (path: string) => void, showSheet: () => void): 
   }, []);
 }
 
-function isTyping({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+function isTyping({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   if (ctrlKey || metaKey || altKey || document.querySelector("dialog[open]")) return true;
+  // What has the focus answers these itself.
+  if (
+    (key === "Enter" || key === " ") &&
+    target instanceof HTMLElement &&
+    target.closest("a, button, summary")
+  )
+    return true;
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))

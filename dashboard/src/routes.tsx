@@ -48,5 +48,6 @@ const MENU = {
 export const ROUTES: readonly Route[] = [
   { path: "/", page: lazy(() => import("./pages/needs-you/needs-you.tsx")), menu: MENU.needsYou },
   { path: "/runs", page: lazy(() => import("./pages/runs/runs.tsx")), menu: MENU.runs },
+  { path: "/errors", page: lazy(() => import("./pages/errors/errors.tsx")), menu: MENU.errors },
   { path: "/r/*", page: lazy(() => import("./pages/run/run.tsx")) },
 ];

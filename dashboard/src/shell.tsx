@@ -1,14 +1,23 @@
-import { Keyboard, LogOut, Moon, Rows3, Rows4, Sun, SunMoon } from "lucide-react";
+import { Keyboard, LogOut, Moon, Rows3, Rows4, Search, Sun, SunMoon } from "lucide-react";
 import { type ReactNode, Suspense } from "react";
 import { Link, useLocation } from "wouter";
 import { useLiveState } from "./api/live.ts";
+import { useApi } from "./api/use-api.ts";
 import { type Preferences, setPreferences, usePreferences } from "./preferences.ts";
 import { ROUTES } from "./routes.tsx";
 import { useSession } from "./session.tsx";
 import { TEXT } from "./text.ts";
 
 /** The frame around every page: menu, connection, who is signed in. */
-export function Shell({ onKeys, children }: { readonly onKeys: () => void; readonly children: ReactNode }) {
+export function Shell({
+  onKeys,
+  onFind,
+  children,
+}: {
+  readonly onKeys: () => void;
+  readonly onFind: () => void;
+  readonly children: ReactNode;
+}) {
   return (
     <div className="min-h-dvh md:grid md:grid-cols-[13rem_1fr]">
       <a
@@ -24,6 +33,7 @@ export function Shell({ onKeys, children }: { readonly onKeys: () => void; reado
           </Link>
           <LiveBadge />
         </div>
+        <Find onFind={onFind} />
         <Menu />
         <Footer onKeys={onKeys} />
       </aside>
@@ -55,12 +65,42 @@ function Menu() {
               >
                 <Icon aria-hidden className="size-4 shrink-0" />
                 {menu.name}
+                {path === "/" ? <NeedsCount /> : null}
               </Link>
             </li>,
           ];
         })}
       </ul>
     </nav>
+  );
+}
+
+/** How many runs need a person. */
+function NeedsCount() {
+  const { data } = useApi("needsYou", { limit: 1 }, { refetchMs: 15_000 });
+  if (!data || data.total === 0) return null;
+  return (
+    <span className="ml-auto rounded-full bg-waits-soft px-1.5 text-[0.82rem] font-medium text-waits tabular-nums">
+      {data.total > 999 ? "999+" : data.total}
+    </span>
+  );
+}
+
+/** Opens the palette, for those who don't know its key yet. */
+function Find({ onFind }: { readonly onFind: () => void }) {
+  return (
+    <button
+      type="button"
+      onClick={onFind}
+      aria-keyshortcuts="Control+K Meta+K"
+      className="mx-3 mb-2 flex items-center gap-2 rounded-md border border-line bg-ground px-2.5 py-1 text-[0.93rem] text-faint hover:border-line-strong hover:text-ink max-md:hidden"
+    >
+      <Search aria-hidden className="size-4" />
+      {TEXT.nav.search}
+      <kbd className="ml-auto font-sans text-[0.82rem]">
+        {/mac/i.test(navigator.platform) ? "⌘" : "Ctrl"} K
+      </kbd>
+    </button>
   );
 }
 

@@ -1,5 +1,6 @@
 import { ACTS } from "./text/acts.ts";
 import { CHECKPOINTS } from "./text/checkpoints.ts";
+import { RUNS } from "./text/runs.ts";
 
 import { countText } from "./ui/numbers.ts";
 
@@ -26,6 +27,7 @@ export const TEXT = {
     density: "Density",
     keys: "Keyboard shortcuts",
     find: "Find a run or an act",
+    search: "Find…",
   },
   live: { connecting: "connecting", live: "live", reconnecting: "reconnecting" },
   signIn: {
@@ -66,11 +68,8 @@ export const TEXT = {
   },
   time: { ago: (span: string) => `${span} ago`, in: (span: string) => `in ${span}`, now: "just now" },
 
-  // Needs you
-  needsYou: {},
-
-  // Runs
-  runs: {},
+  // Needs you, runs, errors, acts on many runs, palette
+  ...RUNS,
 
   // Run: head, outline, graph, timeline
   run: {
@@ -213,12 +212,6 @@ export const TEXT = {
   // Acts, plans, forks, checkpoints, gates
   ...ACTS,
   ...CHECKPOINTS,
-
-  // Errors
-  errors: {},
-
-  // Palette
-  palette: {},
 
   // Schedules
   schedules: {},

@@ -1,39 +1,103 @@
-import { Link } from "wouter";
+import { useState } from "react";
 import { useApi } from "../../api/use-api.ts";
 import { TEXT } from "../../text.ts";
-import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { CommandLine } from "../../ui/copy.tsx";
+import { countText } from "../../ui/numbers.ts";
 import { Empty, Loaded, Page } from "../../ui/page.tsx";
-import { Since } from "../../ui/time.tsx";
+import { When } from "../../ui/time.tsx";
+import type { Need } from "./main-act.ts";
+import { NeedCard } from "./need-card.tsx";
+
+const T = TEXT.needsYou;
+const PAGE = 50;
 
 /** What doesn't go on unless a person does something. */
 export default function NeedsYou() {
-  const query = useApi("listRuns", { needsYou: true, limit: 50 }, { refetchMs: 15_000 });
+  const [limit, setLimit] = useState(PAGE);
+  const [kind, setKind] = useState<Need["kind"] | null>(null);
+  const query = useApi("needsYou", { limit: Math.min(100, limit) }, { refetchMs: 15_000 });
   return (
-    <Page title={TEXT.nav.needsYou}>
+    <Page title={TEXT.nav.needsYou} lead={T.lead}>
       <Loaded query={query}>
-        {({ runs }) =>
-          runs.length === 0 ? (
-            <Empty title="All quiet" />
-          ) : (
-            <ul className="grid gap-3 lg:grid-cols-2">
-              {runs.map((run) => (
-                <li key={run.id} className="rounded-lg border border-line bg-surface p-4">
-                  <div className="flex items-center justify-between gap-2">
-                    <Link href={`/r/${run.id}`} className="font-mono font-medium hover:underline">
-                      {run.id}
-                    </Link>
-                    <Badge tone={run.tone}>{run.word}</Badge>
-                  </div>
-                  <p className="mt-1">{run.headline}</p>
-                  <p className="mt-1 text-soft">
-                    {run.workflow} · <Since at={run.since} />
-                  </p>
-                </li>
-              ))}
-            </ul>
-          )
-        }
+        {({ needs, counts, total, next, more }) => {
+          const kinds = (Object.keys(T.kinds) as Need["kind"][]).filter((one) => counts[one] > 0);
+          const shown = kind !== null && counts[kind] > 0 ? needs.filter((one) => one.kind === kind) : needs;
+          if (needs.length === 0) return <Quiet />;
+          return (
+            <>
+              {kinds.length < 2 ? null : (
+                <Kinds kinds={kinds} counts={counts} total={total} kind={kind} onKind={setKind} />
+              )}
+              <ul className="grid gap-3 xl:grid-cols-2 min-[110rem]:grid-cols-3">
+                {shown.map((need) => (
+                  <NeedCard key={need.run.id} need={need} />
+                ))}
+              </ul>
+              {next === null || limit >= 100 ? null : (
+                <Button className="mt-4" onClick={() => setLimit((now) => now + PAGE)}>
+                  {T.more(countText(Math.min(PAGE, total - next)))}
+                </Button>
+              )}
+              {more ? <p className="mt-3 text-soft">{T.looked}</p> : null}
+            </>
+          );
+        }}
       </Loaded>
     </Page>
+  );
+}
+
+function Kinds({
+  kinds,
+  counts,
+  total,
+  kind,
+  onKind,
+}: {
+  readonly kinds: readonly Need["kind"][];
+  readonly counts: Readonly<Record<Need["kind"], number>>;
+  readonly total: number;
+  readonly kind: Need["kind"] | null;
+  readonly onKind: (kind: Need["kind"] | null) => void;
+}) {
+  const all: readonly (Need["kind"] | null)[] = [null, ...kinds];
+  return (
+    <fieldset aria-label={TEXT.nav.needsYou} className="-mx-1 mb-3 flex gap-1 overflow-x-auto px-1 py-1">
+      {all.map((one) => (
+        <button
+          key={one ?? ""}
+          type="button"
+          aria-pressed={one === kind}
+          onClick={() => onKind(one)}
+          className={`inline-flex items-center gap-1.5 rounded-full border px-2.5 py-0.5 whitespace-nowrap ${one === kind ? "border-accent bg-accent-soft font-medium text-ink" : "border-transparent text-soft hover:bg-sunken hover:text-ink"}`}
+        >
+          {one === null ? T.everything : T.kinds[one]}
+          <span className="text-[0.87rem] text-faint tabular-nums">
+            {countText(one === null ? total : counts[one])}
+          </span>
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+function Quiet() {
+  const { data } = useApi("listRuns", { limit: 1 });
+  const last = data?.runs[0];
+  return (
+    <Empty title={T.quiet}>
+      <p className="mb-4">
+        {last ? (
+          <>
+            {T.last} <When at={last.createdAt} />.
+          </>
+        ) : (
+          T.none
+        )}{" "}
+        {T.quietLead}
+      </p>
+      <CommandLine command={T.crashTest} />
+    </Empty>
   );
 }

@@ -1,0 +1,91 @@
+import {
+  CircleDollarSign,
+  CircleHelp,
+  DoorOpen,
+  Hourglass,
+  KeyRound,
+  type LucideIcon,
+  OctagonX,
+  RefreshCcwDot,
+  ScanEye,
+  ShieldAlert,
+  Waypoints,
+} from "lucide-react";
+import { Link } from "wouter";
+import { TEXT } from "../../text.ts";
+import { Since, When } from "../../ui/time.tsx";
+import type { Need } from "./main-act.ts";
+import { NeedButton } from "./need-button.tsx";
+
+const T = TEXT.needsYou;
+
+const ICONS: Readonly<Record<Need["kind"], LucideIcon>> = {
+  "in doubt": CircleHelp,
+  "recovery loop": RefreshCcwDot,
+  stalled: Hourglass,
+  review: ScanEye,
+  gate: DoorOpen,
+  budget: CircleDollarSign,
+  held: ShieldAlert,
+  key: KeyRound,
+  migration: Waypoints,
+  failed: OctagonX,
+};
+
+/** What may already have happened outside, or stands still, is more than a question. */
+const URGENT = new Set<Need["kind"]>(["in doubt", "recovery loop", "stalled", "failed"]);
+
+/** One thing that needs a person: what is wrong, since when, what it holds up, and one button. */
+export function NeedCard({ need }: { readonly need: Need }) {
+  const { kind, run, until } = need;
+  const Icon = ICONS[kind];
+  const isUrgent = URGENT.has(kind);
+  return (
+    <li className="grid grid-cols-[auto_1fr] gap-x-3 rounded-lg border border-line bg-surface p-4 sm:grid-cols-[auto_1fr_auto]">
+      <Icon aria-hidden className={`mt-0.5 size-5 ${isUrgent ? "text-bad" : "text-waits"}`} />
+      <div className="min-w-0">
+        <p className="flex flex-wrap items-baseline gap-x-2">
+          <span className={`font-medium ${isUrgent ? "text-bad" : "text-waits"}`}>{T.kinds[kind]}</span>
+          <Link
+            href={`/r/${run.id}`}
+            className="font-mono text-[0.93rem] font-medium break-all hover:underline"
+          >
+            {run.name ?? run.id}
+          </Link>
+          <span className="text-soft">{run.workflow}</span>
+        </p>
+        <p className="mt-1 line-clamp-3 break-words first-letter:uppercase">{run.headline}</p>
+        <Facts need={need} until={until} />
+      </div>
+      <div className="col-start-2 mt-3 sm:col-start-3 sm:mt-0 sm:self-center">
+        <NeedButton need={need} />
+      </div>
+    </li>
+  );
+}
+
+function Facts({ need: { run }, until }: { readonly need: Need; readonly until: number | null }) {
+  return (
+    <p className="mt-2 flex flex-wrap gap-x-4 gap-y-0.5 text-[0.87rem] text-soft">
+      <span>
+        {T.waits} <Since at={run.since} />
+      </span>
+      {until === null ? null : (
+        <span className="text-waits">
+          {T.closes} <When at={until} />
+        </span>
+      )}
+      <span>{run.progress.text}</span>
+      {run.parent ? (
+        <span>
+          {T.blocks}{" "}
+          <Link href={`/r/${run.parent.runId}`} className="font-mono hover:underline">
+            {run.parent.runId}
+          </Link>
+        </span>
+      ) : (
+        <span>{T.blocksNothing}</span>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,126 @@
+import { GitFork, LifeBuoy, Pin, Split } from "lucide-react";
+import { type CSSProperties, type MouseEvent, memo } from "react";
+import { Link } from "wouter";
+import { TEXT } from "../../text.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { moneyText } from "../../ui/numbers.ts";
+import { Since } from "../../ui/time.tsx";
+import type { RunItem } from "./run-list.ts";
+
+const T = TEXT.runs;
+
+/** One set of columns for the head and all rows. On a phone a row has three lines. */
+export const COLUMNS =
+  "grid gap-x-3 grid-cols-[1.5rem_auto_1fr_auto] md:grid-cols-[1.25rem_9.5rem_11rem_minmax(0,1fr)_5rem_5rem] xl:grid-cols-[1.25rem_9.5rem_13rem_10rem_minmax(0,1fr)_8rem_5rem_3.5rem_5rem]";
+
+/** Heights in rem: rows are all alike, so the place of a row is known without drawing it. */
+export const ROW_REM = { wide: 2.5, phone: 5.25 } as const;
+
+export interface RowProps {
+  readonly run: RunItem;
+  readonly index: number;
+  readonly isSelected: boolean;
+  readonly isCurrent: boolean;
+  readonly style: CSSProperties;
+  readonly onSelect: (id: string, isRange: boolean) => void;
+}
+
+export const RunRow = memo(function RunRow({ run, index, isSelected, isCurrent, style, onSelect }: RowProps) {
+  return (
+    <tr
+      aria-rowindex={index + 2}
+      data-selected={isSelected}
+      data-run={run.id}
+      style={style}
+      className={`absolute inset-x-0 content-center items-center border-b border-line px-3 ${COLUMNS} ${isSelected ? "bg-accent-soft" : "hover:bg-sunken"} ${isCurrent ? "shadow-[inset_3px_0_0_var(--accent)]" : ""}`}
+    >
+      <td className="flex items-center max-md:row-span-3 max-md:self-start max-md:pt-1">
+        <input
+          type="checkbox"
+          aria-label={T.select(run.id)}
+          checked={isSelected}
+          onChange={() => undefined}
+          onClick={(event: MouseEvent) => onSelect(run.id, event.shiftKey)}
+          className="size-4 accent-accent"
+        />
+      </td>
+      <td className="min-w-0 overflow-hidden">
+        <Badge tone={run.tone}>{run.word}</Badge>
+      </td>
+      <td className="flex min-w-0 items-center gap-1.5">
+        <Link href={`/r/${run.id}`} className="truncate font-mono text-[0.9rem] font-medium hover:underline">
+          {run.name ?? run.id}
+        </Link>
+        <Lineage run={run} />
+      </td>
+      <td className="truncate text-soft max-xl:hidden" title={run.workflow}>
+        {run.workflow}
+      </td>
+      <td
+        title={run.headline}
+        className={`truncate max-md:order-last max-md:col-span-3 ${run.tone === "bad" ? "text-bad" : "text-soft"}`}
+      >
+        {run.headline}
+      </td>
+      <td className="min-w-0 max-xl:hidden">
+        <Done run={run} />
+      </td>
+      <td className="text-right text-soft tabular-nums whitespace-nowrap">
+        <Since at={run.createdAt} />
+      </td>
+      <td className="text-right text-soft tabular-nums max-xl:hidden">
+        <Recoveries n={run.recoveries} />
+      </td>
+      <td className="text-right text-soft tabular-nums max-md:hidden">
+        {run.usage.costUsd > 0 ? moneyText(run.usage.costUsd) : "–"}
+      </td>
+      <td className="col-span-3 col-start-2 truncate text-[0.87rem] text-faint md:hidden">
+        {run.workflow} · {run.progress.text}
+      </td>
+    </tr>
+  );
+});
+
+function Lineage({ run: { origin, parent, pinned } }: { readonly run: RunItem }) {
+  const marks = [
+    ...(origin ? [{ Icon: GitFork, text: T.forked(`${origin.runId}@${origin.seq}`) }] : []),
+    ...(parent ? [{ Icon: Split, text: T.child(parent.runId) }] : []),
+    ...(pinned ? [{ Icon: Pin, text: T.pinned }] : []),
+  ];
+  return marks.map(({ Icon, text }) => (
+    <span key={text} title={text} className="shrink-0 text-faint">
+      <Icon aria-hidden className="size-3.5" />
+      <span className="sr-only">{text}</span>
+    </span>
+  ));
+}
+
+function Done({ run: { progress } }: { readonly run: RunItem }) {
+  const { done, total } = progress;
+  return (
+    <div className="flex items-center gap-2" title={progress.text}>
+      {total === undefined ? null : (
+        <div aria-hidden className="h-1.5 w-12 shrink-0 overflow-hidden rounded-full bg-sunken">
+          <div
+            className="h-full rounded-full bg-accent"
+            style={{ width: `${total === 0 ? 0 : Math.min(100, (100 * done) / total)}%` }}
+          />
+        </div>
+      )}
+      <span className="truncate text-[0.87rem] text-soft tabular-nums">
+        {total === undefined ? progress.text : `${done}/${total}`}
+      </span>
+    </div>
+  );
+}
+
+function Recoveries({ n }: { readonly n: number }) {
+  if (n === 0) return "–";
+  return (
+    <span title={T.recoveries(n)} className="inline-flex items-center gap-1 text-waits">
+      <LifeBuoy aria-hidden className="size-3.5" />
+      {n}
+      <span className="sr-only">{T.recoveries(n)}</span>
+    </span>
+  );
+}
