@@ -81,11 +81,15 @@ export interface RefusalGroup {
   readonly runs: readonly string[];
 }
 
+/** Ids have nothing that a pattern would take for more than itself. */
+const withoutRun = ({ run, what }: Refusal): string =>
+  what.replaceAll(new RegExp(`(?<![\\w-])${run}(?![\\w-])`, "g"), "…");
+
 /** The same refusals together: their sentences differ only in the run's id. */
 export function groupedRefusals(refused: readonly Refusal[]): RefusalGroup[] {
   const groups = new Map<string, Refusal[]>();
   for (const one of refused) {
-    const shape = `${one.code}\n${one.what.replaceAll(one.run, "…")}`;
+    const shape = `${one.code}\n${withoutRun(one)}`;
     const group = groups.get(shape);
     if (group) group.push(one);
     else groups.set(shape, [one]);
@@ -93,8 +97,13 @@ export function groupedRefusals(refused: readonly Refusal[]): RefusalGroup[] {
   return [...groups.values()].flatMap(([first, ...others]) => {
     if (!first) return [];
     const { what, code, run } = first;
-    const text = others.length === 0 ? what : what.replaceAll(run, "…");
-    return [{ what: text, code, runs: [run, ...others.map((one) => one.run)] }];
+    return [
+      {
+        what: others.length === 0 ? what : withoutRun(first),
+        code,
+        runs: [run, ...others.map((one) => one.run)],
+      },
+    ];
   });
 }
 

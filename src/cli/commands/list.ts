@@ -146,6 +146,7 @@ async function* rows(store: Store, filters: Filters, at: number): AsyncGenerator
     where: __,
     limit: ___,
     cursor: ____,
+    errorGroup: _____,
     labels: viewed = {},
     ...saved
   } = search;

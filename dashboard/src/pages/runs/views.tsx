@@ -8,6 +8,7 @@ import { TEXT } from "../../text.ts";
 import { Button } from "../../ui/button.tsx";
 import { Modal } from "../../ui/modal.tsx";
 import { ProblemView } from "../../ui/problem.tsx";
+import { viewQuery, viewText } from "./view-query.ts";
 
 const T = TEXT.runs;
 
@@ -18,7 +19,8 @@ export function Views({ text, onText }: { readonly text: string; readonly onText
   const [isSaving, setSaving] = useState(false);
   const [leaving, setLeaving] = useState<string | null>(null);
   const views = data?.views ?? [];
-  const isSaved = text === "" || views.some(({ query }) => query === text);
+  const saved = viewQuery(text);
+  const isSaved = saved === "" || views.some(({ query }) => query === saved);
   const maySave = may("runs:act");
   if (views.length === 0 && (isSaved || !maySave)) return null;
   return (
@@ -28,10 +30,14 @@ export function Views({ text, onText }: { readonly text: string; readonly onText
       </Tab>
       {views.map(({ name, query, by }) => (
         <span key={name} className="inline-flex items-center">
-          <Tab isOn={query === text} onClick={() => onText(query)} title={`${query} · ${by}`}>
+          <Tab
+            isOn={query === saved}
+            onClick={() => onText(viewText(query))}
+            title={`${viewText(query)} · ${by}`}
+          >
             {name}
           </Tab>
-          {query === text && maySave ? (
+          {query === saved && maySave ? (
             <button
               type="button"
               aria-label={T.forget(name)}
@@ -50,7 +56,7 @@ export function Views({ text, onText }: { readonly text: string; readonly onText
           {T.save}
         </Button>
       )}
-      {isSaving ? <SaveView query={text} onClose={() => setSaving(false)} /> : null}
+      {isSaving ? <SaveView query={saved} onClose={() => setSaving(false)} /> : null}
       {leaving === null ? null : <DropView name={leaving} onClose={() => setLeaving(null)} />}
     </fieldset>
   );
@@ -91,7 +97,9 @@ function SaveView({ query, onClose }: { readonly query: string; readonly onClose
         }}
       >
         <p className="text-soft">{T.saveLead}</p>
-        <p className="rounded-md bg-sunken px-3 py-2 font-mono text-[0.87rem] break-words">{query}</p>
+        <p className="rounded-md bg-sunken px-3 py-2 font-mono text-[0.87rem] break-words">
+          {viewText(query)}
+        </p>
         <label className="flex flex-col gap-1 font-medium">
           {T.saveName}
           <input

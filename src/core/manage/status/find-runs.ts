@@ -86,7 +86,7 @@ export const wantedBy =
   (row: RunRow): boolean =>
     !isExcluded(row, not) &&
     (text === undefined || hasText(row, text)) &&
-    (errorGroup === undefined || groupOf(row) === errorGroup) &&
+    (errorGroup === undefined || (row.status === "failed" && groupOf(row) === errorGroup)) &&
     (where?.(row) ?? true) &&
     (needsYou === undefined || standingOf(row, now).needsYou === needsYou);
 
