@@ -91,6 +91,7 @@ export type { CapacityDay, CapacityReport, Stored } from "./core/manage/reports/
 export type { EffectConcern, EffectFinding, EffectReport } from "./core/manage/reports/effects.ts";
 export type { Lineage, Relative } from "./core/manage/reports/lineage.ts";
 export type { ReportQuery } from "./core/manage/reports/period.ts";
+export type { RunProgress } from "./core/manage/reports/progress-of.ts";
 export type {
   Interrupted,
   RecoveryIncident,

@@ -20,6 +20,7 @@ type Expected = readonly [needs: Permission, about: Declared["about"]];
 const EXPECTED: Readonly<Record<string, Expected>> = {
   listRuns: ["runs:read", "list"],
   countRuns: ["runs:read", "list"],
+  getProgress: ["runs:read", "list"],
   needsYou: ["runs:read", "list"],
   getRun: ["runs:read", "run"],
   getOutline: ["runs:read", "run"],

@@ -8,6 +8,7 @@ import type { Operation } from "./operation.ts";
 export const PATHS = {
   listRuns: "GET /v1/runs",
   countRuns: "GET /v1/counts",
+  getProgress: "GET /v1/progress",
   needsYou: "GET /v1/needs-you",
   startRun: "POST /v1/runs",
   getRun: "GET /v1/runs/{run}",

@@ -5,6 +5,7 @@ import { declare } from "./declare.ts";
 import {
   at,
   count,
+  progress,
   reason,
   run,
   runId,
@@ -90,6 +91,16 @@ export const runOperations = {
       byStatus: z.record(z.enum(RUN_STATUSES), count),
       byWorkflow: z.record(z.string(), count),
       more: z.boolean().meta({ description: "There are more runs than were looked at" }),
+    }),
+  }),
+  getProgress: declare("getProgress", {
+    summary: "How far runs are, as their plans say: n of m. For the rows of a list that are in sight.",
+    ...read,
+    about: "list",
+    verb: { library: "engine.reports.progress", cli: "list" },
+    query: z.strictObject({ run: z.array(runId).min(1).max(100) }),
+    answer: z.object({
+      runs: z.array(progress.extend({ run: z.string(), seq: count })),
     }),
   }),
   needsYou: declare("needsYou", {

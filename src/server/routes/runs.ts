@@ -37,6 +37,10 @@ export const runRoutes: Handlers<keyof typeof runOperations> = {
     return engine.reports.counts({ ...plain, ...defined({ labels, ...inScopeOf(principal) }) });
   },
 
+  async getProgress({ engine, query, principal: { scope = null } }) {
+    return { runs: await engine.reports.progress(query.run, (run) => inScope(scope, run)) };
+  },
+
   async needsYou({ engine, query, principal }) {
     const page = await engine.reports.needsYou({ ...query, ...inScopeOf(principal) });
     const needs = page.needs.map(({ kind, run, standing, until }) => ({

@@ -17,6 +17,7 @@ import { type GatePage, type GateQuery, gatePage } from "./gate-page.ts";
 import { type Lineage, readLineage } from "./lineage.ts";
 import { type Outline, type OutlineQuery, readOutline } from "./outline.ts";
 import type { ReportQuery } from "./period.ts";
+import { ProgressReader, type RunProgress } from "./progress-of.ts";
 import { type RecoveryReport, recoveryReport } from "./recoveries.ts";
 import { readStep, readStepValues, type StepDetail, type StepValues } from "./step-detail.ts";
 import { type StepQuery, type StepReport, stepReport } from "./step-report.ts";
@@ -41,9 +42,11 @@ import { type AuditTrail, auditTrail } from "./trail.ts";
  */
 export class Reports {
   readonly #parts: EngineParts;
+  readonly #progress: ProgressReader;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#progress = new ProgressReader(parts.store);
   }
 
   /** How many runs match, by status and by workflow. */
@@ -99,6 +102,11 @@ export class Reports {
     checkText("step", step, 1);
     await recordReading(this.#parts, runId, { ...reader, what: `step ${step}`.slice(0, 200) });
     return readStepValues(this.#parts, runId, step);
+  }
+
+  /** How far runs are: done of how much, as their plans say. What a list shows besides is in their rows. */
+  progress(runIds: readonly string[], where?: (run: Run) => boolean): Promise<readonly RunProgress[]> {
+    return this.#progress.of(runIds, where);
   }
 
   /** Where a run comes from, and what came of it: forks, parents and children. */
