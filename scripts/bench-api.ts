@@ -1,5 +1,6 @@
 /**
- * Measures the lists of the API on a store with 10,000 runs: time of the server, and size of the answer. `FOLDER` keeps
+ * Measures the lists of the API on a store with 10,000 runs: time of the server, of its processor, and size of the
+ * answer. `FOLDER` keeps
  * the store for the next time.
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -48,6 +49,12 @@ const PATHS = [
   "/v1/runs?notStatus=completed&notWorkflow=other&limit=50",
   "/v1/counts",
   "/v1/needs-you",
+  `/v1/progress?${Array.from({ length: 50 }, (_, n) => `run=run-${RUNS - 1 - n}`).join("&")}`,
+  "/v1/views",
+  "/v1/schedules",
+  "/v1/queues",
+  "/v1/runs/run-7/step?step=load",
+  "/v1/runs/run-7/lineage",
   "/v1/runs?label=team%3Da&limit=50",
   "/v1/runs?workflow=flow&status=completed&limit=50",
   "/v1/runs/run-7",
@@ -61,17 +68,22 @@ const PATHS = [
 ];
 for (const place of PATHS) {
   const times: number[] = [];
+  const used: number[] = [];
   let size = 0;
   for (let round = 0; round < 7; round++) {
     const start = performance.now();
+    const before = process.cpuUsage();
     const response = await app.fetch(new Request(`http://bench${place}`));
     size = (await response.text()).length;
     times.push(performance.now() - start);
+    const { user, system } = process.cpuUsage(before);
+    used.push((user + system) / 1_000);
     if (!response.ok) throw new Error(`${place}: ${response.status}`);
   }
-  const median = times.sort((a, b) => a - b)[3] ?? 0;
+  const median = (figures: number[]): string =>
+    (figures.sort((a, b) => a - b)[3] ?? 0).toFixed(1).padStart(8);
   console.log(
-    `${place.padEnd(52)} ${median.toFixed(1).padStart(8)} ms ${(size / 1_000).toFixed(1).padStart(8)} kB`,
+    `${place.slice(0, 52).padEnd(52)} ${median(times)} ms ${median(used)} ms of CPU ${(size / 1_000).toFixed(1).padStart(8)} kB`,
   );
 }
 await app.close();

@@ -49,7 +49,7 @@ export interface Excluded {
 export const LIST_LIMIT = 100;
 /** The most rows that one page looks at. Its cursor goes on from there, also when the page has few runs or none. */
 const MOST_ROWS = 1_500;
-const ROWS = 500;
+const ROWS = 250;
 const MOST_TEXT = 200;
 
 /** Statuses in which a run may need a person. */
