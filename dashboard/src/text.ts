@@ -141,6 +141,26 @@ export const TEXT = {
       count: (kind: string, done: string, total: string) =>
         kind === "loop" ? `turn ${done} of ${total}` : `${done} of ${total}`,
     },
+    timeline: {
+      label: "Attempts and waits over time",
+      empty: "The timeline starts with the first step.",
+      noFailed: "Nothing has failed.",
+      failedOnly: "Failed only",
+      table: "Table",
+      in: "Zoom in",
+      out: "Zoom out",
+      gap: (span: string) => `${span} without a call`,
+      bar: (kind: string, attempt: number) => `attempt ${attempt}, ${kind}`,
+      kinds: {
+        done: "done",
+        failed: "failed",
+        "in doubt": "in doubt",
+        "under way": "under way",
+        wait: "wait",
+        retry: "until the next attempt",
+      },
+      columns: { step: "Step", attempt: "Attempt", what: "What", began: "Began", took: "Took" },
+    },
   },
 
   // Step inspector

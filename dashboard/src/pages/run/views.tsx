@@ -10,6 +10,7 @@ import { OutlineView } from "./outline/outline-view.tsx";
 import { pathTo } from "./outline/rows.ts";
 import type { OutlineUse } from "./outline/use-outline.ts";
 import { Tabs } from "./tabs.tsx";
+import { TimelineView } from "./timeline/timeline-view.tsx";
 import { useIsNarrow } from "./use-narrow.ts";
 import type { PlaceUse } from "./use-place.ts";
 
@@ -77,6 +78,16 @@ function Current({ use, place, view }: ViewsProps & { readonly view: View }): Re
   const select = (step: string): void => place.go({ step, attempt: null });
   if (view === "outline")
     return <OutlineView tree={use.tree} selected={place.step} onSelect={select} onOpen={select} />;
+  if (view === "timeline")
+    return (
+      <TimelineView
+        run={place.run}
+        outline={use.outline}
+        tree={use.tree}
+        selected={place.step}
+        onSelect={(step, attempt) => place.go({ step, attempt })}
+      />
+    );
   return null;
 }
 
