@@ -64,7 +64,7 @@ export function Head({
       </div>
       <Trouble answer={answer} />
       <Facts answer={answer} outline={outline} />
-      <Lineage run={run} />
+      <Lineage run={run.id} />
     </header>
   );
 }

@@ -1,43 +1,65 @@
-import { CornerDownRight, GitFork } from "lucide-react";
+import { CornerDownRight, GitFork, Workflow } from "lucide-react";
+import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { useApi } from "../../api/use-api.ts";
 import { TEXT } from "../../text.ts";
 import { Badge } from "../../ui/badge.tsx";
-import type { RunAnswer } from "./head.tsx";
 
 /** The most children that are named; the list of runs shows the others. */
-const SHOWN = 6;
+const SHOWN = 5;
 
-/** Where the run comes from, and the runs that it has started. */
-export function Lineage({ run }: { readonly run: RunAnswer["run"] }) {
-  const { data } = useApi("listRuns", { parent: run.id, limit: SHOWN + 1 });
-  const children = data?.runs ?? [];
-  if (!run.parent && !run.origin && children.length === 0) return null;
+/** Where the run comes from, and what came of it. */
+export function Lineage({ run }: { readonly run: string }) {
+  const { data } = useApi("getLineage", { run });
+  if (!data) return null;
+  const { forkedFrom, parents, forks, children } = data;
+  const [origin] = forkedFrom;
+  const [parent] = parents;
+  if (!origin && !parent && forks.length === 0 && children.length === 0) return null;
+  const { lineage } = TEXT.run;
   return (
     <ul
       className="mt-2 flex flex-wrap items-center gap-x-5 gap-y-1 text-[0.93rem]"
-      aria-label={TEXT.run.lineage.label}
+      aria-label={lineage.label}
     >
-      {run.origin ? (
-        <li className="flex items-center gap-1.5">
-          <GitFork aria-hidden className="size-4 text-faint" />
-          {TEXT.run.lineage.forkedFrom}
-          <RunLink id={run.origin.runId} query={`?at=${run.origin.seq}`}>
-            {run.origin.runId}@{run.origin.seq}
+      {origin ? (
+        <li className="flex min-w-0 items-center gap-1.5">
+          <GitFork aria-hidden className="size-4 shrink-0 text-faint" />
+          {lineage.forkedFrom}
+          <RunLink id={origin.run} query={`?at=${origin.seq}`}>{`${origin.run}@${origin.seq}`}</RunLink>
+        </li>
+      ) : null}
+      {parent ? (
+        <li className="flex min-w-0 items-center gap-1.5">
+          <CornerDownRight aria-hidden className="size-4 shrink-0 text-faint" />
+          {lineage.startedBy}
+          <RunLink id={parent.run} query={`?step=${encodeURIComponent(parent.step)}`}>
+            {`${parent.run}:${parent.step}`}
           </RunLink>
         </li>
       ) : null}
-      {run.parent ? (
-        <li className="flex items-center gap-1.5">
-          <CornerDownRight aria-hidden className="size-4 text-faint" />
-          {TEXT.run.lineage.startedBy}
-          <RunLink id={run.parent.runId} query={`?step=${encodeURIComponent(run.parent.step)}`}>
-            {run.parent.runId}:{run.parent.step}
-          </RunLink>
+      {forks.slice(0, SHOWN).map((fork) => (
+        <li key={fork.run} className="flex min-w-0 items-center gap-1.5">
+          <GitFork aria-hidden className="size-4 shrink-0 text-faint" />
+          {lineage.fork}
+          <RunLink id={fork.run}>{fork.run}</RunLink>
+          <span className="text-soft">@{fork.seq}</span>
         </li>
-      ) : null}
+      ))}
+      {children.length > 0 ? <Children run={run} /> : null}
+    </ul>
+  );
+}
+
+/** The runs that it has started: an agent of a team is one of them, with its subtasks. */
+function Children({ run }: { readonly run: string }) {
+  const { data } = useApi("listRuns", { parent: run, limit: SHOWN + 1 });
+  const children = data?.runs ?? [];
+  return (
+    <>
       {children.slice(0, SHOWN).map((child) => (
-        <li key={child.id} className="flex items-center gap-1.5">
+        <li key={child.id} className="flex min-w-0 items-center gap-1.5">
+          <Workflow aria-hidden className="size-4 shrink-0 text-faint" />
           <RunLink id={child.id}>{child.parent?.step ?? child.id}</RunLink>
           <span className="text-soft tabular-nums">{child.progress.text}</span>
           {child.tone === "good" ? null : <Badge tone={child.tone}>{child.word}</Badge>}
@@ -45,12 +67,12 @@ export function Lineage({ run }: { readonly run: RunAnswer["run"] }) {
       ))}
       {children.length > SHOWN ? (
         <li>
-          <Link href={`/runs?parent=${run.id}`} className="text-accent underline">
+          <Link href={`/runs?parent=${run}`} className="text-accent underline">
             {TEXT.run.lineage.all}
           </Link>
         </li>
       ) : null}
-    </ul>
+    </>
   );
 }
 
@@ -61,7 +83,7 @@ const RunLink = ({
 }: {
   readonly id: string;
   readonly query?: string;
-  readonly children: React.ReactNode;
+  readonly children: ReactNode;
 }) => (
   <Link href={`/r/${id}${query}`} className="max-w-80 truncate font-medium text-accent hover:underline">
     {children}

@@ -3,6 +3,7 @@ import { RunActs } from "../../acts/run-acts-bar.tsx";
 import { useApi } from "../../api/use-api.ts";
 import { Loaded } from "../../ui/page.tsx";
 import { Announce } from "./announce.tsx";
+import { Below } from "./below/below.tsx";
 import { Head } from "./head.tsx";
 import { useOutline } from "./outline/use-outline.ts";
 import { usePlace } from "./use-place.ts";
@@ -23,7 +24,8 @@ export default function RunPage() {
           <>
             <Announce text={`${answer.word}. ${answer.headline}`} />
             <Head answer={answer} outline={outline.outline} acts={<RunActs run={actedOf(answer)} keys />} />
-            <Views answer={answer} use={outline} place={place} />
+            <Views use={outline} place={place} />
+            <Below answer={answer} outline={outline.outline} place={place} />
           </>
         )}
       </Loaded>

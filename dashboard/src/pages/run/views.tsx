@@ -4,10 +4,10 @@ import { TEXT } from "../../text.ts";
 import { Modal } from "../../ui/modal.tsx";
 import { ProblemView } from "../../ui/problem.tsx";
 import { VIEWS, type View } from "./address.ts";
-import type { RunAnswer } from "./head.tsx";
 import { Inspector } from "./inspector/inspector.tsx";
 import { OutlineView } from "./outline/outline-view.tsx";
 import { pathTo } from "./outline/rows.ts";
+import type { Node } from "./outline/tree.ts";
 import type { OutlineUse } from "./outline/use-outline.ts";
 import { Tabs } from "./tabs.tsx";
 import { TimelineView } from "./timeline/timeline-view.tsx";
@@ -15,7 +15,6 @@ import { useIsNarrow } from "./use-narrow.ts";
 import type { PlaceUse } from "./use-place.ts";
 
 export interface ViewsProps {
-  readonly answer: RunAnswer;
   readonly use: OutlineUse;
   readonly place: PlaceUse;
 }
@@ -37,8 +36,10 @@ export function Views(props: ViewsProps) {
   const isNarrow = useIsNarrow();
   const shown: readonly View[] = isNarrow ? VIEWS.filter((one) => one !== "graph") : VIEWS;
   const current = shown.includes(view) ? view : "outline";
+  const node = place.step === null ? undefined : pathTo(use.tree, place.step).at(-1);
+  const isOpen = place.step !== null;
   return (
-    <div className="mt-4 grid gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(22rem,27rem)]">
+    <div className={`mt-4 grid gap-4 ${isOpen ? "lg:grid-cols-[minmax(0,1fr)_minmax(22rem,27rem)]" : ""}`}>
       <div className="min-w-0 rounded-lg border border-line bg-surface">
         <Tabs
           label={TEXT.run.views.label}
@@ -56,7 +57,7 @@ export function Views(props: ViewsProps) {
           </Suspense>
         </Tabs>
       </div>
-      <Side {...props} isNarrow={isNarrow} />
+      {isOpen ? <Side {...props} node={node} isNarrow={isNarrow} /> : null}
     </div>
   );
 }
@@ -92,21 +93,24 @@ function Current({ use, place, view }: ViewsProps & { readonly view: View }): Re
 }
 
 /** The inspector: at the side, or over the page where there is no side. */
-function Side({ use, place, isNarrow }: ViewsProps & { readonly isNarrow: boolean }) {
+function Side({
+  use,
+  place,
+  node,
+  isNarrow,
+}: ViewsProps & { readonly node: Node | undefined; readonly isNarrow: boolean }) {
   const { step, go, run, attempt } = place;
-  const node = step === null ? undefined : pathTo(use.tree, step).at(-1);
   const close = (): void => go({ step: null, attempt: null });
-  if (!node || !use.outline)
-    return isNarrow ? null : (
-      <p className="rounded-lg border border-dashed border-line px-4 py-10 text-center text-soft">
-        {step !== null && use.isWhole ? TEXT.inspector.unknown(step) : TEXT.inspector.none}
+  if (!node)
+    return (
+      <p className="px-4 py-6 break-words text-soft">
+        {use.isWhole ? TEXT.inspector.unknown(step ?? "") : TEXT.page.loading}
       </p>
     );
   const inspector = (
     <Inspector
       run={run}
       node={node}
-      outline={use.outline}
       attempt={attempt}
       onAttempt={(next) => go({ attempt: next })}
       onSelect={(key) => go({ step: key, attempt: null })}

@@ -1,20 +1,23 @@
+import type { AnswerOf } from "../../../api/client.ts";
 import { TEXT } from "../../../text.ts";
 import { countText, moneyText } from "../../../ui/numbers.ts";
 import { spanText, useNow, When } from "../../../ui/time.tsx";
 import type { Step } from "../outline/tree.ts";
 import { Fact, Part } from "./part.tsx";
 
+/** An attempt as the outline tells it, or with its error and worker. */
+type AnyAttempt = Step["attempts"][number] & Partial<AnswerOf<"getStep">["attempts"][number]>;
+
 /** The attempts of a step as tabs; the newest one is open. */
 export function Attempts({
-  step,
+  attempts,
   selected,
   onSelect,
 }: {
-  readonly step: Step;
+  readonly attempts: readonly AnyAttempt[];
   readonly selected: number | null;
   readonly onSelect: (attempt: number) => void;
 }) {
-  const { attempts } = step;
   const index = Math.max(
     0,
     selected === null ? attempts.length - 1 : attempts.findIndex(({ attempt }) => attempt === selected),
@@ -61,9 +64,9 @@ export function Attempts({
 
 const DOTS = { done: "bg-good", failed: "bg-bad", "in doubt": "bg-waits", none: "bg-busy" } as const;
 
-function OneAttempt({ attempt }: { readonly attempt: Step["attempts"][number] }) {
+function OneAttempt({ attempt }: { readonly attempt: AnyAttempt }) {
   const now = useNow();
-  const { startedAt, endedAt, outcome, ms, usage, retryAt } = attempt;
+  const { startedAt, endedAt, outcome, ms, usage, error, waitMs, owner } = attempt;
   const { facts } = TEXT.inspector;
   return (
     <dl className="grid grid-cols-[7.5rem_1fr] gap-x-3 gap-y-1">
@@ -78,8 +81,16 @@ function OneAttempt({ attempt }: { readonly attempt: Step["attempts"][number] })
           {usage.model === undefined ? null : ` · ${usage.model}`}
         </Fact>
       )}
-      {retryAt === undefined || endedAt === undefined ? null : (
-        <Fact name={facts.waited}>{spanText(Math.max(0, retryAt - endedAt))}</Fact>
+      {waitMs === undefined ? null : <Fact name={facts.waited}>{spanText(waitMs)}</Fact>}
+      {owner === undefined ? null : <Fact name={facts.worker}>{owner}</Fact>}
+      {error === undefined ? null : (
+        <Fact name={facts.error}>
+          <span className="text-bad">
+            {error.name}
+            {error.code === undefined ? null : ` ${error.code}`}
+            {error.message === undefined ? null : `: ${error.message}`}
+          </span>
+        </Fact>
       )}
     </dl>
   );

@@ -1,20 +1,22 @@
 import { X } from "lucide-react";
 import { Link } from "wouter";
+import type { AnswerOf } from "../../../api/client.ts";
+import { useApi } from "../../../api/use-api.ts";
 import { TEXT } from "../../../text.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { CopyButton } from "../../../ui/copy.tsx";
 import { countText, moneyText } from "../../../ui/numbers.ts";
 import { spanText, useNow, When } from "../../../ui/time.tsx";
 import { spentOf, tookOf } from "../outline/figures.ts";
-import type { Node, Outline, Step } from "../outline/tree.ts";
+import type { Node, Step } from "../outline/tree.ts";
 import { lookOf } from "../states.tsx";
 import { Attempts } from "./attempts.tsx";
 import { Fact, Facts, Part } from "./part.tsx";
+import { ValuesPart } from "./values.tsx";
 
 export interface InspectorProps {
   readonly run: string;
   readonly node: Node;
-  readonly outline: Outline;
   readonly attempt: number | null;
   readonly onAttempt: (attempt: number) => void;
   readonly onSelect: (key: string) => void;
@@ -51,8 +53,10 @@ export function Inspector(props: InspectorProps) {
 }
 
 function StepParts(props: InspectorProps & { readonly step: Step }) {
-  const { node, step, outline, attempt, onAttempt, onSelect } = props;
+  const { run, node, step, attempt, onAttempt, onSelect } = props;
   const now = useNow();
+  const { data: known } = useApi("getStep", { run, step: step.step });
+  const detail = known?.step === step.step ? known : undefined;
   const spent = spentOf({ ...node, children: [] });
   const took = tookOf({ ...node, children: [] }, now);
   const { facts } = TEXT.inspector;
@@ -91,20 +95,20 @@ function StepParts(props: InspectorProps & { readonly step: Step }) {
           <Fact name={facts.instead}>{TEXT.inspector.instead[step.instead]}</Fact>
         )}
       </Facts>
-      <Crash step={step} />
-      <Attempts step={step} selected={attempt} onSelect={onAttempt} />
-      <Nearby outline={outline} node={node} onSelect={onSelect} />
+      <Attempts attempts={detail?.attempts ?? step.attempts} selected={attempt} onSelect={onAttempt} />
+      <ValuesPart key={step.step} run={run} step={step.step} />
+      <Crash step={step} detail={detail} />
+      <Nearby node={node} onSelect={onSelect} />
     </>
   );
 }
 
 /** What it would mean if the process died right there. */
-function Crash({ step }: { readonly step: Step }) {
-  const text = step.type === "call" ? TEXT.inspector.effects[step.effect] : TEXT.inspector.waits[step.type];
+function Crash({ step, detail }: { readonly step: Step; readonly detail: AnswerOf<"getStep"> | undefined }) {
   return (
     <Part title={TEXT.inspector.crash}>
       {step.type === "call" ? <p className="font-medium">{TEXT.inspector.effectNames[step.effect]}</p> : null}
-      <p className="text-soft">{text}</p>
+      <p className="text-soft">{detail?.crash}</p>
       {step.key === undefined ? null : (
         <p className="mt-1 text-soft">
           {TEXT.inspector.key} <code className="font-mono text-[0.87rem] break-all text-ink">{step.key}</code>
@@ -120,14 +124,7 @@ function Crash({ step }: { readonly step: Step }) {
 }
 
 /** Children of a step that has some, such as a branch with steps inside. */
-function Nearby({
-  node,
-  onSelect,
-}: {
-  readonly outline: Outline;
-  readonly node: Node;
-  readonly onSelect: (key: string) => void;
-}) {
+function Nearby({ node, onSelect }: { readonly node: Node; readonly onSelect: (key: string) => void }) {
   if (node.children.length === 0) return null;
   return (
     <Part title={TEXT.inspector.inside}>

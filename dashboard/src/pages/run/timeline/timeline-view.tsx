@@ -44,7 +44,6 @@ export function TimelineView({ run, outline, tree, selected, onSelect }: Timelin
         </Button>
         {isTable ? null : (
           <span className="ml-auto flex items-center">
-            <Legend />
             <Button small look="quiet" disabled={zoom <= 1} onClick={() => setZoom(zoom / 2)}>
               <ZoomOut aria-hidden className="size-4" />
               <span className="sr-only">{TEXT.run.timeline.out}</span>
@@ -61,14 +60,17 @@ export function TimelineView({ run, outline, tree, selected, onSelect }: Timelin
       ) : isTable ? (
         <AttemptTable lines={lines} onSelect={onSelect} />
       ) : (
-        <Chart
-          run={run}
-          outline={outline}
-          lines={lines}
-          zoom={zoom}
-          selected={selected}
-          onSelect={onSelect}
-        />
+        <>
+          <Chart
+            run={run}
+            outline={outline}
+            lines={lines}
+            zoom={zoom}
+            selected={selected}
+            onSelect={onSelect}
+          />
+          <Legend />
+        </>
       )}
     </div>
   );
@@ -83,7 +85,7 @@ const Check = ({ on }: { readonly on: boolean }) => (
 
 function Legend() {
   return (
-    <ul className="mr-3 flex gap-3 text-[0.82rem] text-soft max-md:hidden">
+    <ul className="flex flex-wrap gap-x-4 border-t border-line px-3 py-1.5 text-[0.82rem] text-soft">
       {(["done", "failed", "in doubt", "wait", "retry"] as const).map((kind) => (
         <li key={kind} className="flex items-center gap-1">
           <svg aria-hidden width={18} height={8}>
@@ -116,7 +118,7 @@ function useWidth(): readonly [React.RefObject<HTMLElement | null>, number] {
 
 function Chart({ run, outline, lines, zoom, selected, onSelect }: ChartProps) {
   const [box, width] = useWidth();
-  const labelPx = width < 640 ? 110 : 220;
+  const labelPx = width < 480 ? 120 : width < 900 ? 180 : 260;
   const scale = useMemo(() => {
     const bars = lines.flatMap((line) => line.bars);
     const all = { from: Math.min(...ends(bars, "from")), to: Math.max(...ends(bars, "to")) };

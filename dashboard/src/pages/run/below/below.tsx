@@ -1,0 +1,62 @@
+import { TEXT } from "../../../text.ts";
+import { BELOW, type Below as Tab } from "../address.ts";
+import type { RunAnswer } from "../head.tsx";
+import type { Outline } from "../outline/tree.ts";
+import { Tabs } from "../tabs.tsx";
+import type { PlaceUse } from "../use-place.ts";
+import { Audit } from "./audit.tsx";
+import { Conversation } from "./conversation.tsx";
+import { Cost } from "./cost.tsx";
+import { Events } from "./events.tsx";
+
+export interface BelowProps {
+  readonly answer: RunAnswer;
+  readonly outline: Outline | undefined;
+  readonly place: PlaceUse;
+}
+
+/** What happened, who did it, what it cost, and what was said. */
+export function Below({ answer: { run }, outline, place }: BelowProps) {
+  const hasAgents = (outline?.agents.length ?? 0) > 0;
+  const tabs = BELOW.filter((one) => one !== "conversation" || hasAgents || place.below === one);
+  return (
+    <div className="mt-4 rounded-lg border border-line bg-surface">
+      <Tabs
+        label={TEXT.run.below.label}
+        tabs={tabs.map((id) => ({ id, name: TEXT.run.below[id] }))}
+        current={place.below}
+        onChange={(below) => place.go({ below })}
+      >
+        <Current
+          tab={place.below}
+          run={run.id}
+          seq={run.seq}
+          onSelect={(step) => place.go({ step, attempt: null })}
+        />
+      </Tabs>
+    </div>
+  );
+}
+
+function Current({
+  tab,
+  run,
+  seq,
+  onSelect,
+}: {
+  readonly tab: Tab;
+  readonly run: string;
+  readonly seq: number;
+  readonly onSelect: (step: string) => void;
+}) {
+  switch (tab) {
+    case "events":
+      return <Events run={run} seq={seq} onSelect={onSelect} />;
+    case "conversation":
+      return <Conversation key={run} run={run} />;
+    case "audit":
+      return <Audit run={run} />;
+    case "cost":
+      return <Cost run={run} />;
+  }
+}

@@ -1,0 +1,177 @@
+import { useMutation } from "@tanstack/react-query";
+import { Bot, CircleUser, Eye, Wrench } from "lucide-react";
+import { useState } from "react";
+import { command } from "../../../acts/act.ts";
+import { useAct } from "../../../acts/provider.tsx";
+import { type AnswerOf, client } from "../../../api/client.ts";
+import { useSession } from "../../../session.tsx";
+import { TEXT } from "../../../text.ts";
+import { Button } from "../../../ui/button.tsx";
+import { countText } from "../../../ui/numbers.ts";
+import { ProblemView } from "../../../ui/problem.tsx";
+import { lastReason, rememberReason } from "../reason.ts";
+
+type Talk = AnswerOf<"readConversation">;
+type Message = Talk["messages"][number];
+
+const PAGE = 100;
+
+/** What an agent and its model have said to each other. Masked like every other value. */
+export function Conversation({ run }: { readonly run: string }) {
+  const [talk, setTalk] = useState<Talk | null>(null);
+  const { may } = useSession();
+  const open = useAct();
+  const ask = (reason: string, agent?: string, from = 0) =>
+    client.readConversation({
+      run,
+      at: "last",
+      reason,
+      from,
+      limit: PAGE,
+      ...(agent === undefined ? {} : { agent }),
+    });
+  const next = useMutation({
+    mutationFn: async ({ agent, from }: { readonly agent: string; readonly from: number }) => {
+      const page = await ask(lastReason(run) ?? "", agent, from);
+      return from > 0 && talk ? { ...page, messages: [...talk.messages, ...page.messages] } : page;
+    },
+    onSuccess: setTalk,
+  });
+  const texts = TEXT.run.conversation;
+  const reveal = (): void =>
+    open(
+      {
+        title: texts.title,
+        effect: texts.effect,
+        verb: TEXT.inspector.reveal.verb,
+        cli: (why) => command(["checkpoints", "show", `${run}@last`, "--reveal"], why),
+        permission: "state:read",
+        reasons: TEXT.inspector.reveal.reasons,
+        perform: (why) => {
+          rememberReason(run, why);
+          return ask(why);
+        },
+      },
+      (answer) => setTalk(answer as Talk),
+    );
+  if (!talk)
+    return (
+      <div className="flex flex-wrap items-center gap-3 px-4 py-4">
+        <Button small disabled={!may("state:read")} onClick={reveal}>
+          <Eye aria-hidden className="size-4" /> {TEXT.inspector.reveal.act}
+        </Button>
+        <span className="text-soft">{may("state:read") ? texts.masked : TEXT.dialog.may("state:read")}</span>
+      </div>
+    );
+  if (talk.agent === null) return <p className="px-4 py-4 text-soft">{texts.none}</p>;
+  return (
+    <div className="px-4 py-3">
+      <Agents talk={talk} onAgent={(agent) => next.mutate({ agent, from: 0 })} />
+      <Messages talk={talk} />
+      {next.isError ? <ProblemView error={next.error} /> : null}
+      {talk.next === null ? null : (
+        <Button
+          small
+          disabled={next.isPending}
+          onClick={() => next.mutate({ agent: talk.agent ?? "", from: talk.next ?? 0 })}
+        >
+          {TEXT.page.more}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Agents({ talk, onAgent }: { readonly talk: Talk; readonly onAgent: (agent: string) => void }) {
+  const texts = TEXT.run.conversation;
+  return (
+    <p className="mb-3 flex flex-wrap items-center gap-3">
+      {talk.agents.length > 1 ? (
+        <label className="flex items-center gap-2">
+          {texts.agent}
+          <select
+            value={talk.agent ?? ""}
+            onChange={(event) => onAgent(event.target.value)}
+            className="rounded-md border border-line-strong bg-surface px-2 py-1"
+          >
+            {talk.agents.map((agent) => (
+              <option key={agent}>{agent}</option>
+            ))}
+          </select>
+        </label>
+      ) : (
+        <span className="font-medium">{talk.agent}</span>
+      )}
+      <span className="text-soft">
+        {talk.turns === null ? null : texts.turns(talk.turns)} {texts.messages(talk.total)}
+      </span>
+    </p>
+  );
+}
+
+function Messages({ talk }: { readonly talk: Talk }) {
+  let turn = 0;
+  return (
+    <ol className="flex max-w-[90ch] flex-col gap-2">
+      {talk.messages.map((message) => {
+        if (message.role === "assistant") turn++;
+        return (
+          <li key={message.index} className={message.role === "tool" ? "ml-8" : ""}>
+            <One message={message} turn={turn} turns={talk.turns} />
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+const ICONS = { assistant: Bot, tool: Wrench, user: CircleUser } as const;
+const iconName = (role: string): keyof typeof ICONS =>
+  role === "assistant" || role === "tool" ? role : "user";
+
+function One({
+  message,
+  turn,
+  turns,
+}: {
+  readonly message: Message;
+  readonly turn: number;
+  readonly turns: number | null;
+}) {
+  const { role, text, length, calls, tool, isError, origin } = message;
+  const texts = TEXT.run.conversation;
+  const Icon = ICONS[iconName(role)];
+  return (
+    <div className={`rounded-md px-3 py-2 ${role === "assistant" ? "bg-accent-soft/50" : "bg-sunken"}`}>
+      <p className={`mb-1 flex items-center gap-1.5 text-[0.87rem] ${isError ? "text-bad" : "text-soft"}`}>
+        <Icon aria-hidden className="size-4" />
+        {tool ?? texts.roles[iconName(role)]}
+        {origin === "human" ? ` · ${texts.injected}` : null}
+        {isError ? ` · ${texts.error}` : null}
+        {role === "assistant" && turns !== null ? (
+          <span className="ml-auto">{texts.turn(turn, turns)}</span>
+        ) : null}
+      </p>
+      {text === "" ? null : (
+        <p
+          className={`max-h-80 overflow-y-auto break-words whitespace-pre-wrap ${role === "tool" ? "font-mono text-[0.87rem]" : ""}`}
+        >
+          {text}
+        </p>
+      )}
+      {length > text.length ? (
+        <p className="text-[0.87rem] text-waits">{texts.cut(countText(length))}</p>
+      ) : null}
+      {calls?.map((call) => (
+        <div key={call.id} className="mt-2 rounded border border-line bg-surface px-2.5 py-1.5">
+          <p className="flex items-center gap-1.5 font-medium">
+            <Wrench aria-hidden className="size-4 text-soft" /> {call.tool}
+          </p>
+          <pre className="max-h-40 overflow-auto font-mono text-[0.87rem] break-all whitespace-pre-wrap text-soft">
+            {call.arguments}
+          </pre>
+        </div>
+      ))}
+    </div>
+  );
+}
