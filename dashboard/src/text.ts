@@ -60,10 +60,7 @@ export const TEXT = {
     changed: "The run has moved on since you opened this.",
     look: "Look at it again, then decide.",
   },
-  json: {
-    more: (n: string) => `${n} more`,
-    cut: (shown: string, whole: string) => `The first ${shown} of ${whole}`,
-  },
+  preview: { cut: (shown: string, whole: string) => `The first ${shown} of ${whole}` },
   page: {
     loading: "Loading…",
     notFound: "There is no such page",
@@ -186,10 +183,7 @@ export const TEXT = {
       unpriced: (tokens: string) => `${tokens} tokens without a price`,
     },
     conversation: {
-      title: "Read the conversation",
-      effect:
-        "Shows what the agent and its model have said, with tool calls. The reading is recorded in the run's journal.",
-      masked: "What the agent and its model have said is masked. Reading it is recorded.",
+      what: "what the agents and their models have said",
       none: "No agent of this run keeps a conversation.",
       agent: "Agent",
       roles: { assistant: "Model", tool: "Tool", user: "User" },
@@ -279,14 +273,8 @@ export const TEXT = {
     alternatives: "Instead of",
     confidence: "Confidence",
     reveal: {
-      act: "Reveal…",
-      again: "Reveal for the same reason",
+      what: (step: string) => `the values of ${step}`,
       hide: "Hide the values",
-      hint: "Masked. Reading them is recorded.",
-      title: (step: string) => `Read the values of ${step}`,
-      effect: "Shows what the step was given and gave. The reading is recorded in the run's journal.",
-      verb: "Reveal",
-      reasons: ["Looking into a wrong result", "Looking into a failure", "Asked by the customer"],
       given: "Shown to the person",
       output: "Output",
       noOutput: "There is no output: the step has no result.",

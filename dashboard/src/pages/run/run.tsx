@@ -1,12 +1,13 @@
 import { actedOf } from "../../acts/run-acts.ts";
 import { RunActs } from "../../acts/run-acts-bar.tsx";
 import { useApi } from "../../api/use-api.ts";
+import { Scrubber } from "../../checkpoints/scrubber.tsx";
 import { Loaded } from "../../ui/page.tsx";
 import { Announce } from "./announce.tsx";
 import { Below } from "./below/below.tsx";
 import { Head } from "./head.tsx";
 import { useOutline } from "./outline/use-outline.ts";
-import { usePlace } from "./use-place.ts";
+import { type PlaceUse, usePlace } from "./use-place.ts";
 import { Views } from "./views.tsx";
 
 /** A worker that dies tells nobody, so how a run stands is also asked for every few seconds. */
@@ -25,10 +26,19 @@ export default function RunPage() {
             <Announce text={`${answer.word}. ${answer.headline}`} />
             <Head answer={answer} outline={outline.outline} acts={<RunActs run={actedOf(answer)} keys />} />
             <Views use={outline} place={place} />
+            <Moments place={place} />
             <Below answer={answer} outline={outline.outline} place={place} />
           </>
         )}
       </Loaded>
     </div>
   );
+}
+
+/** The scrubber. An address may name a checkpoint by its label, or by the phase it ends. */
+function Moments({ place: { run, at, go } }: { readonly place: PlaceUse }) {
+  const isNamed = at !== null && !/^\d+$/.test(at);
+  const { data } = useApi("getCheckpoint", { run, at: at ?? "last" }, { enabled: isNamed });
+  const seq = isNamed ? (data?.seq ?? null) : at === null ? null : Number(at);
+  return <Scrubber run={run} at={seq} onAt={(next) => go({ at: next === null ? null : String(next) })} />;
 }

@@ -3,6 +3,7 @@ import { useKeys } from "../../keys.tsx";
 import { TEXT } from "../../text.ts";
 import { Modal } from "../../ui/modal.tsx";
 import { ProblemView } from "../../ui/problem.tsx";
+import { useMedia } from "../../ui/use-media.ts";
 import { VIEWS, type View } from "./address.ts";
 import { Inspector } from "./inspector/inspector.tsx";
 import { OutlineView } from "./outline/outline-view.tsx";
@@ -11,7 +12,6 @@ import type { Node } from "./outline/tree.ts";
 import type { OutlineUse } from "./outline/use-outline.ts";
 import { Tabs } from "./tabs.tsx";
 import { TimelineView } from "./timeline/timeline-view.tsx";
-import { useIsNarrow } from "./use-narrow.ts";
 import type { PlaceUse } from "./use-place.ts";
 
 export interface ViewsProps {
@@ -33,7 +33,7 @@ export function Views(props: ViewsProps) {
       act: () => go({ view: one }),
     })),
   );
-  const isNarrow = useIsNarrow();
+  const isNarrow = useMedia("(width < 64rem)");
   const shown: readonly View[] = isNarrow ? VIEWS.filter((one) => one !== "graph") : VIEWS;
   const current = shown.includes(view) ? view : "outline";
   const node = place.step === null ? undefined : pathTo(use.tree, place.step).at(-1);

@@ -1,15 +1,12 @@
 import { useMutation } from "@tanstack/react-query";
-import { Bot, CircleUser, Eye, Wrench } from "lucide-react";
+import { Bot, CircleUser, Wrench } from "lucide-react";
 import { useState } from "react";
-import { command } from "../../../acts/act.ts";
-import { useAct } from "../../../acts/provider.tsx";
+import { Reveal } from "../../../acts/reveal.tsx";
 import { type AnswerOf, client } from "../../../api/client.ts";
-import { useSession } from "../../../session.tsx";
 import { TEXT } from "../../../text.ts";
 import { Button } from "../../../ui/button.tsx";
 import { countText } from "../../../ui/numbers.ts";
 import { ProblemView } from "../../../ui/problem.tsx";
-import { lastReason, rememberReason } from "../reason.ts";
 
 type Talk = AnswerOf<"readConversation">;
 type Message = Talk["messages"][number];
@@ -18,67 +15,65 @@ const PAGE = 100;
 
 /** What an agent and its model have said to each other. Masked like every other value. */
 export function Conversation({ run }: { readonly run: string }) {
-  const [talk, setTalk] = useState<Talk | null>(null);
-  const { may } = useSession();
-  const open = useAct();
-  const ask = (reason: string, agent?: string, from = 0) =>
-    client.readConversation({
+  const ask = async (reason: string, agent?: string, from = 0): Promise<Asked> => ({
+    reason,
+    talk: await client.readConversation({
       run,
       at: "last",
       reason,
       from,
       limit: PAGE,
       ...(agent === undefined ? {} : { agent }),
-    });
+    }),
+  });
+  return (
+    <div className="px-4 py-3">
+      <Reveal what={TEXT.run.conversation.what} read={ask}>
+        {(first) => <TalkView first={first} ask={ask} />}
+      </Reveal>
+    </div>
+  );
+}
+
+/** A page of a conversation, and the reason for which it was read: it holds for the next pages too. */
+interface Asked {
+  readonly reason: string;
+  readonly talk: Talk;
+}
+
+function TalkView({
+  first,
+  ask,
+}: {
+  readonly first: Asked;
+  readonly ask: (reason: string, agent: string, from: number) => Promise<Asked>;
+}) {
+  const [talk, setTalk] = useState(first.talk);
   const next = useMutation({
     mutationFn: async ({ agent, from }: { readonly agent: string; readonly from: number }) => {
-      const page = await ask(lastReason(run) ?? "", agent, from);
-      return from > 0 && talk ? { ...page, messages: [...talk.messages, ...page.messages] } : page;
+      const { talk: page } = await ask(first.reason, agent, from);
+      return from > 0 ? { ...page, messages: [...talk.messages, ...page.messages] } : page;
     },
     onSuccess: setTalk,
   });
-  const texts = TEXT.run.conversation;
-  const reveal = (): void =>
-    open(
-      {
-        title: texts.title,
-        effect: texts.effect,
-        verb: TEXT.inspector.reveal.verb,
-        cli: (why) => command(["checkpoints", "show", `${run}@last`, "--reveal"], why),
-        permission: "state:read",
-        reasons: TEXT.inspector.reveal.reasons,
-        perform: (why) => {
-          rememberReason(run, why);
-          return ask(why);
-        },
-      },
-      (answer) => setTalk(answer as Talk),
-    );
-  if (!talk)
-    return (
-      <div className="flex flex-wrap items-center gap-3 px-4 py-4">
-        <Button small disabled={!may("state:read")} onClick={reveal}>
-          <Eye aria-hidden className="size-4" /> {TEXT.inspector.reveal.act}
-        </Button>
-        <span className="text-soft">{may("state:read") ? texts.masked : TEXT.dialog.may("state:read")}</span>
-      </div>
-    );
-  if (talk.agent === null) return <p className="px-4 py-4 text-soft">{texts.none}</p>;
+  const { agent } = talk;
+  if (agent === null) return <p className="text-soft">{TEXT.run.conversation.none}</p>;
   return (
-    <div className="px-4 py-3">
-      <Agents talk={talk} onAgent={(agent) => next.mutate({ agent, from: 0 })} />
+    <>
+      <Agents talk={talk} onAgent={(other) => next.mutate({ agent: other, from: 0 })} />
       <Messages talk={talk} />
       {next.isError ? <ProblemView error={next.error} /> : null}
       {talk.next === null ? null : (
         <Button
           small
+          className="mt-3"
           disabled={next.isPending}
-          onClick={() => next.mutate({ agent: talk.agent ?? "", from: talk.next ?? 0 })}
+          onClick={() => next.mutate({ agent, from: talk.next ?? 0 })}
         >
           {TEXT.page.more}
         </Button>
       )}
-    </div>
+    </>
   );
 }
 
