@@ -39,7 +39,8 @@ const LOOKS = {
 async function shoot(page: Page, url: string, file: string): Promise<void> {
   await page.goto(url);
   await page.getByRole("heading", { level: 1 }).waitFor();
-  await page.waitForLoadState("networkidle", { timeout: 3_000 }).catch(() => undefined);
+  await page.getByText("Loading…").first().waitFor({ state: "hidden" });
+  await page.evaluate("new Promise((done) => setTimeout(done, 500))");
   await page.screenshot({ path: file });
 }
 

@@ -34,6 +34,7 @@ const planned = [
   {
     text: "Operate",
     items: [
+      page("Dashboard", "dashboard"),
       page("Control runs", "control"),
       page("Stores", "stores"),
       page("Workers", "workers"),

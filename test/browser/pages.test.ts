@@ -1,11 +1,9 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PAGES } from "./addresses.ts";
 import { playSample, SAMPLE_FILES } from "./sample.ts";
 import { Stage } from "./stage.ts";
-
-/** Every page, by its address. */
-const PAGES = ["/", "/runs", "/nothing-here"];
 
 const stage = new Stage({ files: SAMPLE_FILES });
 let light: Page;
