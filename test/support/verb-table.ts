@@ -37,9 +37,16 @@ export function unexplained(): string[] {
 }
 
 /** Operations that name a command which doesn't exist. */
-export function unknownCommands(): string[] {
-  const known = new Set(catalog.map(({ name }) => name));
-  return allOperations
-    .map(({ verb }) => verb.cli.split(" ")[0] ?? "")
-    .filter((name) => name !== "none:" && !known.has(name));
+export async function unknownCommands(): Promise<string[]> {
+  const unknown: string[] = [];
+  for (const { verb } of allOperations) {
+    const [name, below = ""] = verb.cli.split(" ");
+    if (name === "none:") continue;
+    const command = await catalog.find((one) => one.name === name)?.load();
+    const isNamed = /^\w/.test(below);
+    const isKnown =
+      command && "commands" in command ? command.commands.some((one) => one.name === below) : command;
+    if (!command || (isNamed && !isKnown)) unknown.push(verb.cli);
+  }
+  return unknown;
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { COST_GROUPS } from "../../core/manage/reports/cost-report.ts";
 import { NEED_KINDS } from "../../core/manage/status/needs-you.ts";
 import { RUN_STATUSES } from "../../core/types.ts";
 import { declare } from "./declare.ts";
@@ -196,7 +197,7 @@ export const runOperations = {
     ...read,
     verb: { library: "engine.reports.costs", cli: "cost" },
     query: z.strictObject({
-      by: z.enum(["workflow", "step", "model", "label"]).exactOptional(),
+      by: z.enum(COST_GROUPS).exactOptional(),
       workflow: z.string().min(1).max(200).exactOptional(),
       since: z.number().int().min(0).exactOptional(),
       limit: z.number().int().min(1).max(10_000).default(50).meta({
@@ -301,7 +302,7 @@ export const runOperations = {
   labelCheckpoint: declare("labelCheckpoint", {
     summary: "Names a checkpoint; an empty name removes it.",
     permission: "runs:act",
-    verb: { library: "engine.checkpoints.label", cli: "checkpoints label" },
+    verb: { library: "engine.checkpoints.label", cli: "checkpoints create --label" },
     body: z.strictObject({ reason: reason.exactOptional(), label: z.string().max(64) }),
     answer: z.object({ checkpoint: z.string() }),
   }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { COST_GROUPS } from "../../core/manage/reports/cost-report.ts";
 import { RUN_STATUSES, WAIT_KINDS } from "../../core/types.ts";
 import { budget, count, progress, stepUnderWay, time, usage, waiting } from "./shapes.ts";
 import { effect, stepType } from "./shapes-of-plans.ts";
@@ -74,7 +75,7 @@ const account = z.object({
 });
 
 export const costReport = z.object({
-  by: z.enum(["workflow", "step", "model", "label"]),
+  by: z.enum(COST_GROUPS),
   total: account,
   groups: z.array(account.extend({ name: z.string() })),
   more: z.boolean(),

@@ -188,7 +188,7 @@ export const storeOperations = {
   previewRetention: declare("previewRetention", {
     summary: "What a retention policy would drop now. Changes nothing.",
     ...read,
-    verb: { library: "engine.retention.preview", cli: "checkpoints drop --dry-run" },
+    verb: { library: "engine.retention.preview", cli: "checkpoints prune --dry-run" },
     body: z.strictObject({
       policy,
       workflow: z.string().min(1).max(200).exactOptional(),
@@ -199,7 +199,7 @@ export const storeOperations = {
   pruneValues: declare("pruneValues", {
     summary: "Drops the values that a policy does not keep. The record of what happened stays.",
     permission: "admin",
-    verb: { library: "engine.retention.prune", cli: "checkpoints drop" },
+    verb: { library: "engine.retention.prune", cli: "checkpoints prune" },
     body: z.strictObject({
       reason,
       policy,

@@ -2,7 +2,7 @@ import { defined } from "../../../core/defined.ts";
 import type { Engine } from "../../../core/engine.ts";
 import { HoldfastError } from "../../../core/errors.ts";
 import type { Act } from "../../../core/journal/act.ts";
-import type { RetentionPolicy } from "../../../core/manage/retention/policy.ts";
+import { RETENTION_PRESETS, type RetentionPolicy } from "../../../core/manage/retention/policy.ts";
 import type { RetentionReport } from "../../../core/manage/retention/report.ts";
 import { nearest } from "../../../core/nearest.ts";
 import { everyRun } from "../../../core/store/query.ts";
@@ -24,6 +24,11 @@ export const prune = defineCommand({
       parse: readSpan,
     },
     keep: { flag: "--keep <n>", summary: "Keep this many newest checkpoints of each run", parse: readCount },
+    policy: {
+      flag: "--policy <name>",
+      summary: "By this named policy instead of the configured one",
+      choices: RETENTION_PRESETS,
+    },
     workflow: { flag: "--workflow <name>", summary: "Only runs of this workflow" },
     dryRun: { flag: "--dry-run", summary: "Only print what would be dropped" },
   },
@@ -32,10 +37,10 @@ export const prune = defineCommand({
     "checkpoints prune --keep 5 --workflow reconcile",
   ],
   async run(context) {
-    const { olderThan, keep, workflow, dryRun } = context.options;
+    const { olderThan, keep, policy, workflow, dryRun } = context.options;
     const ages = { maxAge: olderThan, failedMaxAge: olderThan, checkpointMaxAge: olderThan };
-    const asked: RetentionPolicy = defined({ ...ages, keepLast: keep });
-    const isAsked = olderThan !== undefined || keep !== undefined;
+    const asked: RetentionPolicy = defined({ preset: policy, ...ages, keepLast: keep });
+    const isAsked = (olderThan ?? keep ?? policy) !== undefined;
     const configured = engineSettings(await context.settings()).retention ?? "default";
     return drop(context, {
       verb: "checkpoints prune",

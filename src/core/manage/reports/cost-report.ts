@@ -8,7 +8,7 @@ import type { RunRow } from "../../types.ts";
 import { type Account, type Cost, Ledger, mergeAccount, newAccount } from "./costs.ts";
 import { journalOf } from "./stories.ts";
 
-export const COST_GROUPS = ["workflow", "step", "model", "label"] as const;
+export const COST_GROUPS = ["workflow", "step", "model", "label", "day"] as const;
 export type CostGroup = (typeof COST_GROUPS)[number];
 
 export interface CostQuery {
@@ -19,7 +19,7 @@ export interface CostQuery {
   readonly since?: number;
   /** At most this many runs, the newest. Default: all. */
   readonly limit?: number;
-  /** How to group. Default: by step for one run, by workflow for all. */
+  /** How to group; `day`: by the day (UTC) on which runs were created. Default: by step for one run, by workflow for all. */
   readonly by?: CostGroup;
 }
 
@@ -94,6 +94,7 @@ async function groupsOf(
   if (by === "step") return ledger.bySteps;
   if (by === "model") return ledger.byModels;
   if (by === "workflow") return [[row.workflow, ledger.total]];
+  if (by === "day") return [[new Date(row.createdAt).toISOString().slice(0, 10), ledger.total]];
   const names = Object.entries(await labelsOf(row)).map(([key, value]) => `${key}=${value}`);
   return (names.length === 0 ? ["(no label)"] : names).map((name) => [name, ledger.total] as const);
 }

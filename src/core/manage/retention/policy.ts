@@ -105,6 +105,7 @@ const PRESETS = {
 
 /** The named policies. */
 export type RetentionPreset = keyof typeof PRESETS;
+export const RETENTION_PRESETS: readonly RetentionPreset[] = Object.keys(PRESETS) as RetentionPreset[];
 
 /** Rules in applied form: times in milliseconds. */
 export interface Rules {
