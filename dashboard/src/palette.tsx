@@ -56,6 +56,9 @@ function useEntries(typed: string): readonly Entry[] {
       ? [{ id: `page ${path}`, group: T.pages, name: menu.name, icon: menu.icon, act: () => go(path) }]
       : [],
   );
+  const start: Entry[] = matches(TEXT.start.button, typed)
+    ? [{ id: "start", group: T.pages, name: TEXT.start.button, icon: Play, act: () => go("/start") }]
+    : [];
   const runs = (data?.runs ?? []).map(
     (run): Entry => ({
       id: `run ${run.id}`,
@@ -79,7 +82,9 @@ function useEntries(typed: string): readonly Entry[] {
             act: () => go(`/runs?${new URLSearchParams({ q: text })}`),
           },
         ];
-  return typed.trim() === "" ? [...pages, ...runs.slice(0, 5)] : [...pages, ...runs, ...all];
+  return typed.trim() === ""
+    ? [...pages, ...start, ...runs.slice(0, 5)]
+    : [...pages, ...start, ...runs, ...all];
 }
 
 /** Finds any page, any run, and what can be done to the run that is open. */

@@ -49,5 +49,22 @@ export const ROUTES: readonly Route[] = [
   { path: "/", page: lazy(() => import("./pages/needs-you/needs-you.tsx")), menu: MENU.needsYou },
   { path: "/runs", page: lazy(() => import("./pages/runs/runs.tsx")), menu: MENU.runs },
   { path: "/errors", page: lazy(() => import("./pages/errors/errors.tsx")), menu: MENU.errors },
+  { path: "/start", page: lazy(() => import("./pages/start/start.tsx")) },
   { path: "/r/*", page: lazy(() => import("./pages/run/run.tsx")) },
+  {
+    path: "/schedules",
+    page: lazy(() => import("./pages/schedules/schedules.tsx")),
+    menu: MENU.schedules,
+  },
+  { path: "/queues", page: lazy(() => import("./pages/queues/queues.tsx")), menu: MENU.queues },
+  { path: "/workers", page: lazy(() => import("./pages/workers/workers.tsx")), menu: MENU.workers },
+  { path: "/cost", page: lazy(() => import("./pages/cost/cost.tsx")), menu: MENU.cost },
+  {
+    path: "/reliability",
+    page: lazy(() => import("./pages/reliability/reliability.tsx")),
+    menu: MENU.reliability,
+  },
+  { path: "/audit", page: lazy(() => import("./pages/audit/audit.tsx")), menu: MENU.audit },
+  { path: "/store", page: lazy(() => import("./pages/store/store.tsx")), menu: MENU.store },
+  { path: "/settings", page: lazy(() => import("./pages/settings/settings.tsx")), menu: MENU.settings },
 ];

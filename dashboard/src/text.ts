@@ -1,5 +1,7 @@
 import { ACTS } from "./text/acts.ts";
 import { CHECKPOINTS } from "./text/checkpoints.ts";
+import { FLOW } from "./text/flow.ts";
+import { OPERATE } from "./text/operate.ts";
 import { RUNS } from "./text/runs.ts";
 
 import { countText } from "./ui/numbers.ts";
@@ -288,27 +290,9 @@ export const TEXT = {
   ...ACTS,
   ...CHECKPOINTS,
 
-  // Schedules
-  schedules: {},
+  // Schedules, queues, workers, starting a run; what pages of operations share
+  ...FLOW,
 
-  // Queues
-  queues: {},
-
-  // Workers
-  workers: {},
-
-  // Cost
-  cost: {},
-
-  // Reliability
-  reliability: {},
-
-  // Audit
-  audit: {},
-
-  // Store
-  store: {},
-
-  // Settings
-  settings: {},
+  // Cost, reliability, audit, store, settings
+  ...OPERATE,
 } as const;

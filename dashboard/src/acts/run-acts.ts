@@ -1,5 +1,6 @@
 import { type AnswerOf, client } from "../api/client.ts";
 import { TEXT } from "../text.ts";
+import { saveFile } from "../ui/save-file.ts";
 import { type Act, command } from "./act.ts";
 
 type RunItem = AnswerOf<"listRuns">["runs"][number];
@@ -94,13 +95,6 @@ export const exportAct = (run: ActedRun): Act => ({
   permission: "admin",
   perform: async (reason) => {
     const bundle = await client.exportRun({ run: run.id, reason, children: true });
-    saveFile(`${run.id}.jsonl`, bundle);
+    saveFile(`${run.id}.jsonl`, bundle, "application/x-ndjson");
   },
 });
-
-function saveFile(name: string, content: string): void {
-  const url = URL.createObjectURL(new Blob([content], { type: "application/x-ndjson" }));
-  const link = Object.assign(document.createElement("a"), { href: url, download: name });
-  link.click();
-  URL.revokeObjectURL(url);
-}

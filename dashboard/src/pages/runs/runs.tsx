@@ -10,6 +10,7 @@ import { CommandLine } from "../../ui/copy.tsx";
 import { countText } from "../../ui/numbers.ts";
 import { Empty, Page } from "../../ui/page.tsx";
 import { ProblemView } from "../../ui/problem.tsx";
+import { StartRun } from "../start/start-run.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { Choice, StatusFacet, SyntaxHelp } from "./facets.tsx";
 import { countableOf } from "./filter.ts";
@@ -38,7 +39,7 @@ function useFilter(): readonly [text: string, set: (text: string) => void] {
 export default function Runs() {
   const [text, setText] = useFilter();
   return (
-    <Page title={TEXT.nav.runs}>
+    <Page title={TEXT.nav.runs} acts={<StartRun />}>
       <RunsOf key="runs" text={text} onText={setText} />
     </Page>
   );

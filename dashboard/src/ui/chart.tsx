@@ -1,0 +1,79 @@
+import { ChartColumn, Table2 } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { TEXT } from "../text.ts";
+import { Button } from "./button.tsx";
+import { type ChartData, summaryOf } from "./chart-data.ts";
+import { Card } from "./page.tsx";
+import { Table } from "./table.tsx";
+
+const Canvas = lazy(() => import("./chart-canvas.tsx"));
+
+const SWATCH = {
+  accent: "bg-accent",
+  bad: "bg-bad",
+  good: "bg-good",
+  busy: "bg-busy",
+  waits: "bg-waits",
+} as const;
+
+export interface ChartProps {
+  readonly title: string;
+  readonly data: ChartData;
+  /** The name of what the labels are, such as Day. */
+  readonly by: string;
+  readonly format: (value: number) => string;
+}
+
+/** Columns over time, or the same as a table. The drawing is loaded when a chart is shown. */
+export function Chart({ title, data, by, format }: ChartProps) {
+  const [isTable, setTable] = useState(false);
+  const rows = data.labels.map((label, at) => ({ label, at }));
+  const Icon = isTable ? ChartColumn : Table2;
+  return (
+    <Card
+      title={title}
+      className="mb-5"
+      acts={
+        <Button small look="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
+          <Icon aria-hidden className="size-4" />
+          {isTable ? TEXT.chart.chart : TEXT.chart.table}
+        </Button>
+      }
+    >
+      {isTable ? (
+        <div className="max-h-72 overflow-y-auto">
+          <Table
+            label={title}
+            rows={rows}
+            keyOf={({ label }) => label}
+            columns={[
+              { title: by, cell: ({ label }) => label, grows: true },
+              ...data.series.map(({ name, values }) => ({
+                title: name,
+                align: "right" as const,
+                cell: ({ at }: { readonly at: number }) => {
+                  const value = values[at] ?? null;
+                  return value === null ? TEXT.chart.none : format(value);
+                },
+              })),
+            ]}
+          />
+        </div>
+      ) : (
+        <figure className="px-3 pt-2 pb-3">
+          <Suspense fallback={<div className="h-52" />}>
+            <Canvas data={data} format={format} label={summaryOf(data, format)} />
+          </Suspense>
+          <figcaption className="mt-1 flex flex-wrap gap-x-4 gap-y-1 px-1 text-[0.87rem] text-soft">
+            {data.series.map(({ name, colour }) => (
+              <span key={name} className="inline-flex items-center gap-1.5">
+                <span aria-hidden className={`size-2.5 rounded-sm ${SWATCH[colour]}`} />
+                {name}
+              </span>
+            ))}
+          </figcaption>
+        </figure>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,18 @@
+const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The zone of this browser. */
+export const localZone = (): string => HERE;
+
+const inZone = (zone: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short", timeZone: zone });
+
+/** A time on the clocks of a zone; of this browser's if none is given or it isn't known here. */
+export function zonedText(at: number, zone = HERE): string {
+  try {
+    return inZone(zone).format(at);
+  } catch {
+    return inZone(HERE).format(at);
+  }
+}
+
+export const zones = (): readonly string[] => ["UTC", ...Intl.supportedValuesOf("timeZone")];
