@@ -16,6 +16,7 @@ import { createPages } from "./dashboard.ts";
 import { Hub } from "./events/hub.ts";
 import { checked, readBody, readQuery } from "./input.ts";
 import { innerError, isInner, problemResponse } from "./problem.ts";
+import { recentTime } from "./recent-time.ts";
 import { nameOf, once } from "./requests.ts";
 import { handlers } from "./routes/handlers.ts";
 
@@ -59,7 +60,7 @@ export interface App {
 export function createApp(options: AppOptions): App {
   const { engine, store, identify, path = "", logger = silentLogger, clock = systemClock } = options;
   const hub = new Hub({ engine, store, clock, logger, ...defined({ pollMs: options.pollMs }) });
-  const tools: Tools = { engine, store, logger, clock, base: path, hub };
+  const tools: Tools = { engine, store, logger, clock, base: path, hub, now: recentTime(store, clock) };
   const hono = new Hono().basePath(path === "" ? "/" : path);
   const allowed = new Map<string, string[]>();
   for (const operation of allOperations) {

@@ -18,6 +18,8 @@ export interface Tools {
   readonly clock: Clock;
   /** The path under which the API is mounted. */
   readonly base: string;
+  /** The store's time, as of less than a second ago and moved on since: for what is shown. */
+  readonly now: () => Promise<number>;
   /** What streams are fed from. */
   readonly hub: Hub;
 }

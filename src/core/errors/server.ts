@@ -98,6 +98,12 @@ export const serverErrors = entries({
     safe: UNCHANGED,
     fix: "Start the run with these, or use another credential.",
   },
+  "HF-6020": {
+    what: "The server is busy.",
+    why: "It works on {limit} requests already, as many as it takes at once.",
+    safe: UNCHANGED,
+    fix: "Try again in a second. If it stays so, start another server on the same store.",
+  },
   "HF-6030": {
     what: "The view {name} belongs to {owner}.",
     why: "A view is changed and deleted by whoever saved it, or by an admin.",

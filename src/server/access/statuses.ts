@@ -2,6 +2,7 @@ import type { ErrorCode } from "../../core/errors.ts";
 
 /** The HTTP status of each error that comes from who is asking rather than from what is asked. */
 export const ACCESS_STATUS: Partial<Record<ErrorCode, number>> = {
+  "HF-6020": 503,
   "HF-6050": 401,
   "HF-6051": 403,
   "HF-6052": 403,

@@ -290,3 +290,23 @@ describe("streams of events (A6, A9)", () => {
     expect((await ask("/v1/events")).status).toBe(403);
   });
 });
+
+describe("a busy server (A9)", () => {
+  it("refuses what would only wait, answers probes, and takes requests again when it has answered some", async () => {
+    const waiting: (() => void)[] = [];
+    const slow: Fetch = async (request) => {
+      if (new URL(request.url).pathname === "/v1/runs") await new Promise<void>((done) => waiting.push(done));
+      return ok(request);
+    };
+    const { ask } = stage(slow, { atOnce: 2 });
+    const taken = [ask("/v1/runs"), ask("/v1/runs")];
+    const refused = await ask("/v1/runs");
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(await codeOf(refused)).toBe("HF-6020");
+    expect((await ask("/healthz")).status).toBe(200);
+    for (const done of waiting.splice(0)) done();
+    for (const one of taken) expect((await one).status).toBe(200);
+    expect((await ask("/v1/workflows")).status).toBe(200);
+  });
+});

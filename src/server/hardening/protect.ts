@@ -21,6 +21,8 @@ export interface ProtectOptions {
   /** Requests of one address. */
   readonly rate: Rate;
   readonly streams: Streams;
+  /** The most requests that it works on at once; open streams don't count. Default 256. */
+  readonly atOnce?: number;
   /** Tells whether the visit's credential is still valid. */
   readonly isWelcome: (visit: Visit) => Promise<boolean>;
   readonly visits: Visits;
@@ -37,18 +39,39 @@ export type Guarded = (request: Request, peer: string | undefined) => Promise<Re
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** A refused credential counts like so many requests, so that trying them out soon ends. */
 const REFUSED_COST = 10;
+const AT_ONCE = 256;
+const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 
 /** Puts everything between the network and the API that doesn't depend on the operation. */
 export function protect(fetch: Fetch, options: ProtectOptions): Guarded {
   const limit = new RateLimit(options.rate, options.clock);
+  const taken = turnstile(fetch, options.atOnce ?? AT_ONCE);
   return async (request, peer) => {
     const address = clientAddress(peer, request.headers.get("x-forwarded-for"), options.proxies);
     const visit: Visit = { address };
-    const answer = await answered(request, visit, fetch, options, limit);
+    const answer = await answered(request, visit, taken, options, limit);
     const { status } = answer;
     if (status === 401) limit.take(address, REFUSED_COST);
     if (status === 403 || status === 421) logDenial(options.logger, request, visit, status);
     return secured(answer, headersFor(request, visit, status, options), options.isTls);
+  };
+}
+
+/**
+ * Refuses what would only wait: it would take memory, and make everything after it late. Probes are always answered, so
+ * that a busy server isn't taken for a dead one.
+ */
+function turnstile(fetch: Fetch, most: number): Fetch {
+  let count = 0;
+  return async (request) => {
+    if (count >= most && !PROBES.has(new URL(request.url).pathname))
+      return problemResponse(new HoldfastError("HF-6020", { limit: most }), { "retry-after": "1" });
+    count++;
+    try {
+      return await fetch(request);
+    } finally {
+      count--;
+    }
   };
 }
 

@@ -12,7 +12,7 @@ import { checkStart, itemOf, readRun, tagOf } from "./run-item.ts";
 
 async function shown(call: Call<OperationId>, run: Run): Promise<ApiRunItem> {
   call.headers.set("etag", tagOf(run));
-  return itemOf(run, await call.store.now());
+  return itemOf(run, await call.now());
 }
 
 /** The run after an act that returns nothing. */

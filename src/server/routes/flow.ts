@@ -44,7 +44,7 @@ export const flowRoutes: Handlers<keyof typeof flowOperations> = {
   async triggerSchedule(call) {
     const { id = call.act.id, input } = call.body;
     const given = { ...who(call), ...defined({ id, input }) };
-    return itemOf(await call.engine.schedules.trigger(call.params.name, given), await call.store.now());
+    return itemOf(await call.engine.schedules.trigger(call.params.name, given), await call.now());
   },
 
   async backfillSchedule(call) {

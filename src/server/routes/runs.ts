@@ -13,7 +13,7 @@ import { asJson } from "./as-json.ts";
 import { itemOf, readRun, tagOf } from "./run-item.ts";
 
 export const runRoutes: Handlers<keyof typeof runOperations> = {
-  async listRuns({ engine, store, query, principal }) {
+  async listRuns({ engine, now, query, principal }) {
     const { label, pinned, notStatus, notWorkflow, notQueue, notLabel, ...plain } = query;
     const excluded = defined({
       status: notStatus,
@@ -27,8 +27,8 @@ export const runRoutes: Handlers<keyof typeof runOperations> = {
     const where = pinned === undefined ? inScopeOf(principal) : { where: isPinned };
     const search = { ...plain, ...defined({ labels: label && labelsOf(label), not, ...where }) };
     const { runs, cursor } = await engine.list(search);
-    const now = await store.now();
-    return { runs: runs.map((run) => itemOf(run, now)), cursor };
+    const at = await now();
+    return { runs: runs.map((run) => itemOf(run, at)), cursor };
   },
 
   async countRuns({ engine, query, principal }) {
@@ -51,10 +51,10 @@ export const runRoutes: Handlers<keyof typeof runOperations> = {
     return { ...page, needs };
   },
 
-  async getRun({ engine, store, params, headers }) {
+  async getRun({ engine, now, params, headers }) {
     const report = await engine.status(params.run);
     headers.set("etag", tagOf(report.run));
-    return { ...standingOf(report.run, await store.now()), ...report };
+    return { ...standingOf(report.run, await now()), ...report };
   },
 
   getOutline: async ({ engine, params, query }) => engine.reports.outline(params.run, query),
