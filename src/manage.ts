@@ -90,7 +90,7 @@ export type { ReplayedStep, StopPoint } from "./core/manage/replay/replay-watch.
 export type { CapacityDay, CapacityReport, Stored } from "./core/manage/reports/capacity.ts";
 export type { EffectConcern, EffectFinding, EffectReport } from "./core/manage/reports/effects.ts";
 export type { Lineage, Relative } from "./core/manage/reports/lineage.ts";
-export type { ReportQuery } from "./core/manage/reports/period.ts";
+export type { LookedAt, ReportQuery } from "./core/manage/reports/period.ts";
 export type { RunProgress } from "./core/manage/reports/progress-of.ts";
 export type {
   Interrupted,
@@ -98,6 +98,7 @@ export type {
   RecoveryReport,
   RecoveryResult,
 } from "./core/manage/reports/recoveries.ts";
+export { type Objective, type Reliability, reliabilityOf } from "./core/manage/reports/reliability.ts";
 export { Reports } from "./core/manage/reports/reports.ts";
 export type {
   AttemptDetail,
@@ -163,6 +164,7 @@ export type {
   ScheduledStart,
   ScheduleOptions,
 } from "./core/schedule-options.ts";
+export type { WriteTimes } from "./core/store/write-times.ts";
 export type { Edits, EffectPolicy, Origin, StateView } from "./core/types.ts";
 export type { Redaction } from "./core/values/redact.ts";
 export type { RedactionPattern } from "./core/values/redact-pattern.ts";

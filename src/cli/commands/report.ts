@@ -3,6 +3,7 @@ import { acts } from "./report/acts.ts";
 import { capacity } from "./report/capacity.ts";
 import { effects } from "./report/effects.ts";
 import { recoveries } from "./report/recoveries.ts";
+import { reliability } from "./report/reliability.ts";
 import { steps } from "./report/steps.ts";
 import { trail } from "./report/trail.ts";
 
@@ -10,5 +11,5 @@ import { trail } from "./report/trail.ts";
 export const command: CommandGroup = {
   name: "report",
   summary: "Write reports for auditors and operators",
-  commands: [trail, acts, recoveries, effects, steps, capacity],
+  commands: [trail, acts, recoveries, reliability, effects, steps, capacity],
 };

@@ -126,7 +126,9 @@ export class CommitQueue {
     const batch = this.#takeAll();
     if (batch.length === 0) return this.#schedule();
     this.#writing = true;
+    const start = this.#ports.clock.monotonic();
     const settle = await this.#write(batch);
+    this.health.writes.add(this.#ports.clock.monotonic() - start);
     this.#writing = false;
     this.flushes++;
     settle();

@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { HoldfastError } from "../errors.ts";
 import { FIRST_PAUSE_MS, isOut, LONGEST_PAUSE_MS } from "./pauses.ts";
+import { WriteClock } from "./write-times.ts";
 
 /** The state of a store. */
 export interface StoreState {
@@ -36,6 +37,7 @@ interface HealthListener {
  * the store counts as failing: it is asked only occasionally, with growing pauses, until a write succeeds.
  */
 export class StoreHealth {
+  readonly writes = new WriteClock();
   readonly #clock: Clock;
   readonly #listener: HealthListener;
   #trouble: Trouble | null = null;

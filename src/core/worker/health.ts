@@ -6,12 +6,15 @@ import { CommitQueue } from "../store/commit.ts";
 import type { Store } from "../store/contract.ts";
 import { StoreHealth, type StoreState } from "../store/health.ts";
 import { isOut } from "../store/pauses.ts";
+import type { WriteTimes } from "../store/write-times.ts";
 import type { RunRow } from "../types.ts";
 import type { Emitter } from "./emitter.ts";
 
 /** The state of an engine: its store, its unsaved runs, and its worker. */
 export interface Health {
   readonly store: StoreState;
+  /** How long its newest writes took; `null` before the first. */
+  readonly writes: WriteTimes | null;
   /** Runs in this process with unsaved events. */
   readonly runs: readonly UnsavedRun[];
   /** Runs of this process; `waiting`: those of them that wait for something. */
@@ -119,7 +122,7 @@ export function heldRun(
   return { row: writer.row, unsavedSince: isUnsaved ? writer.row.seq : undefined };
 }
 
-export function describeHealth({ store }: StoreHealth, running: readonly Execution[]): Health {
+export function describeHealth({ store, writes }: StoreHealth, running: readonly Execution[]): Health {
   const runs = running.flatMap(({ runId, writer: { row, unwritten } }): UnsavedRun[] => {
     const steps = unwritten.filter(
       ({ event: { kind } }) => kind === "step_completed" || kind === "step_failed",
@@ -128,5 +131,5 @@ export function describeHealth({ store }: StoreHealth, running: readonly Executi
     return unwritten.length === 0 ? [] : [{ runId, notSavedSince: since, steps: steps.length }];
   });
   const waiting = running.filter(({ isWaiting }) => isWaiting).length;
-  return { store, runs, worker: { running: running.length, waiting } };
+  return { store, writes: writes.times, runs, worker: { running: running.length, waiting } };
 }

@@ -70,6 +70,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   listWorkflows: ["runs:read", "list"],
   getTrail: ["audit:read", "run"],
   reportRecoveries: ["audit:read", "store"],
+  reportReliability: ["runs:read", "store"],
   reportEffects: ["audit:read", "store"],
   reportCapacity: ["audit:read", "store"],
   verifyStore: ["audit:read", "store"],

@@ -1,6 +1,6 @@
 /** What a caller may be allowed to do. Every operation of the API needs exactly one of these. */
 export const PERMISSIONS = [
-  /** Lists, status, outline, plans, cost, checkpoints without their values. */
+  /** Lists, status, outline, events with who and why, plans, cost, checkpoints: everything without values. */
   "runs:read",
   /** Values as they are stored: inputs, outputs, state. The caller gives a reason, and the reading is recorded. */
   "state:read",
@@ -8,7 +8,7 @@ export const PERMISSIONS = [
   "runs:act",
   /** Answer gates and approvals. */
   "gates:answer",
-  /** Journal events with their actors, verification, reports. */
+  /** Trails with their hashes, acts over all runs, verification, reports for auditors. */
   "audit:read",
   /** Schedules, queues, workers: see and change how work is handed out. */
   "flow:manage",

@@ -60,6 +60,7 @@ export const PATHS = {
   listWorkflows: "GET /v1/workflows",
   listCosts: "GET /v1/costs",
   reportRecoveries: "GET /v1/reports/recoveries",
+  reportReliability: "GET /v1/reports/reliability",
   reportEffects: "GET /v1/reports/effects",
   reportCapacity: "GET /v1/reports/capacity",
   verifyStore: "POST /v1/verify",

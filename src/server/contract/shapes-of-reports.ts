@@ -58,9 +58,24 @@ export const auditTrail = z
   })
   .meta({ id: "AuditTrail" });
 
+const lookedAt = {
+  looked: count,
+  more: z.boolean().meta({ description: "There are more runs than were looked at" }),
+};
+const spread = { p50: z.number(), p95: z.number(), most: z.number() };
+
+const endedRuns = z.object({
+  completed: count,
+  completedAfterRecovery: count,
+  failed: count,
+  cancelled: count,
+  completionRate: z.number().nullable(),
+});
+
 export const recoveryReport = z
   .object({
     ...period,
+    ...lookedAt,
     incidents: z.array(
       z.object({
         run: z.string(),
@@ -76,20 +91,15 @@ export const recoveryReport = z
         result: z.enum(["went on", "waits", "parked", "died again", "under way"]),
       }),
     ),
-    runs: z.object({
-      completed: count,
-      completedAfterRecovery: count,
-      failed: count,
-      cancelled: count,
-      completionRate: z.number().nullable(),
-    }),
-    ms: z.object({ p50: z.number(), p95: z.number(), most: z.number() }).nullable(),
+    runs: endedRuns,
+    ms: z.object(spread).nullable(),
   })
   .meta({ id: "RecoveryReport" });
 
 export const effectReport = z
   .object({
     ...period,
+    ...lookedAt,
     begun: z.object({ keyed: count, once: count }),
     unknown: count,
     calledAgain: count,
@@ -138,6 +148,7 @@ const stored = z.object({
 export const capacityReport = z
   .object({
     ...period,
+    ...lookedAt,
     total: stored,
     byStatus: z.partialRecord(status, count),
     byWorkflow: z.record(z.string(), stored),
@@ -264,14 +275,41 @@ export const retentionReport = z
   })
   .meta({ id: "RetentionReport" });
 
+const storeState = z.object({
+  state: z.enum(["ok", "failing", "back"]),
+  since: time.nullable(),
+  error: z.string().nullable(),
+  lastSavedAt: time.nullable(),
+});
+const writeTimes = z.object({ count, ...spread }).nullable();
+
+const objective = z.object({
+  value: z.number().nullable(),
+  goal: z.number(),
+  alarm: z.number().meta({ description: "Beyond this, it is an alarm" }),
+  state: z.enum(["met", "missed", "alarm", "unknown"]),
+});
+
+export const reliability = z
+  .object({
+    ...period,
+    ...lookedAt,
+    completion: objective.meta({ description: "Completed runs divided by completed and failed ones" }),
+    recovery: objective.meta({ description: "The 95th percentile, in milliseconds" }),
+    write: objective.meta({
+      description: "The 95th percentile of this server's newest writes, in milliseconds",
+    }),
+    runs: endedRuns,
+    recoveries: z.object({ count, ms: z.object(spread).nullable() }),
+    writes: writeTimes,
+    store: storeState,
+  })
+  .meta({ id: "Reliability" });
+
 export const health = z
   .object({
-    store: z.object({
-      state: z.enum(["ok", "failing", "back"]),
-      since: time.nullable(),
-      error: z.string().nullable(),
-      lastSavedAt: time.nullable(),
-    }),
+    store: storeState,
+    writes: writeTimes.meta({ description: "How long this server's newest writes took, in milliseconds" }),
     runs: z.array(
       z.object({ runId: z.string(), notSavedSince: z.object({ seq: count, at: time }), steps: count }),
     ),

@@ -11,6 +11,7 @@ import {
   importReview,
   migrationReport,
   recoveryReport,
+  reliability,
   retentionReport,
   storeVerification,
 } from "./shapes-of-reports.ts";
@@ -23,6 +24,13 @@ const period = z.strictObject({
   since: z.number().int().min(0).exactOptional(),
   until: z.number().int().min(0).exactOptional(),
   workflow: z.string().min(1).max(200).exactOptional(),
+});
+
+/** Reports read journals, so the number of runs is limited. */
+const bounded = period.extend({
+  runs: z.number().int().min(1).max(20_000).default(2_000).meta({
+    description: "At most this many runs are looked at, the newest; `more` tells of others",
+  }),
 });
 
 const preset = z.enum([
@@ -141,21 +149,28 @@ export const storeOperations = {
     summary: "Every takeover from a lost worker: its duration, the interrupted steps, and the result.",
     ...audit,
     verb: { library: "engine.reports.recoveries", cli: "report recoveries" },
-    query: period,
+    query: bounded,
     answer: recoveryReport,
+  }),
+  reportReliability: declare("reportReliability", {
+    summary: "How many runs complete, how fast recoveries and writes are, each beside its goal.",
+    ...read,
+    verb: { library: "reliabilityOf", cli: "report reliability" },
+    query: bounded,
+    answer: reliability,
   }),
   reportEffects: declare("reportEffects", {
     summary: "Calls with effects that weren't clearly made once, with the cause and the resolution.",
     ...audit,
     verb: { library: "engine.reports.effects", cli: "report effects" },
-    query: period,
+    query: bounded,
     answer: effectReport,
   }),
   reportCapacity: declare("reportCapacity", {
     summary: "The content of the store, its growth, and what retention removes.",
     ...audit,
     verb: { library: "engine.reports.capacity", cli: "report capacity" },
-    query: period,
+    query: bounded,
     answer: capacityReport,
   }),
   verifyStore: declare("verifyStore", {

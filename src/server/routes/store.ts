@@ -1,5 +1,6 @@
 import { defined } from "../../core/defined.ts";
 import { explainError, HoldfastError } from "../../core/errors.ts";
+import { reliabilityOf } from "../../core/manage/reports/reliability.ts";
 import type { RetentionPolicy } from "../../core/manage/retention/policy.ts";
 import { inScope, type Principal } from "../access/permission.ts";
 import type { Handlers } from "../call.ts";
@@ -31,6 +32,9 @@ export const storeRoutes: Handlers<keyof typeof storeOperations> = {
     return { ...trail, lines: lines.map((line) => ({ ...line, meta: { ...line.meta } })) };
   },
   reportRecoveries: async ({ engine, query }) => engine.reports.recoveries(query),
+  async reportReliability({ engine, query }) {
+    return reliabilityOf(await engine.reports.recoveries(query), engine.health());
+  },
   reportEffects: async ({ engine, query }) => engine.reports.effects(query),
   reportCapacity: async ({ engine, query }) => engine.reports.capacity(query),
   verifyStore: async ({ engine, body }) => engine.reports.verify(body),

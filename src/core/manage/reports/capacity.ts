@@ -2,7 +2,16 @@ import type { JournalEvent } from "../../journal/events.ts";
 import { headBlobs } from "../../journal/journal.ts";
 import type { Entry, Store } from "../../store/contract.ts";
 import type { Mutable, RunRow, RunStatus } from "../../types.ts";
-import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
+import {
+  isWithin,
+  Looked,
+  type LookedAt,
+  linksOf,
+  type Period,
+  type ReportQuery,
+  readPeriod,
+  runsIn,
+} from "./period.ts";
 
 /** The amount of stored data: lengths of texts as given to the store, before compression, indexes and free pages. */
 export interface Stored {
@@ -29,7 +38,7 @@ export interface CapacityDay {
 }
 
 /** The content of a store, its growth, and what retention removes. */
-export interface CapacityReport extends Period {
+export interface CapacityReport extends Period, LookedAt {
   readonly total: Stored;
   readonly byStatus: Readonly<Partial<Record<RunStatus, number>>>;
   readonly byWorkflow: Readonly<Record<string, Stored>>;
@@ -50,7 +59,8 @@ export async function capacityReport(store: Store, query: ReportQuery): Promise<
   const largest: { run: string; workflow: string; bytes: number }[] = [];
   const days = new Days(period);
   // Data written before the period is part of the content.
-  for await (const row of runsIn(store, query, { since: 0, until: period.until })) {
+  const looked = new Looked();
+  for await (const row of runsIn(store, query, { since: 0, until: period.until }, looked)) {
     const stored = await measure(store, row, days);
     byStatus[row.status] = (byStatus[row.status] ?? 0) + 1;
     add(total, stored);
@@ -58,7 +68,7 @@ export async function capacityReport(store: Store, query: ReportQuery): Promise<
     largest.push({ run: row.id, workflow: row.workflow, bytes: stored.headBytes + stored.valueBytes });
     largest.sort((a, b) => b.bytes - a.bytes).splice(LARGEST);
   }
-  return { ...period, total, byStatus, byWorkflow, largest, days: days.finish() };
+  return { ...period, total, byStatus, byWorkflow, largest, days: days.finish(), ...looked.told };
 }
 
 async function measure(store: Store, row: RunRow, days: Days): Promise<Stored> {

@@ -5,7 +5,16 @@ import { isDone, isOpen, type LoggedStep, StepLog, type StepNews } from "../../j
 import { baseName, groupOf, isIteration, lastSegment, outerOf, prefixOf } from "../../keys.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Effect, Mutable, RunRow } from "../../types.ts";
-import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
+import {
+  isWithin,
+  Looked,
+  type LookedAt,
+  linksOf,
+  type Period,
+  type ReportQuery,
+  readPeriod,
+  runsIn,
+} from "./period.ts";
 
 /**
  * A possible problem with an effect.
@@ -56,7 +65,7 @@ export interface EffectFinding {
 }
 
 /** `keyed` and `once` calls of a period: how many, and those that weren't clearly made once. */
-export interface EffectReport extends Period {
+export interface EffectReport extends Period, LookedAt {
   /** Steps that were begun. */
   readonly begun: { readonly keyed: number; readonly once: number };
   readonly unknown: number;
@@ -69,7 +78,8 @@ export async function effectReport(store: Store, query: ReportQuery): Promise<Ef
   const period = await readPeriod(store, query);
   const begun = { keyed: 0, once: 0 };
   const findings: EffectFinding[] = [];
-  for await (const row of runsIn(store, query, period)) {
+  const looked = new Looked();
+  for await (const row of runsIn(store, query, period, looked)) {
     const scan = new EffectScan(row, (effect, at) => {
       if (isWithin(period, at)) begun[effect]++;
     });
@@ -86,6 +96,7 @@ export async function effectReport(store: Store, query: ReportQuery): Promise<Ef
     calledAgain: many(({ concern }) => concern === "called again"),
     violations: many(({ isViolation }) => isViolation),
     findings,
+    ...looked.told,
   };
 }
 

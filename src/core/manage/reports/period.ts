@@ -1,4 +1,4 @@
-import { badOption, checkKeys, checkText } from "../../check-options.ts";
+import { badOption, checkKeys, checkText, checkWhole } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { headsOf } from "../../journal/read.ts";
@@ -13,6 +13,24 @@ export interface ReportQuery {
   /** End of the period, exclusive. Default: now. */
   readonly until?: number;
   readonly workflow?: string;
+  /** The most runs to look at, newest first. Default: all. */
+  readonly runs?: number;
+}
+
+/** How many runs a report is about. */
+export interface LookedAt {
+  readonly looked: number;
+  /** True when there are more runs than were looked at. */
+  readonly more: boolean;
+}
+
+export class Looked {
+  runs = 0;
+  more = false;
+
+  get told(): LookedAt {
+    return { looked: this.runs, more: this.more };
+  }
 }
 
 export interface Period {
@@ -24,8 +42,9 @@ export const isWithin = ({ since, until }: Period, at: number): boolean => at >=
 
 /** The requested period, on the store's clock. */
 export async function readPeriod(store: Store, query: ReportQuery): Promise<Period> {
-  checkKeys(query, ["since", "until", "workflow"]);
-  const { since, until, workflow } = query;
+  checkKeys(query, ["since", "until", "workflow", "runs"]);
+  const { since, until, workflow, runs } = query;
+  if (runs !== undefined) checkWhole("runs", runs);
   if (workflow !== undefined) checkText("workflow", workflow);
   // Includes events of this very millisecond.
   const period = { since: since ?? 0, until: until ?? (await store.now()) + 1 };
@@ -37,11 +56,17 @@ export async function readPeriod(store: Store, query: ReportQuery): Promise<Peri
 /** Runs that may have events in the period, newest first. */
 export async function* runsIn(
   store: Store,
-  { workflow }: ReportQuery,
+  { workflow, runs = Infinity }: ReportQuery,
   { since, until }: Period,
+  looked = new Looked(),
 ): AsyncGenerator<RunRow> {
-  for await (const row of everyRun(store, defined({ workflow })))
-    if (row.updatedAt >= since && row.createdAt < until) yield row;
+  for await (const row of everyRun(store, defined({ workflow }))) {
+    if (row.updatedAt < since || row.createdAt >= until) continue;
+    looked.more = looked.runs === runs;
+    if (looked.more) return;
+    looked.runs++;
+    yield row;
+  }
 }
 
 /** One entry of a run's journal without its values. */

@@ -1,9 +1,19 @@
 import type { EventKind, JournalEvent } from "../../journal/events.ts";
 import { isOpen } from "../../journal/step-log.ts";
 import type { Entry, Store } from "../../store/contract.ts";
+import { spreadOf } from "../../store/write-times.ts";
 import type { Effect, Mutable, RunRow } from "../../types.ts";
 import { History } from "../checkpoints/history.ts";
-import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
+import {
+  isWithin,
+  Looked,
+  type LookedAt,
+  linksOf,
+  type Period,
+  type ReportQuery,
+  readPeriod,
+  runsIn,
+} from "./period.ts";
 
 /** The result of a recovery. `died again`: that worker was lost too. `under way`: nothing is recorded yet. */
 export type RecoveryResult = "went on" | "waits" | "parked" | "died again" | "under way";
@@ -35,7 +45,7 @@ export interface RecoveryIncident {
 }
 
 /** Recoveries of a period, and the outcomes of the runs that ended in it. */
-export interface RecoveryReport extends Period {
+export interface RecoveryReport extends Period, LookedAt {
   readonly incidents: readonly RecoveryIncident[];
   readonly runs: {
     readonly completed: number;
@@ -54,7 +64,8 @@ export async function recoveryReport(store: Store, query: ReportQuery): Promise<
   const period = await readPeriod(store, query);
   const incidents: RecoveryIncident[] = [];
   const runs = { completed: 0, completedAfterRecovery: 0, failed: 0, cancelled: 0 };
-  for await (const row of runsIn(store, query, period)) {
+  const looked = new Looked();
+  for await (const row of runsIn(store, query, period, looked)) {
     const scan = new RecoveryScan(row);
     for await (const { entry, events, isCopied } of linksOf(store, row)) scan.take(entry, events, isCopied);
     const found = scan.finish();
@@ -67,15 +78,12 @@ export async function recoveryReport(store: Store, query: ReportQuery): Promise<
   incidents.sort((a, b) => a.at - b.at);
   const judged = runs.completed + runs.failed;
   const completionRate = judged === 0 ? null : runs.completed / judged;
-  return { ...period, incidents, runs: { ...runs, completionRate }, ms: spread(incidents) };
+  return { ...period, incidents, runs: { ...runs, completionRate }, ms: spread(incidents), ...looked.told };
 }
 
 function spread(incidents: readonly RecoveryIncident[]): RecoveryReport["ms"] {
-  const all = incidents
-    .map(({ silentMs, resumedAfterMs }) => silentMs + (resumedAfterMs ?? 0))
-    .sort((a, b) => a - b);
-  const at = (share: number): number => all[Math.ceil(all.length * share) - 1] ?? 0;
-  return all.length === 0 ? null : { p50: at(0.5), p95: at(0.95), most: at(1) };
+  const all = incidents.map(({ silentMs, resumedAfterMs }) => silentMs + (resumedAfterMs ?? 0));
+  return all.length === 0 ? null : spreadOf(all);
 }
 
 /** Acts of others, and events that only announce a wait. */
