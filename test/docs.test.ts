@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sections } from "../docs/.vitepress/sections.mjs";
+import { STOCK_AGENTS } from "../examples/stock-team/subtasks.ts";
 import { errorTable } from "../src/core/errors.ts";
 import { ROOT } from "./source-tree.ts";
 import {
@@ -116,5 +117,28 @@ describe("the documentation", () => {
       awkward(text).map((phrase) => `${file}: ${phrase}`),
     );
     expect(found).toEqual([]);
+  });
+
+  it("lists the subtasks of every stock agent, with what the team needs and how it is paused (S0-52, S0-53)", () => {
+    const page = written.find(({ file }) => file === "docs/teams.md")?.text ?? "";
+    const wanted = STOCK_AGENTS.flatMap(({ type, subtasks }) => [
+      `| \`${type}\` |`,
+      ...subtasks.map(({ name, deliverable, target }) => `\`${name}\` → \`${deliverable}\` (${target})`),
+      "PostgreSQL for the checkpoints and Redis as their cache",
+      "control.md#pause-look-resume",
+    ]);
+    expect(STOCK_AGENTS.length).toBe(13);
+    expect(wanted.filter((text) => !page.includes(text))).toEqual([]);
+  });
+
+  it("says when checkpoints pay, what they need, and how soon each field must recover (S1-06, S1-08, S1-09)", () => {
+    const page = written.find(({ file }) => file === "docs/when.md")?.text ?? "";
+    const reasons = ["five minutes", "twice is wrong", "needs a person", "stated time", "before it ends"];
+    const needs = ["durable store", "a key for each call", "people answer", "orchestrator"];
+    const fields = [
+      "| finance, health | minutes |",
+      "| law, software services, public administration | hours |",
+    ];
+    expect([...reasons, ...needs, ...fields].filter((text) => !page.includes(text))).toEqual([]);
   });
 });

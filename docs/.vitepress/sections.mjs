@@ -10,7 +10,7 @@ const page = (text, name) => ({ text, link: `/${name}` });
 /** @type {Section[]} */
 const planned = [
   { text: "Start", items: [page("First ten minutes", "start"), page("Use the terminal", "terminal")] },
-  { text: "Concepts", items: [page("How it works", "concepts")] },
+  { text: "Concepts", items: [page("How it works", "concepts"), page("When to use it", "when")] },
   {
     text: "Guides",
     items: [

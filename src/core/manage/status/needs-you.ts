@@ -37,7 +37,7 @@ const OF_WAITS: Partial<Record<WaitKind, NeedKind>> = {
   key: "key",
 };
 
-/** A run that doesn't go on unless a person does something. */
+/** A run that waits until a person does something. */
 export interface Need {
   readonly kind: NeedKind;
   readonly run: Run;

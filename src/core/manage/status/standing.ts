@@ -7,7 +7,7 @@ import { type DescribedRow, describeRun, type RunDetails, type RunSentence } fro
 export interface Standing extends RunSentence {
   readonly word: StandingWord;
   readonly tone: Tone;
-  /** True when it doesn't go on unless a person does something. */
+  /** True when it waits until a person does something. */
   readonly needsYou: boolean;
   /** What it waits for first. */
   readonly wait: Waiting | null;
