@@ -231,4 +231,26 @@ describe("values through the API", () => {
       "4111",
     );
   });
+
+  it("are compared up to the newest position, also when it is that of a reading (S1-48)", async () => {
+    const { client } = await atGate();
+    for (const reason of ["first look", "second look"])
+      expect(await client.readDiff({ from: "r@load", to: "r@last", reason })).toMatchObject({
+        values: { added: { check: "4111" } },
+      });
+  });
+
+  it("are edited in the encoding in which they are read, and a key of memory can be taken away (HF-6080)", async () => {
+    const { client, engine, lab } = await atGate();
+    const set = { memory: { amount: { $: ["undefined"] }, due: { $: ["Date", 0] } } };
+    expect((await client.planFork({ run: "r", at: "check", set })).edits).toEqual([
+      { what: "memory", name: "amount" },
+      { what: "memory", name: "due" },
+    ]);
+    await client.forkRun({ run: "r", at: "check", set, id: "f" });
+    await lab.drive(engine.settled("f"));
+    expect((await engine.checkpoints.state("f@last")).memory).toEqual({ due: new Date(0) });
+    const wrong = client.forkRun({ run: "r", at: "check", set: { memory: { amount: { $: 1 } } } });
+    await expect(wrong).rejects.toMatchObject({ status: 422, code: "HF-6080" });
+  });
 });

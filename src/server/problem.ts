@@ -70,6 +70,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   "HF-6015": 404,
   "HF-6016": 403,
   "HF-6030": 403,
+  "HF-6080": 422,
 };
 
 export function statusOf(code: ErrorCode): number {

@@ -110,4 +110,10 @@ export const serverErrors = entries({
     safe: UNCHANGED,
     fix: "Save yours under another name.",
   },
+  "HF-6080": {
+    what: "The edits can't be read.",
+    why: "{why}",
+    safe: UNCHANGED,
+    fix: 'Give plain JSON. An object with the key "$" is written as {"$":["Object",[["$",…]]]}.',
+  },
 });

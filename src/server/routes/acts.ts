@@ -8,6 +8,7 @@ import type { Call, Handlers } from "../call.ts";
 import type { actOperations } from "../contract/acts.ts";
 import type { OperationId } from "../contract/paths.ts";
 import type { ApiRunItem } from "../contract/shapes.ts";
+import { restored } from "./edits.ts";
 import { checkStart, itemOf, readRun, tagOf } from "./run-item.ts";
 
 async function shown(call: Call<OperationId>, run: Run): Promise<ApiRunItem> {
@@ -40,13 +41,13 @@ export const actRoutes: Handlers<keyof typeof actOperations> = {
   async resumeRun(call) {
     const { reason: _, plan, children, ...changes } = call.body;
     const seen = plan === undefined ? call.act.seen : seenInPlan(plan, changes);
-    const options = { ...call.act, ...changes, ...defined({ children, seen }) };
+    const options = { ...call.act, ...restored(changes), ...defined({ children, seen }) };
     return shown(call, await call.engine.resume(call.params.run, options));
   },
 
   async planResume(call) {
     const run = await readRun(call, call.params.run);
-    const plan = await call.engine.plan(run.id, call.body);
+    const plan = await call.engine.plan(run.id, restored(call.body));
     const estimate = (await estimateRest(call.store, run)) ?? null;
     return { plan, estimate, seq: run.seq, token: planToken(run.seq, call.body) };
   },
@@ -93,13 +94,13 @@ export const actRoutes: Handlers<keyof typeof actOperations> = {
   async forkRun(call) {
     const { reason: _, at = "last", id = call.act.id, ...options } = call.body;
     const { actor, reason } = call.act;
-    const fork = { ...options, actor, ...defined({ reason, id }) };
+    const fork = { ...restored(options), actor, ...defined({ reason, id }) };
     return shown(call, await call.engine.fork(addressOf(call.params.run, at), fork));
   },
 
   async planFork({ engine, params, body }) {
     const { at = "last", ...options } = body;
-    return engine.previewFork(addressOf(params.run, at), options);
+    return engine.previewFork(addressOf(params.run, at), restored(options));
   },
 
   async pinRun(call) {

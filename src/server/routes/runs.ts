@@ -138,20 +138,20 @@ export const runRoutes: Handlers<keyof typeof runOperations> = {
 const inScopeOf = ({ scope = null }: Principal): { readonly where?: (run: Run) => boolean } =>
   scope === null ? {} : { where: (run) => inScope(scope, run) };
 
-/** Two checkpoints of runs that the caller may see. `before` is called with each run before its values are read. */
+/** Two checkpoints of runs that the caller may see. `record` is called with each run before anything of it is told. */
 async function differ(
   call: Pick<Call<"diff">, "engine" | "principal">,
   from: string,
   to: string,
-  before: (run: string) => Promise<void> = async () => undefined,
+  record: (run: string) => Promise<void> = async () => undefined,
 ): Promise<CheckpointDiff> {
   const runs = new Set([from, to].map((address) => parseAddress(address).runId));
   const { checkpoints } = call.engine;
   for (const run of runs) await readRun(call, run);
-  // Found before the readings are recorded, which move a run's newest position.
-  const places = [await checkpoints.find(from), await checkpoints.find(to)] as const;
-  for (const run of runs) await before(run);
-  return checkpoints.diff(...places);
+  // Compared before the readings are recorded: they move the newest position, and the one before it is no checkpoint then.
+  const found = await checkpoints.diff(from, to);
+  for (const run of runs) await record(run);
+  return found;
 }
 
 function headOf({ patch, steps, decisions, from, to, same, status, usage, ms }: CheckpointDiff) {
