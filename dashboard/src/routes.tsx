@@ -48,8 +48,10 @@ const MENU = {
 export const ROUTES: readonly Route[] = [
   { path: "/", page: lazy(() => import("./pages/needs-you/needs-you.tsx")), menu: MENU.needsYou },
   { path: "/runs", page: lazy(() => import("./pages/runs/runs.tsx")), menu: MENU.runs },
+  { path: "/gates", page: lazy(() => import("./pages/gates/gates.tsx")), menu: MENU.gates },
   { path: "/errors", page: lazy(() => import("./pages/errors/errors.tsx")), menu: MENU.errors },
   { path: "/start", page: lazy(() => import("./pages/start/start.tsx")) },
+  { path: "/diff", page: lazy(() => import("./pages/compare/compare.tsx")) },
   { path: "/r/*", page: lazy(() => import("./pages/run/run.tsx")) },
   {
     path: "/schedules",

@@ -1,12 +1,12 @@
 import { useState } from "react";
 import { client } from "../api/client.ts";
-import { useApi } from "../api/use-api.ts";
 import { TEXT } from "../text.ts";
-import { Loaded } from "../ui/page.tsx";
-import { command } from "./act.ts";
+import { ProblemView } from "../ui/problem.tsx";
 import { ActDialog } from "./act-dialog.tsx";
-import { answerFrom, GateFields, GateShow, NO_ANSWER, type OpenGate } from "./gate-form.tsx";
+import { answerCommand } from "./answer-command.ts";
+import { answerFrom, GateFields, GateShow, NO_ANSWER } from "./gate-form.tsx";
 import type { ActedRun } from "./run-acts.ts";
+import { useSeenGate } from "./use-seen-gate.ts";
 
 const { gates: words } = TEXT;
 
@@ -23,11 +23,7 @@ export default function AnswerDialog({
   const open = run.waiting.flatMap(({ kind, step }) => (kind === "gate" ? [step] : []));
   const [gate, setGate] = useState(named ?? open[0] ?? "");
   const [draft, setDraft] = useState(NO_ANSWER);
-  // What was shown when the dialog was opened stays: the answer is bound to it.
-  const query = useApi("getGate", { run: run.id, gate });
-  const [first, setFirst] = useState<OpenGate | null>(null);
-  if (query.data && query.data.gate === gate && first?.gate !== gate) setFirst(query.data);
-  const seen = first?.gate === gate ? first : null;
+  const { seen, isOther, error, look } = useSeenGate(run.id, gate);
   const answer = seen && answerFrom(seen, draft);
   return (
     <ActDialog
@@ -38,26 +34,12 @@ export default function AnswerDialog({
         effect: words.effect(run.id),
         verb: draft.choice === "" ? words.answer : words.answerWith(draft.choice),
         reasons: words.reasons,
-        cli: (reason) =>
-          command(
-            [
-              "gate",
-              "answer",
-              `${run.id}:${gate}`,
-              ...(draft.choice === "" ? [] : ["--choice", draft.choice]),
-              ...(draft.data.trim() === "" ? [] : ["--data", draft.data]),
-              ...(reason === "" ? [] : ["--comment", reason]),
-            ],
-            "",
-          ),
+        cli: (reason) => answerCommand(run.id, gate, draft, reason),
         permission: "gates:answer",
         isReady: answer !== null,
         perform: (reason) => client.answerGate({ run: run.id, gate, reason, choice: "", ...answer }),
         about: { run: run.id, seq: run.seq },
-        again: {
-          name: words.again,
-          act: () => void query.refetch().then(({ data }) => setFirst(data ?? null)),
-        },
+        again: { name: words.again, act: look },
       }}
     >
       {open.length > 1 ? (
@@ -81,10 +63,13 @@ export default function AnswerDialog({
         <>
           <GateShow show={seen.show} />
           {seen.fourEyes ? <p className="text-waits">{words.fourEyes}</p> : null}
+          {isOther ? <p className="text-waits">{words.changed}</p> : null}
           <GateFields gate={seen} draft={draft} onChange={setDraft} />
         </>
+      ) : error ? (
+        <ProblemView error={error} />
       ) : (
-        <Loaded query={query}>{() => null}</Loaded>
+        <p className="text-soft">{TEXT.page.loading}</p>
       )}
     </ActDialog>
   );

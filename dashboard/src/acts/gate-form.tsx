@@ -35,7 +35,7 @@ export function GateShow({ show }: { readonly show: unknown }) {
   if (show === undefined || show === null) return <p className="text-soft">{words.nothingShown}</p>;
   if (typeof show !== "object" || Array.isArray(show)) return <JsonTree value={show} openTo={3} />;
   return (
-    <dl className="grid gap-x-4 gap-y-1.5 sm:grid-cols-[minmax(6rem,auto)_1fr]">
+    <dl className="grid grid-cols-[minmax(5rem,auto)_1fr] gap-x-4 gap-y-1.5">
       {Object.entries(show).map(([name, value]: [string, unknown]) => (
         <div key={name} className="contents">
           <dt className="text-soft">{name}</dt>

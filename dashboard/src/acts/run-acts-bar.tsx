@@ -67,7 +67,13 @@ export function RunActs({ run, most = 3, small = false, keys = false }: RunActsP
     <div className="flex flex-wrap items-center justify-end gap-2">
       <Pausing run={run} />
       {shown.map((verb, index) => (
-        <ActButton key={verb.verb} verb={verb} small={small} isFirst={index === 0} />
+        <ActButton
+          key={verb.verb}
+          verb={verb}
+          small={small}
+          isFirst={index === 0}
+          isMain={index === 0 && isMain(verb) && run.control !== "pausing"}
+        />
       ))}
       {verbs.length > 1 ? (
         <Menu
@@ -95,16 +101,18 @@ function ActButton({
   verb,
   small,
   isFirst,
+  isMain: isWanted,
 }: {
   readonly verb: RunVerb;
   readonly small: boolean;
   readonly isFirst: boolean;
+  readonly isMain: boolean;
 }) {
   const Icon = ICONS[verb.verb];
   return (
     <Button
       small={small}
-      look={isFirst && isMain(verb) ? "primary" : "plain"}
+      look={isWanted ? "primary" : "plain"}
       onClick={verb.open}
       className={isFirst ? "" : "max-sm:hidden"}
       {...(verb.key === undefined ? {} : { "aria-keyshortcuts": verb.key })}

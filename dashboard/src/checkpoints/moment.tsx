@@ -6,6 +6,7 @@ import { Button } from "../ui/button.tsx";
 import { JsonTree } from "../ui/json-tree.tsx";
 import { countText, moneyText } from "../ui/numbers.ts";
 import { spanText } from "../ui/time.tsx";
+import { previewed } from "./previewed.ts";
 
 const { checkpoints: words } = TEXT;
 
@@ -59,26 +60,15 @@ export function MomentState({ run, seq }: { readonly run: string; readonly seq: 
     <Reveal
       key={`${run}@${seq}`}
       what={words.state(`${run}@${seq}`)}
-      read={(reason) => client.readState({ run, at: String(seq), reason })}
+      read={async (reason) => previewed(await client.previewState({ run, at: String(seq), reason }))}
     >
-      {({ input, config, memory, loops, steps, result, failure }, hide) => (
+      {({ shown }, hide) => (
         <div className="flex flex-col items-start gap-2">
           <section
             className="w-full overflow-x-auto rounded-md bg-sunken p-2"
             aria-label={words.state(`${run}@${seq}`)}
           >
-            <JsonTree
-              value={{
-                input,
-                config,
-                memory,
-                loops,
-                steps,
-                ...(result === null ? {} : { result }),
-                ...(failure === null || failure === undefined ? {} : { failure }),
-              }}
-              openTo={1}
-            />
+            <JsonTree value={shown} openTo={2} />
           </section>
           <Button small onClick={hide}>
             {TEXT.reveal.hide}

@@ -17,7 +17,7 @@ import { useSession } from "../session.tsx";
 import { TEXT } from "../text.ts";
 import { Button } from "../ui/button.tsx";
 import { When } from "../ui/time.tsx";
-import { useSettled } from "../ui/use-settled.ts";
+import { useLater } from "../ui/use-later.ts";
 import { type CheckpointItem, LabelDialog, pinCheckpointAct } from "./checkpoint-acts.tsx";
 import { diffPath, setMarked, useMarked } from "./marked.ts";
 import { Moment, MomentState } from "./moment.tsx";
@@ -27,6 +27,7 @@ const ForkDialog = lazy(() => import("../acts/fork/fork-dialog.tsx"));
 const { checkpoints: words } = TEXT;
 /** Checkpoints that the slider has at once; a long run is scrubbed window by window. */
 const WINDOW = 200;
+const CARD = "mt-4 rounded-lg border border-line bg-surface px-4 py-3";
 
 export interface ScrubberProps {
   readonly run: string;
@@ -59,9 +60,9 @@ export function Scrubber({ run, at, onAt }: ScrubberProps) {
     { keys: "[", name: words.previous, act: () => step(-1) },
     { keys: "]", name: words.next, act: () => step(1) },
   ]);
-  if (data && items.length === 0) return <p className="px-4 py-3 text-soft">{words.none}</p>;
+  if (data && items.length === 0) return <p className={`${CARD} text-soft`}>{words.none}</p>;
   return (
-    <section aria-label={words.title} className="flex flex-col gap-3">
+    <section aria-label={words.title} className={`${CARD} flex flex-col gap-3`}>
       <div className="flex items-center gap-1.5">
         {items.length === WINDOW ? (
           <IconButton
@@ -167,7 +168,7 @@ function Line({
       <span className="font-mono font-medium">@{chosen.seq}</span>
       <span className="text-soft tabular-nums">{words.of((index ?? 0) + 1, all)}</span>
       <span className="min-w-0 break-words">
-        {[chosen.step, chosen.trigger].filter((one) => one !== "").join(" · ")}
+        {[chosen.step, chosen.trigger.replaceAll("_", " ")].filter((one) => one !== "").join(" · ")}
       </span>
       <span className="text-soft">
         <When at={chosen.at} />
@@ -186,7 +187,7 @@ function Line({
 }
 
 function Chosen({ run, item }: { readonly run: string; readonly item: CheckpointItem }) {
-  const seq = useSettled(item.seq, 120);
+  const seq = useLater(item.seq, 120);
   const { data: head } = useApi("getCheckpoint", { run, at: String(seq) });
   return (
     <>

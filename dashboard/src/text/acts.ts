@@ -140,7 +140,8 @@ export const ACTS = {
     attempts: "Attempts",
     effectClass: "Effect",
     key: "Key",
-    verified: "Verify said",
+    verified: "Verify hook",
+    notVerified: "there is none, or it could not tell",
     rerunFrom: "Can be run again",
     classes: {
       repeatable: "repeatable: a second call does no harm",

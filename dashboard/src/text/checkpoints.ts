@@ -14,13 +14,14 @@ export const CHECKPOINTS = {
     },
     items: (n: number) => (n === 1 ? "1 item" : `${n} items`),
     more: (n: number) => `${n} more`,
+    cut: (n: number) => `… ${n} characters are left out`,
     chars: (n: number) => `${n} more characters`,
   },
 
   // Values behind a reason
   reveal: {
-    hidden: (what: string) => `${what} is hidden. Say why you look; it is recorded.`,
-    may: (what: string) => `${what} is hidden. Seeing it needs the permission state:read.`,
+    hidden: (what: string) => `Hidden: ${what}. Say why you look; it is recorded.`,
+    may: (what: string) => `Hidden: ${what}. Seeing it needs the permission state:read.`,
     reason: "Reason, at least 10 characters",
     act: "Reveal",
     hide: "Hide again",
@@ -29,8 +30,7 @@ export const CHECKPOINTS = {
   // Fork
   fork: {
     title: (address: string) => `Fork ${address}`,
-    effect: (run: string) =>
-      `A new run goes on from this checkpoint. ${run} stays as it is. This is what becomes of the calls that it has made since:`,
+    effect: (run: string) => `A new run goes on from this checkpoint. ${run} stays as it is.`,
     verb: "Fork",
     reasons: ["Trying other values", "Looking into a wrong answer", "Going on from before the mistake"],
     effects: "Calls that were made already",
@@ -60,10 +60,11 @@ export const CHECKPOINTS = {
   // Editing a state
   edit: {
     title: "Edit its values first",
-    what: (address: string) => `The state at ${address}`,
+    what: (address: string) => `the state at ${address}`,
     label: "State (JSON)",
     hint: "Change what the fork begins with. Keys of memory may be taken out.",
     same: "Nothing is changed yet.",
+    cut: (names: string) => `Too long to edit here: ${names}.`,
     changed: (names: string) => `Changed: ${names}`,
     notObject: "It must stay an object with input, config, memory, loops and steps.",
     unknownPart: (part: string, parts: string) => `${part} is not part of it. It holds ${parts}.`,
@@ -108,7 +109,7 @@ export const CHECKPOINTS = {
     tokens: (n: string) => `${n} tokens`,
     elapsed: "Elapsed",
     waits: "Waits",
-    state: (address: string) => `The state at ${address}`,
+    state: (address: string) => `the state at ${address}`,
     labelName: "Label",
     labelAct: (address: string) => ({
       title: `Label ${address}`,
@@ -130,6 +131,51 @@ export const CHECKPOINTS = {
     }),
   },
 
+  // Compare
+  compare: {
+    title: "Compare",
+    lead: "Two checkpoints of one run, or of two.",
+    from: "From",
+    to: "To",
+    swap: "Swap",
+    act: "Compare",
+    placeholder: "run@12, run@label or run",
+    start: "Choose two checkpoints",
+    startNote:
+      "On a run's page, move the slider to a checkpoint and press d to mark it. Press d at a second one to compare.",
+    command: "holdfast diff recon-88@12 recon-88@14",
+    onlyOne: "Only one checkpoint so far",
+    onlyOneNote: "A checkpoint is made when a step ends. With the next one there is something to compare.",
+    same: "The states are equal.",
+    status: "Status",
+    time: "Time between",
+    cost: "Cost",
+    tokens: "Tokens",
+    turns: "Turns",
+    steps: "Steps",
+    decisions: "Decisions",
+    equal: "same",
+    counts: (added: number, removed: number, changed: number) =>
+      added + removed + changed === 0
+        ? "same"
+        : [
+            ...(added > 0 ? [`+${added}`] : []),
+            ...(removed > 0 ? [`−${removed}`] : []),
+            ...(changed > 0 ? [`~${changed}`] : []),
+          ].join(" "),
+    kinds: { added: "added", removed: "removed", changed: "changed" },
+    values: "Values",
+    hidden: "the values that differ",
+    quiet: "Without times and durations",
+    noise: (n: number) =>
+      n === 1 ? "1 time or duration is left out." : `${n} times and durations are left out.`,
+    noValues: "No value differs.",
+    paths: (n: number) => (n === 1 ? "1 place differs" : `${n} places differ`),
+    before: "before:",
+    after: "after:",
+    see: "See each of them:",
+  },
+
   // Gates
   gates: {
     title: (gate: string) => `Answer ${gate}`,
@@ -145,5 +191,26 @@ export const CHECKPOINTS = {
     nothingShown: "The gate shows nothing besides its name.",
     fourEyes: "Four eyes: whoever asked for this run can't answer.",
     again: "Look again",
+    lead: "What runs ask people, the longest wait first.",
+    list: "Open gates",
+    next: "Next decision",
+    previous: "Previous decision",
+    none: "No decisions waiting",
+    noneNote: "A run that reaches ctx.gate, or a call that a policy asks about, waits here for an answer.",
+    noneCommand: "holdfast gate list",
+    gone: "This gate is not open any more. Choose another.",
+    fourEyesShort: "four eyes",
+    waits: "Waits for",
+    expires: "Closes by itself",
+    never: "never",
+    who: "Who may answer",
+    whoAny: "whoever has the permission gates:answer",
+    whoFourEyes: "whoever has the permission gates:answer, but not those who asked for the run",
+    progress: "Done so far",
+    done: (steps: number) => (steps === 1 ? "1 step" : `${steps} steps`),
+    needs: "Seeing what is asked and answering it needs the permission gates:answer.",
+    asked: "What is asked",
+    changed: "Something else is shown by now. Look at it before you answer.",
+    closed: "This gate is closed: it was answered, has expired, or the run has ended.",
   },
 } as const;

@@ -25,6 +25,7 @@ export function Choice({
         name={group}
         checked={isChosen}
         onChange={onChoose}
+        className="relative z-1"
         {...(children === undefined ? {} : { "aria-describedby": `${id}-note` })}
       />
       <div className="min-w-0">

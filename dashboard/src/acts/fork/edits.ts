@@ -19,14 +19,6 @@ const NOTHING = { $: ["undefined"] };
 
 type Json = Readonly<Record<string, unknown>>;
 
-export const stateOf = ({ input, config, memory, loops, steps }: State): State => ({
-  input,
-  config,
-  memory,
-  loops,
-  steps,
-});
-
 export type FoundEdits =
   | { readonly isValid: true; readonly edits: Edits; readonly names: readonly string[] }
   | { readonly isValid: false; readonly message: string };

@@ -5,7 +5,7 @@ import { type AnswerOf, type ArgsOf, client } from "../../api/client.ts";
 import { TEXT } from "../../text.ts";
 import { Choice } from "../../ui/choice.tsx";
 import { ProblemView } from "../../ui/problem.tsx";
-import { useSettled } from "../../ui/use-settled.ts";
+import { useLater } from "../../ui/use-later.ts";
 import { command } from "../act.ts";
 import { ActDialog } from "../act-dialog.tsx";
 import { setFlags } from "../resume/changes.ts";
@@ -31,7 +31,7 @@ export default function ForkDialog({ run, at = "last", onClose }: ForkDialogProp
   const [effects, setEffects] = useState<Effects>("reuse");
   const [id, setId] = useState("");
   const [edits, setEdits] = useState<Edits | null>({});
-  const settled = useSettled(edits);
+  const settled = useLater(edits, 250);
   const hasEdits = edits !== null && Object.keys(edits).length > 0;
   const fork = { run, at, effects, ...(settled && Object.keys(settled).length > 0 ? { set: settled } : {}) };
   const query = useQuery({
@@ -56,7 +56,7 @@ export default function ForkDialog({ run, at = "last", onClose }: ForkDialogProp
           command(
             [
               "fork",
-              `${run}@${at}`,
+              `${run}@${query.data?.from.seq ?? at}`,
               ...(effects === "reuse"
                 ? []
                 : effects === "simulate"
@@ -93,7 +93,7 @@ export default function ForkDialog({ run, at = "last", onClose }: ForkDialogProp
       <div aria-live="polite" aria-busy={query.isFetching}>
         {query.data ? <ForkPreview preview={query.data} /> : null}
       </div>
-      <StateEditor run={run} at={String(query.data?.from.seq ?? at)} onEdits={setEdits} />
+      <StateEditor run={run} at={at} onEdits={setEdits} />
       <label className="flex flex-col gap-1">
         {words.id}
         <input

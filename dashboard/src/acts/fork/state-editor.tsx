@@ -1,10 +1,11 @@
 import { useState } from "react";
 import { client } from "../../api/client.ts";
+import { previewed } from "../../checkpoints/previewed.ts";
 import { TEXT } from "../../text.ts";
 import { checkJson } from "../check-json.ts";
 import { JsonField } from "../json-field.tsx";
 import { Reveal } from "../reveal.tsx";
-import { type Edits, editsOf, type State, stateOf } from "./edits.ts";
+import { type Edits, editsOf, type State } from "./edits.ts";
 
 const { edit: words } = TEXT;
 
@@ -24,9 +25,9 @@ export function StateEditor({
       <div className="mt-3">
         <Reveal
           what={words.what(`${run}@${at}`)}
-          read={async (reason) => stateOf(await client.readState({ run, at, reason }))}
+          read={async (reason) => previewed(await client.previewState({ run, at, reason }))}
         >
-          {(state) => <Editor state={state} onEdits={onEdits} />}
+          {({ state, cut }) => <Editor state={state} cut={cut} onEdits={onEdits} />}
         </Reveal>
       </div>
     </details>
@@ -35,9 +36,12 @@ export function StateEditor({
 
 function Editor({
   state,
+  cut,
   onEdits,
 }: {
   readonly state: State;
+  /** What is too long to be edited here. */
+  readonly cut: readonly string[];
   readonly onEdits: (edits: Edits | null) => void;
 }) {
   const [text, setText] = useState(() => JSON.stringify(state, null, 2));
@@ -64,6 +68,7 @@ function Editor({
               : words.changed(found.names.join(", "))
             : found.message}
       </p>
+      {cut.length === 0 ? null : <p className="text-soft">{words.cut(cut.join(", "))}</p>}
     </div>
   );
 }

@@ -73,7 +73,7 @@ export default function ResolveDialog({
           </select>
         </label>
       ) : null}
-      <DoubtFacts run={run.id} step={step} wait={run.waiting.find((one) => one.step === step)} />
+      <DoubtFacts run={run.id} step={step} />
       <fieldset>
         <legend className="mb-1 font-medium">{words.choose}</legend>
         <div className="flex flex-col">

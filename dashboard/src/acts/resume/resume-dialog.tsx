@@ -3,7 +3,7 @@ import { useState } from "react";
 import { client } from "../../api/client.ts";
 import { TEXT } from "../../text.ts";
 import { ProblemView } from "../../ui/problem.tsx";
-import { useSettled } from "../../ui/use-settled.ts";
+import { useLater } from "../../ui/use-later.ts";
 import { command } from "../act.ts";
 import { ActDialog } from "../act-dialog.tsx";
 import { type ActedRun, aboutRun } from "../run-acts.ts";
@@ -24,7 +24,7 @@ export interface ResumeDialogProps {
 export default function ResumeDialog({ run, isBudget = false, onClose }: ResumeDialogProps) {
   const [changes, setChanges] = useState<Changes>(NO_CHANGES);
   const [isBelow, setBelow] = useState(true);
-  const settled = useSettled(changes);
+  const settled = useLater(changes, 250);
   const sent = sentOf(settled);
   // Not asked for again when the run moves: what is shown is what is sent, or the server refuses it.
   const query = useQuery({

@@ -5,7 +5,7 @@ import { client } from "../../api/client.ts";
 import { useApi } from "../../api/use-api.ts";
 import { TEXT } from "../../text.ts";
 import { TextField } from "../../ui/field.tsx";
-import { useSettled } from "../../ui/use-settled.ts";
+import { useLater } from "../../ui/use-later.ts";
 import { fromLocalInput, localInput } from "../spans.ts";
 import { MANAGE, type Schedule } from "./schedule-acts.ts";
 
@@ -25,7 +25,7 @@ export function BackfillDialog({
   const [from, setFrom] = useState(() => localInput(Date.now() - DAY));
   const [to, setTo] = useState(() => localInput(Date.now()));
   const range = { name, from: fromLocalInput(from) ?? 0, to: fromLocalInput(to) ?? 0 };
-  const asked = useSettled(JSON.stringify(range));
+  const asked = useLater(JSON.stringify(range));
   const isRange = range.from > 0 && range.to >= range.from;
   const { data, error } = useApi(
     "backfillSchedule",

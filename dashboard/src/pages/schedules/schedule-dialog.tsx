@@ -5,7 +5,7 @@ import { client } from "../../api/client.ts";
 import { useApi } from "../../api/use-api.ts";
 import { TEXT } from "../../text.ts";
 import { AreaField, Segments, SelectField, Suggestions, TextField } from "../../ui/field.tsx";
-import { useSettled } from "../../ui/use-settled.ts";
+import { useLater } from "../../ui/use-later.ts";
 import { localZone, zones } from "../../ui/zoned.tsx";
 import { parseSpan } from "../spans.ts";
 import { useWorkflowNames } from "../workflow-names.ts";
@@ -202,7 +202,7 @@ function InputField({
 
 /** The next five ticks of what was typed, as the engine sees it. */
 function Preview({ form }: { readonly form: ScheduleForm }) {
-  const options = useSettled(JSON.stringify(timingOf(form)));
+  const options = useLater(JSON.stringify(timingOf(form)));
   const timing = JSON.parse(options) as ReturnType<typeof timingOf>;
   const { data, error } = useApi(
     "previewSchedule",
