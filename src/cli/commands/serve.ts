@@ -12,6 +12,7 @@ import type { ServerBlock } from "../config/server-block.ts";
 import type { CommandContext } from "../context.ts";
 import { plural } from "../format.ts";
 import { usage } from "../globals.ts";
+import { appear, RUNS_AT_ONCE } from "../presence.ts";
 import { givenWorkflows, untilSignal } from "../service.ts";
 import { readSpan } from "../view/parsers.ts";
 
@@ -70,7 +71,7 @@ export const command = defineCommand({
     const store = await context.store({ create: true });
     const workflows = await givenWorkflows(context);
     const engine = await context.engine(
-      workflows.length > 0 ? { workflows, execute: true, schedules: [] } : {},
+      workflows.length > 0 ? { workflows, execute: true, schedules: [], concurrency: RUNS_AT_ONCE } : {},
     );
     const logger = loggerOf(context);
     const [{ serve }, { createApp }, { hasPages }] = await Promise.all([
@@ -91,11 +92,19 @@ export const command = defineCommand({
       logger,
     });
     if (workflows.length > 0) await engine.work();
+    const presence = workflows.length > 0 ? await appear(engine, store, RUNS_AT_ONCE) : undefined;
     announce(context, server, workflows);
     if (context.options.open) openSignedIn(context, server.signInUrl(owner));
     context.atEnd(async () => app?.close?.());
     const graceMs = context.options.grace ?? GRACE_MS;
-    await untilSignal(context, () => Promise.all([server.stop(graceMs), engine.close({ drainMs: graceMs })]));
+    try {
+      await untilSignal(context, async () => {
+        await presence?.stopping();
+        await Promise.all([server.stop(graceMs), engine.close({ drainMs: graceMs })]);
+      });
+    } finally {
+      await presence?.end();
+    }
     return { data: { url: server.url }, text: "✓ stopped" };
   },
 });

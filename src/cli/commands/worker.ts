@@ -1,24 +1,22 @@
 import { createServer, type Server } from "node:http";
-import { hostname } from "node:os";
 import type { Workflow } from "../../core/context.ts";
 import type { Engine } from "../../core/engine.ts";
-import { BEAT_MS, servedBy } from "../../core/worker/registry.ts";
 import { defineCommand, type Values } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { plural } from "../format.ts";
 import { usage } from "../globals.ts";
 import { ownerName } from "../owner.ts";
+import { appear, RUNS_AT_ONCE } from "../presence.ts";
 import { givenWorkflows, untilSignal } from "../service.ts";
 import { readCount, readSpan } from "../view/parsers.ts";
 
 /** Containers are usually killed 30 s after they were asked to stop. */
 const STOP_WITHIN_MS = 25_000;
-const CONCURRENCY = 1_000;
 
 const options = {
   concurrency: {
     flag: "--concurrency <n>",
-    summary: `Advance at most this many runs at once (default ${CONCURRENCY})`,
+    summary: `Advance at most this many runs at once (default ${RUNS_AT_ONCE})`,
     parse: readCount,
   },
   stopWithin: {
@@ -46,38 +44,23 @@ export const command = defineCommand({
   async run(context) {
     const store = await context.store({ create: true });
     const workflows = await workflowsOf(context);
-    const concurrency = context.options.concurrency ?? CONCURRENCY;
+    const concurrency = context.options.concurrency ?? RUNS_AT_ONCE;
     const engine = await context.engine({ workflows, execute: true, schedules: [], concurrency });
     const state = { isStopping: false, isReady: false };
     const health = await listen(context, engine, state);
     await engine.work();
     state.isReady = true;
-    const told = {
-      owner: ownerName(),
-      host: hostname(),
-      pid: process.pid,
-      workflows: [...engine.workflows.values()].map(servedBy),
-      concurrency,
-      since: await store.now(),
-    };
-    const beat = async (): Promise<void> => {
-      const { running } = engine.health().worker;
-      // Only a display: a worker whose beat can't be written goes on.
-      await engine.workers.beat({ ...told, running, isStopping: state.isStopping }).catch(() => undefined);
-    };
-    await beat();
-    const beats = setInterval(() => void beat(), BEAT_MS);
+    const presence = await appear(engine, store, concurrency);
     announce(context, workflows);
     try {
       await untilSignal(context, async () => {
         state.isStopping = true;
-        await beat();
+        await presence.stopping();
         await engine.close({ drainMs: context.options.stopWithin ?? STOP_WITHIN_MS });
       });
-      return { data: { owner: told.owner }, text: "✓ stopped" };
+      return { data: { owner: presence.owner }, text: "✓ stopped" };
     } finally {
-      clearInterval(beats);
-      await engine.workers.remove(told.owner).catch(() => undefined);
+      await presence.end();
       health?.close();
     }
   },
