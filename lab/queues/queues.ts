@@ -125,7 +125,9 @@ class Crew {
   }
 
   #add(): void {
-    const worker = fork(childScript("test/crash/queues-child"), [JSON.stringify(this.#plan)]);
+    const plan = JSON.stringify(this.#plan);
+    // It is built, so it needs none of the loaders of this process.
+    const worker = fork(childScript("test/crash/queues-child"), [plan], { execArgv: [] });
     this.#workers.add(worker);
     worker.on("message", () => this.#hasBegun(worker));
     worker.once("exit", (code, signal) => {

@@ -94,6 +94,10 @@ export const matches = (row: RunRow, query: RunQuery): boolean => {
   );
 };
 
+/** True when a query asks for the runs that hold the places of a queue: few, however many stand in it. */
+export const isOfPlaces = ({ queue, status, labels = {} }: RunFilter): boolean =>
+  queue !== undefined && status?.length === 1 && status[0] === "running" && Object.keys(labels).length === 0;
+
 /** One page of the matching runs in memory. */
 export function listRows(rows: Iterable<RunRow>, query: RunQuery): RunPage {
   const after = checkQuery(query);

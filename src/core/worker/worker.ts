@@ -23,6 +23,7 @@ import type { Terms } from "./queue-gate.ts";
 import { limitRecovery, recoveryProblem, restoreProblem, restoreRun } from "./recovery.ts";
 import { Renewals } from "./renewals.ts";
 import { Sweeper, type SweeperDeps, type Take } from "./sweeper.ts";
+import { WakeUps } from "./wake-ups.ts";
 import type { WorkerDeps } from "./worker-deps.ts";
 
 /** How long a stopping worker waits for its last events to be saved. */
@@ -61,6 +62,7 @@ export class Worker {
   #inBackground = true;
   readonly #sweeper: Sweeper;
   readonly #renewals: Renewals;
+  readonly #wakeUps: WakeUps;
   readonly #overlooked: Overlooked;
   readonly #neighbours: Neighbours;
   #stopped = false;
@@ -79,7 +81,9 @@ export class Worker {
     const watching = { ...deps, claimed, isTaken: (row: RunRow) => this.#isTaken(row) };
     this.#overlooked = new Overlooked({ ...watching, take: (row) => this.#sweeper.one(row) });
     this.#neighbours = new Neighbours(watching);
-    deps.queues.onPlace(() => this.#detach(this.sweep(), "a sweep"));
+    const wake = () => this.#detach(this.sweep(), "a sweep");
+    this.#wakeUps = new WakeUps(this.#clock, deps.execution.time, wake);
+    deps.queues.onPlace(wake);
     deps.execution.queue.health.onBack((error) => {
       for (const execution of this.running) execution.giveUp(error);
     });
@@ -338,7 +342,7 @@ export class Worker {
     else execution.detach(runBody(execution), "a run");
     if (options.died) limitRecovery(execution, settings.recovery.timeoutMs);
     const end = await execution.ended;
-    if (end === "waiting") this.#upgrades.parked(execution.writer.row, workflow);
+    if (end === "waiting") this.#parked(execution.writer.row, workflow);
     if (end === "stopped" && deps.queue.health.failing) this.#leftOff.set(row.id, row.claim.epoch);
     if (execution.rejection !== undefined) await this.#rejected(execution);
     this.#active.delete(row.id);
@@ -350,6 +354,11 @@ export class Worker {
     if (this.#deps.queues.freed(row) || this.#isRoomAgain(settings.concurrency))
       this.#detach(this.sweep(), "a sweep");
     return end;
+  }
+
+  #parked(row: RunRow, workflow: Workflow): void {
+    this.#upgrades.parked(row, workflow);
+    if (!this.#stopped && row.waiting.some(({ kind }) => kind === "limit")) this.#wakeUps.add(row.wakeAt);
   }
 
   /** True when runs were left for lack of room, and there is some now. The next regular sweep handles the rest. */
@@ -413,6 +422,7 @@ export class Worker {
   async stop(drainMs: number): Promise<void> {
     this.#stopped = true;
     this.#sweeper.stop();
+    this.#wakeUps.stop();
     this.#cancelSweep?.();
     const open = this.running;
     for (const execution of open) execution.drain();

@@ -6,7 +6,7 @@ import type {
   RunPage,
   RunQuery,
 } from "../../core/store/contract.ts";
-import { checkQuery, cursorAfter } from "../../core/store/query.ts";
+import { checkQuery, cursorAfter, isOfPlaces } from "../../core/store/query.ts";
 import type { Queryable, Value } from "./queryable.ts";
 import { rowOf, toRow } from "./rows.ts";
 import { type Bind, CLOCK, type Statement, statement } from "./statement.ts";
@@ -29,7 +29,7 @@ export function listStatement(at: string, query: RunQuery): Statement {
   const { status, limit } = query;
   return statement((bind) => {
     const needs = [
-      ...(status ? ["run.status = wanted.status"] : []),
+      ...(status ? [isOfPlaces(query) ? "run.status = 'running'" : "run.status = wanted.status"] : []),
       ...needsOf(query, bind),
       ...(after
         ? [

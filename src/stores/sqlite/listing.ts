@@ -7,7 +7,7 @@ import type {
   RunPage,
   RunQuery,
 } from "../../core/store/contract.ts";
-import { byAge, checkQuery, cursorAfter } from "../../core/store/query.ts";
+import { byAge, checkQuery, cursorAfter, isOfPlaces } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import type { Connection } from "./connection.ts";
 import { toRow } from "./rows.ts";
@@ -144,7 +144,10 @@ function ages(
 }
 
 /** Names its index, so that SQLite never sorts. */
-function sourceOf(filters: readonly Filter[], { labels = {} }: RunFilter): Source {
+function sourceOf(filters: readonly Filter[], query: RunFilter): Source {
+  // Of a queue, which may have any number of runs, only those that hold its places: few, so they may be sorted.
+  if (isOfPlaces(query)) return PLACES;
+  const { labels = {} } = query;
   const [first, ...others] = Object.entries(labels);
   const columns = filters.map(({ column }) => column);
   if (!first) return { from: `runs INDEXED BY ${indexFor(columns)}`, table: "runs", conditions: [] };
@@ -159,6 +162,12 @@ function sourceOf(filters: readonly Filter[], { labels = {} }: RunFilter): Sourc
     conditions: [{ text: "label.name = ? AND label.value = ?", values: first }, ...also],
   };
 }
+
+const PLACES: Source = {
+  from: "runs INDEXED BY runs_running",
+  table: "runs",
+  conditions: [{ text: "runs.status = 'running'", values: [] }],
+};
 
 function indexFor(columns: readonly Column[]): string {
   const [byStatus, byWorkflow] = [columns.includes("status"), columns.includes("workflow")];
