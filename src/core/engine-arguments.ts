@@ -44,6 +44,8 @@ const VERBS = {
     key: true,
     priority: true,
     startAt: true,
+    singleton: true,
+    debounceMs: true,
   }),
   pause: keysOf<PauseOptions>({ ...ACT, children: true }),
   resume: keysOf<ResumeOptions & { children?: boolean }>({

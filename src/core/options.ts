@@ -26,6 +26,16 @@ export interface StartOptions {
   readonly priority?: number;
   /** When it begins, on the store's clock: a time in milliseconds, or a Date. Until then it waits. Default: at once. */
   readonly startAt?: number | Date;
+  /**
+   * There is one unended run of this workflow and `key` at a time. `join`: while there is one, the start returns it.
+   * `refuse`: the start is refused (HF-5060). A failed run counts as ended.
+   */
+  readonly singleton?: "join" | "refuse";
+  /**
+   * Begins only when there has been no other start with this `key` for so long. Each of them postpones the run that
+   * hasn't begun, gives it its input, config and budget, and returns it. At most a day.
+   */
+  readonly debounceMs?: number;
 }
 
 /** How a child is named, found and queued, where that differs from its parent. It counts when the child is created. */

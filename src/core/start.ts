@@ -5,12 +5,14 @@ import { checkVerb } from "./engine-arguments.ts";
 import { HoldfastError } from "./errors.ts";
 import { fingerprint } from "./hash.ts";
 import { checkId } from "./ids.ts";
+import type { Acted, ActPlan, InTheWay, NewRun } from "./journal/acts.ts";
 import { readRun } from "./journal/door.ts";
 import type { EventDraft, JournalEvent } from "./journal/events.ts";
 import type { EngineParts } from "./journal/parts.ts";
 import { eventAt } from "./journal/read.ts";
 import type { StartOptions } from "./options.ts";
-import { type Given, givenAtStart, givenEvents } from "./run/given.ts";
+import { type GivenAlone, join, untilStart } from "./run/alone.ts";
+import { type AloneOptions, type Given, givenAtStart, givenEvents } from "./run/given.ts";
 import { conform } from "./standard-schema.ts";
 import { DELETED_RUNS } from "./store/deleted.ts";
 import { tagMeta } from "./tags.ts";
@@ -34,12 +36,8 @@ export interface StarterDeps {
 /** For a child: the input it was created with stays, whatever a replay computes. */
 const NOT_GIVEN = Symbol("not given");
 
-/** A run that begins later waits for that, by name. */
-const untilStart = (since: number, until: number): EventDraft => ({
-  kind: "run_waiting",
-  step: "",
-  meta: { waiting: [{ kind: "start", step: "", since, until }] },
-});
+const checkedInput = async ({ name, input: schema }: Workflow, input: unknown): Promise<unknown> =>
+  schema ? conform(schema, input, `The input of ${name}`) : input;
 
 /** Creates new runs, and claims them for this process if it can take one, in one write. */
 export class Starter {
@@ -55,8 +53,25 @@ export class Starter {
     checkVerb("start", options);
     const id = options.id ?? this.#deps.parts.ports.ids.runId();
     checkId(id);
-    await this.create(workflow, id, input, null, givenAtStart(workflow, options));
+    const given = givenAtStart(workflow, options);
+    if (given.alone) return this.#beginAlone(workflow, id, input, { ...given, alone: given.alone });
+    await this.create(workflow, id, input, null, given);
     return id;
+  }
+
+  /** Creates a run that is alone with its key, or joins the one that is there. */
+  async #beginAlone(workflow: Workflow, id: string, input: unknown, given: GivenAlone): Promise<string> {
+    const { parts, announce } = this.#deps;
+    if (parts.store.capabilities.limits !== true)
+      throw new HoldfastError("HF-5061", { store: parts.store.name });
+    for (;;) {
+      const made = await this.#make(workflow, id, input, null, given);
+      if (!("by" in made)) return made.id;
+      const checked = await checkedInput(workflow, input);
+      const joined = await join(parts, { workflow: workflow.name, input: checked, given }, made.by);
+      if (joined) announce(made.by, joined.events);
+      if (joined) return made.by;
+    }
   }
 
   /** Creates the run, or returns the existing one with this id. */
@@ -65,8 +80,18 @@ export class Starter {
     id: string,
     input: unknown,
     parent: Parent | null,
-    given: Given,
+    given: Omit<Given, "alone">,
   ): Promise<RunRow> {
+    return (await this.#make(workflow, id, input, parent, given)) as RunRow;
+  }
+
+  async #make(
+    workflow: Workflow,
+    id: string,
+    input: unknown,
+    parent: Parent | null,
+    given: Given,
+  ): Promise<RunRow | InTheWay> {
     if (id === DELETED_RUNS) throw new HoldfastError("HF-1004", { id: JSON.stringify(id) });
     const { parts, family, owner, claimMs, ownWorker, announce } = this.#deps;
     const { clock, ids, probe } = parts.ports;
@@ -74,12 +99,12 @@ export class Starter {
     const own = parts.workflows.has(workflow.name) ? await ownWorker() : null;
     const createdAt = parts.time.now();
     // With too little memory for another run, it is left to other workers.
-    const { tags, startAt = createdAt } = given;
+    const { tags, alone, startAt = createdAt + (alone?.debounceMs ?? 0) } = given;
     const isLater = startAt > createdAt;
     const isQueued = own !== null && !isLater && (await this.#deps.isQueued(tags));
     const worker = own?.hasMemory() && !isLater && !isQueued ? own : null;
     const { name, version, schema } = workflow;
-    const checked = workflow.input ? await conform(workflow.input, input, `The input of ${name}`) : input;
+    const checked = await checkedInput(workflow, input);
     const encoded = parts.values.encode("input", checked);
     const more = givenEvents(parts.values, given);
     const kin = { lineage: id, parent, origin: null, createdAt };
@@ -94,21 +119,29 @@ export class Starter {
     const waits: EventDraft[] = isLater ? [untilStart(createdAt, startAt)] : [];
     const deadline = clock.monotonic() + claimMs;
     probe("C01:before-create", { runId: id });
-    const acted = await parts.acts.create(identity, {
+    const plan: ActPlan = {
       events: [created, ...more.events, ...claimed, ...waits],
       blobs: [...encoded.blobs, ...more.blobs],
       actor: given.actor,
       claim: worker
         ? { kind: "acquire", owner, token: claimToken(parts.ports), ttlMs: claimMs }
         : { kind: "keep" },
-    });
+    };
+    const acted = await this.#write(identity, plan, alone);
     probe("C01:after-create", { runId: id });
+    if (acted && "by" in acted) return acted;
     if (!acted) return this.#existing(workflow, id, parent === null ? parts.values.echo(encoded) : NOT_GIVEN);
     announce(id, acted.events);
     const follows = await family.follows(acted.row);
     if (follows && worker) worker.begin(acted.row, deadline, { events: acted.events });
     else if (isQueued) detached(own.seeTo(acted.row), parts.ports.logger, "taking up a run", { runId: id });
     return acted.row;
+  }
+
+  #write(identity: NewRun, plan: ActPlan, alone: AloneOptions | undefined): Promise<Acted | InTheWay | null> {
+    const { acts } = this.#deps.parts;
+    if (!alone) return acts.create(identity, plan);
+    return acts.createAlone(identity, plan, { key: alone.key, among: alone.among });
   }
 
   /** Read once: with some stores it takes several queries, which a start shouldn't repeat. */

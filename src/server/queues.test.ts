@@ -45,6 +45,19 @@ describe("queues through the API", () => {
   });
 });
 
+describe("starting a run that is alone with its key", () => {
+  it("joins or refuses beside an unended one, and postpones one that hasn't begun (S1-31)", async () => {
+    const wait = workflow("wait", (ctx) => ctx.signal("go"));
+    const { client } = createApiStage([wait]);
+    const start = (id: string, more: object) => client.startRun({ workflow: "wait", id, key: "k", ...more });
+    expect(await start("a", { debounceMs: 1_000 })).toMatchObject({ id: "a", status: "waiting" });
+    expect(await start("b", { debounceMs: 2_000 })).toMatchObject({ id: "a" });
+    expect(await start("c", { singleton: "join" })).toMatchObject({ id: "a" });
+    await expect(start("d", { singleton: "refuse" })).rejects.toMatchObject({ status: 409 });
+    expect((await client.listRuns({})).runs.map(({ id }) => id)).toEqual(["a"]);
+  });
+});
+
 describe("starting a run with a scope", () => {
   it("needs the labels and the queue that the credential is for (S1-49)", async () => {
     const scope: Scope = { workflows: ["ship"], labels: { team: "a" }, queues: ["orders", "returns"] };
@@ -54,6 +67,11 @@ describe("starting a run with a scope", () => {
     const client = createClient({ url: "http://x", fetch: (request) => lab.drive(app.fetch(request)) });
     const start = (given: { labels?: Record<string, string>; queue?: string }, name = "ship") =>
       client.startRun({ workflow: name, ...given });
+    const own = { labels: { team: "a" }, queue: "orders", key: "k" };
+    for (const alone of [{ singleton: "join" }, { debounceMs: 5 }] as const)
+      await expect(client.startRun({ workflow: "ship", ...own, ...alone })).rejects.toMatchObject({
+        status: 403,
+      });
     for (const given of [
       {},
       { labels: { team: "a" } },

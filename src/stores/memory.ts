@@ -2,7 +2,7 @@ import { checkMethod } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { RECORD_TABLES, risingTime, type StoredRecord, timeColumn } from "../core/records.ts";
 import { changesFrom, type Numbered } from "../core/store/change-log.ts";
-import { claimAfter, isFull, refusal, UNCLAIMED } from "../core/store/claim.ts";
+import { claimAfter, refusalAmong, UNCLAIMED } from "../core/store/claim.ts";
 import type { Append, AppendResult, Drop, Entry, Store } from "../core/store/contract.ts";
 import { memoryDocuments } from "../core/store/documents.ts";
 import { checkLimit, countRows, dueRows, listRows } from "../core/store/query.ts";
@@ -145,8 +145,8 @@ function readingOf({ log, rows }: State) {
 function apply(state: State, append: Append, now: number): AppendResult {
   const { run, entries, head, drop } = append;
   const before = state.rows.get(run.id) ?? null;
-  const reason = refusal(append, before, now) ?? (isFull(append, () => state.rows.values()) ? "full" : null);
-  if (reason) return { ok: false, reason, row: before };
+  const refused = refusalAmong(append, before, now, () => state.rows.values());
+  if (refused) return refused;
   if (append.claim.kind === "erase") return erase(state, run.id);
   const claim = claimAfter(before?.claim ?? UNCLAIMED, append.claim, now);
   const last = entries.at(-1) as Entry;

@@ -54,6 +54,28 @@ describe("holdfast queues", () => {
   });
 });
 
+describe("holdfast run with a key", () => {
+  const FLOW = `import { workflow } from "${new URL("../../index.ts", import.meta.url).pathname}";
+export const ask = workflow("ask", async (ctx, input) => {
+  await ctx.gate("ok", { choices: ["yes"] });
+  return input;
+});`;
+
+  it("joins the run of its key, or refuses", async () => {
+    folder.write("flow.ts", FLOW);
+    const run = (more: string) => folder.run(`run flow.ts --id ${more} --ui lines`);
+    const first = await run("one --key ada --singleton join -i a=1");
+    expect(first.stderr).toContain("one");
+    const joined = await run("two --key ada --singleton join -i a=2 --json");
+    expect(joined.stdout).toContain('"one"');
+    const refused = await run("three --key ada --singleton refuse -i a=2");
+    expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringContaining("HF-5060")]);
+    expect((await run("x --singleton join")).stderr).toContain("it goes by key");
+    const ids = (await folder.run("list --json")).json<{ runs: { id: string }[] }>().runs;
+    expect(ids.map(({ id }) => id)).toEqual(["one"]);
+  });
+});
+
 describe("holdfast rate-limits", () => {
   it("sets, lists, holds and deletes a rate limit", async () => {
     expect((await folder.run("rate-limits")).stdout).toBe("There are no rate limits.\n");

@@ -22,7 +22,7 @@ import { splitPair, writtenInput } from "../inputs.ts";
 import type { Outcome } from "../outcome.ts";
 import { ownerName } from "../owner.ts";
 import { ORIGIN_KEY, type RunOrigin } from "../run-origin.ts";
-import { readLater, readWhole } from "../view/parsers.ts";
+import { readLater, readSpan, readWhole } from "../view/parsers.ts";
 import { type Code, keepingOf } from "../workflows.ts";
 import { instructionTexts } from "../workspace-instructions.ts";
 import { checkSealing } from "../yaml-code.ts";
@@ -44,6 +44,16 @@ const options = {
     parse: readWhole,
   },
   startAt: { flag: "--start-at <time>", summary: "Begin later, such as 2h or a date", parse: readLater },
+  singleton: {
+    flag: "--singleton <how>",
+    summary: "What to do while another run of the workflow and --key hasn't ended",
+    choices: ["join", "refuse"],
+  },
+  debounceMs: {
+    flag: "--debounce <span>",
+    summary: "Begin when there was no other start with --key for so long",
+    parse: readSpan,
+  },
   detach: { flag: "--detach", summary: "Keep running in the background" },
   dryRun: { flag: "--dry-run", summary: "Print what would be started, and start nothing" },
   budgetUsd: {
@@ -139,11 +149,11 @@ interface Start {
 
 /** How it is named, found and queued. */
 function tagsOf(
-  { options: { name, label, queue, key, priority, startAt } }: Given,
+  { options: { name, label, queue, key, priority, startAt, singleton, debounceMs } }: Given,
   now: number,
 ): StartOptions {
   const labels = label && Object.fromEntries(label.map((text) => splitPair(text, "--label")));
-  return defined({ name, labels, queue, key, priority, startAt: startAt?.(now) });
+  return defined({ name, labels, queue, key, priority, startAt: startAt?.(now), singleton, debounceMs });
 }
 
 async function start(context: Given, { code, input, isGiven, origin }: Start): Promise<Outcome> {
@@ -159,19 +169,19 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
   const engine = detach
     ? await context.engine({ store })
     : await engineFor(context, { store, code, runId, act, breakAt });
-  await engine.start(workflow, input ?? {}, {
+  const { id } = await engine.start(workflow, input ?? {}, {
     id: runId,
     actor: act.actor,
     config: { [ORIGIN_KEY]: origin },
     ...tagsOf(context, await store.now()),
     ...(budgetUsd === undefined ? {} : { budget: { costUsd: budgetUsd } }),
   });
-  const run = await store.read(runId);
-  // Another process has started it in the meantime.
-  if (run && run.claim.owner !== null && run.claim.owner !== ownerName())
-    return goOn(context, { store, code, run, act });
-  if (keep) await engine.checkpoints.pin(runId, { ...act, reason: act.reason ?? "run --keep" });
-  if (detach) return leave(context, runId);
+  const run = await store.read(id);
+  // Another process has started it in the meantime, or it is another run of the same key.
+  const isOthers = id !== runId || (run && run.claim.owner !== null && run.claim.owner !== ownerName());
+  if (run && isOthers && !detach) return goOn(context, { store, code, run, act });
+  if (keep) await engine.checkpoints.pin(id, { ...act, reason: act.reason ?? "run --keep" });
+  if (detach) return leave(context, id);
   const driving = { engine, store, runId, act };
   const driven = await (context.options.skipGates ? driveSkipping : drive)(context, driving);
   return ending(context, engine, driven, { code });

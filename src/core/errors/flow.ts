@@ -1,6 +1,6 @@
 import { entries, UNCHANGED } from "./entry.ts";
 
-/** 50xx: workers. 51xx: schedules, rate limits and queues. */
+/** 50xx: workers and starts. 51xx: schedules, rate limits and queues. */
 export const flowErrors = entries({
   "HF-5000": {
     what: "The {store} store keeps no list of workers.",
@@ -19,6 +19,18 @@ export const flowErrors = entries({
     why: "It checks its input, and this process doesn't have the code that does.",
     safe: UNCHANGED,
     fix: "Start the run where the workflow's code is, or give this process the code: holdfast serve <files…>.",
+  },
+  "HF-5060": {
+    what: "There is a run of {workflow} with key {key} already: {run}.",
+    why: "It hasn't ended, and the start asked for a run that is alone with its key.",
+    safe: UNCHANGED,
+    fix: 'Wait until it has ended, or start with singleton: "join" to get that run.',
+  },
+  "HF-5061": {
+    what: "The {store} store can't keep a run alone with its key.",
+    why: "It can't look for other runs and create one in one transaction.",
+    safe: UNCHANGED,
+    fix: "Keep such runs in SQLite, PostgreSQL, PGlite or files, or start them without singleton and debounceMs.",
   },
   "HF-5100": {
     what: "There is no {kind} named {name}.",

@@ -32,7 +32,7 @@ export interface LimitRecord {
 }
 
 /** The number of stretches that a period is divided into. */
-const BUCKETS = 100;
+const BUCKETS = 400;
 
 /** The longest time by which a use may be dated ahead. */
 export const MOST_LEAD_MS = 10_000;

@@ -4,6 +4,7 @@ import type { RecordDraft } from "../records.ts";
 import { claimAfter, UNCLAIMED } from "../store/claim.ts";
 import type { CommitQueue, CommitResult } from "../store/commit.ts";
 import type {
+  Alone,
   Append,
   Blob,
   ClaimChange,
@@ -51,6 +52,11 @@ export type Decide = (row: RunRow) => Promise<ActPlan | null> | ActPlan | null;
 export interface Acted {
   readonly row: RunRow;
   readonly events: readonly JournalEvent[];
+}
+
+/** The run because of which another one wasn't created. */
+export interface InTheWay {
+  readonly by: string;
 }
 
 /** The worker's handle for writing to the run it advances. */
@@ -128,6 +134,15 @@ export class Acts {
     return this.#append(unwritten(identity), plan, null);
   }
 
+  /** Creates a run unless another one is in its way, and says which. `null`: the id is taken. */
+  async createAlone(identity: NewRun, plan: ActPlan, alone: Alone): Promise<Acted | InTheWay | null> {
+    const { append, ...acted } = this.#build(unwritten(identity), plan, null);
+    await this.#store.prepare?.(append.run.id, true);
+    const result = await this.#queue.submit({ ...append, alone });
+    if (!result.ok && "by" in result && result.by !== undefined) return { by: result.by };
+    return this.#taken(result) ? acted : null;
+  }
+
   /** Submits a prepared append; returns whether it was accepted. */
   async submit(append: Append): Promise<boolean> {
     const hasValues = append.blobs.length > 0 || append.entries.some(({ data }) => data !== null);
@@ -139,10 +154,14 @@ export class Acts {
     // The value would never be dropped, because retention has finished with this run.
     if (row.prunedAt !== null && plan.events.some(({ data }) => data !== undefined))
       throw dropped(row.id, row.seq);
+    const { append, ...acted } = this.#build(row, plan, expect);
+    return (await this.submit(append)) ? acted : null;
+  }
+
+  #build(row: RunRow, plan: ActPlan, expect: Expected | null): BuiltAct {
     const { blinding, capabilities } = this.#store;
     const how = { at: this.#time.now(), blinding, capabilities, redactor: this.#redactor };
-    const { append, ...acted } = buildAct(row, plan, expect, how);
-    return (await this.submit(append)) ? acted : null;
+    return buildAct(row, plan, expect, how);
   }
 
   #taken(result: CommitResult): boolean {

@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 import { HoldfastError } from "../errors.ts";
 import type { Ids } from "../ids.ts";
 import type { Ports } from "../ports.ts";
-import { claimAfter, isFull, refusal, UNCLAIMED } from "../store/claim.ts";
+import { claimAfter, refusalAmong, UNCLAIMED } from "../store/claim.ts";
 import type { CommitQueue } from "../store/commit.ts";
 import type { Append, AppendResult, DueQuery, Entry, RunQuery, Store } from "../store/contract.ts";
 import { type Documents, documentsOver } from "../store/documents.ts";
@@ -99,8 +99,8 @@ export class ScratchStore implements Store {
     const draft = this.#drafts.get(run.id);
     const row = draft?.row ?? below;
     const drafts = (): RunRow[] => [...this.#drafts.values()].map((one) => one.row);
-    const reason = refusal(append, row, now) ?? (isFull(append, drafts) ? "full" : null);
-    if (reason) return { ok: false, reason, row };
+    const refused = refusalAmong(append, row, now, drafts);
+    if (refused) return refused;
     if (append.claim.kind === "erase") {
       this.#drafts.delete(run.id);
       return { ok: true };

@@ -1,4 +1,4 @@
-import { badOption, checkObject } from "../check-options.ts";
+import { badOption, checkObject, checkWhole } from "../check-options.ts";
 import type { Workflow } from "../context.ts";
 import { defined } from "../defined.ts";
 import { checkAct } from "../journal/act.ts";
@@ -6,7 +6,7 @@ import type { EventDraft } from "../journal/events.ts";
 import type { Values } from "../journal/values.ts";
 import type { StartOptions } from "../options.ts";
 import { checkBudget } from "../options.ts";
-import type { Blob } from "../store/contract.ts";
+import type { Alone, Blob } from "../store/contract.ts";
 import { checkTags, type TagMeta, tagsOfChild } from "../tags.ts";
 import type { Budget, RunTags } from "../types.ts";
 
@@ -19,6 +19,15 @@ export interface Given {
   readonly tags: RunTags;
   /** When it begins; `undefined`: at once. */
   readonly startAt?: number | undefined;
+  /** How it stands to other runs of its key. */
+  readonly alone?: AloneOptions | undefined;
+}
+
+export interface AloneOptions extends Alone {
+  /** True when the start is refused instead of joining the other run. */
+  readonly isRefused: boolean;
+  /** How long it waits for other starts. */
+  readonly debounceMs: number | undefined;
 }
 
 /** From the caller that starts it: a limit given here takes precedence over the workflow's own. */
@@ -33,7 +42,23 @@ export function givenAtStart({ budget: own }: Workflow, options: StartOptions): 
     actor,
     tags: checkTags(options),
     startAt: checkStartAt(startAt),
+    alone: checkAlone(options),
   };
+}
+
+const DAY = 86_400_000;
+
+function checkAlone({ key, singleton, debounceMs, startAt }: StartOptions): AloneOptions | undefined {
+  const option = singleton !== undefined ? "singleton" : "debounceMs";
+  if (singleton === undefined && debounceMs === undefined) return undefined;
+  if (key === undefined) throw badOption(option, "it goes by key, and none is given");
+  if (singleton !== undefined && singleton !== "join" && singleton !== "refuse")
+    throw badOption(option, 'it must be "join" or "refuse"');
+  if (debounceMs !== undefined) checkWhole("debounceMs", debounceMs, 1, DAY);
+  if (debounceMs !== undefined && (singleton !== undefined || startAt !== undefined))
+    throw badOption("debounceMs", "it can't be combined with singleton or startAt");
+  const among = singleton === undefined ? "unbegun" : "unended";
+  return { key, among, isRefused: singleton === "refuse", debounceMs };
 }
 
 /** The last moment that a Date can name. */

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts";
-import type { Claim, RunRow } from "../types.ts";
-import type { Append, ClaimChange, ClaimLimit, Refusal } from "./contract.ts";
+import { type Claim, ended, type RunRow } from "../types.ts";
+import type { Append, AppendResult, ClaimChange, ClaimLimit, Refusal } from "./contract.ts";
 
 /** The rules of claims, for stores that check appends themselves and for code that predicts the effect of a change. */
 const FREE = { owner: null, token: null, until: 0 } as const;
@@ -31,7 +31,7 @@ export const limitsOf = ({ claim }: Append): readonly ClaimLimit[] =>
   claim.kind === "acquire" ? (claim.limits ?? []) : [];
 
 /** True when a limit of the claim is reached among these runs, the run itself left out. */
-export function isFull(append: Append, rows: () => Iterable<RunRow>): boolean {
+function isFull(append: Append, rows: () => Iterable<RunRow>): boolean {
   const limits = limitsOf(append);
   if (limits.length === 0) return false;
   const running = [...rows()].filter(({ id, status }) => status === "running" && id !== append.run.id);
@@ -41,9 +41,39 @@ export function isFull(append: Append, rows: () => Iterable<RunRow>): boolean {
   });
 }
 
+/** The id of a run beside which a create must not stand, among these runs. */
+export function inTheWay(append: Append, rows: () => Iterable<RunRow>): string | undefined {
+  const { run, alone } = append;
+  if (!alone) return undefined;
+  const isOpen = ({ status, waiting }: RunRow): boolean =>
+    alone.among === "unended" ? !ended(status) : isUnbegun({ status, waiting });
+  for (const row of rows())
+    if (row.id !== run.id && row.workflow === run.workflow && row.key === alone.key && isOpen(row))
+      return row.id;
+  return undefined;
+}
+
+/** True for a run that waits for its start. */
+export const isUnbegun = ({ status, waiting }: Pick<RunRow, "status" | "waiting">): boolean =>
+  status === "waiting" && waiting[0]?.kind === "start";
+
+/** Why an append must be refused that comes to these runs, in a store that has them all in memory. */
+export function refusalAmong(
+  append: Append,
+  row: RunRow | null,
+  now: number,
+  rows: () => Iterable<RunRow>,
+): (AppendResult & { readonly ok: false }) | null {
+  const reason = refusal(append, row, now) ?? (isFull(append, rows) ? "full" : null);
+  if (reason) return { ok: false, reason, row };
+  const by = inTheWay(append, rows);
+  return by === undefined ? null : { ok: false, reason: "taken", row: null, by };
+}
+
 /** Refuses limits (HF-3092) in a store that can't count them in one transaction. */
 export function refuseLimits(store: string, batch: readonly Append[]): void {
-  if (batch.some((append) => limitsOf(append).length > 0)) throw new HoldfastError("HF-3092", { store });
+  if (batch.some((append) => append.alone !== undefined || limitsOf(append).length > 0))
+    throw new HoldfastError("HF-3092", { store });
 }
 
 /** Why an append to this run must be refused, or `null`. */

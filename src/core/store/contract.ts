@@ -76,7 +76,7 @@ export interface StoreCapabilities {
   readonly transactions: false | "sync" | "async";
   /** The tables of records that it writes with an append. A store without this is given no records. */
   readonly records?: readonly RecordTable[];
-  /** True when a claim may be limited by how many runs of a queue are running. */
+  /** True when a claim may be limited by how many runs of a queue are running, and a create by what else is there. */
   readonly limits?: boolean;
 }
 
@@ -119,6 +119,15 @@ export interface ClaimLimit {
   readonly most: number;
 }
 
+/**
+ * A condition of a create: no other run of the same workflow has this key and is unended, or still waits for its start.
+ * They are looked for in the same transaction.
+ */
+export interface Alone {
+  readonly key: string;
+  readonly among: "unended" | "unbegun";
+}
+
 /** The effect of an append on the run's claim. */
 export type ClaimChange =
   | {
@@ -148,6 +157,8 @@ export interface Append {
   /** `null` creates the run, and is refused if it exists. */
   readonly expect: Expected | null;
   readonly claim: ClaimChange;
+  /** Only for a create without limits, and only with `capabilities.limits`; a store without it throws HF-3092. */
+  readonly alone?: Alone;
   /** In order, without a gap; one, unless a run is created as a copy of another, or erased. */
   readonly entries: readonly Entry[];
   /** The hash of the last entry's head: the run's new head. */
@@ -181,15 +192,21 @@ export interface Expected {
 
 export type AppendResult =
   | { readonly ok: true }
-  | { readonly ok: false; readonly reason: Refusal; readonly row: RunRow | null };
+  | {
+      readonly ok: false;
+      readonly reason: Refusal;
+      readonly row: RunRow | null;
+      /** With `taken`: the id of the other run. */
+      readonly by?: string;
+    };
 
 /**
  * `exists`: a create found a run with that id. `missing`: no such run. `damaged`: its stored data can't be read
  * (HF-3010). `fenced`: the caller no longer has the claim. `held`: an acquire found a live claim, neither free nor
- * expired. `conflict`: the run has moved; read and decide again. `full`: a limit of the claim is reached. Checked in
- * this order.
+ * expired. `conflict`: the run has moved; read and decide again. `full`: a limit of the claim is reached. `taken`: a
+ * create isn't alone. Checked in this order.
  */
-export type Refusal = "exists" | "missing" | "damaged" | "fenced" | "held" | "conflict" | "full";
+export type Refusal = "exists" | "missing" | "damaged" | "fenced" | "held" | "conflict" | "full" | "taken";
 
 export interface Renewal {
   readonly runId: string;

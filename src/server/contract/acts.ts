@@ -26,6 +26,17 @@ export const actOperations = {
       key: z.string().min(1).max(500).exactOptional(),
       priority: z.number().int().min(-100).max(100).exactOptional(),
       startAt: time.exactOptional(),
+      singleton: z
+        .enum(["join", "refuse"])
+        .exactOptional()
+        .meta({ description: "What to do while another run of the workflow and key hasn't ended" }),
+      debounceMs: z
+        .number()
+        .int()
+        .min(1)
+        .max(86_400_000)
+        .exactOptional()
+        .meta({ description: "Begins when there has been no other start with the key for so long" }),
     }),
     answer: runItem,
   }),

@@ -23,8 +23,9 @@ const now = async (call: Call<OperationId>, id: string): Promise<ApiRunItem> =>
 export const actRoutes: Handlers<keyof typeof actOperations> = {
   async startRun(call) {
     const { workflow, input, id = call.act.id, ...options } = call.body;
-    const { labels, queue } = options;
-    checkStart(call, { workflow, ...defined({ labels, queue }) });
+    const { labels, queue, singleton, debounceMs } = options;
+    const isAlone = singleton !== undefined || debounceMs !== undefined;
+    checkStart(call, { workflow, ...defined({ labels, queue }) }, isAlone);
     const run = await call.engine.startNamed(workflow, input, {
       ...options,
       actor: call.act.actor,

@@ -28,9 +28,12 @@ export async function readRun({ engine, principal }: Caller, id: string): Promis
 }
 
 /** Refuses a run that the caller wouldn't see. A workflow out of scope is refused like one that nobody knows. */
-export function checkStart({ principal: { scope = null } }: Caller, run: ScopedRun): void {
+export function checkStart({ principal: { scope = null } }: Caller, run: ScopedRun, isAlone = false): void {
   const { workflow } = run;
   if (!(scope?.workflows?.includes(workflow) ?? true)) throw new HoldfastError("HF-5001", { workflow });
+  // Runs of the same key may be out of scope: they must neither be seen nor changed.
+  if (isAlone && (scope?.labels || scope?.queues))
+    throw new HoldfastError("HF-6016", { needs: "no singleton and no debounceMs" });
   if (inScope(scope, run)) return;
   const labels = Object.entries(scope?.labels ?? {}).map(([name, value]) => `the label ${name}=${value}`);
   const queues = scope?.queues ? [`a queue of: ${scope.queues.join(", ")}`] : [];

@@ -1,4 +1,4 @@
-import { claimAfter, isFull, refusal, UNCLAIMED } from "../../core/store/claim.ts";
+import { claimAfter, refusalAmong, UNCLAIMED } from "../../core/store/claim.ts";
 import type { Append, AppendResult, Drop, Entry } from "../../core/store/contract.ts";
 import { identityOf } from "../../core/tags.ts";
 import type { RunRow } from "../../core/types.ts";
@@ -37,8 +37,8 @@ export class Flush {
     if (this.#runs.isDamaged(run.id))
       return { ok: false, reason: expect === null ? "exists" : "damaged", row: null };
     const before = this.plans.get(run.id)?.row ?? this.#runs.row(run.id) ?? null;
-    const reason = refusal(append, before, this.#now) ?? (isFull(append, () => this.#rows()) ? "full" : null);
-    if (reason) return { ok: false, reason, row: before };
+    const refused = refusalAmong(append, before, this.#now, () => this.#rows());
+    if (refused) return refused;
     const row = this.#rowAfter(append, before);
     const plan = this.plans.get(run.id) ?? newPlan(row, before === null);
     this.plans.set(run.id, plan);

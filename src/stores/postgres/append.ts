@@ -1,5 +1,5 @@
 import { limitsOf, refusal } from "../../core/store/claim.ts";
-import type { Append, AppendResult, Refusal } from "../../core/store/contract.ts";
+import type { Alone, Append, AppendResult, Refusal } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import { otherStore } from "../other-store.ts";
 import { batchStatement, OTHER } from "./append-batch.ts";
@@ -32,11 +32,11 @@ export async function appendBatch(
   to: Writing,
   batch: readonly Append[],
 ): Promise<readonly AppendResult[]> {
-  const limited = batch.findIndex((append) => limitsOf(append).length > 0);
+  const limited = batch.findIndex((append) => append.alone !== undefined || limitsOf(append).length > 0);
   if (limited >= 0)
     return [
       ...(await appendBatch(database, to, batch.slice(0, limited))),
-      await appendLimited(database, to, batch[limited] as Append),
+      await appendInTurn(database, to, batch[limited] as Append),
       ...(await appendBatch(database, to, batch.slice(limited + 1))),
     ];
   const [first, ...others] = wavesOf(batch);
@@ -52,6 +52,34 @@ export async function appendBatch(
   });
 }
 
+const appendInTurn = (database: Database, to: Writing, append: Append): Promise<AppendResult> =>
+  append.alone ? appendAlone(database, to, append, append.alone) : appendLimited(database, to, append);
+
+/** Creates a run unless another one is in its way. Those of one workflow and key take turns, as below. */
+function appendAlone(database: Database, to: Writing, append: Append, alone: Alone): Promise<AppendResult> {
+  const { id, workflow } = append.run;
+  return database.transaction(async (one) => {
+    await lock(one, to, JSON.stringify([workflow, alone.key]));
+    const { text, values } = statement(
+      (bind) => `SELECT id FROM ${to.at}runs WHERE run_key = ${bind(alone.key, "text")}
+        AND workflow = ${bind(workflow, "text")} AND id <> ${bind(id, "text")}
+        AND status IN ('queued', 'running', 'waiting', 'paused')${
+          alone.among === "unended"
+            ? ""
+            : " AND status = 'waiting' AND projection::json -> 'waiting' -> 0 ->> 'kind' = 'start'"
+        } LIMIT 1`,
+    );
+    const [[by] = []] = await one.query(text, values);
+    if (by === undefined) return (await send(one, to, [append]))[0] as AppendResult;
+    const row = await readLate(one, to.at, id);
+    return row ? { ok: false, reason: "exists", row } : { ok: false, reason: "taken", row, by: String(by) };
+  });
+}
+
+async function lock(one: Queryable, { name }: Writing, what: string): Promise<void> {
+  await one.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`${name} ${what}`]);
+}
+
 /**
  * Applies an append whose claim has limits. Claims of a queue take turns: the lock is taken in a statement before the
  * count, so that the count sees what the one before has committed.
@@ -60,7 +88,7 @@ function appendLimited(database: Database, to: Writing, append: Append): Promise
   const limits = limitsOf(append);
   return database.transaction(async (one) => {
     for (const queue of [...new Set(limits.map((limit) => limit.queue))].sort())
-      await one.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`${to.name} queue ${queue}`]);
+      await lock(one, to, `queue ${queue}`);
     for (const { queue, key, most } of limits) {
       const { text, values } = statement((bind) => {
         const ofKey = key === undefined ? "" : ` AND run_key = ${bind(key, "text")}`;

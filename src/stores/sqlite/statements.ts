@@ -90,6 +90,10 @@ export const SQL = {
     WHERE status = 'running' AND queue = ? AND id <> ?`,
   runningOfKey: `SELECT count(*) FROM runs INDEXED BY runs_running
     WHERE status = 'running' AND queue = ? AND run_key = ? AND id <> ?`,
+  /** A run of this workflow and key that hasn't ended; the last value is 1 for those that wait for their start. */
+  inTheWay: `SELECT id FROM runs INDEXED BY runs_by_key WHERE run_key = ? AND workflow = ? AND id <> ?
+    AND status IN ('queued', 'running', 'waiting', 'paused')
+    AND (? = 0 OR (status = 'waiting' AND json_extract(waiting, '$[0].kind') = 'start')) LIMIT 1`,
   label: `INSERT INTO run_labels (name, value, created_at, id, run) VALUES (?, ?, ?, ?, (${NUMBER}))`,
   eraseLabel: "DELETE FROM run_labels WHERE name = ? AND value = ? AND created_at = ? AND id = ?",
 } as const;

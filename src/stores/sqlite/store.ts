@@ -286,6 +286,11 @@ const ENDS_HANDLE: readonly string[] = ["HF-3004", "HF-3006", "HF-3013"];
 function apply(connection: Connection, append: Append, now: number): AppendResult {
   const { run, entries, blobs, records, drop } = append;
   if (append.claim.kind === "erase") return erase(connection, append, now);
+  const by = inTheWay(connection, append);
+  if (by !== undefined) {
+    const row = readRow(connection, run.id);
+    return row ? { ok: false, reason: "exists", row } : { ok: false, reason: "taken", row, by };
+  }
   const isTooMany = limitsOf(append).some((limit) => isReached(connection, run.id, limit));
   if (isTooMany || !change(connection, append, now)) {
     const row = readRow(connection, run.id);
@@ -310,6 +315,14 @@ function isReached(connection: Connection, runId: string, { queue, key, most }: 
   const statement = connection.prepare(key === undefined ? SQL.running : SQL.runningOfKey);
   const [[count] = []] = key === undefined ? statement.all(queue, runId) : statement.all(queue, key, runId);
   return Number(count) >= most;
+}
+
+/** Looked for inside the write transaction, so that no other create comes in between. */
+function inTheWay(connection: Connection, { run, alone }: Append): string | undefined {
+  if (!alone) return undefined;
+  const isUnbegun = alone.among === "unbegun" ? 1 : 0;
+  const [[id] = []] = connection.prepare(SQL.inTheWay).all(alone.key, run.workflow, run.id, isUnbegun);
+  return id === undefined ? undefined : String(id);
 }
 
 /** Labels have an index of their own, in the order of lists. */

@@ -13,7 +13,7 @@ import { entries } from "./entries.ts";
 import { erasing } from "./erasing.ts";
 import { exactValues } from "./exact-values.ts";
 import { fencing } from "./fencing.ts";
-import { limits } from "./limits.ts";
+import { aloneWithKey, limits } from "./limits.ts";
 import { listing } from "./listing.ts";
 import { missing } from "./missing.ts";
 import { outsideActs } from "./outside-acts.ts";
@@ -76,6 +76,7 @@ const BEHAVIOURS: readonly Behaviour[] = [
   tags,
   priorities,
   limits,
+  aloneWithKey,
   documents,
   keptDocuments,
   missing,

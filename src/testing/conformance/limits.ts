@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { ClaimChange, ClaimLimit, Store } from "../../core/store/contract.ts";
-import type { RunRow } from "../../core/types.ts";
+import type { Alone, Append, ClaimChange, ClaimLimit, Store } from "../../core/store/contract.ts";
+import type { RunIdentity, RunProjection, RunRow } from "../../core/types.ts";
 import { accepted, creation, HOUR, outsideAct, refused, step } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
 
@@ -105,6 +105,62 @@ export const limits: Behaviour = {
       assert.ok(answers.every((one) => one.ok || one.reason === "full"));
       const { runs } = await store.list({ queue: "mail", status: ["running"], limit: 100 });
       assert.equal(runs.length, 5);
+    },
+  },
+};
+
+const alone = (
+  id: string,
+  among: Alone["among"],
+  more: Partial<RunIdentity & RunProjection> = {},
+): Append => ({
+  ...creation({ run: { id, key: "c7", status: "queued", wakeAt: 0, ...more }, claim: { kind: "release" } }),
+  alone: { key: more.key ?? "c7", among },
+});
+
+const START = { status: "waiting", waiting: [{ kind: "start", step: "", since: 1, until: 2 }] } as const;
+
+/** A store that can't look for other runs and create one in one transaction refuses such a create. */
+export const aloneWithKey: Behaviour = {
+  name: "creates that are alone with their key",
+  cases: {
+    "are refused beside an unended run, or by a store that cannot": async ({ store }) => {
+      if (store.capabilities.limits !== true) {
+        await assert.rejects(store.append([alone("a", "unended")]), { code: "HF-3092" });
+        return;
+      }
+      const inTheWay = { ok: false, reason: "taken", row: null, by: "a" } as const;
+      const first = await accepted(store, alone("a", "unended"));
+      assert.deepEqual(await store.append([alone("b", "unended")]), [inTheWay]);
+      assert.deepEqual(await store.read("b"), null);
+      await accepted(store, alone("other-key", "unended", { key: "c8" }));
+      await accepted(store, alone("other-workflow", "unended", { workflow: "bills" }));
+      await accepted(store, alone("unbegun", "unbegun"));
+      await refused(store, alone("a", "unended"), "exists");
+      await accepted(store, outsideAct(first, { run: { status: "failed" } }));
+      assert.deepEqual(await store.append([alone("b", "unended")]), [{ ...inTheWay, by: "unbegun" }]);
+    },
+
+    "are refused beside a run that waits for its start": async ({ store }) => {
+      if (store.capabilities.limits !== true) return;
+      const first = await accepted(store, alone("a", "unbegun", START));
+      const taken = [{ ok: false, reason: "taken", row: null, by: "a" }];
+      assert.deepEqual(await store.append([alone("b", "unbegun", START)]), taken);
+      await accepted(store, outsideAct(first, { run: { status: "running", waiting: [] } }));
+      await accepted(store, alone("b", "unbegun", START));
+    },
+
+    "leave one of many at once, in batches and one by one": async ({ store }) => {
+      if (store.capabilities.limits !== true) return;
+      const creates = Array.from({ length: 10 }, (_, i) => alone(`r${i}`, "unended"));
+      const results = await Promise.all([
+        store.append(creates.slice(0, 4)),
+        ...creates.slice(4).map((one) => store.append([one])),
+      ]);
+      const answers = results.flat();
+      assert.equal(answers.filter(({ ok }) => ok).length, 1);
+      assert.ok(answers.every((one) => one.ok || (one.reason === "taken" && one.by !== undefined)));
+      assert.equal((await store.list({ key: "c7", limit: 100 })).runs.length, 1);
     },
   },
 };
