@@ -77,6 +77,7 @@ export const TEXT = {
   // Run: head, outline, graph, timeline
   run: {
     tokens: (n: string) => `${n} tokens`,
+    last: "Last steps",
     head: {
       for: "for",
       progress: "Progress",
@@ -196,6 +197,13 @@ export const TEXT = {
       messages: (n: number) => (n === 1 ? "1 message" : `${countText(n)} messages`),
       cut: (length: string) => `Cut: the whole text has ${length} characters.`,
     },
+    graph: {
+      fit: "Fit",
+      hint: "Arrows show the order in which steps ran",
+      newest: (n: number) => `The newest ${n} are drawn. The outline has them all.`,
+      open: "Open the group",
+      close: "Close the group",
+    },
     timeline: {
       label: "Attempts and waits over time",
       empty: "The timeline starts with the first step.",
@@ -275,7 +283,7 @@ export const TEXT = {
     alternatives: "Instead of",
     confidence: "Confidence",
     reveal: {
-      what: (step: string) => `the values of ${step}`,
+      what: (step: string) => `what ${step} was given and gave`,
       hide: "Hide the values",
       given: "Shown to the person",
       output: "Output",

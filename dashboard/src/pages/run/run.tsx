@@ -6,6 +6,7 @@ import { Loaded } from "../../ui/page.tsx";
 import { Announce } from "./announce.tsx";
 import { Below } from "./below/below.tsx";
 import { Head } from "./head.tsx";
+import { LastSteps } from "./last-steps.tsx";
 import { useOutline } from "./outline/use-outline.ts";
 import { type PlaceUse, usePlace } from "./use-place.ts";
 import { Views } from "./views.tsx";
@@ -25,6 +26,7 @@ export default function RunPage() {
           <>
             <Announce text={`${answer.word}. ${answer.headline}`} />
             <Head answer={answer} outline={outline.outline} acts={<RunActs run={actedOf(answer)} keys />} />
+            <LastSteps tree={outline.tree} onSelect={(step) => place.go({ step, attempt: null })} />
             <Views use={outline} place={place} />
             <Moments place={place} />
             <Below answer={answer} outline={outline.outline} place={place} />
@@ -40,5 +42,9 @@ function Moments({ place: { run, at, go } }: { readonly place: PlaceUse }) {
   const isNamed = at !== null && !/^\d+$/.test(at);
   const { data } = useApi("getCheckpoint", { run, at: at ?? "last" }, { enabled: isNamed });
   const seq = isNamed ? (data?.seq ?? null) : at === null ? null : Number(at);
-  return <Scrubber run={run} at={seq} onAt={(next) => go({ at: next === null ? null : String(next) })} />;
+  return (
+    <div className="mt-3">
+      <Scrubber run={run} at={seq} onAt={(next) => go({ at: next === null ? null : String(next) })} />
+    </div>
+  );
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import { useKeys } from "../../keys.tsx";
 import { TEXT } from "../../text.ts";
 import { Modal } from "../../ui/modal.tsx";
@@ -18,6 +18,8 @@ export interface ViewsProps {
   readonly use: OutlineUse;
   readonly place: PlaceUse;
 }
+
+const GraphView = lazy(() => import("./graph/graph-view.tsx"));
 
 /** `g` begins the keys that lead to other pages. */
 const KEYS: Readonly<Record<View, string>> = { outline: "o", graph: "G", timeline: "t" };
@@ -89,7 +91,7 @@ function Current({ use, place, view }: ViewsProps & { readonly view: View }): Re
         onSelect={(step, attempt) => place.go({ step, attempt })}
       />
     );
-  return null;
+  return <GraphView tree={use.tree} selected={place.step} onSelect={select} />;
 }
 
 /** The inspector: at the side, or over the page where there is no side. */

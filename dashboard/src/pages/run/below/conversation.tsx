@@ -28,7 +28,7 @@ export function Conversation({ run }: { readonly run: string }) {
   });
   return (
     <div className="px-4 py-3">
-      <Reveal what={TEXT.run.conversation.what} read={ask}>
+      <Reveal what={TEXT.run.conversation.what} read={(reason) => ask(reason)}>
         {(first) => <TalkView first={first} ask={ask} />}
       </Reveal>
     </div>
