@@ -55,13 +55,16 @@ export function Lineage({ run }: { readonly run: string }) {
 function Children({ run }: { readonly run: string }) {
   const { data } = useApi("listRuns", { parent: run, limit: SHOWN + 1 });
   const children = data?.runs ?? [];
+  const ids = children.slice(0, SHOWN).map(({ id }) => id);
+  const { data: progress } = useApi("getProgress", { run: ids }, { enabled: ids.length > 0 });
+  const known = new Map(progress?.runs.map((one) => [one.run, one.text]));
   return (
     <>
       {children.slice(0, SHOWN).map((child) => (
         <li key={child.id} className="flex min-w-0 items-center gap-1.5">
           <Workflow aria-hidden className="size-4 shrink-0 text-faint" />
           <RunLink id={child.id}>{child.parent?.step ?? child.id}</RunLink>
-          <span className="text-soft tabular-nums">{child.progress.text}</span>
+          <span className="text-soft tabular-nums">{known.get(child.id) ?? child.progress.text}</span>
           {child.tone === "good" ? null : <Badge tone={child.tone}>{child.word}</Badge>}
         </li>
       ))}

@@ -126,8 +126,8 @@ function Side({
       </Modal>
     );
   return (
-    <aside className="self-start rounded-lg border border-line bg-surface lg:sticky lg:top-4 lg:max-h-[calc(100dvh-2rem)] lg:overflow-y-auto">
+    <div className="self-start rounded-lg border border-line bg-surface lg:sticky lg:top-4 lg:max-h-[calc(100dvh-2rem)] lg:overflow-y-auto">
       {inspector}
-    </aside>
+    </div>
   );
 }
