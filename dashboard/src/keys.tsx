@@ -55,9 +55,11 @@ function isTyping({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent): boo
   if (
     (key === "Enter" || key === " ") &&
     target instanceof HTMLElement &&
-    target.closest("a, button, summary")
+    target.closest("a, button, summary, input")
   )
     return true;
+  if (target instanceof HTMLInputElement && /^(?:checkbox|radio|button|submit)$/.test(target.type))
+    return false;
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))

@@ -121,6 +121,10 @@ export const runOperations = {
             description: "`headline`, `since` and `can` say what is wrong, since when and what to do",
           }),
           until: time.nullable().meta({ description: "When a gate closes by itself" }),
+          errorGroup: z
+            .string()
+            .nullable()
+            .meta({ description: "Failed runs with the same one failed alike" }),
         }),
       ),
       counts: z.record(z.enum(NEED_KINDS), count),

@@ -43,9 +43,10 @@ export const runRoutes: Handlers<keyof typeof runOperations> = {
 
   async needsYou({ engine, query, principal }) {
     const page = await engine.reports.needsYou({ ...query, ...inScopeOf(principal) });
-    const needs = page.needs.map(({ kind, run, standing, until }) => ({
+    const needs = page.needs.map(({ kind, run, standing, until, errorGroup }) => ({
       kind,
       until,
+      errorGroup,
       run: { ...run, ...standing, progress: rowProgress(run) },
     }));
     return { ...page, needs };

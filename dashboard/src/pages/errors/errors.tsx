@@ -74,8 +74,8 @@ function GroupRow({ group, onResume }: { readonly group: Group; readonly onResum
   const [example] = examples;
   const n = countText(count);
   return (
-    <li className="grid gap-x-5 gap-y-3 p-4 sm:grid-cols-[4.5rem_1fr_auto]">
-      <p className="flex items-baseline gap-1.5 sm:flex-col sm:items-end sm:gap-0">
+    <li className="grid gap-x-5 gap-y-3 p-4 sm:grid-cols-[3.5rem_1fr_auto]">
+      <p className="flex items-baseline gap-1.5 sm:flex-col sm:gap-0">
         <span className="text-2xl leading-tight font-semibold text-bad tabular-nums">{n}</span>
         <span className="text-[0.87rem] text-soft">{T.runs(count)}</span>
       </p>

@@ -1,17 +1,19 @@
 import { useLocation } from "wouter";
+import { useRunActs } from "../../acts/use-run-acts.tsx";
+import { isMain } from "../../acts/verbs.ts";
 import { TEXT } from "../../text.ts";
 import { Button } from "../../ui/button.tsx";
-import { mainAct, type Need } from "./main-act.ts";
+import type { Need } from "./groups.ts";
 
-const T = TEXT.needsYou;
-
-/** The one button of a card. */
-export function NeedButton({ need }: { readonly need: Need }) {
+/** The one button of a card: what ends the wait, or the run itself for somebody who may only look. */
+export function NeedButton({ need: { run } }: { readonly need: Need }) {
   const [, go] = useLocation();
-  const act = mainAct(need);
-  return (
-    <Button look={act === null ? "plain" : "primary"} onClick={() => go(`/r/${need.run.id}`)}>
-      {T.acts[act ?? "look"]}
-    </Button>
-  );
+  const [main] = useRunActs(run).filter(isMain);
+  if (main)
+    return (
+      <Button look="primary" onClick={main.open}>
+        {main.name}
+      </Button>
+    );
+  return <Button onClick={() => go(`/r/${run.id}`)}>{TEXT.needsYou.look}</Button>;
 }

@@ -1,22 +1,22 @@
 import { useState } from "react";
+import { Link } from "wouter";
 import { useApi } from "../../api/use-api.ts";
 import { TEXT } from "../../text.ts";
-import { Button } from "../../ui/button.tsx";
 import { CommandLine } from "../../ui/copy.tsx";
 import { countText } from "../../ui/numbers.ts";
 import { Empty, Loaded, Page } from "../../ui/page.tsx";
 import { When } from "../../ui/time.tsx";
-import type { Need } from "./main-act.ts";
-import { NeedCard } from "./need-card.tsx";
+import { cardsOf, type Need } from "./groups.ts";
+import { AlikeCard, NeedCard } from "./need-card.tsx";
 
 const T = TEXT.needsYou;
-const PAGE = 50;
+/** The most that the API tells at once. */
+const MOST = 100;
 
 /** What doesn't go on unless a person does something. */
 export default function NeedsYou() {
-  const [limit, setLimit] = useState(PAGE);
   const [kind, setKind] = useState<Need["kind"] | null>(null);
-  const query = useApi("needsYou", { limit: Math.min(100, limit) }, { refetchMs: 15_000 });
+  const query = useApi("needsYou", { limit: MOST }, { refetchMs: 15_000 });
   return (
     <Page title={TEXT.nav.needsYou} lead={T.lead}>
       <Loaded query={query}>
@@ -30,14 +30,20 @@ export default function NeedsYou() {
                 <Kinds kinds={kinds} counts={counts} total={total} kind={kind} onKind={setKind} />
               )}
               <ul className="grid gap-3 xl:grid-cols-2 min-[110rem]:grid-cols-3">
-                {shown.map((need) => (
-                  <NeedCard key={need.run.id} need={need} />
-                ))}
+                {cardsOf(shown).map((card) =>
+                  card.needs.length > 1 ? (
+                    <AlikeCard {...card} key={card.key} isMore={next !== null} />
+                  ) : (
+                    <NeedCard key={card.key} need={card.first} />
+                  ),
+                )}
               </ul>
-              {next === null || limit >= 100 ? null : (
-                <Button className="mt-4" onClick={() => setLimit((now) => now + PAGE)}>
-                  {T.more(countText(Math.min(PAGE, total - next)))}
-                </Button>
+              {next === null ? null : (
+                <p className="mt-3 text-soft">
+                  <Link href="/runs?q=needs%3Ayou" className="underline">
+                    {T.rest(countText(total - next))}
+                  </Link>
+                </p>
               )}
               {more ? <p className="mt-3 text-soft">{T.looked}</p> : null}
             </>

@@ -11,10 +11,10 @@ const T = TEXT.runs;
 
 /** One set of columns for the head and all rows. On a phone a row has three lines. */
 export const COLUMNS =
-  "grid gap-x-3 grid-cols-[1.5rem_auto_1fr_auto] md:grid-cols-[1.25rem_9.5rem_11rem_minmax(0,1fr)_5rem_5rem] xl:grid-cols-[1.25rem_9.5rem_13rem_10rem_minmax(0,1fr)_8rem_5rem_3.5rem_5rem]";
+  "grid gap-x-3 grid-cols-[1.25rem_auto_1fr_auto] md:grid-cols-[1.25rem_9.25rem_10rem_minmax(0,1fr)_4.5rem_4.5rem] xl:grid-cols-[1.25rem_9.25rem_minmax(8rem,14rem)_minmax(6rem,11rem)_minmax(12rem,3fr)_6rem_4.25rem_2.5rem_4rem] text-[0.93rem]";
 
 /** Heights in rem: rows are all alike, so the place of a row is known without drawing it. */
-export const ROW_REM = { wide: 2.5, phone: 5.25 } as const;
+export const ROW_REM = { wide: 2.4, phone: 5.25 } as const;
 
 export interface RowProps {
   readonly run: RunItem;
@@ -58,7 +58,7 @@ export const RunRow = memo(function RunRow({ run, index, isSelected, isCurrent, 
       </td>
       <td
         title={run.headline}
-        className={`truncate max-md:order-last max-md:col-span-3 ${run.tone === "bad" ? "text-bad" : "text-soft"}`}
+        className={`truncate max-md:col-span-3 max-md:col-start-2 ${run.tone === "bad" ? "text-bad" : "text-soft"}`}
       >
         {run.headline}
       </td>

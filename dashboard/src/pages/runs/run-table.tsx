@@ -116,9 +116,9 @@ function Head({
     <thead className="sticky top-0 z-10 block max-md:hidden">
       <tr
         aria-rowindex={1}
-        className={`items-center rounded-t-lg border-b border-line bg-surface px-3 py-1.5 text-[0.82rem] font-medium text-soft ${COLUMNS}`}
+        className={`items-center rounded-t-lg border-b border-line bg-surface px-3 py-1.5 text-soft ${COLUMNS}`}
       >
-        <th scope="col" className="flex items-center">
+        <th scope="col" className="flex items-center text-[0.82rem] font-medium">
           <input
             type="checkbox"
             aria-label={T.selectAll}
@@ -127,23 +127,33 @@ function Head({
             className="size-4 accent-accent"
           />
         </th>
-        <th scope="col">{names.status}</th>
-        <th scope="col">{names.run}</th>
-        <th scope="col" className="max-xl:hidden">
+        <th scope="col" className="text-left text-[0.82rem] font-medium">
+          {names.status}
+        </th>
+        <th scope="col" className="text-left text-[0.82rem] font-medium">
+          {names.run}
+        </th>
+        <th scope="col" className="text-left max-xl:hidden text-[0.82rem] font-medium">
           {names.workflow}
         </th>
-        <th scope="col">{names.headline}</th>
-        <th scope="col" className="max-xl:hidden">
+        <th scope="col" className="text-left text-[0.82rem] font-medium">
+          {names.headline}
+        </th>
+        <th scope="col" className="text-left max-xl:hidden text-[0.82rem] font-medium">
           {names.progress}
         </th>
-        <th scope="col" className="text-right">
+        <th scope="col" className="text-right text-[0.82rem] font-medium">
           {names.age}
         </th>
-        <th scope="col" className="truncate text-right max-xl:hidden" title={names.recoveries}>
+        <th
+          scope="col"
+          className="truncate text-right max-xl:hidden text-[0.82rem] font-medium"
+          title={names.recoveries}
+        >
           <span aria-hidden>↻</span>
           <span className="sr-only">{names.recoveries}</span>
         </th>
-        <th scope="col" className="text-right">
+        <th scope="col" className="text-right text-[0.82rem] font-medium">
           {names.cost}
         </th>
       </tr>

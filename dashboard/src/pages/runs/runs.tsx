@@ -135,7 +135,7 @@ function Toolbar({
   return (
     <div className="mb-3 flex flex-col gap-1.5">
       <Views text={text} onText={onText} />
-      <div className="flex flex-wrap items-start gap-2">
+      <div className="flex items-start gap-2 max-md:flex-wrap">
         <SearchBox text={text} onText={onText} input={search} />
         <Choice
           text={text}

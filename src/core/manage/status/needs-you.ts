@@ -4,6 +4,7 @@ import { isKeyAway, isUnreadable } from "../../journal/unreadable.ts";
 import { isAbout } from "../../journal/wait-reason.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Run, RunRow, RunStatus, WaitKind } from "../../types.ts";
+import { groupOf } from "../reports/error-groups.ts";
 import { type Standing, standingOf } from "./standing.ts";
 
 /** Why a run needs a person. */
@@ -44,6 +45,8 @@ export interface Need {
   readonly standing: Standing;
   /** When the wait ends by itself, and not well: a gate that closes. */
   readonly until: number | null;
+  /** The group of errors that a failed run belongs to; see `engine.reports.errors`. */
+  readonly errorGroup: string | null;
 }
 
 export interface NeedsQuery {
@@ -108,7 +111,9 @@ export async function needsYou(store: Store, query: NeedsQuery): Promise<NeedsPa
 export function needOf(run: RunRow, now: number): (Need & { readonly run: RunRow }) | null {
   const standing = standingOf(run, now);
   if (!standing.needsYou) return null;
-  return { kind: kindOf(standing), run, standing, until: standing.wait?.until ?? null };
+  const kind = kindOf(standing);
+  const errorGroup = kind === "failed" ? groupOf(run) : null;
+  return { kind, run, standing, until: standing.wait?.until ?? null, errorGroup };
 }
 
 function kindOf({ stalled, wait }: Standing): NeedKind {
