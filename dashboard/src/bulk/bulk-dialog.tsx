@@ -73,6 +73,7 @@ function Decide({ act, seen, onClose, onOutcome }: DecideProps) {
   const [isMore, setMore] = useState(false);
   const [progress, setProgress] = useState<Outcome | null>(null);
   const abort = useRef<AbortController | null>(null);
+  const isOver = useRef(false);
   useEffect(() => () => abort.current?.abort(), []);
   const pace = PACES.find(({ id }) => id === paceId) ?? PACES[0];
   const count = seen.done.length;
@@ -104,7 +105,17 @@ function Decide({ act, seen, onClose, onOutcome }: DecideProps) {
   }, [act, seen, count, pace, isMore]);
   const id = useId();
   return (
-    <ActDialog act={whole} onClose={onClose} onDone={(answer) => onOutcome(answer as Outcome)}>
+    <ActDialog
+      act={whole}
+      onClose={() => {
+        // The dialog closes when the act is over; what came of it is then shown instead.
+        if (!isOver.current) onClose();
+      }}
+      onDone={(answer) => {
+        isOver.current = true;
+        onOutcome(answer as Outcome);
+      }}
+    >
       <Foreseen seen={seen} />
       {act === "pause" || count === 0 ? null : (
         <label className="flex items-start gap-2">

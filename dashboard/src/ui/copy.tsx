@@ -35,7 +35,7 @@ export function CopyButton({
 export function CommandLine({ command }: { readonly command: string }) {
   return (
     <div className="flex items-center gap-2 rounded-md border border-line bg-sunken py-1 pr-1 pl-3">
-      <code className="min-w-0 flex-1 overflow-x-auto font-mono text-[0.87rem] whitespace-pre">
+      <code className="min-w-0 flex-1 py-0.5 font-mono text-[0.87rem] break-words whitespace-pre-wrap">
         {command}
       </code>
       <CopyButton text={command} />
