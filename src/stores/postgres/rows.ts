@@ -1,7 +1,7 @@
 import { readableRow } from "../../core/journal/row-shape.ts";
 import type { Append, Entry } from "../../core/store/contract.ts";
 import { identityOf, NO_TAGS } from "../../core/tags.ts";
-import type { Claim, RunProjection, RunRow } from "../../core/types.ts";
+import type { RunIdentity, RunProjection, RunRow, RunTags } from "../../core/types.ts";
 import type { Value } from "./queryable.ts";
 
 /**
@@ -42,34 +42,67 @@ type RowValues = readonly [
   seq: Value,
   head: string,
   id: string,
-  ...columns: Value[],
+  workflow: Value,
+  parent: Value,
+  createdAt: Value,
+  status: Value,
+  wakeAt: Value,
+  prunedAt: Value,
+  name: Value,
+  queue: Value,
+  key: Value,
+  priority: Value,
 ];
 
 /** Builds a row from values in the order of `ROW`. The texts and the columns that repeat a part of them must agree. */
 export function toRow(values: readonly Value[]): RunRow {
-  const [identity, projection, epoch, owner, token, until, seq, head, id, ...columns] = values as RowValues;
-  const known = { id, workflow: columns[0], createdAt: Number(columns[2]), seq: Number(seq) };
+  const at = values as RowValues;
+  const known = { id: at[8], workflow: at[9], createdAt: Number(at[11]), seq: Number(at[6]) };
   return readableRow(known, () => {
-    const claim: Claim = { epoch: Number(epoch), owner, token, until: Number(until) };
-    const row: RunRow = {
-      ...NO_TAGS,
-      ...JSON.parse(identity),
-      ...JSON.parse(projection),
-      claim,
-      seq: Number(seq),
-      head,
-    };
-    const { workflow, parent, createdAt, status, wakeAt, prunedAt, name, queue, key, priority } = row;
-    const indexed = [workflow, parent?.runId ?? null, createdAt, status, wakeAt, prunedAt ?? null];
-    const said = [...indexed, name, queue, key, priority];
-    const isSame = row.id === id && said.every((value, i) => isEqual(value, columns[i]));
-    if (!isSame) throw new Error("The columns of the row say something else than its texts.");
+    const row = built(at);
+    if (!agrees(row, at)) throw new Error("The columns of the row say something else than its texts.");
     return row;
   });
 }
 
-const isEqual = (said: string | number | null, column: Value | undefined): boolean =>
-  typeof said === "number" && column !== null ? said === Number(column) : said === column;
+/** One literal in a fixed order: lists read thousands of rows, and copies of copies are most of their time. */
+function built(at: RowValues): RunRow {
+  const identity = JSON.parse(at[0]) as RunIdentity & Partial<RunTags>;
+  const projection = JSON.parse(at[1]) as RunProjection;
+  return {
+    id: identity.id,
+    workflow: identity.workflow,
+    lineage: identity.lineage,
+    parent: identity.parent,
+    origin: identity.origin,
+    createdAt: identity.createdAt,
+    name: identity.name ?? NO_TAGS.name,
+    labels: identity.labels ?? NO_TAGS.labels,
+    queue: identity.queue ?? NO_TAGS.queue,
+    key: identity.key ?? NO_TAGS.key,
+    priority: identity.priority ?? NO_TAGS.priority,
+    ...projectionOf(projection),
+    claim: { epoch: Number(at[2]), owner: at[3], token: at[4], until: Number(at[5]) },
+    seq: Number(at[6]),
+    head: at[7],
+  };
+}
+
+const agrees = (row: RunRow, at: RowValues): boolean =>
+  row.id === at[8] &&
+  row.workflow === at[9] &&
+  (row.parent?.runId ?? null) === at[10] &&
+  isEqual(row.createdAt, at[11]) &&
+  row.status === at[12] &&
+  isEqual(row.wakeAt, at[13]) &&
+  isEqual(row.prunedAt ?? null, at[14]) &&
+  row.name === at[15] &&
+  row.queue === at[16] &&
+  row.key === at[17] &&
+  isEqual(row.priority, at[18]);
+
+const isEqual = (said: number | null, column: Value): boolean =>
+  said === null || column === null ? said === column : said === Number(column);
 
 export function toEntry(values: readonly Value[]): Entry {
   const [seq, count, head, data] = values as readonly [Value, Value, string, string | null];
