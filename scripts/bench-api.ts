@@ -1,21 +1,25 @@
 /**
  * Measures the lists of the API on a store with 10,000 runs: time of the server, of its processor, and size of the
- * answer. `FOLDER` keeps
- * the store for the next time.
+ * answer. On SQLite, and `FOLDER` keeps the file for the next time; with `POSTGRES=1` on a PostgreSQL server of its own.
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { startPostgres } from "../lab/services/postgres.ts";
 import { createEngine, workflow } from "../src/index.ts";
 import { permissionsOf } from "../src/server/access/permission.ts";
 import { createApp } from "../src/server/app.ts";
+import { openPostgresStore } from "../src/stores/postgres/index.ts";
 import { openSqliteStore } from "../src/stores/sqlite/index.ts";
 
 const RUNS = Number(process.env["RUNS"] ?? 10_000);
 const kept = process.env["FOLDER"];
 const folder = kept ?? mkdtempSync(path.join(tmpdir(), "holdfast-bench-api-"));
 const isMade = existsSync(path.join(folder, "runs.db"));
-const store = await openSqliteStore({ file: path.join(folder, "runs.db") });
+const postgres = process.env["POSTGRES"] ? await startPostgres() : null;
+const store = postgres
+  ? await openPostgresStore({ connectionString: postgres.url })
+  : await openSqliteStore({ file: path.join(folder, "runs.db") });
 
 const flow = workflow("flow", async (ctx, n: number) => {
   await ctx.step("load", () => n);
@@ -89,4 +93,5 @@ for (const place of PATHS) {
 await app.close();
 await engine.close();
 await store.close();
+await postgres?.remove();
 if (!kept) rmSync(folder, { recursive: true, force: true });
