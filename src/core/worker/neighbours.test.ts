@@ -46,6 +46,25 @@ describe("a run whose process has died on this machine", () => {
     await lab.drive(second.close());
   });
 
+  it("counts as one recovery, from the process that died, with all the time that nobody was at it (S1-58)", async () => {
+    const lab = createLab();
+    const { dead, process } = town();
+    const first = lab.engine([flow], { ...process("a"), owner: "first" });
+    await begin(lab, first);
+    await lab.crash(first);
+    dead.add("a");
+    await lab.clock.advance(5_000);
+    const second = lab.engine([flow], { ...process("b"), owner: "second" });
+    await lab.drive(second.recover());
+    await lab.drive(second.result("r"));
+    const { incidents } = await lab.drive(second.reports.recoveries());
+    expect(incidents).toMatchObject([{ attempt: 1, lost: "first", takenBy: "second", result: "went on" }]);
+    expect(incidents[0]?.silentMs).toBeGreaterThanOrEqual(5_000);
+    expect(incidents[0]?.interrupted).toEqual([{ step: "slow", effect: "repeatable" }]);
+    expect((await lab.drive(second.checkpoints.show("r@last"))).recoveries).toBe(1);
+    await lab.drive(second.close());
+  });
+
   it("is taken within a sweep by a process that was there before", async () => {
     const lab = createLab();
     const { dead, process } = town();

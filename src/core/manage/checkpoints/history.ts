@@ -41,16 +41,21 @@ export class History {
     const [first] = events;
     if (first?.kind === "run_created")
       this.#begin(first.at, newProjection(first.at, first.meta.version, first.meta.schema ?? 1));
-    if (this.isTakeover(first)) this.recoveries++;
+    if (this.isTakeover(events)) this.recoveries++;
     if (this.run) this.run = projectAll(this.run, events, this.#hasParent);
     for (const event of events) this.#note(event);
     this.event = events.at(-1) ?? this.event;
     this.head = digest(entry.head);
   }
 
-  /** True when an entry that begins with this event takes the run from a dead worker. */
-  isTakeover(first: JournalEvent | undefined): first is JournalEvent & { kind: "run_claimed" } {
-    return first?.kind === "run_claimed" && this.run?.status === "running";
+  /**
+   * True when an entry takes the run from a dead worker, to advance it or to put it aside. An entry that only frees the
+   * claim of a dead process counts no death: the takeover follows.
+   */
+  isTakeover(events: readonly JournalEvent[]): boolean {
+    const [first, ...rest] = events;
+    if (first?.kind !== "run_claimed" || this.run?.status !== "running") return false;
+    return first.meta.recovery > this.run.recoveries || rest.length > 0;
   }
 
   #begin(at: number, run: RunProjection): void {

@@ -113,7 +113,8 @@ class RecoveryScan {
   readonly #row: RunRow;
   readonly #incidents: Mutable<RecoveryIncident>[] = [];
   readonly #history: History;
-  #lastAt = 0;
+  /** The worker that had the run, and its last write. */
+  #before: { readonly owner: string | null; readonly at: number } = { owner: null, at: 0 };
   #current: Mutable<RecoveryIncident> | undefined;
 
   constructor(row: RunRow) {
@@ -124,10 +125,13 @@ class RecoveryScan {
   take(entry: Entry, events: readonly JournalEvent[], isCopied: boolean): void {
     const [first] = events;
     if (!first) return;
-    if (!isCopied && this.#history.isTakeover(first)) this.#takeover(first);
+    const isClaim = first.kind === "run_claimed";
+    const isTakeover = this.#history.isTakeover(events);
+    const isFreed = isClaim && this.#history.run?.status === "running" && !isTakeover;
+    if (isClaim && isTakeover && !isCopied) this.#takeover(first);
     this.#history.take(entry, events);
     for (const event of events) if (event.kind !== "run_forked") this.#settle(event);
-    this.#lastAt = first.at;
+    if (!isFreed) this.#before = { owner: this.#history.log.owner, at: first.at };
   }
 
   finish(): readonly RecoveryIncident[] {
@@ -142,9 +146,9 @@ class RecoveryScan {
       at,
       seq,
       attempt: meta.recovery,
-      lost: this.#history.log.owner,
+      lost: this.#before.owner,
       takenBy: meta.owner,
-      silentMs: Math.max(0, at - this.#lastAt),
+      silentMs: Math.max(0, at - this.#before.at),
       resumedAfterMs: null,
       interrupted: this.#underWay(),
       result: "under way",
