@@ -58,8 +58,8 @@ function isTyping({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent): boo
     target.closest("a, button, summary, input")
   )
     return true;
-  if (target instanceof HTMLInputElement && /^(?:checkbox|radio|button|submit)$/.test(target.type))
-    return false;
+  if (target instanceof HTMLInputElement && /^(?:range|checkbox|radio|button|submit)$/.test(target.type))
+    return /^(?:Arrow|Page|Home|End)/.test(key);
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))

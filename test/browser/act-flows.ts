@@ -43,6 +43,7 @@ export const transfer = workflow("transfer", async (ctx) => {
   await ctx.step("prepare", () => "ready");
   await ctx.step("send-money", async () => {
     noted("send-money");
+    console.error("sends the money");
     await there("never");
   }, { effect: "once", input: { to: "DE02", amount: 900 } });
   await ctx.step("confirm", () => "confirmed");

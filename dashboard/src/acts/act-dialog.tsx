@@ -93,7 +93,9 @@ function Refusal({
   readonly onAgain: () => void;
 }) {
   const ref = useRef<HTMLDivElement>(null);
-  useEffect(() => ref.current?.scrollIntoView({ block: "end" }), []);
+  useEffect(() => {
+    ref.current?.scrollIntoView({ block: "end" });
+  }, []);
   const isStale = error instanceof ApiError && [404, 409, 412].includes(error.status);
   return (
     <div ref={ref} className="flex flex-col gap-3">

@@ -60,7 +60,8 @@ export function Scrubber({ run, at, onAt }: ScrubberProps) {
     { keys: "[", name: words.previous, act: () => step(-1) },
     { keys: "]", name: words.next, act: () => step(1) },
   ]);
-  if (data && items.length === 0) return <p className={`${CARD} text-soft`}>{words.none}</p>;
+  if (!data) return <p className={`${CARD} text-soft`}>{TEXT.page.loading}</p>;
+  if (items.length === 0) return <p className={`${CARD} text-soft`}>{words.none}</p>;
   return (
     <section aria-label={words.title} className={`${CARD} flex flex-col gap-3`}>
       <div className="flex items-center gap-1.5">
