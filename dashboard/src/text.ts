@@ -278,6 +278,8 @@ export const TEXT = {
     effectNames: { repeatable: "Repeatable", keyed: "Under an idempotency key", once: "Once only" },
     key: "Fingerprint of its key:",
     rerunAfter: "May be called again from",
+    subtasks: "Its steps:",
+    openRun: "Open the run",
     values: "Values",
     decision: "Decision",
     alternatives: "Instead of",

@@ -56,7 +56,11 @@ function Children({ run }: { readonly run: string }) {
   const { data } = useApi("listRuns", { parent: run, limit: SHOWN + 1 });
   const children = data?.runs ?? [];
   const ids = children.slice(0, SHOWN).map(({ id }) => id);
-  const { data: progress } = useApi("getProgress", { run: ids }, { enabled: ids.length > 0 });
+  const { data: progress } = useApi(
+    "getProgress",
+    { run: ids },
+    { enabled: ids.length > 0, refetchMs: 5_000 },
+  );
   const known = new Map(progress?.runs.map((one) => [one.run, one.text]));
   return (
     <>

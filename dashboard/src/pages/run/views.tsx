@@ -12,6 +12,7 @@ import type { Node } from "./outline/tree.ts";
 import type { OutlineUse } from "./outline/use-outline.ts";
 import { Tabs } from "./tabs.tsx";
 import { TimelineView } from "./timeline/timeline-view.tsx";
+import { useChildren } from "./use-children.ts";
 import type { PlaceUse } from "./use-place.ts";
 
 export interface ViewsProps {
@@ -76,11 +77,20 @@ function Steps({ use: { outline, isWhole } }: { readonly use: OutlineUse }) {
 }
 
 function Current({ use, place, view }: ViewsProps & { readonly view: View }): ReactNode {
+  const progress = useChildren(use.outline);
   if (!use.outline) return <p className="p-4 text-soft">{TEXT.page.loading}</p>;
   if (use.tree.length === 0) return <p className="p-4 text-soft">{TEXT.run.outline.empty}</p>;
   const select = (step: string): void => place.go({ step, attempt: null });
   if (view === "outline")
-    return <OutlineView tree={use.tree} selected={place.step} onSelect={select} onOpen={select} />;
+    return (
+      <OutlineView
+        tree={use.tree}
+        selected={place.step}
+        onSelect={select}
+        onOpen={select}
+        progress={progress}
+      />
+    );
   if (view === "timeline")
     return (
       <TimelineView

@@ -11,6 +11,7 @@ import { spentOf, tookOf } from "../outline/figures.ts";
 import type { Node, Step } from "../outline/tree.ts";
 import { lookOf } from "../states.tsx";
 import { Attempts } from "./attempts.tsx";
+import { ChildSteps } from "./child-steps.tsx";
 import { Fact, Facts, Part } from "./part.tsx";
 import { ValuesPart } from "./values.tsx";
 
@@ -95,6 +96,7 @@ function StepParts(props: InspectorProps & { readonly step: Step }) {
           <Fact name={facts.instead}>{TEXT.inspector.instead[step.instead]}</Fact>
         )}
       </Facts>
+      {step.child === undefined ? null : <ChildSteps run={step.child} />}
       <Attempts attempts={detail?.attempts ?? step.attempts} selected={attempt} onSelect={onAttempt} />
       <ValuesPart key={step.step} run={run} step={step.step} />
       <Crash step={step} detail={detail} />

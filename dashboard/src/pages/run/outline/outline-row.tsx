@@ -44,6 +44,8 @@ export interface OutlineRowProps {
   readonly row: Row;
   readonly top: number;
   readonly now: number;
+  /** How far the run is that the step has started. */
+  readonly child: string | undefined;
   readonly isSelected: boolean;
   readonly onFold: (key: string, open: boolean) => void;
   readonly onSelect: (key: string) => void;
@@ -51,7 +53,7 @@ export interface OutlineRowProps {
 
 /** One line of the tree. It is drawn again only if its step moves. */
 export const OutlineRow = memo(
-  function OutlineRow({ id, row, top, now, isSelected, onFold, onSelect }: OutlineRowProps) {
+  function OutlineRow({ id, row, top, now, child, isSelected, onFold, onSelect }: OutlineRowProps) {
     const { node, level, place, of, isOpen } = row;
     const isGroup = node.children.length > 0;
     const look = lookOf(node, now);
@@ -90,6 +92,9 @@ export const OutlineRow = memo(
           {TEXT.run.outline.name(node.kind, node.name)}
         </span>
         {isGroup ? <Count node={node} /> : null}
+        {child === undefined ? null : (
+          <span className="shrink-0 text-[0.87rem] text-soft tabular-nums">{child}</span>
+        )}
         {node.notes.length > 0 ? (
           <span className="truncate text-[0.87rem] text-waits">{node.notes.join(", ")}</span>
         ) : null}
@@ -102,6 +107,7 @@ export const OutlineRow = memo(
     before.row.isOpen === after.row.isOpen &&
     before.id === after.id &&
     before.top === after.top &&
+    before.child === after.child &&
     before.isSelected === after.isSelected &&
     (before.now === after.now || after.row.node.state !== "under way"),
 );

@@ -14,10 +14,12 @@ export interface OutlineViewProps {
   readonly selected: string | null;
   readonly onSelect: (key: string) => void;
   readonly onOpen: (key: string) => void;
+  /** How far the runs are that steps have started, by their ids. */
+  readonly progress: ReadonlyMap<string, string>;
 }
 
 /** The steps as a tree. Only the lines in view are in the page, so 10,000 of them cost no more than 30. */
-export function OutlineView({ tree, selected, onSelect, onOpen }: OutlineViewProps) {
+export function OutlineView({ tree, selected, onSelect, onOpen, progress }: OutlineViewProps) {
   const [folds, setFolds] = useState<Folds>(new Map());
   const [isFollowing, setFollowing] = useState(false);
   const now = useNow();
@@ -95,6 +97,7 @@ export function OutlineView({ tree, selected, onSelect, onOpen }: OutlineViewPro
                 row={row}
                 top={item.start}
                 now={now}
+                child={progress.get(row.node.step?.child ?? "")}
                 isSelected={row.node.key === selected}
                 onFold={fold}
                 onSelect={onOpen}

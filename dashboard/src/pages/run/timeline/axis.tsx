@@ -3,7 +3,7 @@ import { useApi } from "../../../api/use-api.ts";
 import { TEXT } from "../../../text.ts";
 import { spanText } from "../../../ui/time.tsx";
 import type { Outline } from "../outline/tree.ts";
-import { type Scale, ticksOf } from "./scale.ts";
+import { type Scale, ticksOf, tickText } from "./scale.ts";
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
@@ -54,7 +54,7 @@ export function Axis({ run, outline, scale, labelPx }: AxisProps) {
           <g key={`${at}-${x}`}>
             <line x1={x} x2={x} y1={0} y2={6} className="stroke-line-strong" />
             <text x={x + 3} y={15} className="fill-soft">
-              {x === 0 ? clock.format(at) : `+${spanText(at - origin)}`}
+              {x === 0 ? clock.format(at) : `+${tickText(at - origin)}`}
             </text>
           </g>
         ))}

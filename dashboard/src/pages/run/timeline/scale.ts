@@ -1,3 +1,4 @@
+import { spanText } from "../../../ui/time.tsx";
 import type { Span } from "../outline/figures.ts";
 
 /** A piece of the axis. A break stands for time in which no call was made. */
@@ -76,6 +77,12 @@ function placed(pieces: readonly Piece[], at: number): number {
 
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500].flatMap((n) => [n, n * 1_000]);
 const LONG = [1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 1_440].map((minutes) => minutes * 60_000);
+/** How long after the beginning, exactly enough to tell neighbouring ticks apart. */
+export function tickText(ms: number): string {
+  if (ms >= 60_000 || ms < 1_000) return spanText(ms);
+  return `${Number((ms / 1_000).toFixed(2))} s`;
+}
+
 const UNITS = [...STEPS.filter((ms) => ms < 60_000), ...LONG].toSorted((a, b) => a - b);
 const APART_PX = 90;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Step } from "../outline/tree.ts";
 import { barsOf } from "./bars.ts";
-import { scaleOf, ticksOf } from "./scale.ts";
+import { scaleOf, ticksOf, tickText } from "./scale.ts";
 
 const DAY = 86_400_000;
 const step = (given: Partial<Step>): Step => ({
@@ -72,6 +72,10 @@ describe("the axis of the timeline", () => {
     expect(pieces.at(-1)).toMatchObject({ from: DAY, to: DAY });
     expect(x(DAY)).toBe(300);
     expect(scaleOf([], { from: 5, to: 5 }, 300).x(5)).toBe(0);
+  });
+
+  it("tells half seconds apart", () => {
+    expect([500, 1_000, 1_500, 90_000].map(tickText)).toEqual(["500 ms", "1 s", "1.5 s", "1 min"]);
   });
 
   it("has round times far enough apart to be read", () => {
