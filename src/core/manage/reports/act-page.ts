@@ -38,7 +38,7 @@ const MOST_RUNS = 10_000;
 const LIMIT = 200;
 const MOST = 1_000;
 
-/** Acts on the runs of a period. The journals of these runs are read, so their number is limited. */
+/** Acts on the runs of a period; that a worker takes a run is none. The journals of these runs are read, so their number is limited. */
 export async function actPage(store: Store, query: ActQuery): Promise<ActPage> {
   const { actor, kind, runs: most = RUNS, limit = LIMIT, ...rest } = query;
   checkWhole("runs", most, 1, MOST_RUNS);
@@ -55,7 +55,8 @@ export async function actPage(store: Store, query: ActQuery): Promise<ActPage> {
     runs++;
     for await (const { events, isCopied } of linksOf(store, row))
       for (const event of isCopied ? [] : events) {
-        if (event.actor === undefined || !isWithin(period, event.at)) continue;
+        if (event.actor === undefined || event.kind === "run_claimed" || !isWithin(period, event.at))
+          continue;
         add(actors, event.actor);
         add(kinds, event.kind);
         if ((actor ?? event.actor) !== event.actor || (kind ?? event.kind) !== event.kind) continue;
