@@ -88,8 +88,13 @@ export class Stage {
 
   /** Another window, signed in as somebody with this role. */
   async window(role: string, pathname = "/", options: WindowOptions = {}): Promise<Page> {
+    return this.windowWith(await this.token(role), pathname, options);
+  }
+
+  /** Another window, signed in with this token. */
+  async windowWith(token: string, pathname = "/", options: WindowOptions = {}): Promise<Page> {
     const page = await this.#newPage(options);
-    const authorization = `Bearer ${await this.token(role)}`;
+    const authorization = `Bearer ${token}`;
     const origin = this.url;
     await page.request.post(`${this.url}/v1/session`, { headers: { authorization, origin } });
     await page.goto(`${this.url}${pathname}`);

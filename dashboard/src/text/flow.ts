@@ -61,7 +61,8 @@ export const FLOW = {
     teach:
       "A schedule starts a workflow by a cron line, at an interval, or once. Make one here or on the command line:",
     command: 'holdfast schedules create nightly reconcile --cron "0 2 * * *" --timezone Europe/Berlin',
-    pausedBy: (who: string) => `paused by ${who}`,
+    short: { pause: "Pause", resume: "Resume" },
+    pausedBy: (who: string) => `by ${who}`,
     form: {
       title: "New schedule",
       editing: (name: string) => `Edit ${name}`,
@@ -157,7 +158,8 @@ export const FLOW = {
     teach:
       "A queue limits how many of its runs are advanced at once, in all or per key. Runs name their queue when they start.",
     command: "holdfast queues set orders --concurrency 5 --per-key 1",
-    pausedBy: (who: string) => `paused by ${who}`,
+    short: { pause: "Pause", resume: "Resume" },
+    pausedBy: (who: string) => `by ${who}`,
     form: {
       title: "New queue",
       editing: (name: string) => `Limits of ${name}`,
@@ -209,6 +211,7 @@ export const FLOW = {
       empty: "No rate limits. A step names one with its limit option; set it here, in code, or:",
       command: "holdfast rate-limits set openai --calls 100 --period 1m",
       create: "New rate limit",
+      short: { hold: "Hold", release: "Release", edit: "Edit", remove: "Delete" },
       form: {
         title: "New rate limit",
         editing: (name: string) => `Rate limit ${name}`,

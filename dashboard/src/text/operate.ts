@@ -25,6 +25,7 @@ export const OPERATE = {
       runs: "Runs",
     },
     notPriced: "unpriced",
+    otherwise: "Spent on what was kept",
     chart: "Cost by day",
     empty: "Nothing has been spent in this time",
     teach:
@@ -273,6 +274,7 @@ export const OPERATE = {
       label: "Copy the token",
       done: "I have copied it",
     },
+    short: { rotate: "Rotate", revoke: "Revoke" },
     rotate: {
       title: (name: string) => `Rotate ${name}`,
       effect: "A new token with the same roles is made and shown once. The old one works for one more hour.",

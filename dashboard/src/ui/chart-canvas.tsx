@@ -5,6 +5,7 @@ import { usePreferences } from "../preferences.ts";
 import { type ChartData, stacked } from "./chart-data.ts";
 
 const HEIGHT = 208;
+const POWERS = Array.from({ length: 50 }, (_, power) => 2 ** power);
 
 const colour = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -13,10 +14,12 @@ const colour = (name: string): string =>
 export default function ChartCanvas({
   data,
   format,
+  isBinary,
   label,
 }: {
   readonly data: ChartData;
   readonly format: (value: number) => string;
+  readonly isBinary: boolean;
   readonly label: string;
 }) {
   const ref = useRef<HTMLDivElement>(null);
@@ -24,14 +27,14 @@ export default function ChartCanvas({
   useEffect(() => {
     const holder = ref.current;
     if (!holder) return undefined;
-    const plot = new UPlot(optionsOf(data, format, holder.clientWidth), columnsOf(data), holder);
+    const plot = new UPlot(optionsOf(data, format, isBinary, holder.clientWidth), columnsOf(data), holder);
     const watch = new ResizeObserver(() => plot.setSize({ width: holder.clientWidth, height: HEIGHT }));
     watch.observe(holder);
     return () => {
       watch.disconnect();
       plot.destroy();
     };
-  }, [data, format, theme]);
+  }, [data, format, isBinary, theme]);
   return (
     <>
       <div ref={ref} aria-hidden className="h-52 w-full overflow-hidden" />
@@ -48,6 +51,7 @@ const columnsOf = (data: ChartData): UPlot.AlignedData => [
 function optionsOf(
   { labels, series }: ChartData,
   format: (value: number) => string,
+  isBinary: boolean,
   width: number,
 ): UPlot.Options {
   const bars = UPlot.paths.bars?.({ size: [0.7, 48] });
@@ -81,7 +85,13 @@ function optionsOf(
         values: (_plot, at) =>
           at.map((index) => (Number.isInteger(index) ? (labels[index]?.slice(5) ?? "") : "")),
       },
-      { ...axis, grid, size: 64, values: (_plot, at) => at.map(format) },
+      {
+        ...axis,
+        grid,
+        size: 68,
+        values: (_plot, at) => at.map(format),
+        ...(isBinary ? { incrs: POWERS } : {}),
+      },
     ],
   };
 }

@@ -22,10 +22,12 @@ export interface ChartProps {
   /** The name of what the labels are, such as Day. */
   readonly by: string;
   readonly format: (value: number) => string;
+  /** Steps of the axis are powers of two, as for bytes. */
+  readonly isBinary?: boolean;
 }
 
 /** Columns over time, or the same as a table. The drawing is loaded when a chart is shown. */
-export function Chart({ title, data, by, format }: ChartProps) {
+export function Chart({ title, data, by, format, isBinary = false }: ChartProps) {
   const [isTable, setTable] = useState(false);
   const rows = data.labels.map((label, at) => ({ label, at }));
   const Icon = isTable ? ChartColumn : Table2;
@@ -62,7 +64,7 @@ export function Chart({ title, data, by, format }: ChartProps) {
       ) : (
         <figure className="px-3 pt-2 pb-3">
           <Suspense fallback={<div className="h-52" />}>
-            <Canvas data={data} format={format} label={summaryOf(data, format)} />
+            <Canvas data={data} format={format} isBinary={isBinary} label={summaryOf(data, format)} />
           </Suspense>
           <figcaption className="mt-1 flex flex-wrap gap-x-4 gap-y-1 px-1 text-[0.87rem] text-soft">
             {data.series.map(({ name, colour }) => (

@@ -10,6 +10,8 @@ export interface Column<Row> {
   readonly spare?: "sm" | "md" | "lg";
   /** This column takes what is left of the width. */
   readonly grows?: boolean;
+  /** Its text may have several lines; that of others stands on one. */
+  readonly wraps?: boolean;
 }
 
 export interface TableProps<Row> {
@@ -38,7 +40,7 @@ export function Table<Row>({ label, columns, rows, keyOf, detail, onOpen }: Tabl
     { keys: "k", name: TEXT.table.before, act: () => walk(-1) },
   ]);
   const shown = (column: Column<Row>): string =>
-    `${column.align === "right" ? "text-right tabular-nums" : "text-left"} ${column.spare ? SPARE[column.spare] : ""} ${column.grows ? "w-full" : ""}`;
+    `${column.align === "right" ? "text-right tabular-nums" : "text-left"} ${column.spare ? SPARE[column.spare] : ""} ${column.grows ? "w-full min-w-36 break-words" : ""} ${column.wraps ? "min-w-40 max-w-96 break-words" : column.grows ? "" : "whitespace-nowrap"}`;
   const open = (event: KeyboardEvent, row: Row): void => {
     if (event.key !== "Enter" || event.target !== event.currentTarget) return;
     const link = event.currentTarget.querySelector("a");
@@ -99,7 +101,7 @@ function Rows({
       {detail === undefined || detail === null ? null : (
         <tr className="bg-sunken/40">
           <td colSpan={span} className="px-3 py-3">
-            {detail}
+            <div className="max-sm:max-w-[calc(100vw-4rem)]">{detail}</div>
           </td>
         </tr>
       )}

@@ -44,19 +44,19 @@ function Acts() {
   );
   const { data } = query;
   return (
-    <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_24rem]">
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 xl:grid-cols-[minmax(0,1fr)_24rem]">
       <div className="min-w-0">
         <div className="mb-3 flex flex-wrap items-end gap-3">
           <SelectField
             label={T.actor}
-            className="w-48"
+            className="w-44"
             value={actor}
             choices={choicesOf(T.anyone, data?.actors, (name) => name, actor)}
             onChange={setActor}
           />
           <SelectField
             label={T.act}
-            className="w-56"
+            className="w-48"
             value={kind}
             choices={choicesOf(T.anything, data?.kinds, actWord, kind)}
             onChange={setKind}
@@ -113,7 +113,7 @@ function choicesOf(
 
 const COLUMNS: readonly Column<Line>[] = [
   { title: T.columns.at, cell: ({ at }) => <When at={at} /> },
-  { title: T.columns.actor, cell: ({ actor }) => <span className="font-medium break-all">{actor}</span> },
+  { title: T.columns.actor, cell: ({ actor }) => <span className="font-medium">{actor}</span> },
   {
     title: T.columns.act,
     cell: ({ kind, step }) => (
@@ -127,7 +127,7 @@ const COLUMNS: readonly Column<Line>[] = [
     title: T.columns.run,
     cell: ({ run, workflow }) => (
       <>
-        <Link href={`/r/${run}`} className="font-mono break-all underline">
+        <Link href={`/r/${run}`} className="block max-w-60 truncate font-mono underline" title={run}>
           {run}
         </Link>
         <span className="block text-[0.87rem] text-soft">{workflow}</span>

@@ -29,9 +29,9 @@ export function chartOf({ groups }: AnswerOf<"listCosts">, since: number | undef
   return {
     labels,
     series: [
-      { name: TEXT.cost.columns.wasted, colour: "bad", values: value(({ wasted }) => wasted.costUsd) },
+      { name: TEXT.cost.wasted, colour: "bad", values: value(({ wasted }) => wasted.costUsd) },
       {
-        name: TEXT.cost.columns.spent,
+        name: TEXT.cost.otherwise,
         colour: "accent",
         values: value(({ costUsd, wasted }) => Math.max(0, costUsd - wasted.costUsd)),
       },

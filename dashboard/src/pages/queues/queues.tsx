@@ -104,7 +104,7 @@ const columnsOf = (
           className="flex items-start gap-1 text-left"
         >
           <Icon aria-hidden className="mt-0.5 size-4 shrink-0 text-faint" />
-          <span className="font-medium break-all">{one.name}</span>
+          <span className="font-medium">{one.name}</span>
         </button>
       );
     },
@@ -136,7 +136,7 @@ const columnsOf = (
       <>
         <Badge tone={paused ? "waits" : "good"}>{paused ? T.paused : T.open}</Badge>
         {paused?.actor === undefined ? null : (
-          <span className="mt-0.5 block text-[0.82rem] text-soft">
+          <span className="mt-0.5 block max-w-56 text-[0.82rem] whitespace-normal text-soft">
             {T.pausedBy(paused.actor)}
             {paused.reason === undefined ? "" : `: ${paused.reason}`}
           </span>
@@ -153,7 +153,7 @@ const columnsOf = (
         small
         onClick={() => act(one.paused ? resumeQueue(one) : pauseQueue(one))}
       >
-        {one.paused ? T.resume.verb : T.pause.verb}
+        {one.paused ? T.short.resume : T.short.pause}
       </AllowedButton>
     ),
   },

@@ -79,7 +79,7 @@ const columnsOf = (
   {
     title: T.columns.name,
     grows: true,
-    cell: ({ name }) => <span className="font-medium break-all">{name}</span>,
+    cell: ({ name }) => <span className="font-medium">{name}</span>,
   },
   { title: T.columns.calls, cell: ({ used, calls }) => <Used used={used.calls} limit={calls} /> },
   {
@@ -112,13 +112,13 @@ const columnsOf = (
           small
           onClick={() => act(one.heldUntil === null ? holdLimit(one) : releaseLimit(one))}
         >
-          {one.heldUntil === null ? T.hold.verb : T.release.verb}
+          {one.heldUntil === null ? T.short.hold : T.short.release}
         </AllowedButton>
         <AllowedButton permission={MANAGE} small onClick={() => edit(one)}>
-          {T.form.verb}
+          {T.short.edit}
         </AllowedButton>
         <AllowedButton permission={MANAGE} small look="danger" onClick={() => act(deleteLimit(one))}>
-          {T.remove.verb}
+          {T.short.remove}
         </AllowedButton>
       </span>
     ),

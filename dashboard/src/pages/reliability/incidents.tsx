@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<Incident>[] = [
     grows: true,
     cell: ({ run, workflow }) => (
       <>
-        <Link href={`/r/${run}`} className="font-mono break-all underline">
+        <Link href={`/r/${run}`} className="font-mono underline">
           {run}
         </Link>
         <span className="block text-[0.87rem] text-soft">{workflow}</span>
@@ -59,6 +59,7 @@ const COLUMNS: readonly Column<Incident>[] = [
   {
     title: C.underWay,
     spare: "md",
+    wraps: true,
     cell: ({ interrupted }) => (
       <span className="text-soft">
         {interrupted.map(({ step, effect }) => `${step} (${effect})`).join(", ") || "–"}

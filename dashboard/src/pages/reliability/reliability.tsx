@@ -32,15 +32,7 @@ export default function Reliability() {
           stalledFigure(needs.data),
           ...(recoveries.data
             ? [
-                {
-                  name: T.incidents,
-                  value: countText(recoveries.data.incidents.length),
-                  note: T.ended(
-                    recoveries.data.runs.completed,
-                    recoveries.data.runs.failed,
-                    recoveries.data.runs.cancelled,
-                  ),
-                },
+                { name: T.incidents, value: countText(recoveries.data.incidents.length) },
                 { name: T.recovered, value: countText(recoveries.data.runs.completedAfterRecovery) },
               ]
             : []),

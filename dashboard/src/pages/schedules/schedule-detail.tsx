@@ -6,7 +6,14 @@ import { TEXT } from "../../text.ts";
 import { AllowedButton } from "../../ui/allowed.tsx";
 import { When } from "../../ui/time.tsx";
 import { BackfillDialog } from "./backfill-dialog.tsx";
-import { deleteSchedule, MANAGE, type Schedule, triggerSchedule } from "./schedule-acts.ts";
+import {
+  deleteSchedule,
+  MANAGE,
+  pauseSchedule,
+  resumeSchedule,
+  type Schedule,
+  triggerSchedule,
+} from "./schedule-acts.ts";
 import { ScheduleDialog } from "./schedule-dialog.tsx";
 import { Ticks } from "./ticks.tsx";
 
@@ -29,6 +36,16 @@ export function ScheduleDetail({
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-wrap gap-2">
+        {schedule.status === "ended" ? null : (
+          <AllowedButton
+            permission={MANAGE}
+            small
+            className="sm:hidden"
+            onClick={() => act(schedule.paused ? resumeSchedule(schedule) : pauseSchedule(schedule))}
+          >
+            {schedule.paused ? T.short.resume : T.short.pause}
+          </AllowedButton>
+        )}
         <AllowedButton permission={MANAGE} small onClick={() => act(triggerSchedule(schedule))}>
           {T.trigger.verb}
         </AllowedButton>
@@ -42,7 +59,7 @@ export function ScheduleDetail({
           {T.remove.verb}
         </AllowedButton>
       </div>
-      <div className="grid gap-6 md:grid-cols-2 xl:grid-cols-3">
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-6 md:grid-cols-2 xl:grid-cols-3">
         <section>
           <h3 className="mb-1 font-medium">{T.nextTicks}</h3>
           {data && data.next.length > 0 ? (
@@ -55,28 +72,36 @@ export function ScheduleDetail({
           <h3 className="mb-1 font-medium">{T.lastTicks}</h3>
           {ticks.length === 0 ? <p className="text-soft">{T.noTicks}</p> : null}
           <ul className="text-[0.93rem]">
-            {ticks.toReversed().map(({ tick, outcome, runId, why }) => (
-              <li key={tick}>
-                <When at={tick} /> · {T.outcome[outcome]}{" "}
-                {runId === undefined ? null : (
-                  <Link href={`/r/${runId}`} className="font-mono underline">
-                    {runId}
-                  </Link>
-                )}{" "}
-                {why === undefined ? null : <span className="text-bad">{why}</span>}
-              </li>
-            ))}
+            {ticks
+              .toReversed()
+              .slice(0, 8)
+              .map(({ tick, outcome, runId, why }) => (
+                <li key={tick} className="flex min-w-0 gap-2">
+                  <span className="shrink-0">
+                    <When at={tick} /> · {T.outcome[outcome]}
+                  </span>
+                  {runId === undefined ? null : (
+                    <Link href={`/r/${runId}`} title={runId} className="truncate font-mono underline">
+                      {runId}
+                    </Link>
+                  )}
+                  {why === undefined ? null : <span className="text-bad">{why}</span>}
+                </li>
+              ))}
           </ul>
         </section>
         <section>
           <h3 className="mb-1 font-medium">{T.history}</h3>
           <ul className="text-[0.93rem]">
-            {history.toReversed().map(({ at, act: what, actor, reason }) => (
-              <li key={`${at} ${what}`}>
-                <When at={at} /> · {what} {actor === undefined ? null : `· ${actor}`}
-                {reason === undefined ? null : <span className="block text-soft">{reason}</span>}
-              </li>
-            ))}
+            {history
+              .toReversed()
+              .slice(0, 8)
+              .map(({ at, act: what, actor, reason }) => (
+                <li key={`${at} ${what}`}>
+                  <When at={at} /> · {what} {actor === undefined ? null : `· ${actor}`}
+                  {reason === undefined ? null : <span className="block text-soft">{reason}</span>}
+                </li>
+              ))}
           </ul>
         </section>
       </div>

@@ -96,7 +96,7 @@ function columnsOf(
             <ChevronRight aria-hidden className="mt-0.5 size-4 shrink-0 text-faint" />
           )}
           <span>
-            <span className="font-medium break-all">{one.name}</span>
+            <span className="font-medium">{one.name}</span>
             <span className="block text-[0.87rem] text-soft">
               {one.definition.workflow}
               {one.isDeclared ? ` · ${T.declared}` : ""}
@@ -115,7 +115,7 @@ function columnsOf(
         <>
           <Badge tone={TONES[one.status]}>{T.status[one.status]}</Badge>
           {one.paused?.actor === undefined ? null : (
-            <span className="mt-0.5 block text-[0.82rem] text-soft">
+            <span className="mt-0.5 block max-w-56 text-[0.82rem] whitespace-normal text-soft">
               {T.pausedBy(one.paused.actor)}
               {one.paused.reason === undefined ? "" : `: ${one.paused.reason}`}
             </span>
@@ -126,6 +126,7 @@ function columnsOf(
     {
       title: T.columns.acts,
       align: "right",
+      spare: "sm",
       cell: (one) =>
         one.status === "ended" ? null : (
           <AllowedButton
@@ -133,7 +134,7 @@ function columnsOf(
             small
             onClick={() => act(one.paused ? resumeSchedule(one) : pauseSchedule(one))}
           >
-            {one.paused ? T.resume.verb : T.pause.verb}
+            {one.paused ? T.short.resume : T.short.pause}
           </AllowedButton>
         ),
     },

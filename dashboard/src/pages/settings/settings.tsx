@@ -14,12 +14,12 @@ const DENSITIES = ["normal", "compact"] as const;
 export default function Settings() {
   return (
     <Page title={TEXT.nav.settings} lead={T.lead}>
-      <div className="grid items-start gap-5 lg:grid-cols-[22rem_minmax(0,1fr)]">
-        <div className="flex flex-col gap-5">
+      <div className="flex flex-col gap-5">
+        <TokenList />
+        <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 lg:grid-cols-2">
           <You />
           <Look />
         </div>
-        <TokenList />
       </div>
     </Page>
   );

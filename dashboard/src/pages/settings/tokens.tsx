@@ -89,7 +89,7 @@ const columnsOf = (
     grows: true,
     cell: ({ name, id, actor }) => (
       <>
-        <span className="font-medium break-all">{name}</span>
+        <span className="font-medium">{name}</span>
         {actor === name ? null : <span className="text-soft"> · {actor}</span>}
         <code className="block text-[0.82rem] text-faint">{id}</code>
       </>
@@ -117,7 +117,7 @@ const columnsOf = (
     align: "right",
     cell: (token) =>
       token.state === "valid" ? (
-        <span className="flex justify-end gap-1.5 max-sm:flex-col">
+        <span className="flex justify-end gap-1.5">
           <AllowedButton
             permission={ADMIN}
             small
@@ -126,10 +126,10 @@ const columnsOf = (
               act({ ...rotate, perform: async (reason) => onMade((await rotate.perform(reason)) as Made) });
             }}
           >
-            {T.rotate.verb}
+            {T.short.rotate}
           </AllowedButton>
           <AllowedButton permission={ADMIN} small look="danger" onClick={() => act(revokeToken(token))}>
-            {T.revoke.verb}
+            {T.short.revoke}
           </AllowedButton>
         </span>
       ) : null,

@@ -26,12 +26,13 @@ export function Capacity({ report }: { readonly report: Report }) {
     .toSorted((a, b) => b.bytes - a.bytes);
   const all = total.valueBytes + total.headBytes;
   return (
-    <div className="grid items-start gap-5 xl:grid-cols-2">
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 xl:grid-cols-2">
       <div className="min-w-0">
         <Chart
           title={T.chart}
           by={TEXT.chart.day}
           format={bytesText}
+          isBinary
           data={{
             labels: days.map(({ day }) => day),
             series: [{ name: T.written, colour: "accent", values: days.map(({ bytes }) => bytes) }],
