@@ -13,9 +13,9 @@ const PAGES: Readonly<Record<string, string>> = {
   "needs-you": "/",
   runs: "/runs",
   "run-outline": "/r/payments-42",
-  "run-graph": "/r/report-2026-11-15?tab=graph",
-  "run-timeline": "/r/aapl?tab=timeline",
-  "run-agent": "/r/complaint-7",
+  "run-graph": "/r/report-2026-11-15?view=graph",
+  "run-timeline": "/r/aapl?view=timeline",
+  "run-agent": "/r/complaint-7?below=conversation",
   "run-in-doubt": "/r/invite-ada",
   compare: "/diff?from=essay@first&to=essay@last",
   gates: "/gates",
@@ -40,7 +40,7 @@ async function shoot(page: Page, url: string, file: string): Promise<void> {
   await page.goto(url);
   await page.getByRole("heading", { level: 1 }).waitFor();
   await page.getByText("Loading…").first().waitFor({ state: "hidden" });
-  await page.evaluate("new Promise((done) => setTimeout(done, 500))");
+  await page.evaluate("new Promise((done) => setTimeout(done, 1_000))");
   await page.screenshot({ path: file });
 }
 
