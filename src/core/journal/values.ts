@@ -180,8 +180,16 @@ export class Values {
   /** The beginning of a value's stored text, which is JSON, and the length of all of it. Nothing is decoded. */
   async preview(runId: string, raw: Raw | undefined, most: number): Promise<Preview | null> {
     if (raw === undefined) return null;
-    const text = typeof raw === "string" ? raw : textOf(await this.#store.blobs(runId, [raw.blob]), raw.blob);
-    if (text === undefined) throw await missingValue(this.#store, runId, 0, "A blob is missing.");
+    if (typeof raw === "string") return cut(raw, most);
+    const missing = (): Promise<unknown> => missingValue(this.#store, runId, 0, "A blob is missing.");
+    if (this.#store.peek) {
+      const found = await this.#store.peek(runId, raw.blob, most);
+      if (!found) throw await missing();
+      const { text, isWhole } = cut(found.start, most);
+      return { text, length: found.length, isWhole: isWhole && Array.from(text).length === found.length };
+    }
+    const text = textOf(await this.#store.blobs(runId, [raw.blob]), raw.blob);
+    if (text === undefined) throw await missing();
     return cut(text, most);
   }
 

@@ -39,6 +39,8 @@ export interface Store {
   entries(runId: string, range: RunRange): Promise<readonly Entry[]>;
   /** The run's blobs among `hashes`; a hash that isn't stored for this run is missing from the result. */
   blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The beginning of a blob, without reading the rest; missing in a store that reads blobs as a whole. */
+  peek?(runId: string, hash: string, most: number): Promise<BlobStart | null>;
   /** Runs newest first (`createdAt`, then id, both descending), one page at a time. */
   list(query: RunQuery): Promise<RunPage>;
   /** How many runs match, in one look at an index; missing in a store that can only list them. */
@@ -108,6 +110,9 @@ export interface Entry {
  * its own.
  */
 export type Blob = { readonly hash: string; readonly data: string };
+
+/** The beginning of a blob: at least so many characters, or all of them, and the number of all. */
+export type BlobStart = { readonly start: string; readonly length: number };
 
 /**
  * A condition of a claim: fewer than `most` other runs of this queue, and with `key` of this key, have the status

@@ -50,6 +50,7 @@ export class SeenStore implements Store {
   readonly changes?: NonNullable<Store["changes"]>;
   readonly documents?: Documents;
   readonly count?: NonNullable<Store["count"]>;
+  readonly peek?: NonNullable<Store["peek"]>;
   readonly transaction?: SqlTransaction;
   readonly #base: Store;
   readonly #onBack: (error: HoldfastError) => void;
@@ -64,7 +65,8 @@ export class SeenStore implements Store {
     this.#base = base;
     this.#onBack = onBack;
     Object.assign(this, sealOf(base));
-    const { count } = base;
+    const { count, peek } = base;
+    if (peek) this.peek = (...blob) => this.#ask(() => peek.call(base, ...blob));
     if (count) this.count = (query) => this.#ask(() => count.call(base, query));
     if (base.documents) this.documents = this.#askedDocuments(base.documents);
     if (base.transaction) this.transaction = (work, append) => this.#transact(work, append);

@@ -8,6 +8,7 @@ import type { ChangeQuery, Changes } from "../../core/store/changes.ts";
 import type {
   Append,
   AppendResult,
+  BlobStart,
   DueQuery,
   Entry,
   Renewal,
@@ -158,6 +159,16 @@ export class PostgresStore implements Store {
       const text = `SELECT blob.hash, blob.data FROM ${at}runs AS run JOIN ${at}blobs AS blob ON blob.run = run.n
         WHERE run.id = $1 AND blob.hash = ANY ($2::text[])`;
       return new Map((await database.query(text, [runId, hashes])) as readonly [string, string][]);
+    });
+  }
+
+  peek(runId: string, hash: string, most: number): Promise<BlobStart | null> {
+    const { at } = this.#place;
+    return this.#call(async (database) => {
+      const text = `SELECT left(blob.data, $3::int), length(blob.data) FROM ${at}runs AS run
+        JOIN ${at}blobs AS blob ON blob.run = run.n WHERE run.id = $1 AND blob.hash = $2`;
+      const [[start, length] = []] = await database.query(text, [runId, hash, most]);
+      return start === undefined ? null : { start: String(start), length: Number(length) };
     });
   }
 

@@ -69,6 +69,7 @@ export const SQL = {
   readNumber: `SELECT ${ROW} FROM runs WHERE n = ?`,
   entries: `SELECT j.seq, j.count, j.head, j.data FROM runs JOIN journal j ON j.run = runs.n
     WHERE runs.id = ? AND j.seq >= coalesce((${CONTAINING}), 0) AND j.seq + j.count > ? ORDER BY j.seq LIMIT ?`,
+  peek: `SELECT substr(data, 1, ?), length(data) FROM run_blobs WHERE run = (${NUMBER}) AND hash = ?`,
   blobs: `SELECT hash, data FROM run_blobs WHERE run = (${NUMBER})
     AND hash IN (SELECT value FROM json_each(?))`,
   // The index of due runs has the order needed here, within one priority.

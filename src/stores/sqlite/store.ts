@@ -7,6 +7,7 @@ import { limitsOf, refusal } from "../../core/store/claim.ts";
 import type {
   Append,
   AppendResult,
+  BlobStart,
   ClaimLimit,
   DueQuery,
   Entry,
@@ -130,6 +131,13 @@ export class SqliteStore implements Store {
     return this.#attempt((connection) => {
       const found = connection.prepare(SQL.blobs).all(runId, JSON.stringify(hashes));
       return new Map(found as [string, string][]);
+    });
+  }
+
+  peek(runId: string, hash: string, most: number): Promise<BlobStart | null> {
+    return this.#look((connection) => {
+      const [[start, length] = []] = connection.prepare(SQL.peek).all(most, runId, hash);
+      return start === undefined ? null : { start: String(start), length: Number(length) };
     });
   }
 

@@ -25,6 +25,16 @@ export const blobs: Behaviour = {
       assert.deepEqual(await store.blobs("run-1", ["h1", "h1"]), new Map([["h1", "first"]]));
     },
 
+    "are told from their beginning, if the store can": async ({ store }) => {
+      const data = `${"é".repeat(50)}${"x".repeat(5_000)}`;
+      await accepted(store, creation({ blobs: [{ hash: "h1", data }] }));
+      if (!store.peek) return;
+      assert.deepEqual(await store.peek("run-1", "h1", 60), { start: data.slice(0, 60), length: 5_050 });
+      assert.deepEqual(await store.peek("run-1", "h1", 9_999), { start: data, length: 5_050 });
+      assert.equal(await store.peek("run-1", "nowhere", 9), null);
+      assert.equal(await store.peek("other", "h1", 9), null);
+    },
+
     "that are not stored are absent from the answer": async ({ store }) => {
       await accepted(store, creation({ blobs: [{ hash: "h1", data: "first" }] }));
       assert.deepEqual(await store.blobs("run-1", ["h1", "nowhere"]), new Map([["h1", "first"]]));
