@@ -72,10 +72,16 @@ describe("a step through the API", () => {
     const state = await client.previewState({ run: "o-1", at: "last", reason: "ticket 7" });
     expect(state.steps["load"]).toMatchObject({ length: 3_000_002, isWhole: false });
     expect(JSON.stringify(state).length).toBeLessThan(200_000);
+    const some = await client.previewState({ run: "o-1", at: "last", reason: "ticket 7", prefix: "pay" });
+    expect([Object.keys(some.steps), some.steps["pay"]?.text, some.isCut]).toEqual([
+      ["pay"],
+      "3000000",
+      false,
+    ]);
     const { lines } = await engine.reports.trail("o-1");
     expect(
       lines.filter(({ kind }) => kind === "values_read").map(({ actor, reason }) => [actor, reason]),
-    ).toEqual(Array.from({ length: 4 }, () => ["ada", "ticket 7"]));
+    ).toEqual(Array.from({ length: 5 }, () => ["ada", "ticket 7"]));
   });
 
   it("tells what a decision was made of", async () => {

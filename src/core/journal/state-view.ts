@@ -2,15 +2,14 @@ import type { StateView } from "../types.ts";
 import { dataDigest } from "../values/codec.ts";
 import { applyPatches, type StatePatch } from "../values/patch.ts";
 import type { Raw } from "./events.ts";
+import type { Recorded } from "./facts.ts";
 import type { LoopRecord, Signal, StepRecord } from "./records.ts";
 import type { RunState } from "./state.ts";
 import type { Values } from "./values.ts";
 
 export async function viewState(values: Values, runId: string, state: RunState): Promise<StateView> {
-  const signals = new Map(state.signals.map((signal) => [signal.seq, signal]));
   const steps: [string, unknown][] = [];
-  for (const [key, record] of state.steps())
-    if (record.status === "completed") steps.push([key, await values.of(runId, answeredBy(record, signals))]);
+  for (const [key, recorded] of recordedSteps(state)) steps.push([key, await values.of(runId, recorded)]);
   const { config } = state.facts;
   return {
     input: await values.decode(runId, state.input),
@@ -21,17 +20,33 @@ export async function viewState(values: Values, runId: string, state: RunState):
   };
 }
 
+/** Where the values of completed steps are. */
+export function* recordedSteps(state: RunState): Generator<readonly [string, Recorded]> {
+  const signals = new Map(state.signals.map((signal) => [signal.seq, signal]));
+  for (const [key, record] of state.steps())
+    if (record.status === "completed") yield [key, answeredBy(record, signals)];
+}
+
 /** The last write of each name. */
-async function viewMemory(values: Values, runId: string, state: RunState): Promise<Record<string, unknown>> {
+export function lastMemory(state: RunState): ReadonlyMap<string, Raw | undefined> {
   const last = new Map<string, Raw | undefined>();
   for (const { name, data } of state.memory) last.set(name, data);
+  return last;
+}
+
+async function viewMemory(values: Values, runId: string, state: RunState): Promise<Record<string, unknown>> {
+  const last = lastMemory(state);
   const memory: [string, unknown][] = [];
   for (const [name, data] of last)
     if (data !== undefined) memory.push([name, await values.decode(runId, data)]);
   return Object.fromEntries(memory);
 }
 
-async function viewLoops(values: Values, runId: string, state: RunState): Promise<Record<string, unknown>> {
+export async function viewLoops(
+  values: Values,
+  runId: string,
+  state: RunState,
+): Promise<Record<string, unknown>> {
   const loops: [string, unknown][] = [];
   for (const [key, loop] of state.loops())
     if (loop.iteration > 0) loops.push([key, await loopState(values, runId, loop)]);

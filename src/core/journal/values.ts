@@ -200,6 +200,11 @@ export class Values {
 
   /** The value of the event at `seq`, for records restored without it. Reads ahead. */
   async at(runId: string, seq: number): Promise<unknown> {
+    return this.decode(runId, await this.rawAt(runId, seq));
+  }
+
+  /** The same as it is stored. */
+  async rawAt(runId: string, seq: number): Promise<Raw | undefined> {
     if (this.#ahead?.runId !== runId || !this.#ahead.values.has(seq)) {
       const entries = await this.#store.entries(runId, { from: seq, limit: READ_AHEAD });
       const events = entries.flatMap((entry) => parseEntry(runId, entry).events);
@@ -209,7 +214,7 @@ export class Values {
       const kept = events.filter((event) => !event.dropped);
       this.#ahead = { runId, values: new Map(kept.map((event) => [event.seq, event.data])) };
     }
-    return this.decode(runId, this.#ahead.values.get(seq));
+    return this.#ahead.values.get(seq);
   }
 }
 

@@ -79,6 +79,15 @@ describe("a run that is started by its workflow's name", () => {
     expect(await engine.get("r")).toBeNull();
     await engine.close();
   });
+
+  it("checks the input of a workflow that is known here, and creates nothing if it doesn't fit", async () => {
+    const strict = workflow("strict", { input: z.number() }, async (_, n) => n);
+    const engine = createEngine({ store: createMemoryStore(), workflows: [strict], execute: false });
+    await expect(engine.startNamed("strict", "one", { id: "r" })).rejects.toMatchObject({ code: "HF-1042" });
+    expect(await engine.get("r")).toBeNull();
+    expect((await engine.startNamed("strict", 1, { id: "r" })).id).toBe("r");
+    await engine.close();
+  });
 });
 
 const starts = async (engine: Engine, id: string) =>

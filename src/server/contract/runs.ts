@@ -105,7 +105,7 @@ export const runOperations = {
     }),
   }),
   needsYou: declare("needsYou", {
-    summary: "The runs that don't go on unless a person does something, the dearest wait first.",
+    summary: "The runs that don't continue unless a person does something, the dearest wait first.",
     ...read,
     about: "list",
     verb: { library: "engine.reports.needsYou", cli: "list --needs-me" },

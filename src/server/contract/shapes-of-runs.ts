@@ -273,13 +273,13 @@ export const statePreview = z.object({
   id: z.string(),
   run: z.string(),
   seq: count,
-  input: preview,
+  input: preview.nullable(),
   config: previews,
   memory: previews,
   loops: previews,
   steps: previews,
   result: preview.nullable(),
-  isCut: z.boolean().meta({ description: "All values together are too long; ask with a prefix" }),
+  isCut: z.boolean().meta({ description: "There is more than fits into one answer: ask with a prefix" }),
 });
 
 export const conversation = z.object({

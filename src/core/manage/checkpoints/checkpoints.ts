@@ -11,9 +11,10 @@ import { dropped } from "../../journal/journal.ts";
 import { actOn, type EngineParts } from "../../journal/parts.ts";
 import { labelsOf, type Remarks, readRow, remarks, resolve } from "../../journal/positions.ts";
 import { checkSeen } from "../../journal/seen-position.ts";
+import { viewLoops } from "../../journal/state-view.ts";
 import { checkLimit } from "../../store/query.ts";
 import type { RunRow, StateView } from "../../types.ts";
-import { type Checkpoint, readCheckpoint, readTasks, triggerOf, viewAt } from "./checkpoint-view.ts";
+import { type Checkpoint, readCheckpoint, readTasks, stateAt, triggerOf, viewAt } from "./checkpoint-view.ts";
 import { type Conversation, type ConversationQuery, conversationIn } from "./conversation.ts";
 import type { CheckpointDiff } from "./diff.ts";
 import type { TaskDone } from "./ended-steps.ts";
@@ -151,18 +152,23 @@ export class Checkpoints {
 
   /** Shows the values there to somebody who says who and why; that they are read is recorded first (HF-6064 without). */
   async reveal(address: string, reader: Omit<Reading, "what">): Promise<Checkpoint> {
-    const { row, seq } = await findCheckpoint(this.#parts, address);
-    await recordReading(this.#parts, row.id, { ...reader, what: `state at #${seq}` });
+    const { row, seq } = await this.#read(address, reader);
     return readCheckpoint(this.#parts, row, seq);
   }
 
-  /** The same with each value cut to its beginning, for pages. */
+  /**
+   * The values there, each cut to its beginning: for pages, however large they are. That they are read is recorded
+   * first.
+   */
   async preview(
     address: string,
     reader: Omit<Reading, "what">,
     options: PreviewOptions = {},
-  ): Promise<StatePreview> {
-    return previewState(await this.reveal(address, reader), options);
+  ): Promise<StatePreview & Pick<Checkpoint, "id" | "run" | "seq">> {
+    const { row, seq } = await this.#read(address, reader);
+    const state = await stateAt(this.#parts, row, seq);
+    const shown = await previewState(this.#parts.values, row, state, options);
+    return { id: addressOf(row.id, seq), run: row.id, seq, ...shown };
   }
 
   /** The conversation of an agent there, one page at a time. That it is read is recorded first. */
@@ -171,7 +177,18 @@ export class Checkpoints {
     reader: Omit<Reading, "what">,
     query: ConversationQuery = {},
   ): Promise<Conversation> {
-    return conversationIn((await this.reveal(address, reader)).loops, query);
+    const { row, seq } = await this.#read(address, reader);
+    const state = await stateAt(this.#parts, row, seq);
+    return conversationIn(await viewLoops(this.#parts.values, row.id, state), query);
+  }
+
+  async #read(
+    address: string,
+    reader: Omit<Reading, "what">,
+  ): Promise<{ readonly row: RunRow; readonly seq: number }> {
+    const { row, seq } = await findCheckpoint(this.#parts, address);
+    await recordReading(this.#parts, row.id, { ...reader, what: `state at #${seq}` });
+    return { row, seq };
   }
 
   /** Only its state: input, config, memory, loop states, step results. */

@@ -17,7 +17,7 @@ export interface RunProgress extends Progress {
 /** The most runs of one question. */
 const MOST_RUNS = 100;
 /** The most positions that one question reads; runs beyond that are told from their rows. */
-const MOST_READ = 20_000;
+const MOST_READ = 30_000;
 /** The most positions whose sum is remembered. */
 const MOST_KEPT = 100_000;
 

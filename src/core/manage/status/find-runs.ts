@@ -31,7 +31,7 @@ export interface RunSearch extends Omit<RunQuery, "limit"> {
   readonly errorGroup?: string;
   /** Leaves these runs out. */
   readonly not?: Excluded;
-  /** Only runs that don't go on unless a person does something; `false`: only the others. */
+  /** Only runs that don't continue unless a person does something; `false`: only the others. */
   readonly needsYou?: boolean;
   /** Only runs for which it returns true. */
   readonly where?: (run: Run) => boolean;
