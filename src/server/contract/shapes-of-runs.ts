@@ -273,7 +273,7 @@ export const statePreview = z.object({
   id: z.string(),
   run: z.string(),
   seq: count,
-  input: preview.nullable(),
+  input: preview,
   config: previews,
   memory: previews,
   loops: previews,

@@ -9,7 +9,7 @@ import { encode } from "../../values/codec.ts";
 
 /** The state at a checkpoint, each value cut to its beginning. */
 export interface StatePreview {
-  readonly input: Preview | null;
+  readonly input: Preview;
   readonly config: Previews;
   readonly memory: Previews;
   readonly loops: Previews;
@@ -47,8 +47,8 @@ export async function previewState(
     [...pairs].filter(([name]) => name.startsWith(prefix));
   const { config } = state.facts;
   const given = config ? ((await values.of(runId, config)) as Readonly<Record<string, unknown>>) : {};
-  const written = async (value: unknown): Promise<Preview | null> => room.shown(encode(value));
-  const input = await room.stored(state.input);
+  const written = async (value: unknown): Promise<Preview> => room.shown(encode(value));
+  const input = (await room.stored(state.input)) ?? room.shown(encode(undefined));
   const { outcome } = state;
   const result = outcome && status === "completed" ? await room.recorded(outcome) : null;
   const memory = await room.all(among(lastMemory(state)), (raw) => room.stored(raw));
@@ -76,14 +76,15 @@ class Room {
   }
 
   async stored(raw: Raw | undefined): Promise<Preview | null> {
-    return this.#taken(await this.#values.preview(this.#runId, raw, this.#most));
+    const preview = await this.#values.preview(this.#runId, raw, this.#most);
+    return preview && this.#taken(preview);
   }
 
   async recorded({ data, seq }: Recorded): Promise<Preview | null> {
     return this.stored(data ?? (await this.#values.rawAt(this.#runId, seq)));
   }
 
-  shown(text: string): Preview | null {
+  shown(text: string): Preview {
     return this.#taken(cut(text, this.#most));
   }
 
@@ -104,8 +105,7 @@ class Room {
     return Object.fromEntries(found);
   }
 
-  #taken(preview: Preview | null): Preview | null {
-    if (preview === null) return null;
+  #taken(preview: Preview): Preview {
     this.#count++;
     this.#left -= preview.text.length;
     if (!preview.isWhole && preview.text.length < MOST_VALUE - 1) this.isFull = true;
