@@ -73,6 +73,7 @@ function isAbout(key: readonly unknown[], runs: ReadonlySet<string>): boolean {
   return run !== undefined && runs.has(run);
 }
 
-const LISTS = /^(?:list(?:Runs|Gates|Errors|Queues|Workers|Schedules|Costs)|needsYou|countRuns|diff)$/;
+const LISTS =
+  /^(?:list(?:Runs|Gates|Errors|Queues|Workers|Schedules|Costs)|needsYou|countRuns|getProgress|diff)$/;
 
 const isList = ([id]: readonly unknown[]): boolean => LISTS.test(String(id));

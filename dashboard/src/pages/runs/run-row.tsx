@@ -1,5 +1,5 @@
 import { GitFork, LifeBuoy, Pin, Split } from "lucide-react";
-import { type CSSProperties, type MouseEvent, memo } from "react";
+import { type MouseEvent, memo } from "react";
 import { Link } from "wouter";
 import { TEXT } from "../../text.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -21,17 +21,28 @@ export interface RowProps {
   readonly index: number;
   readonly isSelected: boolean;
   readonly isCurrent: boolean;
-  readonly style: CSSProperties;
+  readonly top: number;
+  readonly height: number;
+  readonly progress: RunItem["progress"];
   readonly onSelect: (id: string, isRange: boolean) => void;
 }
 
-export const RunRow = memo(function RunRow({ run, index, isSelected, isCurrent, style, onSelect }: RowProps) {
+export const RunRow = memo(function RunRow({
+  run,
+  index,
+  isSelected,
+  isCurrent,
+  top,
+  height,
+  progress,
+  onSelect,
+}: RowProps) {
   return (
     <tr
       aria-rowindex={index + 2}
       data-selected={isSelected}
       data-run={run.id}
-      style={style}
+      style={{ height, transform: `translateY(${top}px)` }}
       className={`absolute inset-x-0 content-center items-center border-b border-line px-3 ${COLUMNS} ${isSelected ? "bg-accent-soft" : "hover:bg-sunken"} ${isCurrent ? "shadow-[inset_3px_0_0_var(--accent)]" : ""}`}
     >
       <td className="flex items-center max-md:row-span-3 max-md:self-start max-md:pt-1">
@@ -63,7 +74,7 @@ export const RunRow = memo(function RunRow({ run, index, isSelected, isCurrent, 
         {run.headline}
       </td>
       <td className="min-w-0 max-xl:hidden">
-        <Done run={run} />
+        <Done progress={progress} />
       </td>
       <td className="text-right text-soft tabular-nums whitespace-nowrap">
         <Since at={run.createdAt} />
@@ -75,7 +86,7 @@ export const RunRow = memo(function RunRow({ run, index, isSelected, isCurrent, 
         {run.usage.costUsd > 0 ? moneyText(run.usage.costUsd) : "–"}
       </td>
       <td className="col-span-3 col-start-2 truncate text-[0.87rem] text-faint md:hidden">
-        {run.workflow} · {run.progress.text}
+        {run.workflow} · {progress.text}
       </td>
     </tr>
   );
@@ -95,7 +106,7 @@ function Lineage({ run: { origin, parent, pinned } }: { readonly run: RunItem })
   ));
 }
 
-function Done({ run: { progress } }: { readonly run: RunItem }) {
+function Done({ progress }: Pick<RowProps, "progress">) {
   const { done, total } = progress;
   return (
     <div className="flex items-center gap-2" title={progress.text}>

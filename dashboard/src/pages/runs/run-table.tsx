@@ -1,11 +1,12 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { type RefObject, useEffect, useRef, useState } from "react";
+import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { usePreferences } from "../../preferences.ts";
 import { TEXT } from "../../text.ts";
 import { useMedia } from "../../ui/use-media.ts";
 import type { RunItem } from "./run-list.ts";
 import { COLUMNS, ROW_REM, RunRow } from "./run-row.tsx";
 import { isSelected, type Selection } from "./selection.ts";
+import { useProgress } from "./use-progress.ts";
 import type { Visible } from "./use-run-list.ts";
 
 const T = TEXT.runs;
@@ -44,7 +45,7 @@ export function RunTable({
     estimateSize: () => height,
     overscan: 15,
     scrollMargin: margin,
-    getItemKey: (index) => rows[index]?.id ?? index,
+    getItemKey: useCallback((index: number) => rows[index]?.id ?? index, [rows]),
   });
   useEffect(() => virtual.measure(), [virtual, height]);
   const items = virtual.getVirtualItems();
@@ -55,6 +56,7 @@ export function RunTable({
     if (!isWhole && last >= rows.length - AHEAD) onEnd();
   }, [first, last, rows.length, isWhole, onLook, onEnd]);
   useCurrent(current, rows, virtual, body);
+  const progress = useProgress(rows, first, last);
   return (
     <table
       aria-label={TEXT.nav.runs}
@@ -72,7 +74,9 @@ export function RunTable({
               index={index}
               isSelected={isSelected(selection, run.id)}
               isCurrent={run.id === current}
-              style={{ height, transform: `translateY(${start - margin}px)` }}
+              top={start - margin}
+              height={height}
+              progress={progress.get(run.id) ?? run.progress}
               onSelect={onSelect}
             />
           ) : null;
