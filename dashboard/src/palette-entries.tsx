@@ -26,7 +26,7 @@ export interface Entry {
 
 const TYPING_MS = 150;
 /** The most runs that are shown before and after something is typed. */
-const RUNS = { before: 5, after: 8 } as const;
+const RUNS = { before: 5, after: 8, asked: 40 } as const;
 
 /** The run whose page is open. */
 const runOf = (path: string): string | null => /^\/r\/([\w-]{1,64})(?=$|[:@/])/.exec(path)?.[1] ?? null;
@@ -62,8 +62,12 @@ export function useEntries(typed: string): readonly Entry[] {
 
 function useRuns(text: string): readonly Entry[] {
   const [, go] = useLocation();
-  const { data } = useApi("listRuns", { ...(text === "" ? {} : { text }), limit: RUNS.after });
-  const runs = (data?.runs ?? []).map(
+  const { data } = useApi("listRuns", { ...(text === "" ? {} : { text }), limit: RUNS.asked });
+  const isCalled = ({ id, name }: { readonly id: string; readonly name: string | null }): boolean =>
+    [id, name ?? ""].some((one) => one.toLowerCase().startsWith(text.toLowerCase()));
+  // What begins with the text comes first.
+  const found = [...(data?.runs ?? [])].sort((a, b) => Number(isCalled(b)) - Number(isCalled(a)));
+  const runs = found.slice(0, RUNS.after).map(
     (run): Entry => ({
       id: `run ${run.id}`,
       group: T.runs,

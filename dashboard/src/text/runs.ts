@@ -26,7 +26,7 @@ export const RUNS = {
     blocksNothing: "Holds up nothing else",
     look: "Open",
     alike: (n: string) => `${n} runs failed alike`,
-    longest: "The first failed before",
+    longest: "The first failed",
     resumeN: (n: string) => `Resume all ${n}`,
     resumeAll: "Resume all",
     rest: (n: string) => `${n} more need you: see them all in the list of runs`,

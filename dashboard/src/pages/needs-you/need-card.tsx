@@ -110,7 +110,7 @@ export function AlikeCard({
       </p>
       <p className="mt-1 line-clamp-3 break-words first-letter:uppercase">{run.headline}</p>
       <p className="mt-2 text-[0.87rem] text-soft">
-        {T.longest} <Since at={Math.min(...needs.map((one) => one.run.since))} />
+        {T.longest} <When at={Math.min(...needs.map((one) => one.run.since))} />
       </p>
       {isOpen ? (
         <BulkDialog act="resume" chosen={{ errorGroup: errorGroup ?? "" }} onClose={() => setOpen(false)} />

@@ -137,38 +137,40 @@ function Toolbar({
       <Views text={text} onText={onText} />
       <div className="flex items-start gap-2 max-md:flex-wrap">
         <SearchBox text={text} onText={onText} input={search} />
-        <Choice
-          text={text}
-          onText={onText}
-          of="workflow"
-          name={T.workflow}
-          any={T.any.workflow}
-          options={workflows.map(([name, n]) => [name, `${name} (${countText(n)})`] as const)}
-        />
-        <Choice
-          text={text}
-          onText={onText}
-          of="queue"
-          name={T.queue}
-          any={T.any.queue}
-          options={(queues?.queues ?? []).map(({ name }) => [name, name] as const)}
-        />
-        <Choice
-          text={text}
-          onText={onText}
-          of="label"
-          name={T.label}
-          any={T.any.label}
-          options={labels.slice(0, 100).map((label) => [label, label] as const)}
-        />
-        <Choice
-          text={text}
-          onText={onText}
-          of="since"
-          name={T.time}
-          any={T.times[""]}
-          options={(["1h", "24h", "7d", "30d"] as const).map((span) => [span, T.times[span]] as const)}
-        />
+        <div className="flex gap-2 max-md:order-last max-md:w-full max-md:overflow-x-auto max-md:pb-1">
+          <Choice
+            text={text}
+            onText={onText}
+            of="workflow"
+            name={T.workflow}
+            any={T.any.workflow}
+            options={workflows.map(([name, n]) => [name, `${name} (${countText(n)})`] as const)}
+          />
+          <Choice
+            text={text}
+            onText={onText}
+            of="queue"
+            name={T.queue}
+            any={T.any.queue}
+            options={(queues?.queues ?? []).map(({ name }) => [name, name] as const)}
+          />
+          <Choice
+            text={text}
+            onText={onText}
+            of="label"
+            name={T.label}
+            any={T.any.label}
+            options={labels.slice(0, 100).map((label) => [label, label] as const)}
+          />
+          <Choice
+            text={text}
+            onText={onText}
+            of="since"
+            name={T.time}
+            any={T.times[""]}
+            options={(["1h", "24h", "7d", "30d"] as const).map((span) => [span, T.times[span]] as const)}
+          />
+        </div>
         <SyntaxHelp />
       </div>
       <StatusFacet text={text} onText={onText} counts={counts} />

@@ -31,7 +31,7 @@ export function SearchBox({
   }, [typed, of, send]);
   const problems = problemsOf(text, 0);
   return (
-    <search className="min-w-0 flex-1 basis-72">
+    <search className="min-w-0 flex-1 basis-60">
       <form
         className="relative"
         onSubmit={(event) => {
