@@ -334,6 +334,8 @@ export interface GateOptions<C extends string = string> {
    */
   readonly show?: unknown;
   readonly choices: readonly C[];
+  /** What each choice leads to, in a sentence, for whoever answers. */
+  readonly means?: Readonly<Partial<Record<NoInfer<C>, string>>>;
   /** Allows free text with the choice. */
   readonly text?: boolean;
   readonly timeoutMs?: number;

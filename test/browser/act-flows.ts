@@ -31,6 +31,7 @@ export const invoice = workflow("invoice", async (ctx, input) => {
   const { choice } = await ctx.gate("approve", {
     show: { question: "Pay this invoice?", supplier: "Lindqvist", amount: 4200, lines: [{ sku: "A-1", qty: 3 }] },
     choices: ["approve", "reject"],
+    means: { approve: "The money is sent at once.", reject: "The run ends, and nothing is paid." },
     text: true,
     ...(input?.fourEyes ? { fourEyes: true } : {}),
   });

@@ -38,6 +38,7 @@ describe("the gates in the dashboard", () => {
     await open("first");
     await page.getByRole("button", { name: "approve, first" }).waitFor();
     await page.getByText("Pay this invoice?").waitFor();
+    await page.getByText("The money is sent at once.").waitFor();
     await expectAccessible(page);
   });
 

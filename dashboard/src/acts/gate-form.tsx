@@ -75,7 +75,9 @@ export function GateFields({
               title={choice}
               isChosen={draft.choice === choice}
               onChoose={() => put({ choice })}
-            />
+            >
+              {gate.means[choice]}
+            </Choice>
           ))}
         </div>
       </fieldset>

@@ -34,6 +34,25 @@ async function refusal(lab: Lab, engine: Engine, answer: unknown, gate = "ok", i
   return error.code;
 }
 
+describe("the choices of a gate", () => {
+  it("say what they lead to, if the workflow says so", async () => {
+    const { engine } = await atGate({ means: { yes: "The order is sent." } });
+    expect(await engine.gates("r")).toMatchObject([{ means: { yes: "The order is sent." } }]);
+    const plain = await atGate();
+    expect(await plain.engine.gates("r")).toMatchObject([{ means: {} }]);
+  });
+
+  it("are the only ones that a meaning can be given to", async () => {
+    for (const means of [{ maybe: "?" }, { yes: "" }, { yes: 1 }, "yes"]) {
+      const { engine } = await atGate({ means: means as never });
+      expect(await engine.get("r")).toMatchObject({
+        status: "failed",
+        error: expect.stringContaining("means"),
+      });
+    }
+  });
+});
+
 describe("an answer to a gate", () => {
   it("of a wrong shape or choice, or to no gate, is refused with the reason, and the run is as it was", async () => {
     const { lab, engine } = await atGate();

@@ -12,7 +12,7 @@ import { insistOn } from "../journal/row-shape.ts";
 import { checkSeen } from "../journal/seen-position.ts";
 import type { RunState } from "../journal/state.ts";
 import type { Encoded } from "../journal/values.ts";
-import { isUndo } from "../keys.ts";
+import { isApproval, isUndo } from "../keys.ts";
 import { answerOf } from "../run/fitting.ts";
 import { conform } from "../standard-schema.ts";
 import { everyRun } from "../store/query.ts";
@@ -45,6 +45,8 @@ export interface OpenGate {
   readonly gate: string;
   readonly show: unknown;
   readonly choices: readonly string[];
+  /** What choices lead to, as far as the workflow or the engine says. */
+  readonly means: Readonly<Record<string, string>>;
   readonly text: boolean;
   /** True when an answer must carry data: the gate has a schema for it. */
   readonly data: boolean;
@@ -58,6 +60,7 @@ export interface OpenGate {
 
 /** What the journal has of an open gate. */
 export type Shown = Pick<OpenGate, "show" | "choices" | "text"> & {
+  readonly means?: Readonly<Record<string, string>>;
   readonly data?: true;
   readonly fourEyes?: true;
 };
@@ -72,12 +75,25 @@ export const openGate = (
   runId,
   gate,
   ...shown,
+  means: shown.means ?? (isApproval(gate) ? meansOf(shown.choices) : {}),
   data: shown.data === true,
   fourEyes: shown.fourEyes === true,
   digest: args,
   since,
   until: until ?? null,
 });
+
+/** What the choices of the questions before a call lead to. */
+const MEANS: Readonly<Record<string, string>> = {
+  approve: "The call is made, with exactly these arguments.",
+  deny: "The call is not made, and the step fails.",
+  call: "The call is made again, under a key of its own.",
+  reuse: "Nothing is called: the result that the source has recorded is taken.",
+  done: "Nothing is called: the run goes on as if the call had returned nothing.",
+};
+
+const meansOf = (choices: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(MEANS).filter(([choice]) => choices.includes(choice)));
 
 /** The runs that may be parked at a gate. */
 export const PARKED = { status: ["waiting"] } as const;

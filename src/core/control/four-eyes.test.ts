@@ -56,6 +56,7 @@ describe("a gate that needs a second person (A8)", () => {
   it("can be what a policy asks for", async () => {
     const { engine, lab, answer } = await started(asked as unknown as typeof pay, "r", "ada");
     const [gate] = await engine.gates("r");
+    expect(gate!.means).toMatchObject({ approve: expect.stringContaining("exactly these arguments") });
     await expect(answer("r", "ada", gate!.gate, "approve")).rejects.toMatchObject({ code: "HF-6052" });
     await answer("r", "ben", gate!.gate, "approve");
     expect(await lab.drive(engine.result("r"))).toBe("sent");

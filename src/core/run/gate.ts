@@ -1,4 +1,4 @@
-import { badOption, checkKeys, keysOf } from "../check-options.ts";
+import { badOption, checkKeys, checkObject, checkText, keysOf } from "../check-options.ts";
 import type { GateAnswer, GateDataOptions, GateOptions } from "../context.ts";
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
@@ -16,6 +16,7 @@ type Options<C extends string> = GateOptions<C> & Partial<GateDataOptions>;
 const OPTIONS = keysOf<Options<string>>({
   show: true,
   choices: true,
+  means: true,
   text: true,
   data: true,
   timeoutMs: true,
@@ -57,6 +58,7 @@ async function asked<C extends string>(
     show: options.show,
     choices: [...options.choices],
     text: options.text ?? false,
+    ...(options.means ? { means: { ...options.means } } : {}),
     ...(options.data ? { data: true } : {}),
     ...(options.fourEyes ? { fourEyes: true } : {}),
   };
@@ -123,6 +125,7 @@ function checkGate(options: Options<string>): void {
   const isText = (one: unknown) => typeof one === "string" && one !== "";
   if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isText))
     throw badOption("choices", "it must be a list of at least one text");
+  checkMeans(options);
   checkTimeout(timeoutMs);
   if (onTimeout === undefined || onTimeout === "fail") return;
   if (typeof onTimeout !== "object" || onTimeout === null)
@@ -130,4 +133,13 @@ function checkGate(options: Options<string>): void {
   checkKeys(onTimeout, ["choice", "data"], "onTimeout");
   if (!choices.includes(onTimeout.choice))
     throw badOption("onTimeout.choice", "it is not one of the choices");
+}
+
+function checkMeans({ choices, means }: Options<string>): void {
+  if (means === undefined) return;
+  checkObject("means", means);
+  for (const [choice, text] of Object.entries(means)) {
+    if (!choices.includes(choice)) throw badOption(`means.${choice}`, "it is not one of the choices");
+    checkText(`means.${choice}`, text, 1);
+  }
 }

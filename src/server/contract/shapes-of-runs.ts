@@ -177,6 +177,9 @@ export const gateHead = z.object({
   runId: z.string(),
   gate: z.string(),
   choices: z.array(z.string()),
+  means: z
+    .record(z.string(), z.string())
+    .meta({ description: "What choices lead to, as far as it is known" }),
   text: z.boolean().meta({ description: "An answer may have a text" }),
   data: z.boolean().meta({ description: "An answer must have data" }),
   fourEyes: z.boolean().meta({ description: "Whoever asked for the run can't answer" }),

@@ -78,6 +78,7 @@ export const show = defineCommand({
         ...(value === undefined
           ? []
           : ["", ...value.split("\n").map((line) => `  ${paint.dim("│")} ${line}`)]),
+        ...meaningsOf(gate).map((line) => `  ${paint.dim("│")} ${line}`),
         "",
         paint.bold("You can"),
         ...acts.map((act) => `  ${context.cli(act)}`),
@@ -88,6 +89,15 @@ export const show = defineCommand({
     };
   },
 });
+
+/** What each choice leads to, in the workflow's words or the engine's. */
+const meaningsOf = ({ choices, means }: OpenGate): string[] => {
+  const told = choices.flatMap((choice) => {
+    const meaning = means[choice];
+    return meaning === undefined ? [] : [`${oneLine(choice)}: ${oneLine(meaning)}`];
+  });
+  return told.length === 0 ? [] : ["", ...told];
+};
 
 const gateData = (gate: OpenGate, reveal: boolean) => ({
   ...gate,
