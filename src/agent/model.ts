@@ -3,6 +3,11 @@ export interface ModelProvider {
   readonly name: string;
   /** Calls the model once, without retries. Throws a {@link ModelError} when the reason is known. */
   generate(request: ModelRequest): Promise<ModelReply>;
+  /**
+   * Where one object reaches several providers: which of them has this model, and how it is called there. Rate limits
+   * go by these names. Missing: the provider is `name`.
+   */
+  resolve?(model: string): { readonly provider: string; readonly model: string };
 }
 
 /** A request to a model. */

@@ -272,10 +272,21 @@ const CHARACTERS_IN_TOKEN = 4;
 
 /** The rate limits of its provider and of its model, if they are defined. The number of tokens is a rough one. */
 function modelLimits(spec: AgentSpec, messages: readonly Message[]): readonly LimitUse[] {
-  const { provider, model, system = "", maxTokens = 0 } = spec;
+  const { system = "", maxTokens = 0 } = spec;
   const characters = system.length + JSON.stringify(messages).length;
   const tokens = Math.ceil(characters / CHARACTERS_IN_TOKEN) + maxTokens;
-  return [provider.name, `${provider.name}/${model}`].map((name) => ({ name, tokens, isOptional: true }));
+  const { provider, model } = reached(spec);
+  return [provider, `${provider}/${model}`].map((name) => ({ name, tokens, isOptional: true }));
+}
+
+/** The provider that a call goes to. One that can't say it refuses the call, which is then recorded. */
+function reached({ provider, model }: AgentSpec): { readonly provider: string; readonly model: string } {
+  const own = { provider: provider.name, model };
+  try {
+    return provider.resolve?.(model) ?? own;
+  } catch {
+    return own;
+  }
 }
 
 const saying = (text: string): ModelReply => ({

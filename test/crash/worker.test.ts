@@ -2,11 +2,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createEngine, type Engine } from "../../src/core/engine.ts";
 import { workflow } from "../../src/core/workflow.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
+import { startOpenAiServer } from "../../src/testing/openai-server.ts";
 import { ROOT } from "../source-tree.ts";
 import { type CliFolder, cliFolder } from "../support/cli.ts";
 
@@ -14,16 +16,21 @@ const MAIN = join(ROOT, "src/cli/main.ts");
 const TSX = pathToFileURL(join(ROOT, "node_modules/tsx/dist/esm/index.mjs")).href;
 
 /** Each step calls the witness, which knows calls by their keys. */
-const FLOW = `
+const flowOf = (version: string, steps: readonly string[], migrations = "[]"): string => `
 const call = (ctx, step) => ctx.step(step, async ({ key }) => {
   const answer = await fetch(process.env.WITNESS + "/" + ctx.runId + "/" + step, { method: "POST", headers: { key, pid: String(process.pid) } });
   return answer.text();
 }, { effect: "keyed" });
 export const pay = {
-  name: "pay", version: "1", schema: 1, migrations: [], compensateOnFailure: false,
-  async body(ctx) { return [await call(ctx, "first"), await call(ctx, "second"), await call(ctx, "third")].join(" "); },
+  name: "pay", version: "${version}", schema: 1, migrations: ${migrations}, compensateOnFailure: false,
+  async body(ctx) {
+    const said = [];
+    for (const step of ${JSON.stringify(steps)}) said.push(await call(ctx, step));
+    return said.join(" ");
+  },
 };
 `;
+const FLOW = flowOf("1", ["first", "second", "third"]);
 /** The same workflow as far as whoever starts it has to know. */
 const pay = workflow("pay", async () => "");
 
@@ -116,12 +123,12 @@ afterEach(async () => {
 });
 
 /** Starts `holdfast worker` from source, and resolves when it works. */
-async function working(line = ""): Promise<Working> {
+async function working(line = "", file = "pay.mjs"): Promise<Working> {
   const { PATH = "" } = process.env;
-  const argv = `worker pay.mjs ${line}`.trim().split(" ");
+  const argv = `worker ${file} ${line}`.trim().split(" ");
   const child = spawn(process.execPath, ["--import", TSX, MAIN, ...argv], {
     cwd: folder.path,
-    env: { PATH, WITNESS: address },
+    env: { PATH, WITNESS: address, LOCAL_API_KEY: "none" },
     stdio: ["ignore", "ignore", "pipe"],
   });
   let stderr = "";
@@ -131,10 +138,16 @@ async function working(line = ""): Promise<Working> {
     heard();
   });
   const ended = new Promise<{ code: number | null; signal: string | null; stderr: string }>((resolve) =>
-    child.on("close", (code, signal) => resolve({ code, signal, stderr })),
+    child.on("close", (code, signal) => {
+      resolve({ code, signal, stderr });
+      heard();
+    }),
   );
   const says = async (text: string): Promise<void> => {
-    while (!stderr.includes(text)) await new Promise<void>((resolve) => (heard = resolve));
+    while (!stderr.includes(text)) {
+      if (child.exitCode !== null) throw new Error(`The worker ended: ${stderr}`);
+      await new Promise<void>((resolve) => (heard = resolve));
+    }
   };
   const worker = { child, pid: child.pid ?? 0, ended, says };
   workers.push(worker);
@@ -199,5 +212,67 @@ describe("a worker as a process", () => {
     const again = paths.filter((path) => witness.of(path).length > 1);
     expect(again).toEqual(struck.map(({ path }) => path).sort());
     for (const path of again) expect(witness.of(path).map(({ pid }) => pid)).toEqual([one.pid, other.pid]);
+  });
+
+  it("of an old version hands its runs over while one of a new version takes the new ones", async () => {
+    folder.write(
+      "new-pay.mjs",
+      flowOf("2", ["first", "second", "third", "fourth"], '[{ from: "1", to: "2" }]'),
+    );
+    witness.hold("second");
+    const old = await working();
+    await engine.startNamed("pay", undefined, { id: "old" });
+    await witness.until(({ length }) => length === 2);
+    const current = await working("", "new-pay.mjs");
+    await engine.startNamed("pay", undefined, { id: "new" });
+    await witness.until(({ length }) => length === 4);
+    expect((await engine.get("new"))?.version).toBe("2");
+    old.child.kill("SIGTERM");
+    await old.says("Stopping");
+    witness.release();
+    expect((await old.ended).code).toBe(0);
+    for (const id of ["old", "new"]) expect(await engine.result(id)).toBe("ok ok ok ok");
+    const pidsOf = (id: string) =>
+      witness.calls.filter(({ path }) => path.startsWith(`/${id}/`)).map(({ pid }) => pid);
+    expect(pidsOf("old")).toEqual([old.pid, old.pid, current.pid, current.pid]);
+    expect(pidsOf("new")).toEqual(Array.from({ length: 4 }, () => current.pid));
+    expect(await engine.workers.list()).toMatchObject([{ pid: current.pid, workflows: [{ version: "2" }] }]);
+  });
+
+  it("calls no model before a Retry-After of its provider has passed, whichever process was told", async () => {
+    const arrivals: { readonly at: number; readonly asked: string }[] = [];
+    const model = await startOpenAiServer(({ body, index }) => {
+      arrivals.push({ at: Date.now(), asked: String(body.messages.at(-1)?.content) });
+      return index === 0 ? { status: 429, retryAfter: 3 } : { text: "fine" };
+    });
+    folder.write(
+      "holdfast.config.json",
+      JSON.stringify({ claim: "2s", providers: { local: { base_url: model.url, api_key: "none" } } }),
+    );
+    folder.write(
+      "ask.yaml",
+      "workflow: { name: ask, entry_point: a, runtime: { provider: local } }\nagents: [{ name: a, model: m, prompt: from yaml, routes: [{ to: $end }] }]\noutput: {}\n",
+    );
+    folder.write(
+      "ask.ts",
+      `import { modelProviders } from "${ROOT}/src/adapters/ai-sdk/index.ts";
+import { runAgent } from "${ROOT}/src/agent/index.ts";
+import { workflow } from "${ROOT}/src/index.ts";
+const provider = modelProviders({ local: { baseURL: "${model.url}", apiKey: "none" } });
+export const code = workflow("code", (ctx) => runAgent(ctx, "b", { provider, model: "local/m", prompt: "from code" }));`,
+    );
+    await engine.rateLimits.set("local", { calls: 100, tokens: 100_000 });
+    await Promise.all([working("", "ask.yaml"), working("", "ask.ts")]);
+    await engine.startNamed("ask", {}, { id: "yaml" });
+    await model.waitFor(() => true);
+    const held = async (): Promise<number> =>
+      (await engine.rateLimits.get("local"))?.heldUntil ?? (await setImmediate(), held());
+    const until = await held();
+    await engine.startNamed("code", undefined, { id: "code" });
+    for (const id of ["yaml", "code"]) await engine.result(id);
+    expect(arrivals.map(({ asked }) => asked).sort()).toEqual(["from code", "from yaml", "from yaml"]);
+    for (const { at } of arrivals.slice(1)) expect(at).toBeGreaterThanOrEqual(until);
+    expect((await engine.rateLimits.get("local"))?.used).toMatchObject({ calls: 3 });
+    await model.close();
   });
 });

@@ -112,6 +112,7 @@ export function modelProviders(
   const loaded = new Map<string, Promise<Make>>();
   return {
     name: "models",
+    resolve: (model) => resolveModel(model, known, aliases),
     async generate(request) {
       const { provider, model } = resolveModel(request.model, known, aliases);
       const given = providers[provider] as ProviderSettings | ModelProvider;

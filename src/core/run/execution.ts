@@ -47,6 +47,12 @@ type Phase =
       readonly event: PendingEvent;
     };
 
+/**
+ * A wait for a rate limit is held this many times as long as others: what would take the run's place in its queue
+ * mostly needs the same limit, and would only be taken up to wait, too.
+ */
+const LIMIT_HOLDS = 12;
+
 /** The scope of a ctx call. One carrier serves all runs: it is keyed by the promise chain. */
 const scopes = createCarrier<{ execution: Execution; scope: Scope }>();
 
@@ -455,7 +461,9 @@ export class Execution implements ActiveRun {
     }
     if (this.#draining) return this.finish("stopped", { kind: "run_released", step: "", meta: {} });
     const now = this.deps.time.now();
-    const soon = (wait: Waiting) => wait.until !== undefined && wait.until - now <= this.deps.settings.holdMs;
+    const { holdMs } = this.deps.settings;
+    const held = ({ kind }: Waiting) => (kind === "limit" ? LIMIT_HOLDS * holdMs : holdMs);
+    const soon = (wait: Waiting) => wait.until !== undefined && wait.until - now <= held(wait);
     if (waiting.some(soon)) this.rearm();
     else if (waiting.length > 0) this.#park(waiting);
   }
