@@ -45,7 +45,7 @@ export interface EngineOptions {
   readonly concurrency?: number;
   /** How to handle runs whose worker died; see {@link RecoveryOptions}. */
   readonly recovery?: RecoveryOptions;
-  /** Waits that end within this time are kept in memory. Default 5 s. */
+  /** Waits that end within this time are kept in memory, and waits for a rate limit for 12 times as long. Default 5 s. */
   readonly holdMs?: number;
   /**
    * A waiting run is released when nothing has happened for this long. Default 100 ms. The workflow's own promise that
