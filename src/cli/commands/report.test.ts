@@ -33,6 +33,17 @@ describe("report", () => {
     expect(data.lines.at(-1)?.entry).toMatch(/^[\w-]{43}$/);
   });
 
+  it("tells acts by actor, and how often each step was called (S1-56)", async () => {
+    const all = (await folder.run("report acts --json")).json<{ acts: { actor: string }[]; runs: number }>();
+    expect(all.runs).toBe(4);
+    const actor = all.acts[0]?.actor ?? "";
+    expect((await folder.run(["report", "acts", "--actor", actor])).stdout).toContain(actor);
+    expect((await folder.run("report acts --actor nobody")).stdout).toContain("0 acts in 4 runs");
+    const { steps } = (await folder.run("report steps --json")).json<{ steps: { attempts: number }[] }>();
+    expect(steps.length).toBeGreaterThan(0);
+    expect((await folder.run("report steps")).stdout).toContain("ATTEMPTS");
+  });
+
   it("tells recoveries, or that no worker was lost", async () => {
     const { stdout } = await folder.run("report recoveries");
     expect(stdout).toContain("No worker was lost.");

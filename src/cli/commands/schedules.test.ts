@@ -33,6 +33,19 @@ describe("holdfast schedules", () => {
     expect((await folder.run("schedules")).stdout).toBe("There are no schedules.\n");
   });
 
+  it("changes a schedule, and says before what a new one and a backfill would do", async () => {
+    const preview = (await create("--dry-run", "--json")).json<{ next: string[] }>();
+    expect(preview.next).toHaveLength(5);
+    expect((await folder.run("schedules")).stdout).toBe("There are no schedules.\n");
+    await create();
+    const changed = await folder.run("schedules update nightly --every 1h --overlap queue");
+    expect(changed.stdout).toContain("nightly ticks every 1h");
+    const range = "--from 2027-01-01T00:00:00Z --to 2027-01-01T02:30:00Z";
+    const counted = await folder.run(`schedules backfill nightly ${range} --dry-run`);
+    expect(counted.stdout).toMatch(/^\d runs? would be started, 0 existed already/);
+    expect((await folder.run("list --json")).json<{ runs: unknown[] }>().runs).toEqual([]);
+  });
+
   it("prints the next ticks", async () => {
     await create();
     const { next } = (await folder.run("schedules next nightly --count 3 --json")).json<{ next: string[] }>();
