@@ -11,7 +11,7 @@ const origin = z.object({ runId: z.string(), seq: count });
 const parent = z.object({ runId: z.string(), step: z.string() });
 const period = { since: z.number(), until: z.number() };
 
-export const problem = z.object({
+const problem = z.object({
   seq: count,
   kind: z.enum(["entry", "chain", "blob", "missing", "snapshot", "row", "dropped"]),
   problem: z.string(),

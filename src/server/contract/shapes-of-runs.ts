@@ -145,7 +145,7 @@ const stepEnded = z.object({
   args: z.string().exactOptional(),
 });
 
-export const decision = z.object({
+const decision = z.object({
   ...place,
   description: z.string(),
   agent: z.string().exactOptional(),
@@ -262,7 +262,7 @@ export const replay = z.object({
   notAsked: names,
 });
 
-export const preview = z
+const preview = z
   .object({
     text: z.string().meta({ description: "The beginning of the value as JSON; all of it if isWhole" }),
     length: count,

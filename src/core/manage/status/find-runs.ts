@@ -46,14 +46,14 @@ export interface Excluded {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-export const LIST_LIMIT = 100;
+const LIST_LIMIT = 100;
 /** The most rows that one page looks at. Its cursor goes on from there, also when the page has few runs or none. */
 const MOST_ROWS = 1_500;
 const ROWS = 250;
 const MOST_TEXT = 200;
 
 /** Statuses in which a run may need a person. */
-export const UNENDED: readonly RunStatus[] = ["queued", "running", "waiting", "failed"];
+const UNENDED: readonly RunStatus[] = ["queued", "running", "waiting", "failed"];
 
 /** Stored runs, newest first, one page at a time; every filter must match. */
 export async function findRuns(store: Store, query: RunSearch): Promise<RunPage> {
