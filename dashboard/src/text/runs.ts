@@ -36,7 +36,7 @@ export const RUNS = {
     none: "No run yet.",
     quietLead:
       "Gates, calls in doubt, failed and stalled runs appear here. To see what a crash does to a workflow of yours:",
-    crashTest: "npx holdfast crash-test flow.ts",
+    crashTest: "npx holdfast crash-test <file>",
   },
 
   // Runs
@@ -120,11 +120,7 @@ export const RUNS = {
     emptyTitle: "No runs yet",
     emptyLead:
       "Every run of this store will be here, with what it does and what it has cost. Three lines make the first one:",
-    quickStart: [
-      "npm create holdfast my-agent",
-      "cd my-agent && npm install",
-      "npx holdfast run flow.ts --id first",
-    ],
+    quickStart: ["npm create holdfast my-agent", "cd my-agent && npm install", "npm run dev"],
     noMatchTitle: "No run matches",
     noMatchLead: "Take a part out of the filter, or begin again with all runs.",
     clearFilter: "Clear the filter",
